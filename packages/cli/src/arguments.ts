@@ -10,7 +10,7 @@ import {
 } from "./command.ts"
 import { nearestTo } from "./suggestion.ts"
 
-export interface Arguments<O extends Options> {
+export interface ParsedArguments<O extends Options> {
   readonly values: Values<O>
   /** Arguments that are not options: files, a task. */
   readonly operands: readonly string[]
@@ -25,7 +25,7 @@ export const COMMON_OPTIONS = {
 export function readArguments<const O extends Options>(
   description: CommandDescription<O>,
   args: readonly string[],
-): Arguments<O> {
+): ParsedArguments<O> {
   const known: Options = { ...description.options, ...COMMON_OPTIONS }
   const { tokens } = parseArgs({
     args: [...args],
@@ -35,7 +35,7 @@ export function readArguments<const O extends Options>(
     tokens: true,
   })
   const values: Record<string, unknown> = Object.fromEntries(
-    Object.entries(known).map(([name, { kind }]) => [name, NOT_GIVEN[kind]]),
+    Object.entries(known).map(([name, { kind }]) => [name, DEFAULT_VALUES[kind]]),
   )
   const operands: string[] = []
   for (const token of tokens) {
@@ -43,7 +43,7 @@ export function readArguments<const O extends Options>(
     if (token.kind === "option") {
       const option = known[token.name]
       if (option === undefined) throw unknownOption(token.rawName, { known, command: description.name })
-      const value = givenValue(token, option)
+      const value = parseValue(token, option)
       values[token.name] = option.kind === "list" ? [...(values[token.name] as string[]), value] : value
     }
   }
@@ -51,7 +51,7 @@ export function readArguments<const O extends Options>(
   return { values: values as Values<O>, operands }
 }
 
-const NOT_GIVEN: Readonly<Record<Option["kind"], false | undefined | readonly string[]>> = {
+const DEFAULT_VALUES: Readonly<Record<Option["kind"], false | undefined | readonly string[]>> = {
   flag: false,
   list: [],
   text: undefined,
@@ -71,7 +71,7 @@ interface OptionToken {
   readonly inlineValue?: boolean | undefined
 }
 
-function givenValue({ rawName, value, inlineValue }: OptionToken, option: Option): unknown {
+function parseValue({ rawName, value, inlineValue }: OptionToken, option: Option): unknown {
   if (option.kind === "flag") {
     if (value !== undefined) throw new UsageError(`${rawName} takes no value, but got "${value}".`)
     return true
@@ -80,9 +80,9 @@ function givenValue({ rawName, value, inlineValue }: OptionToken, option: Option
   if (isMissing) throw new UsageError(`${rawName} needs a value: ${rawName} ${option.value}.`)
   switch (option.kind) {
     case "number":
-      return numberOf({ rawName, value }, option)
+      return parseNumber({ rawName, value }, option)
     case "dollars":
-      return dollarsOf({ rawName, value })
+      return parseDollars({ rawName, value })
     case "choice":
       if (option.choices.includes(value)) return value
       throw new UsageError(`${rawName} must be one of ${option.choices.join(", ")}, not "${value}".`)
@@ -91,19 +91,19 @@ function givenValue({ rawName, value, inlineValue }: OptionToken, option: Option
   }
 }
 
-interface GivenText {
+interface RawValue {
   readonly rawName: string
   readonly value: string
 }
 
-function numberOf({ rawName, value: text }: GivenText, { min, max = Number.MAX_SAFE_INTEGER }: NumberOption): number {
+function parseNumber({ rawName, value: text }: RawValue, { min, max = Number.MAX_SAFE_INTEGER }: NumberOption): number {
   const value = Number(text.replaceAll("_", ""))
   if (text.trim() !== "" && Number.isInteger(value) && value >= min && value <= max) return value
   const range = max === Number.MAX_SAFE_INTEGER ? `of ${min} or more` : `from ${min} to ${max}`
   throw new UsageError(`${rawName} must be a whole number ${range}, not "${text}".`)
 }
 
-function dollarsOf({ rawName, value: text }: GivenText): number {
+function parseDollars({ rawName, value: text }: RawValue): number {
   const value = Number(text)
   if (text.trim() !== "" && value > 0 && Number.isFinite(value)) return value
   throw new UsageError(`${rawName} must be a number of dollars above 0, not "${text}".`)

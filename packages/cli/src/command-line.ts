@@ -1,5 +1,5 @@
 /** From arguments to an exit code: help, version, one of the commands, and a sentence if it fails. */
-import { type Call, type Command, UsageError } from "./command.ts"
+import { type Command, type CommandCall, UsageError } from "./command.ts"
 import { DESCRIPTIONS } from "./descriptions.ts"
 import { processTerminal, type Terminal } from "./display/terminal.ts"
 import { waitingLine } from "./display/waiting-line.ts"
@@ -14,12 +14,12 @@ const HELP = new Set(["--help", "-h"])
 const OPTIONS = ["--help", "--version", "--no-color"]
 
 /** Where a command runs. The default is this process. */
-export interface Surroundings extends Omit<Call, "args" | "terminal"> {
+export interface CommandContext extends Omit<CommandCall, "args" | "terminal"> {
   /** Gets all output. */
   readonly terminal?: Terminal
 }
 
-const THIS_PROCESS: Surroundings = {
+const THIS_PROCESS: CommandContext = {
   cwd: process.cwd(),
   env: process.env,
   get stdin() {
@@ -30,8 +30,8 @@ const THIS_PROCESS: Surroundings = {
 /** For a part of the program that has these commands. The list of all is the same everywhere. `prepare` runs before a command does. */
 export function commandLine(
   commands: readonly Command[],
-  prepare?: (env: Call["env"]) => Promise<void>,
-): (argv: readonly string[], surroundings?: Surroundings) => Promise<number> {
+  prepare?: (env: CommandCall["env"]) => Promise<void>,
+): (argv: readonly string[], surroundings?: CommandContext) => Promise<number> {
   return async (argv, surroundings = THIS_PROCESS) => {
     const { env } = surroundings
     const ownArgs = argv.slice(0, argv.includes("--") ? argv.indexOf("--") : undefined)
@@ -83,7 +83,7 @@ function find(name: string, commands: readonly Command[]): Command {
 }
 
 /** The error's message. `STRATA_DEBUG` adds the stack. */
-function sentence(error: unknown, env: Call["env"]): string {
+function sentence(error: unknown, env: CommandCall["env"]): string {
   if (env.STRATA_DEBUG && error instanceof Error) return error.stack ?? error.message
   return error instanceof Error ? error.message : String(error)
 }

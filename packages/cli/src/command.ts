@@ -85,7 +85,7 @@ export interface CommandDescription<O extends Options = Options> {
 }
 
 /** How a command was called. */
-export interface Call {
+export interface CommandCall {
   /** Everything after the command's name. */
   readonly args: readonly string[]
   readonly cwd: string
@@ -96,7 +96,7 @@ export interface Call {
 }
 
 /** Runs a command and resolves with the exit code: 0 done, 1 failed, 2 wrong usage. The command's help lists any others. */
-export type Run = (call: Call) => Promise<number>
+export type Run = (call: CommandCall) => Promise<number>
 
 export interface Command extends CommandDescription {
   /** The command reads its arguments itself, `--help` included. */

@@ -123,7 +123,7 @@ export const UNDO = describe({
 const FORMATS_READ =
   "Reads transcripts of Claude Code, Codex, pi, opencode, OpenHands, SWE-agent, Copilot CLI and Gemini CLI, and Strata's own journals."
 
-export const LOOK = describe({
+export const USAGE = describe({
   name: "usage",
   about: "see what all conversations on this machine cost, lost and said",
   more: [
@@ -514,7 +514,7 @@ export const UNLOCK = describe({
   ],
 })
 
-export const KEEP = describe({
+export const ARCHIVE = describe({
   name: "archive",
   about: "copy sessions of other agents before they are deleted",
   more: [
@@ -617,7 +617,7 @@ export const UNINSTALL = describe({
   examples: [["strata uninstall claude-code", "the settings have the bytes that they had before"]],
 })
 
-export const CARRY = describe({
+export const COMPACT_MESSAGES = describe({
   name: "compact-messages",
   about: "compact a JSON message array (used by plugins)",
   more: [
@@ -679,7 +679,7 @@ export const DESCRIPTIONS: readonly CommandDescription[] = [
   RUN,
   COMPACT,
   UNDO,
-  LOOK,
+  USAGE,
   IMPORT,
   INSPECT,
   DASHBOARD,
@@ -693,7 +693,7 @@ export const DESCRIPTIONS: readonly CommandDescription[] = [
   CONFIG,
   TRUST,
   UNLOCK,
-  KEEP,
+  ARCHIVE,
   MOVE,
   STORE,
   EXPORT,
@@ -702,7 +702,7 @@ export const DESCRIPTIONS: readonly CommandDescription[] = [
   WRAP,
   PROXY,
   DOCTOR,
-  CARRY,
+  COMPACT_MESSAGES,
   MCP,
   SIM,
 ]

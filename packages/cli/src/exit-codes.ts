@@ -37,12 +37,12 @@ const BY_REASON: Readonly<Record<QueryEnd["reason"], number>> = {
   "no-progress": EXIT.noProgress,
 }
 
-export function exitCodeOf({ reason }: QueryEnd): number {
+export function exitCodeFor({ reason }: QueryEnd): number {
   return BY_REASON[reason]
 }
 
 /** How the run ended, as a sentence; `undefined` for an answer. */
-export function sentenceOf(end: QueryEnd): string | undefined {
+export function describeEnd(end: QueryEnd): string | undefined {
   switch (end.reason) {
     case "answer":
       return undefined

@@ -2,15 +2,15 @@
 
 import type { Store } from "@strata/core"
 import type { OpenStoreOptions } from "@strata/core/store"
-import type { Call } from "./command.ts"
+import type { CommandCall } from "./command.ts"
 import { storeWaits } from "./store-waiting.ts"
 
 const POSTGRES = /^\s*(postgres(?:ql)?):/i
 
-type NamedOptions = OpenStoreOptions & { readonly onWaiting: (isWaiting: boolean) => void }
+type NamedStoreOptions = OpenStoreOptions & { readonly onWaiting: (isWaiting: boolean) => void }
 
 export interface PostgresPackage {
-  namedPostgresStore(address: string, options: NamedOptions): Store
+  namedPostgresStore(address: string, options: NamedStoreOptions): Store
 }
 
 export const isPostgres = (address: string): boolean => POSTGRES.test(address)
@@ -20,7 +20,7 @@ export const loadPostgres = () => import("@strata/postgres").catch(refuse)
 
 /** To be called before a command asks for its store. */
 export async function registerNamedStore(
-  { STRATA_STORE: address = "" }: Call["env"],
+  { STRATA_STORE: address = "" }: CommandCall["env"],
   load: () => Promise<PostgresPackage> = () => import("@strata/postgres"),
 ): Promise<void> {
   if (!POSTGRES.test(address)) return

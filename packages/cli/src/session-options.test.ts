@@ -20,16 +20,16 @@ test("the model comes from the option, the environment, or is the default", () =
 })
 
 test("--resume takes an id or none", () => {
-  expect(read(["--resume"]).options.beginning).toEqual({ from: "list" })
-  expect(read(["--resume", "abc-1"]).options.beginning).toEqual({ from: "id", id: "abc-1" })
+  expect(read(["--resume"]).options.start).toEqual({ from: "list" })
+  expect(read(["--resume", "abc-1"]).options.start).toEqual({ from: "id", id: "abc-1" })
   expect(read(["--resume", "--json"])).toMatchObject({
     options: { beginning: { from: "list" } },
     values: { json: true },
   })
   const withTask = read(["--resume", "go on with it"])
-  expect(withTask.options.beginning).toEqual({ from: "list" })
+  expect(withTask.options.start).toEqual({ from: "list" })
   expect(withTask.operands).toEqual(["go on with it"])
-  expect(read(["--continue"]).options.beginning).toEqual({ from: "newest" })
+  expect(read(["--continue"]).options.start).toEqual({ from: "newest" })
 })
 
 test("rules may be given several times", () => {

@@ -9,7 +9,7 @@ const DEFAULT_MODEL = "claude-opus-5-5"
 export type Environment = Readonly<Record<string, string | undefined>>
 
 /** Which conversation to start with. */
-export type Beginning =
+export type ConversationStart =
   | { readonly from: "new" }
   | { readonly from: "newest" }
   /** The first characters of an id are enough. */
@@ -24,7 +24,7 @@ export interface SessionOptions {
   /** Whether the option or the environment names the model; if not, a resumed conversation keeps its own. */
   readonly isModelGiven: boolean
   readonly cwd: string
-  readonly beginning: Beginning
+  readonly start: ConversationStart
   readonly mode?: PermissionMode
   readonly maxTurns?: number
   readonly costLimit?: number
@@ -102,7 +102,7 @@ export function readCommandLine<O extends typeof SESSION_OPTIONS>({
       model: model ?? DEFAULT_MODEL,
       isModelGiven: model !== undefined,
       cwd: given.cwd ?? cwd,
-      beginning: beginningOf({ continues: given.continue, resume: given.resume }),
+      start: conversationStart({ continues: given.continue, resume: given.resume }),
       allow: given.allow,
       trust: given.trust,
       noAgents: given["no-agents"],
@@ -129,7 +129,13 @@ function withOptionalId(args: readonly string[]): string[] {
   })
 }
 
-function beginningOf({ continues, resume }: { continues: boolean; resume: string | undefined }): Beginning {
+function conversationStart({
+  continues,
+  resume,
+}: {
+  continues: boolean
+  resume: string | undefined
+}): ConversationStart {
   if (continues && resume !== undefined) throw new UsageError("Use either --continue or --resume, not both.")
   if (continues) return { from: "newest" }
   if (resume === undefined) return { from: "new" }

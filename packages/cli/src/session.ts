@@ -19,17 +19,17 @@ import {
 import type { Team, TeamJoinOptions } from "@strata/core/agent"
 import { describeReason, isAboutDirectory, recoveryAdvice } from "@strata/core/base"
 import { describeOpeningReport } from "@strata/core/store"
-import { undecidedSentence } from "./claude/person-environment.ts"
+import { undecidedSentence } from "./claude/user-environment.ts"
 import { UsageError } from "./command.ts"
 import type { Connection } from "./connection.ts"
 import { findById } from "./conversation-names.ts"
 import { escapeInvisible } from "./display/escaped.ts"
-import { conversationsIn, nearestFirst } from "./kept-conversation.ts"
 import { sandboxNotice } from "./sandbox-notice.ts"
-import type { Beginning, Environment, SessionOptions } from "./session-options.ts"
+import type { ConversationStart, Environment, SessionOptions } from "./session-options.ts"
+import { conversationsIn, nearestFirst } from "./stored-conversation.ts"
 
 /** Answers the agent's questions. Without it, every question is denied. */
-export type User = Pick<AgentOptions, "askPermission" | "promptUser" | "approvePlan">
+export type SessionUser = Pick<AgentOptions, "askPermission" | "promptUser" | "approvePlan">
 
 export interface Workspace {
   /** Where Strata keeps its files. */
@@ -57,7 +57,7 @@ export type SessionAgent = Agent & { readonly team?: Team }
 export interface Session {
   readonly agent: SessionAgent
   /** The directory of the project whose memory counts. */
-  readonly about: string
+  readonly projectDirectory: string
   /** Untrusted settings, damaged journal lines, servers that did not start, skills that cannot be read: a sentence each. */
   readonly problems: readonly string[]
   close(): Promise<void>
@@ -84,7 +84,7 @@ export async function openWorkspace({ options, connection, env }: WorkspaceInput
 
 export interface SessionInput {
   readonly workspace: Workspace
-  readonly user: User
+  readonly user: SessionUser
   /** An earlier conversation to go on with; without it a new one starts. */
   readonly resumed?: StoredConversation | undefined
   /** Overrides the model of the command line and of the conversation. */
@@ -109,7 +109,7 @@ export async function openSession({ workspace, user, resumed, ...wanted }: Sessi
   }
   const reading = await readSettings({ cwd, env, settings: code })
   const { trusted, problems: untrusted } = await trustFor(workspace, reading)
-  const { about, problems: elsewhere, hasMemory } = await aboutOf(resumed, cwd)
+  const { projectDirectory, problems: elsewhere, hasMemory } = await projectOf(resumed, cwd)
   const settings = reading.settings({ trusted })
   const { summariserModel } = settings.values
   const own = options.isModelGiven || !canAnswer(resumed?.model) ? undefined : resumed?.model
@@ -123,9 +123,9 @@ export async function openSession({ workspace, user, resumed, ...wanted }: Sessi
       memory:
         resumed?.isOwned === false || !hasMemory
           ? false
-          : { owner: localUser, ...(about === cwd ? {} : { directory: about }) },
+          : { owner: localUser, ...(projectDirectory === cwd ? {} : { directory: projectDirectory }) },
       ...user,
-      ...modeOf({ asked: wanted.mode ?? options.mode, resumed, configured: settings.values.permissions.mode }),
+      ...initialMode({ asked: wanted.mode ?? options.mode, resumed, configured: settings.values.permissions.mode }),
       ...(resumed === undefined ? {} : { id: resumed.id, mustExist: true }),
       ...(wanted.title === undefined ? {} : { title: wanted.title }),
       ...(wanted.autonomous ? { autonomous: true } : { keepWarm: true }),
@@ -141,9 +141,9 @@ export async function openSession({ workspace, user, resumed, ...wanted }: Sessi
     const opening = describeOpeningReport(agent.conversation.openResult)
     const unconfined = wanted.autonomous ? [] : await sandboxNotice(settings.values.sandbox, root)
     const problems = [...unconfined, ...elsewhere, ...untrusted, ...undecided, ...opening, ...agent.problems]
-    return { agent, about, problems, close: () => agent.close() }
+    return { agent, projectDirectory, problems, close: () => agent.close() }
   } catch (error) {
-    throw explained(error, root)
+    throw explainDirectoryError(error, root)
   }
 }
 
@@ -152,14 +152,14 @@ const OTHER_MODELS = /^(?:unknown$|<|gpt-|o\d|codex|chatgpt|gemini|models\/|open
 
 const canAnswer = (model: string | undefined): boolean => model !== undefined && !OTHER_MODELS.test(model)
 
-interface OpeningParts {
+interface AgentOpenOptions {
   readonly settings: EffectiveSettings
   readonly noAgents: boolean
   readonly team: TeamJoinOptions | undefined
 }
 
 /** With a team, unless the command line or the settings say that the agent works alone. */
-function openWith(asked: AgentOptions, { settings, noAgents, team }: OpeningParts): Promise<SessionAgent> {
+function openWith(asked: AgentOptions, { settings, noAgents, team }: AgentOpenOptions): Promise<SessionAgent> {
   const { off, switches } = settings.values
   const isAlone = noAgents || (!team && (off || switches.agents === false))
   const options = { ...asked, effectiveSettings: settings }
@@ -172,14 +172,14 @@ async function trustFor(
   reading: ProjectSettings,
 ): Promise<{ readonly trusted: boolean; readonly problems: readonly string[] }> {
   if (decision?.fingerprint === reading.fingerprint) {
-    const isWithout = !decision.trusted && reading.parts.length > 0
+    const isWithout = !decision.trusted && reading.items.length > 0
     return { trusted: decision.trusted, problems: isWithout ? [WITHOUT] : [] }
   }
   const trust = await reading.trust()
   if (trust.state !== "untrusted") return { trusted: true, problems: [] }
   const changed = trust.earlier === undefined ? [] : ["The settings of this project changed since you trusted them."]
   const problem = trust.problem === undefined ? [] : [trust.problem]
-  return { trusted: false, problems: [...problem, ...changed, ...reading.leftOut, HOW_TO_TRUST] }
+  return { trusted: false, problems: [...problem, ...changed, ...reading.untrusted, HOW_TO_TRUST] }
 }
 
 const WITHOUT = 'You go on without what this project\'s settings would run or widen. "strata trust" shows it.'
@@ -192,13 +192,13 @@ interface ModeChoice {
 }
 
 /** A resumed conversation keeps its mode: the agent takes it from the journal, unless another one is asked for. */
-function modeOf({ asked, resumed, configured }: ModeChoice): Pick<AgentOptions, "mode"> {
+function initialMode({ asked, resumed, configured }: ModeChoice): Pick<AgentOptions, "mode"> {
   if (asked !== undefined) return { mode: asked }
   return resumed?.mode === undefined ? { mode: configured ?? "ask" } : {}
 }
 
 /** For a directory that cannot be used: says what it is for, why it cannot be used, and what to do. */
-export function explained(error: unknown, root: string): unknown {
+export function explainDirectoryError(error: unknown, root: string): unknown {
   const failure = (error instanceof StrataError ? (error.cause ?? {}) : error) as NodeJS.ErrnoException
   if (failure.code === undefined || !failure.path?.startsWith(root)) return error
   const help = isAboutDirectory(failure) ? "Set STRATA_HOME to another directory." : recoveryAdvice(failure)
@@ -218,11 +218,11 @@ export interface FoundConversation {
 /** `calledFrom`: what the name of a file is relative to. */
 export async function findConversation(
   { cwd, env }: Workspace,
-  { beginning, calledFrom }: { readonly beginning: Beginning; readonly calledFrom: string },
+  { beginning, calledFrom }: { readonly beginning: ConversationStart; readonly calledFrom: string },
 ): Promise<FoundConversation> {
   if (beginning.from === "new") return { notes: [] }
   if (beginning.from === "file") {
-    const { resumeFile } = await import("./import/taken-up.ts")
+    const { resumeFile } = await import("./import/import-report.ts")
     return resumeFile({ file: resolve(calledFrom, beginning.file), cwd, env })
   }
   // one that a program of yours keeps without an owner is opened only by its name
@@ -243,16 +243,20 @@ const elsewhere = ({ directory = "", origin }: StoredConversation, cwd: string):
  * An imported session goes on with the memory of the project that it was about. The project here is the one for tools and trust. A file
  * that is not one of the person's own sessions cannot choose a project: it goes on without memory.
  */
-async function aboutOf(
+async function projectOf(
   resumed: StoredConversation | undefined,
   cwd: string,
-): Promise<Pick<Session, "about" | "problems"> & { readonly hasMemory: boolean }> {
+): Promise<Pick<Session, "projectDirectory" | "problems"> & { readonly hasMemory: boolean }> {
   const { origin, directory = "" } = resumed ?? {}
   const place = origin || directory
   if (origin === undefined || (await realpath(place).catch(() => place)) === cwd)
-    return { about: cwd, problems: [], hasMemory: true }
+    return { projectDirectory: cwd, problems: [], hasMemory: true }
   const was = `It was in ${escapeInvisible(place)}. Strata works in this directory`
   return origin === ""
-    ? { about: cwd, problems: [`${was}, without memory: the file is not one of your own sessions.`], hasMemory: false }
-    : { about: origin, problems: [`${was} and keeps what it learns for that project.`], hasMemory: true }
+    ? {
+        projectDirectory: cwd,
+        problems: [`${was}, without memory: the file is not one of your own sessions.`],
+        hasMemory: false,
+      }
+    : { projectDirectory: origin, problems: [`${was} and keeps what it learns for that project.`], hasMemory: true }
 }

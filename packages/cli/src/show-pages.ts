@@ -1,10 +1,10 @@
 /** Shows pages in the person's browser until Ctrl-C. */
 import { once } from "node:events"
 import type { PageSource } from "@strata/page/server"
-import { type Call, UsageError } from "./command.ts"
+import { type CommandCall, UsageError } from "./command.ts"
 import { hasBrowser, openInBrowser } from "./open-browser.ts"
 
-export interface ShownPages extends Pick<Call, "terminal" | "env"> {
+export interface ShowPagesOptions extends Pick<CommandCall, "terminal" | "env"> {
   readonly source: PageSource
   /** The conversation to begin with. */
   readonly id?: string | undefined
@@ -13,7 +13,7 @@ export interface ShownPages extends Pick<Call, "terminal" | "env"> {
   readonly isQuiet: boolean
 }
 
-export async function showPages({ source, terminal, env, id, port, isQuiet }: ShownPages): Promise<number> {
+export async function showPages({ source, terminal, env, id, port, isQuiet }: ShowPagesOptions): Promise<number> {
   const { startPage } = await import("@strata/page/server")
   const page = await startPage({ source, ...(port === undefined ? {} : { port }) }).catch((error: unknown) => {
     if ((error as NodeJS.ErrnoException).code !== "EADDRINUSE") throw error

@@ -10,7 +10,7 @@ export interface OptionNames {
   readonly withValue?: readonly string[]
 }
 
-export interface SlashOptions {
+export interface ParsedSlashLine {
   /** By name; `yes` for a flag. */
   readonly given: Readonly<Record<string, string>>
   readonly text: string
@@ -19,7 +19,7 @@ export interface SlashOptions {
 const WORD = /\S+/g
 const DASHES = /^(?:--|—|–)/ // some keyboards turn two hyphens into a dash
 
-export function readSlashOptions(line: string, { command, flags, withValue = [] }: OptionNames): SlashOptions {
+export function readSlashOptions(line: string, { command, flags, withValue = [] }: OptionNames): ParsedSlashLine {
   const given: Record<string, string> = {}
   const cuts: (readonly [from: number, to: number])[] = []
   const words = [...line.matchAll(WORD)]
@@ -41,11 +41,11 @@ export function readSlashOptions(line: string, { command, flags, withValue = [] 
     const last = value ?? words[at]!
     cuts.push([index, last.index + last[0].length])
   }
-  return { given, text: without(line, cuts) }
+  return { given, text: removeRanges(line, cuts) }
 }
 
 /** The line breaks of the text stay. */
-function without(line: string, cuts: readonly (readonly [from: number, to: number])[]): string {
+function removeRanges(line: string, cuts: readonly (readonly [from: number, to: number])[]): string {
   const parts: string[] = []
   let from = 0
   for (const [start, end] of cuts) {

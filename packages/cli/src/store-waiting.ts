@@ -7,22 +7,22 @@ export type ShowWaiting = (isWaiting: boolean) => void
 /** How many stores do not answer. */
 let silent = 0
 /** The last one shows it. */
-const shows: ShowWaiting[] = []
+const listeners: ShowWaiting[] = []
 
 /** To be called by a store when it begins to wait, and when it was answered. */
 export function storeWaits(isWaiting: boolean): void {
   const before = silent
   silent += isWaiting ? 1 : -1
-  if (before === 0 || silent === 0) shows.at(-1)?.(silent > 0)
+  if (before === 0 || silent === 0) listeners.at(-1)?.(silent > 0)
 }
 
 /** From now on this shows it, until the result is called. */
 export function showWaiting(show: ShowWaiting): () => void {
   const change = (make: () => void) => {
-    if (silent > 0) shows.at(-1)?.(false)
+    if (silent > 0) listeners.at(-1)?.(false)
     make()
-    if (silent > 0) shows.at(-1)?.(true)
+    if (silent > 0) listeners.at(-1)?.(true)
   }
-  change(() => shows.push(show))
-  return () => change(() => shows.splice(shows.lastIndexOf(show), 1))
+  change(() => listeners.push(show))
+  return () => change(() => listeners.splice(listeners.lastIndexOf(show), 1))
 }

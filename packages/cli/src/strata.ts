@@ -4,9 +4,10 @@ import type { Command } from "./command.ts"
 import { commandLine } from "./command-line.ts"
 import {
   AGENTS,
-  CARRY,
+  ARCHIVE,
   CHAT,
   COMPACT,
+  COMPACT_MESSAGES,
   COMPARE,
   CONFIG,
   DASHBOARD,
@@ -16,8 +17,6 @@ import {
   IMPORT,
   INSPECT,
   INSTALL,
-  KEEP,
-  LOOK,
   MCP,
   MEMORY,
   RECALL,
@@ -28,6 +27,7 @@ import {
   UNDO,
   UNINSTALL,
   UNLOCK,
+  USAGE,
 } from "./descriptions.ts"
 import { registerNamedStore } from "./named-store.ts"
 import { DOCTOR, PROXY, WRAP } from "./proxy/descriptions.ts"
@@ -50,7 +50,7 @@ export const COMMANDS: readonly Command[] = [
   },
   { ...COMPACT, load: () => import("./compact/command.ts") },
   { ...UNDO, load: () => import("./undo/command.ts") },
-  { ...LOOK, load: () => import("./usage/command.ts") },
+  { ...USAGE, load: () => import("./usage/command.ts") },
   { ...IMPORT, load: () => import("./import/command.ts") },
   { ...INSPECT, load: () => import("./inspect/command.ts") },
   { ...DASHBOARD, load: () => import("./dashboard/command.ts") },
@@ -64,7 +64,7 @@ export const COMMANDS: readonly Command[] = [
   { ...CONFIG, load: () => import("./config/command.ts") },
   { ...TRUST, load: () => import("./trust/command.ts") },
   { ...UNLOCK, load: () => import("./unlock/command.ts") },
-  { ...KEEP, load: () => import("./archive/command.ts") },
+  { ...ARCHIVE, load: () => import("./archive/command.ts") },
   { ...MOVE, load: () => import("./move/command.ts") },
   { ...STORE, load: () => import("./store/command.ts") },
   { ...EXPORT, load: () => import("./export/command.ts") },
@@ -73,7 +73,7 @@ export const COMMANDS: readonly Command[] = [
   { ...WRAP, forwards: true, load: () => import("./wrap/command.ts") },
   { ...PROXY, load: () => import("./proxy/command.ts") },
   { ...DOCTOR, load: () => import("./doctor/command.ts") },
-  { ...CARRY, load: () => import("./compact-messages/command.ts") },
+  { ...COMPACT_MESSAGES, load: () => import("./compact-messages/command.ts") },
   { ...MCP, load: () => import("./mcp/command.ts") },
   { ...SIM, forwards: true, load: () => import("./sim.ts") },
 ]

@@ -3,21 +3,21 @@ import { spawn } from "node:child_process"
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import type { Call } from "./command.ts"
+import type { CommandCall } from "./command.ts"
 
-export interface EditText {
+export interface EditTextOptions {
   readonly text: string
   /** Of the copy. Its ending tells the editor what it is. */
   readonly name: string
-  readonly env: Call["env"]
+  readonly env: CommandCall["env"]
 }
 
 /** The command as the person set it; it may have arguments, such as `code --wait`. */
-export const editorOf = (env: Call["env"]): string | undefined => env.VISUAL || env.EDITOR || undefined
+export const findEditor = (env: CommandCall["env"]): string | undefined => env.VISUAL || env.EDITOR || undefined
 
 /** Resolves with what the person saved. */
-export async function editText({ text, name, env }: EditText): Promise<string> {
-  const editor = editorOf(env)
+export async function editText({ text, name, env }: EditTextOptions): Promise<string> {
+  const editor = findEditor(env)
   if (!editor) throw new Error("No editor is set, so nothing was changed. Set VISUAL or EDITOR, and try again.")
   const directory = await mkdtemp(join(tmpdir(), "strata-edit-")) // only its owner may enter it
   const copy = join(directory, name)

@@ -245,7 +245,7 @@ test("BEY-12 commands name the server and its tenant, and say what it lacks", ne
   expect(await ask("config", `${database}?tenant=acme`)).toContain(`Store ${named}, tenant acme `)
   expect(await ask("doctor", database!)).toContain(`ok store ${named} answers`)
   expect(await ask("doctor", server!.url())).toMatch(/problem store The database has no tables of Strata/)
-  expect(await ask("config", server!.url())).toMatch(/Learnt limits are not listed, .* no tables of Strata/)
+  expect(await ask("config", server!.url())).toMatch(/Learned limits are not listed, .* no tables of Strata/)
   const away = "postgres://app@127.0.0.1:1/none"
   expect(await ask("doctor", away)).toMatch(/problem store The database did not answer .* asked once, and had 3 sec/)
   expect(await ask("config", away)).toMatch(/not listed, .* did not answer .* asked once, and had 3 seconds to answer/)

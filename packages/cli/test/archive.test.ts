@@ -30,7 +30,7 @@ const fileOf = (id: string) => join(place.cwd, ".claude", "projects", "-home-ann
 function session(id: string, { text = "Fix the parser", cwd = "/home/ann/shop" } = {}): string {
   const path = fileOf(id)
   mkdirSync(dirname(path), { recursive: true })
-  const said = {
+  const envelope = {
     type: "user",
     uuid: `u-${id}`,
     parentUuid: null,
@@ -38,7 +38,7 @@ function session(id: string, { text = "Fix the parser", cwd = "/home/ann/shop" }
     cwd,
     timestamp: "2026-01-02T03:04:05Z",
   }
-  writeFileSync(path, `${JSON.stringify({ ...said, message: { role: "user", content: text } })}\n`)
+  writeFileSync(path, `${JSON.stringify({ ...envelope, message: { role: "user", content: text } })}\n`)
   return path
 }
 

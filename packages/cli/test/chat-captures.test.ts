@@ -1,10 +1,10 @@
 /** The chat at several sizes of the window, and resized while it works. The captures are in `captures/`. */
 import { findModel } from "@strata/core"
 import { afterEach, beforeEach, expect, test, vi } from "vitest"
-import { repeatedReads } from "../../core/src/tokens/accounting.ts"
+import { repeatedReads } from "../../core/src/tokens/context-breakdown.ts"
 import { resolveThresholds } from "../../core/src/tokens/window.ts"
-import { type ContextPicture, contextLines } from "../src/chat/context-panel.ts"
-import { type CostPicture, costLines } from "../src/chat/cost-panel.ts"
+import { type ContextPanelState, contextLines } from "../src/chat/context-panel.ts"
+import { type CostPanelState, costLines } from "../src/chat/cost-panel.ts"
 import { helpLines, type PanelLines } from "../src/chat/panels.ts"
 import { permissionDialog } from "../src/chat/permission-dialog.ts"
 import { SLASH_COMMANDS } from "../src/chat/slash-commands.ts"
@@ -40,14 +40,14 @@ const BEFORE: readonly Item[] = [
     id: "1",
     name: "Read",
     summary: "read scripts/nightly/build-on-the-second-machine.ts",
-    outcome: { state: "ok", text: "", whole: "x", ms: 4 },
+    outcome: { state: "ok", text: "", fullText: "x", ms: 4 },
   },
   {
     kind: "tool",
     id: "2",
     name: "Bash",
     summary: COMMAND,
-    outcome: { state: "failed", text: OUTPUT, whole: `${OUTPUT}\n`.repeat(400), ms: 61_300 },
+    outcome: { state: "failed", text: OUTPUT, fullText: `${OUTPUT}\n`.repeat(400), ms: 61_300 },
   },
 ]
 const AT_WORK: Partial<ChatState> = {
@@ -60,7 +60,7 @@ const panel = (title: string, lines: PanelLines): Partial<ChatState> => ({
   items: [...BEFORE.slice(0, 2), { kind: "panel", title, lines }],
 })
 
-const CONTEXT: ContextPicture = {
+const CONTEXT: ContextPanelState = {
   accounting: {
     total: 60_000,
     human: 5_000,
@@ -95,7 +95,7 @@ const CONTEXT: ContextPicture = {
 }
 
 const counts = { input: 1_000, output: 500, cacheWrite5m: 4_000, cacheWrite1h: 0, cacheRead: 15_000 }
-const COST: CostPicture = {
+const COST: CostPanelState = {
   summary: summaryOf({ requests: 3, counts, hitRatio: 0.75, dollars: 0.1234, savings: SAVINGS }),
   lines: [
     { model: "claude-opus-5-5", purpose: "main", requests: 2, counts, dollars: 0.1 },

@@ -115,8 +115,8 @@ describe("strata config", () => {
     const shown = await run("config")
     expect(shown.stdout).toMatch(/claude-opus-5-5 +http:\/\/127\.0\.0\.1:8080 +40,000 +2026-01-02/)
     expect(JSON.parse((await run("config", "--json")).stdout).limits).toMatchObject([learned])
-    expect((await run("config", "--forget-limits")).stdout).toMatch(/^Forgot 1 learnt limit\./)
-    expect((await run("config")).stdout).not.toContain("Learnt limits")
+    expect((await run("config", "--forget-limits")).stdout).toMatch(/^Forgot 1 learned limit\./)
+    expect((await run("config")).stdout).not.toContain("Learned limits")
   })
 
   it("gives a program the same, without secrets", async () => {

@@ -6,14 +6,14 @@ import { makeScratch } from "@strata/sim"
 import { expect, test } from "vitest"
 import { isWhole } from "../../core/test/size.ts"
 import type { Item, ToolItem } from "../src/chat/state.ts"
-import { work } from "../src/demo/command.ts"
+import { runTasks } from "../src/demo/command.ts"
+import { MODEL, openDemoEnvironment } from "../src/demo/environment.ts"
 import { picture } from "../src/demo/picture.ts"
+import { checkRetention } from "../src/demo/retention-check.ts"
 import { introduction, itemsOf, shownItem } from "../src/demo/screen.ts"
-import { beginning, type DemoState } from "../src/demo/state.ts"
-import { stillThere } from "../src/demo/still-there.ts"
+import { type DemoState, initialState } from "../src/demo/state.ts"
 import { turnsBeforeCorrection, turnsPerTask } from "../src/demo/tasks.ts"
 import type { DemoFrame } from "../src/demo/view.ts"
-import { MODEL, openWorkshop } from "../src/demo/workshop.ts"
 import { expectFits, expectKept, SIZES, sizeName } from "./captures.ts"
 import { ENDING, eventsOfDemo, stateAfter } from "./demo-events.ts"
 import { drawDemo } from "./drawn-chat.ts"
@@ -118,12 +118,18 @@ test.runIf(isWhole)(
     opened.defer(() => place.remove())
     const scratch = makeScratch(project(place))
     opened.defer(() => scratch.remove())
-    const workshop = await openWorkshop({ scratch, turns: turnsPerTask(TURNS), seed: 2, window: 60_000, env: {} })
+    const workshop = await openDemoEnvironment({
+      scratch,
+      turns: turnsPerTask(TURNS),
+      seed: 2,
+      window: 60_000,
+      env: {},
+    })
     opened.defer(() => workshop.close())
     const agent = await workshop.open("frames")
-    const first = beginning({ model: MODEL, thresholds: agent.conversation.thresholds, planned: TURNS })
+    const first = initialState({ model: MODEL, thresholds: agent.conversation.thresholds, planned: TURNS })
     const seen: { state: DemoState; event: QueryEvent }[] = []
-    const { state: last } = await work({
+    const { state: last } = await runTasks({
       ...{ agent, first, workshop, isPaced: false, task: undefined, max: turnsBeforeCorrection(TURNS) },
       signal: new AbortController().signal,
       screen: { show: (state, event) => void seen.push({ state, event }) },
@@ -151,7 +157,10 @@ test.runIf(isWhole)(
         )
       }
     expect(seen.length).toBeGreaterThan(40)
-    const facts = await stillThere(agent.conversation, { project: workshop.project, promptTokens: last.promptTokens! })
+    const facts = await checkRetention(agent.conversation, {
+      project: workshop.project,
+      promptTokens: last.promptTokens!,
+    })
     for (const { kind, all, inView, recalled, inLastWindow } of facts) {
       expect(all, kind).toBeGreaterThan(0)
       expect(inView + recalled, kind).toBe(all)

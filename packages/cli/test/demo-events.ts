@@ -10,8 +10,8 @@ import { SAVINGS } from "./ledger-figures.ts"
 const { facts } = findModel("claude-opus-5-5")
 const thresholds = resolveThresholds({ window: 60_000, facts, maxOutput: 32_000, autoCompact: true })
 
-const call = (id: string, name: string, said: string): QueryEvent => ({
-  ...{ type: "tool-start", id, name, input: {}, summary: said },
+const call = (id: string, name: string, summary: string): QueryEvent => ({
+  ...{ type: "tool-start", id, name, input: {}, summary },
 })
 const result = (id: string, content: string, is_error = false): QueryEvent => ({
   ...{ type: "tool-result", id, name: "Tool", ms: 12 },

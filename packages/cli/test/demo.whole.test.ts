@@ -4,7 +4,7 @@ import { join } from "node:path"
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest"
 import { needs } from "../../core/test/needs.ts"
 import { type InstalledDemo, installDemo } from "./installed-demo.ts"
-import { type Ended, emptyPlace, type Place, runProcess } from "./strata-process.ts"
+import { emptyPlace, type Place, type ProcessResult, runProcess } from "./strata-process.ts"
 
 const LAYERS = ["results put aside", "results cleared", "compaction"]
 
@@ -22,7 +22,7 @@ beforeAll(() => {
 })
 afterAll(() => demo.remove())
 
-const runDemo = (options: readonly string[], env: Readonly<Record<string, string>> = {}): Promise<Ended> =>
+const runDemo = (options: readonly string[], env: Readonly<Record<string, string>> = {}): Promise<ProcessResult> =>
   runProcess([...demo.command, ...options], { cwd: demo.project, env: { ...place.env, ...env } })
 
 const CORRECTION = '"From now on, always write findings to docs/FINDINGS.md."'

@@ -6,7 +6,7 @@ import type { AddressInfo } from "node:net"
 import { dirname, join } from "node:path"
 import { handleRequest } from "@strata/plugins"
 import { describe, expect, test } from "vitest"
-import { type Wrapping, wrapping } from "./wrapping.ts"
+import { type WrapOptions, wrapping } from "./wrapping.ts"
 
 interface Check {
   readonly name: string
@@ -15,7 +15,7 @@ interface Check {
 }
 
 async function checks(
-  place: Wrapping,
+  place: WrapOptions,
   args: readonly string[],
   env: Readonly<Record<string, string | undefined>> = {},
 ) {
@@ -25,7 +25,7 @@ async function checks(
 }
 
 /** A PATH with this client only. */
-function withClient(place: Wrapping, name: string, version: string): { readonly PATH: string } {
+function withClient(place: WrapOptions, name: string, version: string): { readonly PATH: string } {
   const bin = join(place.project, "bin")
   mkdirSync(bin, { recursive: true })
   writeFileSync(join(bin, name), `#!/bin/sh\necho "${version}"\n`)

@@ -8,7 +8,7 @@ import { needs } from "../../core/test/needs.ts"
 import { isWhole } from "../../core/test/size.ts"
 import { startChat, TAKES_KEYS } from "./chatting.ts"
 import { openPty } from "./terminal.ts"
-import { calls, type Ended, workbench } from "./workbench.ts"
+import { type CommandResult, calls, workbench } from "./workbench.ts"
 
 /** Clipboard, title, colours, cursor, DCS, APC, 8-bit CSI and OSC, overwriting, bell, bidi, tags. */
 const ATTACKS = [
@@ -20,7 +20,7 @@ const HOSTILE = `start ${ATTACKS.join(" ")} finish`
 // biome-ignore lint/suspicious/noControlCharactersInRegex: what a terminal obeys
 const HARMFUL = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069\u200b\u{e0000}-\u{e007f}]/u
 
-function expectHarmless({ stdout, stderr }: Ended): void {
+function expectHarmless({ stdout, stderr }: CommandResult): void {
   expect(JSON.stringify(HARMFUL.exec(stdout))).toBe("null")
   expect(JSON.stringify(HARMFUL.exec(stderr))).toBe("null")
 }
@@ -88,8 +88,8 @@ test("PERM-5 an error that no one caught, a warning and a stray print", async ()
   const crashed = await bench.strata(["run", "Go"], { env: preload(thrown) }).ended
   expectHarmless(crashed)
   expect(crashed).toMatchObject({ code: 1, stderr: expect.stringContaining("␛]52;c;") })
-  const said = `setImmediate(() => { process.emitWarning(${text}); console.log(${text}); console.error(${text}) })`
-  expectHarmless(await bench.strata(["config"], { env: preload(said) }).ended)
+  const script = `setImmediate(() => { process.emitWarning(${text}); console.log(${text}); console.error(${text}) })`
+  expectHarmless(await bench.strata(["config"], { env: preload(script) }).ended)
 })
 
 test("PERM-5 a hostile transcript in strata inspect", async () => {

@@ -68,7 +68,7 @@ describe.each(TERMINALS)("memories after the answer, in $name", ({ open }) => {
   /** The stream of the fork's first request halts. */
   const halted = { faults: [{ nth: 2, fault: HALTING }], haltsAfter: 4 }
 
-  async function said(options: Partial<ChatOptions>, text = RULE) {
+  async function chatAfter(options: Partial<ChatOptions>, text = RULE) {
     const at = await startChat(open, { turns, ...options, env: { ...learning, ...options.env } })
     at.terminal.type(text)
     at.terminal.press("enter")
@@ -77,7 +77,7 @@ describe.each(TERMINALS)("memories after the answer, in $name", ({ open }) => {
   }
 
   test("L5-6 leaving waits for what is being written, and says so", async () => {
-    await using at = await said(halted, FACT)
+    await using at = await chatAfter(halted, FACT)
     await at.terminal.sees(RESTS)
     at.terminal.press("ctrl-d")
     await at.terminal.sees("Writing down what was learned.")

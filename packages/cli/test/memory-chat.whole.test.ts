@@ -29,7 +29,7 @@ describe.each(TERMINALS)("memories after the answer, in $name", ({ open }) => {
   /** The stream of the fork's first request halts. */
   const halted = { faults: [{ nth: 2, fault: HALTING }], haltsAfter: 4 }
 
-  async function said(options: Partial<ChatOptions>, text = RULE) {
+  async function chatAfter(options: Partial<ChatOptions>, text = RULE) {
     const at = await startChat(open, { turns, ...options, env: { ...learning, ...options.env } })
     at.terminal.type(text)
     at.terminal.press("enter")
@@ -38,13 +38,13 @@ describe.each(TERMINALS)("memories after the answer, in $name", ({ open }) => {
   }
 
   test("L5-1 what was remembered after the end of the answer is shown", async () => {
-    await using at = await said({})
+    await using at = await chatAfter({})
     await at.terminal.sees("Remembered: ")
     expect(await memoryOf(at.bench)).toContain(RULE)
   })
 
   test("L5-6 leaving at once writes nothing, and the conversation does it when it is continued", async () => {
-    await using at = await said(halted, FACT)
+    await using at = await chatAfter(halted, FACT)
     await at.terminal.sees(RESTS)
     at.terminal.press("ctrl-d")
     await at.terminal.sees("Writing down what was learned.")
@@ -58,7 +58,7 @@ describe.each(TERMINALS)("memories after the answer, in $name", ({ open }) => {
   })
 
   test("L5-8 in the mode ask the question comes in the background, with yes and no", async () => {
-    await using at = await said({ env: { STRATA_MEMORY: "ask" } })
+    await using at = await chatAfter({ env: { STRATA_MEMORY: "ask" } })
     const { terminal, bench } = at
     await terminal.sees(/Remember .*\?/)
     await terminal.sees("Yes, remember it")

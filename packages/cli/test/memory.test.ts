@@ -9,7 +9,7 @@ import { projectAt } from "../../core/src/base/project.ts"
 import { memoryDirectory } from "../../core/src/journal/file/memory-directory.ts"
 import { openBank } from "../../core/src/memory/bank.ts"
 import { isWhole } from "../../core/test/size.ts"
-import type { Call } from "../src/command.ts"
+import type { CommandCall } from "../src/command.ts"
 import { review } from "../src/memory/review.ts"
 import { strataHere } from "./strata-here.ts"
 import { emptyPlace, MAIN, strata } from "./strata-process.ts"
@@ -68,10 +68,10 @@ async function memoryPlace(files: Readonly<Record<string, string>> = { "package-
 test("L5-8 L5-13 lists memories with type, age and source, what is not confirmed apart, and shows one in full", async () => {
   using at = await memoryPlace({})
   const bank = openBank({ files: memoryDirectory({ directory: at.directory, clock: systemClock }) })
-  const said = { saidBy: "user", conversation: "0f1e2d3c-aaaa", message: "m7" } as const
+  const stated = { saidBy: "user", conversation: "0f1e2d3c-aaaa", message: "m7" } as const
   const noted = { saidBy: "agent", outside: "Read README.md" } as const
   for (const [file, text, source] of [
-    ["package-manager.md", PNPM, said],
+    ["package-manager.md", PNPM, stated],
     ["tabs.md", TABS, noted],
   ] as const)
     await bank.change({ by: "extraction", why: "w", puts: [{ file, text, source }] })
@@ -106,7 +106,7 @@ test("L5-13 confirm and review: one key confirms, drops or skips, and a command 
   expect((await bank.get("one.md"))?.source).toEqual({ saidBy: "agent", confirmed: true })
   expect((await at.memory(["review"])).stderr).toContain("strata memory confirm NAME")
 
-  const stdin = Object.assign(new PassThrough(), { isTTY: true, fd: 0 }) as never as NonNullable<Call["stdin"]>
+  const stdin = Object.assign(new PassThrough(), { isTTY: true, fd: 0 }) as never as NonNullable<CommandCall["stdin"]>
   let printed = ""
   const keys = ["y", "xs", "d"]
   const terminal = {

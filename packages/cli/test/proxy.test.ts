@@ -4,17 +4,17 @@ import { join } from "node:path"
 import { describe, expect, test } from "vitest"
 import { isWhole } from "../../core/test/size.ts"
 import { MAIN } from "./strata-process.ts"
-import { PROGRAM, type Wrapping, wrapping } from "./wrapping.ts"
+import { PROGRAM, type WrapOptions, wrapping } from "./wrapping.ts"
 
 const BASE_URL = /^ {2}(http:\/\/127\.0\.0\.1:\d+\/[\w-]+)$/m
 
-async function started(place: Wrapping, ...args: readonly string[]) {
+async function started(place: WrapOptions, ...args: readonly string[]) {
   const running = place.start([process.execPath, MAIN, "proxy", "--upstream", place.sim.url, ...args])
-  const [, url] = await running.said(BASE_URL)
+  const [, url] = await running.printed(BASE_URL)
   return { ...running, url: url! }
 }
 
-const ask = (place: Wrapping, url: string, rounds: string, OPENING = "Go through the files.") =>
+const ask = (place: WrapOptions, url: string, rounds: string, OPENING = "Go through the files.") =>
   place.start([process.execPath, PROGRAM, rounds], { ANTHROPIC_BASE_URL: url, OPENING }).ended
 
 describe("BEY-11 strata proxy", () => {
@@ -78,7 +78,7 @@ describe("BEY-11 strata proxy", () => {
     async () => {
       await using place = await wrapping()
       const proxy = place.start([process.execPath, MAIN, "proxy"])
-      await proxy.said(BASE_URL)
+      await proxy.printed(BASE_URL)
       proxy.signal("SIGTERM")
       const { stdout, stderr } = await proxy.ended
       expect(stdout).toContain("to https://api.anthropic.com")

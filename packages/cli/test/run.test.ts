@@ -8,7 +8,7 @@ import { localUser } from "@strata/core"
 import type { ScriptedTurn } from "@strata/sim"
 import { describe, expect, test } from "vitest"
 import { projectAt } from "../../core/src/base/project.ts"
-import { openConversation } from "../../core/src/front-door.ts"
+import { openConversation } from "../../core/src/public-functions.ts"
 import { isWhole } from "../../core/test/size.ts"
 import { calls, HALTING, type Workbench, workbench } from "./workbench.ts"
 
@@ -72,7 +72,7 @@ test("piped input follows the task", async () => {
 
 test("L5-13 what is piped is not the person's word, also where it is the whole task", async () => {
   const rule = "Never push to main without asking me."
-  for (const [args, said] of [
+  for (const [args, writtenPart] of [
     [["run"], ""],
     [["run", "-"], ""],
     [["run", "Use tabs in this project."], "Use tabs in this project."],
@@ -81,7 +81,7 @@ test("L5-13 what is piped is not the person's word, also where it is the whole t
     const { stdout } = await bench.here([...args, "--json"], { stdin: `${rule}\n` })
     const entries = journalOf(bench, String(jsonLines(stdout)[0]!.conversation))
     const message = entries.find((entry) => entry.type === "user" && JSON.stringify(entry).includes(rule))
-    expect(message).toMatchObject({ written: said })
+    expect(message).toMatchObject({ written: writtenPart })
   }
 })
 
@@ -255,10 +255,10 @@ test("JRN-7: --continue finds a conversation whose process died before its first
 test("JRN-7: a conversation goes on with the model that answered last", async () => {
   const model: ScriptedTurn = ({ request }) => `I am ${request.model}.`
   await using bench = await workbench({ turns: [model, model, model] })
-  const said = async (...args: string[]) => (await bench.here(["run", ...args])).stdout
-  expect(await said("One.")).toBe("I am claude-opus-5-5.\n")
-  expect(await said("Two.", "--continue", "--model", "claude-sonnet-5-5")).toBe("I am claude-sonnet-5-5.\n")
-  expect(await said("Three.", "--continue")).toBe("I am claude-sonnet-5-5.\n")
+  const answerTo = async (...args: string[]) => (await bench.here(["run", ...args])).stdout
+  expect(await answerTo("One.")).toBe("I am claude-opus-5-5.\n")
+  expect(await answerTo("Two.", "--continue", "--model", "claude-sonnet-5-5")).toBe("I am claude-sonnet-5-5.\n")
+  expect(await answerTo("Three.", "--continue")).toBe("I am claude-sonnet-5-5.\n")
 })
 
 test("JRN-3: what a journal has lost is said when it is opened, and where it is kept", async () => {
@@ -297,7 +297,7 @@ test.runIf(isWhole)(
       haltsAfter: 4, // after the first words
     })
     const slow = bench.strata(["run", "--json", `Count. ${"A long task. ".repeat(5_000)}`])
-    await slow.said("One")
+    await slow.printed("One")
     slow.signal("SIGKILL")
     const { stdout } = await slow.ended
     const id = String(jsonLines(stdout.slice(0, stdout.lastIndexOf("\n")))[0]!.conversation)
@@ -327,7 +327,7 @@ test.runIf(isWhole)("LOOP-4: an interrupt in the middle of a stream leaves a con
     haltsAfter: 4, // after the first words
   })
   const slow = bench.strata(["run", "--json", "Count."])
-  await slow.said("One")
+  await slow.printed("One")
   slow.signal("SIGINT")
   const { code, stdout } = await slow.ended
   expect(code).toBe(6)
@@ -342,7 +342,7 @@ test.runIf(isWhole)("LOOP-4: an interrupt in the middle of a stream leaves a con
 test.runIf(isWhole)("LOOP-4: an interrupt in the middle of a command ends it, and every call is answered", async () => {
   await using bench = await workbench({ turns: [calls({ Bash: { command: "sleep 600" } }, "Waiting."), "Awake."] })
   const slow = bench.strata(["run", "Sleep.", "--json", "--mode", "bypass"])
-  await slow.said('"tool-start"')
+  await slow.printed('"tool-start"')
   slow.signal("SIGINT")
   const { code, stdout } = await slow.ended
   expect(code).toBe(6)

@@ -3,7 +3,7 @@ import { mkdirSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { afterAll, describe, expect, test } from "vitest"
 import { outputFilter } from "../src/display/output.ts"
-import { looksFor, type Terminal } from "../src/display/terminal.ts"
+import { detectCapabilities, type Terminal } from "../src/display/terminal.ts"
 import { strata } from "../src/strata.ts"
 import { expectFits, expectKept, SIZES, sizeName } from "./captures.ts"
 import { EmulatedScreen, type ScreenSize } from "./emulated-screen.ts"
@@ -62,7 +62,7 @@ async function printed(args: readonly string[], { isTTY, env, ...size }: Surface
   const print = (more: string) => {
     text += filter(more)
   }
-  const terminal: Terminal = { print, complain: print, ...size, ...looksFor({ env, noColour: false, isTTY }) }
+  const terminal: Terminal = { print, complain: print, ...size, ...detectCapabilities({ env, noColour: false, isTTY }) }
   const surroundings = { cwd: join(place.cwd, "project"), env: { ...place.env, ...env }, terminal }
   expect(await strata(args, surroundings)).toBe(0)
   return text
@@ -110,11 +110,11 @@ const withoutPlace = (row: string): string => row.replace(/^── .*nightly\.js
 
 test("the chat does not draw on a dumb terminal, and says what to use", async () => {
   const env = { ...place.env, TERM: "dumb", ANTHROPIC_API_KEY: "none" }
-  const said: string[] = []
+  const printed: string[] = []
   const terminal: Terminal = {
-    ...{ print: (text) => void said.push(text), complain: (text) => void said.push(text), columns: 80, rows: 24 },
-    ...looksFor({ env, noColour: false, isTTY: true }),
+    ...{ print: (text) => void printed.push(text), complain: (text) => void printed.push(text), columns: 80, rows: 24 },
+    ...detectCapabilities({ env, noColour: false, isTTY: true }),
   }
   expect(await strata(["chat"], { cwd: join(place.cwd, "project"), env, terminal })).toBe(2)
-  expect(said.join("")).toContain('Use: strata run "task"')
+  expect(printed.join("")).toContain('Use: strata run "task"')
 })

@@ -2,11 +2,11 @@
 import { createReadStream, mkdtempSync, openSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import type { Call } from "../src/command.ts"
+import type { CommandCall } from "../src/command.ts"
 import { outputFilter } from "../src/display/output.ts"
 import { plainStyle, type Terminal } from "../src/display/terminal.ts"
 import { strata } from "../src/strata.ts"
-import type { Ended, Place } from "./strata-process.ts"
+import type { Place, ProcessResult } from "./strata-process.ts"
 
 export interface Here extends Pick<Place, "cwd" | "env"> {
   /** Comes from a file, as with `strata run < FILE`. */
@@ -14,7 +14,7 @@ export interface Here extends Pick<Place, "cwd" | "env"> {
 }
 
 /** The output goes to pipes. */
-export async function strataHere(args: readonly string[], { cwd, env, stdin }: Here): Promise<Ended> {
+export async function strataHere(args: readonly string[], { cwd, env, stdin }: Here): Promise<ProcessResult> {
   const [stdout, stderr] = [new Pipe(), new Pipe()]
   const terminal: Terminal = {
     print: stdout.write,
@@ -29,7 +29,7 @@ export async function strataHere(args: readonly string[], { cwd, env, stdin }: H
   return { code, stdout: stdout.text, stderr: stderr.text }
 }
 
-function fileWith(text: string): NonNullable<Call["stdin"]> {
+function fileWith(text: string): NonNullable<CommandCall["stdin"]> {
   const directory = mkdtempSync(join(tmpdir(), "stdin-"))
   const file = join(directory, "text")
   writeFileSync(file, text)

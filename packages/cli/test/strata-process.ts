@@ -14,7 +14,7 @@ export const SOURCE = join(import.meta.dirname, "..", "src", "main.ts")
 /** Shared by all processes that tests start: each would otherwise compile the same files again. */
 export const COMPILE_CACHE = join(inject("bundle"), "compile-cache")
 
-export interface Ended {
+export interface ProcessResult {
   readonly code: number | null
   readonly stdout: string
   readonly stderr: string
@@ -40,11 +40,11 @@ export function emptyPlace(): Place {
   return { cwd: root, env, remove: () => rmSync(root, { recursive: true, force: true }) }
 }
 
-export function strata(args: readonly string[], { cwd, env }: Pick<Place, "cwd" | "env">): Promise<Ended> {
+export function strata(args: readonly string[], { cwd, env }: Pick<Place, "cwd" | "env">): Promise<ProcessResult> {
   return runProcess([process.execPath, MAIN, ...args], { cwd, env })
 }
 
-export function runProcess([program, ...args]: readonly string[], options: SpawnOptions): Promise<Ended> {
+export function runProcess([program, ...args]: readonly string[], options: SpawnOptions): Promise<ProcessResult> {
   return new Promise((resolve, reject) => {
     const child = spawn(program!, args, { ...options, stdio: ["ignore", "pipe", "pipe"] })
     let stdout = ""

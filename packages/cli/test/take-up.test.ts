@@ -98,7 +98,7 @@ describe.concurrent("JRN-6 strata run --resume FILE", () => {
       expect((await strataHere(["memory", "list"], { cwd, env: bench.env })).stdout).not.toContain("pnpm")
   })
 
-  test("BEY-20 the price of the next message is said where a large session is not cached any more", async () => {
+  test("BEY-20 the price of the next message is stated where a large session is no longer cached", async () => {
     await using bench = await workbench({ turns: Array.from({ length: 3 }, () => watched().turn) })
     const text = Array.from({ length: 9_000 }, (_, at) => `Line ${at} of the log says that all is well.`).join(" ")
     const file = put(bench, line("u1", null, text) + line("a1", "u1", "I see."))
@@ -106,8 +106,8 @@ describe.concurrent("JRN-6 strata run --resume FILE", () => {
     expect(stderr).toMatch(
       /The next message costs about \$\d\.\d\d, and later ones \$0\.\d\d: \d\d\dK tokens are not cached any more\. strata compact --conversation old-session first: about \$\d\.\d\d, then \$0\.\d\d for the next message\./,
     )
-    const said = Number(/costs about \$(\d\.\d\d)/.exec(stderr)?.[1])
-    expect(said / bench.sim.stats().total.dollars).toBeCloseTo(1, 0)
+    const estimate = Number(/costs about \$(\d\.\d\d)/.exec(stderr)?.[1])
+    expect(estimate / bench.sim.stats().total.dollars).toBeCloseTo(1, 0)
     // it is cached now
     expect((await bench.here(["run", "--resume", "old-session", "Go on."])).stderr).not.toContain("not cached")
     // the command that it names is about this conversation, also where another one is newer

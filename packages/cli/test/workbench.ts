@@ -26,7 +26,7 @@ export interface Workbench extends AsyncDisposable {
   /** A process of its own. */
   strata(args: readonly string[], options?: StrataOptions): StrataProcess
   /** The command inside the test. It costs a tenth of a process. */
-  here(args: readonly string[], options?: StrataOptions): Promise<Ended>
+  here(args: readonly string[], options?: StrataOptions): Promise<CommandResult>
   /** Slow streams that stand still go on. */
   goOn(): void
 }
@@ -37,15 +37,15 @@ export interface StrataOptions {
 }
 
 export interface StrataProcess {
-  readonly ended: Promise<Ended>
+  readonly ended: Promise<CommandResult>
   /** Resolves when standard output holds the text. */
-  said(text: string): Promise<void>
+  printed(text: string): Promise<void>
   /** The same for standard error. */
   complained(text: string): Promise<void>
   signal(name: NodeJS.Signals): void
 }
 
-export interface Ended {
+export interface CommandResult {
   readonly code: number | null
   readonly stdout: string
   readonly stderr: string
@@ -140,7 +140,7 @@ function start(
       child.once("error", reject)
       child.once("close", (code) => resolve({ code, ...texts }))
     }),
-    said: (text) => holds("stdout", text),
+    printed: (text) => holds("stdout", text),
     complained: (text) => holds("stderr", text),
     signal: (name) => void child.kill(name),
   }

@@ -70,11 +70,11 @@ describe("BEY-11 strata wrap", () => {
   test("--manage is remembered for the project, --observe takes it back, and both at once are refused", async () => {
     await using wrapped = await wrapping()
     const command = ["--", process.execPath, "-e", "0"]
-    const said = async (...args: readonly string[]) => (await wrapped.here(["wrap", ...args, ...command])).stderr
-    expect(await said("--manage")).not.toContain("only observes")
-    expect(await said()).not.toContain("only observes")
-    expect(await said("--observe")).toContain("only observes")
-    expect(await said()).toContain("only observes")
+    const stderrOf = async (...args: readonly string[]) => (await wrapped.here(["wrap", ...args, ...command])).stderr
+    expect(await stderrOf("--manage")).not.toContain("only observes")
+    expect(await stderrOf()).not.toContain("only observes")
+    expect(await stderrOf("--observe")).toContain("only observes")
+    expect(await stderrOf()).toContain("only observes")
     expect(await wrapped.here(["wrap", "--manage", "--observe", ...command])).toMatchObject({ code: 2 })
   })
 
@@ -105,7 +105,7 @@ describe("BEY-11 strata wrap", () => {
       await using wrapped = await wrapping()
       const source = `process.on("${signal}", () => { console.log("got it"); process.exit(5) }); console.log("ready"); setInterval(() => {}, 1000)`
       const running = wrapped.start(strataOf("wrap", "--", process.execPath, "-e", source))
-      await running.said(/ready/)
+      await running.printed(/ready/)
       running.signal(signal)
       expect(await running.ended).toMatchObject({
         code: 5,

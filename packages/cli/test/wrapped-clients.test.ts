@@ -2,7 +2,7 @@
 import { chmodSync, existsSync, mkdirSync, writeFileSync } from "node:fs"
 import { dirname, join } from "node:path"
 import { describe, expect, test } from "vitest"
-import { type Wrapping, wrapping } from "./wrapping.ts"
+import { type WrapOptions, wrapping } from "./wrapping.ts"
 
 const SHOW = `#!/usr/bin/env node
 const { readFileSync, writeFileSync } = require("node:fs")
@@ -18,7 +18,7 @@ interface Given {
 }
 
 async function given(
-  place: Wrapping,
+  place: WrapOptions,
   [name, ...args]: readonly string[],
   env: Record<string, string> = {},
 ): Promise<Given> {

@@ -12,34 +12,34 @@ import { COMPILE_CACHE, MAIN } from "./strata-process.ts"
 export const PROGRAM = join(dirname(MAIN), "wrapped-program.js")
 export const MODEL = "claude-opus-5-5"
 
-export interface Ended {
+export interface WrapResult {
   readonly code: number | null
   readonly signal: NodeJS.Signals | null
   readonly stdout: string
   readonly stderr: string
 }
 
-export interface Started {
+export interface StartedWrap {
   readonly pid: number
-  readonly ended: Promise<Ended>
+  readonly ended: Promise<WrapResult>
   /** Resolves with the match in either output. */
-  said(pattern: RegExp): Promise<RegExpExecArray>
+  printed(pattern: RegExp): Promise<RegExpExecArray>
   signal(name: NodeJS.Signals): void
 }
 
-export interface Wrapping extends AsyncDisposable {
+export interface WrapOptions extends AsyncDisposable {
   readonly sim: Simulator
   readonly home: string
   readonly project: string
   readonly env: Readonly<Record<string, string>>
-  start(command: readonly string[], env?: Environment): Started
+  start(command: readonly string[], env?: Environment): StartedWrap
   /** A process of its own. */
-  strata(args: readonly string[], env?: Environment): Promise<Ended>
+  strata(args: readonly string[], env?: Environment): Promise<WrapResult>
   /**
    * The command inside the test. What a wrapped program writes to the file `SAYS` is in `stdout`: the two have no pipe between them here.
    * A run that observes requests needs a process: it starts its own program again to replay them.
    */
-  here(args: readonly string[], env?: Environment): Promise<Omit<Ended, "signal">>
+  here(args: readonly string[], env?: Environment): Promise<Omit<WrapResult, "signal">>
 }
 
 type Environment = Readonly<Record<string, string | undefined>>
@@ -51,7 +51,7 @@ interface WrappingOptions {
   readonly settings?: object
 }
 
-export async function wrapping({ window, settings = {} }: WrappingOptions = {}): Promise<Wrapping> {
+export async function wrapping({ window, settings = {} }: WrappingOptions = {}): Promise<WrapOptions> {
   const models = window === undefined ? {} : { models: { [MODEL]: { window } } }
   const sim = await startSimulator({
     ...models,
@@ -80,7 +80,7 @@ export async function wrapping({ window, settings = {} }: WrappingOptions = {}):
     NO_COLOR: "1",
     NODE_COMPILE_CACHE: COMPILE_CACHE,
   }
-  const start: Wrapping["start"] = (command, more = {}) =>
+  const start: WrapOptions["start"] = (command, more = {}) =>
     startProcess(command, { cwd: project, env: { ...env, ...more } })
   return {
     ...{ sim, home, project, env, start },
@@ -101,7 +101,7 @@ export async function wrapping({ window, settings = {} }: WrappingOptions = {}):
 function startProcess(
   [program, ...args]: readonly string[],
   options: { cwd: string; env: NodeJS.ProcessEnv },
-): Started {
+): StartedWrap {
   const child = spawn(program!, args, { ...options, stdio: ["ignore", "pipe", "pipe"] })
   const texts = { stdout: "", stderr: "" }
   const listeners = new Set<() => void>()
@@ -116,7 +116,7 @@ function startProcess(
       child.once("error", reject)
       child.once("close", (code, signal) => resolve({ code, signal, ...texts }))
     }),
-    said: (pattern) =>
+    printed: (pattern) =>
       new Promise((resolve, reject) => {
         const check = () => {
           const match = pattern.exec(texts.stdout) ?? pattern.exec(texts.stderr)

@@ -35,8 +35,8 @@ export async function makeConversation({
   await using chat = await openConversation({ model: MODEL, dir, cwd, env: {} })
   let context = 4_000
   for (let round = 1; round <= rounds; round++) {
-    const said = texts[(round - 1) % Math.max(1, texts.length)] ?? `Task ${round}: look at src/part-${round}.ts`
-    await chat.add(said)
+    const text = texts[(round - 1) % Math.max(1, texts.length)] ?? `Task ${round}: look at src/part-${round}.ts`
+    await chat.add(text)
     await chat.prepare()
     await chat.record(
       response(`m${round}a`, context, [
@@ -44,16 +44,16 @@ export async function makeConversation({
           type: "tool_use",
           id: `call-${round}`,
           name: "Read",
-          input: { file_path: `src/part-${round}.ts`, note: said },
+          input: { file_path: `src/part-${round}.ts`, note: text },
         },
       ]),
     )
-    const line = `${round} ${said} `
+    const line = `${round} ${text} `
     const result = line.repeat(Math.ceil(resultCharacters / line.length)).slice(0, resultCharacters)
     await chat.add({ role: "user", content: [{ type: "tool_result", tool_use_id: `call-${round}`, content: result }] })
     await chat.prepare()
     context += 300
-    await chat.record(response(`m${round}b`, context, [{ type: "text", text: `Answer ${round}. ${said}` }]))
+    await chat.record(response(`m${round}b`, context, [{ type: "text", text: `Answer ${round}. ${text}` }]))
     context += 300
     if (isCompacted && round === Math.ceil(rounds * 0.6)) {
       const plan = await chat.planCompaction()

@@ -132,7 +132,7 @@ describe("BEY-10 a conversation in a browser", needs("browser"), () => {
     await chat.add("A message from elsewhere")
     await tab.waitForFunction(
       () =>
-        document.querySelector("[data-rows] article:last-of-type .said")?.checkVisibility() &&
+        document.querySelector("[data-rows] article:last-of-type .message-text")?.checkVisibility() &&
         document.body.innerText.includes("A message from elsewhere"),
     )
     const isAtEnd = await tab

@@ -3,7 +3,7 @@
 import { contentOf, type Entry, isMessage, isRequest, isText, isToolResult, isToolUse, textOf } from "@strata/core"
 import { attachmentLabel } from "@strata/page"
 import { firstLine } from "../display/text.ts"
-import { callWords, resultSummary } from "../display/tool-calls.ts"
+import { describeCall, resultSummary } from "../display/tool-calls.ts"
 import { escapeForTerminal, escapeToLine } from "../display/visible.ts"
 
 /** One line for a call and its result, whole texts. Nothing in them can control a terminal. */
@@ -20,7 +20,7 @@ export function entryLines(entry: Entry): readonly string[] {
       const { state, text } = resultSummary(block)
       return state === "ok" ? [] : [`  └ ${state}: ${escapeToLine(text)}`]
     }
-    if (isToolUse(block)) return [`● ${escapeToLine(callWords(block.name, inputWords(block.input)))}`]
+    if (isToolUse(block)) return [`● ${escapeToLine(describeCall(block.name, summarizeInput(block.input)))}`]
     if (!isText(block) || block.text.trim() === "") return []
     const lines = escapeForTerminal(block.text.trim()).split("\n")
     if (entry.type === "assistant") return lines
@@ -29,12 +29,12 @@ export function entryLines(entry: Entry): readonly string[] {
 }
 
 /** The last call of a tool, or the start of the last text. */
-export async function activityIn(newestEntries: AsyncIterable<Entry>): Promise<string | undefined> {
+export async function describeActivity(newestEntries: AsyncIterable<Entry>): Promise<string | undefined> {
   for await (const entry of newestEntries) {
     if (!isMessage(entry) || entry.type !== "assistant") continue
     const blocks = contentOf(entry)
     const call = blocks.findLast(isToolUse)
-    if (call) return firstLine(callWords(call.name, inputWords(call.input)), 80)
+    if (call) return firstLine(describeCall(call.name, summarizeInput(call.input)), 80)
     const text = textOf(blocks.filter(isText))
     if (text.trim() !== "") return firstLine(text, 80)
   }
@@ -42,7 +42,7 @@ export async function activityIn(newestEntries: AsyncIterable<Entry>): Promise<s
 }
 
 /** The first text in the input: the journal keeps inputs, not summaries. */
-function inputWords(input: unknown): string {
+function summarizeInput(input: unknown): string {
   const values = typeof input === "object" && input !== null ? Object.values(input) : []
   return firstLine(values.find((value): value is string => typeof value === "string") ?? "", 80)
 }

@@ -5,28 +5,28 @@ import { setTimeout as pause } from "node:timers/promises"
 import { type AgentDirectory, type AgentView, openAgentDirectory, type SocketReply } from "@strata/core/agent"
 import { STATUS_LABELS } from "@strata/page"
 import { readArguments } from "../arguments.ts"
-import { type Call, type Run, UsageError } from "../command.ts"
+import { type CommandCall, type Run, UsageError } from "../command.ts"
 import { findById } from "../conversation-names.ts"
 import { AGENTS } from "../descriptions.ts"
 import type { Terminal } from "../display/terminal.ts"
 import { escapeToLine, jsonForTerminal } from "../display/visible.ts"
-import { conversationsIn, nearestFirst } from "../kept-conversation.ts"
 import { interruptible } from "../run/interruption.ts"
+import { conversationsIn, nearestFirst } from "../stored-conversation.ts"
 import { nearestTo } from "../suggestion.ts"
-import { activityIn, entryLines } from "./activity.ts"
-import { earlierAgents } from "./earlier.ts"
+import { describeActivity, entryLines } from "./activity.ts"
+import { listEarlierAgents } from "./earlier.ts"
 import { agentPage, earlierPage, listPage } from "./page.ts"
 
 // The agents of one conversation of this project, with what they do now. Opens it for reading only, so it may be in use.
 
-export interface AgentsPlaceOptions extends Pick<Call, "cwd" | "env"> {
+export interface AgentDirectoryOptions extends Pick<CommandCall, "cwd" | "env"> {
   /** The start of a conversation's id. Default: the newest of this directory, else of the project. */
   readonly id?: string | undefined
   /** Prefers the newest conversation that is open. */
   readonly open?: boolean
 }
 
-export async function openAgentsPlace({ cwd, env, id, open = false }: AgentsPlaceOptions): Promise<AgentDirectory> {
+export async function openDirectory({ cwd, env, id, open = false }: AgentDirectoryOptions): Promise<AgentDirectory> {
   const begun = nearestFirst(await conversationsIn({ cwd, env, alsoUnowned: true }), await realpath(cwd))
   if (begun.length === 0) throw new UsageError("This project has no conversation yet, so it has no agents.")
   if (id !== undefined) return openAgentDirectory(findById(id, begun), { env })
@@ -39,18 +39,18 @@ export async function openAgentsPlace({ cwd, env, id, open = false }: AgentsPlac
 }
 
 /** With what each agent that runs does now, from its own journal. */
-export async function agentsNow(agents: AgentDirectory): Promise<readonly AgentView[]> {
+export async function listCurrentAgents(agents: AgentDirectory): Promise<readonly AgentView[]> {
   return Promise.all(
     (await agents.list()).map(async (agent) => {
       if (agent.status !== "running") return agent
-      const progress = await activityIn(agents.newestEntries(agent.id)).catch(() => undefined)
+      const progress = await describeActivity(agents.newestEntries(agent.id)).catch(() => undefined)
       return progress === undefined ? agent : { ...agent, progress }
     }),
   )
 }
 
 /** By id or name. Of two with one name, the newer. */
-export function namedAgent(agents: readonly AgentView[], nameOrId: string): AgentView {
+export function findAgent(agents: readonly AgentView[], nameOrId: string): AgentView {
   const found = agents.findLast(({ id, name }) => id === nameOrId || name === nameOrId)
   if (found) return found
   const known = agents.map(({ id, name }) => (name === id ? id : `${id} (${name})`)).join(", ")
@@ -78,16 +78,16 @@ const ACTIONS = {
 type Action = keyof typeof ACTIONS
 
 /** The person asked about one conversation. */
-const NONE = { agents: [], isCut: false }
+const NO_EARLIER_AGENTS = { agents: [], isCut: false }
 
 const WITH_JSON: ReadonlySet<Action> = new Set(["list", "show"])
 
 export const run: Run = async ({ args, cwd, env, terminal }) => {
   const { values, operands } = readArguments(AGENTS, args)
-  const { action, given } = chosen(operands)
+  const { action, given } = parseAction(operands)
   if (values.all && action !== "list") throw new UsageError(`strata agents ${action} has no --all.`)
   if (values.json && !WITH_JSON.has(action)) throw new UsageError(`strata agents ${action} has no --json.`)
-  const place = await openAgentsPlace({ cwd, env, id: values.conversation, open: action !== "list" })
+  const place = await openDirectory({ cwd, env, id: values.conversation, open: action !== "list" })
   const look = { style: terminal.style, columns: terminal.columns, isShort: terminal.isScreen }
   const print = (value: unknown, page: () => readonly string[]) => {
     terminal.print(`${values.json ? jsonForTerminal(value, 2) : page().join("\n")}\n`)
@@ -95,10 +95,10 @@ export const run: Run = async ({ args, cwd, env, terminal }) => {
   }
   switch (action) {
     case "list": {
-      const agents = await agentsNow(place)
+      const agents = await listCurrentAgents(place)
       const { id } = place.conversation
       const isOne = values.conversation !== undefined
-      const earlier = isOne ? NONE : await earlierAgents({ cwd, env, without: id, all: values.all })
+      const earlier = isOne ? NO_EARLIER_AGENTS : await listEarlierAgents({ cwd, env, without: id, all: values.all })
       const listed = earlier.agents.map(({ conversation, agent }) => ({ conversation, ...agent }))
       return print({ conversation: id, agents, ...(isOne ? {} : { earlier: listed }) }, () => [
         ...listPage(agents, look),
@@ -106,22 +106,22 @@ export const run: Run = async ({ args, cwd, env, terminal }) => {
       ])
     }
     case "show": {
-      const agent = namedAgent(await agentsNow(place), given[0]!)
+      const agent = findAgent(await listCurrentAgents(place), given[0]!)
       const texts = await place.texts(agent.id).catch(() => ({}))
       return print({ ...agent, ...texts }, () => agentPage({ agent, ...texts }, look))
     }
     case "tail":
-      return tail(place, namedAgent(await place.list(), given[0]!), terminal)
+      return tail(place, findAgent(await place.list(), given[0]!), terminal)
     case "stop": {
-      const { id } = namedAgent(await place.list(), given[0]!)
-      const answer = await reach(place, () => place.stop(id, { from: SENDER }))
+      const { id } = findAgent(await place.list(), given[0]!)
+      const answer = await deliverIfOpen(place, () => place.stop(id, { from: SENDER }))
       if (!answer.accepted) return refused(answer.why)
       terminal.print(`${id} was asked to stop. What it did so far is kept.\n`)
       return DONE
     }
     case "send": {
       const [to = "", ...words] = given
-      const answer = await reach(place, () => place.send({ from: SENDER, to, text: words.join(" ") }))
+      const answer = await deliverIfOpen(place, () => place.send({ from: SENDER, to, text: words.join(" ") }))
       if (!answer.accepted) return refused(answer.why)
       terminal.print(`Sent to ${to}. It reads the message before its next request.\n`)
       return DONE
@@ -135,7 +135,7 @@ export const run: Run = async ({ args, cwd, env, terminal }) => {
 }
 
 /** Only a conversation that runs can be reached. */
-async function reach(place: AgentDirectory, deliver: () => Promise<SocketReply>): Promise<SocketReply> {
+async function deliverIfOpen(place: AgentDirectory, deliver: () => Promise<SocketReply>): Promise<SocketReply> {
   if (await place.isOpen()) return deliver()
   const { id } = place.conversation
   return {
@@ -144,7 +144,7 @@ async function reach(place: AgentDirectory, deliver: () => Promise<SocketReply>)
   }
 }
 
-function chosen([name = "list", ...given]: readonly string[]): { action: Action; given: readonly string[] } {
+function parseAction([name = "list", ...given]: readonly string[]): { action: Action; given: readonly string[] } {
   const names = Object.keys(ACTIONS) as Action[]
   const action = names.find((one) => one === name)
   if (action === undefined) {
@@ -159,7 +159,7 @@ function chosen([name = "list", ...given]: readonly string[]): { action: Action;
 }
 
 /** `strata agents tail`: prints what an agent does, from its journal, until it ends. */
-const LOOK_MS = 250 // between two looks at the journals
+const POLL_MS = 250 // between two looks at the journals
 const INTERRUPTED = 130 // as shells say it for Ctrl-C
 
 async function tail(agents: AgentDirectory, { id, journal }: AgentView, terminal: Terminal): Promise<number> {
@@ -186,7 +186,7 @@ async function tail(agents: AgentDirectory, { id, journal }: AgentView, terminal
         terminal.complain(`- ${id} ${STATUS_LABELS[now.status]}${escapeToLine(how)}\n`)
         return DONE
       }
-      await pause(LOOK_MS, undefined, { signal }).catch(() => undefined)
+      await pause(POLL_MS, undefined, { signal }).catch(() => undefined)
       if (signal.aborted) return INTERRUPTED
     }
   } finally {

@@ -1,7 +1,7 @@
 /** Agents of earlier conversations of this project, from their journals. The newest come first. */
 import { type AgentView, openAgentDirectory } from "@strata/core/agent"
-import type { Call } from "../command.ts"
-import { conversationsIn } from "../kept-conversation.ts"
+import type { CommandCall } from "../command.ts"
+import { conversationsIn } from "../stored-conversation.ts"
 
 const MAX_EARLIER = 10
 
@@ -11,7 +11,7 @@ export interface EarlierAgent {
   readonly agent: AgentView
 }
 
-export interface EarlierOptions extends Pick<Call, "cwd" | "env"> {
+export interface EarlierAgentsOptions extends Pick<CommandCall, "cwd" | "env"> {
   /** Its agents are listed elsewhere. */
   readonly without: string
   readonly all: boolean
@@ -24,7 +24,7 @@ export interface EarlierAgents {
 }
 
 /** Without `all`, it stops reading when it has enough: a journal can be large. */
-export async function earlierAgents({ cwd, env, without, all }: EarlierOptions): Promise<EarlierAgents> {
+export async function listEarlierAgents({ cwd, env, without, all }: EarlierAgentsOptions): Promise<EarlierAgents> {
   const kept = await conversationsIn({ cwd, env, alsoUnowned: true })
   const agents: EarlierAgent[] = []
   for (const conversation of kept.filter(({ id }) => id !== without)) {

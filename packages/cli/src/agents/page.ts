@@ -2,17 +2,17 @@
 
 import type { AgentView } from "@strata/core/agent"
 import { STATUS_LABELS } from "@strata/page"
-import { listing } from "../display/long-list.ts"
+import { shortenList } from "../display/long-list.ts"
 import { formatDollarsOrUnknown, formatNumber, formatTimeAgo, pluralize } from "../display/numbers.ts"
 import { table } from "../display/table.ts"
 import type { Style } from "../display/terminal.ts"
-import { indented, wrapped } from "../display/text.ts"
+import { indent, wrapText } from "../display/text.ts"
 import { escapeForTerminal, escapeToLine } from "../display/visible.ts"
 import type { EarlierAgent, EarlierAgents } from "./earlier.ts"
 
-const WIDEST = 120
+const MAX_WIDTH = 120
 
-export interface Look {
+export interface AgentRenderOptions {
   readonly style: Pick<Style, "bold" | "dim">
   readonly columns: number
   /** It goes to a screen, so long lists are shortened. */
@@ -20,23 +20,26 @@ export interface Look {
 }
 
 /** `finder (Explore)` */
-export const nameOf = ({ name, definition }: AgentView): string =>
+export const agentLabel = ({ name, definition }: AgentView): string =>
   escapeToLine(definition === undefined || definition === name ? name : `${name} (${definition})`)
 
 /** What it does now, or how it ended. */
-export const nowOf = ({ status, progress, summary, description }: AgentView): string =>
+export const currentActivity = ({ status, progress, summary, description }: AgentView): string =>
   escapeToLine((status === "running" ? progress : summary) ?? description)
 
-export function listPage(agents: readonly AgentView[], { style, columns, isShort }: Look): readonly string[] {
+export function listPage(
+  agents: readonly AgentView[],
+  { style, columns, isShort }: AgentRenderOptions,
+): readonly string[] {
   if (agents.length === 0) return ["This conversation has started no agents."]
   const newest = isShort ? agents.toReversed() : agents // of many, the newest matter
-  const { shown, rest } = listing(newest, { isShort, seeAll: "strata agents | less" })
+  const { shown, rest } = shortenList(newest, { isShort, seeAll: "strata agents | less" })
   const listed = rest.length === 0 ? agents : shown
   return [
     style.bold(pluralize(agents.length, "agent")),
     "",
     ...table({
-      width: Math.min(columns, WIDEST),
+      width: Math.min(columns, MAX_WIDTH),
       titles: style.dim,
       columns: [
         { title: "id" },
@@ -49,24 +52,27 @@ export function listPage(agents: readonly AgentView[], { style, columns, isShort
       ],
       rows: listed.map((agent) => [
         agent.id,
-        nameOf(agent),
+        agentLabel(agent),
         agent.kind,
         STATUS_LABELS[agent.status],
         formatNumber(agent.turns),
         formatDollarsOrUnknown(agent.dollars),
-        nowOf(agent),
+        currentActivity(agent),
       ]),
     }),
     ...rest.map(style.dim),
   ]
 }
 
-export interface EarlierLook extends Look {
+export interface EarlierRenderOptions extends AgentRenderOptions {
   readonly now: Date
 }
 
 /** How to read one follows the list. */
-export function earlierPage({ agents, isCut }: EarlierAgents, { style, columns, now }: EarlierLook): readonly string[] {
+export function earlierPage(
+  { agents, isCut }: EarlierAgents,
+  { style, columns, now }: EarlierRenderOptions,
+): readonly string[] {
   if (agents.length === 0) return []
   const [{ agent, conversation }] = agents as [EarlierAgent]
   return [
@@ -74,7 +80,7 @@ export function earlierPage({ agents, isCut }: EarlierAgents, { style, columns, 
     style.bold("Earlier conversations"),
     "",
     ...table({
-      width: Math.min(columns, WIDEST),
+      width: Math.min(columns, MAX_WIDTH),
       titles: style.dim,
       columns: [
         { title: "conversation" },
@@ -88,11 +94,11 @@ export function earlierPage({ agents, isCut }: EarlierAgents, { style, columns, 
       rows: agents.map(({ conversation: id, agent: one }) => [
         id.slice(0, SHORT_ID),
         one.id,
-        nameOf(one),
+        agentLabel(one),
         STATUS_LABELS[one.status],
         formatDollarsOrUnknown(one.dollars),
         formatTimeAgo(new Date(one.ended ?? one.started), now),
-        nowOf(one),
+        currentActivity(one),
       ]),
     }),
     ...(isCut ? [style.dim("  … and more: strata agents --all")] : []),
@@ -104,24 +110,27 @@ export function earlierPage({ agents, isCut }: EarlierAgents, { style, columns, 
 
 const SHORT_ID = 8 // characters; enough to find it
 
-export interface ShownAgent {
+export interface AgentDetails {
   readonly agent: AgentView
   readonly task?: string | undefined
   readonly result?: string | undefined
 }
 
-export function agentPage({ agent, task, result }: ShownAgent, { style, columns }: Look): readonly string[] {
+export function agentPage(
+  { agent, task, result }: AgentDetails,
+  { style, columns }: AgentRenderOptions,
+): readonly string[] {
   const { id, kind, status, model, turns, dollars, started, ended, summary, journal } = agent
-  const width = Math.min(columns, WIDEST) - 2
+  const width = Math.min(columns, MAX_WIDTH) - 2
   const text = (whole: string) =>
-    indented(
+    indent(
       escapeForTerminal(whole.trim())
         .split("\n")
-        .flatMap((line) => (line === "" ? [""] : wrapped(line, width))),
+        .flatMap((line) => (line === "" ? [""] : wrapText(line, width))),
       2,
     )
   return [
-    style.bold(`${id}: ${nameOf(agent)}, ${kind}, ${STATUS_LABELS[status]}`),
+    style.bold(`${id}: ${agentLabel(agent)}, ${kind}, ${STATUS_LABELS[status]}`),
     `  model: ${escapeToLine(model)}; ${pluralize(turns, "turn")}, ${formatDollarsOrUnknown(dollars)}`,
     `  started: ${started}${ended === undefined ? "" : `; ended: ${ended}`}`,
     ...(status === "killed" && summary !== undefined ? text(summary) : []),

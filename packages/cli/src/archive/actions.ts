@@ -4,15 +4,15 @@ import { strataDirectory } from "@strata/core"
 import { planArchiveHook, planArchiveHookRemoval } from "@strata/plugins"
 import { openSessionArchive, type SessionArchive } from "@strata/transcripts"
 import { readArguments } from "../arguments.ts"
-import { type Call, type Run, UsageError } from "../command.ts"
-import { KEEP } from "../descriptions.ts"
+import { type CommandCall, type Run, UsageError } from "../command.ts"
+import { ARCHIVE } from "../descriptions.ts"
 import { pluralize } from "../display/numbers.ts"
 import { progressOn } from "../display/progress.ts"
 import { escapeToLine, jsonForTerminal } from "../display/visible.ts"
-import { isAccepted } from "../install/command.ts"
+import { confirmChanges } from "../install/command.ts"
 import { nearestTo } from "../suggestion.ts"
 import { erase } from "./erase.ts"
-import { bytes, keptPage, keptSentences, sessionNamed } from "./page.ts"
+import { archivePage, describeArchiveResult, findSession, formatBytes } from "./page.ts"
 
 const DONE = 0
 const NOT_DONE = 1
@@ -30,27 +30,27 @@ type Action = keyof typeof ACTIONS
 
 export const run: Run = async (call) => {
   const { args, cwd, env, terminal } = call
-  const { values, operands } = readArguments(KEEP, args)
+  const { values, operands } = readArguments(ARCHIVE, args)
   if (values.install !== undefined || values.uninstall !== undefined) return hook(values, call)
-  const { action, given } = chosen(operands)
+  const { action, given } = parseAction(operands)
   if (action !== "erase" && (values.project ?? values["older-than"]) !== undefined)
     throw new UsageError("--project and --older-than belong to: strata archive erase")
   const store = await openSessionArchive({ env })
   switch (action) {
     case "now":
-      return keepNow(store, { ...call, dryRun: values["dry-run"], again: values.again, json: values.json })
+      return archiveNow(store, { ...call, dryRun: values["dry-run"], again: values.again, json: values.json })
     case "list": {
       const list = await store.list()
       terminal.print(
-        `${values.json ? jsonForTerminal(list, 2) : keptPage(list, { terminal, now: new Date() }).join("\n")}\n`,
+        `${values.json ? jsonForTerminal(list, 2) : archivePage(list, { terminal, now: new Date() }).join("\n")}\n`,
       )
       return list.damaged.length === 0 ? DONE : NOT_DONE
     }
     case "restore": {
-      const session = sessionNamed(given[0]!, (await store.list()).sessions)
+      const session = findSession(given[0]!, (await store.list()).sessions)
       const { path, files } = await store.restore(
         session,
-        given[1] === undefined ? undefined : inDirectory(cwd, given[1]),
+        given[1] === undefined ? undefined : resolveFrom(cwd, given[1]),
       )
       terminal.print(`Restored ${pluralize(files, "file")} byte for byte: ${escapeToLine(path)}\n`)
       return DONE
@@ -71,14 +71,14 @@ interface HookValues {
   readonly yes: boolean
 }
 
-async function hook({ install, uninstall, yes }: HookValues, { env, terminal }: Call): Promise<number> {
+async function hook({ install, uninstall, yes }: HookValues, { env, terminal }: CommandCall): Promise<number> {
   if (install !== undefined && uninstall !== undefined) throw new UsageError("Give --install or --uninstall, not both.")
   const home = strataDirectory(env)
   const program = [process.execPath, process.argv[1]!]
   const plan = () =>
     install === undefined ? planArchiveHookRemoval({ home }) : planArchiveHook({ env, program, home })
   if (!(await plan())) throw new UsageError("Claude Code has no hook that keeps its sessions. Nothing was changed.")
-  if (!(await isAccepted(plan, terminal, yes))) return NOT_DONE
+  if (!(await confirmChanges(plan, terminal, yes))) return NOT_DONE
   terminal.print(
     install === undefined
       ? "Done. Claude Code's sessions are no longer kept by themselves. What is kept stays.\n"
@@ -87,37 +87,39 @@ async function hook({ install, uninstall, yes }: HookValues, { env, terminal }: 
   return DONE
 }
 
-interface KeepingNow extends Call {
+interface ArchiveOptions extends CommandCall {
   readonly dryRun: boolean
   readonly again: boolean
   readonly json: boolean
 }
 
-async function keepNow(store: SessionArchive, { terminal, dryRun, again, json }: KeepingNow): Promise<number> {
+async function archiveNow(store: SessionArchive, { terminal, dryRun, again, json }: ArchiveOptions): Promise<number> {
   const progress = progressOn(terminal)
   const report = await store
     .update({ dryRun, again, onProgress: (at) => progress.show("Keeping sessions", at) })
     .finally(() => progress.end())
   const { storedBytes } = await store.list()
   if (json) terminal.print(`${jsonForTerminal({ ...report, storedBytes }, 2)}\n`)
-  else terminal.print(`${keptSentences({ ...report, storedBytes, dryRun }).join("\n")}\n`)
+  else terminal.print(`${describeArchiveResult({ ...report, storedBytes, dryRun }).join("\n")}\n`)
   for (const { path, why } of report.failed)
     terminal.complain(`Not kept: ${escapeToLine(path)} (${escapeToLine(why)}).\n`)
   return report.failed.length === 0 ? DONE : NOT_DONE
 }
 
-async function check(store: SessionArchive, { terminal }: Call): Promise<number> {
+async function check(store: SessionArchive, { terminal }: CommandCall): Promise<number> {
   const { sessions, mended, lost } = await store.check()
-  terminal.print(`Read every piece of ${pluralize(sessions, "session")}: ${bytes((await store.list()).storedBytes)}.\n`)
+  terminal.print(
+    `Read every piece of ${pluralize(sessions, "session")}: ${formatBytes((await store.list()).storedBytes)}.\n`,
+  )
   for (const path of mended) terminal.print(`Damaged, and kept again: ${escapeToLine(path)}\n`)
   for (const path of lost) terminal.complain(`Damaged, and its file is gone: ${escapeToLine(path)}\n`)
   return lost.length === 0 ? DONE : NOT_DONE
 }
 
-const inDirectory = (cwd: string, directory: string): string =>
+const resolveFrom = (cwd: string, directory: string): string =>
   isAbsolute(directory) ? directory : join(cwd, directory)
 
-function chosen([name = "now", ...given]: readonly string[]): { action: Action; given: readonly string[] } {
+function parseAction([name = "now", ...given]: readonly string[]): { action: Action; given: readonly string[] } {
   const names = Object.keys(ACTIONS) as Action[]
   const action = names.find((one) => one === name)
   if (action === undefined) {

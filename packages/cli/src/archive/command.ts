@@ -2,12 +2,12 @@
 import { spawn } from "node:child_process"
 import { readArguments } from "../arguments.ts"
 import type { Run } from "../command.ts"
-import { KEEP } from "../descriptions.ts"
+import { ARCHIVE } from "../descriptions.ts"
 
 const DONE = 0
 
 export const run: Run = async (call) => {
-  if (readArguments(KEEP, call.args).values.hook) return inBackground()
+  if (readArguments(ARCHIVE, call.args).values.hook) return inBackground()
   return (await import("./actions.ts")).run(call)
 }
 

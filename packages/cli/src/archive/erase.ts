@@ -1,18 +1,18 @@
 /** `strata archive erase`: shows which kept sessions would go and what that frees, asks, then removes them. */
 import { basename, resolve, sep } from "node:path"
 import type { ArchivedSession, SessionArchive } from "@strata/transcripts"
-import { askForWord } from "../ask-for-word.ts"
 import { UsageError } from "../command.ts"
+import { promptForChoice } from "../confirm.ts"
 import { pluralize } from "../display/numbers.ts"
 import type { Terminal } from "../display/terminal.ts"
-import { bytes, sessionNamed, sessionTable } from "./page.ts"
+import { findSession, formatBytes, sessionTable } from "./page.ts"
 
 const DONE = 0
 const NOT_DONE = 1
 const DAY_MS = 24 * 60 * 60 * 1000
 const UNITS: Readonly<Record<string, number>> = { d: 1, w: 7, m: 30, y: 365 }
 
-export interface Erasing {
+export interface EraseOptions {
   readonly terminal: Terminal
   readonly cwd: string
   /** The starts of ids. */
@@ -24,54 +24,54 @@ export interface Erasing {
   readonly now: Date
 }
 
-export async function erase(store: SessionArchive, erasing: Erasing): Promise<number> {
+export async function erase(store: SessionArchive, erasing: EraseOptions): Promise<number> {
   const { terminal, names, project, olderThan, dryRun, isSure, now } = erasing
   if (names.length === 0 && project === undefined && olderThan === undefined)
     throw new UsageError("Say what to erase: SESSION, --project DIRECTORY or --older-than 90d.")
-  const chosen = chosenOf((await store.list()).sessions, erasing)
+  const chosen = selectSessions((await store.list()).sessions, erasing)
   if (chosen.length === 0) {
     terminal.print("No kept session fits. Nothing was erased.\n")
     return DONE
   }
   terminal.print(`${sessionTable(chosen, { terminal, now }).join("\n")}\n`)
   const last = chosen.filter(({ originalExists, isEarlier }) => !originalExists || isEarlier).length
-  const what = `${pluralize(chosen.length, "session")}, ${bytes(await store.freedBy(chosen))} on disk`
+  const what = `${pluralize(chosen.length, "session")}, ${formatBytes(await store.freedBy(chosen))} on disk`
   terminal.print(`\n${what}. For ${last} of them this is the only copy.\n`)
   if (dryRun) {
     terminal.print("Nothing was erased.\n")
     return DONE
   }
-  if (!isSure && !(await isAgreed())) {
+  if (!isSure && !(await confirmErasure())) {
     terminal.print("Nothing was erased.\n")
     return NOT_DONE
   }
-  terminal.print(`Erased. ${bytes(await store.erase(chosen))} are free again.\n`)
+  terminal.print(`Erased. ${formatBytes(await store.erase(chosen))} are free again.\n`)
   return DONE
 }
 
-async function isAgreed(): Promise<boolean> {
+async function confirmErasure(): Promise<boolean> {
   if (process.stdin.isTTY !== true || process.stdout.isTTY !== true)
     throw new UsageError("strata archive erase asks at a terminal. In scripts, use --yes.")
-  return (await askForWord("Erase them for good? yes or no: ", ["yes", "no"])) === "yes"
+  return (await promptForChoice("Erase them for good? yes or no: ", ["yes", "no"])) === "yes"
 }
 
-function chosenOf(sessions: readonly ArchivedSession[], erasing: Erasing): readonly ArchivedSession[] {
+function selectSessions(sessions: readonly ArchivedSession[], erasing: EraseOptions): readonly ArchivedSession[] {
   const { names, project, olderThan, cwd, now } = erasing
-  const named = names.map((name) => sessionNamed(name, sessions))
-  const before = olderThan === undefined ? Number.POSITIVE_INFINITY : now.getTime() - daysIn(olderThan) * DAY_MS
+  const named = names.map((name) => findSession(name, sessions))
+  const before = olderThan === undefined ? Number.POSITIVE_INFINITY : now.getTime() - parseAge(olderThan) * DAY_MS
   return (names.length === 0 ? sessions : named).filter(
-    (session) => session.modifiedMs < before && (project === undefined || isOf(session, project, cwd)),
+    (session) => session.modifiedMs < before && (project === undefined || isInProject(session, project, cwd)),
   )
 }
 
 /** A directory with all below it, or its name alone. */
-function isOf({ project }: ArchivedSession, wanted: string, cwd: string): boolean {
+function isInProject({ project }: ArchivedSession, wanted: string, cwd: string): boolean {
   if (project === undefined) return false
   const path = resolve(cwd, wanted)
   return project === path || project.startsWith(`${path}${sep}`) || basename(project) === wanted
 }
 
-export function daysIn(age: string): number {
+export function parseAge(age: string): number {
   const [, count, unit = "d"] = /^(\d+)([dwmy])?$/.exec(age) ?? []
   if (count === undefined)
     throw new UsageError(

@@ -10,24 +10,27 @@ import { escapeToLine } from "../display/visible.ts"
 const UNITS = ["bytes", "KB", "MB", "GB", "TB"]
 
 /** In thousands, as disks are sold and `du --si` shows. */
-export function bytes(count: number): string {
+export function formatBytes(count: number): string {
   const power = Math.min(UNITS.length - 1, Math.max(0, Math.floor(Math.log10(Math.max(1, count)) / 3)))
   if (power === 0) return `${formatNumber(count)} bytes`
   return `${(count / 1000 ** power).toFixed(1)} ${UNITS[power]}`
 }
 
-interface Shown {
+interface ArchivePageOptions {
   readonly terminal: Terminal
   readonly now: Date
 }
 
-export function keptPage({ sessions, storedBytes, damaged }: ArchiveList, { terminal, now }: Shown): readonly string[] {
+export function archivePage(
+  { sessions, storedBytes, damaged }: ArchiveList,
+  { terminal, now }: ArchivePageOptions,
+): readonly string[] {
   if (sessions.length + damaged.length === 0)
     return ['No session is kept yet. "strata archive" copies those on this machine.']
   const size = sessions.reduce((sum, each) => sum + each.size, 0)
   const gone = sessions.filter(({ originalExists }) => !originalExists).length
   return [
-    `${pluralize(sessions.length, "session")} kept, ${bytes(size)} in ${bytes(storedBytes)}; ${gone} of them are gone from their place.`,
+    `${pluralize(sessions.length, "session")} kept, ${formatBytes(size)} in ${formatBytes(storedBytes)}; ${gone} of them are gone from their place.`,
     "",
     ...sessionTable(sessions, { terminal, now }),
     ...damaged.map(
@@ -37,7 +40,10 @@ export function keptPage({ sessions, storedBytes, damaged }: ArchiveList, { term
   ]
 }
 
-export function sessionTable(sessions: readonly ArchivedSession[], { terminal, now }: Shown): readonly string[] {
+export function sessionTable(
+  sessions: readonly ArchivedSession[],
+  { terminal, now }: ArchivePageOptions,
+): readonly string[] {
   return table({
     columns: [
       { title: "session" },
@@ -53,8 +59,8 @@ export function sessionTable(sessions: readonly ArchivedSession[], { terminal, n
       shortPath(session.project ?? session.program),
       escapeToLine(session.title ?? ""),
       describeAge(new Date(session.modifiedMs).toISOString(), now),
-      bytes(session.size),
-      bytes(session.storedBytes),
+      formatBytes(session.size),
+      formatBytes(session.storedBytes),
       session.isEarlier ? "replaced" : session.originalExists ? "there" : "gone",
     ]),
     width: terminal.columns,
@@ -77,7 +83,7 @@ function shortPath(path: string): string {
 }
 
 /** By the start of its id or its key. The state at its place goes before earlier ones. */
-export function sessionNamed(name: string, sessions: readonly ArchivedSession[]): ArchivedSession {
+export function findSession(name: string, sessions: readonly ArchivedSession[]): ArchivedSession {
   const fitting = sessions.filter(({ id, key }) => id.startsWith(name) || key.startsWith(name))
   const exact = fitting.find(({ id, key, isEarlier }) => key === name || (id === name && !isEarlier))
   const newest = fitting.filter(({ isEarlier }) => !isEarlier)
@@ -87,12 +93,12 @@ export function sessionNamed(name: string, sessions: readonly ArchivedSession[])
   throw new UsageError(`No kept session starts with ${name}. "strata archive list" shows them.`)
 }
 
-interface Kept extends ArchiveReport {
+interface ArchiveResult extends ArchiveReport {
   readonly storedBytes: number
   readonly dryRun: boolean
 }
 
-export function keptSentences({
+export function describeArchiveResult({
   added,
   grown,
   unchanged,
@@ -100,7 +106,7 @@ export function keptSentences({
   bytes: read,
   storedBytes,
   dryRun,
-}: Kept): readonly string[] {
+}: ArchiveResult): readonly string[] {
   const parts = [`${added} new`, `${grown} grown`, `${unchanged} unchanged`]
   const skipped =
     erased === 0
@@ -108,9 +114,9 @@ export function keptSentences({
       : [
           `${pluralize(erased, "session")} left alone, because you erased ${erased === 1 ? "it" : "them"}. --again keeps such sessions.`,
         ]
-  if (dryRun) return [`Would keep: ${parts.join(", ")}; ${bytes(read)} to read. Nothing was written.`, ...skipped]
+  if (dryRun) return [`Would keep: ${parts.join(", ")}; ${formatBytes(read)} to read. Nothing was written.`, ...skipped]
   return [
-    `Kept: ${parts.join(", ")}; ${bytes(read)} read. The store takes ${bytes(storedBytes)}.`,
+    `Kept: ${parts.join(", ")}; ${formatBytes(read)} read. The store takes ${formatBytes(storedBytes)}.`,
     ...skipped,
     "The copies are whole, secrets included. They stay on this machine, and only you can read them.",
   ]

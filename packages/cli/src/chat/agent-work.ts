@@ -1,13 +1,13 @@
 /** The agent at work: starts and interrupts queries, delivers queued messages, and keeps the screen up to date meanwhile. */
 import type { QueryEvent } from "@strata/core"
-import { type Compacting, type CompactingEnd, compactingEvents } from "../compacting.ts"
+import { type CompactionEnd, type CompactionWork, compactingEvents } from "../compact-request.ts"
 import { titleFrom } from "../conversation-names.ts"
 import type { SessionAgent, Workspace } from "../session.ts"
 import { queuedOf, statusOf, workingAgents } from "./snapshot.ts"
 import type { ChatStore } from "./store.ts"
 
 /** Events that may change the status line. */
-const CHANGES_STATUS: ReadonlySet<QueryEvent["type"]> = new Set([
+const STATUS_EVENTS: ReadonlySet<QueryEvent["type"]> = new Set([
   "request",
   "response",
   "tool-result",
@@ -15,12 +15,12 @@ const CHANGES_STATUS: ReadonlySet<QueryEvent["type"]> = new Set([
   "done",
 ])
 
-interface Report {
+interface LayerReport {
   readonly tone: "plain" | "warning"
   readonly text: string
 }
 
-export interface AgentWorkParts {
+export interface AgentWorkOptions {
   readonly store: ChatStore
   /** The current agent: another model or conversation brings another one. */
   readonly agent: () => SessionAgent
@@ -36,12 +36,12 @@ export class AgentWork {
   /** Whether events of a query or a compaction are being shown. They include what the layers report. */
   #isFollowing = false
   /** Reports that those events have not shown yet. */
-  #unshown: Report[] = []
+  #unshown: LayerReport[] = []
   #running: Promise<void> = Promise.resolve()
   /** After an interruption or an error, what other agents report waits for the person's next message. */
   #waitsForUser = false
 
-  constructor({ store, agent, limits }: AgentWorkParts) {
+  constructor({ store, agent, limits }: AgentWorkOptions) {
     this.#store = store
     this.#agent = agent
     this.#limits = limits
@@ -74,7 +74,7 @@ export class AgentWork {
   /** Sub-agents begin and end beside the query. What one reports while nothing else happens starts the next query. */
   #watchAgents(): () => void {
     const { team } = this.#agent()
-    const { signal, abort } = stopper()
+    const { signal, abort } = createStopper()
     const watch = async () => {
       while (team && !signal.aborted) {
         await team.mail.nextChange(signal)
@@ -92,12 +92,12 @@ export class AgentWork {
     return workingAgents(this.#agent()).map(({ name }) => name)
   }
 
-  #report(report: Report): void {
+  #report(report: LayerReport): void {
     if (this.#isFollowing) this.#unshown.push(report)
     else this.#show(report)
   }
 
-  #show({ text, tone }: Report): void {
+  #show({ text, tone }: LayerReport): void {
     this.#store.say(text, tone)
     if (!this.#isClosing) this.refresh()
   }
@@ -141,7 +141,7 @@ export class AgentWork {
     await running
   }
 
-  async compact(compacting: Omit<Compacting, "agent">): Promise<CompactingEnd> {
+  async compact(compacting: Omit<CompactionWork, "agent">): Promise<CompactionEnd> {
     const end = await this.#follow(compactingEvents({ agent: this.#agent(), ...compacting }))
     if (end.kind === "given-up") this.#store.say("Cancelled. Nothing was changed.", "plain")
     return end
@@ -160,8 +160,8 @@ export class AgentWork {
     const onKept = () => {
       isKept = true
     }
-    const said = written === undefined ? {} : { written }
-    const events = this.#agent().query(prompt, { ...this.#limits, signal, mentions: true, ...said })
+    const userText = written === undefined ? {} : { written }
+    const events = this.#agent().query(prompt, { ...this.#limits, signal, mentions: true, ...userText })
     this.#running = this.#follow(events, onKept)
       .then(({ reason }) => {
         this.#waitsForUser = reason !== "answer"
@@ -190,7 +190,7 @@ export class AgentWork {
           onKept()
           await this.#nameOnce(value.text)
         }
-        if (CHANGES_STATUS.has(value.type)) this.refresh()
+        if (STATUS_EVENTS.has(value.type)) this.refresh()
       }
     } finally {
       this.#isFollowing = false
@@ -227,7 +227,7 @@ export class AgentWork {
   }
 }
 
-function stopper(): { readonly signal: AbortSignal; readonly abort: () => void } {
+function createStopper(): { readonly signal: AbortSignal; readonly abort: () => void } {
   const controller = new AbortController()
   return { signal: controller.signal, abort: () => controller.abort() }
 }

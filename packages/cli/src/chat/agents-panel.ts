@@ -5,17 +5,17 @@ import type { QueryEvent } from "@strata/core"
 import type { AgentView, Team } from "@strata/core/agent"
 import { STATUS_LABELS } from "@strata/page"
 import { entryLines } from "../agents/activity.ts"
-import { nameOf, nowOf } from "../agents/page.ts"
+import { agentLabel, currentActivity } from "../agents/page.ts"
 import { formatDollarsOrUnknown, pluralize } from "../display/numbers.ts"
 import type { CommandTarget } from "./command-target.ts"
 import type { DialogBody, DialogOption } from "./dialog.ts"
-import { isSure, showList } from "./list-panel.ts"
+import { confirmAction, showList } from "./list-panel.ts"
 
 const MAX_LINES = 400 // the journal has the rest
-const NEWEST = Number.MAX_SAFE_INTEGER // the last page
+const LAST_PAGE = Number.MAX_SAFE_INTEGER // the last page
 const SENDER = "terminal"
 /** Events after which the agent's journal has something new to show. */
-const SHOWN: ReadonlySet<QueryEvent["type"]> = new Set(["user", "response", "tool-result", "done"])
+const JOURNALED_EVENTS: ReadonlySet<QueryEvent["type"]> = new Set(["user", "response", "tool-result", "done"])
 
 export async function showAgents(target: CommandTarget, argument: string): Promise<void> {
   const { team } = target.agent
@@ -26,14 +26,14 @@ export async function showAgents(target: CommandTarget, argument: string): Promi
   await showList(target, {
     rows: () => team.list(),
     title: (agents) => `${pluralize(agents.length, "agent")} of this conversation`,
-    option: (agent) => ({ label: `└ ${nameOf(agent)}`, hint: hintOf(agent) }),
+    option: (agent) => ({ label: `└ ${agentLabel(agent)}`, hint: agentHint(agent) }),
     enter: (agent) => enterAgent(target, team, agent),
     empty: "This conversation has started no agents.",
   })
 }
 
-const hintOf = (agent: AgentView): string =>
-  `${STATUS_LABELS[agent.status]}, ${pluralize(agent.turns, "turn")}, ${formatDollarsOrUnknown(agent.dollars)}: ${nowOf(agent)}`
+const agentHint = (agent: AgentView): string =>
+  `${STATUS_LABELS[agent.status]}, ${pluralize(agent.turns, "turn")}, ${formatDollarsOrUnknown(agent.dollars)}: ${currentActivity(agent)}`
 
 const BACK: DialogOption = { label: "Back to the list", letter: "b" }
 const STOP: DialogOption = { label: "Stop it", letter: "x" }
@@ -42,20 +42,20 @@ const STOP: DialogOption = { label: "Stop it", letter: "x" }
 export async function enterAgent(target: CommandTarget, team: Team, { id }: AgentView): Promise<void> {
   const agent = team.view(id)!
   const isActive = agent.status === "running" || agent.status === "idle"
-  const title = `${id}: ${nameOf(agent)}, ${STATUS_LABELS[agent.status]}`
+  const title = `${id}: ${agentLabel(agent)}, ${STATUS_LABELS[agent.status]}`
   const unwatch = team.watch(id, ({ type }) => {
-    if (SHOWN.has(type)) void bodyOf(target, id).then((body) => target.redraw(title, body))
+    if (JOURNALED_EVENTS.has(type)) void agentBody(target, id).then((body) => target.redraw(title, body))
   })
-  const body = await bodyOf(target, id)
+  const body = await agentBody(target, id)
   const answer = await target
-    .ask({ title, body, top: NEWEST, why: `Journal: ${agent.journal}`, options: isActive ? [BACK, STOP] : [BACK] })
+    .ask({ title, body, top: LAST_PAGE, why: `Journal: ${agent.journal}`, options: isActive ? [BACK, STOP] : [BACK] })
     .finally(unwatch)
   if (answer.type === "dismissed" || answer.index === 0) return
   const question = `Stop ${id}? What it did so far is kept, and its parent gets it.`
-  if (await isSure(target, question, "Yes, stop it")) await team.stop(id, "The user stopped it.")
+  if (await confirmAction(target, question, "Yes, stop it")) await team.stop(id, "The user stopped it.")
 }
 
-async function bodyOf({ agent: { conversation } }: CommandTarget, id: string): Promise<DialogBody> {
+async function agentBody({ agent: { conversation } }: CommandTarget, id: string): Promise<DialogBody> {
   const journal = await conversation.openAgentJournal(id).catch(() => undefined)
   if (!journal) return { form: "text", text: "It has written nothing yet." }
   try {
@@ -67,14 +67,14 @@ async function bodyOf({ agent: { conversation } }: CommandTarget, id: string): P
   }
 }
 
-interface Sending {
+interface OutgoingMessage {
   readonly team: Team
   readonly to: string
   readonly text: string
 }
 
 /** Content for the agent, like every message: it gives no permission. */
-function send(target: CommandTarget, { team, to, text }: Sending): void {
+function send(target: CommandTarget, { team, to, text }: OutgoingMessage): void {
   const id = `${SENDER}#${randomUUID()}`
   const delivery = team.deliver({ id, from: SENDER, to, text, hops: 1 })
   target.notice(delivery.state === "refused" ? delivery.reason : `Sent to ${delivery.to.join(", ")}.`)

@@ -17,17 +17,20 @@ test("PERM-5 a long line goes on in the next row, told apart from a real line en
 
 test("PERM-5 what is unusual has carets below it and a name, without colours", () => {
   const text = "npm test > ~/.bashrc"
-  const marks = [{ kind: "redirection", start: 9, end: 20 }]
-  expect(texts({ form: "text", text, marks }, 60)).toEqual([text, "         ^^^^^^^^^^^ redirection"])
-  expect(bodyRows({ form: "text", text, marks }, 60)[0]?.spans).toEqual([
+  const highlights = [{ kind: "redirection", start: 9, end: 20 }]
+  expect(texts({ form: "text", text, highlights }, 60)).toEqual([text, "         ^^^^^^^^^^^ redirection"])
+  expect(bodyRows({ form: "text", text, highlights }, 60)[0]?.spans).toEqual([
     { text: "npm test " },
     { text: "> ~/.bashrc", tone: "marked" },
   ])
 })
 
 test("PERM-5 carets fit the visible form of a hidden character", () => {
-  const marks = [{ kind: "invisible character", start: 1, end: 2 }]
-  expect(texts({ form: "text", text: "a\u200bb", marks }, 60)).toEqual(["a<U+200B>b", " ^^^^^^^^ invisible character"])
+  const highlights = [{ kind: "invisible character", start: 1, end: 2 }]
+  expect(texts({ form: "text", text: "a\u200bb", highlights }, 60)).toEqual([
+    "a<U+200B>b",
+    " ^^^^^^^^ invisible character",
+  ])
 })
 
 test("PERM-5 property: no row is wider than the window, and the rows hold the whole text", () => {

@@ -4,7 +4,7 @@
  */
 import { widthOf } from "../display/text.ts"
 import { escapeForTerminal } from "../display/visible.ts"
-import type { BodyMark, DialogBody } from "./dialog.ts"
+import type { BodyHighlight, DialogBody } from "./dialog.ts"
 
 export interface BodyRow {
   readonly spans: readonly BodySpan[]
@@ -22,14 +22,14 @@ const TAB = "  "
 const BREAK_WITHIN = 24 // columns: a space this close to the end of a row is a good place to break
 const letters = new Intl.Segmenter()
 
-export function bodyRows({ form, text, marks = [] }: DialogBody, columns: number): readonly BodyRow[] {
+export function bodyRows({ form, text, highlights = [] }: DialogBody, columns: number): readonly BodyRow[] {
   let start = 0
   return text.split("\n").flatMap((line) => {
     const tone = form === "diff" ? diffTone(line) : "plain"
-    const pieces = piecesOf(line, { start, marks })
+    const pieces = splitAtHighlights(line, { start, highlights })
     start += line.length + 1
-    return rowsOf(pieces, columns).flatMap((cells, i) => [
-      { spans: [...(i > 0 ? [{ text: CONTINUED, tone: "quiet" as const }] : []), ...spansOf(cells)], tone },
+    return breakIntoRows(pieces, columns).flatMap((cells, i) => [
+      { spans: [...(i > 0 ? [{ text: CONTINUED, tone: "quiet" as const }] : []), ...mergeCells(cells)], tone },
       ...caretRows(cells, { indent: i > 0 ? CONTINUED.length : 0, columns }),
     ])
   })
@@ -40,18 +40,21 @@ function diffTone(line: string): BodyRow["tone"] {
   return line.startsWith("-") ? "removed" : "quiet"
 }
 
-interface Piece {
+interface StyledChunk {
   readonly text: string
   readonly kinds: readonly string[]
 }
 
 /** The line cut where marks start and end, each piece in its visible form. */
-function piecesOf(line: string, { start, marks }: { readonly start: number; readonly marks: readonly BodyMark[] }) {
-  const here = marks.filter((mark) => mark.start < start + line.length && mark.end > start)
+function splitAtHighlights(
+  line: string,
+  { start, highlights }: { readonly start: number; readonly highlights: readonly BodyHighlight[] },
+) {
+  const here = highlights.filter((mark) => mark.start < start + line.length && mark.end > start)
   const inLine = (offset: number) => Math.min(line.length, Math.max(0, offset - start))
   const cuts = new Set([0, line.length, ...here.flatMap((mark) => [inLine(mark.start), inLine(mark.end)])])
   const at = [...cuts].toSorted((a, b) => a - b)
-  return at.slice(1).map((end, i): Piece => {
+  return at.slice(1).map((end, i): StyledChunk => {
     const from = at[i]!
     const covering = here.filter((mark) => inLine(mark.start) <= from && inLine(mark.end) >= end)
     return {
@@ -61,20 +64,20 @@ function piecesOf(line: string, { start, marks }: { readonly start: number; read
   })
 }
 
-interface Cell {
+interface BodyCell {
   readonly text: string
   readonly width: number
   readonly kinds: readonly string[]
 }
 
-function rowsOf(pieces: readonly Piece[], columns: number): readonly (readonly Cell[])[] {
+function breakIntoRows(pieces: readonly StyledChunk[], columns: number): readonly (readonly BodyCell[])[] {
   const [only] = pieces
   if (pieces.length <= 1 && (only === undefined || (only.kinds.length === 0 && widthOf(only.text) <= columns)))
     return [only === undefined ? [] : [{ ...only, width: widthOf(only.text) }]]
   const cells = pieces.flatMap(({ text, kinds }) =>
     [...letters.segment(text)].map(({ segment }) => ({ text: segment, width: widthOf(segment), kinds })),
   )
-  const rows: Cell[][] = []
+  const rows: BodyCell[][] = []
   for (let from = 0; from < cells.length; from += rows.at(-1)!.length)
     rows.push(
       cells.slice(from, rowEnd(cells, { from, columns: rows.length > 0 ? columns - CONTINUED.length : columns })),
@@ -83,7 +86,7 @@ function rowsOf(pieces: readonly Piece[], columns: number): readonly (readonly C
 }
 
 function rowEnd(
-  cells: readonly Cell[],
+  cells: readonly BodyCell[],
   { from, columns }: { readonly from: number; readonly columns: number },
 ): number {
   let end = from
@@ -95,7 +98,7 @@ function rowEnd(
 }
 
 /** Neighbouring cells of one look become one span. */
-function spansOf(cells: readonly Cell[]): readonly BodySpan[] {
+function mergeCells(cells: readonly BodyCell[]): readonly BodySpan[] {
   const spans: { text: string; tone?: "marked" }[] = []
   for (const { text, kinds } of cells) {
     const last = spans.at(-1)
@@ -108,7 +111,7 @@ function spansOf(cells: readonly Cell[]): readonly BodySpan[] {
 
 /** Carets below the marked cells, and what they mark: after them, or in a row of its own. */
 function caretRows(
-  cells: readonly Cell[],
+  cells: readonly BodyCell[],
   { indent, columns }: { readonly indent: number; readonly columns: number },
 ): readonly BodyRow[] {
   const kinds = [...new Set(cells.flatMap((cell) => cell.kinds))]

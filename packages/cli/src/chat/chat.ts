@@ -11,55 +11,55 @@ import {
 } from "@strata/core"
 import { describeUndo, fileStem } from "@strata/page"
 import { type ExternalSession, listExternalSessions } from "@strata/transcripts"
-import { restoredSentence } from "../display/restored.ts"
-import { resumeFile } from "../import/taken-up.ts"
-import { conversationsIn } from "../kept-conversation.ts"
-import { openProjectBank } from "../memory/place.ts"
+import { describeRestore } from "../display/restored.ts"
+import { resumeFile } from "../import/import-report.ts"
+import { openProjectBank } from "../memory/project-memory.ts"
 import type { SessionAgent, SessionInput, Workspace } from "../session.ts"
+import { conversationsIn } from "../stored-conversation.ts"
 import { editText } from "../text-editor.ts"
 import { AgentWork } from "./agent-work.ts"
 import type { CommandTarget, RestoreChoice } from "./command-target.ts"
 import { Completer } from "./completer.ts"
+import { type CustomCommand, loadCustomCommands } from "./custom-commands.ts"
+import { CustomMessages } from "./custom-message.ts"
 import type { DialogBody } from "./dialog.ts"
 import { editorWith } from "./editor.ts"
 import { EDITOR_SOCKET, EditorLink } from "./editor-socket.ts"
 import { openedFromNewest } from "./folded.ts"
 import type { HistoryFile } from "./input-history.ts"
 import { modeAfter } from "./keyboard.ts"
-import { loadOwnCommands, type OwnCommand } from "./own-commands.ts"
-import { OwnMessages } from "./own-message.ts"
+import { rememberedText } from "./memory-line.ts"
 import type { PanelLines } from "./panels.ts"
 import { pastItems } from "./past-items.ts"
-import type { Ask } from "./person.ts"
-import { openUserSession, type UserSession } from "./person-session.ts"
 import { PriceQuestion } from "./price-question.ts"
 import { projectFiles } from "./project-files.ts"
-import { rememberedText } from "./remembered-text.ts"
 import { SessionEndings } from "./session-endings.ts"
 import { shellCommandIn, UserShell } from "./shell-command.ts"
 import { findCommand, SLASH_COMMANDS } from "./slash-commands.ts"
 import { headingOf, queuedOf, statusOf } from "./snapshot.ts"
 import type { ChatStore } from "./store.ts"
+import type { Ask } from "./terminal-user.ts"
+import { openUserSession, type UserSession } from "./user-session.ts"
 
-interface ChatParts {
+interface ChatDependencies {
   readonly workspace: Workspace
   readonly store: ChatStore
   readonly session: UserSession
   readonly inputs: HistoryFile
 }
 
-export interface OpeningParts extends Omit<ChatParts, "session"> {
+export interface OpenChatOptions extends Omit<ChatDependencies, "session"> {
   readonly resumed: StoredConversation | undefined
 }
 
-export async function openChat({ workspace, resumed, store, inputs }: OpeningParts): Promise<Chat> {
+export async function openChat({ workspace, resumed, store, inputs }: OpenChatOptions): Promise<Chat> {
   const session = await openUserSession({ ask: store.ask, workspace, resumed })
   const chat = new Chat({ workspace, store, session, inputs })
   if (workspace.env[EDITOR_SOCKET]) await chat.editorSocket().catch((error: unknown) => store.fail(error))
   return chat
 }
 
-type Lend = <T>(work: () => Promise<T>) => Promise<T>
+type LendScreen = <T>(work: () => Promise<T>) => Promise<T>
 
 export class Chat implements CommandTarget {
   readonly store: ChatStore
@@ -69,18 +69,18 @@ export class Chat implements CommandTarget {
   readonly #work: AgentWork
   readonly #shell: UserShell
   readonly #warned = new Set<string>()
-  readonly #own = new OwnMessages()
+  readonly #own = new CustomMessages()
   readonly #left = Promise.withResolvers<void>()
   readonly #endings: SessionEndings
   readonly #price: PriceQuestion
   #isLeaving = false
   #session: UserSession
   #stopWatching: () => void = () => {}
-  #lend: Lend = (work) => work()
+  #lend: LendScreen = (work) => work()
   #write: (sequence: string) => void = () => {}
   readonly #editor: EditorLink
 
-  constructor({ workspace, store, session, inputs }: ChatParts) {
+  constructor({ workspace, store, session, inputs }: ChatDependencies) {
     this.#workspace = workspace
     this.store = store
     this.#session = session
@@ -93,7 +93,7 @@ export class Chat implements CommandTarget {
     this.completer = new Completer({
       store,
       builtIn: SLASH_COMMANDS,
-      ownCommands: () => this.ownCommands(),
+      ownCommands: () => this.customCommands(),
       filesBelow: (below) => projectFiles({ directory: this.agent.shared.state.directory, below }),
     })
     this.#work = new AgentWork({ store, agent: () => this.agent, limits: workspace.limits })
@@ -182,12 +182,12 @@ export class Chat implements CommandTarget {
   }
 
   memory({ isChanged = false } = {}): Promise<ProjectBank> {
-    return openProjectBank({ cwd: this.#session.about, env: this.#workspace.env, readOnly: !isChanged })
+    return openProjectBank({ cwd: this.#session.projectDirectory, env: this.#workspace.env, readOnly: !isChanged })
   }
 
-  ownCommands(): Promise<readonly OwnCommand[]> {
+  customCommands(): Promise<readonly CustomCommand[]> {
     const { root, env } = this.#workspace
-    return loadOwnCommands({
+    return loadCustomCommands({
       ...{ root, home: env.HOME, settings: this.agent.conversation.settings },
       ...{ servers: this.agent.servers, skills: this.agent.skills },
       onProblem: (problem) => this.#warnOnce(problem),
@@ -202,12 +202,12 @@ export class Chat implements CommandTarget {
     await this.#replace({ resumed })
   }
 
-  foreignSessions(): Promise<readonly ExternalSession[]> {
+  externalSessions(): Promise<readonly ExternalSession[]> {
     const { cwd, env } = this.#workspace
     return listExternalSessions({ cwd, env })
   }
 
-  async takeUp(file: string): Promise<void> {
+  async importAndResume(file: string): Promise<void> {
     const { cwd, env } = this.#workspace
     const { conversation, notes } = await resumeFile({ file, cwd, env })
     await this.resume(conversation)
@@ -271,7 +271,7 @@ export class Chat implements CommandTarget {
   }
 
   /** How the screen is given to another program for a while. */
-  lendScreen(lend: Lend): void {
+  lendScreen(lend: LendScreen): void {
     this.#lend = lend
   }
 
@@ -291,7 +291,7 @@ export class Chat implements CommandTarget {
     for await (const entry of chat.entries()) {
       if (entry.uuid !== uuid || entry.type !== "user") continue
       if (entry.parentUuid !== null) await chat.rewind(entry.parentUuid)
-      const outcome = restore ? restoredSentence(await chat.restoreFiles(restore.plan, restore)) : undefined
+      const outcome = restore ? describeRestore(await chat.restoreFiles(restore.plan, restore)) : undefined
       if (entry.parentUuid !== null) this.#show()
       else await this.clear() // after the old conversation has recorded it: the new one knows none of these files
       if (outcome) this.notice(outcome)
@@ -361,7 +361,7 @@ export class Chat implements CommandTarget {
   async #sendOr(line: string, unknown: string | undefined): Promise<void> {
     if (!line.startsWith("/")) return (await this.#mayCost(line)) ? this.#work.send(line) : undefined
     const { agent, ask } = this
-    const commands = await this.ownCommands()
+    const commands = await this.customCommands()
     const own = await this.#own.messageFor(line, { commands, agent, ask, isBusy: this.#work.isBusy })
     if (own?.state === "not sent") return this.store.giveBack(line, new Error(own.why))
     const isPrompt = /^\/mcp__\S+/.exec(line)?.[0]

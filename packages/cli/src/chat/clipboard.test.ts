@@ -3,7 +3,7 @@ import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "nod
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { afterEach, beforeEach, expect, test } from "vitest"
-import { copiedSentence, copyText } from "./slash-commands.ts"
+import { copyText, describeCopy } from "./slash-commands.ts"
 
 let directory: string
 beforeEach(() => {
@@ -64,9 +64,9 @@ test("BEY-18 a program that fails or is missing is passed over, and a text too l
 })
 
 test("BEY-18 the sentence says how many characters, and how", () => {
-  expect(copiedSentence("a😀b", { byTerminal: true, program: "xclip" })).toBe(
+  expect(describeCopy("a😀b", { byTerminal: true, program: "xclip" })).toBe(
     "Copied the last answer, 3 characters (xclip).",
   )
-  expect(copiedSentence("a", { byTerminal: true })).toContain("to the terminal's clipboard")
-  expect(copiedSentence("a", { byTerminal: false })).toMatch(/^Not copied: .*\/export writes a file\.$/)
+  expect(describeCopy("a", { byTerminal: true })).toContain("to the terminal's clipboard")
+  expect(describeCopy("a", { byTerminal: false })).toMatch(/^Not copied: .*\/export writes a file\.$/)
 })

@@ -11,23 +11,23 @@ import { type DreamController, describeChange, dreamSettings, isCurrentMemory } 
 import { createFlags } from "@strata/core/settings"
 import { MODEL_FACTS, repeatedReads } from "@strata/core/tokens"
 import { describeClearing, describeSource, describeSourceBriefly, describeUndo, fileStem } from "@strata/page"
-import type { CompactRequest } from "../compacting.ts"
+import type { CompactRequest } from "../compact-request.ts"
 import { planLines } from "../display/compaction.ts"
 import { summarise } from "../display/ledger.ts"
-import { listing } from "../display/long-list.ts"
+import { shortenList } from "../display/long-list.ts"
 import { describeAge, pluralize } from "../display/numbers.ts"
 import { table } from "../display/table.ts"
-import { wrapped } from "../display/text.ts"
+import { wrapText } from "../display/text.ts"
 import { escapeForTerminal, escapeToLine } from "../display/visible.ts"
-import { costWords, statusLines } from "../dream/page.ts"
-import { type Offered, offeredIn, offeredLines } from "../memory/offered.ts"
-import { inOrder } from "../memory/page.ts"
-import { judgeMemory, unconfirmedIn } from "../memory/review.ts"
+import { describeDreamCost, statusLines } from "../dream/page.ts"
+import { type AttachedMemories, attachedMemoryLines, findAttachedMemories } from "../memory/attached-memories.ts"
+import { sortMemories } from "../memory/page.ts"
+import { applyVerdict, unconfirmedIn } from "../memory/review.ts"
 import type { CommandTarget } from "./command-target.ts"
-import { type ContextPicture, contextLines } from "./context-panel.ts"
-import { type CostPicture, costLines } from "./cost-panel.ts"
-import { notesWords } from "./memory-words.ts"
-import { type HelpParts, helpLines, todoLines } from "./panels.ts"
+import { type ContextPanelState, contextLines } from "./context-panel.ts"
+import { type CostPanelState, costLines } from "./cost-panel.ts"
+import { describeNotes } from "./notes-state.ts"
+import { type HelpOptions, helpLines, todoLines } from "./panels.ts"
 import { compactionStateOf, notesStateOf } from "./snapshot.ts"
 
 // `/memory`: what this project remembers, and what was offered in this conversation.
@@ -35,15 +35,18 @@ import { compactionStateOf, notesStateOf } from "./snapshot.ts"
 const MAX_ROWS = 20 // the rest is for the command
 const MAX_OFFERS = 40 // lines
 
-export interface MemoryPicture {
+export interface MemoryPanelState {
   readonly memories: readonly Memory[]
   readonly location: string
-  readonly offered: Offered
+  readonly offered: AttachedMemories
   readonly now: Date
 }
 
-export function memoryLines({ memories, location, offered, now }: MemoryPicture, columns: number): readonly string[] {
-  const current = inOrder(memories.filter(isCurrentMemory))
+export function memoryLines(
+  { memories, location, offered, now }: MemoryPanelState,
+  columns: number,
+): readonly string[] {
+  const current = sortMemories(memories.filter(isCurrentMemory))
   const shown = current.slice(0, MAX_ROWS)
   const rows = shown.map((memory) => [
     escapeToLine(fileStem(memory.file)),
@@ -53,9 +56,9 @@ export function memoryLines({ memories, location, offered, now }: MemoryPicture,
   ])
   const more = current.length - shown.length
   const seeAll = "strata memory why"
-  const offers = listing(offeredLines(offered, columns), { isShort: true, max: MAX_OFFERS, seeAll })
+  const offers = shortenList(attachedMemoryLines(offered, columns), { isShort: true, max: MAX_OFFERS, seeAll })
   return [
-    ...wrapped(
+    ...wrapText(
       current.length === 0
         ? `This project has no memories yet. They are kept in ${escapeToLine(location)}`
         : `${pluralize(current.length, "memory", "memories")} in ${escapeToLine(location)}`,
@@ -67,20 +70,20 @@ export function memoryLines({ memories, location, offered, now }: MemoryPicture,
       rows,
     }),
     ...(more === 0 ? [] : [`  and ${more} more: strata memory`]),
-    ...unconfirmedWords(unconfirmedIn(memories).length, columns),
+    ...unconfirmedNotice(unconfirmedIn(memories).length, columns),
     "",
     "In this conversation",
     ...offers.shown,
     ...offers.rest,
     "",
-    ...wrapped("Start a line with # to remember it. strata memory shows, changes and undoes.", columns),
+    ...wrapText("Start a line with # to remember it. strata memory shows, changes and undoes.", columns),
   ]
 }
 
-const unconfirmedWords = (count: number, columns: number): readonly string[] =>
+const unconfirmedNotice = (count: number, columns: number): readonly string[] =>
   count === 0
     ? []
-    : wrapped(
+    : wrapText(
         `${pluralize(count, "memory is", "memories are")} not confirmed. /memory review: one key confirms or drops each.`,
         columns,
       )
@@ -113,7 +116,7 @@ export async function showNotes(target: CommandTarget): Promise<void> {
   const { conversation } = target.agent
   const { throughUuid, path = "Notes" } = conversation.views.notes
   const text = throughUuid === undefined ? undefined : await conversation.notes().catch(() => undefined)
-  if (text === undefined) target.notice(notesWords(notesStateOf(target.agent)))
+  if (text === undefined) target.notice(describeNotes(notesStateOf(target.agent)))
   else target.print(path, text.trimEnd().split("\n"))
 }
 
@@ -129,7 +132,7 @@ export async function showEditorSocket(target: CommandTarget): Promise<void> {
 export async function showMemory(target: CommandTarget, action = ""): Promise<void> {
   if (action.trim() === "review") return reviewMemory(target)
   const bank = await target.memory()
-  const offered = await offeredIn(target.agent.conversation.entries())
+  const offered = await findAttachedMemories(target.agent.conversation.entries())
   const memories = await bank.all()
   const picture = { memories, location: bank.location, offered, now: target.now() }
   target.print("Memory", (columns) => memoryLines(picture, columns))
@@ -151,7 +154,7 @@ async function reviewMemory(target: CommandTarget): Promise<void> {
     })
     if (answer.type === "dismissed") return
     const verdict = (["confirm", "drop", "later"] as const)[answer.index]!
-    target.notice(await judgeMemory(bank, memory, verdict))
+    target.notice(await applyVerdict(bank, memory, verdict))
   }
 }
 
@@ -169,7 +172,7 @@ export async function dream(target: CommandTarget, action: string): Promise<void
     case "now": {
       target.notice("Dreaming in the background. /dream shows how far it is, and /dream kill ends it.")
       const end = await target.agent.dream()
-      for (const sentence of [end?.message, costWords(dreaming.state)]) if (sentence) target.notice(sentence)
+      for (const sentence of [end?.message, describeDreamCost(dreaming.state)]) if (sentence) target.notice(sentence)
       return
     }
     case "kill": {
@@ -206,7 +209,7 @@ async function reviewDream(target: CommandTarget, dreaming: DreamController): Pr
 export function showContext(target: CommandTarget): void {
   const { conversation: chat } = target.agent
   const { used, percentLeft } = chat.windowUsage()
-  const picture: ContextPicture = {
+  const picture: ContextPanelState = {
     accounting: chat.accounting(),
     promptTokens: chat.views.context.promptTokens,
     used,
@@ -223,7 +226,7 @@ export function showContext(target: CommandTarget): void {
 export function showCost(target: CommandTarget): void {
   const { conversation: chat, model } = target.agent
   const { ledger, cacheHistory } = chat.views
-  const picture: CostPicture = {
+  const picture: CostPanelState = {
     summary: summarise(ledger),
     lines: [...ledger.lines.values()],
     agents: chat.ledger().agents,
@@ -240,9 +243,9 @@ export function showTodos(chat: CommandTarget, argument: string): void {
 
 export async function showHelp(
   chat: CommandTarget,
-  { builtIn, argument }: Pick<HelpParts, "builtIn"> & { readonly argument: string },
+  { builtIn, argument }: Pick<HelpOptions, "builtIn"> & { readonly argument: string },
 ): Promise<void> {
-  const own = await chat.ownCommands()
+  const own = await chat.customCommands()
   chat.print("Commands and keys", (columns) => helpLines({ builtIn, own }, { columns, isWhole: argument === ALL }))
 }
 

@@ -9,10 +9,10 @@ import type {
 } from "@strata/core"
 import type { ExternalSession } from "@strata/transcripts"
 import type { SessionAgent, Workspace } from "../session.ts"
+import type { CustomCommand } from "./custom-commands.ts"
 import type { DialogBody } from "./dialog.ts"
-import type { OwnCommand } from "./own-commands.ts"
 import type { PanelLines } from "./panels.ts"
-import type { Ask } from "./person.ts"
+import type { Ask } from "./terminal-user.ts"
 
 export interface RestoreChoice {
   readonly plan: RestorePlan
@@ -41,13 +41,13 @@ export interface CommandTarget {
   /** The project's memory, to look at. Or to change it in the person's name. */
   memory(options?: { readonly isChanged: boolean }): Promise<ProjectBank>
   /** Slash commands that the person or the project wrote. */
-  ownCommands(): Promise<readonly OwnCommand[]>
+  customCommands(): Promise<readonly CustomCommand[]>
   conversations(): Promise<readonly StoredConversation[]>
   resume(conversation: StoredConversation): Promise<void>
   /** Sessions of other programs, those of this directory first. */
-  foreignSessions(): Promise<readonly ExternalSession[]>
+  externalSessions(): Promise<readonly ExternalSession[]>
   /** Imports the transcript of another program and switches to it. */
-  takeUp(file: string): Promise<void>
+  importAndResume(file: string): Promise<void>
   clear(): Promise<void>
   /** Compacts now and shows the progress. */
   compact(order: Partial<ResolvedCompactionRequest>): Promise<void>

@@ -1,15 +1,15 @@
 /** `strata chat`: a conversation in the terminal. */
 import { render } from "ink"
-import { askedEnvironment, userEnvironment } from "../claude/person-environment.ts"
-import { type Call, type CommandDescription, UsageError } from "../command.ts"
+import { askedEnvironment, userEnvironment } from "../claude/user-environment.ts"
+import { type CommandCall, type CommandDescription, UsageError } from "../command.ts"
 import { connectionFrom, NO_KEY } from "../connection.ts"
 import { CHAT } from "../descriptions.ts"
 import { leaveScreen, takeScreen } from "../display/output.ts"
 import { EXIT } from "../exit-codes.ts"
-import { endsWithProcess } from "../kept-conversation.ts"
 import { findConversation, openWorkspace, type Workspace } from "../session.ts"
 import { readCommandLine, SESSION_OPTIONS } from "../session-options.ts"
 import { showWaiting } from "../store-waiting.ts"
+import { endsWithProcess } from "../stored-conversation.ts"
 import { decideTrust } from "../trust/chat-question.ts"
 import type { Chat } from "./chat.ts"
 import type { KeyTarget } from "./key-target.ts"
@@ -31,7 +31,7 @@ export const description = {
   ],
 } as const satisfies CommandDescription
 
-export async function run({ args, cwd, env: given, terminal }: Call): Promise<number> {
+export async function run({ args, cwd, env: given, terminal }: CommandCall): Promise<number> {
   const asked = readCommandLine({ description, args, env: given, cwd })
   const { operands } = asked
   if (operands.length > 0)
@@ -59,18 +59,18 @@ export async function run({ args, cwd, env: given, terminal }: Call): Promise<nu
   let chat: Chat | undefined
   try {
     await screen.drawn
-    chat = await openOn({ screen, opening, workspace, calledFrom: cwd })
+    chat = await openOnScreen({ screen, opening, workspace, calledFrom: cwd })
     await chat.left
     await chat.close()
   } finally {
     await screen.close()
-    terminal.print(notSent(opening))
+    terminal.print(describeUnsent(opening))
   }
   terminal.print(farewell(chat))
   return EXIT.answer
 }
 
-interface Opening {
+interface OpenOptions {
   readonly screen: ChatScreen
   readonly opening: OpeningChat
   readonly workspace: Workspace
@@ -79,11 +79,11 @@ interface Opening {
 }
 
 /** Opens the conversation while the person types, and carries out what they sent meanwhile. */
-async function openOn({ screen, opening, workspace, calledFrom }: Opening): Promise<Chat> {
-  const { beginning } = workspace.options
-  const choosesFromList = beginning.from === "list"
+async function openOnScreen({ screen, opening, workspace, calledFrom }: OpenOptions): Promise<Chat> {
+  const { start } = workspace.options
+  const choosesFromList = start.from === "list"
   const { openChat } = await import("./chat.ts") // an agent takes longer to load than a frame to draw
-  const found = choosesFromList ? undefined : await findConversation(workspace, { beginning, calledFrom })
+  const found = choosesFromList ? undefined : await findConversation(workspace, { beginning: start, calledFrom })
   const resumed = found?.conversation
   const chat = await openChat({ workspace, resumed, store: opening.store, inputs: opening.inputs })
   for (const note of found?.notes ?? []) chat.notice(note)
@@ -167,7 +167,7 @@ function show(opening: OpeningChat, hasColours: boolean): ChatScreen {
 }
 
 /** What was typed before the conversation was open, if it never was, or the person left first. */
-function notSent(opening: OpeningChat): string {
+function describeUnsent(opening: OpeningChat): string {
   const lines = opening.unsent()
   return lines.length === 0 ? "" : `You typed this, and it was not sent:\n\n${lines.join("\n")}\n\n`
 }

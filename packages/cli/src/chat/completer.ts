@@ -1,26 +1,26 @@
 /** Looks up what the word at the cursor can become, beside the typing: own commands after `/`, files after `@`. */
 import { dirname, normalize } from "node:path/posix"
 import { type OfferedCommand, type Trigger, triggerAt } from "./completion.ts"
-import type { OwnCommand } from "./own-commands.ts"
+import type { CustomCommand } from "./custom-commands.ts"
 import type { FoundFiles } from "./project-files.ts"
 import type { ChatStore } from "./store.ts"
 
-export interface CompleterParts {
+export interface CompleterOptions {
   readonly store: ChatStore
   readonly builtIn: readonly OfferedCommand[]
-  readonly ownCommands: () => Promise<readonly OwnCommand[]>
+  readonly ownCommands: () => Promise<readonly CustomCommand[]>
   /** Files below a directory, relative to the working directory. */
   readonly filesBelow: (directory: string) => Promise<FoundFiles>
 }
 
 export class Completer {
-  readonly #parts: CompleterParts
+  readonly #parts: CompleterOptions
   /** The word that was looked up last. */
   #word = ""
   /** There are more files than were found. A directory that is typed out is then searched by itself. */
   #isPartial = false
 
-  constructor(parts: CompleterParts) {
+  constructor(parts: CompleterOptions) {
     this.#parts = parts
     parts.store.dispatch({ type: "completion", change: { commands: parts.builtIn } })
   }
@@ -40,7 +40,7 @@ export class Completer {
     const { store, builtIn, ownCommands, filesBelow } = this.#parts
     const word = this.#word
     if (kind === "command") {
-      const commands = [...builtIn, ...reachable(await ownCommands(), builtIn)]
+      const commands = [...builtIn, ...withUnusedNames(await ownCommands(), builtIn)]
       store.dispatch({ type: "completion", change: { commands } })
       return
     }
@@ -58,7 +58,10 @@ function directoryIn(typed: string): string {
 }
 
 /** By the shortest name that runs them: of two with the same name, the later one needs its folders. */
-export function reachable(own: readonly OwnCommand[], builtIn: readonly OfferedCommand[]): readonly OfferedCommand[] {
+export function withUnusedNames(
+  own: readonly CustomCommand[],
+  builtIn: readonly OfferedCommand[],
+): readonly OfferedCommand[] {
   const taken = new Set(builtIn.map(({ name }) => name))
   return own.flatMap(({ name, fullName, usage, about }) => {
     const free = [name, fullName].find((candidate) => !taken.has(candidate))

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest"
-import { completed, completionAfter, menuFor, triggerAt, withSelected } from "./completion.ts"
+import { applyCompletion, completionAfter, menuFor, triggerAt, withSelected } from "./completion.ts"
 import { editorWith } from "./editor.ts"
 
 const COMMANDS = ["help", "context", "cost", "compact", "fold", "unfold"].map((name) => ({
@@ -27,7 +27,7 @@ test("@ at the start of a word offers files: by their name, by their path, by le
 test("the chosen file takes the place of the whole word, in quotes if its path has blanks", () => {
   const complete = (text: string, cursor: number) => {
     const editor = { text, cursor }
-    return completed(editor, menuFor(editor, COMPLETION)!)
+    return applyCompletion(editor, menuFor(editor, COMPLETION)!)
   }
   expect(complete("see @RE and", 7)).toEqual({ text: "see @README.md and", cursor: 15 })
   expect(complete("@REAxyz", 4)).toEqual({ text: "@README.md ", cursor: 11 })

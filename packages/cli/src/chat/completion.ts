@@ -29,7 +29,7 @@ export interface Trigger {
   readonly typed: string
 }
 
-export interface Choice {
+export interface CompletionChoice {
   readonly label: string
   readonly about: string
   /** Takes the place of the word. */
@@ -38,7 +38,7 @@ export interface Choice {
 
 export interface Menu {
   readonly trigger: Trigger
-  readonly choices: readonly Choice[]
+  readonly choices: readonly CompletionChoice[]
   readonly selected: number
 }
 
@@ -77,13 +77,13 @@ export function withSelected(completion: Completion, { choices, selected }: Menu
 }
 
 /** The input line with the chosen text and a blank after it. */
-export function completed({ text }: Editor, { trigger: { from, to }, choices, selected }: Menu): Editor {
+export function applyCompletion({ text }: Editor, { trigger: { from, to }, choices, selected }: Menu): Editor {
   const start = `${text.slice(0, from)}${choices[selected]!.text} `
   return { text: start + text.slice(to).replace(/^ /, ""), cursor: start.length }
 }
 
 /** The whole name first, then names that begin like it, then those that contain it. */
-function commandChoices(typed: string, commands: readonly OfferedCommand[]): readonly Choice[] {
+function commandChoices(typed: string, commands: readonly OfferedCommand[]): readonly CompletionChoice[] {
   const wanted = typed.toLowerCase()
   const rank = ({ name }: OfferedCommand) => (name === wanted ? 0 : name.startsWith(wanted) ? 1 : 2)
   return commands
@@ -92,37 +92,40 @@ function commandChoices(typed: string, commands: readonly OfferedCommand[]): rea
     .map(({ name, usage, about }) => ({ label: usage, about, text: `/${name}` }))
 }
 
-interface Ranked {
+interface RankedFile {
   readonly path: string
   readonly rank: number
 }
 
 /** The last answer: screen and keys ask for the same one. */
-const lastChoices = new WeakMap<readonly string[], { readonly typed: string; readonly choices: readonly Choice[] }>()
+const lastChoices = new WeakMap<
+  readonly string[],
+  { readonly typed: string; readonly choices: readonly CompletionChoice[] }
+>()
 
-function fileChoices(typed: string, files: readonly string[]): readonly Choice[] {
+function fileChoices(typed: string, files: readonly string[]): readonly CompletionChoice[] {
   const last = lastChoices.get(files)
   if (last?.typed === typed) return last.choices
   const wanted = typed.replace(/^\.\//, "").toLowerCase()
-  const ranked = files.flatMap((path): readonly Ranked[] => {
-    const rank = rankOf(path.toLowerCase(), wanted)
+  const ranked = files.flatMap((path): readonly RankedFile[] => {
+    const rank = rankFile(path.toLowerCase(), wanted)
     return rank === undefined ? [] : [{ path, rank }]
   })
   const isComplete = ranked.some(({ path }) => path === typed)
   const choices = isComplete
     ? []
-    : ranked.sort(byRank).map(({ path }) => ({ label: path, about: "", text: mentionOf(path) }))
+    : ranked.sort(byRank).map(({ path }) => ({ label: path, about: "", text: mention(path) }))
   lastChoices.set(files, { typed, choices })
   return choices
 }
 
-function byRank(a: Ranked, b: Ranked): number {
-  const depth = ({ path }: Ranked) => path.split("/").length
+function byRank(a: RankedFile, b: RankedFile): number {
+  const depth = ({ path }: RankedFile) => path.split("/").length
   return a.rank - b.rank || depth(a) - depth(b) || (a.path < b.path ? -1 : 1)
 }
 
 /** The lower the better: the file's name counts more than its directories. Letters in this order, with gaps, count last. */
-function rankOf(path: string, wanted: string): number | undefined {
+function rankFile(path: string, wanted: string): number | undefined {
   const name = path.slice(path.lastIndexOf("/") + 1)
   if (name.startsWith(wanted)) return 0
   if (path.startsWith(wanted)) return 1
@@ -136,4 +139,4 @@ function rankOf(path: string, wanted: string): number | undefined {
   return 4
 }
 
-const mentionOf = (path: string): string => (/\s/.test(path) ? `@"${path}"` : `@${path}`)
+const mention = (path: string): string => (/\s/.test(path) ? `@"${path}"` : `@${path}`)

@@ -2,23 +2,25 @@
 import { configurationPage } from "../config/command.ts"
 import { type Configuration, effectiveConfiguration } from "../config/effective.ts"
 import { plainStyle } from "../display/terminal.ts"
-import { wrapped } from "../display/text.ts"
+import { wrapText } from "../display/text.ts"
 import type { CommandTarget } from "./command-target.ts"
 
 export async function showConfig(target: CommandTarget, argument: string): Promise<void> {
   const { root, cwd, env } = target.place
   const whole = await effectiveConfiguration({ home: root, cwd, env })
   const isWhole = argument === "all"
-  const shown = isWhole ? whole : changedOnly(whole)
+  const shown = isWhole ? whole : onlyChanged(whole)
   target.print("Configuration", (columns) => [
     ...configurationPage(shown, { style: plainStyle, columns }),
-    ...(isWhole ? [] : ["", ...wrapped("Only what differs from the defaults. /config all lists everything.", columns)]),
+    ...(isWhole
+      ? []
+      : ["", ...wrapText("Only what differs from the defaults. /config all lists everything.", columns)]),
   ])
 }
 
 const isChanged = ({ origin }: { readonly origin: string }): boolean => origin !== "default"
 
-const changedOnly = (configuration: Configuration): Configuration => ({
+const onlyChanged = (configuration: Configuration): Configuration => ({
   ...configuration,
   settings: configuration.settings.filter(isChanged),
   switches: configuration.switches.filter(isChanged),

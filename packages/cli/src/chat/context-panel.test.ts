@@ -1,13 +1,13 @@
 import type { Thresholds } from "@strata/core"
-import type { Accounting } from "@strata/core/tokens"
+import type { ContextBreakdown } from "@strata/core/tokens"
 import { expect, test } from "vitest"
 import { SAVINGS } from "../../test/ledger-figures.ts"
 import { widthOf } from "../display/text.ts"
-import { type ContextPicture, contextLines } from "./context-panel.ts"
+import { type ContextPanelState, contextLines } from "./context-panel.ts"
 
 const COLUMNS = 76 // of a window with 80
 
-const ACCOUNTING: Accounting = {
+const ACCOUNTING: ContextBreakdown = {
   total: 60_000,
   human: 5_000,
   assistant: 15_000,
@@ -32,7 +32,7 @@ const THRESHOLDS: Thresholds = {
   notices: [],
 }
 const COMPACTIONS = { count: 0, failures: 0, maxFailures: 3, at: 167_000, mayByHand: true }
-const picture = (more: Partial<ContextPicture> = {}): ContextPicture => ({
+const picture = (more: Partial<ContextPanelState> = {}): ContextPanelState => ({
   accounting: ACCOUNTING,
   promptTokens: 20_000,
   used: 80_000,
@@ -48,7 +48,7 @@ const picture = (more: Partial<ContextPicture> = {}): ContextPicture => ({
   ...more,
 })
 
-test("WIN-9 a learnt limit, and how to forget it", () => {
+test("WIN-9 a learned limit, and how to forget it", () => {
   const thresholds = { ...THRESHOLDS, window: 40_000, believed: 200_000 }
   expect(contextLines(picture({ thresholds }), COLUMNS).join(" ")).toContain(
     "The window holds 40.0K tokens. The server refused more; 200K were believed. strata config --forget-limits forgets that.",
@@ -81,7 +81,7 @@ test("the parts are scaled to what the API counted", () => {
   expect(lines.find((line) => line.startsWith("system prompt"))).toMatch(/10\.0K +25%$/)
 })
 
-const aboutOf = (more: Partial<ContextPicture>) => {
+const aboutOf = (more: Partial<ContextPanelState>) => {
   const lines = contextLines(picture(more), COLUMNS)
   return lines.slice(2, lines.indexOf("")).join(" ")
 }

@@ -1,26 +1,26 @@
 /** `/context`: what fills the window, the next threshold, what the layers keep out, and the notes. */
 
 import type { Thresholds } from "@strata/core"
-import type { Accounting } from "@strata/core/tokens"
-import { sharesOf } from "@strata/core/tokens"
+import type { ContextBreakdown } from "@strata/core/tokens"
+import { contextShares } from "@strata/core/tokens"
 import { attachmentName } from "@strata/page"
 import type { LedgerSummary } from "../display/ledger.ts"
-import { listing } from "../display/long-list.ts"
+import { shortenList } from "../display/long-list.ts"
 import { formatCompact, formatPercent } from "../display/numbers.ts"
-import { keptOut } from "../display/savings.ts"
-import { fitted, padEnd, widthOf, wrapped } from "../display/text.ts"
+import { describeKeptOut } from "../display/savings.ts"
+import { padEnd, truncate, widthOf, wrapText } from "../display/text.ts"
 import {
   type CompactionState,
-  compactionWords,
+  describeCompactionState,
+  describeNotes,
+  describePlanner,
   type NotesState,
-  notesWords,
   type PlannerState,
-  plannerWords,
-} from "./memory-words.ts"
+} from "./notes-state.ts"
 import { bar } from "./panels.ts"
 
-export interface ContextPicture {
-  readonly accounting: Accounting
+export interface ContextPanelState {
+  readonly accounting: ContextBreakdown
   /** System prompt, tools and preamble, estimated. */
   readonly promptTokens: number
   readonly used: number
@@ -35,35 +35,35 @@ export interface ContextPicture {
 const BAR_SHARE = 0.4 // of the columns; the words after it take the rest
 const PART_BAR_SHARE = 0.27
 const MIN_BAR_COLUMNS = 6
-const FIGURE_COLUMNS = 1 + 7 + 2 + 4 // after a part's bar: tokens and percent
+const NUMBER_COLUMNS = 1 + 7 + 2 + 4 // after a part's bar: tokens and percent
 const MAX_PARTS = 30
 const MAX_REPEATED = 8
 
-export function contextLines(picture: ContextPicture, columns: number): readonly string[] {
+export function contextLines(picture: ContextPanelState, columns: number): readonly string[] {
   const { used, percentLeft, thresholds, accounting } = picture
   const about = [
-    windowWords(thresholds),
-    thresholdWords(used, thresholds),
-    keptOutWords(picture.savings),
-    toolWords(accounting),
-    notLoadedWords(accounting.deferredTools),
-    compactionWords(picture.compactions),
-    plannerWords(picture.planner),
-    notesWords(picture.notes),
+    describeWindow(thresholds),
+    describeThresholds(used, thresholds),
+    describeSavings(picture.savings),
+    describeTools(accounting),
+    describeUnloadedTools(accounting.deferredTools),
+    describeCompactionState(picture.compactions),
+    describePlanner(picture.planner),
+    describeNotes(picture.notes),
   ]
   const rows = classRows(picture, columns)
   const seeAll = "strata inspect --json"
-  const repeated = listing(accounting.duplicateReads, { isShort: true, max: MAX_REPEATED, seeAll })
+  const repeated = shortenList(accounting.duplicateReads, { isShort: true, max: MAX_REPEATED, seeAll })
   const filled = (words: string) => {
     const max = Math.max(MIN_BAR_COLUMNS, columns - 1 - widthOf(words))
     return `${bar(used / thresholds.limit, Math.min(max, Math.round(columns * BAR_SHARE)))} ${words}`
   }
   return [
     filled(`${formatCompact(used)} of ${formatCompact(thresholds.limit)} tokens, ${percentLeft}% left`),
-    ...about.filter(Boolean).flatMap((sentence) => wrapped(sentence, columns)),
+    ...about.filter(Boolean).flatMap((sentence) => wrapText(sentence, columns)),
     ...(rows.length === 0 ? [] : ["", ...rows]),
     ...repeated.shown.flatMap(({ path, reads, wasted }) =>
-      wrapped(
+      wrapText(
         `${path} was read ${reads} times. ${formatCompact(wasted)} tokens of that repeat earlier reads.`,
         columns,
       ),
@@ -72,7 +72,7 @@ export function contextLines(picture: ContextPicture, columns: number): readonly
   ]
 }
 
-function windowWords({ window, believed, outputReserve }: Thresholds): string {
+function describeWindow({ window, believed, outputReserve }: Thresholds): string {
   const learned =
     believed === undefined
       ? ""
@@ -81,7 +81,7 @@ function windowWords({ window, believed, outputReserve }: Thresholds): string {
 }
 
 /** The distance to the next threshold, and the thresholds still ahead. */
-function thresholdWords(used: number, { warning, autoCompact, blocking, limit }: Thresholds): string {
+function describeThresholds(used: number, { warning, autoCompact, blocking, limit }: Thresholds): string {
   const steps: readonly (readonly [what: string, at: number])[] = [
     ["warning", warning],
     ...(limit === autoCompact ? [["compaction", autoCompact] as const] : []),
@@ -93,37 +93,37 @@ function thresholdWords(used: number, { warning, autoCompact, blocking, limit }:
   return `Next threshold in ${formatCompact(ahead[0]![1] - used)} tokens: ${named}.`
 }
 
-function keptOutWords(savings: LedgerSummary["savings"]): string {
-  const kept = keptOut(savings)
+function describeSavings(savings: LedgerSummary["savings"]): string {
+  const kept = describeKeptOut(savings)
   return kept === "" ? "" : `Kept out of the window: ${kept}. /cost shows what that saves.`
 }
 
-function toolWords(accounting: Accounting): string {
-  const { tools, repeatedReads } = sharesOf(accounting)
+function describeTools(accounting: ContextBreakdown): string {
+  const { tools, repeatedReads } = contextShares(accounting)
   if (tools.tokens === 0) return ""
   const repeated = repeatedReads.tokens === 0 ? "" : ` ${repeatedReads.percent}% repeats earlier reads.`
   return `Tool calls and results are ${tools.percent}% of the messages.${repeated}`
 }
 
-function notLoadedWords(tools: Accounting["deferredTools"]): string {
+function describeUnloadedTools(tools: ContextBreakdown["deferredTools"]): string {
   if (!tools) return ""
   const { count, tokens } = tools
   return `${count === 1 ? "1 tool is" : `${count} tools are`} not loaded: about ${formatCompact(tokens)} tokens saved per request.`
 }
 
 /** The largest part first. Sizes are estimates, scaled so that they add up to what the API counted. */
-function classRows({ accounting, promptTokens, used }: ContextPicture, columns: number): readonly string[] {
+function classRows({ accounting, promptTokens, used }: ContextPanelState, columns: number): readonly string[] {
   const estimated = accounting.total + promptTokens
   const scale = estimated === 0 ? 0 : used / estimated
   const classes = [["system prompt and tools", promptTokens] as const, ...classesOf(accounting)]
     .map(([name, count]) => [name, count * scale] as const)
     .filter(([, count]) => count > 0)
-  const max = columns - FIGURE_COLUMNS - 2
+  const max = columns - NUMBER_COLUMNS - 2
   const widest = Math.min(max - MIN_BAR_COLUMNS, Math.max(0, ...classes.map(([name]) => widthOf(name))))
   const barColumns = Math.min(max - widest, Math.floor(columns * PART_BAR_SHARE))
   return withoutSmall(classes.toSorted(([, a], [, b]) => b - a)).map(
     ([name, count]) =>
-      `${padEnd(fitted(name, widest), widest)}  ${bar(count / used, barColumns)} ${formatCompact(count).padStart(7)}  ${formatPercent(count, used).padStart(4)}`,
+      `${padEnd(truncate(name, widest), widest)}  ${bar(count / used, barColumns)} ${formatCompact(count).padStart(7)}  ${formatPercent(count, used).padStart(4)}`,
   )
 }
 
@@ -135,7 +135,7 @@ function withoutSmall(parts: readonly (readonly [string, number])[]): readonly (
   return [...parts.slice(0, MAX_PARTS - 1), [`${small.length} smaller parts`, sum]]
 }
 
-function classesOf(accounting: Accounting): [name: string, tokens: number][] {
+function classesOf(accounting: ContextBreakdown): [name: string, tokens: number][] {
   return [
     ["your messages", accounting.human],
     ["answers", accounting.assistant],

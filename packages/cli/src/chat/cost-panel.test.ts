@@ -1,17 +1,17 @@
 import { findModel } from "@strata/core"
 import { expect, test } from "vitest"
-import { repeatedReads } from "../../../core/src/tokens/accounting.ts"
+import { repeatedReads } from "../../../core/src/tokens/context-breakdown.ts"
 import { SAVINGS, saving, summaryOf } from "../../test/ledger-figures.ts"
 import { widthOf } from "../display/text.ts"
-import { type CostPicture, costLines as linesFor } from "./cost-panel.ts"
+import { type CostPanelState, costLines as linesFor } from "./cost-panel.ts"
 
 const COLUMNS = 76 // of a window with 80
-const costLines = (shown: CostPicture) => linesFor(shown, COLUMNS)
+const costLines = (shown: CostPanelState) => linesFor(shown, COLUMNS)
 
 const counts = { input: 1_000, output: 500, cacheWrite5m: 4_000, cacheWrite1h: 0, cacheRead: 15_000 }
 const summary = summaryOf({ requests: 3, counts, hitRatio: 0.75, dollars: 0.1234 })
 const { facts } = findModel("claude-opus-4-6")
-const picture = (more: Partial<CostPicture> = {}): CostPicture => ({
+const picture = (more: Partial<CostPanelState> = {}): CostPanelState => ({
   summary,
   lines: [],
   lostCaches: [],

@@ -10,7 +10,7 @@ import {
   PURPOSE_LABELS,
 } from "@strata/core/views"
 import type { LedgerLine, LedgerSummary } from "../display/ledger.ts"
-import { listing } from "../display/long-list.ts"
+import { shortenList } from "../display/long-list.ts"
 import {
   formatCompact,
   formatDollars,
@@ -19,12 +19,18 @@ import {
   formatPercent,
   pluralize,
 } from "../display/numbers.ts"
-import { cacheWords, lostCacheLines, repeatedReadLines, savedInAll, savingLines } from "../display/savings.ts"
+import {
+  cacheMissLines,
+  describeCacheUse,
+  describeTotalSavings,
+  repeatedReadLines,
+  savingLines,
+} from "../display/savings.ts"
 import { table } from "../display/table.ts"
-import { wrapped } from "../display/text.ts"
+import { wrapText } from "../display/text.ts"
 import { escapeToLine } from "../display/visible.ts"
 
-export interface CostPicture {
+export interface CostPanelState {
   readonly summary: LedgerSummary
   readonly lines: readonly LedgerLine[]
   /** The sub-agents. What they cost is part of the total. */
@@ -34,7 +40,7 @@ export interface CostPicture {
 }
 
 export function costLines(
-  { summary, lines, agents = [], lostCaches, repeated }: CostPicture,
+  { summary, lines, agents = [], lostCaches, repeated }: CostPanelState,
   columns: number,
 ): readonly string[] {
   const look = { width: columns }
@@ -42,19 +48,19 @@ export function costLines(
   const isUnknown = lines.length > 0 && lines.every((line) => line.dollars === undefined)
   return [
     `${isUnknown ? "Unknown cost" : formatDollars(summary.dollars)} for ${pluralize(requests, "request")}`,
-    ...wrapped(
+    ...wrapText(
       `input: ${formatCompact(inputTokens(counts))} tokens, ${formatPercent(hitRatio, 1)} of them read from cache; output: ${formatCompact(counts.output)}`,
       columns,
     ),
-    ...wrapped(cacheWords(counts), columns),
+    ...wrapText(describeCacheUse(counts), columns),
     ...(unpriced.length === 0
       ? []
-      : wrapped(`The total leaves out ${unpriced.join(", ")}, because no price is known.`, columns)),
-    ...describeEstimates(summary.estimated).flatMap((line) => wrapped(line, columns)),
+      : wrapText(`The total leaves out ${unpriced.join(", ")}, because no price is known.`, columns)),
+    ...describeEstimates(summary.estimated).flatMap((line) => wrapText(line, columns)),
     ...(lines.length > 1 ? section("By model and purpose", lineTable(lines, columns)) : []),
     ...(agents.length > 0 ? section("Agents", agentTable(agents, columns)) : []),
-    ...section(`Layers: ${savedInAll(savings)}`, savingLines(savings, look)),
-    ...section("Lost caches", lostCacheLines(lostCaches, look)),
+    ...section(`Layers: ${describeTotalSavings(savings)}`, savingLines(savings, look)),
+    ...section("Lost caches", cacheMissLines(lostCaches, look)),
     ...section(
       "Files read again",
       repeatedReadLines(repeated, { width: columns - 2 }).map((line) => `  ${line}`),
@@ -94,7 +100,7 @@ const MAX_AGENTS = 20
 
 function agentTable(agents: readonly AgentCost[], width: number): readonly string[] {
   const newest = agents.length > MAX_AGENTS ? agents.toReversed() : agents
-  const { shown, rest } = listing(newest, { isShort: true, max: MAX_AGENTS, seeAll: "strata agents" })
+  const { shown, rest } = shortenList(newest, { isShort: true, max: MAX_AGENTS, seeAll: "strata agents" })
   const rows = table({
     width,
     titles: (text) => text,

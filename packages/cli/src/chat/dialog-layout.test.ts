@@ -1,6 +1,6 @@
 import { expect, test } from "vitest"
 import type { Dialog } from "./dialog.ts"
-import { layoutOf, turned } from "./dialog-layout.ts"
+import { layoutDialog, turnPage } from "./dialog-layout.ts"
 
 const WINDOW = { columns: 80, rows: 30 }
 const command = Array.from({ length: 100 }, (_, i) => `echo ${i}`)
@@ -15,7 +15,7 @@ const dialog: Dialog = {
 
 /** The lines on the screen. */
 function shown(at: Dialog): readonly string[] {
-  const rows = layoutOf(at, WINDOW).body?.rows ?? []
+  const rows = layoutDialog(at, WINDOW).body?.rows ?? []
   return rows.flatMap((row) => (row.form === "plain" ? [row.row.spans.map(({ text }) => text).join("")] : []))
 }
 
@@ -23,14 +23,14 @@ test("PERM-5 page after page shows every line of a long command, and says how ma
   const seen = new Set<string>()
   let at = dialog
   for (let page = 0; page < 20; page++) {
-    const body = layoutOf(at, WINDOW).body!
+    const body = layoutDialog(at, WINDOW).body!
     expect(body.above + body.rows.length + body.below).toBe(command.length)
     for (const line of shown(at)) seen.add(line)
-    at = turned(at, { direction: "down", window: WINDOW })
+    at = turnPage(at, { direction: "down", window: WINDOW })
   }
   expect([...seen]).toEqual(command)
-  expect(layoutOf(at, WINDOW).body?.below).toBe(0)
-  const back = turned(at, { direction: "up", window: WINDOW })
+  expect(layoutDialog(at, WINDOW).body?.below).toBe(0)
+  const back = turnPage(at, { direction: "up", window: WINDOW })
   expect(back.top).toBeLessThan(at.top!)
 })
 
@@ -40,7 +40,7 @@ test("PERM-5 a dialog fits the window, however long its rule and its notes are",
     options: [{ label: "Yes" }, { label: "Always", about: "word ".repeat(60) }, { label: "No" }],
     notes: [{ text: "word ".repeat(40), tone: "warning" }],
   }
-  const { title, notes, body, options } = layoutOf(long, WINDOW)
+  const { title, notes, body, options } = layoutDialog(long, WINDOW)
   expect(options[1]!.about.length).toBeGreaterThan(3)
   const about = options.reduce((sum, option) => sum + option.about.length, 0)
   expect(title.length + notes.length + options.length + about + body!.rows.length).toBeLessThan(WINDOW.rows - 6)
@@ -51,13 +51,13 @@ test("500 options: the window shows some, says how many are above and below, and
   let at: Dialog = { ...rest, options: Array.from({ length: 500 }, (_, i) => ({ label: `${i}` })) }
   for (const rows of [15, 24, 40]) {
     const window = { columns: 60, rows }
-    const { options, optionsAbove, optionsBelow } = layoutOf({ ...at, selected: 250 }, window)
+    const { options, optionsAbove, optionsBelow } = layoutDialog({ ...at, selected: 250 }, window)
     expect(optionsAbove + options.length + optionsBelow).toBe(500)
     expect(options.some(({ index }) => index === 250)).toBe(true)
     expect(options.length + 6).toBeLessThanOrEqual(rows) // with the title, two counts, the hint, the status and a spare row
   }
-  for (let page = 0; page < 60; page++) at = turned(at, { direction: "down", window: WINDOW })
+  for (let page = 0; page < 60; page++) at = turnPage(at, { direction: "down", window: WINDOW })
   expect(at.selected).toBe(499)
-  expect(layoutOf(at, WINDOW).optionsBelow).toBe(0)
-  expect(turned(at, { direction: "up", window: WINDOW }).selected).toBe(489)
+  expect(layoutDialog(at, WINDOW).optionsBelow).toBe(0)
+  expect(turnPage(at, { direction: "up", window: WINDOW }).selected).toBe(489)
 })

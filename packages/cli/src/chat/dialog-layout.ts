@@ -16,12 +16,12 @@ const OTHER_ROWS = { usual: 1 + 2 + 1 + 2 + 1 + 3 + 1, low: 1 + 2 + 1 + 1 }
 const MIN_BODY_ROWS = { usual: 3, low: 1 }
 const ROWS_OF_LOW_WINDOW = 20 // with fewer, no row is left blank, and the conversation shows nothing beside a question
 
-export interface Window {
+export interface WindowSize {
   readonly columns: number
   readonly rows: number
 }
 
-export const isLow = ({ rows }: Pick<Window, "rows">): boolean => rows < ROWS_OF_LOW_WINDOW
+export const isLow = ({ rows }: Pick<WindowSize, "rows">): boolean => rows < ROWS_OF_LOW_WINDOW
 
 export interface DialogLayout {
   readonly title: readonly string[]
@@ -36,7 +36,7 @@ export interface DialogLayout {
 }
 
 export interface BodyPage {
-  readonly rows: readonly ShownRow[]
+  readonly rows: readonly DialogRow[]
   readonly top: number
   /** Rows that a page holds. */
   readonly height: number
@@ -44,7 +44,7 @@ export interface BodyPage {
   readonly below: number
 }
 
-export type ShownRow =
+export type DialogRow =
   | { readonly form: "plain"; readonly row: BodyRow }
   | { readonly form: "markdown"; readonly row: MarkdownLine }
 
@@ -55,7 +55,7 @@ export interface OptionRows {
   readonly about: readonly string[]
 }
 
-export function layoutOf(dialog: Dialog, window: Window): DialogLayout {
+export function layoutDialog(dialog: Dialog, window: WindowSize): DialogLayout {
   const columns = window.columns - FRAME_COLUMNS
   const title = wrappedTo(dialog.title, columns)
   const why = dialog.why === undefined ? [] : wrappedTo(dialog.why, columns)
@@ -67,7 +67,7 @@ export function layoutOf(dialog: Dialog, window: Window): DialogLayout {
   const replyRows = dialog.reply ? MAX_REPLY_ROWS : 0
   const bodyRow = dialog.body ? MIN_BODY_ROWS[size] + replyRows : 0
   const room = window.rows - texts - OTHER_ROWS[size] - bodyRow
-  const { options, optionsAbove, optionsBelow } = optionsOf(dialog, { columns, room })
+  const { options, optionsAbove, optionsBelow } = visibleOptions(dialog, { columns, room })
   const above = { title, why, notes, options, optionsAbove, optionsBelow }
   if (!dialog.body) return above
   const optionRows = Math.sign(optionsAbove) + Math.sign(optionsBelow) + rowsOf(options)
@@ -77,7 +77,7 @@ export function layoutOf(dialog: Dialog, window: Window): DialogLayout {
 }
 
 function pageOf(
-  all: readonly ShownRow[],
+  all: readonly DialogRow[],
   { top: wanted, height }: { readonly top: number; readonly height: number },
 ): BodyPage {
   const top = Math.max(0, Math.min(wanted, all.length - height))
@@ -86,11 +86,11 @@ function pageOf(
 }
 
 /** The dialog one page further down or up: in its body, or in its options if it has none. */
-export function turned(
+export function turnPage(
   dialog: Dialog,
-  { direction, window }: { readonly direction: "up" | "down"; readonly window: Window },
+  { direction, window }: { readonly direction: "up" | "down"; readonly window: WindowSize },
 ): Dialog {
-  const { body, options } = layoutOf(dialog, window)
+  const { body, options } = layoutDialog(dialog, window)
   if (!body) {
     const moved = dialog.selected + (direction === "down" ? options.length : -options.length)
     return { ...dialog, selected: Math.max(0, Math.min(dialog.options.length - 1, moved)) }
@@ -101,16 +101,16 @@ export function turned(
 }
 
 /** The last body that was broken into rows: every key draws the same one again. */
-const broken = new WeakMap<DialogBody, { readonly columns: number; readonly rows: readonly ShownRow[] }>()
+const rowCache = new WeakMap<DialogBody, { readonly columns: number; readonly rows: readonly DialogRow[] }>()
 
-function shownRows(body: DialogBody, columns: number): readonly ShownRow[] {
-  const known = broken.get(body)
+function shownRows(body: DialogBody, columns: number): readonly DialogRow[] {
+  const known = rowCache.get(body)
   if (known?.columns === columns) return known.rows
-  const rows: readonly ShownRow[] =
+  const rows: readonly DialogRow[] =
     body.form === "markdown"
       ? markdownRows(body.text, columns).map((row) => ({ form: "markdown", row }))
       : bodyRows(body, columns).map((row) => ({ form: "plain", row }))
-  broken.set(body, { columns, rows })
+  rowCache.set(body, { columns, rows })
   return rows
 }
 
@@ -119,11 +119,11 @@ type OptionPage = Pick<DialogLayout, "options" | "optionsAbove" | "optionsBelow"
 const rowsOf = (options: readonly OptionRows[]): number => options.reduce((sum, { about }) => sum + 1 + about.length, 0)
 
 /** A row that counts those above, and one for those below. */
-const marksOf = (shown: readonly OptionRows[], all: number): number =>
+const overflowRows = (shown: readonly OptionRows[], all: number): number =>
   Math.sign(shown[0]!.index) + Math.sign(all - 1 - shown.at(-1)!.index)
 
 /** Those around the selected one that the window has room for, with their sentences whole. The body gives way first. */
-function optionsOf(
+function visibleOptions(
   { options, selected, reply, body }: Dialog,
   { columns, room }: { readonly columns: number; readonly room: number },
 ): OptionPage {
@@ -135,7 +135,7 @@ function optionsOf(
     index: first + i,
     about: option.about === undefined ? [] : wrappedTo(option.about, columns - OPTION_COLUMNS),
   }))
-  while (body && shown.length > 1 && rowsOf(shown) + marksOf(shown, options.length) > room)
+  while (body && shown.length > 1 && rowsOf(shown) + overflowRows(shown, options.length) > room)
     shown = shown.at(-1)!.index > selected ? shown.slice(0, -1) : shown.slice(1)
   const above = shown[0]!.index
   return { options: shown, optionsAbove: above, optionsBelow: options.length - above - shown.length }

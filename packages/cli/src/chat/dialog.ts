@@ -37,11 +37,11 @@ export interface DialogBody {
   readonly form: "diff" | "markdown" | "text"
   readonly text: string
   /** Parts of the text that deserve a look. */
-  readonly marks?: readonly BodyMark[]
+  readonly highlights?: readonly BodyHighlight[]
 }
 
 /** `start` and `end` are offsets into the text. */
-export interface BodyMark {
+export interface BodyHighlight {
   readonly kind: string
   readonly start: number
   readonly end: number
@@ -115,10 +115,10 @@ function pressInReply(dialog: Dialog, reply: Editor, intent: Intent): DialogStep
   if (intent.type === "newline") return open(insert(reply, "\n"))
   if (intent.type === "edit") return open(edit(reply, intent.edit))
   if (intent.type !== "submit") return open(reply)
-  const said = insert(reply, intent.text ?? "").text.trim()
-  if (said === "" && dialog.options[dialog.selected]?.asksReply === "required") return open(reply)
+  const done = insert(reply, intent.text ?? "").text.trim()
+  if (done === "" && dialog.options[dialog.selected]?.asksReply === "required") return open(reply)
   return {
     type: "answered",
-    answer: { type: "chosen", index: dialog.selected, ...(said === "" ? {} : { reply: said }) },
+    answer: { type: "chosen", index: dialog.selected, ...(done === "" ? {} : { reply: done }) },
   }
 }

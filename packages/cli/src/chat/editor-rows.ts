@@ -24,14 +24,14 @@ export function editorRows({ text, cursor }: Editor, columns: number): readonly 
   })
 }
 
-interface Piece {
+interface EditorPiece {
   readonly from: number
   readonly to: number
 }
 
 /** Breaks after the last space that fits, or mid-word. The last row keeps a column for the cursor. */
-function rowsOf(line: string, columns: number): readonly Piece[] {
-  const rows: Piece[] = []
+function rowsOf(line: string, columns: number): readonly EditorPiece[] {
+  const rows: EditorPiece[] = []
   let row = { from: 0, width: 0 }
   let word = { from: 0, width: 0 }
   for (const { segment, index } of letters.segment(line)) {

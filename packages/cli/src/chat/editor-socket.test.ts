@@ -69,8 +69,8 @@ test("MSG-15 an editor's selection comes through the socket with the next messag
   expect(sent.at(-1)).not.toContain("ignored()")
   expect(sent.at(-1)!.split("always do this")).toHaveLength(2)
   expect(sent.at(-1)).toContain("Lines 3 to 4 of src/a.ts are selected in the editor")
-  const said = agent.conversation.views.words.messages.map(({ text }) => text)
-  expect(said).toEqual(["Look.", "Here.", "And again."])
+  const texts = agent.conversation.views.words.messages.map(({ text }) => text)
+  expect(texts).toEqual(["Look.", "Here.", "And again."])
 
   await send(socket, JSON.stringify({ file: null }))
   await agent.ask("Once more.")

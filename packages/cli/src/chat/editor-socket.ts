@@ -58,7 +58,7 @@ export async function openEditorSocket(
   show: (state: EditorState | undefined) => void,
 ): Promise<EditorSocket> {
   await mkdir(dirname(path), { recursive: true, mode: 0o700 })
-  await makeWay(path)
+  await removeStaleSocket(path)
   const open = new Set<Socket>()
   const server = createServer((socket) => {
     open.add(socket)
@@ -85,15 +85,15 @@ export async function openEditorSocket(
 }
 
 /** Removes what a killed process left. A file of the person, or a socket that another chat answers on, stays. */
-async function makeWay(path: string): Promise<void> {
+async function removeStaleSocket(path: string): Promise<void> {
   const there = await lstat(path).catch(() => undefined)
   if (there === undefined) return
   if (!there.isSocket()) throw new Error("it is not a socket, and it was left as it is")
-  if (await answers(path)) throw new Error("another chat uses it")
+  if (await isAnswering(path)) throw new Error("another chat uses it")
   await rm(path, { force: true })
 }
 
-function answers(path: string): Promise<boolean> {
+function isAnswering(path: string): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = connect(path)
     socket.once("connect", () => resolve(true)).once("error", () => resolve(false))

@@ -69,15 +69,15 @@ export function moveLine(editor: Editor, direction: "up" | "down"): Editor | und
   if (direction === "up") {
     if (start === 0) return undefined
     const above = lineStart({ text, cursor: start - 1 })
-    return placed({ text, cursor: Math.min(above + column, start - 1) })
+    return placeCursor({ text, cursor: Math.min(above + column, start - 1) })
   }
   const end = lineEnd(editor)
   if (end === text.length) return undefined
-  return placed({ text, cursor: Math.min(end + 1 + column, lineEnd({ text, cursor: end + 1 })) })
+  return placeCursor({ text, cursor: Math.min(end + 1 + column, lineEnd({ text, cursor: end + 1 })) })
 }
 
 /** Moves the cursor out of a letter, to its start. */
-function placed({ text, cursor }: Editor): Editor {
+function placeCursor({ text, cursor }: Editor): Editor {
   const label = labelAround(text, cursor)
   return { text, cursor: label?.start ?? letters.segment(text).containing(cursor)?.index ?? cursor }
 }

@@ -2,7 +2,7 @@ import type { RangePlan } from "@strata/core/policy"
 import { expect, test } from "vitest"
 import { RangeRefusedError } from "../../../core/src/base/errors.ts"
 import type { CommandTarget } from "./command-target.ts"
-import { doneWords, fold, rangeLines, snip, unfold } from "./fold-commands.ts"
+import { describeDone, fold, rangeLines, snip, unfold } from "./fold-commands.ts"
 
 const PLAN: RangePlan = {
   action: "fold",
@@ -14,7 +14,7 @@ const PLAN: RangePlan = {
       messages: 14,
       toolCalls: 6,
       tokens: 21_000,
-      words: "Fix the parser.",
+      preview: "Fix the parser.",
       line: "[Folded: 14 messages.]",
     },
   ],
@@ -61,7 +61,7 @@ test("BEY-13 /fold takes a size, a range, or nothing, and a dry run only shows",
     { name: "fold", from: "0011223344", dryRun: false },
     { name: "fold", from: "0011223344", to: "5566778899", dryRun: true },
   ])
-  expect(shown[0]).toBe(doneWords(PLAN))
+  expect(shown[0]).toBe(describeDone(PLAN))
   expect(shown.slice(4)).toEqual(["What it would do (nothing was changed)", ...rangeLines(PLAN)])
 })
 
@@ -84,7 +84,7 @@ test("BEY-13 a refusal is one sentence for the person", async () => {
 })
 
 test("BEY-13 what was done says how to bring it back, and a dry run says what the cache costs", () => {
-  expect(doneWords(PLAN)).toBe(
+  expect(describeDone(PLAN)).toBe(
     "Folded 1 range (14 messages): 81.2K to 60.3K tokens. Everything is kept: /unfold 0011223344 brings it back.",
   )
   expect(rangeLines(PLAN)).toEqual([

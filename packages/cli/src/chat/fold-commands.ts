@@ -15,7 +15,7 @@ export async function fold(target: CommandTarget, argument: string): Promise<voi
   const { dryRun, words } = read("/fold", argument)
   const { conversation: chat } = target.agent
   const [first, to] = words
-  const tokens = first === undefined ? Math.floor(chat.windowUsage().used * HALF) : tokensIn(first)
+  const tokens = first === undefined ? Math.floor(chat.windowUsage().used * HALF) : parseTokens(first)
   const order = tokens !== undefined && to === undefined ? { downTo: tokens } : { from: first!, ...(to ? { to } : {}) }
   await show(target, dryRun, () => chat.fold({ ...order, dryRun }))
 }
@@ -41,7 +41,7 @@ async function chooseExchange(target: CommandTarget): Promise<{ from: string; to
     target.notice("There is no finished exchange that could be cut out.")
     return undefined
   }
-  const options = exchanges.map((range) => ({ label: firstLine(range.words, LABEL), hint: sizeOf(range) }))
+  const options = exchanges.map((range) => ({ label: firstLine(range.preview, LABEL), hint: formatSizes(range) }))
   const answer = await target.ask({ title: "Cut which exchange out of the view?", options })
   if (answer.type !== "chosen") return undefined
   const { from, to } = exchanges[answer.index]!
@@ -67,7 +67,7 @@ async function show(target: CommandTarget, dryRun: boolean, act: () => Promise<R
   try {
     const plan = await act()
     if (dryRun) target.print("What it would do (nothing was changed)", rangeLines(plan))
-    else target.notice(doneWords(plan))
+    else target.notice(describeDone(plan))
   } catch (error) {
     if (!(error instanceof RangeRefusedError)) throw error
     target.notice(error.message)
@@ -77,7 +77,7 @@ async function show(target: CommandTarget, dryRun: boolean, act: () => Promise<R
 const PAST = { fold: "Folded", snip: "Cut out", open: "Opened" } as const
 
 /** `Folded 3 ranges (42 messages): 81.2K to 40.1K tokens. /unfold 3f09c1a2b4 opens the first one.` */
-export function doneWords({ action, ranges, tokensBefore, tokensAfter }: RangePlan): string {
+export function describeDone({ action, ranges, tokensBefore, tokensAfter }: RangePlan): string {
   const messages = ranges.reduce((sum, range) => sum + range.messages, 0)
   const done = `${PAST[action]} ${pluralize(ranges.length, "range")} (${pluralize(messages, "message")}): ${formatCompact(tokensBefore)} to ${formatCompact(tokensAfter)} tokens.`
   const [first] = ranges
@@ -97,9 +97,10 @@ export function rangeLines({
 }: RangePlan): string[] {
   return [
     ...ranges.map(
-      (range) => `${range.handles.from} to ${range.handles.to}  ${sizeOf(range)}  ${firstLine(range.words, LABEL)}`,
+      (range) =>
+        `${range.handles.from} to ${range.handles.to}  ${formatSizes(range)}  ${firstLine(range.preview, LABEL)}`,
     ),
-    ...linesLeft({ action, ranges, tokensBefore, tokensAfter }),
+    ...describeLeftLines({ action, ranges, tokensBefore, tokensAfter }),
     `Context: ${formatNumber(tokensBefore)} tokens now, ${formatNumber(tokensAfter)} after.`,
     rewrites === 0
       ? "The server's cache loses nothing."
@@ -108,7 +109,7 @@ export function rangeLines({
 }
 
 /** `21,000 tokens go. The lines in their place take 50.` With the sizes of the context this adds up. */
-function linesLeft({
+function describeLeftLines({
   action,
   ranges,
   tokensBefore,
@@ -123,21 +124,21 @@ function linesLeft({
     : []
 }
 
-const sizeOf = ({ messages, tokens }: PlannedRange): string =>
+const formatSizes = ({ messages, tokens }: PlannedRange): string =>
   `${pluralize(messages, "message")}, ${formatCompact(tokens)} tokens`
 
-interface Given {
+interface RangeArguments {
   readonly dryRun: boolean
   readonly words: readonly string[]
 }
 
-function read(command: string, argument: string): Given {
+function read(command: string, argument: string): RangeArguments {
   const { given, text } = readSlashOptions(argument, { command, flags: ["dry-run"] })
   return { dryRun: given["dry-run"] !== undefined, words: text.split(/\s+/).filter((word) => word !== "") }
 }
 
 /** `60000`, `60,000` or `60K`. A handle has ten digits, so it is never taken for a size. */
-function tokensIn(word: string): number | undefined {
+function parseTokens(word: string): number | undefined {
   const match = /^(\d{1,3}(?:,\d{3})+|\d{1,9})(k?)$/i.exec(word)
   return match ? Number(match[1]!.replaceAll(",", "")) * (match[2] ? 1_000 : 1) : undefined
 }

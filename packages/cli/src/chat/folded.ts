@@ -5,16 +5,16 @@ import { pluralize } from "../display/numbers.ts"
 import { outputLines } from "./shell-command.ts"
 import type { CompactionItem, Item } from "./state.ts"
 
-export interface Opened {
+export interface OpenedItem {
   readonly title: string
   readonly lines: readonly string[]
 }
 
 /** `undefined` for an item that is not folded. */
-export function openedItem(item: Item): Opened | undefined {
+export function openedItem(item: Item): OpenedItem | undefined {
   if (item.kind === "thinking") return { title: "Thinking", lines: item.text.split("\n") }
   if (item.kind === "tool" && item.outcome)
-    return { title: `${item.name} ${item.summary}`, lines: item.outcome.whole.split("\n") }
+    return { title: `${item.name} ${item.summary}`, lines: item.outcome.fullText.split("\n") }
   if (item.kind === "shell" && item.output && outputLines(item.output).join("\n") !== item.output)
     return { title: `! ${item.command}`, lines: item.output.split("\n") }
   if (item.kind === "compaction" && item.outcome) return { title: compactionTitle(item), lines: summaryLines(item) }

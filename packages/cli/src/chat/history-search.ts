@@ -39,7 +39,7 @@ export function foundInput({ at, query, before }: HistorySearch, inputs: readonl
   return text === undefined ? before : { text, cursor: Math.max(0, folded(text).indexOf(folded(query))) }
 }
 
-interface Looking {
+interface SearchStep {
   readonly inputs: readonly string[]
   readonly query: string
   readonly from: number
@@ -47,7 +47,7 @@ interface Looking {
   readonly except?: string | undefined
 }
 
-function matchFrom({ inputs, query, from, step, except }: Looking): number | undefined {
+function matchFrom({ inputs, query, from, step, except }: SearchStep): number | undefined {
   const wanted = folded(query)
   for (let at = from; at >= 0 && at < inputs.length; at += step)
     if (inputs[at] !== except && folded(inputs[at]!).includes(wanted)) return at

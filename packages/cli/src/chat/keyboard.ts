@@ -1,9 +1,9 @@
 /** What keys do: answer an open question, edit the input line, or call the chat. */
 
 import type { PermissionMode } from "@strata/core"
-import { completed, type Menu, menuFor, withSelected } from "./completion.ts"
+import { applyCompletion, type Menu, menuFor, withSelected } from "./completion.ts"
 import { type Dialog, optionNamed } from "./dialog.ts"
-import { layoutOf, turned, type Window } from "./dialog-layout.ts"
+import { layoutDialog, turnPage, type WindowSize } from "./dialog-layout.ts"
 import { type Editor, EMPTY_EDITOR, edit, editorWith, insert, moveLine } from "./editor.ts"
 import { foundInput, type HistorySearch, nextMatch, searchFrom, withQuery } from "./history-search.ts"
 import { type InputHistory, step } from "./input-history.ts"
@@ -18,7 +18,7 @@ import type { RepeatedKey } from "./state.ts"
 export function pressInMenu(chat: KeyTarget, menu: Menu, intent: Intent): boolean {
   const { store } = chat
   const { editor, completion } = store.snapshot()
-  const done = completed(editor, menu)
+  const done = applyCompletion(editor, menu)
   switch (intent.type) {
     case "up":
     case "down":
@@ -85,7 +85,7 @@ const CYCLED_MODES: readonly PermissionMode[] = ["ask", "accept-edits", "plan"] 
 
 const REPEATED = { "ctrl-c": "interrupt", esc: "escape" } as const satisfies Record<RepeatedKey, Intent["type"]>
 
-export function press(chat: KeyTarget, given: Intent, window: Window): void {
+export function press(chat: KeyTarget, given: Intent, window: WindowSize): void {
   const intent = withoutLongText(chat, given)
   const { dialogs, ready, pressed } = chat.store.snapshot()
   if (pressed && intent.type !== REPEATED[pressed]) chat.store.dispatch({ type: "pressed", key: undefined })
@@ -108,7 +108,7 @@ function withoutLongText({ store }: KeyTarget, intent: Intent): Intent {
 interface KeyInDialog {
   readonly dialog: Dialog
   readonly intent: Intent
-  readonly window: Window
+  readonly window: WindowSize
 }
 
 function answer(chat: KeyTarget, { dialog, intent, window }: KeyInDialog): void {
@@ -123,7 +123,7 @@ function answer(chat: KeyTarget, { dialog, intent, window }: KeyInDialog): void 
   }
   const direction = dialog.reply ? undefined : pageDirection(intent)
   if (direction) {
-    chat.store.dispatch({ type: "dialog", dialog: turned(dialog, { direction, window }) })
+    chat.store.dispatch({ type: "dialog", dialog: turnPage(dialog, { direction, window }) })
     return
   }
   const given = chat.store.pressInDialog(dialog, intent)
@@ -132,9 +132,9 @@ function answer(chat: KeyTarget, { dialog, intent, window }: KeyInDialog): void 
 }
 
 /** An option whose sentence is not on the screen. Its key shows it, and the next one chooses it. */
-function isUnread(dialog: Dialog, index: number, window: Window): boolean {
+function isUnread(dialog: Dialog, index: number, window: WindowSize): boolean {
   if (dialog.options[index]?.about === undefined) return false
-  return !layoutOf(dialog, window).options.some((shown) => shown.index === index)
+  return !layoutDialog(dialog, window).options.some((shown) => shown.index === index)
 }
 
 function pageDirection(intent: Intent): "up" | "down" | undefined {

@@ -29,7 +29,7 @@ export async function showList<Row>(target: CommandTarget, panel: ListPanel<Row>
 }
 
 /** A question before something ends. */
-export async function isSure(target: CommandTarget, title: string, yes: string): Promise<boolean> {
+export async function confirmAction(target: CommandTarget, title: string, yes: string): Promise<boolean> {
   const answer = await target.ask({
     title,
     options: [

@@ -38,7 +38,7 @@ test("TOOL-1 /mcp shows state and token cost of each server", () => {
 })
 
 test("/mcp login shows the address, and the question goes when the browser has come back", async () => {
-  const said: string[] = []
+  const notices: string[] = []
   const { promise: answer, resolve } = Promise.withResolvers<DialogAnswer>()
   const dialogs: DialogDraft[] = []
   const outcomes: unknown[] = []
@@ -51,7 +51,7 @@ test("/mcp login shows the address, and the question goes when the browser has c
   }
   const target = {
     agent: { servers: [{ name: "hub", state: "needs-sign-in", tools: [], signIn }] },
-    notice: (text: string) => said.push(text),
+    notice: (text: string) => notices.push(text),
     ask: (dialog: DialogDraft) => {
       dialogs.push(dialog)
       return answer
@@ -60,13 +60,13 @@ test("/mcp login shows the address, and the question goes when the browser has c
       resolve(title === dialogs[0]?.title ? { type: "dismissed" } : { type: "chosen", index: 0 }),
   } as unknown as CommandTarget
   await mcp(target, "login hub")
-  expect(said[0]).toBe(`To sign in to hub, open this address at login.example.com:\n${address}`)
-  expect(said[1]).toContain("Signed in to hub")
+  expect(notices[0]).toBe(`To sign in to hub, open this address at login.example.com:\n${address}`)
+  expect(notices[1]).toContain("Signed in to hub")
   expect(dialogs).toHaveLength(1)
   expect(outcomes).toEqual([undefined])
   await mcp(target, "login nowhere")
   await mcp(target, "logout")
-  expect(said.slice(2)).toEqual([
+  expect(notices.slice(2)).toEqual([
     "There is no MCP server named nowhere. /mcp lists them.",
     "Type /mcp to see the servers, /mcp tools NAME to see the tools of one, or /mcp login NAME to sign in.",
   ])

@@ -7,18 +7,18 @@ import { toolDefinition } from "@strata/core/agent"
 import { isDeferred, toolName } from "@strata/core/messages"
 import { createEstimator } from "@strata/core/tokens"
 import { escapeInvisible } from "../display/escaped.ts"
-import { listing } from "../display/long-list.ts"
+import { shortenList } from "../display/long-list.ts"
 import { formatCompact, pluralize } from "../display/numbers.ts"
 import { table } from "../display/table.ts"
-import { firstLine, fitted, indented, padEnd, widthOf, wrapped } from "../display/text.ts"
+import { firstLine, indent, padEnd, truncate, widthOf, wrapText } from "../display/text.ts"
 import { openInBrowser } from "../open-browser.ts"
 import type { SessionAgent } from "../session.ts"
 import type { CommandTarget } from "./command-target.ts"
-import type { PanelLook } from "./panels.ts"
+import type { PanelOptions } from "./panels.ts"
 
 type Server = SessionAgent["servers"][number]
 
-export interface ServerPicture extends Pick<Server, "name" | "state" | "why"> {
+export interface ServerState extends Pick<Server, "name" | "state" | "why"> {
   readonly tools: number
   readonly prompts?: number
   readonly hasResources?: boolean
@@ -51,14 +51,14 @@ async function signIn(target: CommandTarget, name: string): Promise<void> {
   target.notice(`Signed in to ${escapeInvisible(name)}. Its tools join with your next message.`)
 }
 
-interface Visit {
+interface SignInPage {
   readonly name: string
   readonly address: string
   readonly signal: AbortSignal
 }
 
 /** The browser may run on another machine: then the person pastes the address of the page that it cannot open. */
-async function visit(target: CommandTarget, { name, address, signal }: Visit): Promise<string | undefined> {
+async function visit(target: CommandTarget, { name, address, signal }: SignInPage): Promise<string | undefined> {
   const title = `Sign in to ${escapeInvisible(name)}`
   const { host } = new URL(address)
   signal.addEventListener("abort", () => target.dismiss(title), { once: true })
@@ -137,7 +137,7 @@ export function toolLines(tools: readonly SizedTool[], width: number): readonly 
 async function showMcp(target: CommandTarget, isWhole: boolean): Promise<void> {
   const { servers } = target.agent
   const sizes = sizer(target.agent)
-  const pictures = servers.map(async ({ name, state, why, tools, prompts, resources }): Promise<ServerPicture> => {
+  const pictures = servers.map(async ({ name, state, why, tools, prompts, resources }): Promise<ServerState> => {
     const sized = await sizes(tools)
     const sum = (isDeclared: boolean) =>
       sized.reduce((total, tool) => total + (tool.isDeclared === isDeclared ? tool.tokens : 0), 0)
@@ -155,20 +155,20 @@ const MAX_SERVERS = 30
 const MAX_NAME_SHARE = 0.4
 
 export function mcpLines(
-  servers: readonly ServerPicture[],
-  { columns, isWhole = false }: PanelLook,
+  servers: readonly ServerState[],
+  { columns, isWhole = false }: PanelOptions,
 ): readonly string[] {
-  if (servers.length === 0) return wrapped(NO_SERVERS, columns)
-  const { shown, rest } = listing(servers, { isShort: !isWhole, max: MAX_SERVERS, seeAll: "/mcp all" })
+  if (servers.length === 0) return wrapText(NO_SERVERS, columns)
+  const { shown, rest } = shortenList(servers, { isShort: !isWhole, max: MAX_SERVERS, seeAll: "/mcp all" })
   const longest = Math.max(...shown.map(({ name }) => widthOf(escapeInvisible(name))))
   const widest = Math.min(longest, Math.floor(columns * MAX_NAME_SHARE))
-  const below = (text: string) => indented(wrapped(text, columns - widest - 2), widest + 2)
+  const below = (text: string) => indent(wrapText(text, columns - widest - 2), widest + 2)
   const declared = servers.reduce((sum, server) => sum + server.declared, 0)
   const waiting = servers.reduce((sum, server) => sum + server.waiting, 0)
   return [
     ...shown.flatMap((server) => {
-      const [first = "", ...more] = below(stateOf(server))
-      const name = padEnd(fitted(escapeInvisible(server.name), widest), widest)
+      const [first = "", ...more] = below(describeState(server))
+      const name = padEnd(truncate(escapeInvisible(server.name), widest), widest)
       return [
         `${name}${first.slice(widest)}`,
         ...more,
@@ -177,9 +177,9 @@ export function mcpLines(
     }),
     ...rest,
     "",
-    ...wrapped(`Every request carries about ${formatCompact(declared)} tokens of their definitions.`, columns),
+    ...wrapText(`Every request carries about ${formatCompact(declared)} tokens of their definitions.`, columns),
     ...(waiting > 0
-      ? wrapped(
+      ? wrapText(
           `Another ${formatCompact(waiting)} tokens are not loaded: the agent finds them with ToolSearch.`,
           columns,
         )
@@ -190,13 +190,13 @@ export function mcpLines(
 const NO_SERVERS =
   "No MCP server is set up. Name them in .mcp.json of the project, or under mcpServers in the settings."
 
-function stateOf({ state, tools, prompts = 0, hasResources, declared, waiting }: ServerPicture): string {
+function describeState({ state, tools, prompts = 0, hasResources, declared, waiting }: ServerState): string {
   if (state !== "connected") return STATES[state]
   const more = [...(prompts > 0 ? [pluralize(prompts, "prompt")] : []), ...(hasResources ? ["resources"] : [])]
-  return [`connected, ${pluralize(tools, "tool")}`, ...more, ...costOf(declared, waiting)].join(", ")
+  return [`connected, ${pluralize(tools, "tool")}`, ...more, ...describeToolCost(declared, waiting)].join(", ")
 }
 
-function costOf(declared: number, waiting: number): readonly string[] {
+function describeToolCost(declared: number, waiting: number): readonly string[] {
   const parts = declared > 0 ? [`${formatCompact(declared)} tokens in every request`] : []
   return waiting > 0 ? [...parts, `${formatCompact(waiting)} tokens not loaded`] : parts
 }

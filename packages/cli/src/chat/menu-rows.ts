@@ -1,10 +1,10 @@
 /** The lines below the input line: the menu, or the search through earlier inputs. Pure. */
-import { fitted, fittedAtEnd, padEnd, widthOf } from "../display/text.ts"
+import { padEnd, truncate, truncateStart, widthOf } from "../display/text.ts"
 import type { Menu } from "./completion.ts"
 import type { HistorySearch } from "./history-search.ts"
 
 const MAX_ROWS = 8
-const FEWEST_ROWS = 3
+const MIN_ROWS = 3
 const ROWS_WITHOUT_MENU = 11 // conversation, work line, input and status line on a low screen
 
 export interface MenuRow {
@@ -20,7 +20,7 @@ export interface MenuSpace {
 
 /** As many choices as fit, around the chosen one, and a line that counts the others. */
 export function menuRows({ choices, selected, trigger }: Menu, { columns, rows }: MenuSpace): readonly MenuRow[] {
-  const room = Math.max(FEWEST_ROWS, Math.min(MAX_ROWS, rows - ROWS_WITHOUT_MENU))
+  const room = Math.max(MIN_ROWS, Math.min(MAX_ROWS, rows - ROWS_WITHOUT_MENU))
   const shown = choices.length <= room ? choices.length : room - 1
   const above = Math.max(0, selected - shown + 1)
   const below = choices.length - above - shown
@@ -29,8 +29,8 @@ export function menuRows({ choices, selected, trigger }: Menu, { columns, rows }
   const isPath = trigger.kind === "file"
   const lines = choices.slice(above, above + shown).map(({ label, about }, i) => {
     const isSelected = above + i === selected
-    const name = padEnd((isPath ? fittedAtEnd : fitted)(label, width), width)
-    const text = fitted(`${isSelected ? "> " : "  "}${name}  ${about}`.trimEnd(), columns - 1)
+    const name = padEnd((isPath ? truncateStart : truncate)(label, width), width)
+    const text = truncate(`${isSelected ? "> " : "  "}${name}  ${about}`.trimEnd(), columns - 1)
     return { text, isSelected }
   })
   const others = [...(above > 0 ? [`${above} above`] : []), ...(below > 0 ? [`${below} below`] : [])]

@@ -22,13 +22,13 @@ export interface OpenChat extends KeyTarget {
 }
 
 /** A line that was sent, or a step to the next permission mode. */
-type Waiting = { readonly kind: "line"; readonly line: QueuedInput } | { readonly kind: "mode" }
+type QueuedStep = { readonly kind: "line"; readonly line: QueuedInput } | { readonly kind: "mode" }
 
 export class OpeningChat implements KeyTarget {
   readonly store: ChatStore
   readonly inputs: HistoryFile
   readonly completer: Completer
-  readonly #waiting: Waiting[] = []
+  readonly #waiting: QueuedStep[] = []
   #isLeft = false
   #isHandedOver = false
   #chat: OpenChat | undefined
@@ -103,7 +103,7 @@ export class OpeningChat implements KeyTarget {
     return lines.filter((line) => line.trim() !== "").map((line) => this.store.inFull(line))
   }
 
-  #wait(one: Waiting): void {
+  #wait(one: QueuedStep): void {
     this.#waiting.push(one)
     if (!this.#chat) this.store.dispatch({ type: "queued", queued: this.#lines() }) // later, the screen shows the agent's
   }

@@ -1,7 +1,7 @@
 /** What all panels share, and the small panels: todos and help. Plain lines for the width of the window, readable without colour. */
 import type { Todo } from "@strata/core/messages"
-import { listing } from "../display/long-list.ts"
-import { indented, padEnd, widthOf, wrapped } from "../display/text.ts"
+import { shortenList } from "../display/long-list.ts"
+import { indent, padEnd, widthOf, wrapText } from "../display/text.ts"
 import { escapeToLine } from "../display/visible.ts"
 import { KEYS } from "./keys.ts"
 
@@ -22,44 +22,47 @@ export function bar(share: number, columns: number): string {
   return "█".repeat(cells) + "░".repeat(columns - cells)
 }
 
-const TODO_MARKS: Readonly<Record<Todo["status"], string>> = { completed: "[x]", in_progress: "[>]", pending: "[ ]" }
+const TODO_SIGNS: Readonly<Record<Todo["status"], string>> = { completed: "[x]", in_progress: "[>]", pending: "[ ]" }
 
 const MAX_TODOS = 30
 
-export interface PanelLook {
+export interface PanelOptions {
   readonly columns: number
   /** The person asked for all of it. */
   readonly isWhole?: boolean
 }
 
 /** Of a long list, the completed ones are left out first. */
-export function todoLines(todos: readonly Todo[], { columns, isWhole = false }: PanelLook): readonly string[] {
+export function todoLines(todos: readonly Todo[], { columns, isWhole = false }: PanelOptions): readonly string[] {
   if (todos.length === 0) return ["The agent has no todos."]
   const isShort = !isWhole && todos.length > MAX_TODOS
   const ordered = isShort ? todos.toSorted((a, b) => Number(isDone(a)) - Number(isDone(b))) : todos
-  const { shown, rest } = listing(ordered, { isShort, max: MAX_TODOS, seeAll: "/todos all" })
-  const rows = shown.map(({ content, status }): Row => [TODO_MARKS[status], content])
+  const { shown, rest } = shortenList(ordered, { isShort, max: MAX_TODOS, seeAll: "/todos all" })
+  const rows = shown.map(({ content, status }): Row => [TODO_SIGNS[status], content])
   return [...hanging(rows, { columns, gap: 1 }), ...rest]
 }
 
 const isDone = ({ status }: Todo): boolean => status === "completed"
 
-interface Described {
+interface HelpRow {
   readonly usage: string
   readonly about: string
 }
 
-export interface HelpParts {
-  readonly builtIn: readonly Described[]
+export interface HelpOptions {
+  readonly builtIn: readonly HelpRow[]
   /** Those that the person, the project or an MCP server brought. */
-  readonly own: readonly Described[]
+  readonly own: readonly HelpRow[]
 }
 
 const MAX_OWN_COMMANDS = 20
 
-export function helpLines({ builtIn, own }: HelpParts, { columns, isWhole = false }: PanelLook): readonly string[] {
-  const { shown, rest } = listing(own, { isShort: !isWhole, max: MAX_OWN_COMMANDS, seeAll: "/help all" })
-  const rowsOf = (commands: readonly Described[]) => commands.map(({ usage, about }): Row => [usage, about])
+export function helpLines(
+  { builtIn, own }: HelpOptions,
+  { columns, isWhole = false }: PanelOptions,
+): readonly string[] {
+  const { shown, rest } = shortenList(own, { isShort: !isWhole, max: MAX_OWN_COMMANDS, seeAll: "/help all" })
+  const rowsOf = (commands: readonly HelpRow[]) => commands.map(({ usage, about }): Row => [usage, about])
   const more = rest.map((text): Row => ["", text])
   return hanging([...rowsOf(builtIn), ...rowsOf(shown), ...more, ["", ""], ...KEYS], { columns })
 }
@@ -77,9 +80,9 @@ export function hanging(
   const widest = Math.min(max, Math.max(...rows.map(([left]) => widthOf(left))))
   const margin = widest + gap
   return rows.flatMap(([left, right]) => {
-    const lines = wrapped(escapeToLine(right), columns - margin)
+    const lines = wrapText(escapeToLine(right), columns - margin)
     const isLong = widthOf(left) > widest
     const first = isLong ? left : `${padEnd(left, margin)}${lines.shift() ?? ""}`.trimEnd()
-    return [first, ...indented(lines, margin)]
+    return [first, ...indent(lines, margin)]
   })
 }

@@ -29,14 +29,14 @@ test("a conversation that was kept is shown as it was seen", () => {
       id: "t1",
       name: "Read",
       summary: "a.txt",
-      outcome: { state: "ok", text: "text", whole: "text", ms: 0 },
+      outcome: { state: "ok", text: "text", fullText: "text", ms: 0 },
     },
     {
       kind: "tool",
       id: "t2",
       name: "Bash",
       summary: "ls",
-      outcome: { state: "failed", text: "interrupted", whole: "interrupted", ms: 0 },
+      outcome: { state: "failed", text: "interrupted", fullText: "interrupted", ms: 0 },
     },
   ])
 })

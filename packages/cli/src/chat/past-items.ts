@@ -16,7 +16,7 @@ import { firstLine } from "../display/text.ts"
 import { resultSummary } from "../display/tool-calls.ts"
 import type { CompactionItem, Item } from "./state.ts"
 
-const MAX_SHOWN = 60 // items: a few screens
+const MAX_ITEMS = 60 // items: a few screens
 
 /** `lastCompaction`: the figures of the compaction that the conversation starts from. */
 export function pastItems(
@@ -33,7 +33,7 @@ export function pastItems(
     }
     return isShownToUser(message) ? itemsOf(message, results) : []
   })
-  const left = items.length - MAX_SHOWN
+  const left = items.length - MAX_ITEMS
   if (left <= 0) return items
   return [
     { kind: "notice", tone: "plain", text: `${left} earlier items are not shown. The model still has them.` },
@@ -62,8 +62,8 @@ function itemOf(block: Block, results: ReadonlyMap<string, ToolResult>): readonl
   if (!isToolUse(block)) return []
   const result = results.get(block.id)
   const outcome = result
-    ? { ...resultSummary(result), whole: resultText(result), ms: 0 }
-    : { state: "failed" as const, text: "interrupted", whole: "interrupted", ms: 0 }
+    ? { ...resultSummary(result), fullText: resultText(result), ms: 0 }
+    : { state: "failed" as const, text: "interrupted", fullText: "interrupted", ms: 0 }
   return [{ kind: "tool", id: block.id, name: block.name, summary: summaryOf(block.input), outcome }]
 }
 

@@ -5,13 +5,13 @@ const SOURCE = String.raw`\[Pasted text #([1-9]\d{0,14}) \+[\d,]+ (?:lines?|char
 /** The first group is its number. */
 export const PASTE_LABEL = new RegExp(SOURCE, "g")
 
-export interface Span {
+export interface LabelRange {
   readonly start: number
   readonly end: number
 }
 
 /** The label that a place in the text is inside of, or at the given edge of. */
-export function labelAround(text: string, at: number, edge?: "start" | "end"): Span | undefined {
+export function labelAround(text: string, at: number, edge?: "start" | "end"): LabelRange | undefined {
   if (!text.includes("[Pasted text #")) return undefined // every key asks
   for (const { index, 0: label } of text.matchAll(PASTE_LABEL)) {
     const end = index + label.length

@@ -12,16 +12,16 @@ import { PASTE_LABEL } from "./paste-label.ts"
 /** What stays in the line as it is. A message that comes back to be edited may be longer than a paste: the person wrote it. */
 const PASTED = { characters: 800, lines: 5 }
 const WRITTEN = { characters: 1_000, lines: 12 } // about a screen
-const MAX_KEPT = 50 // files
+const MAX_STORED = 50 // files
 const FILE = /^([1-9]\d{0,14})\.txt$/
 
-export type Abbreviated =
+export type AbbreviationResult =
   /** What belongs into the input line: the text itself or its label. */
   | { readonly state: "abbreviated"; readonly text: string }
   /** It is too long for a message. The file has it. */
   | { readonly state: "refused"; readonly why: string }
 
-interface Kept {
+interface StoredPaste {
   readonly number: number
   /** Why there is no file with it. The text is still in this process. */
   readonly unkept?: string
@@ -30,7 +30,7 @@ interface Kept {
 export class Pastes {
   readonly #directory: string
   readonly #texts = new Map<number, string>()
-  readonly #numbers = new Map<string, Kept>()
+  readonly #numbers = new Map<string, StoredPaste>()
 
   /** The directory must be one that the agent may read: a text that is refused can be named in a message. */
   constructor(directory: string) {
@@ -38,7 +38,7 @@ export class Pastes {
   }
 
   /** Also a text that contains a label: sent as it is, another text would take its place. */
-  abbreviate(text: string, { isWritten = false } = {}): Abbreviated {
+  abbreviate(text: string, { isWritten = false } = {}): AbbreviationResult {
     const lines = lineCount(text)
     const max = isWritten ? WRITTEN : PASTED
     const isShort = text.length <= max.characters && lines <= max.lines
@@ -69,7 +69,7 @@ export class Pastes {
   }
 
   /** The same text has the same number. */
-  #keep(text: string): Kept {
+  #keep(text: string): StoredPaste {
     const kept = this.#numbers.get(text) ?? this.#write(text)
     this.#numbers.set(text, kept)
     this.#texts.set(kept.number, text)
@@ -77,12 +77,12 @@ export class Pastes {
   }
 
   /** Numbers go on where the last process ended: labels in earlier inputs keep their texts. */
-  #write(text: string): Kept {
+  #write(text: string): StoredPaste {
     try {
       mkdirSync(this.#directory, { recursive: true, mode: DIRECTORY_MODE })
       for (let number = this.#next(); ; number++) {
         if (!this.#claim(number, text)) continue
-        for (const old of this.#newestFirst().slice(MAX_KEPT)) rmSync(this.#path(old), { force: true })
+        for (const old of this.#newestFirst().slice(MAX_STORED)) rmSync(this.#path(old), { force: true })
         return { number }
       }
     } catch {

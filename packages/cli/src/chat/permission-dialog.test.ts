@@ -1,7 +1,7 @@
 import type { PermissionQuestion } from "@strata/core/agent"
 import { expect, test } from "vitest"
 import { permissionDialog } from "./permission-dialog.ts"
-import { userAt } from "./person.ts"
+import { terminalUser } from "./terminal-user.ts"
 
 const PROJECT = "/work/project"
 const dialog = (tool: string, question: Omit<PermissionQuestion, "summary">, rules: readonly string[] = []) =>
@@ -27,7 +27,7 @@ test("PERM-5 a command is shown whole and once, with its unusual parts marked an
   const shown = dialog("Bash", { kind: "execute", subject: line, command, preview: `Runs the tests\n\n${line}` }, [
     "Bash(npm test:*)",
   ])
-  expect(shown).toMatchObject({ title: "Run this command?", call: "call", body: { text: line, marks: unusual } })
+  expect(shown).toMatchObject({ title: "Run this command?", call: "call", body: { text: line, highlights: unusual } })
   expect(notes(shown)).toEqual(["The model describes it as: Runs the tests", "! redirection: reads or writes a file"])
   expect(shown.options[1]?.about).toBe('Bash(npm test:*) allows every command that starts with "npm test".')
   expect(JSON.stringify(shown).split("xxxxx").length).toBe(dialogOnce(line))
@@ -99,7 +99,7 @@ test("PERM-5 don't ask again offers calls like this one, or exactly this one, an
   ])
   const added = async (index: number) => {
     const allowed: string[] = []
-    const user = userAt({
+    const user = terminalUser({
       ...{ project: PROJECT, allow: (rule: string) => void allowed.push(rule) },
       ask: async () => ({ type: "chosen", index }),
     })

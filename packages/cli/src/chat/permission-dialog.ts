@@ -6,7 +6,7 @@
 import { isAbsolute, relative } from "node:path"
 import type { PermissionRequest } from "@strata/core"
 import type { UnusualKind } from "@strata/core/agent"
-import { callWords } from "../display/tool-calls.ts"
+import { describeCall } from "../display/tool-calls.ts"
 import { ruleMeaning } from "../permission-rules.ts"
 import type { DialogBody, DialogDraft, DialogNote, DialogOption } from "./dialog.ts"
 
@@ -29,12 +29,12 @@ function dialogAbout({ request, project }: PermissionSubject): DialogDraft {
   const { id, tool, question, why } = request
   const { kind, subject, paths = [], preview, summary } = question
   const about = { options: permissionChoices(request).map(({ option }) => option), why, call: id }
-  if (subject !== undefined && kind !== "network") return { ...about, ...commandParts(request, subject) }
-  if (subject !== undefined) return { ...about, ...addressParts(request, subject) }
+  if (subject !== undefined && kind !== "network") return { ...about, ...commandText(request, subject) }
+  if (subject !== undefined) return { ...about, ...addressText(request, subject) }
   const form = kind === "write" ? ("diff" as const) : ("text" as const)
   return {
     ...about,
-    title: paths.length > 0 ? callWords(tool, summary) : `Call ${tool}?`,
+    title: paths.length > 0 ? describeCall(tool, summary) : `Call ${tool}?`,
     notes: paths.map((path) => fileNote(path, project)),
     body: { form, text: preview ?? summary },
   }
@@ -90,13 +90,13 @@ const UNUSUAL: Readonly<Record<UnusualKind, string>> = {
   "look-alike character": "a letter that looks like another one",
 }
 
-type DialogParts = Pick<DialogDraft, "title" | "notes" | "body">
+type PermissionText = Pick<DialogDraft, "title" | "notes" | "body">
 
 /** The reason is shown above the notes, and not again among them. */
-function commandParts({ tool, question, why }: PermissionRequest, line: string): DialogParts {
+function commandText({ tool, question, why }: PermissionRequest, line: string): PermissionText {
   const { command, preview } = question
-  const marks = command?.unusual ?? []
-  const kinds = [...new Set(marks.map(({ kind }) => kind))]
+  const highlights = command?.unusual ?? []
+  const kinds = [...new Set(highlights.map(({ kind }) => kind))]
   const description = preview?.endsWith(line) ? preview.slice(0, -line.length).trim() : ""
   const notes: readonly DialogNote[] = [
     ...(description === "" ? [] : [{ text: `The model describes it as: ${description}`, tone: "plain" as const }]),
@@ -108,7 +108,7 @@ function commandParts({ tool, question, why }: PermissionRequest, line: string):
   return {
     title: tool === "Bash" ? "Run this command?" : `Run this with ${tool}?`,
     notes,
-    body: { form: "text", text: line, marks },
+    body: { form: "text", text: line, highlights },
   }
 }
 
@@ -117,7 +117,7 @@ const saysSame = (note: string, reason: string): boolean =>
   reason.toLowerCase().endsWith(note.replace(/\.$/, "").toLowerCase())
 
 /** The host as it is resolved, which letters of other scripts can hide. */
-function addressParts({ tool }: PermissionRequest, address: string): DialogParts {
+function addressText({ tool }: PermissionRequest, address: string): PermissionText {
   const host = URL.canParse(address) ? new URL(address).host : undefined
   const isPlain = host === undefined || address.toLowerCase().includes(`//${host}`)
   const notes: readonly DialogNote[] =

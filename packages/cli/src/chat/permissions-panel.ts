@@ -8,7 +8,7 @@ import { escapeToLine } from "../display/visible.ts"
 import { ruleMeaning } from "../permission-rules.ts"
 import type { CommandTarget } from "./command-target.ts"
 import type { DialogOption } from "./dialog.ts"
-import { isSure, showList } from "./list-panel.ts"
+import { confirmAction, showList } from "./list-panel.ts"
 
 export interface ListedRule {
   readonly list: RuleList
@@ -32,10 +32,10 @@ export function showPermissions(target: CommandTarget): Promise<void> {
 
 const optionOf = ({ list, rule, from }: ListedRule): DialogOption => ({
   label: `${list.padEnd("allow".length)} ${escapeToLine(rule)}`,
-  hint: originWords(from),
+  hint: originLabel(from),
 })
 
-function originWords(from: ListedRule["from"]): string {
+function originLabel(from: ListedRule["from"]): string {
   if (from === "conversation") return "this conversation"
   return from === "yours" ? "your settings" : escapeToLine(from.source)
 }
@@ -100,7 +100,7 @@ async function removeRule(target: CommandTarget, { list, rule, from }: ListedRul
   if (from !== "conversation" && from !== "yours")
     return target.notice(`"${shown}" comes from ${escapeToLine(from.source)}. Change it there.`)
   const where = from === "yours" ? "your settings and this conversation" : "this conversation"
-  if (!(await isSure(target, `Remove "${shown}" from ${where}?`, "Yes, remove it"))) return
+  if (!(await confirmAction(target, `Remove "${shown}" from ${where}?`, "Yes, remove it"))) return
   if (from === "yours") await yoursOf(target).remove({ list, rule })
   target.agent.shared.state.removeRule(list, rule)
 }

@@ -33,10 +33,10 @@ async function answered(tokens: number) {
 }
 
 function question(chat: Conversation, answer: DialogAnswer = { type: "chosen", index: 0 }) {
-  const [said, asked, compactions]: [string[], DialogDraft[], number[]] = [[], [], []]
+  const [shown, asked, compactions]: [string[], DialogDraft[], number[]] = [[], [], []]
   const price = new PriceQuestion({
     chat: () => chat,
-    say: (text) => said.push(text),
+    say: (text) => shown.push(text),
     ask: async (dialog) => {
       asked.push(dialog)
       return answer
@@ -46,7 +46,7 @@ function question(chat: Conversation, answer: DialogAnswer = { type: "chosen", i
       await chat.compact({ routes: ["offline"] })
     },
   })
-  return { price, said, asked, compactions }
+  return { price, shown, asked, compactions }
 }
 
 const PRICE =
@@ -66,13 +66,13 @@ test("BEY-20 after a pause the price is asked about once, before the message", a
   expect(asked).toHaveLength(2)
 })
 
-test("BEY-20 on a resume the price is said, and the message is then sent without a question", async () => {
+test("BEY-20 on a resume the price is shown, and the message is then sent without a question", async () => {
   const { chat, wait } = await answered(200_000)
   wait(2 * HOUR)
-  const { price, said, asked } = question(chat)
+  const { price, shown, asked } = question(chat)
   await price.say()
-  expect(said).toEqual([expect.stringMatching(PRICE)])
-  expect(said[0]).toMatch(/ \/compact first: about \$\d\.\d\d, then \$0\.\d\d for the next message\.$/)
+  expect(shown).toEqual([expect.stringMatching(PRICE)])
+  expect(shown[0]).toMatch(/ \/compact first: about \$\d\.\d\d, then \$0\.\d\d for the next message\.$/)
   expect([await price.ask(), asked.length]).toEqual([true, 0])
 })
 
@@ -85,10 +85,10 @@ test("BEY-20 who compacts first sends less, and who leaves sends nothing", async
   expect(chat.windowUsage().used).toBeLessThan(50_000)
 })
 
-test("BEY-20 nothing is said about little money", async () => {
+test("BEY-20 nothing is shown about little money", async () => {
   const { chat, wait } = await answered(15_000)
   wait(2 * HOUR)
-  const { price, said, asked } = question(chat)
+  const { price, shown, asked } = question(chat)
   await price.say()
-  expect([await price.ask(), said.length, asked.length]).toEqual([true, 0, 0])
+  expect([await price.ask(), shown.length, asked.length]).toEqual([true, 0, 0])
 })

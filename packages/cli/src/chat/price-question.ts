@@ -3,10 +3,10 @@
  * a message after a pause it is a question. Once for each pause.
  */
 import type { Conversation } from "@strata/core"
-import { priceBefore, priceSentence } from "../price-before.ts"
-import type { Ask } from "./person.ts"
+import { nextMessagePrice, priceSentence } from "../message-price.ts"
+import type { Ask } from "./terminal-user.ts"
 
-interface PriceQuestionParts {
+interface PriceQuestionOptions {
   /** The current one: a resume brings another. */
   readonly chat: () => Conversation
   readonly ask: Ask
@@ -15,32 +15,32 @@ interface PriceQuestionParts {
 }
 
 export class PriceQuestion {
-  readonly #parts: PriceQuestionParts
+  readonly #parts: PriceQuestionOptions
   /** The answer before the pause whose price was said. */
-  #said: string | undefined
+  #announced: string | undefined
 
-  constructor(parts: PriceQuestionParts) {
+  constructor(parts: PriceQuestionOptions) {
     this.#parts = parts
   }
 
   async say(): Promise<void> {
     const chat = this.#parts.chat()
     const last = lastAnswer(chat)
-    const price = await priceBefore(chat, "/compact")
-    if (!price || this.#said === last) return // a message that was typed at once has asked already
-    this.#said = last
+    const price = await nextMessagePrice(chat, "/compact")
+    if (!price || this.#announced === last) return // a message that was typed at once has asked already
+    this.#announced = last
     this.#parts.say(priceSentence(price))
   }
 
   /** Whether the message is sent: the person may compact first, or leave it. */
   async ask(): Promise<boolean> {
     const chat = this.#parts.chat()
-    const [last, before] = [lastAnswer(chat), this.#said]
+    const [last, before] = [lastAnswer(chat), this.#announced]
     if (last === before) return true
-    this.#said = last
-    const price = await priceBefore(chat, "Compact")
+    this.#announced = last
+    const price = await nextMessagePrice(chat, "Compact")
     if (!price) {
-      this.#said = before
+      this.#announced = before
       return true
     }
     const { message, compaction } = price

@@ -21,7 +21,7 @@ export interface FoundFiles {
   readonly isPartial: boolean
 }
 
-export interface FilesWanted {
+export interface ProjectFilesOptions {
   /** The working directory. */
   readonly directory: string
   /** Where to look, relative to it. */
@@ -29,7 +29,7 @@ export interface FilesWanted {
   readonly limits?: WalkLimits
 }
 
-export async function projectFiles({ directory, below, limits = LIMITS }: FilesWanted): Promise<FoundFiles> {
+export async function projectFiles({ directory, below, limits = LIMITS }: ProjectFilesOptions): Promise<FoundFiles> {
   const top = join(directory, below)
   const visible = await VisibleFiles.under(top)
   const started = performance.now() // on a busy machine the first search takes longer to begin than the walk may last

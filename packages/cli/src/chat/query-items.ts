@@ -4,7 +4,7 @@ import { type QueryEvent, resultText } from "@strata/core"
 import { attachmentLabel } from "@strata/page"
 import { firstLine } from "../display/text.ts"
 import { resultSummary } from "../display/tool-calls.ts"
-import { sentenceOf } from "../exit-codes.ts"
+import { describeEnd } from "../exit-codes.ts"
 import type { CompactionItem, Item, ToolItem, ToolOutcome } from "./state.ts"
 
 type EventOf<T extends QueryEvent["type"]> = Extract<QueryEvent, { type: T }>
@@ -15,19 +15,19 @@ export function itemsAfter(items: readonly Item[], event: QueryEvent, at?: numbe
     case "user":
       return isShown(items, event) ? items : [...items, { kind: "user", text: event.text }]
     case "text":
-      return arriving(items, { kind: "answer", text: event.text })
+      return appendStreamed(items, { kind: "answer", text: event.text })
     case "thinking":
-      return arriving(items, { kind: "thinking", text: event.text })
+      return appendStreamed(items, { kind: "thinking", text: event.text })
     case "retry":
       return items.filter((item) => !("isArriving" in item)) // a retry starts the answer over
     case "response":
-      return arrived(items)
+      return completeStreamed(items)
     case "tool-start":
       return [...items, { kind: "tool", id: event.id, name: event.name, summary: event.summary }]
     case "tool-progress":
-      return items.map(changing(event.id, (item) => ({ ...item, progress: firstLine(event.text) })))
+      return items.map(updateTool(event.id, (item) => ({ ...item, progress: firstLine(event.text) })))
     case "tool-denied":
-      return withOutcome(items, { ...event, outcome: { state: "denied", text: event.why, whole: event.why, ms: 0 } })
+      return withOutcome(items, { ...event, outcome: { state: "denied", text: event.why, fullText: event.why, ms: 0 } })
     case "tool-result":
       return withOutcome(items, { ...event, outcome: outcomeOf(event) })
     case "attached":
@@ -42,15 +42,15 @@ export function itemsAfter(items: readonly Item[], event: QueryEvent, at?: numbe
       return [...items, { kind: "compaction", tokensBefore, ...replaced, summary: "", restored: [] }]
     }
     case "summary":
-      return items.map(compacting((item) => ({ ...item, summary: event.text })))
+      return items.map(updateCompaction((item) => ({ ...item, summary: event.text })))
     case "compacted": {
       const { tokensBefore, tokensAfter, route, planned, audit } = event
       const why = planned === undefined ? {} : { planned }
       const outcome = { tokensAfter, route, ...why, ...(audit ? { audit } : {}) }
-      return items.map(compacting((item) => ({ ...item, tokensBefore, outcome })))
+      return items.map(updateCompaction((item) => ({ ...item, tokensBefore, outcome })))
     }
     case "done":
-      return ended(items, event)
+      return endTool(items, event)
     case "error":
       event.take() // the end, which follows, shows it
       return items
@@ -72,17 +72,17 @@ function compactionNotices({ progress }: EventOf<"compaction">): readonly Item[]
 /** Attachments of a compaction are folded into its line; others get a notice. */
 function attached(items: readonly Item[], what: string): readonly Item[] {
   if (items.some((item) => item.kind === "compaction" && !item.outcome))
-    return items.map(compacting((item) => ({ ...item, restored: [...item.restored, what] })))
+    return items.map(updateCompaction((item) => ({ ...item, restored: [...item.restored, what] })))
   return [...items, { kind: "notice", tone: "plain", text: `Attached: ${what}` }]
 }
 
 /** Changes the compaction in progress. */
-function compacting(change: (item: CompactionItem) => CompactionItem): (item: Item) => Item {
+function updateCompaction(change: (item: CompactionItem) => CompactionItem): (item: Item) => Item {
   return (item) => (item.kind === "compaction" && !item.outcome ? change(item) : item)
 }
 
 /** Appends streamed text to the newest item if it is of the same kind. */
-function arriving(
+function appendStreamed(
   items: readonly Item[],
   { kind, text }: { kind: "answer" | "thinking"; text: string },
 ): readonly Item[] {
@@ -92,7 +92,7 @@ function arriving(
 }
 
 /** Marks streamed items as complete and drops empty ones. */
-function arrived(items: readonly Item[]): readonly Item[] {
+function completeStreamed(items: readonly Item[]): readonly Item[] {
   return items.flatMap((item) => {
     if (!("isArriving" in item)) return [item]
     const { isArriving: _, ...whole } = item
@@ -101,7 +101,7 @@ function arrived(items: readonly Item[]): readonly Item[] {
 }
 
 function outcomeOf({ result, ms }: EventOf<"tool-result">): ToolOutcome {
-  return { ...resultSummary(result), whole: resultText(result), ms }
+  return { ...resultSummary(result), fullText: resultText(result), ms }
 }
 
 interface FinishedCall {
@@ -114,20 +114,20 @@ function withOutcome(items: readonly Item[], { id, name, outcome }: FinishedCall
   const isKnown = items.some((item) => item.kind === "tool" && item.id === id)
   // a call of an unknown tool never starts: it has only a result
   if (!isKnown) return [...items, { kind: "tool", id, name, summary: "", outcome }]
-  return items.map(changing(id, ({ progress: _, ...item }) => ({ ...item, outcome: item.outcome ?? outcome })))
+  return items.map(updateTool(id, ({ progress: _, ...item }) => ({ ...item, outcome: item.outcome ?? outcome })))
 }
 
-function changing(id: string, change: (item: ToolItem) => ToolItem): (item: Item) => Item {
+function updateTool(id: string, change: (item: ToolItem) => ToolItem): (item: Item) => Item {
   return (item) => (item.kind === "tool" && item.id === id ? change(item) : item)
 }
 
-const NEVER_ENDED: ToolOutcome = { state: "failed", text: "interrupted", whole: "interrupted", ms: 0 }
+const NEVER_ENDED: ToolOutcome = { state: "failed", text: "interrupted", fullText: "interrupted", ms: 0 }
 
-function ended(items: readonly Item[], end: EventOf<"done">): readonly Item[] {
-  const settled = arrived(items).map((item) =>
+function endTool(items: readonly Item[], end: EventOf<"done">): readonly Item[] {
+  const settled = completeStreamed(items).map((item) =>
     item.kind === "tool" && !item.outcome ? { ...item, outcome: NEVER_ENDED } : item,
   )
-  const sentence = sentenceOf(end)
+  const sentence = describeEnd(end)
   if (sentence === undefined) return settled
   return [...settled, { kind: "notice", tone: end.reason === "error" ? "error" : "warning", text: sentence }]
 }

@@ -1,9 +1,9 @@
 import type { CompactionProgress, QueryEvent } from "@strata/core"
 import { describe, expect, test } from "vitest"
-import { account } from "../../../core/src/tokens/accounting.ts"
+import { breakDownContext } from "../../../core/src/tokens/context-breakdown.ts"
 import { createEstimator } from "../../../core/src/tokens/estimate.ts"
 import { historyOf } from "./input-history.ts"
-import { type Action, reduce } from "./reduce.ts"
+import { type ChatAction, reduce } from "./reduce.ts"
 import { type ChatState, type Item, initialState, settledItems } from "./state.ts"
 
 const STATUS = {
@@ -17,9 +17,9 @@ const STATUS = {
 } as const
 
 const start = initialState(STATUS, historyOf([]))
-const after = (...actions: readonly Action[]): ChatState => actions.reduce(reduce, start)
+const after = (...actions: readonly ChatAction[]): ChatState => actions.reduce(reduce, start)
 const at = 1_000
-const event = (event: QueryEvent): Action => ({ type: "event", event, at })
+const event = (event: QueryEvent): ChatAction => ({ type: "event", event, at })
 const text = (text: string) => event({ type: "text", text })
 const response = event({ type: "response", uuid: "r", response: {} as never, cost: { known: true, dollars: 0 } })
 const toolStart = (id: string) => event({ type: "tool-start", id, name: "Read", input: {}, summary: `file ${id}` })
@@ -165,7 +165,7 @@ describe("L4-14 while it compacts", () => {
       route: "shared",
       tokensBefore: 2,
       tokensAfter: 1,
-      content: account([], createEstimator("unknown")),
+      content: breakDownContext([], createEstimator("unknown")),
     } as const
     for (const end of [done, { phase: "failed", message: "It failed." } as const])
       expect(reduce(writing, progress(end)).work).toEqual({ type: "working", since: 500 })
@@ -177,7 +177,7 @@ test("while it is being interrupted, late events do not look like work", () => {
 })
 
 describe("HOOK-1 a message that a hook blocked while the agent works", () => {
-  const blocked: Action = { type: "returned", text: "the key is 123" }
+  const blocked: ChatAction = { type: "returned", text: "the key is 123" }
 
   test("is in the input again", () => {
     const state = after({ type: "submitted", text: "the key is 123" }, blocked)
@@ -186,7 +186,7 @@ describe("HOOK-1 a message that a hook blocked while the agent works", () => {
   })
 
   test("comes before what was typed since then", () => {
-    const typing: Action = { type: "edited", editor: { text: "and", cursor: 3 } }
+    const typing: ChatAction = { type: "edited", editor: { text: "and", cursor: 3 } }
     expect(after(typing, blocked).editor.text).toBe("the key is 123\nand")
   })
 })

@@ -1,6 +1,6 @@
 /** Turns actions into the state on the screen. Pure: no terminal, no clock. */
 import type { CompactionProgress, QueryEvent } from "@strata/core"
-import { stepWords } from "../display/compaction.ts"
+import { describeStep } from "../display/compaction.ts"
 import { type Completion, completionAfter, triggerAt } from "./completion.ts"
 import type { Dialog } from "./dialog.ts"
 import { type Editor, EMPTY_EDITOR, editorWith } from "./editor.ts"
@@ -8,9 +8,9 @@ import type { HistorySearch } from "./history-search.ts"
 import { type InputHistory, remember } from "./input-history.ts"
 import { itemsAfter } from "./query-items.ts"
 import type { ChatState, Item, QueuedInput, RepeatedKey, ShellItem, Status, Work } from "./state.ts"
-import { NO_CHANGES, noted, stepped } from "./undo.ts"
+import { NO_CHANGES, recordChange, stepUndo } from "./undo.ts"
 
-export type Action =
+export type ChatAction =
   /** Shows another conversation. */
   | {
       readonly type: "opened"
@@ -48,7 +48,7 @@ export type Action =
   /** A key that does more when it is pressed again, or another one. */
   | { readonly type: "pressed"; readonly key: RepeatedKey | undefined }
 
-export function reduce(state: ChatState, action: Action): ChatState {
+export function reduce(state: ChatState, action: ChatAction): ChatState {
   switch (action.type) {
     case "store-waits":
       return { ...state, isStoreSilent: action.isWaiting }
@@ -71,7 +71,7 @@ export function reduce(state: ChatState, action: Action): ChatState {
         ...state,
         status: action.status,
         queued: action.queued,
-        items: [...state.items, ...delivered(state.queued, action.queued)],
+        items: [...state.items, ...deliveredItems(state.queued, action.queued)],
       }
     case "queued":
       return { ...state, queued: action.queued }
@@ -84,25 +84,27 @@ export function reduce(state: ChatState, action: Action): ChatState {
       }
     case "edited":
       return {
-        ...(isFromHistory(state, action) ? withoutMenu(edited(state, action.editor)) : edited(state, action.editor)),
+        ...(isFromHistory(state, action)
+          ? withoutMenu(applyEdit(state, action.editor))
+          : applyEdit(state, action.editor)),
         history: action.history ?? state.history,
       }
     case "undone": {
-      const step = stepped(state.undo, { editor: state.editor, direction: action.direction })
-      return step ? { ...edited(state, step.editor), undo: step.undo } : state
+      const step = stepUndo(state.undo, { editor: state.editor, direction: action.direction })
+      return step ? { ...applyEdit(state, step.editor), undo: step.undo } : state
     }
     case "searching":
       return { ...state, search: action.search }
     case "searched":
-      return { ...withoutMenu(edited(state, action.editor)), search: undefined }
+      return { ...withoutMenu(applyEdit(state, action.editor)), search: undefined }
     case "completion":
       return { ...state, completion: { ...state.completion, ...action.change } }
     case "submitted":
-      return { ...edited(state, EMPTY_EDITOR), undo: NO_CHANGES, history: remember(state.history, action.text) }
+      return { ...applyEdit(state, EMPTY_EDITOR), undo: NO_CHANGES, history: remember(state.history, action.text) }
     case "returned": {
       const { text: typed } = state.editor
       const editor = editorWith(typed === "" ? action.text : `${action.text}\n${typed}`)
-      return edited(state, editor)
+      return applyEdit(state, editor)
     }
     case "asked":
       return { ...state, dialogs: [...state.dialogs, action.dialog] }
@@ -118,17 +120,17 @@ export function reduce(state: ChatState, action: Action): ChatState {
 }
 
 /** Another input line: the change can be taken back, and the menu starts over. */
-function edited(state: ChatState, editor: Editor): ChatState {
+function applyEdit(state: ChatState, editor: Editor): ChatState {
   return {
     ...state,
     editor,
-    undo: noted(state.undo, { before: state.editor, after: editor }),
+    undo: recordChange(state.undo, { before: state.editor, after: editor }),
     completion: completionAfter(state.completion, editor),
   }
 }
 
 /** An earlier input came back with the up or down key. */
-const isFromHistory = ({ history: { at } }: ChatState, { history }: Extract<Action, { type: "edited" }>): boolean =>
+const isFromHistory = ({ history: { at } }: ChatState, { history }: Extract<ChatAction, { type: "edited" }>): boolean =>
   history !== undefined && history.at !== at
 
 /** The word was written earlier. A menu would take the next up key. */
@@ -138,7 +140,7 @@ function withoutMenu(state: ChatState): ChatState {
 }
 
 /** Messages delivered without an event of their own: nothing a person typed may vanish from the screen. */
-function delivered(before: readonly QueuedInput[], now: readonly QueuedInput[]): readonly Item[] {
+function deliveredItems(before: readonly QueuedInput[], now: readonly QueuedInput[]): readonly Item[] {
   const waiting = new Set(now.map(({ uuid }) => uuid))
   return before.filter(({ uuid }) => !waiting.has(uuid)).map(({ uuid, text }) => ({ kind: "user", text, uuid }))
 }
@@ -179,7 +181,7 @@ function workWhileCompacting(
   work: Work,
   { progress, since }: { readonly progress: CompactionProgress; readonly since: number },
 ): Work {
-  const step = stepWords(progress)
+  const step = describeStep(progress)
   if (step !== undefined) return { type: "compacting", since, step }
   return progress.phase === "done" || progress.phase === "failed" ? { type: "working", since } : work
 }

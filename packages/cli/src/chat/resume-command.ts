@@ -5,22 +5,22 @@ import type { ExternalSession } from "@strata/transcripts"
 import { findById, titleFrom } from "../conversation-names.ts"
 import { formatTimeAgo } from "../display/numbers.ts"
 import { escapeToLine } from "../display/visible.ts"
-import { programName } from "../import/taken-up.ts"
+import { programName } from "../import/import-report.ts"
 import { isTranscriptName } from "../session-options.ts"
 import type { CommandTarget } from "./command-target.ts"
 
 export async function resume(chat: CommandTarget, named: string): Promise<void> {
-  if (isTranscriptName(named)) return chat.takeUp(named)
+  if (isTranscriptName(named)) return chat.importAndResume(named)
   const own = await chat.conversations()
   const others = own.filter((conversation) => conversation.id !== chat.agent.conversation.id)
   if (named !== "") return chat.resume(findById(named, others))
   const { cwd } = chat.place
-  const rows = resumable({ own: others, all: own, external: await chat.foreignSessions(), now: chat.now(), cwd })
+  const rows = resumable({ own: others, all: own, external: await chat.externalSessions(), now: chat.now(), cwd })
   if (rows.length === 0) return chat.notice("This project has no other conversation.")
   const answer = await chat.ask({ title: "Switch to which conversation?", options: rows })
   if (answer.type !== "chosen") return
   const row = rows[answer.index]!
-  await (row.kind === "own" ? chat.resume(row.conversation) : chat.takeUp(row.path))
+  await (row.kind === "own" ? chat.resume(row.conversation) : chat.importAndResume(row.path))
 }
 
 export type ResumableRow = { readonly label: string; readonly hint: string } & (
@@ -28,7 +28,7 @@ export type ResumableRow = { readonly label: string; readonly hint: string } & (
   | { readonly kind: "foreign"; readonly path: string }
 )
 
-export interface Resumable {
+export interface ResumableOptions {
   readonly own: readonly StoredConversation[]
   /** Also the one that is open: what was imported is not listed a second time. */
   readonly all: readonly Pick<StoredConversation, "id" | "updated">[]
@@ -39,7 +39,7 @@ export interface Resumable {
 }
 
 /** Those of this directory first, newest first, whichever program they are from. Then those of other directories. */
-export function resumable({ own, all, external, now, cwd }: Resumable): readonly ResumableRow[] {
+export function resumable({ own, all, external, now, cwd }: ResumableOptions): readonly ResumableRow[] {
   const known = new Map(all.map(({ id, updated }) => [id, Date.parse(updated)]))
   const fresh = external.filter(({ id, lastMessageMs }) => (known.get(id ?? "") ?? 0) < lastMessageMs)
   const isHere = ({ directory = cwd }: StoredConversation) => directory === cwd

@@ -1,7 +1,7 @@
 import type { RestorePlan } from "@strata/core"
 import type { PlannedFile } from "@strata/core/conversation"
 import { expect, test } from "vitest"
-import { restoredSentence, restoreLines } from "../display/restored.ts"
+import { describeRestore, restoreLines } from "../display/restored.ts"
 import type { CommandTarget } from "./command-target.ts"
 import type { DialogDraft } from "./dialog.ts"
 import { rewind } from "./slash-commands.ts"
@@ -97,11 +97,11 @@ test("/rewind asks before it overwrites what someone else changed", async () => 
 
 test("what was restored, in a sentence for each outcome", () => {
   const left = Array.from({ length: 7 }, (_, i) => ({ name: `${i}.txt`, why: "it is a link now" }))
-  expect(restoredSentence({ restored: ["a", "b"], removed: ["c"], left: left.slice(0, 1) })).toBe(
+  expect(describeRestore({ restored: ["a", "b"], removed: ["c"], left: left.slice(0, 1) })).toBe(
     "Restored 2 files. Removed 1 file that the agent created. Left 1 file unchanged: 0.txt (it is a link now).",
   )
-  expect(restoredSentence({ restored: [], removed: [], left })).toMatch(/^Left 7 files unchanged: .*, 2 more\.$/)
-  expect(restoredSentence({ restored: [], removed: [], left: [] })).toBe("No file was changed.")
+  expect(describeRestore({ restored: [], removed: [], left })).toMatch(/^Left 7 files unchanged: .*, 2 more\.$/)
+  expect(describeRestore({ restored: [], removed: [], left: [] })).toBe("No file was changed.")
   expect(restoreLines({ files: [CHANGED], more: 0 })).toEqual([
     "restore  mine.txt: someone else changed it since, so you are asked first",
   ])

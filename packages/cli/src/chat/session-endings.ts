@@ -3,12 +3,12 @@
  * written when the conversation is continued.
  */
 import { pluralize } from "../display/numbers.ts"
-import type { UserSession } from "./person-session.ts"
 import { workingAgents } from "./snapshot.ts"
 import type { ChatStore } from "./store.ts"
+import type { UserSession } from "./user-session.ts"
 
 /** An extraction takes a few requests. No one wants to wait longer to leave. */
-const MEMORY_PATIENCE_MS = 10_000
+const MEMORY_TIMEOUT_MS = 10_000
 
 export class SessionEndings {
   readonly #store: ChatStore
@@ -33,7 +33,7 @@ export class SessionEndings {
     this.sayStopped(session)
     const { extracting } = session.agent
     const { promise: late, resolve } = Promise.withResolvers<void>()
-    const timer = setTimeout(resolve, MEMORY_PATIENCE_MS)
+    const timer = setTimeout(resolve, MEMORY_TIMEOUT_MS)
     const isAnswered = !this.isAskedAboutMemory
     const written = extracting && isAnswered ? Promise.race([extracting, late, this.#hurried.promise]) : undefined
     const closed = (written ?? Promise.resolve()).finally(() => clearTimeout(timer)).then(() => session.close())

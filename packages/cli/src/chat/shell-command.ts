@@ -1,6 +1,6 @@
 /** `!command`: what the person runs beside the agent, and how its output reads on the screen. */
 import type { UserCommand, UserCommandEnd } from "@strata/core/agent"
-import { fitted } from "../display/text.ts"
+import { truncate } from "../display/text.ts"
 import type { ShellItem } from "./state.ts"
 import type { ChatStore } from "./store.ts"
 
@@ -14,25 +14,25 @@ export const shellCommandIn = (line: string): string | undefined => /^!\s*(\S.*)
 export function outputLines(output: string): readonly string[] {
   const lines = output
     .split("\n")
-    .map((line) => fitted(line.replaceAll("\t", "  ").slice(0, 2 * MAX_COLUMNS), MAX_COLUMNS))
+    .map((line) => truncate(line.replaceAll("\t", "  ").slice(0, 2 * MAX_COLUMNS), MAX_COLUMNS))
   if (lines.length <= MAX_LINES) return lines
   const half = MAX_LINES / 2
   return [...lines.slice(0, half), `… ${lines.length - MAX_LINES} more lines (Ctrl-O)`, ...lines.slice(-half)]
 }
 
-export interface UserShellParts {
+export interface UserShellOptions {
   readonly store: ChatStore
   /** Runs it and keeps what it printed in the conversation. */
   readonly run: (command: UserCommand) => Promise<UserCommandEnd>
 }
 
 export class UserShell {
-  readonly #parts: UserShellParts
+  readonly #parts: UserShellOptions
   #running: AbortController | undefined
   #done: Promise<void> = Promise.resolve()
   #started = 0
 
-  constructor(parts: UserShellParts) {
+  constructor(parts: UserShellOptions) {
     this.#parts = parts
   }
 

@@ -4,7 +4,7 @@ import { spawn } from "node:child_process"
 import { PERMISSION_MODES, type RestorePlan } from "@strata/core"
 import { initPrompt } from "@strata/core/agent"
 import { EXPORT_FORMATS } from "@strata/transcripts"
-import { readClearRequest, readCompactRequest, readUndoRequest } from "../compacting.ts"
+import { readClearRequest, readCompactRequest, readUndoRequest } from "../compact-request.ts"
 import { escapeInvisible } from "../display/escaped.ts"
 import { formatNumber, formatTimeAgo, pluralize } from "../display/numbers.ts"
 import { restoreLines } from "../display/restored.ts"
@@ -39,7 +39,7 @@ import { showTasks } from "./tasks-panel.ts"
 // Puts a text on the person's clipboard: through the terminal (OSC 52), and with a program of the system where there is one.
 
 const MAX_BYTES = 74_994 // what xterm takes in one sequence; many terminals drop a longer one
-const PATIENCE_MS = 3_000 // for a program that waits for a display
+const PROGRAM_TIMEOUT_MS = 3_000 // for a program that waits for a display
 
 export interface Clipboard {
   readonly env: Environment
@@ -48,19 +48,19 @@ export interface Clipboard {
   readonly write: (sequence: string) => void
 }
 
-export interface Copied {
+export interface CopyResult {
   /** The terminal was asked to take it. Whether it did, it does not say. */
   readonly byTerminal: boolean
   /** The program that took it. */
   readonly program?: string
 }
 
-export async function copyText(text: string, { env, platform, write }: Clipboard): Promise<Copied> {
+export async function copyText(text: string, { env, platform, write }: Clipboard): Promise<CopyResult> {
   const encoded = Buffer.from(text).toString("base64")
   const byTerminal = encoded.length <= MAX_BYTES
   if (byTerminal) write(`\u001b]52;c;${encoded}\u0007`)
   for (const command of programsFor(env, platform))
-    if (await isTakenBy(command, text, env)) return { byTerminal, program: command[0] }
+    if (await copyWith(command, text, env)) return { byTerminal, program: command[0] }
   return { byTerminal }
 }
 
@@ -91,9 +91,9 @@ const neededBy = (env: Environment) =>
   Object.fromEntries(NEEDED.flatMap((name) => (env[name] ? [[name, env[name]]] : [])))
 
 /** The text goes through its input, never through its arguments. */
-function isTakenBy([name, ...args]: Program, text: string, env: Environment): Promise<boolean> {
+function copyWith([name, ...args]: Program, text: string, env: Environment): Promise<boolean> {
   return new Promise((resolve) => {
-    const signal = AbortSignal.timeout(PATIENCE_MS)
+    const signal = AbortSignal.timeout(PROGRAM_TIMEOUT_MS)
     const child = spawn(name, args, { stdio: ["pipe", "ignore", "ignore"], env: neededBy(env), signal })
     child.once("error", () => resolve(false))
     child.once("exit", (code) => resolve(code === 0))
@@ -114,10 +114,10 @@ export async function copyAnswer(target: CommandTarget): Promise<void> {
     platform: process.platform,
     write: (sequence) => target.toTerminal(sequence),
   })
-  target.notice(copiedSentence(text, copied))
+  target.notice(describeCopy(text, copied))
 }
 
-export function copiedSentence(text: string, { byTerminal, program }: Copied): string {
+export function describeCopy(text: string, { byTerminal, program }: CopyResult): string {
   const size = `the last answer, ${formatNumber([...text].length)} characters`
   if (program !== undefined) return `Copied ${size} (${program}).`
   return byTerminal

@@ -5,7 +5,7 @@ import type { PlannerReport } from "@strata/core/policy"
 import { FIGURES, type FigureName, SWITCHES, type SwitchName } from "@strata/core/settings"
 import { summarise } from "../display/ledger.ts"
 import type { SessionAgent } from "../session.ts"
-import type { CompactionState, NotesState } from "./memory-words.ts"
+import type { CompactionState, NotesState } from "./notes-state.ts"
 import type { FillLevel, Item, QueuedInput, Status } from "./state.ts"
 
 /** Sub-agents that work at the moment. A teammate that waits for a message does not. */
@@ -56,7 +56,7 @@ export function compactionStateOf({ conversation: chat }: Agent): CompactionStat
     count,
     prepared: chat.preparedCompaction,
     failures,
-    maxFailures: figureOf(chat, "compact-failures"),
+    maxFailures: flagValue(chat, "compact-failures"),
     at: limit === autoCompact ? autoCompact : undefined,
     plannedAt: plannedSize(chat.planner().compaction),
     mayByHand: !chat.settings.values.off && !chat.settings.values.disableCompact,
@@ -70,8 +70,8 @@ const plannedSize = (planned: PlannerReport["compaction"]): number | undefined =
 export function notesStateOf({ conversation: chat }: Agent): NotesState {
   const { path, tokens = 0, throughUuid } = chat.views.notes
   if (throughUuid === undefined) {
-    const first = Math.max(figureOf(chat, "notes-start"), plannedSize(chat.planner().compaction) ?? 0)
-    return switchOf(chat, "notes") ? { kind: "none", first } : { kind: "off" }
+    const first = Math.max(flagValue(chat, "notes-start"), plannedSize(chat.planner().compaction) ?? 0)
+    return isSwitchedOn(chat, "notes") ? { kind: "none", first } : { kind: "off" }
   }
   const messages = chat.views.context.storedMessages()
   const at = messages.findIndex(({ uuid }) => uuid === throughUuid)
@@ -83,10 +83,10 @@ export function notesStateOf({ conversation: chat }: Agent): NotesState {
   }
 }
 
-function figureOf({ settings }: Agent["conversation"], name: FigureName): number {
+function flagValue({ settings }: Agent["conversation"], name: FigureName): number {
   return settings.values.figures[name] ?? FIGURES.find((figure) => figure.name === name)!.value
 }
 
-function switchOf({ settings }: Agent["conversation"], name: SwitchName): boolean {
+function isSwitchedOn({ settings }: Agent["conversation"], name: SwitchName): boolean {
   return settings.values.switches[name] ?? SWITCHES.find((flag) => flag.name === name)!.on
 }

@@ -8,7 +8,7 @@ import { type Editor, EMPTY_EDITOR } from "./editor.ts"
 import type { HistorySearch } from "./history-search.ts"
 import type { InputHistory } from "./input-history.ts"
 import type { PanelLines } from "./panels.ts"
-import { NO_CHANGES, type Undo } from "./undo.ts"
+import { NO_CHANGES, type UndoHistory } from "./undo.ts"
 
 /** One item of the conversation, in order. */
 export type Item =
@@ -78,7 +78,7 @@ export interface ToolOutcome {
   /** One line: the reason for a failure or a denial. */
   readonly text: string
   /** The full result, for Ctrl-O. */
-  readonly whole: string
+  readonly fullText: string
   readonly ms: number
 }
 
@@ -131,7 +131,7 @@ export interface ChatState {
   readonly editor: Editor
   readonly history: InputHistory
   /** Changes of the input line that can be taken back. */
-  readonly undo: Undo
+  readonly undo: UndoHistory
   readonly completion: Completion
   /** A search through earlier inputs. It takes the keys. */
   readonly search: HistorySearch | undefined

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest"
-import { type Status, statusLines } from "./status-panel.ts"
+import { type StatusPanelState, statusLines } from "./status-panel.ts"
 
-const status = (parts: Partial<Status>): string =>
+const status = (parts: Partial<StatusPanelState>): string =>
   statusLines(
     {
       ...{ id: "an-id", model: "claude-opus-5-5", mode: "ask", directory: "/work", settings: { sandbox: "unasked" } },

@@ -14,7 +14,7 @@ export async function showStatus(target: CommandTarget): Promise<void> {
   const { used, percentLeft } = conversation.windowUsage()
   const { dollars: spent, unpriced, requests } = ledgerOf(conversation)
   const title = conversation.views.context.session?.title
-  const status: Status = {
+  const status: StatusPanelState = {
     ...{ version: version(), id: conversation.id, model: agent.model.name, mode: agent.mode },
     ...(title === undefined ? {} : { title }),
     journal: conversation.location,
@@ -29,7 +29,7 @@ export async function showStatus(target: CommandTarget): Promise<void> {
   target.print("Status", (columns) => statusLines(status, columns))
 }
 
-export interface Status {
+export interface StatusPanelState {
   readonly version: string
   readonly id: string
   readonly title?: string
@@ -46,7 +46,7 @@ export interface Status {
   readonly settings: { readonly sandbox: Parameters<typeof sandboxSentence>[0] }
 }
 
-export function statusLines(status: Status, columns: number): readonly string[] {
+export function statusLines(status: StatusPanelState, columns: number): readonly string[] {
   const { title, tokens, cost } = status
   return hanging(
     [
@@ -61,8 +61,8 @@ export function statusLines(status: Status, columns: number): readonly string[] 
         "cost",
         `${cost.isIncomplete ? "more than " : ""}${formatDollars(cost.dollars)} for ${pluralize(cost.requests, "request")}`,
       ],
-      ["signed in", signInWords(status.env)],
-      ["MCP servers", serverWords(status.servers)],
+      ["signed in", describeSignIn(status.env)],
+      ["MCP servers", describeServers(status.servers)],
       ["sandbox", sandboxSentence(status.settings.sandbox, status.sandbox)],
     ],
     { columns },
@@ -70,7 +70,7 @@ export function statusLines(status: Status, columns: number): readonly string[] 
 }
 
 /** Which variable the key comes from, never the key. */
-function signInWords(env: Environment): string {
+function describeSignIn(env: Environment): string {
   const by = env.ANTHROPIC_AUTH_TOKEN
     ? "with ANTHROPIC_AUTH_TOKEN"
     : env.ANTHROPIC_API_KEY
@@ -80,7 +80,7 @@ function signInWords(env: Environment): string {
   return address && URL.canParse(address) ? `${by}, at ${new URL(address).host}` : by
 }
 
-function serverWords(servers: Status["servers"]): string {
+function describeServers(servers: StatusPanelState["servers"]): string {
   if (servers.length === 0) return "none set up"
   return servers.map(({ name, state }) => `${escapeToLine(name)} (${state})`).join(", ")
 }

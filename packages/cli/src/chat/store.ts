@@ -4,9 +4,9 @@ import { type Dialog, type DialogAnswer, pressInDialog } from "./dialog.ts"
 import { historyOf } from "./input-history.ts"
 import type { Intent } from "./keys.ts"
 import type { Pastes } from "./pastes.ts"
-import type { Ask } from "./person.ts"
-import { type Action, reduce } from "./reduce.ts"
+import { type ChatAction, reduce } from "./reduce.ts"
 import { type ChatState, initialState, type Status } from "./state.ts"
+import type { Ask } from "./terminal-user.ts"
 
 /** Shown until a conversation is open. */
 const NO_CONVERSATION: Status = {
@@ -30,7 +30,7 @@ const realPause: Pause = (ms, then) => {
   return () => clearTimeout(timer)
 }
 
-export interface ChatStoreParts {
+export interface ChatStoreOptions {
   readonly pause?: Pause
   /** Keeps long texts out of the input line. */
   readonly pastes?: Pastes
@@ -50,7 +50,7 @@ export class ChatStore {
   /** The last dialog that was on the screen. */
   #painted: string | undefined
 
-  constructor(inputs: readonly string[], { pause = realPause, pastes }: ChatStoreParts = {}) {
+  constructor(inputs: readonly string[], { pause = realPause, pastes }: ChatStoreOptions = {}) {
     this.#pause = pause
     this.#pastes = pastes
     this.#state = initialState(NO_CONVERSATION, historyOf(inputs))
@@ -63,7 +63,7 @@ export class ChatStore {
     return () => this.#listeners.delete(listener)
   }
 
-  dispatch(action: Action): void {
+  dispatch(action: ChatAction): void {
     this.#state = reduce(this.#state, action)
     if (this.#isNotifying) return
     // a stream brings many changes at once: draw them together

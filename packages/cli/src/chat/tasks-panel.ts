@@ -1,20 +1,20 @@
 /** `/tasks`: everything that works in the background of this chat, in one list, each with a stop. */
 import type { Team } from "@strata/core/agent"
-import { nameOf, nowOf } from "../agents/page.ts"
+import { agentLabel, currentActivity } from "../agents/page.ts"
 import { pluralize } from "../display/numbers.ts"
 import { firstLine } from "../display/text.ts"
 import { escapeToLine } from "../display/visible.ts"
 import type { SessionAgent } from "../session.ts"
 import { enterAgent } from "./agents-panel.ts"
 import type { CommandTarget } from "./command-target.ts"
-import { isSure, showList } from "./list-panel.ts"
+import { confirmAction, showList } from "./list-panel.ts"
 
 export interface BackgroundTask {
   /** What works, in a word or two. */
-  readonly what: string
+  readonly label: string
   readonly about: string
   /** What happens when it is stopped, as a sentence. */
-  readonly stopped: string
+  readonly stopEffect: string
   stop(): Promise<unknown>
   /** More than a stop: the view of an agent. */
   enter?(target: CommandTarget): Promise<void>
@@ -24,26 +24,26 @@ export function showTasks(target: CommandTarget): Promise<void> {
   return showList(target, {
     rows: () => tasksOf(target.agent),
     title: (tasks) => `${pluralize(tasks.length, "task")} in the background`,
-    option: ({ what, about }) => ({ label: what, hint: about }),
+    option: ({ label, about }) => ({ label: label, hint: about }),
     enter: (task) => task.enter?.(target) ?? askToStop(target, task),
     empty: "Nothing works in the background.",
   })
 }
 
-async function askToStop(target: CommandTarget, { what, about, stopped, stop }: BackgroundTask): Promise<void> {
-  if (!(await isSure(target, `Stop this? ${what}: ${about}`, "Yes, stop it"))) return
+async function askToStop(target: CommandTarget, { label, about, stopEffect, stop }: BackgroundTask): Promise<void> {
+  if (!(await confirmAction(target, `Stop this? ${label}: ${about}`, "Yes, stop it"))) return
   await stop()
-  target.notice(stopped)
+  target.notice(stopEffect)
 }
 
 /** Commands, then agents, then what Strata does for the conversation. */
 function tasksOf({ shells, team, conversation, dreaming }: SessionAgent): readonly BackgroundTask[] {
   const commands = shells.map(({ id, command, stop }): BackgroundTask => {
     const line = escapeToLine(firstLine(command, ABOUT_CHARACTERS))
-    return { what: `command ${id}`, about: line, stopped: `Stopped ${id}. Its output is kept.`, stop }
+    return { label: `command ${id}`, about: line, stopEffect: `Stopped ${id}. Its output is kept.`, stop }
   })
   const layers = conversation.layersAtWork().flatMap((layer): readonly BackgroundTask[] => {
-    const words = LAYER_WORDS[layer]
+    const words = LAYER_TASKS[layer]
     const dream = dreaming?.state?.status === "running" ? dreaming.state : undefined
     if (!words || (layer === "dreaming" && !dream)) return [] // whether one is due is no dream
     const phase = layer === "dreaming" ? `: ${dream!.phase}` : ""
@@ -57,34 +57,34 @@ const ABOUT_CHARACTERS = 80
 function agentTasks(team: Team): readonly BackgroundTask[] {
   const active = team.list().filter(({ status }) => status === "running" || status === "idle")
   return active.map((agent) => ({
-    what: `agent ${nameOf(agent)}`,
-    about: nowOf(agent),
-    stopped: `Stopped ${agent.id}.`,
+    label: `agent ${agentLabel(agent)}`,
+    about: currentActivity(agent),
+    stopEffect: `Stopped ${agent.id}.`,
     stop: () => team.stop(agent.id, "The user stopped it."),
     enter: (target) => enterAgent(target, team, agent),
   }))
 }
 
 /** What a layer does, for a person. Others do nothing that lasts. */
-const LAYER_WORDS: Readonly<Record<string, Omit<BackgroundTask, "stop">>> = {
+const LAYER_TASKS: Readonly<Record<string, Omit<BackgroundTask, "stop">>> = {
   "session-memory": {
-    what: "notes",
+    label: "notes",
     about: "writes its notes on this conversation",
-    stopped: "Stopped. The notes are as they were, and are written again when they are due.",
+    stopEffect: "Stopped. The notes are as they were, and are written again when they are due.",
   },
   compaction: {
-    what: "summary",
+    label: "summary",
     about: "prepares the summary of the next compaction",
-    stopped: "Stopped. Another summary is written when a compaction is due.",
+    stopEffect: "Stopped. Another summary is written when a compaction is due.",
   },
   "auto-memory": {
-    what: "memories",
+    label: "memories",
     about: "looks for what is worth remembering",
-    stopped: "Stopped. What it saved so far stays.",
+    stopEffect: "Stopped. What it saved so far stays.",
   },
   dreaming: {
-    what: "dream",
+    label: "dream",
     about: "puts the memories in order",
-    stopped: "Stopped. The memory is as it was.",
+    stopEffect: "Stopped. The memory is as it was.",
   },
 }

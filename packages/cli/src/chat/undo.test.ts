@@ -1,20 +1,20 @@
 import { expect, test } from "vitest"
 import { type Editor, EMPTY_EDITOR, edit, editorWith, insert } from "./editor.ts"
-import { NO_CHANGES, noted, stepped, type Undo } from "./undo.ts"
+import { NO_CHANGES, recordChange, stepUndo, type UndoHistory } from "./undo.ts"
 
 /** Types letter by letter, then undoes until nothing is left. */
 function replay(changes: readonly ((editor: Editor) => Editor)[]) {
-  let [editor, undo]: [Editor, Undo] = [EMPTY_EDITOR, NO_CHANGES]
+  let [editor, undo]: [Editor, UndoHistory] = [EMPTY_EDITOR, NO_CHANGES]
   for (const change of changes) {
     const after = change(editor)
-    undo = noted(undo, { before: editor, after })
+    undo = recordChange(undo, { before: editor, after })
     editor = after
   }
   const texts: string[] = []
-  for (let step = stepped(undo, { editor, direction: "undo" }); step; ) {
+  for (let step = stepUndo(undo, { editor, direction: "undo" }); step; ) {
     texts.push(step.editor.text)
     ;({ editor, undo } = step)
-    step = stepped(undo, { editor, direction: "undo" })
+    step = stepUndo(undo, { editor, direction: "undo" })
   }
   return { texts, editor, undo }
 }
@@ -35,8 +35,8 @@ test("a moved cursor begins another change", () => {
 
 test("what was taken back can be made again, until something else is typed", () => {
   const { editor, undo } = replay(typing("one two"))
-  const again = stepped(undo, { editor, direction: "redo" })!
+  const again = stepUndo(undo, { editor, direction: "redo" })!
   expect(again.editor.text).toBe("one ")
-  const other = noted(again.undo, { before: again.editor, after: editorWith("one x") })
-  expect(stepped(other, { editor: editorWith("one x"), direction: "redo" })).toBeUndefined()
+  const other = recordChange(again.undo, { before: again.editor, after: editorWith("one x") })
+  expect(stepUndo(other, { editor: editorWith("one x"), direction: "redo" })).toBeUndefined()
 })

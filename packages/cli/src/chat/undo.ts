@@ -3,7 +3,7 @@ import type { Editor } from "./editor.ts"
 
 const MAX_KEPT = 200 // changes
 
-export interface Undo {
+export interface UndoHistory {
   /** The oldest first. */
   readonly past: readonly Editor[]
   /** What was taken back, the newest last. */
@@ -14,14 +14,14 @@ export interface Undo {
 
 type LetterChange = "typed" | "erased"
 
-export const NO_CHANGES: Undo = { past: [], future: [] }
+export const NO_CHANGES: UndoHistory = { past: [], future: [] }
 
-export interface Change {
+export interface EditorChange {
   readonly before: Editor
   readonly after: Editor
 }
 
-export function noted({ past, future, open }: Undo, change: Change): Undo {
+export function recordChange({ past, future, open }: UndoHistory, change: EditorChange): UndoHistory {
   const { before, after } = change
   if (before.text === after.text) return { past, future } // the cursor moved: the next letter begins a change of its own
   const kind = letterChange(change)
@@ -34,10 +34,10 @@ export function noted({ past, future, open }: Undo, change: Change): Undo {
 }
 
 /** `undefined` where there is nothing to take back or to make again. */
-export function stepped(
-  { past, future }: Undo,
+export function stepUndo(
+  { past, future }: UndoHistory,
   { editor, direction }: { readonly editor: Editor; readonly direction: "undo" | "redo" },
-): { readonly undo: Undo; readonly editor: Editor } | undefined {
+): { readonly undo: UndoHistory; readonly editor: Editor } | undefined {
   const found = direction === "undo" ? past.at(-1) : future.at(-1)
   if (!found) return undefined
   const undo =
@@ -48,16 +48,16 @@ export function stepped(
 }
 
 /** One letter was added or removed at the cursor. */
-function letterChange({ before, after }: Change): LetterChange | undefined {
+function letterChange({ before, after }: EditorChange): LetterChange | undefined {
   if ([...addedBy({ before, after })].length === 1) return "typed"
   return [...addedBy({ before: after, after: before })].length === 1 ? "erased" : undefined
 }
 
-function addedBy({ before: { text, cursor }, after }: Change): string {
+function addedBy({ before: { text, cursor }, after }: EditorChange): string {
   const end = cursor + after.text.length - text.length
   const isInsertion = end > cursor && after.text.slice(0, cursor) + after.text.slice(end) === text
   return isInsertion ? after.text.slice(cursor, end) : ""
 }
 
-const beginsWord = ({ before: { text, cursor }, after }: Change): boolean =>
+const beginsWord = ({ before: { text, cursor }, after }: EditorChange): boolean =>
   /^\s?$/.test(text.slice(cursor - 1, cursor)) && /\S/.test(after.text.slice(cursor, after.cursor))

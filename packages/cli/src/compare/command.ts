@@ -8,16 +8,16 @@ import type { Run } from "../command.ts"
 import { COMPARE } from "../descriptions.ts"
 import { pluralize } from "../display/numbers.ts"
 import type { Terminal } from "../display/terminal.ts"
-import { wrapped } from "../display/text.ts"
+import { wrapText } from "../display/text.ts"
 import { jsonForTerminal } from "../display/visible.ts"
-import { checkPagePlace, writePage } from "../html/file.ts"
-import { overFiles } from "../inspect/over-files.ts"
+import { checkPagePath, writePage } from "../html/file.ts"
+import { forEachFile } from "../inspect/each-file.ts"
 import { replayOptions } from "../replay/command.ts"
-import { replayedOnPage } from "../replay/html-page.ts"
+import { toPageConversation } from "../replay/html-page.ts"
 import { namedPolicies } from "../replay/named-policies.ts"
-import { remarksOn } from "../replay/page.ts"
+import { replayRemarks } from "../replay/page.ts"
 import { recordings } from "../replay/recordings.ts"
-import { type Compared, conversationTable } from "./conversations.ts"
+import { type ComparedConversation, conversationTable } from "./conversations.ts"
 import { scoreTable } from "./score-table.ts"
 
 const WIDEST = 160
@@ -25,9 +25,9 @@ const WIDEST = 160
 export const run: Run = async ({ args, cwd, env, terminal }) => {
   const { values, operands: files } = readArguments(COMPARE, args)
   const policies = values.policies === undefined ? ALL_POLICIES : namedPolicies(values.policies, REFERENCES)
-  const place = values.html === undefined ? undefined : await checkPagePlace(values.html, cwd)
-  const all: Compared[] = []
-  const code = await overFiles(terminal, async ({ progress, complain }) => {
+  const place = values.html === undefined ? undefined : await checkPagePath(values.html, cwd)
+  const all: ComparedConversation[] = []
+  const code = await forEachFile(terminal, async ({ progress, complain }) => {
     for await (const recording of recordings({
       command: COMPARE.name,
       files,
@@ -51,21 +51,23 @@ export const run: Run = async ({ args, cwd, env, terminal }) => {
   return code
 }
 
-function report(card: Scorecard, all: readonly Compared[], { style, columns }: Terminal): string[] {
+function report(card: Scorecard, all: readonly ComparedConversation[], { style, columns }: Terminal): string[] {
   const width = Math.min(columns, WIDEST)
-  const remarks = new Set(all.flatMap(remarksOn))
+  const remarks = new Set(all.flatMap(replayRemarks))
   return [
     style.bold(
       `${pluralize(card.scores.length, "policy", "policies")} on ${pluralize(card.conversations, "conversation")}`,
     ),
-    ...[...remarks].flatMap((remark) => wrapped(all.length > 1 ? `For some: ${remark}` : remark, width)).map(style.dim),
+    ...[...remarks]
+      .flatMap((remark) => wrapText(all.length > 1 ? `For some: ${remark}` : remark, width))
+      .map(style.dim),
     "",
     ...scoreTable(card, { style, width }),
     ...(all.length > 1 ? ["", ...conversationTable(all, { style, width })] : []),
   ]
 }
 
-const asJson = (card: Scorecard, all: readonly Compared[]) => ({
+const asJson = (card: Scorecard, all: readonly ComparedConversation[]) => ({
   scorecard: card,
   conversations: all.map(({ recording: { conversation: _, at: __, ...about }, replay, processingMs }) => ({
     ...about,
@@ -75,7 +77,7 @@ const asJson = (card: Scorecard, all: readonly Compared[]) => ({
 })
 
 /** A comparison as the content of a page. */
-export function comparisonPage(card: Scorecard, all: readonly Compared[]): Markup {
+export function comparisonPage(card: Scorecard, all: readonly ComparedConversation[]): Markup {
   return page({
     title: "Strata: policies compared",
     description: [
@@ -83,6 +85,6 @@ export function comparisonPage(card: Scorecard, all: readonly Compared[]): Marku
       "Answers and pauses are as recorded. What a policy took out of the view and an answer used again is fetched and paid for.",
     ],
     scorecard: card,
-    conversations: withShortNames(all.map(replayedOnPage)),
+    conversations: withShortNames(all.map(toPageConversation)),
   })
 }

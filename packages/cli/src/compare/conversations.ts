@@ -6,26 +6,26 @@ import type { Replay, ReplayReport, ScoredReplay } from "@strata/transcripts/rep
 import { formatNumber } from "../display/numbers.ts"
 import { table } from "../display/table.ts"
 import { escapeToLine } from "../display/visible.ts"
-import { turnsOf } from "../replay/page.ts"
-import type { Recording } from "../replay/recordings.ts"
-import type { ScoreLook } from "./score-table.ts"
+import { formatTurns } from "../replay/page.ts"
+import type { LoadedRecording } from "../replay/recordings.ts"
+import type { ScoreTableOptions } from "./score-table.ts"
 
-export interface Compared extends ScoredReplay {
-  readonly recording: Recording
+export interface ComparedConversation extends ScoredReplay {
+  readonly recording: LoadedRecording
 }
 
 /** The cost of a report in its own unit. */
-export const costOf = ({ totals }: ReplayReport): number =>
+export const reportCost = ({ totals }: ReplayReport): number =>
   totals.saved.unit === "dollars" ? totals.dollars! : totals.weighed
 
 /** Among those that can run live. */
 const cheapestOf = ({ reports }: Replay): ReplayReport =>
   reports
     .filter(({ policy }) => policy !== "optimum")
-    .reduce((best, report) => (costOf(report) < costOf(best) ? report : best))
+    .reduce((best, report) => (reportCost(report) < reportCost(best) ? report : best))
 
 /** A line for each conversation: what sending everything costs, and what ours and the cheapest do, and the bound. */
-export function conversationTable(all: readonly Compared[], { style, width }: ScoreLook): string[] {
+export function conversationTable(all: readonly ComparedConversation[], { style, width }: ScoreTableOptions): string[] {
   return table({
     width,
     indent: 0,
@@ -42,11 +42,11 @@ export function conversationTable(all: readonly Compared[], { style, width }: Sc
     rows: all.map(({ recording, replay: found }) => {
       const named = (name: string) => found.reports.find(({ policy }) => policy === name)
       const { unit } = found.reports[0]!.totals.saved
-      const cell = (report: ReplayReport | undefined) => (report ? formatAmount(costOf(report), unit) : "-")
+      const cell = (report: ReplayReport | undefined) => (report ? formatAmount(reportCost(report), unit) : "-")
       const best = cheapestOf(found)
       return [
         escapeToLine(basename(recording.file)),
-        formatNumber(turnsOf(found)),
+        formatNumber(formatTurns(found)),
         cell(named("none")),
         cell(named("strata")),
         cell(best),

@@ -4,17 +4,17 @@ import { SCORE_COLUMNS, type ScoreColumn } from "@strata/page"
 import type { Scorecard } from "@strata/transcripts/replay"
 import { type Column, table } from "../display/table.ts"
 import type { Style } from "../display/terminal.ts"
-import { wrapped } from "../display/text.ts"
+import { wrapText } from "../display/text.ts"
 
 const NOTHING_TO_COUNT = "-: there was nothing to count."
 const GAP = 2
 
-export interface ScoreLook {
+export interface ScoreTableOptions {
   readonly style: Style
   readonly width: number
 }
 
-export function scoreTable(card: Scorecard, { style, width }: ScoreLook): string[] {
+export function scoreTable(card: Scorecard, { style, width }: ScoreTableOptions): string[] {
   const { scores, unit } = card
   const names = scores.map(({ policy }) => policy)
   const first = Math.max("policy".length, ...names.map((name) => name.length))
@@ -31,7 +31,7 @@ export function scoreTable(card: Scorecard, { style, width }: ScoreLook): string
         return score.policy === "strata" ? cells.map(style.bold) : cells
       }),
     }),
-    ...wrapped(columns.map(({ title, description }) => `${title}: ${description}.`).join(" "), width).map(style.dim),
+    ...wrapText(columns.map(({ title, description }) => `${title}: ${description}.`).join(" "), width).map(style.dim),
     ...(i === blocks.length - 1 ? [style.dim(NOTHING_TO_COUNT)] : []),
   ])
 }

@@ -11,16 +11,16 @@ import { escapeInvisible } from "../display/escaped.ts"
 import { formatNumber, pluralize } from "../display/numbers.ts"
 import { type Column, table } from "../display/table.ts"
 import type { Style, Terminal } from "../display/terminal.ts"
-import { indented, wrapped } from "../display/text.ts"
+import { indent, wrapText } from "../display/text.ts"
 import { escapeToLine, jsonForTerminal } from "../display/visible.ts"
 import {
   type Configuration,
   effectiveConfiguration,
-  type LeftOut,
-  type Place,
   type Setting,
   type SettingsFile,
+  type SettingsLocation,
   settingsFiles,
+  type UntrustedSetting,
 } from "./effective.ts"
 
 const DONE = 0
@@ -48,12 +48,12 @@ export const run: Run = async ({ args, cwd, env, terminal }) => {
   }
 }
 
-interface Deciding {
-  readonly place: Place
+interface ClaudeDecisionOptions {
+  readonly place: SettingsLocation
   readonly terminal: Pick<Terminal, "print">
 }
 
-async function decideClaude(decision: "use" | "ignore", { place, terminal }: Deciding): Promise<number> {
+async function decideClaude(decision: "use" | "ignore", { place, terminal }: ClaudeDecisionOptions): Promise<number> {
   const reading = await readSettings({ dir: place.home, cwd: place.cwd, env: place.env })
   await reading.decideClaude(decision)
   const folder = reading.claude ? escapeInvisible(reading.claude.directory) : undefined
@@ -66,30 +66,30 @@ async function decideClaude(decision: "use" | "ignore", { place, terminal }: Dec
   return DONE
 }
 
-interface Forgetting {
+interface ForgetOptions {
   readonly json: boolean
   readonly print: (text: string) => void
 }
 
-/** Also what journals have learnt until now no longer counts. */
-async function forget({ home, env }: Place, { json, print }: Forgetting): Promise<number> {
+/** Also what journals have learned until now no longer counts. */
+async function forget({ home, env }: SettingsLocation, { json, print }: ForgetOptions): Promise<number> {
   const forgotten = await forgetLimits(storeFrom({ dir: home, env }).memories({ shared: true }), { at: new Date() })
-  const words = `Forgot ${pluralize(forgotten.length, "learnt limit")}. The next requests use the window of the model and the settings again.`
+  const words = `Forgot ${pluralize(forgotten.length, "learned limit")}. The next requests use the window of the model and the settings again.`
   print(`${json ? jsonForTerminal({ forgotten }, 2) : words}\n`)
   return DONE
 }
 
 /** All settings as a page. Values that differ from the defaults are highlighted. */
-interface Look {
+interface ConfigRenderOptions {
   readonly style: Style
   readonly columns: number
 }
 
-const WIDEST = 130
+const MAX_WIDTH = 130
 
-export function configurationPage(configuration: Configuration, look: Look): readonly string[] {
+export function configurationPage(configuration: Configuration, look: ConfigRenderOptions): readonly string[] {
   const { style } = look
-  const width = Math.min(look.columns, WIDEST)
+  const width = Math.min(look.columns, MAX_WIDTH)
   const { settings, switches, figures, files, remarks, leftOut, limits, project, sandbox, store } = configuration
   const from = (origin: string) => originName(origin, files)
   const grid = (columns: readonly Column[], rows: readonly (readonly string[])[]) =>
@@ -100,20 +100,20 @@ export function configurationPage(configuration: Configuration, look: Look): rea
     ...filesPart(files, look),
     "",
     style.bold("Project"),
-    ...indented(wrapped(escapeToLine(`${project.title} (${PROJECT_SOURCES[project.from]})`), width - 2), 2),
-    ...(store === undefined ? [] : ["", style.bold("Store"), ...indented(wrapped(escapeToLine(store), width - 2), 2)]),
+    ...indent(wrapText(escapeToLine(`${project.title} (${PROJECT_SOURCES[project.from]})`), width - 2), 2),
+    ...(store === undefined ? [] : ["", style.bold("Store"), ...indent(wrapText(escapeToLine(store), width - 2), 2)]),
     ...claudePart(configuration.claude, { style, columns: width }),
-    ...leftOutPart(leftOut, { look: { style, columns: width }, from }),
+    ...untrustedPart(leftOut, { look: { style, columns: width }, from }),
     "",
     style.bold("Sandbox"),
-    ...indented(wrapped(escapeToLine(sandbox), width - 2), 2),
+    ...indent(wrapText(escapeToLine(sandbox), width - 2), 2),
     ...limitsPart(limits, { style, columns: width }),
-    ...titled(style.bold("Settings"), settings),
+    ...withTitle(style.bold("Settings"), settings),
     ...grid(
       [{ title: "setting" }, { title: "value", gives: "end" }, { title: "from" }],
       settings.map((setting) => [setting.key, valueText(setting), from(setting.origin)]),
     ),
-    ...titled(`${style.bold("Switches")}  ${style.dim("turn each mechanism on or off")}`, switches),
+    ...withTitle(`${style.bold("Switches")}  ${style.dim("turn each mechanism on or off")}`, switches),
     ...grid(
       [{ title: "switch" }, { title: "value" }, { title: "about", gives: "wrap" }, { title: "from" }],
       switches.map(({ name, value, origin, about }) => [
@@ -122,7 +122,7 @@ export function configurationPage(configuration: Configuration, look: Look): rea
         ...withOrigin(about, from(origin)),
       ]),
     ),
-    ...titled(style.bold("Figures"), figures),
+    ...withTitle(style.bold("Figures"), figures),
     ...grid(
       [
         { title: "figure" },
@@ -138,9 +138,9 @@ export function configurationPage(configuration: Configuration, look: Look): rea
         ...withOrigin(about, from(origin)),
       ]),
     ),
-    ...(remarks.length === 0 ? [] : ["", ...remarks.flatMap((remark) => wrapped(remark, width)).map(style.yellow)]),
+    ...(remarks.length === 0 ? [] : ["", ...remarks.flatMap((remark) => wrapText(remark, width)).map(style.yellow)]),
     "",
-    ...wrapped(
+    ...wrapText(
       'The later one wins: user file, project file, local file, environment. In a file: "autoCompactPercent": 80, "switches": { "notes": false }, "figures": { "idle-gap": 30 }. In the environment: STRATA_AUTOCOMPACT_PCT=80, STRATA_NOTES=0, STRATA_IDLE_GAP=30. "strata config --json" lists every variable.',
       width,
     ).map(style.dim),
@@ -156,22 +156,22 @@ const PROJECT_SOURCES = {
   path: "its path: no git remote and no commit name it",
 } as const
 
-const titled = (title: string, rows: readonly unknown[]): readonly string[] => (rows.length === 0 ? [] : ["", title])
+const withTitle = (title: string, rows: readonly unknown[]): readonly string[] => (rows.length === 0 ? [] : ["", title])
 
-interface LeftOutLook {
-  readonly look: Look
+interface UntrustedOptions {
+  readonly look: ConfigRenderOptions
   readonly from: (origin: string) => string
 }
 
-function leftOutPart(leftOut: Configuration["leftOut"], { look, from }: LeftOutLook): readonly string[] {
+function untrustedPart(leftOut: Configuration["leftOut"], { look, from }: UntrustedOptions): readonly string[] {
   if (leftOut.length === 0) return []
   const { style, columns } = look
   return [
     "",
     `${style.bold("Left out")}  ${style.dim('not trusted; "strata trust" shows it and asks you')}`,
     ...leftOut.flatMap(({ what, source }) => {
-      const [first = "", ...more] = wrapped(`${what} (${from(source)})`, columns - 4)
-      return [style.yellow(`  ${first}`), ...indented(more, 4).map(style.yellow)]
+      const [first = "", ...more] = wrapText(`${what} (${from(source)})`, columns - 4)
+      return [style.yellow(`  ${first}`), ...indent(more, 4).map(style.yellow)]
     }),
   ]
 }
@@ -182,11 +182,11 @@ const DECISIONS = {
   undecided: "rules that deny or ask count; for the rest: strata config --claude use or ignore",
 } as const
 
-function claudePart(claude: Configuration["claude"], { style, columns }: Look): readonly string[] {
+function claudePart(claude: Configuration["claude"], { style, columns }: ConfigRenderOptions): readonly string[] {
   if (!claude) return []
-  const row = ({ what, source }: LeftOut, colour: (text: string) => string) => {
-    const [first = "", ...more] = wrapped(`${what} (${escapeToLine(source)})`, columns - 4)
-    return [`  ${first}`, ...indented(more, 4)].map(colour)
+  const row = ({ what, source }: UntrustedSetting, colour: (text: string) => string) => {
+    const [first = "", ...more] = wrapText(`${what} (${escapeToLine(source)})`, columns - 4)
+    return [`  ${first}`, ...indent(more, 4)].map(colour)
   }
   const counts = claude.decision === "use" ? style.green : style.dim
   return [
@@ -194,22 +194,25 @@ function claudePart(claude: Configuration["claude"], { style, columns }: Look): 
     `${style.bold("Your settings for Claude Code")}  ${style.dim(DECISIONS[claude.decision])}`,
     ...claude.restricting.flatMap((rule) => row(rule, style.green)),
     ...claude.parts.flatMap((part) => row(part, counts)),
-    ...(claude.unused === undefined ? [] : indented(wrapped(claude.unused, columns - 2), 2)),
+    ...(claude.unused === undefined ? [] : indent(wrapText(claude.unused, columns - 2), 2)),
   ]
 }
 
-function limitsPart(limits: Configuration["limits"], { style, columns: width }: Look): readonly string[] {
+function limitsPart(
+  limits: Configuration["limits"],
+  { style, columns: width }: ConfigRenderOptions,
+): readonly string[] {
   if (limits.length === 0) return []
   return [
     "",
-    `${style.bold("Learnt limits")}  ${style.dim("servers refused more; strata config --forget-limits forgets them")}`,
+    `${style.bold("Learned limits")}  ${style.dim("servers refused more; strata config --forget-limits forgets them")}`,
     ...table({
       width,
       columns: [
         { title: "model" },
         { title: "address", gives: "end" },
         { title: "tokens", align: "right" },
-        { title: "learnt" },
+        { title: "learned" },
       ],
       rows: limits.map(({ model, address, tokens, learned }) => [
         escapeToLine(model),
@@ -223,11 +226,11 @@ function limitsPart(limits: Configuration["limits"], { style, columns: width }: 
 }
 
 /** Also shown when the settings have mistakes. */
-function filesPart(files: readonly SettingsFile[], { style, columns }: Look): readonly string[] {
+function filesPart(files: readonly SettingsFile[], { style, columns }: ConfigRenderOptions): readonly string[] {
   return [
     style.bold("Settings files"),
     ...table({
-      width: Math.min(columns, WIDEST),
+      width: Math.min(columns, MAX_WIDTH),
       columns: [{ title: "" }, { title: "", gives: "beginning" }, { title: "" }],
       rows: files.map(({ whose, path, found }) => [whose, escapeToLine(path), found ? "read" : "not found"]),
     }),
@@ -260,5 +263,5 @@ function valueText({ value }: Setting): string {
 const problemLines = (problems: readonly { source: string; key: string; reason: string }[], width: number): string[] =>
   problems.flatMap(({ source, key, reason }) => [
     escapeToLine(source),
-    ...indented(wrapped(escapeToLine(`${key === "" ? "the whole file" : key}: ${reason}`), width - 2), 2),
+    ...indent(wrapText(escapeToLine(`${key === "" ? "the whole file" : key}: ${reason}`), width - 2), 2),
   ])

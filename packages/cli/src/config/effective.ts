@@ -4,20 +4,20 @@ import { join } from "node:path"
 import { readSettings } from "@strata/core"
 import { sandboxSentence, settingsSchema, systemSandbox } from "@strata/core/agent"
 import { LIMITS, limitsIn, resolveProject } from "@strata/core/projects"
-import type { ClaudeOffer, ProjectPart } from "@strata/core/settings"
+import type { ClaudeOffer, TrustItem } from "@strata/core/settings"
 import {
   createFlags,
   DEFAULT_SETTINGS,
   ENVIRONMENT,
   FIGURES,
   loadSettings,
-  partText,
-  partTitle,
   type Settings,
   SWITCHES,
+  trustItemText,
+  trustItemTitle,
 } from "@strata/core/settings"
 import type { KeptLimit } from "@strata/core/views"
-import { briefProblem, briefStore } from "../doctor/brief-store.ts"
+import { describeStoreProblem, openBriefStore } from "../doctor/brief-store.ts"
 
 export interface Configuration {
   readonly files: readonly SettingsFile[]
@@ -35,7 +35,7 @@ export interface Configuration {
   /** What you have for Claude Code. Absent if there is nothing. */
   readonly claude?: ClaudeSettings
   /** What the project's files say and you have not trusted. It does not count. */
-  readonly leftOut: readonly LeftOut[]
+  readonly leftOut: readonly UntrustedSetting[]
   /** Values that were rejected, and why. */
   readonly remarks: readonly string[]
 }
@@ -58,8 +58,8 @@ export interface Setting {
   readonly environment: readonly string[]
 }
 
-export interface LeftOut {
-  readonly kind: ProjectPart["kind"]
+export interface UntrustedSetting {
+  readonly kind: TrustItem["kind"]
   /** Without the values of variables and headers. */
   readonly what: string
   readonly source: string
@@ -70,9 +70,9 @@ export interface ClaudeSettings {
   /** `undecided`: only rules that deny or ask count, as with `ignore`. */
   readonly decision: "use" | "ignore" | "undecided"
   /** Count in any case. */
-  readonly restricting: readonly LeftOut[]
+  readonly restricting: readonly UntrustedSetting[]
   /** Count with `use`. */
-  readonly parts: readonly LeftOut[]
+  readonly parts: readonly UntrustedSetting[]
   readonly unused?: string
 }
 
@@ -84,29 +84,31 @@ export interface Flag<T> {
   readonly about: string
 }
 
-export interface Place {
+export interface SettingsLocation {
   readonly home: string
   readonly cwd: string
   readonly env: Readonly<Record<string, string | undefined>>
 }
 
-const BY_DEFAULT = "default"
+const DEFAULT_ORIGIN = "default"
 const HIDDEN = "(hidden)"
 const NOT_LISTED = new Set(["$schema", "switches", "figures"]) // flags have tables of their own
 
-export async function effectiveConfiguration(place: Place): Promise<Configuration> {
-  const { values, origins, leftOut = [] } = await loadSettings(place)
+export async function effectiveConfiguration(place: SettingsLocation): Promise<Configuration> {
+  const { values, origins, untrusted = [] } = await loadSettings(place)
   const { claude } = await readSettings({ dir: place.home, cwd: place.cwd, env: place.env })
   const remarks: string[] = []
   const flags = createFlags({ settings: values, onRefused: (remark) => remarks.push(remark) }).current
-  const originOf = (key: string) => origins[key] ?? BY_DEFAULT
-  const store = await briefStore({ dir: place.home, env: place.env })
+  const originOf = (key: string) => origins[key] ?? DEFAULT_ORIGIN
+  const store = await openBriefStore({ dir: place.home, env: place.env })
   const limits = await store
     .memories({ shared: true })
     .read(LIMITS)
     .catch(
       (error: unknown) =>
-        void remarks.push(`Learnt limits are not listed, because the store did not give them: ${briefProblem(error)}`),
+        void remarks.push(
+          `Learned limits are not listed, because the store did not give them: ${describeStoreProblem(error)}`,
+        ),
     )
   return {
     files: await settingsFiles(place),
@@ -126,31 +128,37 @@ export async function effectiveConfiguration(place: Place): Promise<Configuratio
     limits: limitsIn(limits ?? undefined).limits,
     sandbox: sandboxSentence(values.sandbox, await systemSandbox()),
     ...(claude ? { claude: claudeSettings(claude) } : {}),
-    leftOut: leftOut.map(listed),
+    leftOut: untrusted.map(listProjectSettings),
     remarks,
   }
 }
 
-async function projectOf({ home: root, cwd, env }: Place, settings: Settings): Promise<Configuration["project"]> {
+async function projectOf(
+  { home: root, cwd, env }: SettingsLocation,
+  settings: Settings,
+): Promise<Configuration["project"]> {
   const { name, title, from } = await resolveProject({ root, cwd, env, settings })
   return { name, title, from: from === "option" ? "setting" : from } // the command has no option for it
 }
 
-const listed = (part: ProjectPart): LeftOut => ({
+const listProjectSettings = (part: TrustItem): UntrustedSetting => ({
   kind: part.kind,
-  what: part.kind === "output style" ? partTitle(part) : partText(part),
+  what: part.kind === "output style" ? trustItemTitle(part) : trustItemText(part),
   source: part.source,
 })
 
 const claudeSettings = (offer: ClaudeOffer): ClaudeSettings => ({
   directory: offer.directory,
   decision: offer.decision ?? "undecided",
-  restricting: offer.restricting.map(listed),
-  parts: offer.parts.map(listed),
+  restricting: offer.restricting.map(listProjectSettings),
+  parts: offer.items.map(listProjectSettings),
   ...(offer.unused === undefined ? {} : { unused: offer.unused }),
 })
 
-export async function settingsFiles({ home, cwd }: Pick<Place, "home" | "cwd">): Promise<readonly SettingsFile[]> {
+export async function settingsFiles({
+  home,
+  cwd,
+}: Pick<SettingsLocation, "home" | "cwd">): Promise<readonly SettingsFile[]> {
   const files = [
     { whose: "user" as const, path: join(home, "settings.json") },
     { whose: "project" as const, path: join(cwd, ".strata", "settings.json") },

@@ -3,8 +3,8 @@ import { readArguments } from "../arguments.ts"
 import type { Run } from "../command.ts"
 import { findById } from "../conversation-names.ts"
 import { DASHBOARD } from "../descriptions.ts"
-import { conversationsIn } from "../kept-conversation.ts"
 import { showPages } from "../show-pages.ts"
+import { conversationsIn } from "../stored-conversation.ts"
 import { projectSource } from "./source.ts"
 
 export const run: Run = async ({ args, cwd, env, terminal }) => {

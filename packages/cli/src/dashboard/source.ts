@@ -12,14 +12,14 @@ import {
 import { openAgentDirectory } from "@strata/core/agent"
 import { storeFrom } from "@strata/core/store"
 import type { ConversationActions, NamedConversation, PageSource } from "@strata/page/server"
-import type { Call } from "../command.ts"
-import { conversationsIn } from "../kept-conversation.ts"
+import type { CommandCall } from "../command.ts"
 import { modelFrom } from "../session-options.ts"
+import { conversationsIn } from "../stored-conversation.ts"
 import { projectWork } from "./work.ts"
 
 const UNTITLED = "no title yet"
 
-export async function projectSource({ cwd, env }: Pick<Call, "cwd" | "env">): Promise<PageSource> {
+export async function projectSource({ cwd, env }: Pick<CommandCall, "cwd" | "env">): Promise<PageSource> {
   const place = { cwd: await realpath(cwd), env }
   const store = storeFrom({ dir: strataDirectory(env), env })
   const listed = () => conversationsIn({ ...place, alsoUnowned: true })
@@ -34,14 +34,17 @@ export async function projectSource({ cwd, env }: Pick<Call, "cwd" | "env">): Pr
       const found = (await listed()).find((each) => each.id === id)
       if (!found) return undefined
       const { title = UNTITLED, address } = found
-      return { id, title, location: { store, address }, actions: ownConversation(found, place) }
+      return { id, title, location: { store, address }, actions: conversationActions(found, place) }
     },
     memories: () => openMemoryBank({ ...place, owner: localUser }),
     work: await projectWork({ ...place, store, conversations: listed, titleOf: ({ title = UNTITLED }) => title }),
   }
 }
 
-function ownConversation(conversation: StoredConversation, place: Pick<Call, "cwd" | "env">): ConversationActions {
+function conversationActions(
+  conversation: StoredConversation,
+  place: Pick<CommandCall, "cwd" | "env">,
+): ConversationActions {
   const { id, model, isOwned } = conversation
   const where: StoreLocation = isOwned ? { ...place, owner: localUser } : place
   const open = (options: { readonly layers?: [] }) =>

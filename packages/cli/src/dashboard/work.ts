@@ -6,23 +6,23 @@ import { openAgentDirectory } from "@strata/core/agent"
 import type { SentRequest } from "@strata/core/store"
 import { journalDirectoryIn } from "@strata/core/store"
 import type { BackgroundWork, WorkPages } from "@strata/page/server"
-import type { Call } from "../command.ts"
+import type { CommandCall } from "../command.ts"
 
 const SETTLE_MS = 200 // several files change at once
-const LOOK_MS = 5_000 // a process that was killed writes nothing
+const POLL_MS = 5_000 // a process that was killed writes nothing
 /** The conversation itself, and what is shown as a dream or an agent. */
-const SHOWN_ELSEWHERE: ReadonlySet<SentRequest["purpose"]> = new Set(["main", "agent", "progress", "dream"])
+const OTHER_PURPOSES: ReadonlySet<SentRequest["purpose"]> = new Set(["main", "agent", "progress", "dream"])
 
 /** Whose conversation was not written for this long has nothing at work. */
 const QUIET_MS = 24 * 60 * 60 * 1_000
 
-export interface WorkPlace extends Pick<Call, "cwd" | "env"> {
+export interface ProjectWorkOptions extends Pick<CommandCall, "cwd" | "env"> {
   readonly store: Store
   readonly conversations: () => Promise<readonly StoredConversation[]>
   readonly titleOf: (conversation: StoredConversation) => string
 }
 
-export async function projectWork(place: WorkPlace): Promise<WorkPages> {
+export async function projectWork(place: ProjectWorkOptions): Promise<WorkPages> {
   const { cwd, env, store, conversations, titleOf } = place
   const bank = await openMemoryBank({ cwd, env, owner: localUser, readOnly: true })
 
@@ -36,7 +36,7 @@ export async function projectWork(place: WorkPlace): Promise<WorkPages> {
         .filter(({ status }) => status === "running")
         .map((agent): BackgroundWork => ({ kind: "agent", agent, conversation: at })),
       ...(await agents.inFlight())
-        .filter(({ purpose }) => !SHOWN_ELSEWHERE.has(purpose))
+        .filter(({ purpose }) => !OTHER_PURPOSES.has(purpose))
         .map((request): BackgroundWork => ({ kind: "request", request, conversation: at })),
     ]
   }
@@ -54,17 +54,17 @@ export async function projectWork(place: WorkPlace): Promise<WorkPages> {
       const directory = journalDirectoryIn(store, project)
       return directory === undefined ? [] : [directory, join(directory, "dreams")]
     })
-  const watched = watchedWork({ now, directories })
+  const watched = watchWork({ now, directories })
   return { now, stopDream: () => bank.stopDream(), onChange: (listener) => watched.onChange(listener) }
 }
 
-interface Watched {
+interface WatchOptions {
   readonly now: () => Promise<unknown>
   readonly directories: () => Promise<readonly string[]>
 }
 
 /** Says when the work is another, as long as someone listens. Directories report changes; a slow look finds what they do not. */
-function watchedWork({ now, directories }: Watched): Pick<WorkPages, "onChange"> {
+function watchWork({ now, directories }: WatchOptions): Pick<WorkPages, "onChange"> {
   const listeners = new Set<() => void>()
   const watchers = new Map<string, FSWatcher>()
   let slow: NodeJS.Timeout | undefined
@@ -106,7 +106,7 @@ function watchedWork({ now, directories }: Watched): Pick<WorkPages, "onChange">
   return {
     onChange(listener) {
       listeners.add(listener)
-      slow ??= setInterval(lookSoon, LOOK_MS).unref()
+      slow ??= setInterval(lookSoon, POLL_MS).unref()
       lookSoon()
       return () => {
         listeners.delete(listener)

@@ -12,6 +12,6 @@ const ends: readonly (readonly [QueryEnd, number, string | undefined])[] = [
 
 test.each(ends)("the demo says how it ended, and its exit code too: %o", (end, code, sentence) => {
   const complaints: string[] = []
-  expect(exitCode(end, (said) => complaints.push(said))).toBe(code)
+  expect(exitCode(end, (sentence) => complaints.push(sentence))).toBe(code)
   expect(complaints).toEqual(sentence === undefined ? [] : [expect.stringContaining(sentence)])
 })

@@ -10,21 +10,21 @@ import type { Agent, QueryEnd, QueryEvent } from "@strata/core"
 import { hasCredentials } from "@strata/core"
 import { makeScratch, type Scratch } from "@strata/sim"
 import { readArguments } from "../arguments.ts"
-import type { Call, Run, Values } from "../command.ts"
+import type { CommandCall, Run, Values } from "../command.ts"
 import { DEMO } from "../descriptions.ts"
 import { summarise } from "../display/ledger.ts"
 import type { Terminal } from "../display/terminal.ts"
-import { EXIT, exitCodeOf, sentenceOf } from "../exit-codes.ts"
-import { endsWithProcess } from "../kept-conversation.ts"
+import { describeEnd, EXIT, exitCodeFor } from "../exit-codes.ts"
 import { interruptible } from "../run/interruption.ts"
+import { endsWithProcess } from "../stored-conversation.ts"
+import type { DemoEnvironment } from "./environment.ts"
 import { type NextDay, openNextDay, watchMemories } from "./next-day.ts"
 import { CHECKOUT_NAME, repositoryToShow } from "./repository.ts"
+import { checkRetention } from "./retention-check.ts"
 import { type DemoScreen, introduction, openScreen } from "./screen.ts"
-import { after, atRest, beginning, type DemoState, type Reading } from "./state.ts"
-import { stillThere } from "./still-there.ts"
-import { type Reader, summary } from "./summary.ts"
+import { after, type ConversationMetrics, type DemoState, initialState, stateAtRest } from "./state.ts"
+import { type NextStepFacts, summary } from "./summary.ts"
 import { CORRECTION, NEXT_DAY_TASK, tasksInTurn, turnsBeforeCorrection, turnsPerTask } from "./tasks.ts"
-import type { Workshop } from "./workshop.ts"
 
 const DEFAULTS = {
   turns: 80,
@@ -32,17 +32,17 @@ const DEFAULTS = {
   window: 60_000, // small enough to fill several times in a minute
 }
 /** Pause after an event, in milliseconds, so that people can look. */
-const TIME_TO_LOOK: Partial<Record<QueryEvent["type"], number>> = {
+const VIEWING_PAUSES: Partial<Record<QueryEvent["type"], number>> = {
   request: 90,
   response: 90,
   "tool-result": 50,
   boundary: 300,
   compacted: 800,
 }
-const MAX_OVER = 2 // the simulated model may take up to a third more turns for a given task than planned
+const TURN_TOLERANCE = 2 // the simulated model may take up to a third more turns for a given task than planned
 const MAX_TURNS_AT_THE_END = 12 // of the correction, and of the second conversation
 const PLANNED_NEXT_DAY = 5 // turns of the second conversation, about
-const TIME_TO_READ = 2_000 // milliseconds for a heading or the introduction
+const READING_PAUSE_MS = 2_000 // milliseconds for a heading or the introduction
 const INTERRUPTED = 130
 
 export const run: Run = async ({ args, cwd, env, terminal }) => {
@@ -50,39 +50,39 @@ export const run: Run = async ({ args, cwd, env, terminal }) => {
   const interruption = interruptible()
   const scratch = makeScratch(repositoryToShow(cwd), { keep: values.keep })
   try {
-    return await perform({ ...values, scratch, env, terminal, signal: interruption.signal })
+    return await runDemo({ ...values, scratch, env, terminal, signal: interruption.signal })
   } finally {
     scratch.remove()
     interruption.stop()
   }
 }
 
-interface Performance extends Values<typeof DEMO.options> {
+interface DemoRun extends Values<typeof DEMO.options> {
   readonly scratch: Scratch
-  readonly env: Call["env"]
+  readonly env: CommandCall["env"]
   readonly terminal: Terminal
   readonly signal: AbortSignal
 }
 
 /** From opening the workshop to the summary. Closes everything, whatever happens. */
-async function perform({ scratch, env, terminal, signal, ...options }: Performance): Promise<number> {
+async function runDemo({ scratch, env, terminal, signal, ...options }: DemoRun): Promise<number> {
   const { turns = DEFAULTS.turns, seed = DEFAULTS.seed, window = DEFAULTS.window, task } = options
   const started = performance.now()
   const elapsedMs = () => performance.now() - started
-  const { MODEL, openWorkshop } = await import("./workshop.ts") // loads a tokenizer: usage errors should not wait for it
+  const { MODEL, openDemoEnvironment } = await import("./environment.ts") // loads a tokenizer: usage errors should not wait for it
   const planned = task === undefined ? turnsPerTask(turns) : turns
-  const workshop = await openWorkshop({ scratch, turns: planned, seed, window, env })
+  const workshop = await openDemoEnvironment({ scratch, turns: planned, seed, window, env })
   const screen = await openScreen(terminal, { elapsedMs })
   const isPaced = terminal.isScreen && !options.fast
   try {
     const agent = await workshop.open("strata demo")
-    const first = beginning({ model: MODEL, thresholds: agent.conversation.thresholds, planned: turns })
+    const first = initialState({ model: MODEL, thresholds: agent.conversation.thresholds, planned: turns })
     screen.say(introduction(scratch, first))
-    if (isPaced) await pause(TIME_TO_READ, signal)
-    const max = task === undefined ? turnsBeforeCorrection(turns) : turns * MAX_OVER
-    const { state, end } = await work({ agent, screen, first, isPaced, signal, task, max, workshop })
+    if (isPaced) await pause(READING_PAUSE_MS, signal)
+    const max = task === undefined ? turnsBeforeCorrection(turns) : turns * TURN_TOLERANCE
+    const { state, end } = await runTasks({ agent, screen, first, isPaced, signal, task, max, workshop })
     const { location, views } = agent.conversation
-    const facts = await stillThere(agent.conversation, {
+    const facts = await checkRetention(agent.conversation, {
       project: workshop.project,
       promptTokens: state.promptTokens ?? 0,
     })
@@ -92,7 +92,7 @@ async function perform({ scratch, env, terminal, signal, ...options }: Performan
     const kept = options.keep && !isInMemory ? { journal: location } : {}
     const outcome = {
       ...{ state, elapsedMs: elapsedMs(), artifacts: views.artifacts, facts, isInMemory, ...kept },
-      ...{ strata: ownName(env), reader: readerOf(env) },
+      ...{ strata: programCall(env), reader: nextStepFacts(env) },
       ...(later ? { nextDay: later } : {}),
     }
     screen.end()
@@ -106,16 +106,20 @@ async function perform({ scratch, env, terminal, signal, ...options }: Performan
 
 const isGood = ({ reason }: QueryEnd) => reason === "answer" || reason === "max-turns"
 
-interface SecondConversation extends Pick<Watched, "first" | "isPaced" | "signal"> {
+interface SecondConversation extends Pick<WatchedAgent, "first" | "isPaced" | "signal"> {
   readonly screen: DemoScreen
-  readonly workshop: Workshop
+  readonly workshop: DemoEnvironment
 }
 
-async function nextDay({ workshop, screen, ...watched }: SecondConversation): Promise<NextDay & Pick<Seen, "end">> {
+async function nextDay({
+  workshop,
+  screen,
+  ...watched
+}: SecondConversation): Promise<NextDay & Pick<TaskSeriesResult, "end">> {
   const { isPaced, signal } = watched
   const first = { ...watched.first, planned: PLANNED_NEXT_DAY }
   const kept = await openNextDay(workshop, screen)
-  if (isPaced) await pause(TIME_TO_READ, signal)
+  if (isPaced) await pause(READING_PAUSE_MS, signal)
   workshop.nextDay()
   const agent = await workshop.open("strata demo, the next day")
   const memories = watchMemories(agent, workshop)
@@ -134,9 +138,10 @@ async function nextDay({ workshop, screen, ...watched }: SecondConversation): Pr
 }
 
 /** How to call this program: in a checkout it is an npm script. */
-const ownName = (env: Call["env"]) => (env.npm_package_name === CHECKOUT_NAME ? "npm run strata --" : "strata")
+const programCall = (env: CommandCall["env"]) =>
+  env.npm_package_name === CHECKOUT_NAME ? "npm run strata --" : "strata"
 
-const readerOf = (env: Call["env"]): Reader => ({
+const nextStepFacts = (env: CommandCall["env"]): NextStepFacts => ({
   hasKey: hasCredentials(env),
   hasTranscripts: hasTranscripts(join(env.HOME ?? "", ".claude", "projects")),
 })
@@ -147,7 +152,7 @@ function hasTranscripts(directory: string): boolean {
   return projects.some(({ name }) => readdirSync(join(directory, name)).some((file) => file.endsWith(".jsonl")))
 }
 
-interface Watched {
+interface WatchedAgent {
   readonly agent: Agent
   readonly screen: Pick<DemoScreen, "show">
   /** Called before an event is shown. */
@@ -157,23 +162,23 @@ interface Watched {
   readonly signal: AbortSignal
 }
 
-interface Work extends Watched {
-  readonly workshop: Workshop
+interface TaskSeries extends WatchedAgent {
+  readonly workshop: DemoEnvironment
   /** From `--task`: the only task. */
   readonly task: string | undefined
   /** The limit of turns for all tasks together, without the correction. */
   readonly max: number
 }
 
-interface Seen {
+interface TaskSeriesResult {
   readonly state: DemoState
   readonly end: QueryEnd
 }
 
 /** One task after another, until the turns are used up. Then the person corrects the agent. */
-export async function work({ task, max, workshop, ...watched }: Work): Promise<Seen> {
+export async function runTasks({ task, max, workshop, ...watched }: TaskSeries): Promise<TaskSeriesResult> {
   const { agent, signal } = watched
-  let seen: Seen = { state: watched.first, end: { reason: "aborted" } }
+  let seen: TaskSeriesResult = { state: watched.first, end: { reason: "aborted" } }
   const say = async (text: string, maxTurns: number) => {
     seen = await watch(agent.query(text, { maxTurns, signal }), { ...watched, first: seen.state })
   }
@@ -186,23 +191,23 @@ export async function work({ task, max, workshop, ...watched }: Work): Promise<S
     await say(CORRECTION, MAX_TURNS_AT_THE_END)
   }
   if (!signal.aborted) await agent.conversation.whenIdle() // background work in progress belongs to the bill
-  return { ...seen, state: atRest(seen.state, readingOf(agent)) }
+  return { ...seen, state: stateAtRest(seen.state, readMetrics(agent)) }
 }
 
 async function watch(
   query: AsyncGenerator<QueryEvent, QueryEnd>,
-  { agent, screen, first, isPaced, signal, onEvent }: Watched,
-): Promise<Seen> {
-  const boundary = lastBoundaryOf(agent)
+  { agent, screen, first, isPaced, signal, onEvent }: WatchedAgent,
+): Promise<TaskSeriesResult> {
+  const boundary = boundaryCounter(agent)
   let state = first
   for (;;) {
     const { value, done } = await query.next()
     if (done) return { state, end: value }
     if (value.type === "error") value.take() // the end says it
     await onEvent?.(value)
-    state = after(state, { event: value, read: () => ({ ...readingOf(agent), boundary: boundary() }) })
+    state = after(state, { event: value, measure: () => ({ ...readMetrics(agent), boundary: boundary() }) })
     screen.show(state, value)
-    const ms = isPaced ? (TIME_TO_LOOK[value.type] ?? 0) : 0
+    const ms = isPaced ? (VIEWING_PAUSES[value.type] ?? 0) : 0
     if (ms > 0) await pause(ms, signal)
   }
 }
@@ -211,8 +216,8 @@ async function watch(
 const pause = (ms: number, signal: AbortSignal) => sleep(ms, undefined, { signal }).catch(() => undefined)
 
 /** The newest boundary's message counts, which no event carries. */
-function lastBoundaryOf({ conversation: chat }: Agent): () => Reading["boundary"] {
-  let last: Reading["boundary"]
+function boundaryCounter({ conversation: chat }: Agent): () => ConversationMetrics["boundary"] {
+  let last: ConversationMetrics["boundary"]
   chat.on("entry", ({ entry }) => {
     if (entry.type !== "system" || !entry.compactMetadata) return
     const { messagesSummarized = 0, preservedMessages } = entry.compactMetadata
@@ -221,7 +226,7 @@ function lastBoundaryOf({ conversation: chat }: Agent): () => Reading["boundary"
   return () => last
 }
 
-function readingOf({ conversation: chat }: Agent): Reading {
+function readMetrics({ conversation: chat }: Agent): ConversationMetrics {
   return {
     accounting: chat.accounting(),
     size: chat.views.context.size(),
@@ -239,7 +244,7 @@ export function exitCode(end: QueryEnd, complain: (sentence: string) => void): n
     complain("Stopped. The scratch copy is removed.")
     return INTERRUPTED
   }
-  const sentence = sentenceOf(end)
+  const sentence = describeEnd(end)
   if (sentence !== undefined) complain(sentence)
-  return exitCodeOf(end)
+  return exitCodeFor(end)
 }

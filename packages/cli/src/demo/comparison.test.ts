@@ -4,8 +4,8 @@ import { resolveThresholds } from "../../../core/src/tokens/window.ts"
 import { summaryOf } from "../../test/ledger-figures.ts"
 import { plainStyle as style } from "../display/terminal.ts"
 import { compare, comparisonLines } from "./comparison.ts"
-import { beginning, type DemoRequest, type DemoState } from "./state.ts"
-import type { StillThere } from "./still-there.ts"
+import type { RetainedFacts } from "./retention-check.ts"
+import { type DemoRequest, type DemoState, initialState } from "./state.ts"
 
 const MODEL = "claude-opus-5-5" // $4 a million in, $5 to write to the cache, $0.20 to read from it, $20 out
 const thresholds = resolveThresholds({
@@ -21,7 +21,7 @@ const REQUESTS: readonly DemoRequest[] = [
   { sent: 20_000, everything: 90_000, output: 100 },
 ]
 
-const FACTS: readonly StillThere[] = [
+const FACTS: readonly RetainedFacts[] = [
   { kind: "messages", all: 6, inView: 6, recalled: 0, inLastWindow: 2 },
   { kind: "rules", all: 2, inView: 1, recalled: 1, inLastWindow: 1 },
   { kind: "changes", all: 0, inView: 0, recalled: 0, inLastWindow: 0 },
@@ -29,7 +29,7 @@ const FACTS: readonly StillThere[] = [
 ]
 
 const stateWith = (requests: readonly DemoRequest[], dollars = 0.25): DemoState => ({
-  ...beginning({ model: MODEL, thresholds, planned: 3 }),
+  ...initialState({ model: MODEL, thresholds, planned: 3 }),
   requests,
   spent: summaryOf({
     requests: 3,

@@ -8,11 +8,11 @@ import { costOf } from "@strata/core/tokens"
 import { formatCompact, formatDollarsOrUnknown, formatNumber, formatPercent } from "../display/numbers.ts"
 import { table } from "../display/table.ts"
 import type { Style } from "../display/terminal.ts"
-import { indented, wrapped } from "../display/text.ts"
+import { indent, wrapText } from "../display/text.ts"
+import type { FactKind, RetainedFacts } from "./retention-check.ts"
 import type { DemoRequest, DemoState } from "./state.ts"
-import type { FactKind, StillThere } from "./still-there.ts"
 
-export interface Side {
+export interface CostSide {
   /** Input tokens of all requests together. */
   readonly tokens: number
   /** `undefined` if the price is unknown. */
@@ -22,8 +22,8 @@ export interface Side {
 }
 
 export interface Comparison {
-  readonly withStrata: Side
-  readonly without: Side
+  readonly withStrata: CostSide
+  readonly without: CostSide
   /** The first turn whose request would no longer fit the window. */
   readonly fullAt?: number
 }
@@ -62,7 +62,7 @@ function resentRequests(requests: readonly DemoRequest[]): readonly TokenCounts[
 export interface ComparisonOptions {
   readonly style: Style
   readonly width: number
-  readonly facts: readonly StillThere[]
+  readonly facts: readonly RetainedFacts[]
 }
 
 export function comparisonLines(state: DemoState, { style, width, facts }: ComparisonOptions): readonly string[] {
@@ -95,15 +95,15 @@ export function comparisonLines(state: DemoState, { style, width, facts }: Compa
       rows,
     }),
     "",
-    ...indented(wrapped(verdict(comparison, { turns, window, facts }), width - 2), 2).map(style.bold),
+    ...indent(wrapText(verdict(comparison, { turns, window, facts }), width - 2), 2).map(style.bold),
     ...[
       "Without: each request carries all that this run sent or removed, at the same prices, with a perfect cache. A full window drops its oldest messages.",
       "With: the ledger of the first conversation. Recall finds what is out of view.",
-    ].flatMap((line) => indented(wrapped(line, width - 2), 2).map(style.dim)),
+    ].flatMap((line) => indent(wrapText(line, width - 2), 2).map(style.dim)),
   ]
 }
 
-const FACT_WORDS: Readonly<Record<FactKind, string>> = {
+const FACT_LABELS: Readonly<Record<FactKind, string>> = {
   messages: "your messages",
   rules: "your rules",
   changes: "changed files",
@@ -111,35 +111,35 @@ const FACT_WORDS: Readonly<Record<FactKind, string>> = {
 }
 
 /** `your messages   5 in view, 1 by recall   1 of 6` */
-function factRow({ kind, all, inView, recalled, inLastWindow }: StillThere): readonly string[] {
+function factRow({ kind, all, inView, recalled, inLastWindow }: RetainedFacts): readonly string[] {
   const found = [
     inView > 0 || recalled === 0 ? `${formatNumber(inView)} in view` : "",
     recalled > 0 ? `${formatNumber(recalled)} by recall` : "",
   ]
-  return [FACT_WORDS[kind], found.filter(Boolean).join(", "), `${formatNumber(inLastWindow)} of ${formatNumber(all)}`]
+  return [FACT_LABELS[kind], found.filter(Boolean).join(", "), `${formatNumber(inLastWindow)} of ${formatNumber(all)}`]
 }
 
 interface Verdict {
   readonly turns: number
   readonly window: number
-  readonly facts: readonly StillThere[]
+  readonly facts: readonly RetainedFacts[]
 }
 
 function verdict({ withStrata, without, fullAt }: Comparison, { turns, window, facts }: Verdict): string {
-  const money = moneyWords(withStrata.dollars, without.dollars)
+  const money = formatSaving(withStrata.dollars, without.dollars)
   if (fullAt === undefined) return `This run was short enough to fit the window without Strata too. ${money}`.trimEnd()
   const lost = facts
     .map(({ kind, all, inLastWindow }) => ({ kind, all, gone: all - inLastWindow }))
     .filter(({ gone }) => gone > 0)
-    .map(({ kind, all, gone }) => `${formatNumber(gone)} of ${LOST_WORDS[kind](formatNumber(all))}`)
-  const loss = lost.length === 0 ? "" : ` Going on without it loses ${listed(lost)}.`
+    .map(({ kind, all, gone }) => `${formatNumber(gone)} of ${LOSS_LABELS[kind](formatNumber(all))}`)
+  const loss = lost.length === 0 ? "" : ` Going on without it loses ${formatList(lost)}.`
   const missing = facts.reduce((sum, { all, inView, recalled }) => sum + all - inView - recalled, 0)
   const kept =
     facts.length === 0 ? "" : missing === 0 ? " and nothing is lost" : ` and ${formatNumber(missing)} are lost`
   return `Without Strata the window of ${formatCompact(window)} is full at turn ${fullAt}.${loss} With Strata all ${turns} turns fit${kept}. ${money}`.trimEnd()
 }
 
-const LOST_WORDS: Readonly<Record<FactKind, (all: string) => string>> = {
+const LOSS_LABELS: Readonly<Record<FactKind, (all: string) => string>> = {
   messages: (all) => `your ${all} messages`,
   rules: (all) => `your ${all} rules`,
   changes: (all) => `${all} changed files`,
@@ -147,10 +147,10 @@ const LOST_WORDS: Readonly<Record<FactKind, (all: string) => string>> = {
 }
 
 /** `a, b and c` */
-const listed = (parts: readonly string[]): string =>
+const formatList = (parts: readonly string[]): string =>
   parts.length < 2 ? parts.join("") : `${parts.slice(0, -1).join(", ")} and ${parts.at(-1)}`
 
-function moneyWords(paid: number | undefined, alternative: number | undefined): string {
+function formatSaving(paid: number | undefined, alternative: number | undefined): string {
   if (paid === undefined || alternative === undefined || alternative === 0) return ""
   return paid <= alternative
     ? `Strata cost ${formatPercent(paid, alternative)} of what resending everything would cost.`

@@ -4,7 +4,7 @@ import { type AttachedMemory, listAttachedMemories } from "@strata/core/memory"
 import { describeSource } from "@strata/page"
 import type { LedgerSummary } from "../display/ledger.ts"
 import { describeAge, pluralize } from "../display/numbers.ts"
-import { firstLine, wrapped } from "../display/text.ts"
+import { firstLine, wrapText } from "../display/text.ts"
 import { escapeToLine } from "../display/visible.ts"
 import { type DemoScreen, noticeOf } from "./screen.ts"
 
@@ -26,31 +26,31 @@ export interface NextDay {
   readonly spent: LedgerSummary | undefined
 }
 
-export interface MemoryPlace {
+export interface DemoMemory {
   readonly bank: MemoryBank
   readonly now: () => Date
 }
 
-const WIDEST = 100
+const MAX_WIDTH = 100
 const MAX_CHARACTERS = 100 // of a memory
 
 /** Says what the first conversation left, and that another one begins. Returns the texts. */
-export async function openNextDay({ bank }: MemoryPlace, screen: Pick<DemoScreen, "say">): Promise<readonly string[]> {
+export async function openNextDay({ bank }: DemoMemory, screen: Pick<DemoScreen, "say">): Promise<readonly string[]> {
   const memories = await bank.all()
   screen.say({
     kind: "panel",
     title: `The first conversation left ${pluralize(memories.length, "memory", "memories")} in this project`,
     lines: (columns) =>
       memories.flatMap((memory) =>
-        wrapped(`"${textOf(memory)}" (${describeSource(memory)})`, Math.min(columns, WIDEST)),
+        wrapText(`"${quoteMemory(memory)}" (${describeSource(memory)})`, Math.min(columns, MAX_WIDTH)),
       ),
   })
   screen.say({ kind: "heading", text: "A second conversation, the next day" })
-  return memories.map(textOf)
+  return memories.map(quoteMemory)
 }
 
 /** Collects what a conversation is offered, and shows it. */
-export function watchMemories(agent: Agent, place: MemoryPlace) {
+export function watchMemories(agent: Agent, place: DemoMemory) {
   const waiting: AttachedMemory[] = []
   const used: UsedMemory[] = []
   agent.conversation.on("entry", ({ entry }) => void waiting.push(...listAttachedMemories(entry)))
@@ -60,21 +60,25 @@ export function watchMemories(agent: Agent, place: MemoryPlace) {
       for (const offer of waiting.splice(0)) {
         const memory = await usedMemory(offer, place)
         used.push(memory)
-        screen.say(noticeOf(usedWords(memory)))
+        screen.say(noticeOf(describeUsedMemory(memory)))
       }
     },
   }
 }
 
-async function usedMemory(offer: AttachedMemory, { bank, now }: MemoryPlace): Promise<UsedMemory> {
+async function usedMemory(offer: AttachedMemory, { bank, now }: DemoMemory): Promise<UsedMemory> {
   const memory = offer.from === "conversation" ? undefined : await bank.get(offer.path)
   if (memory)
-    return { text: `"${textOf(memory)}"`, source: describeSource(memory), age: describeAge(memory.confirmed, now()) }
+    return {
+      text: `"${quoteMemory(memory)}"`,
+      source: describeSource(memory),
+      age: describeAge(memory.confirmed, now()),
+    }
   const { age = "of unknown age", source = "from an earlier conversation", words } = offer
   return { text: `a passage of an earlier conversation, about ${words.join(", ")}`, source, age }
 }
 
 /** `recalled: "Never delete a file." (you said it, yesterday)` */
-const usedWords = ({ text, source, age }: UsedMemory): string => `recalled: ${text} (${source}, ${age})`
+const describeUsedMemory = ({ text, source, age }: UsedMemory): string => `recalled: ${text} (${source}, ${age})`
 
-const textOf = ({ body }: Memory): string => firstLine(escapeToLine(body), MAX_CHARACTERS)
+const quoteMemory = ({ body }: Memory): string => firstLine(escapeToLine(body), MAX_CHARACTERS)

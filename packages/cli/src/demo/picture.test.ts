@@ -5,16 +5,16 @@ import { resolveThresholds } from "../../../core/src/tokens/window.ts"
 import { SAVINGS } from "../../test/ledger-figures.ts"
 import { plainStyle as style } from "../display/terminal.ts"
 import { widthOf } from "../display/text.ts"
-import { type Look, picture } from "./picture.ts"
-import { after, beginning, type DemoState, type Reading } from "./state.ts"
+import { type PictureOptions, picture } from "./picture.ts"
+import { after, type ConversationMetrics, type DemoState, initialState } from "./state.ts"
 import { summary } from "./summary.ts"
 
 const { facts } = findModel("claude-opus-5-5")
 const thresholds = resolveThresholds({ window: 100_000, facts, maxOutput: 32_000, autoCompact: true })
-const first = beginning({ model: "claude-opus-5-5", thresholds, planned: 25 })
+const first = initialState({ model: "claude-opus-5-5", thresholds, planned: 25 })
 
 /** What the conversation says at a size of so many tokens. */
-const reading = (tokens: number): Reading => ({
+const reading = (tokens: number): ConversationMetrics => ({
   accounting: {
     total: 40_000,
     human: 200,
@@ -74,7 +74,7 @@ const response: QueryEvent = {
 }
 
 function stateAfter(events: readonly QueryEvent[], tokens = 50_000): DemoState {
-  return events.reduce((state, event) => after(state, { event, read: () => reading(tokens) }), first)
+  return events.reduce((state, event) => after(state, { event, measure: () => reading(tokens) }), first)
 }
 
 const atWork: readonly QueryEvent[] = [
@@ -106,8 +106,10 @@ const compaction: readonly QueryEvent[] = [
 ]
 
 /** As text. */
-const shown = (state: DemoState, { columns = 80, rows = 24, elapsedMs = 0, hasColours = false }: Partial<Look> = {}) =>
-  picture(state, { columns, rows, elapsedMs, hasColours }).map((line) => line.map(({ text }) => text).join(""))
+const shown = (
+  state: DemoState,
+  { columns = 80, rows = 24, elapsedMs = 0, hasColours = false }: Partial<PictureOptions> = {},
+) => picture(state, { columns, rows, elapsedMs, hasColours }).map((line) => line.map(({ text }) => text).join(""))
 
 describe("a compaction in the picture", () => {
   const lines = (count: number) => shown(stateAfter([...atWork, ...compaction.slice(0, count)]), { rows: 30 })

@@ -1,42 +1,45 @@
 /** The window of the demo as lines: what fills it, when it is compacted, what was sent and saved. Pure. */
 import { inputTokens, NO_TOKENS } from "@strata/core/base"
 import { totalSaving } from "@strata/core/views"
-import { columnChart, marksBelow, sparkline, stackedRuns } from "../display/bars.ts"
+import { columnChart, signsBelow, sparkline, stackedRuns } from "../display/bars.ts"
 import { PARTS, type PartKind } from "../display/context-parts.ts"
 import { formatClockTime, formatCompact, formatDollars, formatPercent, pluralize } from "../display/numbers.ts"
-import { keptOut } from "../display/savings.ts"
+import { describeKeptOut } from "../display/savings.ts"
 import { plainStyle } from "../display/terminal.ts"
-import { fitted, padStart, widthOf } from "../display/text.ts"
+import { padStart, truncate, widthOf } from "../display/text.ts"
+import { describeCompactionSizes, formatWindows } from "./captions.ts"
 import type { DemoState } from "./state.ts"
-import { compactionWords, windowsOf } from "./story.ts"
 
 /** Text in one look. */
-export interface Span {
+export interface PictureSpan {
   readonly text: string
   readonly color?: string
   readonly dimColor?: boolean
   readonly bold?: boolean
 }
-export type Line = readonly Span[]
+export type PictureLine = readonly PictureSpan[]
 
-export interface Look {
+export interface PictureOptions {
   readonly columns: number
   readonly rows: number
   readonly elapsedMs: number
   readonly hasColours: boolean
 }
 
-const WIDEST = 160 // in a wider window, figures would be far from what they belong to
+const MAX_WIDTH = 160 // in a wider window, figures would be far from what they belong to
 const ROWS_OF_CHART = 6
 const ROWS_FOR_CHART = 36 // of the window; in a lower one the chart would take room from the conversation
 const MAX_ESTIMATED = 0.02 // a share of the size below which the figure does not say "about"
 
 /** Always as many lines in a window of one size, so that nothing jumps. In a low window the least important ones are left out. */
-export function picture(state: DemoState, { columns, rows, elapsedMs, hasColours }: Look): readonly Line[] {
-  const width = Math.min(columns, WIDEST) - 2
+export function picture(
+  state: DemoState,
+  { columns, rows, elapsedMs, hasColours }: PictureOptions,
+): readonly PictureLine[] {
+  const width = Math.min(columns, MAX_WIDTH) - 2
   const { thresholds } = state
   const { warning, autoCompact, blocking, outputReserve, effective, window } = thresholds
-  const marks = [
+  const signs = [
     { at: warning, sign: "w" },
     { at: autoCompact, sign: "c" },
     { at: blocking, sign: "b" },
@@ -44,27 +47,30 @@ export function picture(state: DemoState, { columns, rows, elapsedMs, hasColours
   const meaning = `w warning ${formatCompact(warning)}  c compaction ${formatCompact(autoCompact)}  b full ${formatCompact(blocking)}`
   const reserves = `reserved: ${formatCompact(outputReserve)} for the answer, ${formatCompact(effective - autoCompact)} for writing a summary`
   const [first, second] = legend(state, { width, hasColours })
-  const lines: readonly (readonly [leastRows: number, line: Line])[] = [
+  const lines: readonly (readonly [leastRows: number, line: PictureLine])[] = [
     [0, titleLine(state, width)],
     [0, windowBar(state, { width, hasColours })],
-    [12, dim(marksBelow(marks, { capacity: window, width }))],
-    [15, dim(padStart(fitted(meaning, width), width))],
-    [30, dim(padStart(fitted(reserves, width), width))],
+    [12, dim(signsBelow(signs, { capacity: window, width }))],
+    [15, dim(padStart(truncate(meaning, width), width))],
+    [30, dim(padStart(truncate(reserves, width), width))],
     [18, first],
     [24, second],
     [30, []],
-    [14, figuresLine(state, width)],
+    [14, costLine(state, width)],
     [18, savedLine(state, width)],
     [15, compactionLine(state, width)],
-    ...growth(state, { width, isHigh: rows >= ROWS_FOR_CHART }).map((line): readonly [number, Line] => [20, line]),
+    ...growth(state, { width, isHigh: rows >= ROWS_FOR_CHART }).map((line): readonly [number, PictureLine] => [
+      20,
+      line,
+    ]),
     [0, headLine(state, { width, elapsedMs })],
   ]
   const shown = lines.filter(([minRows]) => rows >= minRows).map(([, line]) => line)
   return hasColours ? shown : shown.map((line) => line.map(({ text }) => ({ text })))
 }
 
-const dim = (text: string): Line => [{ text, dimColor: true }]
-const widthOfLine = (line: Line) => widthOf(line.map(({ text }) => text).join(""))
+const dim = (text: string): PictureLine => [{ text, dimColor: true }]
+const widthOfLine = (line: PictureLine) => widthOf(line.map(({ text }) => text).join(""))
 
 const STATES = {
   fine: { color: "green", words: (left: string) => `fine, compacts in ${left}` },
@@ -74,39 +80,39 @@ const STATES = {
 }
 
 /** The second text is at the right edge, where there is room for it. */
-function titleLine(state: DemoState, width: number): Line {
+function titleLine(state: DemoState, width: number): PictureLine {
   const { size, estimated, thresholds, fill } = state
   const { color, words } = STATES[fill]
   const used = `${estimated > size * MAX_ESTIMATED ? "about " : ""}${formatCompact(size)} of ${formatCompact(thresholds.window)}`
-  const left: Line = [
+  const left: PictureLine = [
     { text: "Window", bold: true },
     { text: ` ${used}: ` },
     { text: words(formatCompact(Math.max(0, thresholds.autoCompact - size))), color },
   ]
-  const work = `work: ${windowsOf(state)}`
+  const work = `work: ${formatWindows(state)}`
   const gap = width - widthOfLine(left) - widthOf(work)
   return gap < 2 ? left : [...left, { text: " ".repeat(gap) }, ...dim(work)]
 }
 
-interface Room {
+interface LegendOptions {
   readonly width: number
   readonly hasColours: boolean
 }
 
 /** A part as coloured blocks, or as its letter. */
-function partSpan(kind: PartKind, hasColours: boolean, count = 1): Span {
+function partSpan(kind: PartKind, hasColours: boolean, count = 1): PictureSpan {
   const { colour: color, letter } = PARTS[kind]
   return hasColours ? { text: "█".repeat(count), color } : { text: letter.repeat(count) }
 }
 
-function windowBar({ parts, thresholds }: DemoState, { width, hasColours }: Room): Line {
+function windowBar({ parts, thresholds }: DemoState, { width, hasColours }: LegendOptions): PictureLine {
   const { runs, free } = stackedRuns({ parts, capacity: thresholds.window, width })
   return [...runs.map(({ kind, count }) => partSpan(kind, hasColours, count)), ...dim("·".repeat(free))]
 }
 
 /** What the bar shows, the largest first, in two lines. The second ends in a mark if there are more parts. */
-function legend({ parts, size }: DemoState, { width, hasColours }: Room): readonly [Line, Line] {
-  const lines: [Span[], Span[]] = [[], []]
+function legend({ parts, size }: DemoState, { width, hasColours }: LegendOptions): readonly [PictureLine, PictureLine] {
+  const lines: [PictureSpan[], PictureSpan[]] = [[], []]
   const mark = "  …"
   let at: 0 | 1 = 0
   for (const { kind, tokens } of parts.toSorted((a, b) => b.tokens - a.tokens)) {
@@ -129,10 +135,10 @@ function factsLine(facts: readonly string[], width: number): string {
     const line = facts.slice(0, count).join(" · ")
     if (widthOf(line) <= width) return line
   }
-  return fitted(facts[0] ?? "", width)
+  return truncate(facts[0] ?? "", width)
 }
 
-function figuresLine({ spent }: DemoState, width: number): Line {
+function costLine({ spent }: DemoState, width: number): PictureLine {
   const counts = spent?.counts ?? NO_TOKENS
   const facts = [
     `${formatCompact(inputTokens(counts))} in, ${formatPercent(spent?.hitRatio ?? 0, 1)} from cache`,
@@ -144,56 +150,56 @@ function figuresLine({ spent }: DemoState, width: number): Line {
 }
 
 /** What the layers have kept out of the requests so far, and out of the window now. */
-function savedLine({ spent, notesTokens }: DemoState, width: number): Line {
+function savedLine({ spent, notesTokens }: DemoState, width: number): PictureLine {
   const savings = spent?.savings ?? []
   if (savings.length === 0) return dim("saved: nothing yet")
   const facts = [
     `saved: ${formatCompact(totalSaving(savings).unsent)} tokens not sent`,
-    keptOut(savings),
+    describeKeptOut(savings),
     notesTokens > 0 ? `notes ${formatCompact(notesTokens)}` : "",
   ]
   return [{ text: factsLine(facts.filter(Boolean), width) }]
 }
 
 /** The current compaction, or the last one. */
-function compactionLine({ compacting, compactions, thresholds }: DemoState, width: number): Line {
-  if (compacting !== undefined) return [{ text: fitted(`compacting… ${compacting}`, width), color: "cyan" }]
+function compactionLine({ compacting, compactions, thresholds }: DemoState, width: number): PictureLine {
+  if (compacting !== undefined) return [{ text: truncate(`compacting… ${compacting}`, width), color: "cyan" }]
   const last = compactions.at(-1)
   if (!last)
-    return dim(fitted(`no compaction yet; the first one comes at ${formatCompact(thresholds.autoCompact)}`, width))
-  return [{ text: fitted(`last compaction: ${compactionWords(last)}`, width) }]
+    return dim(truncate(`no compaction yet; the first one comes at ${formatCompact(thresholds.autoCompact)}`, width))
+  return [{ text: truncate(`last compaction: ${describeCompactionSizes(last)}`, width) }]
 }
 
 /** The context's size turn by turn, with marks for compactions: as one row, or in a high window as a chart for all planned turns. */
 function growth(
   { sizes, compactions, thresholds, planned }: DemoState,
   { width, isHigh }: { readonly width: number; readonly isHigh: boolean },
-): readonly Line[] {
+): readonly PictureLine[] {
   const max = thresholds.autoCompact
   if (isHigh) {
     const ahead = Array<number>(Math.max(0, planned - sizes.length)).fill(0)
     const values = [...sizes, ...ahead]
     const marked = compactions.map(({ at }) => at)
     const chart = columnChart({ values, max, marked, width, height: ROWS_OF_CHART, style: plainStyle })
-    const lines = chart.map((text, row): Line => [{ text, color: row > ROWS_OF_CHART ? "yellow" : "cyan" }])
+    const lines = chart.map((text, row): PictureLine => [{ text, color: row > ROWS_OF_CHART ? "yellow" : "cyan" }])
     return marked.length === 0 ? [...lines, []] : lines
   }
   const label = "growth "
   const room = width - label.length
-  const marks = marksBelow(
+  const signs = signsBelow(
     compactions.map(({ at }) => ({ at: at + 1, sign: "▲" })),
     { capacity: Math.max(1, sizes.length), width: Math.min(room, Math.max(1, sizes.length)) },
   )
   return [
     [...dim(label), { text: sparkline(sizes, { max, width: room }), color: "cyan" }],
-    compactions.length === 0 ? [] : [{ text: fitted(`${" ".repeat(label.length)}${marks}`, width), color: "yellow" }],
+    compactions.length === 0 ? [] : [{ text: truncate(`${" ".repeat(label.length)}${signs}`, width), color: "yellow" }],
   ]
 }
 
 function headLine(
   state: DemoState,
   { width, elapsedMs }: { readonly width: number; readonly elapsedMs: number },
-): Line {
+): PictureLine {
   const turn = `turn ${state.turn} of about ${state.planned}`
   return dim(factsLine(["strata demo", turn, formatClockTime(elapsedMs), `${state.model}, simulated`], width))
 }

@@ -6,7 +6,7 @@ import { itemsAfter } from "../chat/query-items.ts"
 import type { Item } from "../chat/state.ts"
 import { formatCompact, formatDuration, formatPercent } from "../display/numbers.ts"
 import type { Style, Terminal } from "../display/terminal.ts"
-import { fitted, fittedAtEnd, indented, padEnd, wrapped } from "../display/text.ts"
+import { indent, padEnd, truncate, truncateStart, wrapText } from "../display/text.ts"
 import { escapeToLine } from "../display/visible.ts"
 import type { DemoState } from "./state.ts"
 
@@ -53,13 +53,13 @@ export const noticeOf = (text: string): Item => ({ kind: "notice", tone: "plain"
 const shownItems = new WeakMap<Item, Item>()
 
 export function shownItem(item: Item): Item {
-  const shown = shownItems.get(item) ?? withShortPaths(unfolded(item))
+  const shown = shownItems.get(item) ?? withShortPaths(unfoldCompaction(item))
   shownItems.set(item, shown)
   return shown
 }
 
 /** No key opens a compaction here, so what it added is shown at once. */
-function unfolded(item: Item): Item {
+function unfoldCompaction(item: Item): Item {
   if (item.kind !== "compaction" || !item.outcome) return item
   const { restored } = item
   const added = restored.length === 0 ? [] : [`Then added: ${restored.join(", ")}`]
@@ -90,30 +90,30 @@ export function itemsOf(items: readonly Item[], event: QueryEvent): readonly Ite
   return [...after, noticeOf(`${event.reason}: retried in ${formatDuration(event.delayMs)}`)]
 }
 
-const WIDEST = 100
+const MAX_WIDTH = 100
 const SIGN_COLUMNS = 6 // turn and sign before a text
 
 /** One line per turn and per finished event. */
 export function plainScreen({ print, style, columns }: Terminal): DemoScreen {
-  const width = Math.min(columns, WIDEST)
+  const width = Math.min(columns, MAX_WIDTH)
   const line = (text: string) => print(`${text}\n`)
   let items: readonly Item[] = []
   return {
     say(item) {
       if (item.kind === "panel") {
         const lines = typeof item.lines === "function" ? item.lines(width - 2) : item.lines
-        line(["", style.bold(item.title), ...indented(lines, 2), ""].join("\n"))
+        line(["", style.bold(item.title), ...indent(lines, 2), ""].join("\n"))
       } else if (item.kind === "heading") line(`${style.bold(item.text)}\n`)
       else if (item.kind === "notice") {
-        const [first = "", ...more] = wrapped(item.text, width - SIGN_COLUMNS)
-        line([`    ${style.cyan("+")} ${first}`, ...indented(more, SIGN_COLUMNS)].join("\n"))
+        const [first = "", ...more] = wrapText(item.text, width - SIGN_COLUMNS)
+        line([`    ${style.cyan("+")} ${first}`, ...indent(more, SIGN_COLUMNS)].join("\n"))
       }
     },
     show(state, event) {
       const before = items
       items = itemsOf(items, event)
       if (event.type === "response") line(turnLine(state))
-      const item = settledBy(event, items, before)
+      const item = finishedItem(event, items, before)
       const text = item && itemLine(withShortPaths(item), { turn: state.turn, style, width })
       if (text !== undefined) line(text)
     },
@@ -122,7 +122,7 @@ export function plainScreen({ print, style, columns }: Terminal): DemoScreen {
 }
 
 /** What an event finished or added. Calls run in parallel, so the finished one may not be the last item. */
-function settledBy(event: QueryEvent, items: readonly Item[], before: readonly Item[]): Item | undefined {
+function finishedItem(event: QueryEvent, items: readonly Item[], before: readonly Item[]): Item | undefined {
   switch (event.type) {
     case "tool-result":
       return items.findLast((item) => item.kind === "tool" && item.id === event.id)
@@ -137,17 +137,17 @@ function settledBy(event: QueryEvent, items: readonly Item[], before: readonly I
   }
 }
 
-interface LineLook {
+interface ItemLineOptions {
   readonly turn: number
   readonly style: Style
   readonly width: number
 }
 
 /** `  3 ✓ read src/main.ts   12 ms`; `undefined` for what is not settled yet. */
-export function itemLine(item: Item, { turn, style, width }: LineLook): string | undefined {
+export function itemLine(item: Item, { turn, style, width }: ItemLineOptions): string | undefined {
   const row = (sign: string, text: string, detail = "") => {
     const room = width - SIGN_COLUMNS - (detail === "" ? 0 : detail.length + 1)
-    const shown = padEnd(fitted(escapeToLine(text.replace(/\s+/g, " ").trim()), room), room)
+    const shown = padEnd(truncate(escapeToLine(text.replace(/\s+/g, " ").trim()), room), room)
     return `${style.dim(String(turn).padStart(3))} ${sign} ${shown}${detail === "" ? "" : ` ${style.dim(detail)}`}`.trimEnd()
   }
   switch (item.kind) {
@@ -192,11 +192,11 @@ const FILLS = { warning: "past warning", compact: "compaction is due", blocked: 
 export function introduction(scratch: Scratch, { thresholds }: DemoState): Item {
   const { window, outputReserve, effective, autoCompact, warning } = thresholds
   const texts = [
-    `A simulated model works on a scratch copy of ${fittedAtEnd(scratch.source, 40)} (${scratch.files} files). It needs no key and no network, and touches none of your files.`,
+    `A simulated model works on a scratch copy of ${truncateStart(scratch.source, 40)} (${scratch.files} files). It needs no key and no network, and touches none of your files.`,
     `Its window holds ${formatCompact(window)} tokens. Strata reserves ${formatCompact(outputReserve)} of them for the model's answer and ${formatCompact(effective - autoCompact)} for writing a summary. So it compacts at ${formatCompact(autoCompact)}: a summary replaces the older messages. "Past warning" means that fewer than ${formatCompact(autoCompact - warning)} tokens are left until then.`,
   ]
   return {
     ...{ kind: "panel", title: "strata demo" },
-    lines: (columns) => texts.flatMap((text) => wrapped(text, Math.min(columns, WIDEST))),
+    lines: (columns) => texts.flatMap((text) => wrapText(text, Math.min(columns, MAX_WIDTH))),
   }
 }

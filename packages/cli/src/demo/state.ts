@@ -2,9 +2,9 @@
 
 import type { CompactionProgress, QueryEvent, Thresholds, WindowUsage } from "@strata/core"
 import { inputTokens } from "@strata/core/base"
-import type { Accounting, ContextSize } from "@strata/core/tokens"
+import type { ContextBreakdown, ContextSize } from "@strata/core/tokens"
 import { tokenCounts } from "@strata/core/tokens"
-import { stepWords } from "../display/compaction.ts"
+import { describeStep } from "../display/compaction.ts"
 import { type ContextPart, contextParts } from "../display/context-parts.ts"
 import type { LedgerSummary } from "../display/ledger.ts"
 
@@ -39,7 +39,7 @@ export interface DemoState {
   /** System prompt and tools, known with the first answer. */
   readonly promptTokens: number | undefined
   /** Tokens of tool results by tool, as of the last request. */
-  readonly results: Accounting["toolResults"]
+  readonly results: ContextBreakdown["toolResults"]
 }
 
 /** One answered request. */
@@ -67,8 +67,8 @@ export interface DemoCompaction {
 }
 
 /** The conversation's own figures, read when an event arrives. */
-export interface Reading {
-  readonly accounting: Accounting
+export interface ConversationMetrics {
+  readonly accounting: ContextBreakdown
   readonly size: ContextSize
   readonly fill: WindowUsage
   readonly spent: LedgerSummary
@@ -80,12 +80,12 @@ export interface Reading {
 }
 
 /** `read` is called only if the event may have changed the context. */
-export interface Observed {
+export interface ObservedEvent {
   readonly event: QueryEvent
-  readonly read: () => Reading
+  readonly measure: () => ConversationMetrics
 }
 
-export function beginning(facts: Pick<DemoState, "model" | "thresholds" | "planned">): DemoState {
+export function initialState(facts: Pick<DemoState, "model" | "thresholds" | "planned">): DemoState {
   return {
     ...facts,
     turn: 0,
@@ -110,71 +110,72 @@ export function beginning(facts: Pick<DemoState, "model" | "thresholds" | "plann
 }
 
 /** The state after an event. */
-export function after(state: DemoState, { event, read }: Observed): DemoState {
+export function after(state: DemoState, { event, measure }: ObservedEvent): DemoState {
   switch (event.type) {
     case "user":
-      return { ...measured(state, read()), tasks: state.tasks + 1 }
+      return { ...applyMetrics(state, measure()), tasks: state.tasks + 1 }
     case "request":
-      return { ...measured(state, read()), turn: state.turnsBefore + event.turn, compacting: undefined }
+      return { ...applyMetrics(state, measure()), turn: state.turnsBefore + event.turn, compacting: undefined }
     case "response": {
-      const seen = withWork(measured(state, beforeResults(state, read())))
+      const seen = withWork(applyMetrics(state, beforeResults(state, measure())))
       return { ...seen, sizes: [...seen.sizes, seen.size], requests: [...seen.requests, requestOf(seen, event)] }
     }
     case "attached":
       return state.compacting === undefined ? state : { ...state, restored: [...state.restored, event.kind] }
     case "notice":
-      return measured(state, read())
+      return applyMetrics(state, measure())
     case "compaction":
       return whileCompacting(state, event.progress)
     case "compacted":
-      return compacted(state, { ...event, reading: read() })
+      return addCompaction(state, { ...event, reading: measure() })
     case "done":
-      return { ...withWork(measured(state, read())), turnsBefore: state.turn, compacting: undefined }
+      return { ...withWork(applyMetrics(state, measure())), turnsBefore: state.turn, compacting: undefined }
     default:
       return state
   }
 }
 
 /** The state after all background work has ended. */
-export const atRest = (state: DemoState, reading: Reading): DemoState => withWork(measured(state, reading))
+export const stateAtRest = (state: DemoState, reading: ConversationMetrics): DemoState =>
+  withWork(applyMetrics(state, reading))
 
 /** Taken when an answer has counted the context. Estimates are cautious, so between answers the sum would rise and fall again. */
 const withWork = (state: DemoState): DemoState => ({
   ...state,
-  work: Math.max(state.work, state.size + removedBy(state)),
+  work: Math.max(state.work, state.size + removedTokens(state)),
 })
 
-const removedBy = ({ spent }: DemoState): number =>
+const removedTokens = ({ spent }: DemoState): number =>
   (spent?.savings ?? []).reduce((sum, { removed }) => sum + removed, 0)
 
 function requestOf(state: DemoState, { response }: Extract<QueryEvent, { type: "response" }>): DemoRequest {
   const counts = tokenCounts(response.usage)
   const sent = inputTokens(counts)
   const before = state.requests.at(-1)?.everything ?? 0
-  return { sent, everything: Math.max(before, sent + removedBy(state)), output: counts.output }
+  return { sent, everything: Math.max(before, sent + removedTokens(state)), output: counts.output }
 }
 
 function whileCompacting(state: DemoState, progress: CompactionProgress): DemoState {
   const waits = state.waits + (progress.phase === "preparing" ? 1 : 0)
-  const step = stepWords(progress)
+  const step = describeStep(progress)
   if (step !== undefined) return { ...state, waits, compacting: step, restored: [] }
   return progress.phase === "done" || progress.phase === "failed" ? { ...state, compacting: undefined } : state
 }
 
-type Compacted = Extract<QueryEvent, { type: "compacted" }> & { readonly reading: Reading }
+type CompactionEvent = Extract<QueryEvent, { type: "compacted" }> & { readonly reading: ConversationMetrics }
 
-function compacted(state: DemoState, { tokensBefore, tokensAfter, route, reading }: Compacted): DemoState {
+function addCompaction(state: DemoState, { tokensBefore, tokensAfter, route, reading }: CompactionEvent): DemoState {
   const { summarised = 0, kept = 0 } = reading.boundary ?? {}
   const { turn, restored, sizes } = state
   const newest = { turn, at: sizes.length, tokensBefore, tokensAfter, route, summarised, kept, restored }
   return {
-    ...measured(state, reading),
+    ...applyMetrics(state, reading),
     ...{ compacting: undefined, restored: [], compactions: [...state.compactions, newest] },
   }
 }
 
 /** An answer with calls has stand-ins for the missing results. They are no results yet, so each tool keeps what it had. */
-function beforeResults({ results }: DemoState, reading: Reading): Reading {
+function beforeResults({ results }: DemoState, reading: ConversationMetrics): ConversationMetrics {
   const { accounting } = reading
   const kept = Object.entries(accounting.toolResults).map(
     ([tool, tokens]) => [tool, Math.min(tokens, results[tool] ?? 0)] as const,
@@ -191,9 +192,9 @@ function beforeResults({ results }: DemoState, reading: Reading): Reading {
  * Scales the estimated parts so that they add up to the size that the API counted. Before a request was prepared, system prompt and
  * tools are unknown, and shares of the rest would mislead: then nothing is shown.
  */
-function measured(
+function applyMetrics(
   state: DemoState,
-  { accounting, size, fill, spent, notesTokens, promptEstimate }: Reading,
+  { accounting, size, fill, spent, notesTokens, promptEstimate }: ConversationMetrics,
 ): DemoState {
   const isCounted = size.counted > 0
   if (!isCounted && promptEstimate === 0) return { ...state, spent, notesTokens }

@@ -13,27 +13,27 @@ import {
   formatPercent,
   pluralize,
 } from "../display/numbers.ts"
-import { cacheWords } from "../display/savings.ts"
+import { describeCacheUse } from "../display/savings.ts"
 import { table } from "../display/table.ts"
 import type { Style } from "../display/terminal.ts"
-import { fittedAtEnd, indented, widthOf, wrapped } from "../display/text.ts"
+import { indent, truncateStart, widthOf, wrapText } from "../display/text.ts"
+import { describeCompactionSizes, describeRestored, formatWindows } from "./captions.ts"
 import { comparisonLines } from "./comparison.ts"
 import type { NextDay } from "./next-day.ts"
+import type { RetainedFacts } from "./retention-check.ts"
 import type { DemoState } from "./state.ts"
-import type { StillThere } from "./still-there.ts"
-import { addedWords, compactionWords, windowsOf } from "./story.ts"
 
-export interface Outcome {
+export interface DemoOutcome {
   readonly state: DemoState
   readonly elapsedMs: number
   /** The second conversation, if it took place. */
   readonly nextDay?: NextDay
   readonly artifacts: Pick<Artifacts, "files" | "commands">
   /** What the first conversation still has. */
-  readonly facts: readonly StillThere[]
+  readonly facts: readonly RetainedFacts[]
   /** How to call this program. */
   readonly strata: string
-  readonly reader: Reader
+  readonly reader: NextStepFacts
   /** The journal was kept in memory. */
   readonly isInMemory?: boolean
   /** The journal's path, if it was kept. */
@@ -41,14 +41,17 @@ export interface Outcome {
 }
 
 /** What decides which command the person can use next. */
-export interface Reader {
+export interface NextStepFacts {
   /** A key for a real model is set. */
   readonly hasKey: boolean
   /** There are conversations of Claude Code on this machine. */
   readonly hasTranscripts: boolean
 }
 
-export function summary(outcome: Outcome, { style, columns }: { style: Style; columns: number }): readonly string[] {
+export function summary(
+  outcome: DemoOutcome,
+  { style, columns }: { style: Style; columns: number },
+): readonly string[] {
   const { state, elapsedMs, artifacts, journal, nextDay } = outcome
   const { spent, size, thresholds, turn, tasks } = state
   const counts = spent?.counts
@@ -61,10 +64,10 @@ export function summary(outcome: Outcome, { style, columns }: { style: Style; co
     ["turns", `${formatNumber(turn)} in ${formatClockTime(elapsedMs)}, for ${pluralize(tasks, "task")}`],
     [
       "work",
-      `${formatCompact(state.work)} tokens, ${windowsOf(state)} of ${formatNumber(thresholds.window)}; ${formatNumber(size)} are in the window now`,
+      `${formatCompact(state.work)} tokens, ${formatWindows(state)} of ${formatNumber(thresholds.window)}; ${formatNumber(size)} are in the window now`,
     ],
     ...compactionRows(state, width),
-    ["input", counts ? cacheWords(counts) : "none"],
+    ["input", counts ? describeCacheUse(counts) : "none"],
     ["cache", `${formatPercent(spent?.hitRatio ?? 0, 1)} of the input was read from it`],
     ["output", `${formatNumber(counts?.output ?? 0)} tokens`],
     [
@@ -87,7 +90,7 @@ export function summary(outcome: Outcome, { style, columns }: { style: Style; co
       "commands",
       `${formatNumber(commands.length)} run, ${formatNumber(commands.filter(({ failed }) => failed).length)} failed`,
     ],
-    ["journal", journal ? fittedAtEnd(journal, width - LABELS) : whereJournalWent(outcome)],
+    ["journal", journal ? truncateStart(journal, width - LABELS) : whereJournalWent(outcome)],
   ]
   return [
     style.bold("What happened"),
@@ -97,11 +100,11 @@ export function summary(outcome: Outcome, { style, columns }: { style: Style; co
     "",
     style.bold("What to try next"),
     `  ${style.cyan(command)}`,
-    ...indented(wrapped(about, width - 6), 6),
+    ...indent(wrapText(about, width - 6), 6),
   ]
 }
 
-const whereJournalWent = ({ isInMemory }: Outcome) =>
+const whereJournalWent = ({ isInMemory }: DemoOutcome) =>
   isInMemory ? "was kept in memory, so it ends with the demo" : "removed with the scratch copy (--keep keeps both)"
 
 /** One line per compaction. */
@@ -109,19 +112,19 @@ function compactionRows({ compactions, waits }: DemoState, width: number): reado
   if (compactions.length === 0) return [["compacted", "never: there was room for everything"]]
   const left = compactions.length - MAX_COMPACTIONS
   return [
-    ["compacted", `${pluralize(compactions.length, "time")}; ${waitWords(waits)}`],
+    ["compacted", `${pluralize(compactions.length, "time")}; ${describeWaits(waits)}`],
     ...(left > 0 ? [["", `${pluralize(left, "earlier compaction")}, then`]] : []),
     ...compactions
       .slice(-MAX_COMPACTIONS)
-      .flatMap((one) => wrappedRows(`turn ${one.turn}: ${compactionWords(one)}${thenAdded(one)}`, width)),
+      .flatMap((one) => wrappedRows(`turn ${one.turn}: ${describeCompactionSizes(one)}${describeAdded(one)}`, width)),
   ]
 }
 
-const waitWords = (waits: number) =>
+const describeWaits = (waits: number) =>
   waits === 0 ? "no request waited for a summary" : `requests waited for ${pluralize(waits, "summary", "summaries")}`
 
-function thenAdded(compaction: DemoState["compactions"][number]): string {
-  const added = addedWords(compaction)
+function describeAdded(compaction: DemoState["compactions"][number]): string {
+  const added = describeRestored(compaction)
   return added === "" ? "" : `; then added: ${added}`
 }
 
@@ -130,7 +133,7 @@ const LABELS = 13 // columns of labels
 
 /** Continuation lines are indented. */
 const wrappedRows = (text: string, width: number): readonly (readonly string[])[] =>
-  wrapped(text, width - LABELS - 2).map((line, i) => ["", i === 0 ? line : `  ${line}`])
+  wrapText(text, width - LABELS - 2).map((line, i) => ["", i === 0 ? line : `  ${line}`])
 
 /** A row that is too long goes on in the next one. */
 function inWidth([label = "", text = ""]: readonly string[], width: number): readonly (readonly string[])[] {
@@ -175,7 +178,7 @@ function nextStep({
   strata,
   journal,
   reader,
-}: Pick<Outcome, "strata" | "journal" | "reader">): readonly [command: string, about: string] {
+}: Pick<DemoOutcome, "strata" | "journal" | "reader">): readonly [command: string, about: string] {
   if (journal) return [`${strata} inspect ${journal}`, "see where the context went, file by file"]
   if (reader.hasKey) return [`${strata} chat`, "work with a real model in the current directory"]
   if (reader.hasTranscripts)

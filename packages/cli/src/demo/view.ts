@@ -13,7 +13,7 @@ import { picture } from "./picture.ts"
 import type { DemoState } from "./state.ts"
 
 const CLOCK_MS = 250 // the clock runs even if nothing happens
-const ROWS_BESIDE = 2 // a blank row above the window, and one to spare: a frame as high as the screen would scroll
+const RESERVED_ROWS = 2 // a blank row above the window, and one to spare: a frame as high as the screen would scroll
 const MIN_ROWS = 2 // of the conversation
 
 export interface DemoFrame {
@@ -28,7 +28,7 @@ export function DemoView({ items, state, hasColours, elapsedMs }: DemoFrame): Re
   const { columns, rows } = useStdout().stdout as NodeJS.WriteStream
   useAnimation({ interval: CLOCK_MS })
   const lines = state ? picture(state, { columns, rows, hasColours, elapsedMs: elapsedMs() }) : []
-  const left = Math.max(MIN_ROWS, rows - lines.length - ROWS_BESIDE)
+  const left = Math.max(MIN_ROWS, rows - lines.length - RESERVED_ROWS)
   const view = h(
     Box,
     { flexDirection: "column", width: "100%" },

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest"
-import { bar, columnChart, marksBelow, sparkline, stackedRuns } from "./bars.ts"
+import { bar, columnChart, signsBelow, sparkline, stackedRuns } from "./bars.ts"
 import { plainStyle as style } from "./terminal.ts"
 
 describe("bars", () => {
@@ -27,12 +27,12 @@ describe("bars", () => {
   })
 
   it("puts marks under their places", () => {
-    const marks = [
+    const signs = [
       { at: 50, sign: "w" },
       { at: 51, sign: "c" },
       { at: 100, sign: "b" },
     ]
-    expect(marksBelow(marks, { capacity: 100, width: 10 })).toBe("    wc   b")
+    expect(signsBelow(signs, { capacity: 100, width: 10 })).toBe("    wc   b")
   })
 
   it("squeezes many values into few columns, keeping the peaks", () => {

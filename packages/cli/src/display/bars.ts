@@ -33,7 +33,7 @@ export function stackedRuns({ parts, capacity, width }: StackedBar): StackedRuns
   const filled = Math.min(width, Math.round((width * total) / capacity))
   const counts = new Map<ContextPart, number>()
   for (let column = 0; column < filled; column++) {
-    const part = maxOf(parts, { from: (column * capacity) / width, to: ((column + 1) * capacity) / width })
+    const part = largestPart(parts, { from: (column * capacity) / width, to: ((column + 1) * capacity) / width })
     if (part) counts.set(part, (counts.get(part) ?? 0) + 1)
   }
   const runs = parts.flatMap((part) => (counts.has(part) ? [{ kind: part.kind, count: counts.get(part)! }] : []))
@@ -41,7 +41,7 @@ export function stackedRuns({ parts, capacity, width }: StackedBar): StackedRuns
 }
 
 /** The part with the most tokens between two places of the bar. */
-function maxOf(parts: readonly ContextPart[], { from, to }: { readonly from: number; readonly to: number }) {
+function largestPart(parts: readonly ContextPart[], { from, to }: { readonly from: number; readonly to: number }) {
   let start = 0
   let best: { readonly part: ContextPart; readonly share: number } | undefined
   for (const part of parts) {
@@ -52,15 +52,18 @@ function maxOf(parts: readonly ContextPart[], { from, to }: { readonly from: num
   return best?.part
 }
 
-export interface Mark {
+export interface BarSign {
   readonly at: number
   readonly sign: string
 }
 
 /** Marks below a bar. If two share a place, the second moves right. */
-export function marksBelow(marks: readonly Mark[], { capacity, width }: { capacity: number; width: number }): string {
+export function signsBelow(
+  signs: readonly BarSign[],
+  { capacity, width }: { capacity: number; width: number },
+): string {
   const cells: string[] = []
-  for (const { at, sign } of marks) {
+  for (const { at, sign } of signs) {
     let place = Math.min(width - 1, Math.max(0, Math.round((width * at) / capacity) - 1))
     while (cells[place] !== undefined) place++
     cells[place] = sign
@@ -70,12 +73,12 @@ export function marksBelow(marks: readonly Mark[], { capacity, width }: { capaci
 
 /** One character per value: `▁▂▃▅▇`. */
 export function sparkline(values: readonly number[], { max, width }: { max: number; width: number }): string {
-  return squeezed(values, width)
+  return squeeze(values, width)
     .map((value) => STEPS[max <= 0 ? 0 : Math.min(8, Math.max(1, Math.ceil((8 * value) / max)))]!)
     .join("")
 }
 
-export interface Chart {
+export interface ColumnChartOptions {
   readonly values: readonly number[]
   /** The top of the scale. Default: the largest value. */
   readonly max?: number
@@ -89,9 +92,9 @@ export interface Chart {
 const LABEL = 7
 
 /** Values as columns, with a scale on the left and marks below. */
-export function columnChart({ values, max: top = 0, marked, width, height, style }: Chart): string[] {
+export function columnChart({ values, max: top = 0, marked, width, height, style }: ColumnChartOptions): string[] {
   const max = Math.max(1, top, ...values)
-  const columns = spread(values, width - LABEL - 1)
+  const columns = spreadValues(values, width - LABEL - 1)
   const rows = Array.from({ length: height }, (_, i) => {
     const floor = height - 1 - i
     const cells = columns.map(
@@ -114,13 +117,13 @@ export function columnChart({ values, max: top = 0, marked, width, height, style
 }
 
 /** One value per column: repeats values, or takes the largest of each stretch. */
-function spread(values: readonly number[], width: number): readonly number[] {
+function spreadValues(values: readonly number[], width: number): readonly number[] {
   if (values.length === 0) return []
   const times = Math.min(8, Math.floor(width / values.length))
-  return times > 1 ? values.flatMap((value) => Array<number>(times).fill(value)) : squeezed(values, width)
+  return times > 1 ? values.flatMap((value) => Array<number>(times).fill(value)) : squeeze(values, width)
 }
 
-function squeezed(values: readonly number[], width: number): readonly number[] {
+function squeeze(values: readonly number[], width: number): readonly number[] {
   if (values.length <= width) return values
   return Array.from({ length: width }, (_, i) =>
     Math.max(...values.slice(Math.floor((i * values.length) / width), Math.floor(((i + 1) * values.length) / width))),

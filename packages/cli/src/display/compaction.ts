@@ -2,10 +2,10 @@
 import type { CompactionPlan, CompactionProgress } from "@strata/core"
 import { planRows, ROUTES_WITH_MODEL, routeLabel } from "@strata/page"
 import { formatNumber } from "./numbers.ts"
-import { indented, wrapped } from "./text.ts"
+import { indent, wrapText } from "./text.ts"
 
 /** The current step, in a few words; `undefined` for other progress. */
-export function stepWords(progress: CompactionProgress): string | undefined {
+export function describeStep(progress: CompactionProgress): string | undefined {
   switch (progress.phase) {
     case "preparing":
       return "reading the conversation"
@@ -30,6 +30,6 @@ const LABEL_COLUMNS = 18
 /** What a compaction would do: the output of `/compact --dry-run`. */
 export const planLines = (plan: CompactionPlan, width: number): readonly string[] =>
   planRows(plan).flatMap(([label, text]) => {
-    const [first = "", ...rest] = wrapped(text, width - LABEL_COLUMNS)
-    return [`${label.padEnd(LABEL_COLUMNS)}${first}`, ...indented(rest, LABEL_COLUMNS)]
+    const [first = "", ...rest] = wrapText(text, width - LABEL_COLUMNS)
+    return [`${label.padEnd(LABEL_COLUMNS)}${first}`, ...indent(rest, LABEL_COLUMNS)]
   })

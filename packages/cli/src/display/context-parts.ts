@@ -1,5 +1,5 @@
 /** What fills a context, in a few classes. Each has a letter, so that the picture works without colours. */
-import type { Accounting } from "@strata/core/tokens"
+import type { ContextBreakdown } from "@strata/core/tokens"
 import type { Style } from "./terminal.ts"
 
 export interface ContextPart {
@@ -7,7 +7,7 @@ export interface ContextPart {
   readonly tokens: number
 }
 
-export interface PartLook {
+export interface PartStyle {
   readonly label: string
   readonly letter: string
   readonly colour:
@@ -35,7 +35,7 @@ export const PARTS = {
   results: { label: "other tool results", letter: "O", colour: "white" },
   attachments: { label: "attachments", letter: "M", colour: "blueBright" },
   other: { label: "summaries, other", letter: "Z", colour: "gray" },
-} as const satisfies Readonly<Record<string, PartLook>>
+} as const satisfies Readonly<Record<string, PartStyle>>
 
 export type PartKind = keyof typeof PARTS
 
@@ -75,7 +75,7 @@ const RESULTS_OF: readonly { readonly kind: PartKind; readonly tools: ReadonlySe
 ]
 
 /** `prompt`: tokens of system prompt and tools, if known. */
-export function contextParts(accounting: Accounting, prompt = 0): readonly ContextPart[] {
+export function contextParts(accounting: ContextBreakdown, prompt = 0): readonly ContextPart[] {
   const sums = new Map<PartKind, number>()
   const add = (kind: PartKind, tokens: number) => sums.set(kind, (sums.get(kind) ?? 0) + tokens)
   add("prompt", Math.max(0, prompt))

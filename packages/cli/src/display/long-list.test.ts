@@ -5,9 +5,9 @@ import type { AgentView } from "@strata/core/agent"
 import type { MemoryChange } from "@strata/core/memory"
 import { describe, expect, test } from "vitest"
 import { listPage as agentsPage } from "../agents/page.ts"
-import { whyPage } from "../memory/command.ts"
+import { attachmentsPage } from "../memory/command.ts"
 import { historyPage, listPage as memoriesPage } from "../memory/page.ts"
-import { listing } from "./long-list.ts"
+import { shortenList } from "./long-list.ts"
 import { plainStyle as style } from "./terminal.ts"
 
 const LOOK = { style, columns: 100, now: new Date("2026-01-02T00:00:00Z") }
@@ -32,7 +32,7 @@ const pages = {
   history: (isShort: boolean) => historyPage(changes, { ...LOOK, isShort }),
   agents: (isShort: boolean) => agentsPage(agents, { ...LOOK, isShort }),
   why: (isShort: boolean) =>
-    whyPage({ conversation: "c", standing: [], recalled: recalled as never }, { ...LOOK, isShort }),
+    attachmentsPage({ conversation: "c", standing: [], recalled: recalled as never }, { ...LOOK, isShort }),
 }
 
 describe.each(Object.entries(pages))("a list of 500: %s", (_, page) => {
@@ -54,5 +54,5 @@ test("of many agents the newest are shown", () => {
 })
 
 test("a list that fits is whole", () => {
-  expect(listing([1, 2], { isShort: true, max: 2, seeAll: "x" })).toEqual({ shown: [1, 2], rest: [] })
+  expect(shortenList([1, 2], { isShort: true, max: 2, seeAll: "x" })).toEqual({ shown: [1, 2], rest: [] })
 })

@@ -3,13 +3,13 @@ import { formatNumber } from "./numbers.ts"
 
 const MAX_ON_SCREEN = 50 // about two screens
 
-export interface Listing<T> {
+export interface ShortenedList<T> {
   readonly shown: readonly T[]
   /** What to print after them. Empty where all are shown. */
   readonly rest: readonly string[]
 }
 
-export interface ListLook {
+export interface ShortenOptions {
   /** Shorten it. Default: no. */
   readonly isShort?: boolean | undefined
   readonly max?: number
@@ -17,10 +17,10 @@ export interface ListLook {
   readonly seeAll: string
 }
 
-export function listing<T>(
+export function shortenList<T>(
   items: readonly T[],
-  { isShort = false, max = MAX_ON_SCREEN, seeAll }: ListLook,
-): Listing<T> {
+  { isShort = false, max = MAX_ON_SCREEN, seeAll }: ShortenOptions,
+): ShortenedList<T> {
   if (!isShort || items.length <= max) return { shown: items, rest: [] }
   return { shown: items.slice(0, max), rest: [`… and ${formatNumber(items.length - max)} more. To see all: ${seeAll}`] }
 }

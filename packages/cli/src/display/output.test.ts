@@ -1,11 +1,11 @@
 import fc from "fast-check"
 import { expect, test } from "vitest"
-import { guardOutput, outputFilter, own } from "./output.ts"
+import { guardOutput, outputFilter, terminalSequence } from "./output.ts"
 import { colourStyle as style } from "./terminal.ts"
 
 test("PERM-5 only sequences of this program reach the terminal: the same ones in a text are shown as text", () => {
   const filter = outputFilter()
-  expect(filter(`${style.red("\u001b[31mno\u001b[39m")}${own("?25l")}`)).toBe(
+  expect(filter(`${style.red("\u001b[31mno\u001b[39m")}${terminalSequence("?25l")}`)).toBe(
     "\u001b[31m␛[31mno␛[39m\u001b[39m\u001b[?25l",
   )
 })

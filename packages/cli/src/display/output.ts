@@ -7,7 +7,7 @@ import { randomInt } from "node:crypto"
 import { terminalEscaper } from "./visible.ts"
 
 /** The sequences this program uses: colours, cursor home, start of the line, clear to the end of line or screen, cursor on and off, second screen, frames. */
-export type OwnSequence = `${number}m` | "H" | "1G" | "K" | "J" | `?${25 | 1049 | 2026}${"h" | "l"}`
+export type TerminalSequence = `${number}m` | "H" | "1G" | "K" | "J" | `?${25 | 1049 | 2026}${"h" | "l"}`
 
 /** Drawn at each start and never printed, so no content can contain it. The parameters keep the form that width functions skip. */
 const KEY = Array.from({ length: 3 }, () => randomInt(1_000, 10_000)).join(";")
@@ -15,7 +15,7 @@ const START = "\u001b["
 const OWN = new RegExp(`\\u001b\\[${KEY};([0-9;?]*[A-Za-z])`)
 
 /** A sequence for the terminal, marked as ours. */
-export const own = (sequence: OwnSequence): string => `${START}${KEY};${sequence}`
+export const terminalSequence = (sequence: TerminalSequence): string => `${START}${KEY};${sequence}`
 
 /** A filter for one output. Text is made visible, and own sequences lose their mark. */
 export function outputFilter(): (text: string) => string {

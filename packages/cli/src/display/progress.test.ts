@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest"
 import { outputFilter } from "./output.ts"
-import { during, progressOn } from "./progress.ts"
+import { progressOn, withProgress } from "./progress.ts"
 
 /** A terminal that keeps what it got, and a clock that is moved. */
 function scene(canRewrite: boolean, columns = 40) {
@@ -59,7 +59,7 @@ test("progress in a pipe is a plain line now and then, and nothing for short wor
 
 test("short work that only waits shows nothing, and its failure comes through", async () => {
   const { terminal, written } = scene(true)
-  expect(await during(terminal, "Searching", async () => 7)).toBe(7)
-  await expect(during(terminal, "Searching", () => Promise.reject(new Error("no")))).rejects.toThrow("no")
+  expect(await withProgress(terminal, "Searching", async () => 7)).toBe(7)
+  await expect(withProgress(terminal, "Searching", () => Promise.reject(new Error("no")))).rejects.toThrow("no")
   expect(written).toEqual([])
 })

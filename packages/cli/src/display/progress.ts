@@ -3,34 +3,34 @@
  * where the terminal cannot redraw, a line is written every few seconds.
  */
 import { formatNumber } from "./numbers.ts"
-import { own } from "./output.ts"
+import { terminalSequence } from "./output.ts"
 import type { Terminal } from "./terminal.ts"
-import { fitted } from "./text.ts"
+import { truncate } from "./text.ts"
 import { escapeToLine } from "./visible.ts"
 
-const REDRAWN_EVERY_MS = 100
+const REDRAW_INTERVAL_MS = 100
 const TICK_MS = 1_000
-const WRITTEN_EVERY_MS = 10_000 // in a pipe: work that is shorter writes nothing
+const LINE_INTERVAL_MS = 10_000 // in a pipe: work that is shorter writes nothing
 /** Work that only waits is shown after this. */
-const PATIENCE_MS = 400
+const QUIET_MS = 400
 
 export interface Progress {
   /** What is done now. `at`: how much of it is finished. */
-  show(what: string, at?: Steps): void
+  show(what: string, at?: ProgressSteps): void
   /** Takes the line away, so that other output can follow. The next `show` brings it back. */
   clear(): void
   /** Must be called, also after a failure. */
   end(): void
 }
 
-export interface Steps {
+export interface ProgressSteps {
   readonly done: number
   readonly of: number
 }
 
 export type ProgressTerminal = Pick<Terminal, "complain"> & Partial<Pick<Terminal, "columns" | "canRewrite">>
 
-const USUAL_COLUMNS = 80
+const DEFAULT_COLUMNS = 80
 
 export function progressOn(terminal: ProgressTerminal, now: () => number = () => performance.now()): Progress {
   const { complain, canRewrite = false } = terminal
@@ -40,16 +40,19 @@ export function progressOn(terminal: ProgressTerminal, now: () => number = () =>
   let drawnAt = canRewrite ? Number.NEGATIVE_INFINITY : started
   const draw = () => {
     const at = now()
-    if (words === "" || at - drawnAt < (canRewrite ? REDRAWN_EVERY_MS : WRITTEN_EVERY_MS)) return
+    if (words === "" || at - drawnAt < (canRewrite ? REDRAW_INTERVAL_MS : LINE_INTERVAL_MS)) return
     drawnAt = at
     const seconds = at - started >= TICK_MS ? `, ${formatNumber(Math.floor((at - started) / 1_000))} s` : ""
     const line = escapeToLine(`${words}${seconds}`)
-    if (canRewrite) complain(`${own("1G")}${fitted(line, (terminal.columns ?? USUAL_COLUMNS) - 1)}${own("K")}`)
+    if (canRewrite)
+      complain(
+        `${terminalSequence("1G")}${truncate(line, (terminal.columns ?? DEFAULT_COLUMNS) - 1)}${terminalSequence("K")}`,
+      )
     else complain(`${line}\n`)
     isShown = canRewrite
   }
   const clear = () => {
-    if (isShown) complain(`${own("1G")}${own("K")}`)
+    if (isShown) complain(`${terminalSequence("1G")}${terminalSequence("K")}`)
     isShown = false
     if (canRewrite) drawnAt = Number.NEGATIVE_INFINITY
   }
@@ -70,9 +73,9 @@ export function progressOn(terminal: ProgressTerminal, now: () => number = () =>
 }
 
 /** Shows a line while work runs that says nothing about how far it is. Short work shows none. */
-export async function during<T>(terminal: ProgressTerminal, what: string, work: () => Promise<T>): Promise<T> {
+export async function withProgress<T>(terminal: ProgressTerminal, what: string, work: () => Promise<T>): Promise<T> {
   const progress = progressOn(terminal)
-  const timer = setTimeout(() => progress.show(what), PATIENCE_MS)
+  const timer = setTimeout(() => progress.show(what), QUIET_MS)
   timer.unref()
   try {
     return await work()

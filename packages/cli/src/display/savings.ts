@@ -8,31 +8,31 @@ import { CAUSE_LABELS, formatMissCost, LAYER_LABELS } from "@strata/page"
 import { formatCompact, formatDollars, formatDollarsOrUnknown, formatNumber, pluralize } from "./numbers.ts"
 import { table } from "./table.ts"
 import { plainStyle, type Style } from "./terminal.ts"
-import { indented, wrapped } from "./text.ts"
+import { indent, wrapText } from "./text.ts"
 
-export interface Look {
+export interface SavingsOptions {
   readonly width: number
   readonly style?: Style
 }
 
 /** `22.75M read from cache, 409K written to cache, 1.1K uncached` */
-export const cacheWords = ({ cacheRead, cacheWrite5m, cacheWrite1h, input }: TokenCounts): string =>
+export const describeCacheUse = ({ cacheRead, cacheWrite5m, cacheWrite1h, input }: TokenCounts): string =>
   `${formatCompact(cacheRead)} read from cache, ${formatCompact(cacheWrite5m + cacheWrite1h)} written to cache, ${formatCompact(input)} uncached`
 
 /** `$0.0512 saved, 1.20M tokens not sent` */
-export function savedInAll(savings: readonly LayerSaving[]): string {
-  return `${moneySaved(savings)}, ${formatCompact(totalSaving(savings).unsent)} tokens not sent`
+export function describeTotalSavings(savings: readonly LayerSaving[]): string {
+  return `${describeMoneySaved(savings)}, ${formatCompact(totalSaving(savings).unsent)} tokens not sent`
 }
 
 /** `$0.0512 saved`, or that the layers have cost more so far, or that the price is unknown. */
-function moneySaved(savings: readonly LayerSaving[]): string {
+function describeMoneySaved(savings: readonly LayerSaving[]): string {
   const { dollars: saved } = totalSaving(savings)
   if (saved === undefined) return "savings unknown (no price)"
   return saved < 0 ? `${formatDollars(-saved)} more spent than saved so far` : `${formatDollars(saved)} saved`
 }
 
 /** A table, then what each row is compared with. */
-export function savingLines(savings: readonly LayerSaving[], { width, style = plainStyle }: Look): string[] {
+export function savingLines(savings: readonly LayerSaving[], { width, style = plainStyle }: SavingsOptions): string[] {
   if (savings.length === 0) return []
   return [
     ...table({
@@ -57,13 +57,13 @@ export function savingLines(savings: readonly LayerSaving[], { width, style = pl
         formatDollarsOrUnknown(saved),
       ]),
     }),
-    ...savings.flatMap((saving) => remarksOn(saving, { width, style })),
+    ...savings.flatMap((saving) => savingsRemarks(saving, { width, style })),
   ]
 }
 
-function remarksOn(
+function savingsRemarks(
   { layer, counterfactual, dollars: saved, unmeasured, spared }: LayerSaving,
-  { width, style }: Required<Look>,
+  { width, style }: Required<SavingsOptions>,
 ) {
   const remarks = [
     `${LAYER_LABELS[layer]}: ${counterfactual}`,
@@ -73,13 +73,13 @@ function remarksOn(
       : []),
     ...(unmeasured > 0 ? [`${pluralize(unmeasured, "decision")} without a size: not counted.`] : []),
   ]
-  return indented(wrapped(remarks.join(" "), width - 2), 2).map(style.dim)
+  return indent(wrapText(remarks.join(" "), width - 2), 2).map(style.dim)
 }
 
 /** What was paid again after a lost cache, by cause, the most expensive first. */
-export function lostCacheLines(
+export function cacheMissLines(
   totals: Iterable<readonly [BreakCause, CacheBreakTotal]>,
-  { width, style = plainStyle }: Look,
+  { width, style = plainStyle }: SavingsOptions,
 ): string[] {
   const causes = [...totals].toSorted(([, a], [, b]) => b.rewrittenTokens - a.rewrittenTokens)
   if (causes.length === 0) return []
@@ -103,25 +103,25 @@ export function lostCacheLines(
 
 export function repeatedReadLines(
   { files, tokens, dollars: paid, counted: how }: RepeatedReads,
-  { width }: Look,
+  { width }: SavingsOptions,
 ): string[] {
   if (tokens === 0) return []
   const cost = paid === undefined ? "cost unknown" : `about ${formatDollars(paid)}`
-  return wrapped(
+  return wrapText(
     `${pluralize(files, "file was", "files were")} read again: ${formatCompact(tokens)} tokens, ${cost}. ${how}`,
     width,
   )
 }
 
 /** What is kept out of the window now: `45.0K put aside, 12.0K cleared`; empty if nothing is. */
-export function keptOut(savings: readonly LayerSaving[]): string {
+export function describeKeptOut(savings: readonly LayerSaving[]): string {
   return savings
     .filter(({ standing }) => standing > 0)
-    .map(({ layer, standing }) => `${formatCompact(standing)} ${KEPT_OUT_WORDS[layer]}`)
+    .map(({ layer, standing }) => `${formatCompact(standing)} ${KEPT_OUT_LABELS[layer]}`)
     .join(", ")
 }
 
-const KEPT_OUT_WORDS: Readonly<Record<LayerSaving["layer"], string>> = {
+const KEPT_OUT_LABELS: Readonly<Record<LayerSaving["layer"], string>> = {
   "tool-results": "put aside",
   microcompact: "cleared",
   fold: "folded",

@@ -1,24 +1,27 @@
 /** What the reports of several commands have in common: the line with a file's name, titles of sections, gaps and endings. */
 import { pluralize } from "./numbers.ts"
 import type { Style } from "./terminal.ts"
-import { fittedAtEnd, indented, widthOf, wrapped } from "./text.ts"
+import { indent, truncateStart, widthOf, wrapText } from "./text.ts"
 import { escapeToLine } from "./visible.ts"
 
-export interface Look {
+export interface SectionOptions {
   readonly style: Style
   readonly width: number
 }
 
 /** `── session.jsonl ────` */
-export function fileLine(file: string, { style, width }: Look): string {
-  const name = fittedAtEnd(escapeToLine(file), width - 6)
+export function fileLine(file: string, { style, width }: SectionOptions): string {
+  const name = truncateStart(escapeToLine(file), width - 6)
   return `${style.dim("──")} ${style.bold(name)} ${style.dim("─".repeat(Math.max(0, width - 4 - widthOf(name))))}`
 }
 
 /** A title and its facts, on one line if it fits. */
-export function titled({ style, width }: Look, { title, about = "" }: { title: string; about?: string }): string[] {
+export function sectionTitle(
+  { style, width }: SectionOptions,
+  { title, about = "" }: { title: string; about?: string },
+): string[] {
   if (title.length + 2 + widthOf(about) > width) {
-    return [style.bold(title), ...indented(wrapped(about, width - 2), 2).map(style.dim)]
+    return [style.bold(title), ...indent(wrapText(about, width - 2), 2).map(style.dim)]
   }
   return [about === "" ? style.bold(title) : `${style.bold(title)}  ${style.dim(about)}`]
 }
@@ -27,5 +30,5 @@ export function titled({ style, width }: Look, { title, about = "" }: { title: s
 export const withGap = (lines: readonly string[]): readonly string[] => (lines.length === 0 ? [] : ["", ...lines])
 
 /** How many were left out. */
-export const more = (count: number, what: string, plural = `${what}s`): string[] =>
+export const moreLine = (count: number, what: string, plural = `${what}s`): string[] =>
   count > 0 ? [`  and ${pluralize(count, `more ${what}`, `more ${plural}`)}`] : []

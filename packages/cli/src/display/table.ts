@@ -2,7 +2,7 @@
  * Tables: columns as wide as their content; if the screen is too narrow, minor ones are left out and some shrink. Empty columns without a
  * title are left out. A cell is one line unless its column wraps.
  */
-import { fitted, fittedAtEnd, padEnd, padStart, widthOf, wrapped } from "./text.ts"
+import { padEnd, padStart, truncate, truncateStart, widthOf, wrapText } from "./text.ts"
 
 export interface Column {
   readonly title: string
@@ -24,20 +24,20 @@ export interface TableOptions {
 }
 
 const GAP = 2
-const NARROWEST = 8
-const COMFORTABLE = 20 // minor columns go before others shrink below this
+const MIN_COLUMN_WIDTH = 8
+const COMFORTABLE_WIDTH = 20 // minor columns go before others shrink below this
 
 export function table({ columns: all, rows: given, width, indent = 2, titles }: TableOptions): string[] {
   const used = usedColumns({ columns: all, rows: given, width: width - indent })
   const columns = used.map((i) => all[i]!)
-  const rows = given.map((row) => used.map((i) => inOneLine(row[i] ?? "")))
+  const rows = given.map((row) => used.map((i) => joinCells(row[i] ?? "")))
   const head = columns.map(({ title }) => title)
   const lines = titles ? [head, ...rows] : rows
   const wanted = columns.map((_, i) => Math.max(0, ...lines.map((row) => widthOf(row[i] ?? ""))))
-  const widths = shrunk(wanted, { columns, width: width - indent })
+  const widths = shrinkColumns(wanted, { columns, width: width - indent })
   const line = (cells: readonly string[]) =>
     `${" ".repeat(indent)}${columns.map((column, i) => cell(cells[i] ?? "", { width: widths[i]!, column })).join(" ".repeat(GAP))}`.trimEnd()
-  const row = (cells: readonly string[]) => wrappedRow(cells, { columns, widths }).map(line).join("\n")
+  const row = (cells: readonly string[]) => wrapRow(cells, { columns, widths }).map(line).join("\n")
   return [...(titles ? [titles(line(head))] : []), ...rows.map(row)]
 }
 
@@ -48,7 +48,7 @@ function usedColumns({ columns, rows, width }: Omit<TableOptions, "indent" | "ti
   const needed = (i: number) => {
     const { title, gives } = columns[i]!
     const widest = Math.max(widthOf(title), ...rows.map((row) => widthOf(row[i] ?? "")))
-    return GAP + (gives ? Math.min(widest, COMFORTABLE) : widest)
+    return GAP + (gives ? Math.min(widest, COMFORTABLE_WIDTH) : widest)
   }
   for (;;) {
     const minor = used.findLast((i) => columns[i]!.isMinor)
@@ -58,26 +58,26 @@ function usedColumns({ columns, rows, width }: Omit<TableOptions, "indent" | "ti
 }
 
 /** A row as one line, or as several if a cell wraps. */
-function wrappedRow(
+function wrapRow(
   cells: readonly string[],
   { columns, widths }: { readonly columns: readonly Column[]; readonly widths: readonly number[] },
 ): readonly (readonly string[])[] {
   const at = columns.findIndex(({ gives }) => gives === "wrap")
-  const [first = "", ...others] = at < 0 ? [] : wrapped(cells[at] ?? "", widths[at]!)
+  const [first = "", ...others] = at < 0 ? [] : wrapText(cells[at] ?? "", widths[at]!)
   return at < 0
     ? [cells]
     : [cells.with(at, first), ...others.map((text) => columns.map((_, i) => (i === at ? text : "")))]
 }
 
 /** Shrinks the columns that can shrink, always the widest one first. */
-function shrunk(
+function shrinkColumns(
   wanted: readonly number[],
   { columns, width }: Pick<TableOptions, "columns" | "width">,
 ): readonly number[] {
   const widths = [...wanted]
   let over = sum(wanted) + GAP * (columns.length - 1) - width
   while (over-- > 0) {
-    const giving = widths.flatMap((one, i) => (columns[i]!.gives && one > NARROWEST ? [{ one, i }] : []))
+    const giving = widths.flatMap((one, i) => (columns[i]!.gives && one > MIN_COLUMN_WIDTH ? [{ one, i }] : []))
     const widest = giving.toSorted((a, b) => b.one - a.one)[0]
     if (widest === undefined) break
     widths[widest.i] = widest.one - 1
@@ -85,12 +85,12 @@ function shrunk(
   return widths
 }
 
-const inOneLine = (text: string): string => text.replace(/[\r\n]+/g, " ")
+const joinCells = (text: string): string => text.replace(/[\r\n]+/g, " ")
 
 const sum = (values: readonly number[]) => values.reduce((all, one) => all + one, 0)
 
 function cell(text: string, { width, column }: { readonly width: number; readonly column: Column }): string {
   const { align, gives } = column
-  const cut = gives === "beginning" ? fittedAtEnd(text, width) : gives === "end" ? fitted(text, width) : text
+  const cut = gives === "beginning" ? truncateStart(text, width) : gives === "end" ? truncate(text, width) : text
   return align === "right" ? padStart(cut, width) : padEnd(cut, width)
 }

@@ -3,14 +3,14 @@
  * `output.ts`: text from elsewhere cannot control the terminal, only the style functions here can.
  */
 import { inspect } from "node:util"
-import { guardOutput, own } from "./output.ts"
+import { guardOutput, terminalSequence } from "./output.ts"
 
-const LOOKS = [
+const STYLES = [
   ...(["bold", "dim", "red", "green", "yellow", "blue", "magenta", "cyan", "white", "gray"] as const),
   ...(["greenBright", "blueBright"] as const),
 ]
 
-export type Style = Readonly<Record<(typeof LOOKS)[number], (text: string) => string>> & {
+export type Style = Readonly<Record<(typeof STYLES)[number], (text: string) => string>> & {
   readonly isColorSupported: boolean
 }
 
@@ -28,20 +28,20 @@ export interface Terminal {
   readonly style: Style
 }
 
-const USUAL_SIZE = { columns: 80, rows: 24 } // when output goes to a file or a pipe
-const NARROWEST = 40 // below this, lines wrap
+const DEFAULT_SIZE = { columns: 80, rows: 24 } // when output goes to a file or a pipe
+const MIN_COLUMNS = 40 // below this, lines wrap
 
 export const plainStyle: Style = styleOf(false)
 export const colourStyle: Style = styleOf(true)
 
 function styleOf(isColorSupported: boolean): Style {
-  const functions = LOOKS.map((look) => [look, isColorSupported ? painter(look) : (text: string) => text] as const)
+  const functions = STYLES.map((look) => [look, isColorSupported ? painter(look) : (text: string) => text] as const)
   return { ...(Object.fromEntries(functions) as Omit<Style, "isColorSupported">), isColorSupported }
 }
 
 /** Inside another style of its kind, the outer one goes on where the inner one ends. */
-function painter(look: (typeof LOOKS)[number]): (text: string) => string {
-  const [start, end] = inspect.colors[look]!.map((code) => own(`${code}m`)) as [string, string]
+function painter(look: (typeof STYLES)[number]): (text: string) => string {
+  const [start, end] = inspect.colors[look]!.map((code) => terminalSequence(`${code}m`)) as [string, string]
   return (text) => `${start}${text.replaceAll(end, end + start)}${end}`
 }
 
@@ -59,18 +59,18 @@ export function processTerminal({ env, noColour }: TerminalOptions): Terminal {
     complain: (text) => stderr.write(text),
     // read every time: the window may be resized
     get columns() {
-      return Math.max(NARROWEST, stdout.columns ?? USUAL_SIZE.columns)
+      return Math.max(MIN_COLUMNS, stdout.columns ?? DEFAULT_SIZE.columns)
     },
     get rows() {
-      return stdout.rows ?? USUAL_SIZE.rows
+      return stdout.rows ?? DEFAULT_SIZE.rows
     },
     canRewrite: stderr.isTTY === true && env.TERM !== "dumb",
-    ...looksFor({ env, noColour, isTTY: stdout.isTTY === true }),
+    ...detectCapabilities({ env, noColour, isTTY: stdout.isTTY === true }),
   }
 }
 
 /** Whether output can be redrawn in place, and its colours. A dumb terminal can do neither. */
-export function looksFor({
+export function detectCapabilities({
   isTTY,
   ...options
 }: TerminalOptions & { readonly isTTY: boolean }): Pick<Terminal, "isScreen" | "style"> {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest"
-import { firstLine, fitted, fittedAtEnd, padEnd, widthOf, wrapped } from "./text.ts"
+import { firstLine, padEnd, truncate, truncateStart, widthOf, wrapText } from "./text.ts"
 
 describe("text for a terminal", () => {
   it("knows what takes two columns", () => {
@@ -9,16 +9,16 @@ describe("text for a terminal", () => {
   })
 
   it("cuts a text at its end and a path at its beginning", () => {
-    expect(fitted("packages/cli/src/main.ts", 12)).toBe("packages/cl…")
-    expect(fittedAtEnd("packages/cli/src/main.ts", 12)).toBe("…src/main.ts")
-    expect(fitted("日本語", 4)).toBe("日…")
-    expect(fitted("short", 12)).toBe("short")
+    expect(truncate("packages/cli/src/main.ts", 12)).toBe("packages/cl…")
+    expect(truncateStart("packages/cli/src/main.ts", 12)).toBe("…src/main.ts")
+    expect(truncate("日本語", 4)).toBe("日…")
+    expect(truncate("short", 12)).toBe("short")
   })
 
   it("wraps at spaces and leaves long words whole", () => {
-    expect(wrapped("to be or not to be", 8)).toEqual(["to be or", "not to", "be"])
-    expect(wrapped("a incomprehensible b", 5)).toEqual(["a", "incomprehensible", "b"])
-    expect(wrapped("", 5)).toEqual([])
+    expect(wrapText("to be or not to be", 8)).toEqual(["to be or", "not to", "be"])
+    expect(wrapText("a incomprehensible b", 5)).toEqual(["a", "incomprehensible", "b"])
+    expect(wrapText("", 5)).toEqual([])
   })
 })
 

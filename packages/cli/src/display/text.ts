@@ -26,25 +26,25 @@ export function widthOf(text: string): number {
 }
 
 /** The start of a text, if it is too long. The text must not contain colours. */
-export function fitted(text: string, width: number): string {
-  return widthOf(text) <= width ? text : `${taken(text, width - 1)}${ELLIPSIS}`
+export function truncate(text: string, width: number): string {
+  return widthOf(text) <= width ? text : `${takeColumns(text, width - 1)}${ELLIPSIS}`
 }
 
 /** The first line that is not blank, cut to this many columns. */
 export function firstLine(text: string, max = LINE_COLUMNS): string {
   const line = text.split("\n").find((candidate) => candidate.trim() !== "")
-  return fitted((line?.trim() ?? "").slice(0, max * MAX_LETTER), max)
+  return truncate((line?.trim() ?? "").slice(0, max * MAX_LETTER), max)
 }
 
 /** The end of a text, if it is too long: for paths. */
-export function fittedAtEnd(text: string, width: number): string {
+export function truncateStart(text: string, width: number): string {
   if (widthOf(text) <= width) return text
   const letters = [...graphemes(text)].map(({ segment }) => segment)
   while (letters.length > 0 && widthOf(letters.join("")) > width - 1) letters.shift()
   return `${ELLIPSIS}${letters.join("")}`
 }
 
-function taken(text: string, width: number): string {
+function takeColumns(text: string, width: number): string {
   let used = 0
   let result = ""
   for (const { segment } of graphemes(text)) {
@@ -59,7 +59,7 @@ export const padEnd = (text: string, width: number): string => text + " ".repeat
 export const padStart = (text: string, width: number): string => " ".repeat(Math.max(0, width - widthOf(text))) + text
 
 /** Breaks at spaces. A word longer than a line gets its own line. */
-export function wrapped(text: string, width: number): string[] {
+export function wrapText(text: string, width: number): string[] {
   const lines: string[] = []
   let line = ""
   for (const word of text.split(/\s+/).filter((part) => part !== "")) {
@@ -71,5 +71,5 @@ export function wrapped(text: string, width: number): string[] {
   return line === "" ? lines : [...lines, line]
 }
 
-export const indented = (lines: readonly string[], columns: number): string[] =>
+export const indent = (lines: readonly string[], columns: number): string[] =>
   lines.map((line) => (line === "" ? "" : " ".repeat(columns) + line))

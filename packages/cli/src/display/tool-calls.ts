@@ -11,16 +11,16 @@ export interface ResultSummary {
 }
 
 /** How our own refusals begin. */
-const OURS = /^Not allowed: /
+const OWN_DENIAL = /^Not allowed: /
 
 export function resultSummary(result: ToolResult): ResultSummary {
   const state = resultState(result)
   const text = resultText(result)
-  return { state, text: firstLine(state === "denied" ? text.replace(OURS, "") : text) }
+  return { state, text: firstLine(state === "denied" ? text.replace(OWN_DENIAL, "") : text) }
 }
 
 /** A tool call in a few words: its name and its summary, without repeating the name. */
-export function callWords(name: string, summary: string): string {
+export function describeCall(name: string, summary: string): string {
   const repeats = summary.toLowerCase().startsWith(`${name.toLowerCase()} `)
   return `${name} ${repeats ? summary.slice(name.length + 1) : summary}`.trimEnd()
 }

@@ -6,14 +6,14 @@ import { waitingLine } from "./waiting-line.ts"
 
 function line({ canRewrite }: { readonly canRewrite: boolean }) {
   const filter = outputFilter()
-  let said = ""
+  let printed = ""
   const write = (text: string) => {
-    said += filter(text).replaceAll("\u001b[1G", "<start>").replaceAll("\u001b[K", "<clear>")
+    printed += filter(text).replaceAll("\u001b[1G", "<start>").replaceAll("\u001b[K", "<clear>")
   }
   const given = { print: write, complain: write, columns: 80, rows: 24, isScreen: true, canRewrite, style: plainStyle }
   const taken = () => {
-    const text = said
-    said = ""
+    const text = printed
+    printed = ""
     return text
   }
   return { ...waitingLine(given), taken }

@@ -3,12 +3,12 @@
  * a pipe a second line says that it answers.
  */
 import { type ShowWaiting, WAITING } from "../store-waiting.ts"
-import { own } from "./output.ts"
+import { terminalSequence } from "./output.ts"
 import type { Terminal } from "./terminal.ts"
-import { fitted } from "./text.ts"
+import { truncate } from "./text.ts"
 
-const OVER = "The database answers again."
-const CLEARED = `${own("1G")}${own("K")}`
+const STORE_ANSWERS = "The database answers again."
+const CLEARED = `${terminalSequence("1G")}${terminalSequence("K")}`
 
 export interface WaitingLine {
   /** Output through it leaves the line whole. */
@@ -20,7 +20,7 @@ export function waitingLine(terminal: Terminal): WaitingLine {
   const { canRewrite = false, isScreen, style } = terminal
   let [isWaiting, isDrawn, isLineOpen] = [false, false, false]
   const draw = () => {
-    terminal.complain(`${own("1G")}${fitted(WAITING, terminal.columns - 1)}${own("K")}`)
+    terminal.complain(`${terminalSequence("1G")}${truncate(WAITING, terminal.columns - 1)}${terminalSequence("K")}`)
     isDrawn = true
   }
   const clear = () => {
@@ -47,7 +47,7 @@ export function waitingLine(terminal: Terminal): WaitingLine {
     },
     show(isSo) {
       isWaiting = isSo
-      if (!canRewrite) return terminal.complain(`${isSo ? WAITING : OVER}\n`)
+      if (!canRewrite) return terminal.complain(`${isSo ? WAITING : STORE_ANSWERS}\n`)
       if (!isSo) return clear()
       if (isLineOpen) terminal.complain("\n")
       isLineOpen = false

@@ -1,5 +1,5 @@
 /** One line of `strata doctor`. */
-export interface Check {
+export interface CheckResult {
   readonly name: string
   readonly state: "ok" | "problem" | "not checked"
   /** What was found; for a problem also what to do. */
@@ -12,6 +12,6 @@ export function reasonOf(error: unknown): string {
   return code ?? message ?? String(error)
 }
 
-export const ok = (name: string, about: string): Check => ({ name, state: "ok", about })
-export const problem = (name: string, about: string): Check => ({ name, state: "problem", about })
-export const notChecked = (name: string, about: string): Check => ({ name, state: "not checked", about })
+export const ok = (name: string, about: string): CheckResult => ({ name, state: "ok", about })
+export const problem = (name: string, about: string): CheckResult => ({ name, state: "problem", about })
+export const notChecked = (name: string, about: string): CheckResult => ({ name, state: "not checked", about })

@@ -9,36 +9,36 @@ import { join } from "node:path"
 import { strataDirectory } from "@strata/core"
 import { sandboxSentence, systemSandbox } from "@strata/core/agent"
 import { readArguments } from "../arguments.ts"
-import { askForWord } from "../ask-for-word.ts"
-import { type Call, type Run, UsageError } from "../command.ts"
+import { type CommandCall, type Run, UsageError } from "../command.ts"
+import { promptForChoice } from "../confirm.ts"
 import { connectThroughProxy } from "../connection.ts"
 import type { Terminal } from "../display/terminal.ts"
-import { indented, padEnd, wrapped } from "../display/text.ts"
+import { indent, padEnd, wrapText } from "../display/text.ts"
 import { escapeToLine, jsonForTerminal } from "../display/visible.ts"
 import { nodeProblem } from "../node-version.ts"
-import { type Announcement, announced } from "../proxy/announcement.ts"
+import { type Announcement, listAnnouncements } from "../proxy/announcement.ts"
 import { DOCTOR } from "../proxy/descriptions.ts"
-import { isPublic, namedUpstream, pastProxies, publicApi, shownAddress } from "../proxy/upstream.ts"
+import { displayAddress, isPublic, namedUpstream, publicApi, skipProxies } from "../proxy/upstream.ts"
 import { type BaseUrlInForce, baseUrlInForce, claudeVariable } from "../wrap/base-url.ts"
 import { CLIENT_NAMES, type ClientName } from "../wrap/client-names.ts"
-import { briefProblem, briefStore } from "./brief-store.ts"
-import { type Check, ok, problem, reasonOf } from "./check.ts"
+import { describeStoreProblem, openBriefStore } from "./brief-store.ts"
+import { type CheckResult, ok, problem, reasonOf } from "./check.ts"
 import { checkPlugin } from "./plugin.ts"
 import { checkCache, checkUpstream } from "./server.ts"
 
 // What is known about a client: its version, the base URL it would use, and whether its tools load when they are needed.
 
-const PATIENCE_MS = 20_000
+const VERSION_TIMEOUT_MS = 20_000
 
-type Place = Pick<Call, "cwd" | "env">
+type ClientContext = Pick<CommandCall, "cwd" | "env">
 
 /** `undefined`: it is not there. */
-export function versionOf(client: ClientName, { cwd, env }: Place): Promise<string | undefined> {
+export function clientVersion(client: ClientName, { cwd, env }: ClientContext): Promise<string | undefined> {
   return new Promise((resolve) => {
     execFile(
       client,
       ["--version"],
-      { cwd, env: env as NodeJS.ProcessEnv, timeout: PATIENCE_MS, shell: process.platform === "win32" },
+      { cwd, env: env as NodeJS.ProcessEnv, timeout: VERSION_TIMEOUT_MS, shell: process.platform === "win32" },
       (error, stdout, stderr) => {
         if ((error as NodeJS.ErrnoException | null)?.code === "ENOENT") return resolve(undefined)
         const line = `${stdout}\n${stderr}`.split("\n").find((text) => /\d+\.\d+/.test(text))
@@ -48,7 +48,7 @@ export function versionOf(client: ClientName, { cwd, env }: Place): Promise<stri
   })
 }
 
-export function checkBaseUrl(inForce: BaseUrlInForce | undefined, proxies: readonly Announcement[]): Check {
+export function checkBaseUrl(inForce: BaseUrlInForce | undefined, proxies: readonly Announcement[]): CheckResult {
   const name = "base URL"
   if (!inForce) return ok(name, "the public API; strata wrap sets another for one command")
   const { url, file } = inForce
@@ -56,11 +56,11 @@ export function checkBaseUrl(inForce: BaseUrlInForce | undefined, proxies: reado
   if (!/^https?:\/\//i.test(url) || !URL.canParse(url))
     return problem(name, `${from} has one that is not a URL. Use one that starts with http:// or https://.`)
   if (proxies.some((proxy) => url.startsWith(proxy.url))) return ok(name, `a running Strata proxy, from ${from}`)
-  return ok(name, `${shownAddress(url)}, from ${from}; strata wrap puts itself in front of it`)
+  return ok(name, `${displayAddress(url)}, from ${from}; strata wrap puts itself in front of it`)
 }
 
 /** Where the base URL is not Claude's own, its on-demand tools are on only if a variable says so. */
-export async function checkTools(inForce: BaseUrlInForce | undefined, place: Place): Promise<Check> {
+export async function checkTools(inForce: BaseUrlInForce | undefined, place: ClientContext): Promise<CheckResult> {
   const name = "on-demand tools"
   const set = (await claudeVariable("ENABLE_TOOL_SEARCH", place))?.value ?? place.env.ENABLE_TOOL_SEARCH
   if (set !== undefined && /^(?:false|0|no|off)$/i.test(set))
@@ -76,17 +76,17 @@ export async function checkTools(inForce: BaseUrlInForce | undefined, place: Pla
 const MIN_FREE = 500_000_000 // bytes; a day of long conversations
 const GIGABYTE = 1e9
 
-export function checkNode(): Check {
+export function checkNode(): CheckResult {
   const wrong = nodeProblem(process.versions.node)
   return wrong === undefined ? ok("Node", process.versions.node) : problem("Node", wrong)
 }
 
 /** Strata works without one, so a missing one is no problem. */
-export async function checkSandbox(): Promise<Check> {
+export async function checkSandbox(): Promise<CheckResult> {
   return ok("sandbox", sandboxSentence("unasked", await systemSandbox()))
 }
 
-export async function checkPort(port = 0): Promise<Check> {
+export async function checkPort(port = 0): Promise<CheckResult> {
   const server = createServer()
   server.listen(port, "127.0.0.1")
   try {
@@ -100,7 +100,7 @@ export async function checkPort(port = 0): Promise<Check> {
   }
 }
 
-export async function checkDisk(env: Call["env"]): Promise<Check> {
+export async function checkDisk(env: CommandCall["env"]): Promise<CheckResult> {
   const directory = strataDirectory(env)
   const probe = join(directory, `.doctor-${randomUUID()}`)
   try {
@@ -119,14 +119,14 @@ export async function checkDisk(env: Call["env"]): Promise<Check> {
 // Whether the store that `STRATA_STORE` names answers.
 
 /** Nothing where files are kept: their disk is checked. */
-export async function checkStore(env: Call["env"]): Promise<readonly Check[]> {
+export async function checkStore(env: CommandCall["env"]): Promise<readonly CheckResult[]> {
   if (!env.STRATA_STORE?.trim()) return []
   try {
-    const store = await briefStore({ dir: strataDirectory(env), env })
+    const store = await openBriefStore({ dir: strataDirectory(env), env })
     await store.projects()
     return [ok("store", `${store.description} answers`)]
   } catch (error) {
-    return [problem("store", briefProblem(error))]
+    return [problem("store", describeStoreProblem(error))]
   }
 }
 
@@ -139,13 +139,15 @@ export const run: Run = async ({ args, cwd, env, terminal, stdin }) => {
   const place = { cwd: await realpath(cwd), env }
   const clients = await checkClients(client, place)
   const inForce = await baseUrlInForce(client, place)
-  const proxies = await announced(env)
+  const proxies = await listAnnouncements(env)
   const baseUrl = checkBaseUrl(inForce, proxies)
-  const own = inForce && baseUrl.state === "ok" ? pastProxies(inForce.url, proxies) : publicApi.upstream
+  const own = inForce && baseUrl.state === "ok" ? skipProxies(inForce.url, proxies) : publicApi.upstream
   const upstream = namedUpstream(values.upstream, env)?.upstream ?? own
   const isAllowed = async (question: string) =>
     values.yes ||
-    (!values.json && stdin?.isTTY === true && (await askForWord(`${question} (yes or no) `, ["yes", "no"])) === "yes")
+    (!values.json &&
+      stdin?.isTTY === true &&
+      (await promptForChoice(`${question} (yes or no) `, ["yes", "no"])) === "yes")
   const server = await checkUpstream(upstream)
   const checks = [
     ...clients,
@@ -172,9 +174,12 @@ function clientNamed(name: string | undefined): ClientName | undefined {
 }
 
 /** The named one must be there. Without a name, those that are there are listed. */
-async function checkClients(client: ClientName | undefined, place: Pick<Call, "cwd" | "env">): Promise<Check[]> {
+async function checkClients(
+  client: ClientName | undefined,
+  place: Pick<CommandCall, "cwd" | "env">,
+): Promise<CheckResult[]> {
   const asked = client ? [client] : CLIENT_NAMES
-  const versions = await Promise.all(asked.map((name) => versionOf(name, place)))
+  const versions = await Promise.all(asked.map((name) => clientVersion(name, place)))
   const found = asked.flatMap((name, at) => (versions[at] === undefined ? [] : [ok(name, versions[at])]))
   if (found.length > 0) return found
   return client
@@ -182,12 +187,12 @@ async function checkClients(client: ClientName | undefined, place: Pick<Call, "c
     : [ok("client", `none of ${CLIENT_NAMES.join(", ")} is on the PATH; strata wrap -- COMMAND takes any other`)]
 }
 
-function lines(checks: readonly Check[], { style, columns }: Terminal): readonly string[] {
-  const marks = { ok: style.green("ok     "), problem: style.red("problem"), "not checked": style.dim("not yet") }
+function lines(checks: readonly CheckResult[], { style, columns }: Terminal): readonly string[] {
+  const signs = { ok: style.green("ok     "), problem: style.red("problem"), "not checked": style.dim("not yet") }
   const width = Math.max(...checks.map(({ name }) => name.length))
   const start = 7 + 2 + width + 2
   return checks.flatMap(({ name, state, about }) => {
-    const [first = "", ...rest] = wrapped(escapeToLine(about), Math.min(columns, WIDEST) - start)
-    return [`${marks[state]}  ${padEnd(name, width)}  ${first}`, ...indented(rest, start)]
+    const [first = "", ...rest] = wrapText(escapeToLine(about), Math.min(columns, WIDEST) - start)
+    return [`${signs[state]}  ${padEnd(name, width)}  ${first}`, ...indent(rest, start)]
   })
 }

@@ -1,12 +1,12 @@
 /** Whether the plugin of Claude Code does its work, from what it noted about each compaction. */
 import { listClientCompactions } from "@strata/plugins"
-import type { Call } from "../command.ts"
-import { type Check, ok, problem } from "./check.ts"
+import type { CommandCall } from "../command.ts"
+import { type CheckResult, ok, problem } from "./check.ts"
 
 const NAME = "plugin"
 
 /** No line where Claude Code never handed over a compaction. */
-export async function checkPlugin(env: Call["env"]): Promise<readonly Check[]> {
+export async function checkPlugin(env: CommandCall["env"]): Promise<readonly CheckResult[]> {
   const all = await listClientCompactions("claude-code", env)
   const failed = all.filter(({ outcome }) => outcome === "fell-back")
   if (all.length === 0) return []

@@ -8,12 +8,12 @@ import type { DreamController, DreamResult } from "@strata/core/memory"
 import { type DreamFigures, describeChange, dreamSettings, openProjectMemory, projectDreams } from "@strata/core/memory"
 import { offlineModel } from "@strata/core/offline"
 import { resolveProject } from "@strata/core/projects"
-import { createFlags, readSettings, trustOf } from "@strata/core/settings"
+import { createFlags, readSettings, readTrustState } from "@strata/core/settings"
 import { storeFrom } from "@strata/core/store"
 import { dreamProgress } from "@strata/page"
 import { readArguments } from "../arguments.ts"
-import { askForWord } from "../ask-for-word.ts"
-import { type Call, type Run, UsageError } from "../command.ts"
+import { type CommandCall, type Run, UsageError } from "../command.ts"
+import { promptForChoice } from "../confirm.ts"
 import { connectionFrom } from "../connection.ts"
 import { DREAM } from "../descriptions.ts"
 import { progressOn } from "../display/progress.ts"
@@ -23,7 +23,7 @@ import { diffLines } from "../memory/page.ts"
 import { interruptible } from "../run/interruption.ts"
 import { modelFrom } from "../session-options.ts"
 import { nearestTo } from "../suggestion.ts"
-import { costWords, statusLines } from "./page.ts"
+import { describeDreamCost, statusLines } from "./page.ts"
 
 const DONE = 0
 const NOT_DONE = 1
@@ -35,11 +35,11 @@ const GOOD_ENDS: ReadonlySet<DreamResult["state"]> = new Set(["installed", "noth
 
 export const run: Run = async ({ args, cwd, env, terminal }) => {
   const { values, operands } = readArguments(DREAM, args)
-  const action = actionOf(operands[0])
+  const action = parseAction(operands[0])
   if (values.accept && values.reject) throw new UsageError("Use only one of --accept and --reject.")
   if ((values.accept || values.reject) && action !== "review")
     throw new UsageError("--accept and --reject belong to: strata dream review")
-  const place = await openDreamPlace({ cwd, env, model: values.model })
+  const place = await openDreamContext({ cwd, env, model: values.model })
   try {
     switch (action) {
       case "now":
@@ -49,14 +49,14 @@ export const run: Run = async ({ args, cwd, env, terminal }) => {
       case "kill":
         return await kill(place, terminal)
       case "review":
-        return await review(place, { terminal, json: values.json, answer: answerOf(values) })
+        return await review(place, { terminal, json: values.json, answer: readAnswer(values) })
     }
   } finally {
     place.close()
   }
 }
 
-function actionOf(name: string = "now"): Action {
+function parseAction(name: string = "now"): Action {
   const action = ACTIONS.find((one) => one === name)
   if (action) return action
   const near = nearestTo(name, ACTIONS)
@@ -64,14 +64,14 @@ function actionOf(name: string = "now"): Action {
   throw new UsageError(`strata dream has no action ${name}. ${hint}`)
 }
 
-const answerOf = ({ accept, reject }: { accept: boolean; reject: boolean }): "accept" | "reject" | undefined =>
+const readAnswer = ({ accept, reject }: { accept: boolean; reject: boolean }): "accept" | "reject" | undefined =>
   accept ? "accept" : reject ? "reject" : undefined
 
 const WITHOUT_KEY =
   "There is no API key, so no model is asked. By rule, repetitions are merged and outdated memories are marked."
 
 /** Ctrl-C ends the dream, and the memory stays as it was. */
-async function dreamNow({ dreaming, figures, isConnected }: DreamPlace, terminal: Terminal): Promise<number> {
+async function dreamNow({ dreaming, figures, isConnected }: DreamContext, terminal: Terminal): Promise<number> {
   if (!isConnected) terminal.complain(`${WITHOUT_KEY}\n`)
   const interruption = interruptible()
   const progress = terminal.canRewrite ? progressOn(terminal) : undefined
@@ -87,7 +87,7 @@ async function dreamNow({ dreaming, figures, isConnected }: DreamPlace, terminal
     progress?.end()
     const isGood = GOOD_ENDS.has(end.state)
     const say = isGood ? terminal.print : terminal.complain
-    say(`${[escapeToLine(end.message), costWords(dreaming.state)].filter(Boolean).join("\n")}\n`)
+    say(`${[escapeToLine(end.message), describeDreamCost(dreaming.state)].filter(Boolean).join("\n")}\n`)
     return isGood ? DONE : NOT_DONE
   } finally {
     stopWatching()
@@ -96,12 +96,15 @@ async function dreamNow({ dreaming, figures, isConnected }: DreamPlace, terminal
   }
 }
 
-interface Showing {
+interface DreamStatusOptions {
   readonly terminal: Terminal
   readonly json: boolean
 }
 
-async function showStatus({ dreaming, figures }: DreamPlace, { terminal, json }: Showing): Promise<number> {
+async function showStatus(
+  { dreaming, figures }: DreamContext,
+  { terminal, json }: DreamStatusOptions,
+): Promise<number> {
   const overview = await dreaming.overview({ figures })
   const { pending, ...rest } = overview
   const value = { ...rest, ...(pending ? { pending: { id: pending.id, at: pending.at, reason: pending.reason } } : {}) }
@@ -110,7 +113,7 @@ async function showStatus({ dreaming, figures }: DreamPlace, { terminal, json }:
   return DONE
 }
 
-async function kill({ dreaming }: DreamPlace, terminal: Terminal): Promise<number> {
+async function kill({ dreaming }: DreamContext, terminal: Terminal): Promise<number> {
   const answer = await dreaming.killAny()
   if (answer.state === "none") {
     terminal.complain(`${answer.why}\n`)
@@ -120,11 +123,14 @@ async function kill({ dreaming }: DreamPlace, terminal: Terminal): Promise<numbe
   return DONE
 }
 
-interface Reviewing extends Showing {
+interface DreamReviewOptions extends DreamStatusOptions {
   readonly answer: "accept" | "reject" | undefined
 }
 
-async function review({ dreaming }: DreamPlace, { terminal, json, answer: given }: Reviewing): Promise<number> {
+async function review(
+  { dreaming }: DreamContext,
+  { terminal, json, answer: given }: DreamReviewOptions,
+): Promise<number> {
   const pending = await dreaming.review()
   if (!pending) {
     terminal.print(json ? "null\n" : "No dream waits for your consent.\n")
@@ -158,10 +164,10 @@ async function review({ dreaming }: DreamPlace, { terminal, json, answer: given 
 async function askAtTerminal(): Promise<"accept" | "reject" | "later" | undefined> {
   if (process.stdin.isTTY !== true || process.stdout.isTTY !== true)
     throw new UsageError("strata dream review asks at a terminal. In scripts, use --accept or --reject.")
-  return askForWord("\naccept, reject or later? ", ["accept", "reject", "later"])
+  return promptForChoice("\naccept, reject or later? ", ["accept", "reject", "later"])
 }
 
-async function accept({ dreaming }: Pick<DreamPlace, "dreaming">, { print, complain }: Terminal): Promise<number> {
+async function accept({ dreaming }: Pick<DreamContext, "dreaming">, { print, complain }: Terminal): Promise<number> {
   const installed = await dreaming.accept()
   if (installed.state === "conflict") {
     const files = installed.files.map(escapeToLine).join(", ")
@@ -175,7 +181,7 @@ async function accept({ dreaming }: Pick<DreamPlace, "dreaming">, { print, compl
 }
 
 /** The dreams of the project that a directory belongs to, without a conversation. */
-interface DreamPlace {
+interface DreamContext {
   readonly dreaming: DreamController
   readonly figures: DreamFigures
   /** Without a connection the offline model dreams. */
@@ -183,15 +189,15 @@ interface DreamPlace {
   close(): void
 }
 
-interface DreamPlaceOptions extends Pick<Call, "cwd" | "env"> {
+interface DreamContextOptions extends Pick<CommandCall, "cwd" | "env"> {
   readonly model?: string | undefined
 }
 
-async function openDreamPlace({ cwd: given, env, model }: DreamPlaceOptions): Promise<DreamPlace> {
+async function openDreamContext({ cwd: given, env, model }: DreamContextOptions): Promise<DreamContext> {
   const root = strataDirectory(env)
   const cwd = await realpath(given)
   const reading = await readSettings({ home: root, cwd, env })
-  const trust = await trustOf(root, reading)
+  const trust = await readTrustState(root, reading)
   const { values } = reading.settings({ trusted: trust.state !== "untrusted" })
   const store = storeFrom({ dir: root, env })
   const memory = await openProjectMemory({

@@ -2,31 +2,31 @@
 import { stat } from "node:fs/promises"
 import { basename, dirname, resolve } from "node:path"
 import { findTranscripts, listArchivedTranscripts } from "@strata/transcripts"
-import { type Call, UsageError } from "../command.ts"
+import { type CommandCall, UsageError } from "../command.ts"
 
-interface Named {
+interface NamedSession {
   readonly id: string
   readonly path: string
 }
 
-export async function sessionFile(name: string, { cwd, env }: Pick<Call, "cwd" | "env">): Promise<string> {
+export async function sessionFile(name: string, { cwd, env }: Pick<CommandCall, "cwd" | "env">): Promise<string> {
   const path = resolve(cwd, name)
   if ((await stat(path).catch(() => undefined))?.isFile()) return path
-  const here = (await findTranscripts({ env })).map((found) => ({ id: idIn(found.path), path: found.path }))
+  const here = (await findTranscripts({ env })).map((found) => ({ id: sessionIdIn(found.path), path: found.path }))
   const kept = (await listArchivedTranscripts({ env })).filter(
     ({ originalExists, isEarlier }) => !originalExists && !isEarlier,
   )
-  return chosen(name, [...here, ...kept]).path
+  return chooseSession(name, [...here, ...kept]).path
 }
 
 /** Names end with the id; a session in a database follows a `#`, and Copilot names the folder. */
-function idIn(path: string): string {
+function sessionIdIn(path: string): string {
   const name = path.includes("#") ? path.slice(path.lastIndexOf("#") + 1) : basename(path).replace(/\.jsonl?$/, "")
   const named = name === "events" ? basename(dirname(path)) : name
   return /[_-]([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$/i.exec(named)?.[1] ?? named
 }
 
-function chosen(name: string, all: readonly Named[]): Named {
+function chooseSession(name: string, all: readonly NamedSession[]): NamedSession {
   const fitting = all.filter(({ id }) => id.startsWith(name))
   const found = fitting.find(({ id }) => id === name) ?? (fitting.length === 1 ? fitting[0] : undefined)
   if (found) return found

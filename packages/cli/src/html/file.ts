@@ -8,7 +8,7 @@ import { formatCompact } from "../display/numbers.ts"
 import type { Terminal } from "../display/terminal.ts"
 
 /** The absolute path, if a page may be written there. Asked before the work, so that no result is lost. */
-export async function checkPagePlace(file: string, cwd: string): Promise<string> {
+export async function checkPagePath(file: string, cwd: string): Promise<string> {
   const path = resolve(cwd, file)
   const found = await stat(path).catch(() => undefined)
   if (found?.isDirectory())

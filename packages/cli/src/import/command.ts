@@ -9,7 +9,7 @@ import { IMPORT } from "../descriptions.ts"
 import { escapeInvisible } from "../display/escaped.ts"
 import { pluralize } from "../display/numbers.ts"
 import { jsonForTerminal } from "../display/visible.ts"
-import { isDirectory, sentencesFor } from "./taken-up.ts"
+import { describeImport, isDirectory } from "./import-report.ts"
 
 const DONE = 0
 const FAILED = 1
@@ -55,7 +55,7 @@ async function linesFor(taken: ImportOrUpdateResult, { file, cwd }: { readonly f
   const with_ = agents.length === 0 ? "" : `, with ${pluralize(agents.length, "sub-agent")}`
   return [
     `${escapeInvisible(file)}${with_}`,
-    ...(await sentencesFor(taken, { cwd })).map((sentence) => `  ${sentence}`),
+    ...(await describeImport(taken, { cwd })).map((sentence) => `  ${sentence}`),
     ...(taken.state === "known" ? [] : [`  Understood: ${understood.join(", ")}.`]),
     ...(taken.state === "known" ? [] : report.notes.map((note) => `  Note: ${escapeInvisible(note)}`)),
     `  To continue: strata chat --resume ${taken.id}`,

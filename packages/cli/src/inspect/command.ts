@@ -5,13 +5,13 @@ import { type InspectedResponses, listResponses, sumInspections, type Transcript
 import { readArguments } from "../arguments.ts"
 import { type Run, UsageError } from "../command.ts"
 import { INSPECT } from "../descriptions.ts"
-import type { Steps } from "../display/progress.ts"
+import type { ProgressSteps } from "../display/progress.ts"
 import { jsonForTerminal } from "../display/visible.ts"
-import { checkPagePlace, writePage } from "../html/file.ts"
+import { checkPagePath, writePage } from "../html/file.ts"
 import { type Analysis, analyse } from "./analysis.ts"
 import { comparison } from "./comparison.ts"
-import type { Inspected } from "./html-page.ts"
-import { filesNamed, overFiles, readEach } from "./over-files.ts"
+import { forEachFile, readEach, resolveFiles } from "./each-file.ts"
+import type { InspectedTranscript } from "./html-page.ts"
 import { report } from "./report.ts"
 
 export const run: Run = async ({ args, cwd, env, terminal }) => {
@@ -22,16 +22,16 @@ export const run: Run = async ({ args, cwd, env, terminal }) => {
       throw new UsageError(
         '"strata inspect" takes files, or directories, or nothing for everything on this machine. --html and --layers need files.',
       )
-    const { lookAt } = await import("../usage/command.ts")
-    return lookAt({ env, terminal }, { dirs: directories, json: values.json })
+    const { runUsage } = await import("../usage/command.ts")
+    return runUsage({ env, terminal }, { dirs: directories, json: values.json })
   }
-  const files = await filesNamed(operands, { cwd, env })
-  const place = values.html === undefined ? undefined : await checkPagePlace(values.html, cwd)
-  const inspected: Inspected[] = []
+  const files = await resolveFiles(operands, { cwd, env })
+  const place = values.html === undefined ? undefined : await checkPagePath(values.html, cwd)
+  const inspected: InspectedTranscript[] = []
   const analyses: Analysis[] = []
   const responses: InspectedResponses[] = []
-  const code = await overFiles(terminal, async ({ progress, complain }) => {
-    const onFile = (file: string, at: Steps | undefined) => progress.show(`Reading ${basename(file)}`, at)
+  const code = await forEachFile(terminal, async ({ progress, complain }) => {
+    const onFile = (file: string, at: ProgressSteps | undefined) => progress.show(`Reading ${basename(file)}`, at)
     for await (const { transcript } of readEach(files, { complain, env, onFile })) {
       const analysis = values.layers ? await withLayers(transcript) : await analyse(transcript)
       analyses.push(analysis)

@@ -74,8 +74,8 @@ test("BEY-10 a fork's repeated responses, losses and compactions count once in t
   expect(total.money.dollars).toBeGreaterThan(alone.money.dollars)
   expect(total.money.dollars).toBeLessThan(2 * alone.money.dollars + own)
   expect(total.shared).toMatchObject([{ responses: 5, file: paths[0], countedIn: paths[1] }])
-  const said = (await inspect([...paths])).stdout.replaceAll(/\s+/g, " ")
-  expect(said).toContain("fork.jsonl: 5 responses are also in parent.jsonl and counted there.")
+  const printed = (await inspect([...paths])).stdout.replaceAll(/\s+/g, " ")
+  expect(printed).toContain("fork.jsonl: 5 responses are also in parent.jsonl and counted there.")
 })
 
 test("BEY-10 an estimated compaction is said in one sentence on the screen, in JSON and on the page", async () => {

@@ -6,34 +6,37 @@ import { formatCost, formatMissCost, formatRecordedCost } from "@strata/page"
 import type { InspectionTotal } from "@strata/transcripts"
 import { formatCompact, formatNumber, formatPercent, pluralize } from "../display/numbers.ts"
 import { table } from "../display/table.ts"
-import { wrapped } from "../display/text.ts"
+import { wrapText } from "../display/text.ts"
 import { escapeToLine } from "../display/visible.ts"
 import type { Analysis } from "./analysis.ts"
-import type { Look } from "./report.ts"
+import type { ReportOptions } from "./report.ts"
 
-const WIDEST = 120
+const MAX_WIDTH = 120
 const LEGEND =
   "cached: share of the input read from cache. lost: how often the cache was lost. loss: what that cost beyond reading it. reread: tokens of files read again."
 const MAX_SHARED = 8
 
-export interface Compared {
+export interface ComparedAnalyses {
   readonly analyses: readonly Analysis[]
   readonly total: InspectionTotal
 }
 
 /** A table of several conversations, one line each. */
-export function comparison({ analyses, total }: Compared, { style, columns }: Look): readonly string[] {
+export function comparison(
+  { analyses, total }: ComparedAnalyses,
+  { style, columns }: ReportOptions,
+): readonly string[] {
   const rows = analyses.map((one) => [
-    nameOf(one),
+    shortName(one),
     modelName(one.model),
     formatNumber(one.growth.sizes.length),
     formatCompact(Math.max(0, ...one.growth.sizes)),
     formatNumber(one.growth.boundaries.length),
     one.cache.counts.cacheRead === 0 ? "-" : formatPercent(one.cache.hitRatio, 1),
     formatNumber(one.cache.broken.breaks),
-    one.cache.broken.breaks === 0 ? "-" : briefly(formatMissCost(one.cache.broken)),
+    one.cache.broken.breaks === 0 ? "-" : shortenCost(formatMissCost(one.cache.broken)),
     formatCompact(rereadIn(one)),
-    briefly(formatRecordedCost(one.money)),
+    shortenCost(formatRecordedCost(one.money)),
   ])
   const totals = [
     "all",
@@ -43,14 +46,14 @@ export function comparison({ analyses, total }: Compared, { style, columns }: Lo
     formatNumber(total.boundaries),
     formatPercent(total.hitRatio, 1),
     formatNumber(total.broken.breaks),
-    total.broken.breaks === 0 ? "-" : briefly(formatMissCost(total.broken)),
+    total.broken.breaks === 0 ? "-" : shortenCost(formatMissCost(total.broken)),
     formatCompact(sumOf(analyses.map(rereadIn))),
-    briefly(formatCost(total.money)),
+    shortenCost(formatCost(total.money)),
   ]
   return [
     style.bold(`${analyses.length} conversations`),
     ...table({
-      width: Math.min(columns, WIDEST),
+      width: Math.min(columns, MAX_WIDTH),
       indent: 0,
       titles: style.dim,
       columns: [
@@ -67,13 +70,13 @@ export function comparison({ analyses, total }: Compared, { style, columns }: Lo
       ],
       rows: [...rows, totals],
     }),
-    ...totalSentences(total).flatMap((sentence) => wrapped(sentence, columns)),
-    ...wrapped(`${LEGEND} >: more than. ?: unknown.`, columns).map(style.dim),
+    ...describeTotal(total).flatMap((sentence) => wrapText(sentence, columns)),
+    ...wrapText(`${LEGEND} >: more than. ?: unknown.`, columns).map(style.dim),
   ]
 }
 
 /** What is estimated in the sum, and what is counted in another file. */
-export function totalSentences({ money, shared }: InspectionTotal): readonly string[] {
+export function describeTotal({ money, shared }: InspectionTotal): readonly string[] {
   return [
     ...(money.unpriced.length > 0 ? [`No price is known for ${money.unpriced.map(escapeToLine).join(", ")}.`] : []),
     ...(money.isLowerBound ? ["Some output was not recorded in full, so the cost is higher than shown."] : []),
@@ -90,7 +93,7 @@ export function totalSentences({ money, shared }: InspectionTotal): readonly str
   ]
 }
 
-const nameOf = ({ format, title, file }: Analysis): string =>
+const shortName = ({ format, title, file }: Analysis): string =>
   escapeToLine(format === "openhands" && title ? title : basename(file))
 
 /** Without the prefix "claude-" and without a date. */
@@ -98,7 +101,7 @@ const modelName = (name: string | undefined) =>
   name === undefined ? "?" : escapeToLine(findModel(name).facts.id).replace(/^claude-/, "")
 
 /** For a narrow column. */
-const briefly = (words: string): string => (words === "unknown" ? "?" : words.replace("more than ", ">"))
+const shortenCost = (words: string): string => (words === "unknown" ? "?" : words.replace("more than ", ">"))
 
 const rereadIn = ({ content }: Analysis): number => sumOf(content.duplicateReads.map(({ wasted }) => wasted))
 const sumOf = (values: readonly number[]) => values.reduce((all, one) => all + one, 0)

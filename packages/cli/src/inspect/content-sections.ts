@@ -2,15 +2,15 @@
 import { bar } from "../display/bars.ts"
 import { contextParts, PARTS, partSign } from "../display/context-parts.ts"
 import { formatCompact, formatDollarsOrUnknown, formatNumber, formatPercent, pluralize } from "../display/numbers.ts"
-import { more, titled } from "../display/section.ts"
+import { moreLine, sectionTitle } from "../display/section.ts"
 import { table } from "../display/table.ts"
 import { padEnd, padStart } from "../display/text.ts"
 import { escapeToLine } from "../display/visible.ts"
-import { type Page, total, within } from "./page.ts"
+import { type AnalysisPage, total, within } from "./page.ts"
 
 const SHOWN = { tools: 8, files: 8, duplicates: 5, results: 5 }
 
-export function content(page: Page): string[] {
+export function content(page: AnalysisPage): string[] {
   const { analysis, style, width } = page
   const { total: all } = analysis.content
   if (all === 0) return []
@@ -19,7 +19,7 @@ export function content(page: Page): string[] {
   const label = Math.max(...parts.map(({ kind }) => PARTS[kind].label.length))
   const room = width - label - 20
   return [
-    ...titled(page, { title: "Where the context went", about: `about ${formatCompact(all)} tokens in total` }),
+    ...sectionTitle(page, { title: "Where the context went", about: `about ${formatCompact(all)} tokens in total` }),
     ...parts.map(({ kind, tokens }) => {
       const drawn = style[PARTS[kind].colour](padEnd(bar({ value: tokens, max, width: room }), room))
       const sign = style.isColorSupported ? partSign(kind, { style }) : " "
@@ -28,13 +28,13 @@ export function content(page: Page): string[] {
   ]
 }
 
-export function tools(page: Page): string[] {
+export function tools(page: AnalysisPage): string[] {
   const { analysis, style, width } = page
   const { byTool, content: all } = analysis
   if (byTool.length === 0) return []
   const hasDenied = byTool.some(({ denied }) => denied > 0)
   return [
-    ...titled(page, {
+    ...sectionTitle(page, {
       title: "By tool",
       about: `tokens of calls and results; ${all.shares.tools.percent}% of the context together`,
     }),
@@ -62,16 +62,16 @@ export function tools(page: Page): string[] {
           formatPercent(one.requestTokens + one.resultTokens, all.total),
         ]),
     }),
-    ...more(byTool.length - SHOWN.tools, "tool"),
+    ...moreLine(byTool.length - SHOWN.tools, "tool"),
   ]
 }
 
-export function files(page: Page): string[] {
+export function files(page: AnalysisPage): string[] {
   const { analysis, style, width } = page
   const { byFile, content: all, cwd } = analysis
   if (byFile.length === 0) return []
   return [
-    ...titled(page, { title: "By file", about: `${pluralize(byFile.length, "file")} named in calls` }),
+    ...sectionTitle(page, { title: "By file", about: `${pluralize(byFile.length, "file")} named in calls` }),
     ...table({
       width,
       titles: style.dim,
@@ -90,17 +90,17 @@ export function files(page: Page): string[] {
           formatPercent(tokens, all.total),
         ]),
     }),
-    ...more(byFile.length - SHOWN.files, "file"),
+    ...moreLine(byFile.length - SHOWN.files, "file"),
   ]
 }
 
-export function duplicates(page: Page): string[] {
+export function duplicates(page: AnalysisPage): string[] {
   const { analysis, style, width } = page
   const found = analysis.content.duplicateReads.toSorted((a, b) => b.wasted - a.wasted)
   if (found.length === 0) return []
   const wasted = total(found.map((one) => one.wasted))
   return [
-    ...titled(page, {
+    ...sectionTitle(page, {
       title: "Read more than once",
       about: `${pluralize(found.length, "file")}; about ${formatCompact(wasted)} tokens (${formatPercent(wasted, analysis.content.total)}) repeat earlier reads`,
     }),
@@ -122,17 +122,17 @@ export function duplicates(page: Page): string[] {
           formatCompact(lost),
         ]),
     }),
-    ...more(found.length - SHOWN.duplicates, "file"),
+    ...moreLine(found.length - SHOWN.duplicates, "file"),
     `  Cost of writing them to the cache again: ${formatDollarsOrUnknown(analysis.repeated.dollars)}.`,
   ]
 }
 
-export function results(page: Page): string[] {
+export function results(page: AnalysisPage): string[] {
   const { analysis, style, width } = page
   const { largestResults, cwd, content: all } = analysis
   if (largestResults.length === 0) return []
   return [
-    ...titled(page, { title: "Largest results" }),
+    ...sectionTitle(page, { title: "Largest results" }),
     ...table({
       width,
       columns: [

@@ -21,28 +21,28 @@ import {
   formatPercent,
   pluralize,
 } from "../display/numbers.ts"
-import { cacheWords } from "../display/savings.ts"
-import { more, titled } from "../display/section.ts"
+import { describeCacheUse } from "../display/savings.ts"
+import { moreLine, sectionTitle } from "../display/section.ts"
 import { table } from "../display/table.ts"
-import { indented, wrapped } from "../display/text.ts"
+import { indent, wrapText } from "../display/text.ts"
 import { escapeToLine } from "../display/visible.ts"
-import type { Page } from "./page.ts"
+import type { AnalysisPage } from "./page.ts"
 
 const CHART_HEIGHT = 8
 const MAX_BREAKS = 8
 
-export function growth(page: Page): string[] {
+export function growth(page: AnalysisPage): string[] {
   const { analysis, style, width } = page
   const { source, sizes, boundaries } = analysis.growth
   if (sizes.length === 0) return []
   const how = source === "counted" ? "counted by the API" : "estimated, without system prompt and tools"
   const peak = Math.max(...sizes)
   return [
-    ...titled(page, {
+    ...sectionTitle(page, {
       title: "Growth over turns",
       about: `largest ${formatCompact(peak)} tokens, ${formatCompact(sizes.at(-1)!)} at the end; ${how}`,
     }),
-    ...indented(
+    ...indent(
       columnChart({
         values: sizes,
         marked: boundaries.map(({ turn }) => turn),
@@ -54,7 +54,7 @@ export function growth(page: Page): string[] {
     ),
     ...boundaries.flatMap(({ turn, before, after, estimated = 0, needed }) => [
       `${" ".repeat(9)}${style.yellow("▲")} compacted after turn ${turn}: ${formatCompact(before)} to ${after === undefined ? `about ${formatCompact(estimated)} (estimated)` : formatCompact(after)}`,
-      ...indented(keptLines(needed, width - 11), 11),
+      ...indent(keptLines(needed, width - 11), 11),
     ]),
   ]
 }
@@ -63,29 +63,34 @@ const LINES_OF_NAMES = 2
 
 /** What the compaction kept of what was used again. */
 function keptLines(needed: BoundaryNames | undefined, width: number): readonly string[] {
-  if (needed === "unrecorded") return wrapped(`what was used again is ${describeNamesInView(needed)}`, width)
+  if (needed === "unrecorded") return wrapText(`what was used again is ${describeNamesInView(needed)}`, width)
   if (!needed || needed.names === 0) return []
   const lines = (max: number) => {
     const lost = escapeToLine(describeLostNames(needed, max))
-    return wrapped(`kept ${describeNamesInView(needed)} used again${lost === "" ? "" : `; lost: ${lost}`}`, width)
+    return wrapText(`kept ${describeNamesInView(needed)} used again${lost === "" ? "" : `; lost: ${lost}`}`, width)
   }
   let max = needed.lost.length
   while (max > 1 && lines(max).length > LINES_OF_NAMES) max--
   return lines(max)
 }
 
-export function cache(page: Page): string[] {
+export function cache(page: AnalysisPage): string[] {
   const { analysis, style, width } = page
   const { requests, counts, hitRatio, breaks, broken } = analysis.cache
-  if (requests === 0) return titled(page, { title: "Cache", about: "the transcript does not record what was billed" })
+  if (requests === 0)
+    return sectionTitle(page, { title: "Cache", about: "the transcript does not record what was billed" })
   if (counts.cacheRead === 0)
-    return titled(page, { title: "Cache", about: `none of the ${pluralize(requests, "request")} read from a cache` })
-  const facts = `${formatPercent(hitRatio, 1)} of the input came from it: ${cacheWords(counts)}`
-  if (broken.breaks === 0) return [...titled(page, { title: "Cache", about: facts }), "  the cache was never lost"]
+    return sectionTitle(page, {
+      title: "Cache",
+      about: `none of the ${pluralize(requests, "request")} read from a cache`,
+    })
+  const facts = `${formatPercent(hitRatio, 1)} of the input came from it: ${describeCacheUse(counts)}`
+  if (broken.breaks === 0)
+    return [...sectionTitle(page, { title: "Cache", about: facts }), "  the cache was never lost"]
   const hasReasons = breaks.some(({ apiReason }) => apiReason !== undefined)
   const shown = breaks.toSorted((a, b) => b.rewrittenTokens - a.rewrittenTokens).slice(0, MAX_BREAKS)
   return [
-    ...titled(page, { title: "Cache", about: facts }),
+    ...sectionTitle(page, { title: "Cache", about: facts }),
     `  lost ${pluralize(broken.breaks, "time")}; ${formatCompact(broken.rewrittenTokens)} tokens paid again, ${pricePhrase(formatMissCost(broken))}:`,
     ...table({
       width,
@@ -111,11 +116,11 @@ export function cache(page: Page): string[] {
           ...(hasReasons ? [apiReason === undefined ? "" : apiReasonLabel(apiReason)] : []),
         ]),
     }),
-    ...more(broken.breaks - shown.length, "loss", "losses"),
+    ...moreLine(broken.breaks - shown.length, "loss", "losses"),
   ]
 }
 
-export function money(page: Page): string[] {
+export function money(page: AnalysisPage): string[] {
   const { analysis, style, width } = page
   const { lines, dollars: all, unpriced, stubs, remarks } = analysis.money
   if (lines.length === 0) return []
@@ -123,7 +128,7 @@ export function money(page: Page): string[] {
   const spent = formatCost({ dollars: all, unpriced, isLowerBound: stubs !== undefined })
   const sum = unpriced.length === 0 ? spent : spent === "unknown" ? unknown : `${spent}; ${unknown}`
   return [
-    ...titled(page, { title: "Money", about: sum }),
+    ...sectionTitle(page, { title: "Money", about: sum }),
     ...table({
       width,
       titles: style.dim,
@@ -146,6 +151,6 @@ export function money(page: Page): string[] {
         cost === undefined ? "unknown" : formatDollars(cost),
       ]),
     }),
-    ...remarks.flatMap((remark) => indented(wrapped(remark, width - 2), 2)),
+    ...remarks.flatMap((remark) => indent(wrapText(remark, width - 2), 2)),
   ]
 }

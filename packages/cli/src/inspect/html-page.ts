@@ -17,25 +17,25 @@ import type { InspectionTotal, RecordedBoundary, Transcript } from "@strata/tran
 import { formatCompact, formatNumber, formatPercent, pluralize } from "../display/numbers.ts"
 import { ESTIMATED_SIZES, PARTIAL } from "../replay/page.ts"
 import type { Analysis } from "./analysis.ts"
-import { totalSentences } from "./comparison.ts"
+import { describeTotal } from "./comparison.ts"
 
-export interface Inspected {
+export interface InspectedTranscript {
   readonly transcript: Transcript
   readonly analysis: Analysis
 }
 
-export const inspectionPage = async (all: readonly Inspected[], total: InspectionTotal): Promise<Markup> =>
+export const inspectionPage = async (all: readonly InspectedTranscript[], total: InspectionTotal): Promise<Markup> =>
   page({
     title: all.length === 1 ? "Strata: a recorded conversation" : "Strata: recorded conversations",
     description: [
       "Where the context and the money went, as recorded. Money is recorded usage times the known prices.",
-      ...(all.length === 1 ? [] : totalSentences(total)),
+      ...(all.length === 1 ? [] : describeTotal(total)),
     ],
     conversations: withShortNames(await Promise.all(all.map(conversationOf))),
     ...(all.length === 1 ? {} : { total: totalFacts(total) }),
   })
 
-async function conversationOf({ transcript, analysis }: Inspected): Promise<PageConversation> {
+async function conversationOf({ transcript, analysis }: InspectedTranscript): Promise<PageConversation> {
   const { file, format, model, title, time, growth, cache, messages, money } = analysis
   const course = await recordedTimeline(transcript)
   const isBilled = money.lines.length > 0
@@ -90,11 +90,11 @@ const compactionOf = ({ turn, before, after, estimated = 0, needed }: RecordedBo
   lost: describeLostNames(needed),
 })
 
-type Broken = Analysis["cache"]["broken"]
+type CacheMissTotals = Analysis["cache"]["broken"]
 
-const timesLost = ({ breaks }: Broken): string => (breaks === 0 ? "never" : pluralize(breaks, "time"))
+const timesLost = ({ breaks }: CacheMissTotals): string => (breaks === 0 ? "never" : pluralize(breaks, "time"))
 
-const paidAgain = (broken: Broken): string =>
+const paidAgain = (broken: CacheMissTotals): string =>
   broken.breaks === 0 ? "-" : `${formatCompact(broken.rewrittenTokens)} tokens, ${formatMissCost(broken)}`
 
 function daysOf({ from, to }: NonNullable<Analysis["time"]>): string {

@@ -4,7 +4,7 @@ import { replayClearing as replay } from "@strata/transcripts/replay"
 import { describe, expect, it } from "vitest"
 import { importTranscript } from "../../../transcripts/src/import/import-file.ts"
 import { placedEntries } from "../../../transcripts/src/import/imported-entries.ts"
-import { own } from "../display/output.ts"
+import { terminalSequence } from "../display/output.ts"
 import { colourStyle, plainStyle } from "../display/terminal.ts"
 import { analyse } from "./analysis.ts"
 import { layers } from "./report.ts"
@@ -83,8 +83,8 @@ describe("CACHE-5 strata inspect --layers", () => {
 
   it("shows ours so that it stands out", async () => {
     const lines = await section(recording({ pauseMinutes: 90 }), { style: colourStyle })
-    expect(lines.find((line) => line.includes("strata"))).toContain(own("1m"))
-    expect(lines.find((line) => line.includes("sliding-3"))).not.toContain(own("1m"))
+    expect(lines.find((line) => line.includes("strata"))).toContain(terminalSequence("1m"))
+    expect(lines.find((line) => line.includes("sliding-3"))).not.toContain(terminalSequence("1m"))
   })
 
   it("has nothing to say where it was not asked for, or nothing was answered", async () => {

@@ -1,9 +1,9 @@
 /** Shared by the sections of a report: the analysis, the look, and how paths read. */
-import type { Look } from "../display/section.ts"
+import type { SectionOptions } from "../display/section.ts"
 import { escapeToLine } from "../display/visible.ts"
 import type { Analysis } from "./analysis.ts"
 
-export interface Page extends Look {
+export interface AnalysisPage extends SectionOptions {
   readonly analysis: Analysis
 }
 

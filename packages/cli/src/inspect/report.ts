@@ -11,32 +11,35 @@ import {
   formatPercent,
   pluralize,
 } from "../display/numbers.ts"
-import { savedInAll, savingLines } from "../display/savings.ts"
-import { fileLine, more, titled, withGap } from "../display/section.ts"
+import { describeTotalSavings, savingLines } from "../display/savings.ts"
+import { fileLine, moreLine, sectionTitle, withGap } from "../display/section.ts"
 import { table } from "../display/table.ts"
 import type { Style } from "../display/terminal.ts"
-import { fitted, indented, wrapped } from "../display/text.ts"
+import { indent, truncate, wrapText } from "../display/text.ts"
 import { escapeToLine } from "../display/visible.ts"
 import { actionsIn, actionTable } from "../replay/action-table.ts"
 import { assumptions } from "../replay/page.ts"
 import type { Analysis } from "./analysis.ts"
 import { content, duplicates, files, results, tools } from "./content-sections.ts"
 import { cache, growth, money } from "./cost-sections.ts"
-import { type Page, total } from "./page.ts"
+import { type AnalysisPage, total } from "./page.ts"
 
 // The section about sub-agents: the conversation, the agents it started, and what each cost. The rows add up to the total.
 
 const MAX_AGENTS = 30
 const WIDE = 90 // columns; a narrower table has no room for the tasks
 
-export function agents(page: Page): string[] {
+export function agents(page: AnalysisPage): string[] {
   const { analysis, style, width } = page
   const { started, own, all } = analysis.agents
   if (started.length === 0) return []
   const hasRoom = width >= WIDE
   const shown = started.slice(0, MAX_AGENTS)
   return [
-    ...titled(page, { title: "Agents", about: `${pluralize(started.length, "agent")} worked for this conversation` }),
+    ...sectionTitle(page, {
+      title: "Agents",
+      about: `${pluralize(started.length, "agent")} worked for this conversation`,
+    }),
     ...table({
       width,
       titles: style.dim,
@@ -63,7 +66,7 @@ export function agents(page: Page): string[] {
         ["total", "", "", ...figures(all, started.some(isUnrecorded)), ""],
       ],
     }),
-    ...more(started.length - shown.length, "agent"),
+    ...moreLine(started.length - shown.length, "agent"),
   ]
 }
 
@@ -85,16 +88,16 @@ const figures = ({ requests, tokens, dollars }: CostReport, isMore = false): rea
 
 // The section about layers 1 and 2: what they would have done, and what that saves compared with other policies.
 
-const OURS = "strata"
+const OWN_POLICY = "strata"
 
-export function layers(page: Page): string[] {
+export function layers(page: AnalysisPage): string[] {
   const { analysis, style, width } = page
   const found = analysis.layers
-  const ours = found?.reports.find(({ policy }) => policy === OURS)
+  const ours = found?.reports.find(({ policy }) => policy === OWN_POLICY)
   if (!found || !ours || ours.requests.length === 0) return []
   return [
-    ...titled(page, { title: "Layers 1 and 2", about: "what they would have done, by replay" }),
-    ...indented(wrapped(`${verdict(ours)} ${assumptions(found).join(" ")}`.trim(), width - 2), 2),
+    ...sectionTitle(page, { title: "Layers 1 and 2", about: "what they would have done, by replay" }),
+    ...indent(wrapText(`${verdict(ours)} ${assumptions(found).join(" ")}`.trim(), width - 2), 2),
     ...table({
       width,
       titles: style.dim,
@@ -109,7 +112,7 @@ export function layers(page: Page): string[] {
       ],
       rows: found.reports.map((report) => {
         const cells = totals(report)
-        return report.policy === OURS ? cells.map((cell) => style.bold(cell)) : cells
+        return report.policy === OWN_POLICY ? cells.map((cell) => style.bold(cell)) : cells
       }),
     }),
     ...decisions(page, ours),
@@ -137,7 +140,7 @@ function totals({ policy, totals: { dollars: spent, weighed, saved, peak, hitRat
   ]
 }
 
-function decisions(look: Page, report: ReplayReport): string[] {
+function decisions(look: AnalysisPage, report: ReplayReport): string[] {
   const acted = actionsIn(report)
   if (acted.length === 0) return []
   return [`  Strata would have acted ${pluralize(acted.length, "time")}:`, ...actionTable(report, look)]
@@ -153,12 +156,15 @@ function signedPercent(share: number): string {
 const MAX_DECISIONS = 12
 const WITHOUT_SIZE: ReadonlySet<LayerDecisionKind> = new Set(["undone", "cache lifetime"])
 
-export function savings(page: Page): string[] {
+export function savings(page: AnalysisPage): string[] {
   const { analysis, style, width } = page
   const { decided, savings: saved } = analysis
   if (decided.length === 0 && saved.length === 0) return []
   return [
-    ...titled(page, { title: "Layers", about: `${pluralize(decided.length, "decision")}; ${savedInAll(saved)}` }),
+    ...sectionTitle(page, {
+      title: "Layers",
+      about: `${pluralize(decided.length, "decision")}; ${describeTotalSavings(saved)}`,
+    }),
     ...decisionTable(page),
     ...plannedDecisions(page),
     ...checkedSummaries(page),
@@ -167,7 +173,7 @@ export function savings(page: Page): string[] {
 }
 
 /** What the planner decided, each with its sentence. */
-function plannedDecisions({ analysis, width }: Page): string[] {
+function plannedDecisions({ analysis, width }: AnalysisPage): string[] {
   const planned = analysis.decided.filter((one) => one.planned !== undefined)
   if (planned.length === 0) return []
   const lines = planned
@@ -175,21 +181,21 @@ function plannedDecisions({ analysis, width }: Page): string[] {
     .map(({ turn, planned: why }) => `Planned after turn ${formatNumber(turn)}: ${why}`)
   return [
     "",
-    ...lines.flatMap((line) => indented(wrapped(escapeToLine(line), width - 2), 2)),
-    ...more(planned.length - lines.length, "planned decision"),
+    ...lines.flatMap((line) => indent(wrapText(escapeToLine(line), width - 2), 2)),
+    ...moreLine(planned.length - lines.length, "planned decision"),
   ]
 }
 
 /** How each summary was checked, and what that changed. */
-function checkedSummaries({ analysis, width }: Page): string[] {
+function checkedSummaries({ analysis, width }: AnalysisPage): string[] {
   const lines = analysis.decided.flatMap(({ turn, audit }) =>
     audit ? [`Summary after turn ${formatNumber(turn)}: ${describeAudit(audit)}.`, ...listAuditFindings(audit)] : [],
   )
-  return lines.length === 0 ? [] : ["", ...lines.flatMap((line) => indented(wrapped(escapeToLine(line), width - 2), 2))]
+  return lines.length === 0 ? [] : ["", ...lines.flatMap((line) => indent(wrapText(escapeToLine(line), width - 2), 2))]
 }
 
 /** The largest decisions, in order. */
-function decisionTable({ analysis, style, width }: Page): string[] {
+function decisionTable({ analysis, style, width }: AnalysisPage): string[] {
   const { decided } = analysis
   if (decided.length === 0) return []
   const shown = decided.toSorted((a, b) => (b.tokens ?? 0) - (a.tokens ?? 0)).slice(0, MAX_DECISIONS)
@@ -214,11 +220,11 @@ function decisionTable({ analysis, style, width }: Page): string[] {
           escapeToLine(about),
         ]),
     }),
-    ...more(decided.length - shown.length, "decision"),
+    ...moreLine(decided.length - shown.length, "decision"),
   ]
 }
 
-export interface Look {
+export interface ReportOptions {
   readonly style: Style
   readonly columns: number
 }
@@ -226,18 +232,18 @@ export interface Look {
 const WIDEST = 110
 const MAX_NOTES = 8
 
-export function report(analysis: Analysis, { style, columns }: Look): readonly string[] {
-  const page: Page = { analysis, style, width: Math.min(columns, WIDEST) }
+export function report(analysis: Analysis, { style, columns }: ReportOptions): readonly string[] {
+  const page: AnalysisPage = { analysis, style, width: Math.min(columns, WIDEST) }
   const sections = [content, tools, files, duplicates, growth, cache, money, agents, savings, layers, results, notes]
   const lines = [...heading(page), ...sections.flatMap((section) => withGap(section(page)))]
-  return lines.some((line) => LEFT_OUT.test(line)) ? [...lines, "", style.dim(SEE_ALL)] : lines
+  return lines.some((line) => MORE_LINE.test(line)) ? [...lines, "", style.dim(SEE_ALL_HINT)] : lines
 }
 
 /** What `more` ends a section with. */
-const LEFT_OUT = /^ {2}and [\d,]+ more /
-const SEE_ALL = '"strata inspect --json" lists everything that is left out here.'
+const MORE_LINE = /^ {2}and [\d,]+ more /
+const SEE_ALL_HINT = '"strata inspect --json" lists everything that is left out here.'
 
-function heading({ analysis, style, width }: Page): string[] {
+function heading({ analysis, style, width }: AnalysisPage): string[] {
   const { file, format, title, cwd, model, time, report: read, messages, growth: course } = analysis
   const facts = [
     format,
@@ -256,24 +262,24 @@ function heading({ analysis, style, width }: Page): string[] {
   ]
   return [
     fileLine(file, { style, width }),
-    ...(title ? [fitted(escapeToLine(title), width)] : []),
-    ...wrapped(facts.join(" · "), width),
-    ...wrapped(size.join(" · "), width),
+    ...(title ? [truncate(escapeToLine(title), width)] : []),
+    ...wrapText(facts.join(" · "), width),
+    ...wrapText(size.join(" · "), width),
     ...strange
       .slice(0, MAX_NOTES)
       .map(([kind, count]) => style.yellow(`  not understood: ${escapeToLine(kind)} (${formatNumber(count)})`)),
-    ...more(strange.length - MAX_NOTES, "kind"),
+    ...moreLine(strange.length - MAX_NOTES, "kind"),
   ]
 }
 
-function notes(page: Page): string[] {
+function notes(page: AnalysisPage): string[] {
   const { analysis, width } = page
-  const said = analysis.report.notes
-  if (said.length === 0) return []
+  const notes = analysis.report.notes
+  if (notes.length === 0) return []
   return [
-    ...titled(page, { title: "Import notes" }),
-    ...said.slice(0, MAX_NOTES).flatMap((note) => indented(wrapped(escapeToLine(note), width - 4), 2)),
-    ...more(said.length - MAX_NOTES, "note"),
+    ...sectionTitle(page, { title: "Import notes" }),
+    ...notes.slice(0, MAX_NOTES).flatMap((note) => indent(wrapText(escapeToLine(note), width - 4), 2)),
+    ...moreLine(notes.length - MAX_NOTES, "note"),
   ]
 }
 

@@ -5,7 +5,7 @@ import { join } from "node:path"
 import { planInstall } from "@strata/plugins"
 import { expect, onTestFinished, test } from "vitest"
 import { plainStyle } from "../display/terminal.ts"
-import { isAccepted } from "./command.ts"
+import { confirmChanges } from "./command.ts"
 
 test("BEY-16 settings that another program changes while the question is open are shown anew, and kept", async () => {
   const home = mkdtempSync(join(tmpdir(), "strata-install-"))
@@ -20,13 +20,13 @@ test("BEY-16 settings that another program changes while the question is open ar
     if (++plans === 1) writeFileSync(settings, '{ "theme": "dark" }')
     return made
   }
-  let said = ""
+  let printed = ""
   const print = (text: string) => {
-    said += text
+    printed += text
   }
   const terminal = { print, complain: print, columns: 80, rows: 24, isScreen: false, style: plainStyle }
-  expect(await isAccepted(plan, terminal, true)).toBe(true)
+  expect(await confirmChanges(plan, terminal, true)).toBe(true)
   expect(plans).toBe(2)
-  expect(said).toContain("Another program has changed the file in the meantime, so nothing was written.")
+  expect(printed).toContain("Another program has changed the file in the meantime, so nothing was written.")
   expect(JSON.parse(readFileSync(settings, "utf8"))).toMatchObject({ theme: "dark", pluginConfigs: { strata: {} } })
 })

@@ -10,8 +10,8 @@ import {
   planUninstall,
 } from "@strata/plugins"
 import { readArguments } from "../arguments.ts"
-import { askForWord } from "../ask-for-word.ts"
 import { type Run, UsageError } from "../command.ts"
+import { promptForChoice } from "../confirm.ts"
 import { INSTALL, UNINSTALL } from "../descriptions.ts"
 import type { Terminal } from "../display/terminal.ts"
 import { escapeToLine } from "../display/visible.ts"
@@ -25,7 +25,7 @@ export const run: Run = async ({ args, env, terminal }) => {
   const mode = values.mode ?? "observe"
   const program = [process.execPath, process.argv[1]!]
   const plan = () => planInstall({ client, env, home: strataDirectory(env), program, mode })
-  if (!(await isAccepted(plan, terminal, values.yes))) return NOT_DONE
+  if (!(await confirmChanges(plan, terminal, values.yes))) return NOT_DONE
   terminal.print(
     `Done. Strata is in ${client} from its next start, in the mode "${mode}". "strata uninstall ${client}" takes it out again.\n`,
   )
@@ -38,10 +38,11 @@ export const uninstall: Run = async ({ args, env, terminal }) => {
   const home = strataDirectory(env)
   const hasKeepHook = client === "claude-code" && (await planArchiveHookRemoval({ home })) !== undefined
   if ((await isInstalled({ client, home })) || !hasKeepHook) {
-    if (!(await isAccepted(() => planUninstall({ client, home }), terminal, values.yes))) return NOT_DONE
+    if (!(await confirmChanges(() => planUninstall({ client, home }), terminal, values.yes))) return NOT_DONE
   }
   // planned only now: both change the same file
-  if (hasKeepHook && !(await isAccepted(() => planArchiveHookRemoval({ home }), terminal, values.yes))) return NOT_DONE
+  if (hasKeepHook && !(await confirmChanges(() => planArchiveHookRemoval({ home }), terminal, values.yes)))
+    return NOT_DONE
   terminal.print(`Done. Strata is no longer in ${client}.\n`)
   return DONE
 }
@@ -53,7 +54,7 @@ function clientNamed(name: string | undefined): Client {
 }
 
 /** Shows what would change, and changes it if the person agrees. What another program wrote in the meantime is shown, and the question asked again. */
-export async function isAccepted(
+export async function confirmChanges(
   makePlan: () => Promise<InstallPlan | undefined>,
   terminal: Terminal,
   isSure: boolean,
@@ -62,7 +63,7 @@ export async function isAccepted(
     const plan = await makePlan()
     if (!plan) return true // another process has done it
     show(plan, terminal)
-    const answer = isSure ? "yes" : await askForWord("Change this? yes or no: ", ["yes", "no"])
+    const answer = isSure ? "yes" : await promptForChoice("Change this? yes or no: ", ["yes", "no"])
     if (answer !== "yes") {
       terminal.print(`${answer === undefined ? "\n" : ""}Nothing was changed.\n`)
       return false

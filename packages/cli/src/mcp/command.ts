@@ -4,7 +4,7 @@ import { realpath } from "node:fs/promises"
 import { resolve } from "node:path"
 import { mcpServer, mcpToken, serveHttp, serveStdio } from "@strata/plugins/mcp"
 import { readArguments } from "../arguments.ts"
-import { type Call, type Run, UsageError } from "../command.ts"
+import { type CommandCall, type Run, UsageError } from "../command.ts"
 import { MCP } from "../descriptions.ts"
 import { jsonForTerminal } from "../display/visible.ts"
 import { version } from "../version.ts"
@@ -40,7 +40,7 @@ async function directoryOf(project: string | undefined, cwd: string): Promise<st
 
 async function listen(
   methods: ReturnType<typeof mcpServer>["methods"],
-  { env, terminal, port }: Pick<Call, "env" | "terminal"> & { readonly port: number },
+  { env, terminal, port }: Pick<CommandCall, "env" | "terminal"> & { readonly port: number },
 ): Promise<void> {
   const { token, path } = await mcpToken(env)
   const { url, close } = await serveHttp(methods, { token, port })

@@ -6,26 +6,29 @@ import { basename, join } from "node:path"
 import { type Memory, type MemoryBank, StrataError } from "@strata/core"
 import type { MemoryChange } from "@strata/core/memory"
 import { authorLabel, formatMinute, MEMORY_INDEX } from "@strata/page"
-import { askForWord } from "../ask-for-word.ts"
-import { type Call, UsageError } from "../command.ts"
+import { type CommandCall, UsageError } from "../command.ts"
+import { promptForChoice } from "../confirm.ts"
 import type { Terminal } from "../display/terminal.ts"
 import { escapeToLine } from "../display/visible.ts"
-import { editorOf, runEditor } from "../text-editor.ts"
-import { namedMemory } from "./named.ts"
-import { changeWords, diffLines } from "./page.ts"
+import { findEditor, runEditor } from "../text-editor.ts"
+import { findMemory } from "./find-memory.ts"
+import { describeMemoryChange, diffLines } from "./page.ts"
 
 const DONE = 0
 const NOT_DONE = 1
 
-interface Changing {
+interface MemoryChangeOptions {
   readonly bank: MemoryBank
   readonly terminal: Terminal
 }
 
-const takeBack = ({ id }: MemoryChange): string => `Take it back with: strata memory revert ${id}\n`
+const describeUndoHint = ({ id }: MemoryChange): string => `Take it back with: strata memory revert ${id}\n`
 
-export async function edit(name: string, { bank, terminal, env }: Changing & Pick<Call, "env">): Promise<number> {
-  const memory = namedMemory(await bank.all(), name)
+export async function edit(
+  name: string,
+  { bank, terminal, env }: MemoryChangeOptions & Pick<CommandCall, "env">,
+): Promise<number> {
+  const memory = findMemory(await bank.all(), name)
   const edited = await editMemory({ bank, memory, env })
   if (edited.state === "given-up") {
     terminal.complain(`${edited.why} Nothing was changed.\n`)
@@ -35,13 +38,13 @@ export async function edit(name: string, { bank, terminal, env }: Changing & Pic
   else {
     const kinds = edited.change.masked?.map(({ kind }) => kind) ?? []
     if (kinds.length > 0) terminal.complain(`Memory keeps no secrets. Removed from your text: ${kinds.join(", ")}.\n`)
-    terminal.print(`${escapeToLine(memory.file)} is changed. ${takeBack(edited.change)}`)
+    terminal.print(`${escapeToLine(memory.file)} is changed. ${describeUndoHint(edited.change)}`)
   }
   return DONE
 }
 
-export async function forget(name: string, { bank, terminal }: Changing): Promise<number> {
-  const memory = namedMemory(await bank.all(), name)
+export async function forget(name: string, { bank, terminal }: MemoryChangeOptions): Promise<number> {
+  const memory = findMemory(await bank.all(), name)
   const change = await bank.change({ by: "person", why: "Forgotten on request", removals: [memory.file] })
   if (!change) throw new UsageError(`${memory.file} is gone already.`)
   const archived = change.files.find(({ path }) => path === memory.file)?.archived
@@ -49,21 +52,21 @@ export async function forget(name: string, { bank, terminal }: Changing): Promis
   terminal.print(
     archived === undefined ? " " : ` The text is kept in ${escapeToLine(`${bank.location}/${archived}`)}\n`,
   )
-  terminal.print(takeBack(change))
+  terminal.print(describeUndoHint(change))
   return DONE
 }
 
-interface Erasing extends Changing {
+interface EraseMemoryOptions extends MemoryChangeOptions {
   readonly isSure: boolean
 }
 
 /** For a secret that someone typed. Also finds memories that were forgotten before. */
-export async function erase(name: string, { bank, terminal, isSure }: Erasing) {
+export async function erase(name: string, { bank, terminal, isSure }: EraseMemoryOptions) {
   const file = await erasable(bank, name)
   if (!isSure && !isAtTerminal())
     throw new UsageError(`strata memory forget --erase asks at a terminal. In scripts, add --yes`)
   const question = `Erase ${escapeToLine(file)} for good, also from the archive and the history? yes or no: `
-  if (!isSure && (await askForWord(question, ["yes", "no"])) !== "yes") {
+  if (!isSure && (await promptForChoice(question, ["yes", "no"])) !== "yes") {
     terminal.print("Nothing was changed.\n")
     return NOT_DONE
   }
@@ -92,22 +95,25 @@ export async function erase(name: string, { bank, terminal, isSure }: Erasing) {
 async function erasable(bank: MemoryBank, name: string): Promise<string> {
   const paths = new Set((await bank.history()).flatMap(({ files }) => files.map(({ path }) => path)))
   const known = [name, `${name}.md`].find((path) => path !== MEMORY_INDEX && paths.has(path))
-  return known ?? namedMemory(await bank.all(), name).file
+  return known ?? findMemory(await bank.all(), name).file
 }
 
-export async function revert(id: string, { bank, terminal, isSure }: Changing & { readonly isSure: boolean }) {
+export async function revert(
+  id: string,
+  { bank, terminal, isSure }: MemoryChangeOptions & { readonly isSure: boolean },
+) {
   const change = await changeOf(bank, id)
   showChange(change, { diff: await bank.diff(change.id), terminal })
   if (!isSure && !isAtTerminal())
     throw new UsageError(`strata memory revert asks at a terminal. In scripts, use: strata memory revert ${id} --yes`)
-  const answer = isSure ? "yes" : await askForWord("\nTake this change back? yes or no: ", ["yes", "no"])
+  const answer = isSure ? "yes" : await promptForChoice("\nTake this change back? yes or no: ", ["yes", "no"])
   if (answer !== "yes") {
     terminal.print("Nothing was changed.\n")
     return NOT_DONE
   }
   const reverted = await bank.revert(change.id)
   if (!reverted) terminal.print("Everything is as it was before that change already. Nothing was changed.\n")
-  else terminal.print(`Change ${change.id} is taken back. ${takeBack(reverted)}`)
+  else terminal.print(`Change ${change.id} is taken back. ${describeUndoHint(reverted)}`)
   return DONE
 }
 
@@ -120,7 +126,7 @@ export async function changeOf(bank: MemoryBank, id: string): Promise<MemoryChan
 export function showChange(change: MemoryChange, { diff, terminal }: { diff: string; terminal: Terminal }): void {
   const { style } = terminal
   const title = `Change ${change.id}, ${formatMinute(change.at)} UTC, by ${authorLabel(change.by)}`
-  const lines = [style.bold(title), escapeToLine(changeWords(change)), "", ...diffLines(diff, terminal)]
+  const lines = [style.bold(title), escapeToLine(describeMemoryChange(change)), "", ...diffLines(diff, terminal)]
   terminal.print(`${lines.join("\n")}\n`)
 }
 
@@ -130,7 +136,7 @@ const isAtTerminal = (): boolean => process.stdin.isTTY === true && process.stdo
  * `strata memory edit`: the person's editor works on a copy. What they saved becomes one change of theirs, merged with what changed meanwhile.
  * If it cannot be stored, their text stays in the copy.
  */
-type Edited =
+type EditResult =
   | { readonly state: "unchanged" }
   | { readonly state: "changed"; readonly change: MemoryChange }
   /** The editor failed, or the text is empty. `why` is a sentence. */
@@ -139,12 +145,12 @@ type Edited =
 interface EditInput {
   readonly bank: MemoryBank
   readonly memory: Memory
-  readonly env: Call["env"]
+  readonly env: CommandCall["env"]
 }
 
-async function editMemory({ bank, memory, env }: EditInput): Promise<Edited> {
+async function editMemory({ bank, memory, env }: EditInput): Promise<EditResult> {
   const { file } = memory
-  const editor = editorOf(env)
+  const editor = findEditor(env)
   if (!editor)
     throw new UsageError(`No editor is set. Set EDITOR, or edit ${bank.directory ?? bank.location}/${file} yourself.`)
   const before = (await bank.text(file)) ?? ""
@@ -164,7 +170,7 @@ async function editMemory({ bank, memory, env }: EditInput): Promise<Edited> {
   }
 }
 
-interface Storing {
+interface StoreEditOptions {
   readonly bank: MemoryBank
   readonly file: string
   readonly before: string
@@ -172,7 +178,7 @@ interface Storing {
   readonly directory: string
 }
 
-async function store({ bank, file, before, text, directory }: Storing): Promise<Edited> {
+async function store({ bank, file, before, text, directory }: StoreEditOptions): Promise<EditResult> {
   try {
     const base = new Map([[file, before]])
     const change = await bank.change({

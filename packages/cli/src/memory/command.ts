@@ -2,39 +2,39 @@
 
 import { type FoundInProject, type ProjectBank, readEntries } from "@strata/core"
 import { readArguments } from "../arguments.ts"
-import { type Call, type Run, UsageError } from "../command.ts"
+import { type CommandCall, type Run, UsageError } from "../command.ts"
 import { findById, titleFrom } from "../conversation-names.ts"
 import { MEMORY } from "../descriptions.ts"
-import { listing } from "../display/long-list.ts"
+import { shortenList } from "../display/long-list.ts"
 import { describeAge } from "../display/numbers.ts"
-import { during } from "../display/progress.ts"
-import { firstLine, indented } from "../display/text.ts"
+import { withProgress } from "../display/progress.ts"
+import { firstLine, indent } from "../display/text.ts"
 import { escapeForTerminal, escapeToLine, jsonForTerminal } from "../display/visible.ts"
 import { nearestTo } from "../suggestion.ts"
+import { type AttachedMemories, attachedMemoryLines, findAttachedMemories } from "./attached-memories.ts"
 import { changeOf, edit, erase, forget, revert, showChange } from "./changes.ts"
-import { namedMemory } from "./named.ts"
-import { type Offered, offeredIn, offeredLines } from "./offered.ts"
-import { historyPage, inOrder, type Look, listPage, memoryPage, memoryRows } from "./page.ts"
-import { openProjectBank } from "./place.ts"
-import { judgeMemory, review } from "./review.ts"
+import { findMemory } from "./find-memory.ts"
+import { historyPage, listPage, type MemoryRenderOptions, memoryPage, memoryRows, sortMemories } from "./page.ts"
+import { openProjectBank } from "./project-memory.ts"
+import { applyVerdict, review } from "./review.ts"
 
 // `strata memory search`: memories first, then passages of past conversations. Works offline.
 
 /** Characters of a passage that are shown before what matched. */
 const BEFORE_MATCH = 30
 
-export function searchPage({ memories, passages }: FoundInProject, look: Look): readonly string[] {
+export function searchPage({ memories, passages }: FoundInProject, look: MemoryRenderOptions): readonly string[] {
   const { style, columns, now } = look
   if (memories.length + passages.length === 0) return ["Nothing in this project's memory or conversations fits."]
   const found = memories.map(({ memory }) => memory)
-  const said = passages.flatMap(({ conversation, speaker, time, text, at }) => [
+  const passageLines = passages.flatMap(({ conversation, speaker, time, text, at }) => [
     `  ${conversation.slice(0, 8)}  ${speaker === "user" ? "you" : "the agent"}, ${describeAge(time, now)}`,
-    ...indented([style.dim(firstLine(escapeToLine(lineAt(text, at)), columns - 6))], 6),
+    ...indent([style.dim(firstLine(escapeToLine(lineAt(text, at)), columns - 6))], 6),
   ])
   return [
     ...(found.length === 0 ? [] : [style.bold("Memories"), ...memoryRows(found, look)]),
-    ...(found.length === 0 || said.length === 0 ? [] : [""]),
-    ...(said.length === 0 ? [] : [style.bold("Past conversations"), ...said]),
+    ...(found.length === 0 || passageLines.length === 0 ? [] : [""]),
+    ...(passageLines.length === 0 ? [] : [style.bold("Past conversations"), ...passageLines]),
   ]
 }
 
@@ -66,11 +66,11 @@ type Action = keyof typeof ACTIONS
 
 const WITHOUT_JSON: ReadonlySet<Action> = new Set(["edit", "forget", "confirm", "review", "revert"])
 /** An agent's command could run these in the person's name. */
-const PERSONS: ReadonlySet<Action> = new Set(["edit", "forget", "confirm", "review", "revert"])
+const USER_ACTIONS: ReadonlySet<Action> = new Set(["edit", "forget", "confirm", "review", "revert"])
 
 export const run: Run = async ({ args, cwd, env, terminal, stdin }) => {
   const { values, operands } = readArguments(MEMORY, args)
-  const { action, given } = chosen(operands)
+  const { action, given } = parseAction(operands)
   if (values.erase && action !== "forget") throw new UsageError("--erase belongs to: strata memory forget")
   if (values.json && WITHOUT_JSON.has(action)) throw new UsageError(`strata memory ${action} has no --json.`)
   const bank = await openProjectBank({ cwd, env })
@@ -81,18 +81,18 @@ export const run: Run = async ({ args, cwd, env, terminal, stdin }) => {
     terminal.print(`${values.json ? jsonForTerminal(value, 2) : page().join("\n")}\n`)
     return DONE
   }
-  if (PERSONS.has(action) && (await bank.isCommandRunning()))
+  if (USER_ACTIONS.has(action) && (await bank.isCommandRunning()))
     throw new UsageError(
       `An agent is running a command in this project, and it must not speak for you. Nothing was changed. Wait for its end, or use /memory in that chat.`,
     )
   for (const problem of await bank.problems()) terminal.complain(`${problem}\n`)
   switch (action) {
     case "list": {
-      const memories = inOrder(await bank.all())
+      const memories = sortMemories(await bank.all())
       return show({ location, memories }, () => listPage({ memories, location, all: values.all }, look))
     }
     case "show": {
-      const memory = namedMemory(await bank.all(), given[0]!)
+      const memory = findMemory(await bank.all(), given[0]!)
       const claims = await bank.claims(memory)
       return show({ ...memory, claims }, () => memoryPage({ memory, location, claims }, look))
     }
@@ -109,12 +109,14 @@ export const run: Run = async ({ args, cwd, env, terminal, stdin }) => {
     }
     case "search": {
       const search = () => bank.search(given.join(" "))
-      const found = await during(terminal, "Searching the memory and past conversations", search)
+      const found = await withProgress(terminal, "Searching the memory and past conversations", search)
       return show(found, () => searchPage(found, look))
     }
     case "why": {
-      const found = await during(terminal, "Reading the conversation", () => whyOffered({ bank, env, id: given[0] }))
-      return show(found, () => whyPage(found, look))
+      const found = await withProgress(terminal, "Reading the conversation", () =>
+        findAttachments({ bank, env, id: given[0] }),
+      )
+      return show(found, () => attachmentsPage(found, look))
     }
     case "edit":
       return edit(given[0]!, { bank, terminal, env })
@@ -122,8 +124,8 @@ export const run: Run = async ({ args, cwd, env, terminal, stdin }) => {
       if (values.erase) return erase(given[0]!, { bank, terminal, isSure: values.yes })
       return forget(given[0]!, { bank, terminal })
     case "confirm": {
-      const memory = namedMemory(await bank.all(), given[0]!)
-      terminal.print(`${await judgeMemory(bank, memory, "confirm")}\n`)
+      const memory = findMemory(await bank.all(), given[0]!)
+      terminal.print(`${await applyVerdict(bank, memory, "confirm")}\n`)
       return DONE
     }
     case "review":
@@ -133,7 +135,7 @@ export const run: Run = async ({ args, cwd, env, terminal, stdin }) => {
   }
 }
 
-function chosen([name = "list", ...given]: readonly string[]): { action: Action; given: readonly string[] } {
+function parseAction([name = "list", ...given]: readonly string[]): { action: Action; given: readonly string[] } {
   const names = Object.keys(ACTIONS) as Action[]
   const action = names.find((one) => one === name)
   if (action === undefined) {
@@ -148,31 +150,35 @@ function chosen([name = "list", ...given]: readonly string[]): { action: Action;
 }
 
 /** `strata memory why`: which memories a past conversation was offered, and what for. */
-interface WhyFound extends Offered {
+interface AttachmentReport extends AttachedMemories {
   readonly conversation: string
   readonly title?: string
 }
 
-interface WhyQuestion extends Pick<Call, "env"> {
+interface AttachmentQuery extends Pick<CommandCall, "env"> {
   readonly bank: ProjectBank
   /** The start of a conversation's id. Default: the newest. */
   readonly id: string | undefined
 }
 
-async function whyOffered({ bank, env, id }: WhyQuestion): Promise<WhyFound> {
+async function findAttachments({ bank, env, id }: AttachmentQuery): Promise<AttachmentReport> {
   const all = await bank.conversations()
   const found = id === undefined ? all[0] : findById(id, all)
   if (!found) throw new UsageError("This project has no conversation yet.")
   const title = found.title && titleFrom(found.title)
-  return { conversation: found.id, ...(title ? { title } : {}), ...(await offeredIn(readEntries(found, { env }))) }
+  return {
+    conversation: found.id,
+    ...(title ? { title } : {}),
+    ...(await findAttachedMemories(readEntries(found, { env }))),
+  }
 }
 
-export function whyPage(
-  { conversation, title, ...offered }: WhyFound,
-  { style, columns, isShort }: Look,
+export function attachmentsPage(
+  { conversation, title, ...offered }: AttachmentReport,
+  { style, columns, isShort }: MemoryRenderOptions,
 ): readonly string[] {
   const heading = `Conversation ${conversation.slice(0, 8)}${title === undefined ? "" : `: ${title}`}`
-  const lines = offeredLines(offered, Math.min(columns, 110))
-  const { shown, rest } = listing(lines, { isShort, seeAll: "strata memory why | less" })
+  const lines = attachedMemoryLines(offered, Math.min(columns, 110))
+  const { shown, rest } = shortenList(lines, { isShort, seeAll: "strata memory why | less" })
   return [style.bold(escapeToLine(heading)), ...shown, ...rest.map(style.dim)]
 }

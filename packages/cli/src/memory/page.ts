@@ -3,16 +3,16 @@
 import type { Memory } from "@strata/core"
 import { type CodeReference, isCurrentMemory, isUserMemory, MEMORY_TYPES, type MemoryChange } from "@strata/core/memory"
 import { authorLabel, describeEdits, describeSource, describeSourceBriefly, fileStem, formatMinute } from "@strata/page"
-import { listing } from "../display/long-list.ts"
+import { shortenList } from "../display/long-list.ts"
 import { describeAge, pluralize } from "../display/numbers.ts"
 import { table } from "../display/table.ts"
 import type { Style } from "../display/terminal.ts"
-import { indented, wrapped } from "../display/text.ts"
+import { indent, wrapText } from "../display/text.ts"
 import { escapeForTerminal, escapeToLine } from "../display/visible.ts"
 
-const WIDEST = 110
+const MAX_WIDTH = 110
 
-export interface Look {
+export interface MemoryRenderOptions {
   readonly style: Style
   readonly columns: number
   readonly now: Date
@@ -21,7 +21,7 @@ export interface Look {
 }
 
 /** Rules and preferences first, and in each type what was confirmed last. */
-export const inOrder = (memories: readonly Memory[]): readonly Memory[] =>
+export const sortMemories = (memories: readonly Memory[]): readonly Memory[] =>
   memories.toSorted(
     (a, b) =>
       MEMORY_TYPES.indexOf(a.type) - MEMORY_TYPES.indexOf(b.type) ||
@@ -29,22 +29,22 @@ export const inOrder = (memories: readonly Memory[]): readonly Memory[] =>
       compare(a.file, b.file),
   )
 
-export interface ListPage {
+export interface MemoryListInput {
   readonly memories: readonly Memory[]
   readonly location: string
   /** Also those that others replaced. */
   readonly all: boolean
 }
 
-export function listPage({ memories, location, all }: ListPage, look: Look): readonly string[] {
+export function listPage({ memories, location, all }: MemoryListInput, look: MemoryRenderOptions): readonly string[] {
   const { style } = look
   const where = escapeToLine(location)
   if (memories.length === 0) return [`This project has no memories yet. They are kept in ${where}`]
-  const current = inOrder(memories.filter(isCurrentMemory))
-  const replaced = inOrder(memories.filter((memory) => !isCurrentMemory(memory)))
+  const current = sortMemories(memories.filter(isCurrentMemory))
+  const replaced = sortMemories(memories.filter((memory) => !isCurrentMemory(memory)))
   const hidden = all ? 0 : replaced.length
   const own = current.filter(isUserMemory)
-  const { shown, rest } = listing(all ? [...own, ...replaced] : own, { ...look, seeAll: "strata memory | less" })
+  const { shown, rest } = shortenList(all ? [...own, ...replaced] : own, { ...look, seeAll: "strata memory | less" })
   return [
     `${style.bold(pluralize(current.length, "memory", "memories"))} in ${where}`,
     ...(shown.length === 0 ? [] : ["", ...memoryRows(shown, look)]),
@@ -55,17 +55,17 @@ export function listPage({ memories, location, all }: ListPage, look: Look): rea
 }
 
 /** What the agent noted, apart: it is no rule before the person confirms it. */
-function unconfirmedRows(current: readonly Memory[], look: Look): readonly string[] {
+function unconfirmedRows(current: readonly Memory[], look: MemoryRenderOptions): readonly string[] {
   const notes = current.filter((memory) => !isUserMemory(memory))
   if (notes.length === 0) return []
-  const { shown, rest } = listing(notes, { ...look, seeAll: "strata memory | less" })
+  const { shown, rest } = shortenList(notes, { ...look, seeAll: "strata memory | less" })
   const { style } = look
   return [
     "",
     style.bold(`${pluralize(notes.length, "memory", "memories")} not confirmed`),
-    ...wrapped(
+    ...wrapText(
       "The agent noted them, and never follows them as rules. strata memory review shows each; one key confirms or drops it.",
-      Math.min(look.columns, WIDEST),
+      Math.min(look.columns, MAX_WIDTH),
     ).map(style.dim),
     "",
     ...memoryRows(shown, look),
@@ -73,8 +73,11 @@ function unconfirmedRows(current: readonly Memory[], look: Look): readonly strin
   ]
 }
 
-export function memoryRows(memories: readonly Memory[], { style, columns, now }: Look): readonly string[] {
-  const width = Math.min(columns, WIDEST)
+export function memoryRows(
+  memories: readonly Memory[],
+  { style, columns, now }: MemoryRenderOptions,
+): readonly string[] {
+  const width = Math.min(columns, MAX_WIDTH)
   const lines = table({
     width,
     columns: [{ title: "name", gives: "end" }, { title: "type" }, { title: "confirmed" }, { title: "source" }],
@@ -91,25 +94,28 @@ export function memoryRows(memories: readonly Memory[], { style, columns, now }:
     titles!,
     ...memories.flatMap((memory, at) => [
       first[at]!,
-      ...indented(wrapped(aboutWords(memory), width - 6), 6).map(style.dim),
+      ...indent(wrapText(describeMemory(memory), width - 6), 6).map(style.dim),
     ]),
   ]
 }
 
-function aboutWords({ description, failed, supersededBy, source }: Memory): string {
+function describeMemory({ description, failed, supersededBy, source }: Memory): string {
   const replaced = supersededBy === undefined ? "" : `Replaced by ${fileStem(supersededBy)}. `
   const view = source.outside === undefined || isUserMemory({ source }) ? "" : ` In view: ${source.outside}`
   return escapeToLine(`${replaced}${failed ? "Did not work: " : ""}${description}${view}`)
 }
 
-export interface MemoryPage {
+export interface MemoryPageInput {
   readonly memory: Memory
   readonly location: string
   /** What the memory names, looked up in the code. */
   readonly claims: readonly CodeReference[]
 }
 
-export function memoryPage({ memory, location, claims }: MemoryPage, { style, columns, now }: Look): readonly string[] {
+export function memoryPage(
+  { memory, location, claims }: MemoryPageInput,
+  { style, columns, now }: MemoryRenderOptions,
+): readonly string[] {
   const {
     file,
     name,
@@ -143,7 +149,7 @@ export function memoryPage({ memory, location, claims }: MemoryPage, { style, co
   return [
     style.bold(escapeToLine(name)),
     ...table({
-      width: Math.min(columns, WIDEST),
+      width: Math.min(columns, MAX_WIDTH),
       columns: [{ title: "" }, { title: "", gives: "wrap" }],
       rows: facts.flatMap(([key, value]) => (value ? [[key, escapeToLine(value)]] : [])),
     }),
@@ -152,12 +158,15 @@ export function memoryPage({ memory, location, claims }: MemoryPage, { style, co
   ]
 }
 
-export function historyPage(changes: readonly MemoryChange[], { style, columns, isShort }: Look): readonly string[] {
+export function historyPage(
+  changes: readonly MemoryChange[],
+  { style, columns, isShort }: MemoryRenderOptions,
+): readonly string[] {
   if (changes.length === 0) return ["Nothing has changed in this project's memory yet."]
-  const { shown, rest } = listing(changes.toReversed(), { isShort, seeAll: "strata memory history | less" })
+  const { shown, rest } = shortenList(changes.toReversed(), { isShort, seeAll: "strata memory history | less" })
   return [
     ...table({
-      width: Math.min(columns, WIDEST),
+      width: Math.min(columns, MAX_WIDTH),
       columns: [
         { title: "id", align: "right" },
         { title: "when (UTC)" },
@@ -168,7 +177,7 @@ export function historyPage(changes: readonly MemoryChange[], { style, columns, 
         change.id,
         formatMinute(change.at),
         authorLabel(change.by),
-        escapeToLine(changeWords(change)),
+        escapeToLine(describeMemoryChange(change)),
       ]),
       titles: style.dim,
     }),
@@ -178,7 +187,7 @@ export function historyPage(changes: readonly MemoryChange[], { style, columns, 
   ]
 }
 
-export function changeWords(change: MemoryChange): string {
+export function describeMemoryChange(change: MemoryChange): string {
   const masked = change.masked?.length
     ? ` ${pluralize(change.masked.length, "secret was", "secrets were")} removed.`
     : ""
@@ -186,7 +195,7 @@ export function changeWords(change: MemoryChange): string {
 }
 
 /** A unified diff, in colours where there are some. */
-export const diffLines = (diff: string, { style }: Pick<Look, "style">): readonly string[] =>
+export const diffLines = (diff: string, { style }: Pick<MemoryRenderOptions, "style">): readonly string[] =>
   escapeForTerminal(diff)
     .trimEnd()
     .split("\n")

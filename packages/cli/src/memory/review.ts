@@ -3,46 +3,46 @@
 import type { Memory, MemoryBank } from "@strata/core"
 import { isCurrentMemory, isUserMemory } from "@strata/core/memory"
 import { describeSource, fileStem } from "@strata/page"
-import { type Call, UsageError } from "../command.ts"
+import { type CommandCall, UsageError } from "../command.ts"
 import type { Terminal } from "../display/terminal.ts"
-import { indented, wrapped } from "../display/text.ts"
+import { indent, wrapText } from "../display/text.ts"
 import { escapeForTerminal, escapeToLine } from "../display/visible.ts"
-import { inOrder } from "./page.ts"
+import { sortMemories } from "./page.ts"
 
-export type Verdict = "confirm" | "drop" | "later"
+export type ReviewVerdict = "confirm" | "drop" | "later"
 
 /** Rules first: they are not in force before you confirm them. */
 export const unconfirmedIn = (memories: readonly Memory[]): readonly Memory[] =>
-  inOrder(memories.filter((memory) => isCurrentMemory(memory) && !isUserMemory(memory)))
+  sortMemories(memories.filter((memory) => isCurrentMemory(memory) && !isUserMemory(memory)))
 
 /** Carries out a verdict and says what happened. */
-export async function judgeMemory(bank: MemoryBank, { file }: Memory, verdict: Verdict): Promise<string> {
+export async function applyVerdict(bank: MemoryBank, { file }: Memory, verdict: ReviewVerdict): Promise<string> {
   const name = escapeToLine(fileStem(file))
   if (verdict === "later") return `${name} stays as it is: noted by the agent, not confirmed.`
   if (verdict === "confirm") {
     const change = await bank.confirm(file)
-    return change ? `${name} is confirmed. ${takeBack(change.id)}` : `${name} is confirmed already.`
+    return change ? `${name} is confirmed. ${undoHint(change.id)}` : `${name} is confirmed already.`
   }
   const change = await bank.change({ by: "person", why: "Dropped in a review", removals: [file] })
-  return change ? `${name} is dropped, and kept in the archive. ${takeBack(change.id)}` : `${name} is gone already.`
+  return change ? `${name} is dropped, and kept in the archive. ${undoHint(change.id)}` : `${name} is gone already.`
 }
 
-const takeBack = (id: string) => `Take it back with: strata memory revert ${id}`
+const undoHint = (id: string) => `Take it back with: strata memory revert ${id}`
 
 function reviewLines(memory: Memory, columns: number): readonly string[] {
   return [
     `${escapeToLine(memory.name)} (${memory.type}, ${escapeToLine(describeSource(memory))})`,
-    ...indented(wrapped(escapeForTerminal(memory.body), columns - 2), 2),
+    ...indent(wrapText(escapeForTerminal(memory.body), columns - 2), 2),
   ]
 }
 
-interface Review {
+interface ReviewOptions {
   readonly bank: MemoryBank
   readonly terminal: Terminal
-  readonly stdin: Call["stdin"]
+  readonly stdin: CommandCall["stdin"]
 }
 
-const KEYS: Readonly<Record<string, Verdict | "quit">> = {
+const KEYS: Readonly<Record<string, ReviewVerdict | "quit">> = {
   y: "confirm",
   d: "drop",
   s: "later",
@@ -50,7 +50,7 @@ const KEYS: Readonly<Record<string, Verdict | "quit">> = {
   "\u0003": "quit",
 }
 
-export async function review({ bank, terminal, stdin }: Review): Promise<number> {
+export async function review({ bank, terminal, stdin }: ReviewOptions): Promise<number> {
   const all = await bank.all()
   const memories = unconfirmedIn(all)
   if (memories.length === 0) {
@@ -68,14 +68,14 @@ export async function review({ bank, terminal, stdin }: Review): Promise<number>
     const verdict = await keyFrom(stdin)
     terminal.print("\n")
     if (verdict === "quit") break
-    terminal.print(`${await judgeMemory(bank, memory, verdict)}\n`)
+    terminal.print(`${await applyVerdict(bank, memory, verdict)}\n`)
   }
   return 0
 }
 
 /** One of the keys above. Others do nothing. The end of the input ends the review. */
-function keyFrom(stdin: NonNullable<Call["stdin"]>): Promise<Verdict | "quit"> {
-  const { promise, resolve } = Promise.withResolvers<Verdict | "quit">()
+function keyFrom(stdin: NonNullable<CommandCall["stdin"]>): Promise<ReviewVerdict | "quit"> {
+  const { promise, resolve } = Promise.withResolvers<ReviewVerdict | "quit">()
   const onData = (piece: Buffer | string) => {
     const verdict = KEYS[String(piece).slice(0, 1).toLowerCase()]
     if (verdict !== undefined) resolve(verdict)

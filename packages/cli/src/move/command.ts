@@ -10,10 +10,10 @@ import {
   selectContents,
   WRITE_ANNOUNCEMENTS,
 } from "@strata/core/store"
-import { bytes } from "../archive/page.ts"
+import { formatBytes } from "../archive/page.ts"
 import { readArguments } from "../arguments.ts"
-import { askForWord } from "../ask-for-word.ts"
-import { type Call, type Run, UsageError } from "../command.ts"
+import { type CommandCall, type Run, UsageError } from "../command.ts"
+import { promptForChoice } from "../confirm.ts"
 import { formatNumber, pluralize } from "../display/numbers.ts"
 import { progressOn } from "../display/progress.ts"
 import { escapeForTerminal, escapeToLine, jsonForTerminal } from "../display/visible.ts"
@@ -23,7 +23,7 @@ import { openAddress } from "../store/open-address.ts"
 // From a person's own store to one that others share: the person sees what others will be able to read, and says yes. Nothing is written before.
 // An agent's command cannot say it.
 
-interface Sharing extends ContentCriteria, Pick<Call, "terminal"> {
+interface SharingConsent extends ContentCriteria, Pick<CommandCall, "terminal"> {
   readonly from: Store
   readonly to: Store
   /** The person said so with the command. */
@@ -31,9 +31,9 @@ interface Sharing extends ContentCriteria, Pick<Call, "terminal"> {
 }
 
 /** Whether the move may begin. */
-export async function askFirst({ from, to, isAgreed, terminal, ...choice }: Sharing): Promise<boolean> {
+export async function askConsent({ from, to, isAgreed, terminal, ...choice }: SharingConsent): Promise<boolean> {
   if (!to.isShared || from.isShared) return true
-  const { conversations, memories, isAgentAtWork } = await lookedAt(from, choice)
+  const { conversations, memories, isAgentAtWork } = await listShared(from, choice)
   if (conversations + memories === 0) return true
   if (isAgentAtWork)
     throw new UsageError(
@@ -48,12 +48,12 @@ export async function askFirst({ from, to, isAgreed, terminal, ...choice }: Shar
   terminal.print(
     `${what} would go to ${escapeToLine(to.description)}.\nEveryone who uses that tenant, and their agents, will be able to read them.\n`,
   )
-  if ((await askForWord("Share them? yes or no: ", ["yes", "no"])) === "yes") return true
+  if ((await promptForChoice("Share them? yes or no: ", ["yes", "no"])) === "yes") return true
   terminal.print("Nothing was moved.\n")
   return false
 }
 
-async function lookedAt(store: Store, choice: ContentCriteria) {
+async function listShared(store: Store, choice: ContentCriteria) {
   const { all, isSelected } = await selectContents(store, choice)
   const found = { conversations: 0, memories: 0, isAgentAtWork: false }
   for (const { address, files } of all) {
@@ -71,7 +71,7 @@ const DONE = 0
 const NOT_DONE = 1
 const MAX_NAMED = 20
 
-const OUTCOMES: Readonly<Record<MoveOutcome, string>> = {
+const OUTCOME_LABELS: Readonly<Record<MoveOutcome, string>> = {
   copied: "copied",
   continued: "continued",
   equal: "equal already",
@@ -86,7 +86,7 @@ export const run: Run = async ({ args, cwd, terminal }) => {
   if (from.identity === to.identity) throw new UsageError("FROM and TO are the same store. Nothing was moved.")
   const { project, owner, yes: isAgreed } = values
   const move = { from: from.store, to: to.store, project, owner }
-  if (!(await askFirst({ ...move, isAgreed, terminal }))) return NOT_DONE
+  if (!(await askConsent({ ...move, isAgreed, terminal }))) return NOT_DONE
   const stop = new AbortController()
   const onSignal = () => stop.abort()
   for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, onSignal)
@@ -95,14 +95,14 @@ export const run: Run = async ({ args, cwd, terminal }) => {
     const report = await moveContents({
       ...{ ...move, signal: stop.signal },
       onProgress: ({ contents, written, at }) =>
-        progress.show(`Moving: ${formatNumber(contents)} done, ${bytes(written)} written, now ${at}`),
+        progress.show(`Moving: ${formatNumber(contents)} done, ${formatBytes(written)} written, now ${at}`),
     })
     progress.end()
     const isPart = project !== undefined || owner !== undefined
     const removal = isPart ? "The rest of it was not copied." : from.removal
     const shown = { from: from.store.description, to: to.store.description, removal }
     if (values.json) terminal.print(`${jsonForTerminal({ from: shown.from, to: shown.to, ...report }, 2)}\n`)
-    else terminal.print(`${pageOf(report, shown).map(escapeForTerminal).join("\n")}\n`)
+    else terminal.print(`${movePage(report, shown).map(escapeForTerminal).join("\n")}\n`)
     return report.refused.length === 0 ? DONE : NOT_DONE
   } catch (error) {
     progress.end()
@@ -117,34 +117,34 @@ export const run: Run = async ({ args, cwd, terminal }) => {
   }
 }
 
-interface Shown {
+interface MovePageInput {
   readonly from: string
   readonly to: string
   readonly removal: string
 }
 
-function pageOf(report: MoveReport, { from, to, removal }: Shown): readonly string[] {
+function movePage(report: MoveReport, { from, to, removal }: MovePageInput): readonly string[] {
   const { outcomes, written, verifiedBytes, sha256, refused, open, omitted } = report
-  const names = Object.keys(OUTCOMES) as MoveOutcome[]
-  const said = names
+  const names = Object.keys(OUTCOME_LABELS) as MoveOutcome[]
+  const lines = names
     .filter((name) => outcomes[name] > 0)
-    .map((name) => `  ${formatNumber(outcomes[name])} ${OUTCOMES[name]}`)
-  if (said.length + refused.length === 0) return [`There is nothing to move in ${from}.`]
+    .map((name) => `  ${formatNumber(outcomes[name])} ${OUTCOME_LABELS[name]}`)
+  if (lines.length + refused.length === 0) return [`There is nothing to move in ${from}.`]
   return [
     `From ${from} to ${to}:`,
-    ...said,
-    `${bytes(written)} written. ${bytes(verifiedBytes)} read again on both sides and equal (SHA-256 ${sha256}).`,
-    ...listed(
+    ...lines,
+    `${formatBytes(written)} written. ${formatBytes(verifiedBytes)} read again on both sides and equal (SHA-256 ${sha256}).`,
+    ...formatItems(
       refused,
       (count) => `${pluralize(count, "thing")} not moved, because something else is there, or someone has it open:`,
     ),
-    ...listed(open, (count) => `${pluralize(count, "thing")} in use. Close them and move again for the rest:`),
-    ...listed(omitted, (count) => `${pluralize(count, "file")} that other stores cannot keep:`),
+    ...formatItems(open, (count) => `${pluralize(count, "thing")} in use. Close them and move again for the rest:`),
+    ...formatItems(omitted, (count) => `${pluralize(count, "file")} that other stores cannot keep:`),
     refused.length + open.length === 0 ? `The source is unchanged. ${removal}` : "The source is unchanged. Keep it.",
   ]
 }
 
-function listed(all: readonly string[], title: (count: number) => string): readonly string[] {
+function formatItems(all: readonly string[], title: (count: number) => string): readonly string[] {
   if (all.length === 0) return []
   const rest = all.length > MAX_NAMED ? [`  and ${formatNumber(all.length - MAX_NAMED)} more`] : []
   return [title(all.length), ...all.slice(0, MAX_NAMED).map((one) => `  ${one}`), ...rest]

@@ -7,7 +7,7 @@ import { rmSync } from "node:fs"
 import { mkdir, readdir, readFile, rename, rm, writeFile } from "node:fs/promises"
 import { join } from "node:path"
 import { strataDirectory } from "@strata/core"
-import type { Call } from "../command.ts"
+import type { CommandCall } from "../command.ts"
 
 const FOLDER = "proxies"
 const DIRECTORY_MODE = 0o700
@@ -24,10 +24,10 @@ export interface Announcement {
   readonly started: string
 }
 
-const folderIn = (env: Call["env"]): string => join(strataDirectory(env), FOLDER)
+const folderIn = (env: CommandCall["env"]): string => join(strataDirectory(env), FOLDER)
 
 /** Takes it back when called. */
-export async function announce(announcement: Announcement, env: Call["env"]): Promise<() => void> {
+export async function announce(announcement: Announcement, env: CommandCall["env"]): Promise<() => void> {
   const folder = folderIn(env)
   await mkdir(folder, { recursive: true, mode: DIRECTORY_MODE })
   const path = join(folder, `${announcement.pid}-${randomUUID()}.json`)
@@ -43,7 +43,7 @@ export async function announce(announcement: Announcement, env: Call["env"]): Pr
 }
 
 /** Those whose process runs, the newest last. What others left is removed. */
-export async function announced(env: Call["env"]): Promise<readonly Announcement[]> {
+export async function listAnnouncements(env: CommandCall["env"]): Promise<readonly Announcement[]> {
   const folder = folderIn(env)
   const names = await readdir(folder).catch(() => [])
   const found = await Promise.all(names.map((name) => readOne(join(folder, name))))

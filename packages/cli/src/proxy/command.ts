@@ -1,17 +1,17 @@
 /** `strata proxy`: in front of the Messages API until Ctrl-C, or a look at those that run. */
 import { once } from "node:events"
 import { readArguments } from "../arguments.ts"
-import { type Call, type Run, UsageError } from "../command.ts"
-import { announced } from "./announcement.ts"
+import { type CommandCall, type Run, UsageError } from "../command.ts"
+import { listAnnouncements } from "./announcement.ts"
 import { PROXY } from "./descriptions.ts"
 import { costLines } from "./report.ts"
-import { startRunning } from "./running.ts"
+import { startRunning } from "./start-proxy.ts"
 import { printStatus } from "./status.ts"
-import { isPublic, namedUpstream, pastProxies, publicApi, shownAddress } from "./upstream.ts"
+import { displayAddress, isPublic, namedUpstream, publicApi, skipProxies } from "./upstream.ts"
 
 export const run: Run = async ({ args, cwd, env, terminal }) => {
   const { values } = readArguments(PROXY, args)
-  if (values.status) return printStatus(await announced(env), { terminal, isJson: values.json })
+  if (values.status) return printStatus(await listAnnouncements(env), { terminal, isJson: values.json })
   if (values.json) throw new UsageError("--json belongs to: strata proxy --status")
   const choice = namedUpstream(values.upstream, env)
   const { upstream } = choice ?? publicApi
@@ -30,18 +30,18 @@ export const run: Run = async ({ args, cwd, env, terminal }) => {
   return 0
 }
 
-async function warnOfBaseUrl({ env, terminal }: Pick<Call, "env" | "terminal">): Promise<void> {
+async function warnOfBaseUrl({ env, terminal }: Pick<CommandCall, "env" | "terminal">): Promise<void> {
   const baseUrl = env.ANTHROPIC_BASE_URL
-  if (!baseUrl || isPublic(baseUrl) || isPublic(pastProxies(baseUrl, await announced(env)))) return
+  if (!baseUrl || isPublic(baseUrl) || isPublic(skipProxies(baseUrl, await listAnnouncements(env)))) return
   terminal.complain(
-    `ANTHROPIC_BASE_URL names ${shownAddress(baseUrl)}, but that is the client's variable: this proxy sends to the public API. Use --upstream URL or STRATA_UPSTREAM to send elsewhere.\n`,
+    `ANTHROPIC_BASE_URL names ${displayAddress(baseUrl)}, but that is the client's variable: this proxy sends to the public API. Use --upstream URL or STRATA_UPSTREAM to send elsewhere.\n`,
   )
 }
 
 /** One line for each known client. */
 function startText(url: string, { upstream, isObserving }: { upstream: string; isObserving: boolean }): string {
   return [
-    `Strata ${isObserving ? "observes" : "manages"} what passes to ${shownAddress(upstream)}. Ctrl-C ends it. The base URL:`,
+    `Strata ${isObserving ? "observes" : "manages"} what passes to ${displayAddress(upstream)}. Ctrl-C ends it. The base URL:`,
     "",
     `  ${url}`,
     "",

@@ -4,9 +4,9 @@ import { formatDollarsOrUnknown, pluralize } from "../display/numbers.ts"
 import type { Terminal } from "../display/terminal.ts"
 import { statusTable } from "./status.ts"
 
-const WIDEST = 140
+const MAX_WIDTH = 140
 
-export interface Totals {
+export interface ProxyTotals {
   readonly requests: number
   /** `undefined` where a price is unknown. */
   readonly cost: number | undefined
@@ -15,7 +15,7 @@ export interface Totals {
   readonly isObserved: boolean
 }
 
-export function totalsOf(rows: readonly ConversationStatus[]): Totals {
+export function sumTotals(rows: readonly ConversationStatus[]): ProxyTotals {
   const passed = rows.flatMap(({ passedThrough }) => passedThrough ?? [])
   return {
     requests: rows.reduce((sum, row) => sum + row.requests, 0),
@@ -34,11 +34,11 @@ export function costLines(
   { style, columns }: Pick<Terminal, "style" | "columns">,
 ): readonly string[] {
   if (rows.length === 0) return ["Strata: no request passed through the proxy."]
-  const { requests, cost, direct, passed, isObserved } = totalsOf(rows)
+  const { requests, cost, direct, passed, isObserved } = sumTotals(rows)
   const asked = pluralize(requests, "request")
   const first = isObserved
     ? `Strata observed ${asked} and changed nothing. They cost ${formatDollarsOrUnknown(cost)}, the same as direct.`
-    : `Strata: ${asked} cost ${formatDollarsOrUnknown(cost)}, Strata's own included. Direct: about ${formatDollarsOrUnknown(direct)} (an estimate).${beside(cost, direct)}`
+    : `Strata: ${asked} cost ${formatDollarsOrUnknown(cost)}, Strata's own included. Direct: about ${formatDollarsOrUnknown(direct)} (an estimate).${compareWithDirect(cost, direct)}`
   return [
     style.bold(first),
     ...(passed.requests === 0
@@ -46,11 +46,11 @@ export function costLines(
       : [
           `${pluralize(passed.requests, "request")} (${formatDollarsOrUnknown(passed.cost)}) passed unmanaged after a failure of Strata. --verbose says why.`,
         ]),
-    ...(rows.length === 1 ? [] : statusTable(rows, { style, width: Math.min(columns, WIDEST) })),
+    ...(rows.length === 1 ? [] : statusTable(rows, { style, width: Math.min(columns, MAX_WIDTH) })),
   ]
 }
 
-function beside(cost: number | undefined, direct: number | undefined): string {
+function compareWithDirect(cost: number | undefined, direct: number | undefined): string {
   if (cost === undefined || direct === undefined || direct === 0) return ""
   const share = Math.round((1 - cost / direct) * 100)
   return share === 0 ? "" : ` ${Math.abs(share)}% ${share > 0 ? "less" : "more"}.`

@@ -5,12 +5,12 @@ import { table } from "../display/table.ts"
 import type { Terminal } from "../display/terminal.ts"
 import { escapeToLine, jsonForTerminal } from "../display/visible.ts"
 import type { Announcement } from "./announcement.ts"
-import { shownAddress } from "./upstream.ts"
+import { displayAddress } from "./upstream.ts"
 
-const WIDEST = 160
-const PATIENCE_MS = 5_000
+const MAX_WIDTH = 160
+const STATUS_TIMEOUT_MS = 5_000
 
-interface Seen {
+interface ProxyStatus {
   readonly proxy: Announcement
   readonly conversations?: readonly ConversationStatus[]
   readonly problem?: string
@@ -25,16 +25,16 @@ export async function printStatus(
   proxies: readonly Announcement[],
   { terminal, isJson }: StatusOptions,
 ): Promise<number> {
-  const seen = await Promise.all(proxies.map(look))
+  const seen = await Promise.all(proxies.map(readStatus))
   if (isJson) terminal.print(`${jsonForTerminal({ proxies: seen.map(asJson) }, 2)}\n`)
   else if (seen.length === 0) terminal.print("No proxy runs. strata proxy or strata wrap starts one.\n")
   else terminal.print(`${seen.map((each) => page(each, terminal).join("\n")).join("\n\n")}\n`)
   return seen.some(({ problem }) => problem !== undefined) ? 1 : 0
 }
 
-async function look(proxy: Announcement): Promise<Seen> {
+async function readStatus(proxy: Announcement): Promise<ProxyStatus> {
   try {
-    const answer = await fetch(`${proxy.url}/_strata/status`, { signal: AbortSignal.timeout(PATIENCE_MS) })
+    const answer = await fetch(`${proxy.url}/_strata/status`, { signal: AbortSignal.timeout(STATUS_TIMEOUT_MS) })
     if (!answer.ok) return { proxy, problem: `It answers with status ${answer.status}.` }
     return { proxy, ...((await answer.json()) as { conversations: readonly ConversationStatus[] }) }
   } catch {
@@ -43,21 +43,21 @@ async function look(proxy: Announcement): Promise<Seen> {
 }
 
 /** Without the secret. */
-function asJson({ proxy: { url, upstream, ...proxy }, ...rest }: Seen) {
-  return { ...proxy, port: portOf(url), upstream: shownAddress(upstream), ...rest }
+function asJson({ proxy: { url, upstream, ...proxy }, ...rest }: ProxyStatus) {
+  return { ...proxy, port: portOf(url), upstream: displayAddress(upstream), ...rest }
 }
 
 const portOf = (url: string): number => Number(new URL(url).port)
 
-function page({ proxy, conversations = [], problem }: Seen, { style, columns }: Terminal): readonly string[] {
+function page({ proxy, conversations = [], problem }: ProxyStatus, { style, columns }: Terminal): readonly string[] {
   const { pid, url, upstream, cwd, mode, started } = proxy
   const since = formatTimeAgo(new Date(started), new Date())
   return [
-    style.bold(`${shownAddress(url)} to ${shownAddress(upstream)}`),
+    style.bold(`${displayAddress(url)} to ${displayAddress(upstream)}`),
     `${mode === "observe" ? "observes" : "manages"} ${escapeToLine(cwd)} · process ${pid} · started ${since}`,
     ...(problem === undefined ? [] : [problem]),
     ...(conversations.length === 0 && problem === undefined ? ["No conversation has passed yet."] : []),
-    ...(conversations.length === 0 ? [] : statusTable(conversations, { style, width: Math.min(columns, WIDEST) })),
+    ...(conversations.length === 0 ? [] : statusTable(conversations, { style, width: Math.min(columns, MAX_WIDTH) })),
   ]
 }
 
@@ -89,11 +89,11 @@ export function statusTable(
       formatDollarsOrUnknown(row.cost),
       formatDollarsOrUnknown(row.directCost),
       escapeToLine(
-        [...row.decisions, ...(row.off === undefined ? [] : [`off: ${row.off}`]), ...passed(row)].join(", "),
+        [...row.decisions, ...(row.off === undefined ? [] : [`off: ${row.off}`]), ...describeTraffic(row)].join(", "),
       ),
     ]),
   })
 }
 
-const passed = ({ passedThrough }: ConversationStatus): readonly string[] =>
+const describeTraffic = ({ passedThrough }: ConversationStatus): readonly string[] =>
   passedThrough ? [`${pluralize(passedThrough.requests, "request")} passed untouched`] : []

@@ -6,9 +6,9 @@ import { readArguments } from "../arguments.ts"
 import { type Run, UsageError } from "../command.ts"
 import { findById } from "../conversation-names.ts"
 import { RECALL } from "../descriptions.ts"
-import { during } from "../display/progress.ts"
+import { withProgress } from "../display/progress.ts"
 import { escapeForTerminal, jsonForTerminal } from "../display/visible.ts"
-import { conversationsIn, nearestFirst } from "../kept-conversation.ts"
+import { conversationsIn, nearestFirst } from "../stored-conversation.ts"
 
 const DONE = 0
 const NOTHING_FOUND = 1
@@ -17,15 +17,17 @@ export const run: Run = async ({ args, cwd, env, terminal }) => {
   const { values, operands } = readArguments(RECALL, args)
   const { conversation, json, tokens, project, ...rest } = values
   const input: RecallInput = {
-    ...given({ ...rest, handle: operands[0], budget: tokens }),
+    ...readQuery({ ...rest, handle: operands[0], budget: tokens }),
     ...(project ? { in: "project" } : {}),
   }
   // a conversation that no one owns is looked into only by its name
   const directory = await realpath(cwd)
   const all = nearestFirst(await conversationsIn({ cwd, env, alsoUnowned: conversation !== undefined }), directory)
-  const past = await openRecall(chosen(all, conversation), { cwd: directory, env, owner: localUser })
+  const past = await openRecall(findConversation(all, conversation), { cwd: directory, env, owner: localUser })
   try {
-    const { state, text, ...data } = await during(terminal, "Searching", () => past.recall(input, FOR_PEOPLE))
+    const { state, text, ...data } = await withProgress(terminal, "Searching", () =>
+      past.recall(input, COMMAND_WORDING),
+    )
     if (state === "unclear") throw new UsageError(asOptions(text))
     const isFound = state === "found"
     if (json) terminal.print(`${jsonForTerminal(isFound ? data : { found: [], why: text }, 2)}\n`)
@@ -37,7 +39,7 @@ export const run: Run = async ({ args, cwd, env, terminal }) => {
   }
 }
 
-const given = (options: Readonly<Record<string, unknown>>): RecallInput =>
+const readQuery = (options: Readonly<Record<string, unknown>>): RecallInput =>
   Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined && value !== false))
 
 /** The sentence is about the tool's input. On a command line these are options. */
@@ -49,13 +51,13 @@ const asOptions = (why: string) =>
         .replace(" and until", " and --until")
         .replace("Use search", "Use --search")
 
-function chosen(all: readonly StoredConversation[], id: string | undefined): StoredConversation {
+function findConversation(all: readonly StoredConversation[], id: string | undefined): StoredConversation {
   if (all.length === 0) throw new UsageError("This project has no conversation yet, so there is nothing to recall.")
   return id === undefined ? all[0]! : findById(id, all)
 }
 
 /** A person gets command lines where the model gets the tool's input. */
-const FOR_PEOPLE: RecallWording = {
+const COMMAND_WORDING: RecallWording = {
   preface: "",
   next: commandFor,
   inProject: "--project",

@@ -2,7 +2,7 @@
 import { formatAmount } from "@strata/page"
 import type { ReplayReport } from "@strata/transcripts/replay"
 import { formatCompact, formatNumber } from "../display/numbers.ts"
-import { type Look, more } from "../display/section.ts"
+import { moreLine, type SectionOptions } from "../display/section.ts"
 import { table } from "../display/table.ts"
 import { escapeToLine } from "../display/visible.ts"
 
@@ -12,7 +12,7 @@ const MAX_ACTIONS = 12
 export const actionsIn = ({ actions }: ReplayReport): ReplayReport["actions"] =>
   actions.filter(({ tokens, kind }) => tokens > 0 || kind === "compacted")
 
-export function actionTable(report: ReplayReport, { style, width }: Look): string[] {
+export function actionTable(report: ReplayReport, { style, width }: SectionOptions): string[] {
   const { unit } = report.totals.saved
   const acted = actionsIn(report)
   const shown = new Set(acted.toSorted((a, b) => b.tokens - a.tokens).slice(0, MAX_ACTIONS))
@@ -31,16 +31,16 @@ export function actionTable(report: ReplayReport, { style, width }: Look): strin
         .filter((action) => shown.has(action))
         .map((action) => [
           formatNumber(action.turn),
-          actionWords(action),
+          describeAction(action),
           formatCompact(action.tokens),
           `${action.saved < 0 ? "-" : ""}${formatAmount(Math.abs(action.saved), unit)}`,
           escapeToLine(action.why),
         ]),
     }),
-    ...more(acted.length - shown.size, "action"),
+    ...moreLine(acted.length - shown.size, "action"),
   ]
 }
 
 /** `3 cleared`, `compacted` */
-export const actionWords = ({ kind, results }: ReplayReport["actions"][number]): string =>
+export const describeAction = ({ kind, results }: ReplayReport["actions"][number]): string =>
   `${results > 0 ? `${formatNumber(results)} ` : ""}${kind}`

@@ -5,22 +5,22 @@ import { readArguments } from "../arguments.ts"
 import type { Run } from "../command.ts"
 import { REPLAY } from "../descriptions.ts"
 import { jsonForTerminal } from "../display/visible.ts"
-import { checkPagePlace, writePage } from "../html/file.ts"
-import { overFiles } from "../inspect/over-files.ts"
+import { checkPagePath, writePage } from "../html/file.ts"
+import { forEachFile } from "../inspect/each-file.ts"
 import { replayPage } from "./html-page.ts"
 import { namedPolicy } from "./named-policies.ts"
-import { type Recording, recordings } from "./recordings.ts"
-import { type Replayed, replayOverview, replayReport } from "./report.ts"
+import { type LoadedRecording, recordings } from "./recordings.ts"
+import { type ReplayResult, replayOverview, replayReport } from "./report.ts"
 
 const MAX_TURNS_ON_SCREEN = 100
 
 export const run: Run = async ({ args, cwd, env, terminal }) => {
   const { values, operands: files } = readArguments(REPLAY, args)
   const policy = namedPolicy(values.policy ?? "strata")
-  const place = values.html === undefined ? undefined : await checkPagePlace(values.html, cwd)
+  const place = values.html === undefined ? undefined : await checkPagePath(values.html, cwd)
   const turns = terminal.isScreen ? MAX_TURNS_ON_SCREEN : Number.POSITIVE_INFINITY
-  const found: Replayed[] = []
-  const code = await overFiles(terminal, async ({ progress, complain }) => {
+  const found: ReplayResult[] = []
+  const code = await forEachFile(terminal, async ({ progress, complain }) => {
     for await (const recording of recordings({
       command: REPLAY.name,
       files,
@@ -29,7 +29,7 @@ export const run: Run = async ({ args, cwd, env, terminal }) => {
       place: { cwd, env },
     })) {
       progress.show(`Replaying ${basename(recording.file)}`, recording.at)
-      const replayed = await replayedWith(policy, recording, values)
+      const replayed = await replayWith(policy, recording, values)
       found.push(replayed)
       if (values.json) continue
       progress.clear()
@@ -44,25 +44,29 @@ export const run: Run = async ({ args, cwd, env, terminal }) => {
   return code
 }
 
-interface Assumed {
+interface ReplayAssumptions {
   readonly model: string | undefined
   readonly window: number | undefined
   readonly "summary-seconds": number | undefined
 }
 
 /** What a person sets about a replay, as the engine takes it. */
-export const replayOptions = ({ window, "summary-seconds": seconds }: Omit<Assumed, "model">) => ({
+export const replayOptions = ({ window, "summary-seconds": seconds }: Omit<ReplayAssumptions, "model">) => ({
   ...(window === undefined ? {} : { window }),
   ...(seconds === undefined ? {} : { summarySeconds: seconds }),
 })
 
-async function replayedWith(policy: Policy, recording: Recording, values: Assumed): Promise<Replayed> {
+async function replayWith(
+  policy: Policy,
+  recording: LoadedRecording,
+  values: ReplayAssumptions,
+): Promise<ReplayResult> {
   const found = await replay(recording.conversation, { policies: [policy], ...replayOptions(values) })
   const calibration = values.model === undefined ? calibrate(recording.conversation) : undefined // no one was billed for it
   return { recording, replay: found, report: found.reports[0]!, ...(calibration ? { calibration } : {}) }
 }
 
-function asJson({ recording, replay: { reports: _, ...assumed }, report, calibration }: Replayed) {
+function asJson({ recording, replay: { reports: _, ...assumed }, report, calibration }: ReplayResult) {
   const { conversation: _conversation, at: _at, ...about } = recording
   return { ...about, ...assumed, ...report, ...(calibration ? { calibration } : {}) }
 }

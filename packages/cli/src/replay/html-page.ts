@@ -11,43 +11,46 @@ import {
   withShortNames,
 } from "@strata/page"
 import { type CostUnit, type ReplayReport, requestCost } from "@strata/transcripts/replay"
-import { costOf } from "../compare/conversations.ts"
+import { reportCost } from "../compare/conversations.ts"
 import { formatCompact, formatNumber, pluralize } from "../display/numbers.ts"
-import { LOSS_WORDS, remarksOn, turnsOf } from "./page.ts"
-import type { Replayed } from "./report.ts"
+import { formatTurns, LOSS_LABELS, replayRemarks } from "./page.ts"
+import type { ReplayResult } from "./report.ts"
 
-export const replayPage = (all: readonly Replayed[]): Markup =>
+export const replayPage = (all: readonly ReplayResult[]): Markup =>
   page({
     title: `Strata: replayed with the policy ${all[0]?.report.policy ?? "strata"}`,
     description: [
       all[0]?.report.about ?? "",
       "No model was asked. Answers and pauses are as recorded. What the policy took out of the view and an answer used again is fetched and paid for.",
     ].filter(Boolean),
-    conversations: withShortNames(all.map(replayedOnPage)),
+    conversations: withShortNames(all.map(toPageConversation)),
   })
 
-export function replayedOnPage({ recording, replay }: Pick<Replayed, "recording" | "replay">): PageConversation {
+export function toPageConversation({
+  recording,
+  replay,
+}: Pick<ReplayResult, "recording" | "replay">): PageConversation {
   const unit: CostUnit = replay.reports.every(({ totals }) => totals.saved.unit === "dollars") ? "dollars" : "tokens"
   return {
     name: recording.file,
-    facts: [recording.format, replay.model, pluralize(turnsOf(replay), "turn")],
-    remarks: [...(recording.title === undefined ? [] : [recording.title]), ...remarksOn({ recording, replay })],
+    facts: [recording.format, replay.model, pluralize(formatTurns(replay), "turn")],
+    remarks: [...(recording.title === undefined ? [] : [recording.title]), ...replayRemarks({ recording, replay })],
     unit,
-    timelines: replay.reports.map((report) => courseOf(report, unit)),
+    timelines: replay.reports.map((report) => policyTimeline(report, unit)),
   }
 }
 
-function courseOf(report: ReplayReport, unit: CostUnit): ChartTimeline {
+function policyTimeline(report: ReplayReport, unit: CostUnit): ChartTimeline {
   const { policy, about: description, boundaries, losses, totals, usedAgain } = report
   return {
     name: policy,
     description,
-    points: pointsOf(report, unit),
+    points: timelinePoints(report, unit),
     boundaries,
-    misses: losses.map(({ turn, tokens, why }) => ({ turn, tokens, kind: why, reason: LOSS_WORDS[why] })),
+    misses: losses.map(({ turn, tokens, why }) => ({ turn, tokens, kind: why, reason: LOSS_LABELS[why] })),
     facts: [
-      [unit === "dollars" ? "cost" : "tokens", formatAmount(costOf(report), unit)],
-      ["compared with none", besideNone(report)],
+      [unit === "dollars" ? "cost" : "tokens", formatAmount(reportCost(report), unit)],
+      ["compared with none", compareWithNone(report)],
       ["cached", formatCautiousPercent(totals.hitRatio)],
       ["peak tokens", formatCompact(totals.peak)],
       ["compacted", formatNumber(totals.compactions)],
@@ -58,14 +61,14 @@ function courseOf(report: ReplayReport, unit: CostUnit): ChartTimeline {
   }
 }
 
-function besideNone({ policy, totals: { saved } }: ReplayReport): string {
+function compareWithNone({ policy, totals: { saved } }: ReplayReport): string {
   if (policy === "none") return "-"
   return saved.amount === 0
     ? "the same"
     : `${formatCautiousPercent(Math.abs(saved.share))} ${saved.amount > 0 ? "less" : "more"}`
 }
 
-function pointsOf({ requests }: ReplayReport, unit: CostUnit): TimelinePoint[] {
+function timelinePoints({ requests }: ReplayReport, unit: CostUnit): TimelinePoint[] {
   const points: TimelinePoint[] = []
   let [paid, last] = [0, 0]
   for (const request of requests) {

@@ -1,10 +1,10 @@
 /** Shared by the sections of a replay's report: the look, and how costs and shares read. */
 import type { Calibration, Replay, ReplayReport } from "@strata/transcripts/replay"
-import type { Look } from "../display/section.ts"
-import type { Recording } from "./recordings.ts"
+import type { SectionOptions } from "../display/section.ts"
+import type { LoadedRecording } from "./recordings.ts"
 
-export interface ReplayPage extends Look {
-  readonly recording: Recording
+export interface ReplayPage extends SectionOptions {
+  readonly recording: LoadedRecording
   readonly replay: Replay
   readonly report: ReplayReport
   /** Absent where nothing was billed, or another model is assumed. */
@@ -15,13 +15,13 @@ export const PARTIAL = "Lines that were not understood are left out. strata insp
 
 const NO_ANSWERS = "There is nothing to replay: the conversation has no answers of a model."
 
-export const turnsOf = ({ reports }: Replay): number =>
+export const formatTurns = ({ reports }: Replay): number =>
   (reports[0]?.requests ?? []).filter(({ purpose }) => purpose === "conversation").length
 
 /** What is missing in a recording, and what its replay assumes. */
-export const remarksOn = ({ recording, replay }: Pick<ReplayPage, "recording" | "replay">): string[] => [
+export const replayRemarks = ({ recording, replay }: Pick<ReplayPage, "recording" | "replay">): string[] => [
   ...(recording.isPartial ? [PARTIAL] : []),
-  ...(turnsOf(replay) === 0 ? [NO_ANSWERS] : assumptions(replay)),
+  ...(formatTurns(replay) === 0 ? [NO_ANSWERS] : assumptions(replay)),
 ]
 
 /** What the replay does not know about this recording. */
@@ -37,7 +37,7 @@ export function assumptions({ pauses, sizes }: Replay): string[] {
 export const ESTIMATED_SIZES = "Sizes are estimates, without system prompt and tools."
 
 /** Why the cache was lost, as it reads on screens and pages. */
-export const LOSS_WORDS: Readonly<Record<ReplayReport["losses"][number]["why"], string>> = {
+export const LOSS_LABELS: Readonly<Record<ReplayReport["losses"][number]["why"], string>> = {
   pause: "it expired in a pause",
   compaction: "compacted",
   clearing: "old results were cleared",

@@ -1,10 +1,10 @@
 /** What `replay` and `compare` work on: the conversations in files of any importable format, or generated work. */
-import { asModel, generatedWork, type RecordedConversation } from "@strata/transcripts/replay"
-import { type Call, UsageError } from "../command.ts"
+import { generatedWork, overrideModel, type RecordedConversation } from "@strata/transcripts/replay"
+import { type CommandCall, UsageError } from "../command.ts"
 import { formatNumber } from "../display/numbers.ts"
-import { filesNamed, readEach } from "../inspect/over-files.ts"
+import { readEach, resolveFiles } from "../inspect/each-file.ts"
 
-export interface Recording {
+export interface LoadedRecording {
   readonly file: string
   readonly format: string
   readonly title?: string
@@ -15,7 +15,7 @@ export interface Recording {
   readonly conversation: RecordedConversation
 }
 
-export interface Asked {
+export interface RecordingQuery {
   readonly command: string
   readonly files: readonly string[]
   /** Tokens of generated work. */
@@ -24,7 +24,7 @@ export interface Asked {
   /** Gets the problem of a file that cannot be read, where others are left. */
   readonly complain: (problem: string) => void
   /** Where the command runs. */
-  readonly place: Pick<Call, "cwd" | "env">
+  readonly place: Pick<CommandCall, "cwd" | "env">
 }
 
 const GENERATED_MODEL = "claude-opus-5-5"
@@ -36,21 +36,21 @@ export async function* recordings({
   model,
   complain,
   place,
-}: Asked): AsyncGenerator<Recording> {
+}: RecordingQuery): AsyncGenerator<LoadedRecording> {
   if (files.length === 0 && generate === undefined)
     throw new UsageError(`strata ${command} needs FILE…, or --generate N. "strata ${command} --help" shows an example.`)
   if (generate !== undefined) {
     const conversation = generatedWork({ model: model ?? GENERATED_MODEL, tokens: generate })
     yield { file: `generated work, ${formatNumber(generate)} tokens`, format: "generated", conversation }
   }
-  for await (const { transcript, at } of readEach(await filesNamed(files, place), {
+  for await (const { transcript, at } of readEach(await resolveFiles(files, place), {
     complain,
     env: place.env,
   })) {
     const { file, format, title, entries, report } = transcript
     const isPartial = Object.keys(report.notUnderstood).length > 0
     const recorded = transcript.model === undefined ? { entries } : { entries, model: transcript.model }
-    const conversation = model === undefined ? recorded : asModel(recorded, model)
+    const conversation = model === undefined ? recorded : overrideModel(recorded, model)
     const about = { ...(title === undefined ? {} : { title }), ...(isPartial ? { isPartial } : {}) }
     yield { file, format, ...about, ...(at ? { at } : {}), conversation }
   }

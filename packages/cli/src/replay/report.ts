@@ -4,16 +4,16 @@ import { basename } from "node:path"
 import { formatAmount, formatAmountWithUnit, formatCautiousPercent } from "@strata/page"
 import { requestCost } from "@strata/transcripts/replay"
 import { formatCompact, formatNumber, pluralize } from "../display/numbers.ts"
-import { fileLine, more, titled, withGap } from "../display/section.ts"
+import { fileLine, moreLine, sectionTitle, withGap } from "../display/section.ts"
 import { table } from "../display/table.ts"
 import type { Style } from "../display/terminal.ts"
-import { wrapped } from "../display/text.ts"
+import { wrapText } from "../display/text.ts"
 import { escapeToLine } from "../display/visible.ts"
-import { actionWords } from "./action-table.ts"
-import { LOSS_WORDS, PURPOSE_LABELS, type ReplayPage, remarksOn, turnsOf } from "./page.ts"
-import { actions, billed, cache, context, cost, evidence, failures } from "./sections.ts"
+import { describeAction } from "./action-table.ts"
+import { formatTurns, LOSS_LABELS, PURPOSE_LABELS, type ReplayPage, replayRemarks } from "./page.ts"
+import { actions, billedSection, cache, context, cost, evidence, failures } from "./sections.ts"
 
-const WIDEST = 110
+const MAX_WIDTH = 110
 const OVERVIEW_COLUMNS =
   "peak: largest context, in tokens. compacted: number of compactions. cached: share of the input read from cache. saved: compared with sending everything; below 0 it cost more."
 
@@ -24,12 +24,12 @@ export interface ReportOptions {
   readonly turns?: number
 }
 
-export type Replayed = Pick<ReplayPage, "recording" | "replay" | "report" | "calibration">
+export type ReplayResult = Pick<ReplayPage, "recording" | "replay" | "report" | "calibration">
 
-export function replayReport(replayed: Replayed, { style, columns, turns: max }: ReportOptions): readonly string[] {
-  const page: ReplayPage = { ...replayed, style, width: Math.min(columns, WIDEST) }
+export function replayReport(replayed: ReplayResult, { style, columns, turns: max }: ReportOptions): readonly string[] {
+  const page: ReplayPage = { ...replayed, style, width: Math.min(columns, MAX_WIDTH) }
   if (page.report.requests.length === 0) return heading(page)
-  const sections = [context, cost, cache, actions, evidence, billed, failures]
+  const sections = [context, cost, cache, actions, evidence, billedSection, failures]
   return [
     ...heading(page),
     ...sections.flatMap((section) => withGap(section(page))),
@@ -38,20 +38,20 @@ export function replayReport(replayed: Replayed, { style, columns, turns: max }:
 }
 
 function heading({ recording, replay, report, style, width }: ReplayPage): string[] {
-  const facts = [recording.format, escapeToLine(replay.model), pluralize(turnsOf(replay), "turn")]
+  const facts = [recording.format, escapeToLine(replay.model), pluralize(formatTurns(replay), "turn")]
   return [
     fileLine(recording.file, { style, width }),
-    ...wrapped(facts.join(" · "), width),
-    ...wrapped(`Policy ${report.policy}: ${report.about}`, width),
-    ...wrapped(remarksOn({ recording, replay }).join(" "), width).map(style.dim),
+    ...wrapText(facts.join(" · "), width),
+    ...wrapText(`Policy ${report.policy}: ${report.about}`, width),
+    ...wrapText(replayRemarks({ recording, replay }).join(" "), width).map(style.dim),
   ]
 }
 
-export function replayOverview(all: readonly Replayed[], { style, columns }: ReportOptions): readonly string[] {
+export function replayOverview(all: readonly ReplayResult[], { style, columns }: ReportOptions): readonly string[] {
   return [
     style.bold(`${all.length} conversations`),
     ...table({
-      width: Math.min(columns, WIDEST),
+      width: Math.min(columns, MAX_WIDTH),
       indent: 0,
       titles: style.dim,
       columns: [
@@ -65,7 +65,7 @@ export function replayOverview(all: readonly Replayed[], { style, columns }: Rep
       ],
       rows: all.map(({ recording, replay, report: { totals } }) => [
         escapeToLine(basename(recording.file)),
-        formatNumber(turnsOf(replay)),
+        formatNumber(formatTurns(replay)),
         formatCompact(totals.peak),
         formatNumber(totals.compactions),
         formatCautiousPercent(totals.hitRatio),
@@ -73,7 +73,7 @@ export function replayOverview(all: readonly Replayed[], { style, columns }: Rep
         `${totals.saved.amount < 0 ? "-" : ""}${formatCautiousPercent(Math.abs(totals.saved.share))}`,
       ]),
     }),
-    ...wrapped(OVERVIEW_COLUMNS, Math.min(columns, WIDEST)).map(style.dim),
+    ...wrapText(OVERVIEW_COLUMNS, Math.min(columns, MAX_WIDTH)).map(style.dim),
   ]
 }
 
@@ -88,7 +88,7 @@ function turns(page: ReplayPage, max: number): string[] {
   const acts = Map.groupBy(report.actions, ({ turn }) => turn)
   const losses = new Map(report.losses.map((loss) => [loss.turn, loss]))
   return [
-    ...titled(page, { title: "Turn by turn" }),
+    ...sectionTitle(page, { title: "Turn by turn" }),
     ...table({
       width,
       titles: style.dim,
@@ -107,8 +107,8 @@ function turns(page: ReplayPage, max: number): string[] {
         const isMain = purpose === "conversation"
         const loss = isMain ? losses.get(turn) : undefined
         const what = [
-          ...(isMain ? (acts.get(turn) ?? []).map(actionWords) : []),
-          ...(loss ? [loss.why === "compaction" ? "cache lost" : `cache lost: ${LOSS_WORDS[loss.why]}`] : []),
+          ...(isMain ? (acts.get(turn) ?? []).map(describeAction) : []),
+          ...(loss ? [loss.why === "compaction" ? "cache lost" : `cache lost: ${LOSS_LABELS[loss.why]}`] : []),
         ]
         return [
           formatNumber(turn),
@@ -122,8 +122,8 @@ function turns(page: ReplayPage, max: number): string[] {
         ]
       }),
     }),
-    ...wrapped(COLUMNS, width - 2).map((line) => style.dim(`  ${line}`)),
-    ...more(report.requests.length - shown.length, "request"),
+    ...wrapText(COLUMNS, width - 2).map((line) => style.dim(`  ${line}`)),
+    ...moreLine(report.requests.length - shown.length, "request"),
     ...(report.requests.length > shown.length ? ["  --json has all of them."] : []),
   ]
 }

@@ -3,13 +3,13 @@ import { formatAmount, formatAmountWithUnit, formatCautiousPercent, formatDurati
 import { PURPOSES, type Purpose, type ReplayReport } from "@strata/transcripts/replay"
 import { columnChart } from "../display/bars.ts"
 import { formatCompact, formatNumber, formatPercent, pluralize } from "../display/numbers.ts"
-import { cacheWords } from "../display/savings.ts"
-import { more, titled } from "../display/section.ts"
+import { describeCacheUse } from "../display/savings.ts"
+import { moreLine, sectionTitle } from "../display/section.ts"
 import { table } from "../display/table.ts"
-import { indented, wrapped } from "../display/text.ts"
+import { indent, wrapText } from "../display/text.ts"
 import { escapeToLine } from "../display/visible.ts"
 import { actionsIn, actionTable } from "./action-table.ts"
-import { LOSS_WORDS, PURPOSE_NAMES, type ReplayPage } from "./page.ts"
+import { LOSS_LABELS, PURPOSE_NAMES, type ReplayPage } from "./page.ts"
 
 const CHART_HEIGHT = 8
 const MAX_BOUNDARIES = 6
@@ -27,11 +27,11 @@ export function context(page: ReplayPage): string[] {
   const invalid =
     totals.invalid === 0 ? "" : `; ${pluralize(totals.invalid, "request does", "requests do")} not fit the window`
   return [
-    ...titled(page, {
+    ...sectionTitle(page, {
       title: "Context over turns",
       about: `largest ${formatCompact(largest)} tokens${withSummary}, ${formatCompact(sizes.at(-1)!)} at the end${invalid}`,
     }),
-    ...indented(
+    ...indent(
       columnChart({
         values: sizes,
         marked: boundaries.map((turn) =>
@@ -51,7 +51,7 @@ export function context(page: ReplayPage): string[] {
       const before = sizes[at - 1] ?? 0
       return `${" ".repeat(9)}${style.yellow("▲")} compacted before turn ${formatNumber(turn)}: ${formatCompact(before)} to ${formatCompact(sizes[at] ?? 0)}`
     }),
-    ...more(boundaries.length - MAX_BOUNDARIES, "compaction"),
+    ...moreLine(boundaries.length - MAX_BOUNDARIES, "compaction"),
   ]
 }
 
@@ -76,7 +76,7 @@ export function cost(page: ReplayPage): string[] {
       ? formatAmount(whole, unit)
       : `${formatCompact(whole)} tokens of plain input (a price is unknown)`
   return [
-    ...titled(page, { title: "Cost", about: `${amount}, ${savedWords(report)}; ${waited}` }),
+    ...sectionTitle(page, { title: "Cost", about: `${amount}, ${describeSaved(report)}; ${waited}` }),
     ...table({
       width,
       titles: style.dim,
@@ -91,7 +91,7 @@ export function cost(page: ReplayPage): string[] {
   ]
 }
 
-export function savedWords({ policy, totals: { saved } }: ReplayReport): string {
+export function describeSaved({ policy, totals: { saved } }: ReplayReport): string {
   if (policy === "none") return "sending everything"
   if (saved.amount === 0) return "the same as sending everything"
   return `${formatCautiousPercent(Math.abs(saved.share))} ${saved.amount > 0 ? "less" : "more"} than sending everything`
@@ -100,9 +100,9 @@ export function savedWords({ policy, totals: { saved } }: ReplayReport): string 
 export function cache(page: ReplayPage): string[] {
   const { report, style, width } = page
   const { counts, hitRatio } = report.totals
-  const head = titled(page, {
+  const head = sectionTitle(page, {
     title: "Cache",
-    about: `${formatCautiousPercent(hitRatio)} of the input came from it: ${cacheWords(counts)}`,
+    about: `${formatCautiousPercent(hitRatio)} of the input came from it: ${describeCacheUse(counts)}`,
   })
   if (report.losses.length === 0) return [...head, "  the cache was never lost"]
   const byReason = [...Map.groupBy(report.losses, ({ why }) => why)]
@@ -122,22 +122,22 @@ export function cache(page: ReplayPage): string[] {
         { title: "times", align: "right" },
         { title: "tokens written again", align: "right" },
       ],
-      rows: byReason.map(({ why, times, tokens }) => [LOSS_WORDS[why], formatNumber(times), formatCompact(tokens)]),
+      rows: byReason.map(({ why, times, tokens }) => [LOSS_LABELS[why], formatNumber(times), formatCompact(tokens)]),
     }),
   ]
 }
 
-const SAVED =
+const SAVED_LABELS =
   "tokens: taken out of the context. saved: what the requests since then cost less than with everything sent, shared by the actions; below 0 they cost more."
 
 export function actions(page: ReplayPage): string[] {
   const title = "What the layers did"
   const acted = actionsIn(page.report)
-  if (acted.length === 0) return titled(page, { title, about: "nothing: every request was sent whole" })
+  if (acted.length === 0) return sectionTitle(page, { title, about: "nothing: every request was sent whole" })
   return [
-    ...titled(page, { title, about: pluralize(acted.length, "action") }),
+    ...sectionTitle(page, { title, about: pluralize(acted.length, "action") }),
     ...actionTable(page.report, page),
-    ...indented(wrapped(SAVED, page.width - 2), 2).map(page.style.dim),
+    ...indent(wrapText(SAVED_LABELS, page.width - 2), 2).map(page.style.dim),
   ]
 }
 
@@ -176,15 +176,15 @@ export function evidence(page: ReplayPage): string[] {
       : [`${formatNumber(rulesVerbatim)} of ${pluralize(rules, "rule")} of the person are there word for word.`]),
   ]
   return [
-    ...titled(page, { title: "What left the view" }),
-    ...sentences.flatMap((each) => indented(wrapped(each, width - 2), 2)),
+    ...sectionTitle(page, { title: "What left the view" }),
+    ...sentences.flatMap((each) => indent(wrapText(each, width - 2), 2)),
   ]
 }
 
 const MAX_PARTS = 4
 
 /** How close the model of cache and prices is to what this recording was billed. */
-export function billed(page: ReplayPage): string[] {
+export function billedSection(page: ReplayPage): string[] {
   const { calibration, width } = page
   if (!calibration || calibration.bill === 0) return []
   const { bill, modelled, unit, ratios, unexplained, parts, incidents } = calibration
@@ -203,11 +203,11 @@ export function billed(page: ReplayPage): string[] {
   ]
   const causes = parts.filter(({ amount }) => Math.abs(amount) > bill / 200).slice(0, MAX_PARTS)
   return [
-    ...titled(page, { title: "Compared with the bill" }),
-    ...indented(wrapped(sentences.join(" "), width - 2), 2),
+    ...sectionTitle(page, { title: "Compared with the bill" }),
+    ...indent(wrapText(sentences.join(" "), width - 2), 2),
     ...causes.flatMap(({ about, amount, requests }) =>
-      indented(
-        wrapped(
+      indent(
+        wrapText(
           `${amount < 0 ? "-" : "+"}${formatAmount(Math.abs(amount), unit)} in ${pluralize(requests, "request")}: ${about}.`,
           width - 4,
         ),
@@ -221,8 +221,8 @@ export function failures(page: ReplayPage): string[] {
   const failed = page.report.failures
   if (failed.length === 0) return []
   return [
-    ...titled(page, { title: "Failures", about: "the replay went on without the layer" }),
-    ...failed.slice(0, MAX_FAILURES).flatMap((each) => indented(wrapped(escapeToLine(each), page.width - 2), 2)),
-    ...more(failed.length - MAX_FAILURES, "failure"),
+    ...sectionTitle(page, { title: "Failures", about: "the replay went on without the layer" }),
+    ...failed.slice(0, MAX_FAILURES).flatMap((each) => indent(wrapText(escapeToLine(each), page.width - 2), 2)),
+    ...moreLine(failed.length - MAX_FAILURES, "failure"),
   ]
 }

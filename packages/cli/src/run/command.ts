@@ -14,24 +14,24 @@ import {
 import type { Attachment } from "@strata/core/messages"
 import type { ClearingTarget } from "@strata/core/policy"
 import { describeClearing } from "@strata/page"
-import { loadOwnCommands } from "../chat/own-commands.ts"
-import { ownMessage } from "../chat/own-message.ts"
-import { userEnvironment } from "../claude/person-environment.ts"
-import { type Call, type CommandDescription, UsageError } from "../command.ts"
-import { type CompactingEnd, type CompactRequest, compactingEvents, compactRequestIn } from "../compacting.ts"
+import { loadCustomCommands } from "../chat/custom-commands.ts"
+import { customMessage } from "../chat/custom-message.ts"
+import { userEnvironment } from "../claude/user-environment.ts"
+import { type CommandCall, type CommandDescription, UsageError } from "../command.ts"
+import { type CompactionEnd, type CompactRequest, compactingEvents, compactRequestIn } from "../compact-request.ts"
 import { connectionFrom, NO_KEY, unusedConnection } from "../connection.ts"
 import { titleFrom } from "../conversation-names.ts"
 import { RUN } from "../descriptions.ts"
 import { ledgerOf } from "../display/ledger.ts"
 import { jsonForTerminal } from "../display/visible.ts"
-import { EXIT, EXIT_MEANINGS, exitCodeOf } from "../exit-codes.ts"
-import { endsWithProcess } from "../kept-conversation.ts"
-import { priceBefore, priceSentence } from "../price-before.ts"
+import { EXIT, EXIT_MEANINGS, exitCodeFor } from "../exit-codes.ts"
+import { nextMessagePrice, priceSentence } from "../message-price.ts"
 import { findConversation, openSession, openWorkspace, type SessionAgent, type Workspace } from "../session.ts"
 import { type Environment, readCommandLine, SESSION_OPTIONS } from "../session-options.ts"
+import { endsWithProcess } from "../stored-conversation.ts"
 import { editText } from "../text-editor.ts"
 import { interruptible } from "./interruption.ts"
-import type { Report } from "./report.ts"
+import type { RunReport } from "./report.ts"
 import { readTask, type Task } from "./task.ts"
 import { TEAM_OPTIONS, TeamWait, teamFrom } from "./team.ts"
 import { textReport } from "./text-report.ts"
@@ -57,12 +57,12 @@ export async function readyTask({ task, agent, workspace, signal, notice }: Slas
   const asIs: ReadyTask = { state: "ready", task, attached: [] }
   if (!/^\/[^\s/]+(?:\s|$)/.test(written)) return asIs
   const { root, env } = workspace
-  const commands = await loadOwnCommands({
+  const commands = await loadCustomCommands({
     ...{ root, home: env.HOME, settings: agent.conversation.settings, servers: agent.servers, skills: agent.skills },
     onProblem: notice,
   })
   const dismissed = async () => ({ type: "dismissed" }) as const
-  const own = await ownMessage(written, { commands, agent, ask: dismissed, asked: new Set(), isBusy: false, signal })
+  const own = await customMessage(written, { commands, agent, ask: dismissed, asked: new Set(), isBusy: false, signal })
   if (own === undefined) {
     notice(`There is no command or skill ${written.split(/\s/, 1)[0]} here, so the task is sent as it is.`)
     return asIs
@@ -89,7 +89,7 @@ export const description = {
   sections: [{ title: "Exit codes", rows: EXIT_MEANINGS.map(({ code, meaning }) => [String(code), meaning]) }],
 } as const satisfies CommandDescription
 
-export async function run({ args, cwd, env: given, terminal, stdin }: Call): Promise<number> {
+export async function run({ args, cwd, env: given, terminal, stdin }: CommandCall): Promise<number> {
   const { options: asked } = readCommandLine({ description, args, env: given, cwd })
   const env = await userEnvironment({ cwd: asked.cwd, env: given })
   const { options, operands, values } = readCommandLine({ description, args, env, cwd })
@@ -103,7 +103,7 @@ export async function run({ args, cwd, env: given, terminal, stdin }: Call): Pro
   const task = await readTask(operands, { stdin, complain: terminal.complain })
   const workspace = await openWorkspace({ options, connection, env })
   const { conversation: resumed, notes } = await findConversation(workspace, {
-    beginning: options.beginning,
+    beginning: options.start,
     calledFrom: cwd,
   })
   const compacting = connected ? compactRequestIn(task.text) : withoutModel(compactRequestIn(task.text))
@@ -124,7 +124,7 @@ export async function run({ args, cwd, env: given, terminal, stdin }: Call): Pro
     if (compacting) {
       end = await follow(compact({ agent, ...compacting, signal, env, showPlan: report.plan, notice }), report)
     } else {
-      const price = resumed && (await priceBefore(chat, `strata compact --conversation ${chat.id}`))
+      const price = resumed && (await nextMessagePrice(chat, `strata compact --conversation ${chat.id}`))
       if (price) notice(priceSentence(price))
       const ready = await readyTask({ task, agent, workspace, signal, notice })
       if (ready.state === "not sent") throw new UsageError(ready.why)
@@ -141,7 +141,7 @@ export async function run({ args, cwd, env: given, terminal, stdin }: Call): Pro
     interruption.stop()
   }
   // after closing: what the background cost is in the ledger then, and nothing runs any more
-  const exitCode = exitCodeOf(end)
+  const exitCode = exitCodeFor(end)
   const ledger = ledgerOf(chat)
   report.end({ end, exitCode, conversation: chat.id, isKept: !endsWithProcess(chat), dollars: ledger.dollars, ledger })
   return exitCode
@@ -169,7 +169,7 @@ async function unlessInterrupted(work: Promise<void>, signal: AbortSignal): Prom
 const NOTHING_TO_COMPACT =
   'There is no conversation to compact. Name one: strata run --continue "/compact", or use --resume with its id.'
 
-async function follow(query: AsyncGenerator<QueryEvent, QueryEnd>, report: Report): Promise<QueryEnd> {
+async function follow(query: AsyncGenerator<QueryEvent, QueryEnd>, report: RunReport): Promise<QueryEnd> {
   for (;;) {
     const { value, done } = await query.next()
     if (done) return value
@@ -183,13 +183,13 @@ async function follow(query: AsyncGenerator<QueryEvent, QueryEnd>, report: Repor
  * One JSON object per line: the conversation, every event of the query, then the end. Texts are exact: what could control a terminal is
  * written as an escape.
  */
-function jsonReport(print: (text: string) => void): Report {
+function jsonReport(print: (text: string) => void): RunReport {
   const line = (value: object) => print(`${jsonForTerminal(value)}\n`)
   const isNews = progressFilter()
   return {
     begin: (begin) => line({ type: "conversation", ...begin }),
     event: (event) => {
-      if (isNews(event)) line(plain(event))
+      if (isNews(event)) line(toJsonEvent(event))
     },
     plan: (plan) => line({ type: "plan", plan }),
     end: ({ end, ...rest }) => line({ type: "end", reason: end.reason, ...rest }),
@@ -197,7 +197,7 @@ function jsonReport(print: (text: string) => void): Report {
 }
 
 /** Errors by name and message only. */
-function plain(event: QueryEvent): object {
+function toJsonEvent(event: QueryEvent): object {
   if (event.type !== "done" || event.reason !== "error") return event
   const { error, ...rest } = event
   return { ...rest, error: error instanceof Error ? error.name : "Error" }
@@ -232,7 +232,7 @@ async function* compact(run: CompactRun): AsyncGenerator<QueryEvent, QueryEnd> {
     if (run.clearing) return clear(run, run.clearing)
     return isDryRun ? plan(run) : agent.conversation.compact({ ...order, ...reviewOf(run) }, given)
   }
-  const end = endOf(yield* compactingEvents({ agent, work, signal }))
+  const end = compactionRunEnd(yield* compactingEvents({ agent, work, signal }))
   yield { type: "done", turns: 0, ...end }
   return end
 }
@@ -251,7 +251,7 @@ async function plan({ agent, order, showPlan }: CompactRun): Promise<void> {
   showPlan(planned)
 }
 
-function endOf(end: CompactingEnd): QueryEnd {
+function compactionRunEnd(end: CompactionEnd): QueryEnd {
   if (end.kind === "given-up")
     return end.error ? { reason: "error", message: end.error.message, error: end.error } : { reason: "aborted" }
   return end.kind === "failed"

@@ -1,7 +1,7 @@
 /** Work that a person may interrupt: the first Ctrl-C or SIGTERM does, the second ends the process. Until the work is over, the process stays. */
 
 /** As long as this runs, the process does not end, also where all else that is left keeps none alive. It does nothing. */
-const KEEPS_MS = 2 ** 30
+const KEEP_ALIVE_MS = 2 ** 30
 const SIGNALS = { SIGINT: 130, SIGTERM: 143 } as const // the exit codes shells use for these signals
 
 export interface Interruption {
@@ -18,7 +18,7 @@ export function interruptible(): Interruption {
   }
   const names = Object.keys(SIGNALS) as readonly (keyof typeof SIGNALS)[]
   for (const name of names) process.on(name, onSignal)
-  const keeping = setInterval(() => undefined, KEEPS_MS)
+  const keeping = setInterval(() => undefined, KEEP_ALIVE_MS)
   return {
     signal: controller.signal,
     stop: () => {

@@ -2,7 +2,7 @@
 import type { CompactionPlan, QueryEnd, QueryEvent } from "@strata/core"
 import type { LedgerSummary } from "../display/ledger.ts"
 
-export interface RunBegin {
+export interface RunStart {
   readonly conversation: string
   readonly model: string
   readonly cwd: string
@@ -21,8 +21,8 @@ export interface RunEnd {
   readonly ledger: LedgerSummary
 }
 
-export interface Report {
-  begin(begin: RunBegin): void
+export interface RunReport {
+  begin(begin: RunStart): void
   event(event: QueryEvent): void
   /** What a compaction would do: the result of a dry run. */
   plan(plan: CompactionPlan): void

@@ -1,6 +1,6 @@
 /** The task of `strata run`: from the command line, from a pipe, or from both. */
 import { fstatSync } from "node:fs"
-import { type Call, UsageError } from "../command.ts"
+import { type CommandCall, UsageError } from "../command.ts"
 
 /** Longer than this is no message. */
 export const MAX_TASK_CHARACTERS = 1_000_000 // a quarter of a million tokens
@@ -8,7 +8,7 @@ export const MAX_TASK_CHARACTERS = 1_000_000 // a quarter of a million tokens
 const SILENCE_MS = 3_000
 
 export interface TaskInput {
-  readonly stdin: Call["stdin"]
+  readonly stdin: CommandCall["stdin"]
   readonly complain: (text: string) => void
 }
 
@@ -37,7 +37,7 @@ export async function readTask(operands: readonly string[], { stdin, complain }:
 }
 
 /** A pipe or a file. Other inputs, such as `/dev/null`, hold no text to wait for. */
-function isPiped({ fd }: Pipe["stdin"]): boolean {
+function isPiped({ fd }: PipeOptions["stdin"]): boolean {
   try {
     const input = fstatSync(fd)
     return input.isFIFO() || input.isFile() || input.isSocket()
@@ -46,14 +46,14 @@ function isPiped({ fd }: Pipe["stdin"]): boolean {
   }
 }
 
-interface Pipe {
-  readonly stdin: NonNullable<Call["stdin"]>
+interface PipeOptions {
+  readonly stdin: NonNullable<CommandCall["stdin"]>
   /** The task itself is in the pipe, so there is nothing to do before it comes. */
   readonly waits: boolean
   readonly complain: (text: string) => void
 }
 
-async function readPipe({ stdin, waits, complain }: Pipe): Promise<string> {
+async function readPipe({ stdin, waits, complain }: PipeOptions): Promise<string> {
   let text = ""
   const { promise, resolve, reject } = Promise.withResolvers<void>()
   const silence = waits ? undefined : setTimeout(resolve, SILENCE_MS)

@@ -6,8 +6,8 @@ import { type Options, UsageError, type Values } from "../command.ts"
 import { pluralize } from "../display/numbers.ts"
 import type { SessionAgent } from "../session.ts"
 
-const USUAL_WAIT = 60 // seconds: a person starts the other process by hand
-const LOOK_MS = 500 // between two looks at who is in the team
+const DEFAULT_WAIT_SECONDS = 60 // seconds: a person starts the other process by hand
+const POLL_MS = 500 // between two looks at who is in the team
 
 export const TEAM_OPTIONS = {
   team: { kind: "text", value: "NAME", about: "work with other processes on this directory, in a team of this name" },
@@ -17,7 +17,7 @@ export const TEAM_OPTIONS = {
     value: "SECONDS",
     min: 0,
     max: 86_400,
-    about: `how long to wait for another process to join, after the answer (default ${USUAL_WAIT})`,
+    about: `how long to wait for another process to join, after the answer (default ${DEFAULT_WAIT_SECONDS})`,
   },
 } as const satisfies Options
 
@@ -30,7 +30,7 @@ export interface TeamWork {
 export function teamFrom(
   values: Values<typeof TEAM_OPTIONS> & { readonly "no-agents": boolean },
 ): TeamWork | undefined {
-  const { team: name, as, "team-wait": seconds = USUAL_WAIT } = values
+  const { team: name, as, "team-wait": seconds = DEFAULT_WAIT_SECONDS } = values
   if (name === undefined && as === undefined) return undefined
   if (name === undefined || as === undefined)
     throw new UsageError("A team needs both names: --team NAME and --as MEMBER.")
@@ -40,7 +40,7 @@ export function teamFrom(
   return { place: { name, as }, waitMs: 1_000 * seconds }
 }
 
-export interface TeamWaitParts extends TeamWork {
+export interface TeamWaitOptions extends TeamWork {
   readonly agent: SessionAgent
   readonly signal: AbortSignal
   /** For the person. */
@@ -49,10 +49,10 @@ export interface TeamWaitParts extends TeamWork {
 
 /** The waits of one process for the others of its team. */
 export class TeamWait {
-  readonly #parts: TeamWaitParts
+  readonly #parts: TeamWaitOptions
   #hadOthers = false
 
-  constructor(parts: TeamWaitParts) {
+  constructor(parts: TeamWaitOptions) {
     this.#parts = parts
   }
 
@@ -76,14 +76,14 @@ export class TeamWait {
     const { place, waitMs, signal, notice } = this.#parts
     const either = AbortSignal.any([signal, AbortSignal.timeout(waitMs)])
     const seconds = pluralize(waitMs / 1_000, "second")
-    for (let isSaid = waitMs === 0; ; isSaid = true) {
+    for (let isAnnounced = waitMs === 0; ; isAnnounced = true) {
       if ((await mailbox.members()).some(({ name }) => name !== place.as)) return true
       if (mail.hasAny || either.aborted) break
-      if (!isSaid)
+      if (!isAnnounced)
         notice(
           `No other process has joined the team ${place.name} yet. Waiting up to ${seconds} for one (--team-wait). Ctrl-C ends the wait.`,
         )
-      await nextLook({ mail, mailbox, signal: either })
+      await nextChange({ mail, mailbox, signal: either })
     }
     if (!mail.hasAny && !signal.aborted && waitMs > 0)
       notice(
@@ -98,7 +98,7 @@ export class TeamWait {
     const until = performance.now() + TEAM_WAIT_MINUTES * 60_000
     for (let looks = 0; looks < 2; looks++) {
       if ((await mail.whenAny(signal)) || signal.aborted || performance.now() >= until) return
-      await nextLook({ mail, mailbox, signal })
+      await nextChange({ mail, mailbox, signal })
     }
   }
 }
@@ -109,9 +109,9 @@ interface TeamMail {
 }
 
 /** When something may have changed, and at the latest after a moment. */
-async function nextLook({ mail, mailbox, signal }: TeamMail & { readonly signal: AbortSignal }): Promise<void> {
+async function nextChange({ mail, mailbox, signal }: TeamMail & { readonly signal: AbortSignal }): Promise<void> {
   const over = new AbortController()
-  const either = AbortSignal.any([signal, over.signal, AbortSignal.timeout(LOOK_MS)])
+  const either = AbortSignal.any([signal, over.signal, AbortSignal.timeout(POLL_MS)])
   await Promise.race([mail.nextChange(either), mailbox.change(either)])
   over.abort()
 }

@@ -5,16 +5,16 @@
 
 import type { CompactionProgress, QueryEvent } from "@strata/core"
 import { attachmentLabel, describeCompaction } from "@strata/page"
-import { planLines, stepWords } from "../display/compaction.ts"
+import { describeStep, planLines } from "../display/compaction.ts"
 import { formatDuration, pluralize } from "../display/numbers.ts"
 import { type Progress, progressOn } from "../display/progress.ts"
-import { callWords, resultSummary } from "../display/tool-calls.ts"
+import { describeCall, resultSummary } from "../display/tool-calls.ts"
 import { escapeToLine } from "../display/visible.ts"
-import { sentenceOf } from "../exit-codes.ts"
-import type { Report, RunEnd } from "./report.ts"
+import { describeEnd } from "../exit-codes.ts"
+import type { RunEnd, RunReport } from "./report.ts"
 
 const PLAN_COLUMNS = 80
-const VOID = " Ignore the partial answer above."
+const NO_OUTPUT = " Ignore the partial answer above."
 
 export interface Outputs {
   print(text: string): void
@@ -25,7 +25,7 @@ export interface Outputs {
   readonly columns?: number
 }
 
-export function textReport(outputs: Outputs): Report {
+export function textReport(outputs: Outputs): RunReport {
   const { isScreen } = outputs
   const steps = new CompactionSteps(outputs)
   const print = (text: string) => {
@@ -82,7 +82,7 @@ export function textReport(outputs: Outputs): Report {
       }
       const line = compactions.isPart(event) ? undefined : (calls.lineOf(event) ?? lineOf(event))
       const isVoid = event.type === "retry" && hasBegun
-      if (line !== undefined) note(`- ${escapeToLine(line)}${isVoid ? VOID : ""}`)
+      if (line !== undefined) note(`- ${escapeToLine(line)}${isVoid ? NO_OUTPUT : ""}`)
       if (event.type === "retry" || event.type === "response") hasBegun = false
     },
     plan(plan) {
@@ -109,11 +109,11 @@ class ToolLines {
     if (event.type === "tool-start") this.#summaries.set(event.id, event.summary)
     if (event.type === "tool-denied") {
       this.#denied.set(event.id, event)
-      return `${callWords(event.name, event.question.summary)}: denied, because ${event.why}`
+      return `${describeCall(event.name, event.question.summary)}: denied, because ${event.why}`
     }
     if (event.type !== "tool-result" || this.#denied.has(event.id)) return undefined
     const { state, text } = resultSummary(event.result)
-    const call = callWords(event.name, this.#summaries.get(event.id) ?? "")
+    const call = describeCall(event.name, this.#summaries.get(event.id) ?? "")
     const time = event.ms > 0 || state === "ok" ? `, ${formatDuration(event.ms)}` : "" // a call that never ran took no time
     return `${call}: ${state}${time}${state === "ok" ? "" : `: ${text}`}`
   }
@@ -140,7 +140,7 @@ class CompactionSteps {
   }
 
   show(progress: CompactionProgress): void {
-    const step = stepWords(progress)
+    const step = describeStep(progress)
     if (step !== undefined) {
       this.#progress ??= progressOn(this.#outputs)
       this.#progress.show(`Compacting: ${step}`)
@@ -181,7 +181,7 @@ function deniedLines(denied: readonly DeniedCall[]): readonly string[] {
   const asked = denied.filter(({ rules }) => rules !== undefined)
   if (asked.length === 0) return []
   const rules = asked.flatMap((call) => call.rules ?? [])
-  const options = [...new Set(rules)].map((rule) => `--allow ${quoted(rule)}`)
+  const options = [...new Set(rules)].map((rule) => `--allow ${shellQuote(rule)}`)
   return [
     `${pluralize(asked.length, "call was", "calls were")} denied, because strata run cannot ask. Allow such calls with --mode or --allow.`,
     ...(options.length === 0 ? [] : [`These rules would allow them: ${options.join(" ")}`]),
@@ -189,10 +189,10 @@ function deniedLines(denied: readonly DeniedCall[]): readonly string[] {
 }
 
 /** For a shell. */
-const quoted = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`
+const shellQuote = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`
 
 function closingLines({ end, exitCode, conversation, isKept }: RunEnd, denied: readonly string[]): readonly string[] {
-  const sentence = sentenceOf(end)
+  const sentence = describeEnd(end)
   return [
     ...(sentence === undefined ? [] : [sentence]),
     ...denied,

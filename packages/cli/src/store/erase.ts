@@ -2,10 +2,10 @@
 import { type EraseCounts, type EraseRequest, eraseFrom } from "@strata/core/memory"
 import { storeFrom } from "@strata/core/store"
 import type { TenantRows } from "@strata/postgres"
-import { askForWord } from "../ask-for-word.ts"
-import { type Call, UsageError } from "../command.ts"
+import { type CommandCall, UsageError } from "../command.ts"
+import { promptForChoice } from "../confirm.ts"
 import { formatNumber } from "../display/numbers.ts"
-import { during } from "../display/progress.ts"
+import { withProgress } from "../display/progress.ts"
 import type { Terminal } from "../display/terminal.ts"
 import { escapeForTerminal, jsonForTerminal } from "../display/visible.ts"
 import { isPostgres, loadPostgres } from "../named-store.ts"
@@ -31,7 +31,7 @@ const KINDS: Readonly<Record<keyof EraseCounts, string>> = {
   sums: "projects with sums",
 }
 
-export async function erase(call: Call, values: EraseValues): Promise<number> {
+export async function erase(call: CommandCall, values: EraseValues): Promise<number> {
   const { owner, subject, tenant, project } = values
   const given = [owner, subject, tenant].filter((one) => one !== undefined)
   if (given.length !== 1 || given[0]!.trim() === "")
@@ -48,7 +48,7 @@ export async function erase(call: Call, values: EraseValues): Promise<number> {
   }
   const { env, terminal } = call
   const store = storeFrom({ env })
-  const wanted = await during(terminal, "Looking for it", () => eraseFrom(store, { ...request, dryRun: true }))
+  const wanted = await withProgress(terminal, "Looking for it", () => eraseFrom(store, { ...request, dryRun: true }))
   const total = Object.values(wanted.before).reduce((sum, count) => sum + count, 0)
   if (total === 0) {
     terminal.print(values.json ? `${jsonForTerminal(wanted, 2)}\n` : "Nothing of it is kept. Nothing was erased.\n")
@@ -58,8 +58,8 @@ export async function erase(call: Call, values: EraseValues): Promise<number> {
     terminal.print(
       `In ${escapeForTerminal(store.description)} this would go:\n${countLines(wanted.before).join("\n")}\n`,
     )
-  if (!values.yes && !(await isAgreed(terminal))) return NOT_DONE
-  const report = await during(terminal, "Erasing", () => eraseFrom(store, request))
+  if (!values.yes && !(await confirmErasure(terminal))) return NOT_DONE
+  const report = await withProgress(terminal, "Erasing", () => eraseFrom(store, request))
   const { before, after, erased, left } = report
   const lines = [
     "Erased. Before and after:",
@@ -82,16 +82,16 @@ function countLines(before: EraseCounts, after?: EraseCounts): readonly string[]
     )
 }
 
-async function isAgreed(terminal: Terminal): Promise<boolean> {
+async function confirmErasure(terminal: Terminal): Promise<boolean> {
   if (process.stdin.isTTY !== true || process.stdout.isTTY !== true)
     throw new UsageError("strata store erase asks at a terminal. In scripts, use --yes. Nothing was erased.")
-  if ((await askForWord("Erase it for good? yes or no: ", ["yes", "no"])) === "yes") return true
+  if ((await promptForChoice("Erase it for good? yes or no: ", ["yes", "no"])) === "yes") return true
   terminal.print("Nothing was erased.\n")
   return false
 }
 
 async function eraseTenant(
-  { env, terminal }: Call,
+  { env, terminal }: CommandCall,
   values: EraseValues & { readonly tenant: string },
 ): Promise<number> {
   const { STRATA_STORE: address = "" } = env
@@ -102,12 +102,12 @@ async function eraseTenant(
   const isThere = before.some(({ rows }) => rows > 0)
   if (!values.json)
     terminal.print(`Rows of tenant ${escapeForTerminal(values.tenant)}:\n${rowLines(before).join("\n")}\n`)
-  if (isThere && !values.yes && !(await isAgreed(terminal))) return NOT_DONE
+  if (isThere && !values.yes && !(await confirmErasure(terminal))) return NOT_DONE
   const erased = isThere ? await eraseRows(target) : []
   const after = await eraseRows({ ...target, countsOnly: true })
   const sum = (rows: readonly TenantRows[]) => rows.reduce((total, one) => total + one.rows, 0)
-  const said = `${formatNumber(sum(erased))} rows erased, ${formatNumber(sum(after))} left.`
-  terminal.print(values.json ? `${jsonForTerminal({ before, erased, after }, 2)}\n` : `${said}\n`)
+  const sentence = `${formatNumber(sum(erased))} rows erased, ${formatNumber(sum(after))} left.`
+  terminal.print(values.json ? `${jsonForTerminal({ before, erased, after }, 2)}\n` : `${sentence}\n`)
   return sum(after) === 0 ? DONE : NOT_DONE
 }
 

@@ -2,7 +2,7 @@
 import { stat } from "node:fs/promises"
 import { resolve } from "node:path"
 import { fileStore, type Store } from "@strata/core"
-import { type Call, UsageError } from "../command.ts"
+import { type CommandCall, UsageError } from "../command.ts"
 import { escapeToLine } from "../display/visible.ts"
 import { isPostgres, loadPostgres } from "../named-store.ts"
 
@@ -14,7 +14,7 @@ export interface AddressedStore {
   readonly removal: string
 }
 
-export interface AddressOptions extends Pick<Call, "cwd"> {
+export interface AddressOptions extends Pick<CommandCall, "cwd"> {
   /** A directory must be there. */
   readonly mustExist: boolean
 }

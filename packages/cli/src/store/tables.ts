@@ -1,14 +1,14 @@
 /** `strata store migrate` and `status`: the tables on PostgreSQL. */
 
 import type { SchemaStatus } from "@strata/postgres"
-import { type Call, UsageError } from "../command.ts"
+import { type CommandCall, UsageError } from "../command.ts"
 import { escapeForTerminal, jsonForTerminal } from "../display/visible.ts"
 import { isPostgres, loadPostgres } from "../named-store.ts"
 
 const DONE = 0
 const NOT_DONE = 1
 
-function addressIn({ STRATA_STORE: address = "" }: Call["env"]): string {
+function addressIn({ STRATA_STORE: address = "" }: CommandCall["env"]): string {
   if (isPostgres(address)) return address.trim()
   throw new UsageError(
     "Only PostgreSQL has tables. Set STRATA_STORE to its address, such as postgres://user@host/database. Files need no preparation.",
@@ -16,7 +16,7 @@ function addressIn({ STRATA_STORE: address = "" }: Call["env"]): string {
 }
 
 export async function migrateTables(
-  { env, terminal }: Call,
+  { env, terminal }: CommandCall,
   { role, json }: { readonly role: string | undefined; readonly json: boolean },
 ): Promise<number> {
   const connectionString = addressIn(env)
@@ -29,7 +29,10 @@ export async function migrateTables(
   return DONE
 }
 
-export async function tablesStatus({ env, terminal }: Call, { json }: { readonly json: boolean }): Promise<number> {
+export async function tablesStatus(
+  { env, terminal }: CommandCall,
+  { json }: { readonly json: boolean },
+): Promise<number> {
   const connectionString = addressIn(env)
   const { schemaStatus } = await loadPostgres()
   const status = await schemaStatus(connectionString)

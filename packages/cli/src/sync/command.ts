@@ -23,27 +23,27 @@ import {
   syncSessions,
 } from "@strata/sync"
 import { readArguments } from "../arguments.ts"
-import { askForWord } from "../ask-for-word.ts"
-import { type Call, type Run, UsageError } from "../command.ts"
+import { type CommandCall, type Run, UsageError } from "../command.ts"
+import { promptForChoice } from "../confirm.ts"
 import { pluralize } from "../display/numbers.ts"
-import { during } from "../display/progress.ts"
+import { withProgress } from "../display/progress.ts"
 import type { Terminal } from "../display/terminal.ts"
-import { wrapped } from "../display/text.ts"
+import { wrapText } from "../display/text.ts"
 import { escapeForTerminal, escapeToLine, jsonForTerminal } from "../display/visible.ts"
-import { openProjectBank } from "../memory/place.ts"
+import { openProjectBank } from "../memory/project-memory.ts"
 import { SYNC } from "../store/descriptions.ts"
-import { leaving, leavingSessions, memoryLines, namesOf, sessionLines } from "./page.ts"
+import { listNames, memoryLines, outgoingNames, outgoingSessions, sessionLines } from "./page.ts"
 
 // Whose is the remote? Asked once, at a terminal, with what would leave this machine. Nothing leaves before the answer.
 
-export interface Leaving {
+export interface OutgoingChanges {
   readonly memories: readonly string[]
   readonly sessions: readonly string[]
 }
 
-interface Question {
+interface TrustQuestionOptions {
   readonly remote: SyncRemote
-  readonly leaving: Leaving
+  readonly leaving: OutgoingChanges
   readonly terminal: Terminal
 }
 
@@ -55,37 +55,41 @@ const SHARED =
   "shared: others can read it too. What comes from there counts as a note of an agent, never as your word, and cannot change your rules."
 
 /** Nothing: the person said no. */
-export async function askWhose({ remote, leaving, terminal }: Question): Promise<RemoteTrust | undefined> {
+export async function askRemoteOwner({
+  remote,
+  leaving,
+  terminal,
+}: TrustQuestionOptions): Promise<RemoteTrust | undefined> {
   const columns = Math.min(terminal.columns, 110)
   const choices = remote.isProjectRemote ? [TEAM] : [MINE, SHARED]
   const lines = [
     terminal.style.bold(`You have not synced with ${escapeToLine(remote.title)} before.`),
-    ...leavingLines(leaving),
+    ...outgoingLines(leaving),
     "",
-    ...choices.flatMap((text) => wrapped(text, columns)),
+    ...choices.flatMap((text) => wrapText(text, columns)),
   ]
   terminal.print(`${lines.join("\n")}\n`)
   if (remote.isProjectRemote) {
-    const answer = await askForWord("\nSync with it all the same? Type shared, or no: ", ["shared", "no"])
+    const answer = await promptForChoice("\nSync with it all the same? Type shared, or no: ", ["shared", "no"])
     return answer === "shared" ? answer : undefined
   }
-  const answer = await askForWord("\nWhose is it? Type mine, shared, or no to stop: ", ["mine", "shared", "no"])
+  const answer = await promptForChoice("\nWhose is it? Type mine, shared, or no to stop: ", ["mine", "shared", "no"])
   return answer === "no" ? undefined : answer
 }
 
-function leavingLines({ memories, sessions }: Leaving): readonly string[] {
+function outgoingLines({ memories, sessions }: OutgoingChanges): readonly string[] {
   const lines = [
-    ...(memories.length === 0 ? [] : [`${pluralize(memories.length, "memory", "memories")}: ${namesOf(memories)}`]),
+    ...(memories.length === 0 ? [] : [`${pluralize(memories.length, "memory", "memories")}: ${listNames(memories)}`]),
     ...(sessions.length === 0
       ? []
-      : [`${pluralize(sessions.length, "session")}, with everything said in them: ${namesOf(sessions)}`]),
+      : [`${pluralize(sessions.length, "session")}, with everything said in them: ${listNames(sessions)}`]),
   ]
   return lines.length === 0
     ? ["Nothing would leave this machine now."]
     : ["This would leave this machine:", ...lines.map((line) => `  ${line}`)]
 }
 
-export const mustBeAsked = ({ title, isProjectRemote }: SyncRemote): UsageError =>
+export const needsTrust = ({ title, isProjectRemote }: SyncRemote): UsageError =>
   new UsageError(
     `You have not synced with ${escapeToLine(title)} before, and there is no terminal to ask whose it is. Nothing was sent. ${
       isProjectRemote
@@ -94,7 +98,7 @@ export const mustBeAsked = ({ title, isProjectRemote }: SyncRemote): UsageError 
     }`,
   )
 
-export const notMine = ({ title }: SyncRemote): UsageError =>
+export const notOwnRemote = ({ title }: SyncRemote): UsageError =>
   new UsageError(
     `${escapeToLine(title)} is a remote of the project itself: everyone who can read that repository would read your memories. Nothing was sent. If you want that, use --shared in place of --mine.`,
   )
@@ -117,7 +121,7 @@ export const run: Run = async ({ args, cwd: given, env, terminal }) => {
     throw new UsageError(
       "--with-secrets is for sessions: use it with --sessions. A memory with a secret is never sent.",
     )
-  if (known === undefined && !isDryRun && !isAtTerminal) throw mustBeAsked(remote)
+  if (known === undefined && !isDryRun && !isAtTerminal) throw needsTrust(remote)
 
   const { current, notices, store } = await projectHere({ cwd, env, readOnly: isDryRun })
   for (const notice of notices) terminal.complain(`${escapeForTerminal(notice)}\n`)
@@ -126,15 +130,15 @@ export const run: Run = async ({ args, cwd: given, env, terminal }) => {
   await using branches = new Branches(open)
   const all = (there: ReadonlySet<string>) =>
     values["all-projects"] ? allProjects({ store, current, there, readOnly: isDryRun }) : [current]
-  const syncAs = async (trust: RemoteTrust, dry: boolean): Promise<Synced> => {
-    const memories = await during(terminal, "Syncing the memories", async () =>
+  const syncAs = async (trust: RemoteTrust, dry: boolean): Promise<SyncTarget> => {
+    const memories = await withProgress(terminal, "Syncing the memories", async () =>
       syncMemories({
         ...{ branch: await branches.named(MEMORIES_BRANCH), remote, trust, clock: systemClock, isDryRun: dry },
         projects: async (there) => all(there),
       }),
     )
     if (!values.sessions) return { memories, sessions: [] }
-    const sessions = await during(terminal, "Syncing the sessions", async () =>
+    const sessions = await withProgress(terminal, "Syncing the sessions", async () =>
       syncSessions({
         ...{ branch: await branches.named(SESSIONS_BRANCH), store, clock: systemClock, isDryRun: dry },
         withSecrets: values["with-secrets"],
@@ -152,11 +156,11 @@ export const run: Run = async ({ args, cwd: given, env, terminal }) => {
   if (trust === "shared" && values.sessions) throw sessionsAreYours(remote)
   if (!isDryRun) await rememberTrust(root, { remote, trust, now: systemClock.now() })
   const outcome = { remote: remote.title, trust, dryRun: isDryRun, ...(await syncAs(trust, isDryRun)) }
-  terminal.print(values.json ? `${jsonForTerminal(outcome, 2)}\n` : pageOf(outcome, known === undefined && isDryRun))
+  terminal.print(values.json ? `${jsonForTerminal(outcome, 2)}\n` : syncPage(outcome, known === undefined && isDryRun))
   return DONE
 }
 
-interface Synced {
+interface SyncTarget {
   readonly memories: readonly ProjectReport[]
   readonly sessions: readonly SessionReport[]
 }
@@ -181,14 +185,18 @@ class Branches {
   }
 }
 
-interface AskFirst extends Pick<Call, "terminal"> {
+interface AskFirst extends Pick<CommandCall, "terminal"> {
   readonly remote: SyncRemote
-  readonly preview: () => Promise<Synced>
+  readonly preview: () => Promise<SyncTarget>
 }
 
 async function askFirst({ remote, terminal, preview }: AskFirst): Promise<RemoteTrust | undefined> {
   const { memories, sessions } = await preview()
-  return askWhose({ remote, terminal, leaving: { memories: leaving(memories), sessions: leavingSessions(sessions) } })
+  return askRemoteOwner({
+    remote,
+    terminal,
+    leaving: { memories: outgoingNames(memories), sessions: outgoingSessions(sessions) },
+  })
 }
 
 /** An address that cannot be a remote is a mistake in the command line. */
@@ -198,22 +206,22 @@ function asUsage(error: unknown): never {
 
 const atTerminal = (): boolean => process.stdin.isTTY === true && process.stdout.isTTY === true
 
-interface Trusting {
+interface TrustLookup {
   readonly root: string
   readonly remote: SyncRemote
   readonly values: { readonly mine: boolean; readonly shared: boolean }
 }
 
 /** What the person says now, or said before. A remote of the project is never theirs alone. */
-async function knownTrust({ root, remote, values: { mine, shared } }: Trusting): Promise<RemoteTrust | undefined> {
+async function knownTrust({ root, remote, values: { mine, shared } }: TrustLookup): Promise<RemoteTrust | undefined> {
   if (mine && shared) throw new UsageError("A remote is yours or shared: use either --mine or --shared.")
-  if (mine && remote.isProjectRemote) throw notMine(remote)
+  if (mine && remote.isProjectRemote) throw notOwnRemote(remote)
   if (mine || shared) return mine ? "mine" : "shared"
   const before = await rememberedTrust(root, remote)
   return before === "mine" && remote.isProjectRemote ? undefined : before
 }
 
-interface Here extends Pick<Call, "cwd" | "env"> {
+interface Here extends Pick<CommandCall, "cwd" | "env"> {
   readonly readOnly: boolean
 }
 
@@ -232,14 +240,14 @@ async function projectHere({ cwd, env, readOnly }: Here) {
   return { current, store, notices: [...bank.notices, ...(project.from === "path" ? [pathNotice] : [])] }
 }
 
-interface Outcome extends Synced {
+interface SyncOutcome extends SyncTarget {
   readonly remote: string
   readonly trust: RemoteTrust
   readonly dryRun: boolean
 }
 
 /** `isAssumed`: no one was asked yet whose the remote is. */
-function pageOf({ remote, trust, dryRun, memories, sessions }: Outcome, isAssumed: boolean): string {
+function syncPage({ remote, trust, dryRun, memories, sessions }: SyncOutcome, isAssumed: boolean): string {
   const answer = trust === "mine" ? "yours" : "shared with others"
   const whose = isAssumed ? `if it is ${answer}; a sync asks` : answer
   const lines = [...memoryLines(memories), ...sessionLines(sessions)]

@@ -4,7 +4,7 @@ import { pluralize } from "../display/numbers.ts"
 import { escapeToLine } from "../display/visible.ts"
 
 /** Steps that one line says for all of them. */
-const TOGETHER: readonly (readonly [what: MemoryStep["what"], words: string])[] = [
+const COMBINED_STEPS: readonly (readonly [what: MemoryStep["what"], words: string])[] = [
   ["sent", "Sent"],
   ["received", "Received"],
   ["merged", "Merged, because two machines changed them"],
@@ -24,9 +24,9 @@ export function memoryLines(reports: readonly ProjectReport[]): readonly string[
 }
 
 function stepLines(steps: readonly MemoryStep[]): readonly string[] {
-  const together = TOGETHER.flatMap(([what, words]) => {
+  const together = COMBINED_STEPS.flatMap(([what, words]) => {
     const names = steps.filter((step) => step.what === what).map(({ file }) => file)
-    return names.length === 0 ? [] : [`${words}: ${namesOf(names)}`]
+    return names.length === 0 ? [] : [`${words}: ${listNames(names)}`]
   })
   return [...together, ...steps.flatMap(ownLine)]
 }
@@ -53,20 +53,20 @@ function ownLine(step: MemoryStep): readonly string[] {
 
 const MAX_NAMED = 20
 
-export function namesOf(names: readonly string[]): string {
+export function listNames(names: readonly string[]): string {
   const shown = names.slice(0, MAX_NAMED).map(escapeToLine).join(", ")
   return names.length <= MAX_NAMED ? shown : `${shown} and ${pluralize(names.length - MAX_NAMED, "other")}`
 }
 
 /** Names of what would leave this machine. */
-export const leaving = (reports: readonly ProjectReport[]): readonly string[] =>
+export const outgoingNames = (reports: readonly ProjectReport[]): readonly string[] =>
   reports.flatMap(({ project, steps }) =>
     steps.flatMap((step) =>
       step.what === "sent" ? [reports.length === 1 ? step.file : `${project}/${step.file}`] : [],
     ),
   )
 
-export const leavingSessions = (reports: readonly SessionReport[]): readonly string[] =>
+export const outgoingSessions = (reports: readonly SessionReport[]): readonly string[] =>
   reports.flatMap(({ steps }) => steps.flatMap((step) => (step.what === "sent" ? [step.session] : [])))
 
 export function sessionLines(reports: readonly SessionReport[]): readonly string[] {
@@ -75,7 +75,7 @@ export function sessionLines(reports: readonly SessionReport[]): readonly string
       steps.filter((step) => step.what === what).map(({ session }) => session)
     const lines = (["sent", "received"] as const).flatMap((what) => {
       const ids = named(what)
-      return ids.length === 0 ? [] : [`${pluralize(ids.length, "session")} ${what}: ${namesOf(ids)}`]
+      return ids.length === 0 ? [] : [`${pluralize(ids.length, "session")} ${what}: ${listNames(ids)}`]
     })
     const all = [...lines, ...steps.flatMap(ownSessionLine)]
     return reports.length === 1 || all.length === 0

@@ -1,9 +1,9 @@
 /** The question that `strata chat` asks before anything of an untrusted project runs. */
 import { readSettings } from "@strata/core"
-import { askForWord } from "../ask-for-word.ts"
+import { promptForChoice } from "../confirm.ts"
 import type { Terminal } from "../display/terminal.ts"
 import type { TrustDecision, Workspace } from "../session.ts"
-import { explain, keep } from "./question.ts"
+import { explain, rememberAnswer } from "./question.ts"
 
 const CHOICES = `
   trust    use them, now and until they change
@@ -25,11 +25,11 @@ export async function decideTrust(
   if (trust.state !== "untrusted") return undefined
   const { fingerprint } = reading
   explain({ reading, trust, terminal, agentLines: AGENT_LINES })
-  const answer = await askForWord(CHOICES, ["trust", "without", "quit"])
+  const answer = await promptForChoice(CHOICES, ["trust", "without", "quit"])
   if (answer === undefined || answer === "quit") {
     terminal.print("Nothing was started.\n")
     return "quit"
   }
-  if (answer === "trust") await keep(root, { reading, terminal })
+  if (answer === "trust") await rememberAnswer(root, { reading, terminal })
   return { fingerprint, trusted: answer === "trust" }
 }

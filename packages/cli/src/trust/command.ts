@@ -5,13 +5,13 @@ import { type ProjectSettings, readSettings, strataDirectory } from "@strata/cor
 import type { Trust } from "@strata/core/settings"
 import { listTrust, revokeTrust } from "@strata/core/settings"
 import { readArguments } from "../arguments.ts"
-import { askForWord } from "../ask-for-word.ts"
 import { type Run, UsageError } from "../command.ts"
+import { promptForChoice } from "../confirm.ts"
 import { TRUST } from "../descriptions.ts"
 import { escapeInvisible } from "../display/escaped.ts"
 import type { Terminal } from "../display/terminal.ts"
-import { columnsOf, dayOf, partLines } from "./page.ts"
-import { explain, keep } from "./question.ts"
+import { breakColumns, formatDay, partLines } from "./page.ts"
+import { explain, rememberAnswer } from "./question.ts"
 
 const DONE = 0
 const NOT_TRUSTED = 1
@@ -38,7 +38,7 @@ async function list(root: string, { print, complain }: Terminal): Promise<number
   const all = await listTrust(root)
   if (all.length === 0) print("No directory is trusted.\n")
   for (const one of all)
-    if (one.state === "kept") print(`${dayOf(one.trusted)}  ${escapeInvisible(one.directory)}\n`)
+    if (one.state === "kept") print(`${formatDay(one.trusted)}  ${escapeInvisible(one.directory)}\n`)
     else complain(`The file ${one.file} cannot be used, because ${one.why}. Nothing is trusted through it.\n`)
   return DONE
 }
@@ -50,35 +50,41 @@ async function revoke(root: string, { directory, terminal }: { directory: string
   return DONE
 }
 
-interface Shown {
+interface TrustPageInput {
   readonly reading: ProjectSettings
   readonly terminal: Terminal
 }
 
-function show({ reading, trust, terminal }: Shown & { readonly trust: Exclude<Trust, { state: "untrusted" }> }) {
+function show({
+  reading,
+  trust,
+  terminal,
+}: TrustPageInput & { readonly trust: Exclude<Trust, { state: "untrusted" }> }) {
   const { style, print } = terminal
   const directory = escapeInvisible(reading.directory)
   if (trust.state === "not-needed") print(`The settings of ${directory} run nothing and widen nothing.\n`)
   else {
-    const lines = partLines(reading.parts, { style, values: isAtTerminal(), columns: columnsOf(terminal) })
-    print(`${directory} is trusted since ${dayOf(trust.since)}, with:\n\n${lines.join("\n")}\n\n`)
+    const lines = partLines(reading.items, { style, values: isAtTerminal(), columns: breakColumns(terminal) })
+    print(`${directory} is trusted since ${formatDay(trust.since)}, with:\n\n${lines.join("\n")}\n\n`)
     print('"strata trust --revoke" takes it back.\n')
   }
   return DONE
 }
 
-interface Grant extends Shown {
+interface TrustGrant extends TrustPageInput {
   readonly trust: Extract<Trust, { state: "untrusted" }>
   readonly isSure: boolean
 }
 
-async function grant(root: string, { isSure, ...question }: Grant): Promise<number> {
+async function grant(root: string, { isSure, ...question }: TrustGrant): Promise<number> {
   const { reading, terminal } = question
   explain({ ...question, values: isAtTerminal() })
   if (!isSure && !isAtTerminal())
     throw new UsageError("strata trust asks at a terminal. In scripts, use: strata trust --yes")
-  const answer = isSure ? "trust" : await askForWord("\nType trust to use it from now on, or quit: ", ["trust", "quit"])
-  if (answer !== "trust" || !(await keep(root, { reading, terminal }))) return NOT_TRUSTED
+  const answer = isSure
+    ? "trust"
+    : await promptForChoice("\nType trust to use it from now on, or quit: ", ["trust", "quit"])
+  if (answer !== "trust" || !(await rememberAnswer(root, { reading, terminal }))) return NOT_TRUSTED
   terminal.print(`${escapeInvisible(reading.directory)} is trusted until these settings change.\n`)
   return DONE
 }

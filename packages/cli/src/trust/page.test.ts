@@ -1,11 +1,11 @@
-import type { ProjectPart } from "@strata/core/settings"
+import type { TrustItem } from "@strata/core/settings"
 import { expect, test } from "vitest"
 import { plainStyle } from "../display/terminal.ts"
 import { partLines } from "./page.ts"
 
 test("a long command is broken on a screen, and every row keeps its bar", () => {
   const what = `echo ${"a".repeat(60)}  trust    use them`
-  const part: ProjectPart = { kind: "hook", name: "Stop", what, source: "/p/.claude/settings.json" }
+  const part: TrustItem = { kind: "hook", name: "Stop", what, source: "/p/.claude/settings.json" }
   const look = { style: plainStyle, values: true }
   expect(partLines([part], look).slice(1)).toEqual([`    │ ${what}`])
   const rows = partLines([part], { ...look, columns: 40 }).slice(1)

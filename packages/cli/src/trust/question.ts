@@ -1,11 +1,11 @@
 /** Asks the person whether a project's settings may run programs and widen rights. Only whole words typed at a terminal count. */
 
 import type { ProjectSettings } from "@strata/core"
-import type { ProjectPart, Trust } from "@strata/core/settings"
+import type { Trust, TrustItem } from "@strata/core/settings"
 import { escapeInvisible } from "../display/escaped.ts"
 import type { Terminal } from "../display/terminal.ts"
-import { wrapped } from "../display/text.ts"
-import { columnsOf, dayOf, type PartsLook, partLines } from "./page.ts"
+import { wrapText } from "../display/text.ts"
+import { breakColumns, formatDay, type PartsOptions, partLines } from "./page.ts"
 
 export interface TrustQuestion {
   readonly reading: ProjectSettings
@@ -22,30 +22,30 @@ export function explain({
   terminal,
   values = true,
   agentLines,
-}: TrustQuestion & Partial<Pick<PartsLook, "values" | "agentLines">>): void {
+}: TrustQuestion & Partial<Pick<PartsOptions, "values" | "agentLines">>): void {
   const { style, print } = terminal
   const { earlier, fresh, problem } = trust
-  const changed = earlier !== undefined && `They have changed since you trusted them on ${dayOf(earlier)}.`
-  const columns = columnsOf(terminal)
+  const changed = earlier !== undefined && `They have changed since you trusted them on ${formatDay(earlier)}.`
+  const columns = breakColumns(terminal)
   const lines = [
-    ...wrapped(titleOf(reading.parts), columns).map(style.bold),
+    ...wrapText(titleOf(reading.items), columns).map(style.bold),
     escapeInvisible(reading.directory),
     "",
-    ...partLines(reading.parts, {
+    ...partLines(reading.items, {
       ...{ style, values, columns },
       ...(earlier === undefined ? {} : { fresh }),
       ...(agentLines === undefined ? {} : { agentLines }),
     }),
     "",
     ...[changed, problem].filter((line) => typeof line === "string"),
-    ...wrapped(RISK, columns),
+    ...wrapText(RISK, columns),
   ]
   print(`${lines.join("\n")}\n`)
 }
 
-function titleOf(parts: readonly ProjectPart[]): string {
-  const isOfAgents = ({ kind }: ProjectPart) => kind === "agent" || kind === "agent memory"
-  const isText = (part: ProjectPart) => part.kind === "command" || isOfAgents(part)
+function titleOf(parts: readonly TrustItem[]): string {
+  const isOfAgents = ({ kind }: TrustItem) => kind === "agent" || kind === "agent memory"
+  const isText = (part: TrustItem) => part.kind === "command" || isOfAgents(part)
   if (parts.every(isOfAgents)) return "This project brings agents with their own instructions and tools:"
   if (parts.every(isText)) return "This project brings slash commands or agents with their own instructions:"
   if (parts.some(isOfAgents))
@@ -54,7 +54,7 @@ function titleOf(parts: readonly ProjectPart[]): string {
 }
 
 /** Keeps the answer for the next time. Where it cannot be kept, it counts for now, and the person reads why. */
-export async function keep(root: string, { reading, terminal }: Pick<TrustQuestion, "reading" | "terminal">) {
+export async function rememberAnswer(root: string, { reading, terminal }: Pick<TrustQuestion, "reading" | "terminal">) {
   try {
     await reading.grantTrust()
     return true

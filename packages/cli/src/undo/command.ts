@@ -4,12 +4,12 @@ import { readArguments } from "../arguments.ts"
 import type { Run } from "../command.ts"
 import { UNDO } from "../descriptions.ts"
 import { jsonForTerminal } from "../display/visible.ts"
-import { openKeptConversation } from "../kept-conversation.ts"
+import { openStoredConversation } from "../stored-conversation.ts"
 
 export const run: Run = async ({ args, cwd, env, terminal }) => {
   const { values } = readArguments(UNDO, args)
   const isDryRun = values["dry-run"]
-  const chat = await openKeptConversation({ cwd, env, id: values.conversation })
+  const chat = await openStoredConversation({ cwd, env, id: values.conversation })
   try {
     const report = await chat.undo({ keepLater: !values["drop-later"], dryRun: isDryRun, by: "command" })
     const text = values.json

@@ -15,8 +15,8 @@ import {
   storeFrom,
 } from "@strata/core/store"
 import { readArguments } from "../arguments.ts"
-import { askForWord } from "../ask-for-word.ts"
-import { type Call, type Run, UsageError } from "../command.ts"
+import { type CommandCall, type Run, UsageError } from "../command.ts"
+import { promptForChoice } from "../confirm.ts"
 import { UNLOCK } from "../descriptions.ts"
 import type { Terminal } from "../display/terminal.ts"
 import { escapeToLine } from "../display/visible.ts"
@@ -31,13 +31,13 @@ export interface HeldConversation {
   readonly holder: NamedHolder
 }
 
-export interface Wanted {
+export interface HeldQuery {
   readonly places: readonly string[]
   /** The start of an id. Default: all. */
   readonly id: string | undefined
 }
 
-export async function heldIn(store: Store, { places, id = "" }: Wanted): Promise<readonly HeldConversation[]> {
+export async function findHeld(store: Store, { places, id = "" }: HeldQuery): Promise<readonly HeldConversation[]> {
   const listed = await Promise.all(
     places.map(async (project) =>
       (await store.list(project, { isBare: true })).map((listing) => ({ ...listing, project })),
@@ -73,19 +73,19 @@ export const run: Run = async ({ args, cwd, env, terminal }) => {
   const root = strataDirectory(env)
   const store = storeFrom({ dir: root, env })
   const here = { root, env, store, cwd: await realpath(cwd) }
-  const places = [...(await placesOf(here)), ...(id === undefined ? [] : await ownedPlaces(here))]
+  const places = [...(await projectNamespaces(here)), ...(id === undefined ? [] : await ownedNamespaces(here))]
   const nothing =
     id === undefined
       ? "Nothing of this project is locked.\n"
       : `Nothing that starts with ${escapeToLine(id)} is locked.\n`
   if (journalDirectoryIn(store, places[0]!) === undefined) {
-    const held = await heldIn(store, { places, id })
+    const held = await findHeld(store, { places, id })
     if (held.length > 0) terminal.complain(`${[...heldLines(held), NOT_BROKEN].join("\n")}\n`)
     else terminal.print(nothing)
     return held.length > 0 ? NOT_DONE : DONE
   }
   const all = await findLocks([...places.map((place) => projectDirectory(root, place)), ...agentMemories(here)])
-  const locks = id === undefined ? all : all.filter(({ path }) => isOf(path, id))
+  const locks = id === undefined ? all : all.filter(({ path }) => belongsTo(path, id))
   if (locks.length === 0) {
     terminal.print(nothing)
     return DONE
@@ -103,25 +103,25 @@ export const run: Run = async ({ args, cwd, env, terminal }) => {
   return unlock(breakable, terminal)
 }
 
-interface Here extends Pick<Call, "cwd" | "env"> {
+interface ProjectContext extends Pick<CommandCall, "cwd" | "env"> {
   readonly root: string
   readonly store: Store
 }
 
 /** The places of the project that the directory belongs to. */
-async function placesOf({ root, env, store, cwd }: Here): Promise<readonly string[]> {
+async function projectNamespaces({ root, env, store, cwd }: ProjectContext): Promise<readonly string[]> {
   const project = await resolveProject({ root, env, cwd, store })
   return placesInStore({ store, project, owner: localUser })
 }
 
 /** The memories of agents, also those for all projects. */
-const agentMemories = ({ root, cwd }: Here): readonly string[] => [
+const agentMemories = ({ root, cwd }: ProjectContext): readonly string[] => [
   join(root, "agent-memory"),
   join(cwd, ".strata", "agent-memory"),
 ]
 
 /** What a program made with the library keeps here, for owners and for no one. Only a conversation that is named is looked for there. */
-async function ownedPlaces({ root, env, store, cwd }: Here): Promise<readonly string[]> {
+async function ownedNamespaces({ root, env, store, cwd }: ProjectContext): Promise<readonly string[]> {
   const { name: current, formerNames } = await resolveProject({ root, env, cwd, store })
   const own = [current, ...formerNames]
   const names = await store.projects()
@@ -129,7 +129,7 @@ async function ownedPlaces({ root, env, store, cwd }: Here): Promise<readonly st
 }
 
 /** A conversation's own lock, or one of its agents'. */
-const isOf = (path: string, id: string): boolean =>
+const belongsTo = (path: string, id: string): boolean =>
   path
     .split("/")
     .some((part, at, parts) => part.startsWith(id) && (at === parts.length - 1 || parts[at + 1] === "subagents"))
@@ -162,7 +162,7 @@ async function isSure(count: number): Promise<boolean> {
     throw new UsageError("strata unlock asks at a terminal. In scripts, use --yes.")
   const what = count === 1 ? "this lock" : `these ${count} locks`
   const question = `\nIf the holder still runs, it will get an error at its next write. Break ${what}? yes or no: `
-  return (await askForWord(question, ["yes", "no"])) === "yes"
+  return (await promptForChoice(question, ["yes", "no"])) === "yes"
 }
 
 async function unlock(locks: readonly FoundLock[], { print, complain }: Terminal): Promise<number> {

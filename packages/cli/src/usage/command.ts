@@ -15,12 +15,12 @@ import {
   type UsageRow,
 } from "@strata/page"
 import { readArguments } from "../arguments.ts"
-import { type Call, type Run, UsageError } from "../command.ts"
-import { LOOK } from "../descriptions.ts"
+import { type CommandCall, type Run, UsageError } from "../command.ts"
+import { USAGE } from "../descriptions.ts"
 import { pluralize } from "../display/numbers.ts"
 import { progressOn } from "../display/progress.ts"
 import type { Style, Terminal } from "../display/terminal.ts"
-import { fitted, fittedAtEnd, wrapped } from "../display/text.ts"
+import { truncate, truncateStart, wrapText } from "../display/text.ts"
 import { escapeToLine, jsonForTerminal } from "../display/visible.ts"
 import { hasBrowser } from "../open-browser.ts"
 import { reportText } from "./report-text.ts"
@@ -28,13 +28,13 @@ import { startWorker } from "./workers.ts"
 
 // Conversations that a search found, for the terminal.
 
-interface HitsLook {
+interface HitsOptions {
   readonly query: string
   readonly style: Style
   readonly width: number
 }
 
-export function hitsText({ rows, total }: UsageList, { query, style, width }: HitsLook): readonly string[] {
+export function hitsText({ rows, total }: UsageList, { query, style, width }: HitsOptions): readonly string[] {
   if (total === 0) return [`No conversation has the words "${escapeToLine(query)}".`]
   const rest = total - rows.length
   return [
@@ -46,21 +46,21 @@ export function hitsText({ rows, total }: UsageList, { query, style, width }: Hi
   ]
 }
 
-function hitLines(row: UsageRow, { style, width }: Omit<HitsLook, "query">): readonly string[] {
+function hitLines(row: UsageRow, { style, width }: Omit<HitsOptions, "query">): readonly string[] {
   const { hit, title, program, project, file, to } = row
   const day = (hit?.at ?? to)?.slice(0, 10)
   const facts = [day, program, project].filter((fact) => fact !== undefined).map(escapeToLine)
   return [
-    fitted(`${facts.join("  ")}${title === undefined ? "" : `  ${escapeToLine(title)}`}`, width),
-    ...(hit ? [`  ${fitted(escapeToLine(hit.snippet), width - 2)}`] : []),
-    style.dim(`  ${fittedAtEnd(escapeToLine(file), width - 2)}`),
+    truncate(`${facts.join("  ")}${title === undefined ? "" : `  ${escapeToLine(title)}`}`, width),
+    ...(hit ? [`  ${truncate(escapeToLine(hit.snippet), width - 2)}`] : []),
+    style.dim(`  ${truncateStart(escapeToLine(file), width - 2)}`),
   ]
 }
 
 // Writes the picture of a report. It replaces an earlier picture, and never anything else.
 
 /** The absolute path, if a picture may be written there. Asked before the work. */
-export async function checkPicturePlace(file: string, cwd: string): Promise<string> {
+export async function checkPicturePath(file: string, cwd: string): Promise<string> {
   const path = resolve(cwd, file)
   const found = await stat(path).catch(() => undefined)
   if (found && !(await isPicture(path)))
@@ -101,32 +101,32 @@ export async function writePicture(path: string, picture: string, terminal: Term
 
 const REPLAY_SECONDS = 10
 const SAMPLE_SECONDS = 60 // at most, until the sample is large enough to say something
-const WIDEST = 110
+const MAX_WIDTH = 110
 const MAX_ROWS = 6
 const PICTURE = "strata-usage.svg"
 
 export const run: Run = async (call) => {
   const { args, cwd, env, terminal } = call
-  const { values } = readArguments(LOOK, args)
+  const { values } = readArguments(USAGE, args)
   const { json, summary, search, share } = values
   const file = values.picture ?? (share ? PICTURE : undefined)
-  const picture = file === undefined ? undefined : await checkPicturePlace(file, cwd)
+  const picture = file === undefined ? undefined : await checkPicturePath(file, cwd)
   const filter = filterFrom(values, cwd)
   const dirs = values.dir.map((dir) => resolve(cwd, dir))
   if (isForPages(call, values)) {
-    const { showLookPages } = await import("./pages.ts")
-    return showLookPages({ env, dirs, terminal, port: values.port, isQuiet: values["no-open"] })
+    const { showUsagePages } = await import("./pages.ts")
+    return showUsagePages({ env, dirs, terminal, port: values.port, isQuiet: values["no-open"] })
   }
-  return withLook({ env, dirs, onlyDirs: false, terminal }, async (look) => {
+  return withUsage({ env, dirs, onlyDirs: false, terminal }, async (look) => {
     if (search !== undefined) return printHits(look, { query: search, filter, json, terminal })
     await replayFor(look, { seconds: values.replay, filter, terminal })
     const report = look.report(filter)
     const isReady = isPictureReady(report)
     if (picture !== undefined && isReady) await writePicture(picture, sharePicture(report), terminal)
     if (json) terminal.print(`${jsonForTerminal(report, 2)}\n`)
-    else if (summary) terminal.print(`${wrapped(report.sentence, width(terminal)).join("\n")}\n`)
+    else if (summary) terminal.print(`${wrapText(report.sentence, width(terminal)).join("\n")}\n`)
     else if (share) terminal.print(`${shareText(report)}\n`)
-    else await showLook(look, { report, filter, terminal, home: env.HOME, onlyDirs: false })
+    else await showReport(look, { report, filter, terminal, home: env.HOME, onlyDirs: false })
     if (picture === undefined || isReady) return 0
     terminal.complain(
       "No picture was made: what Strata would have saved is not known yet. Run the command again with --replay 600.\n",
@@ -136,7 +136,7 @@ export const run: Run = async (call) => {
 }
 
 /** People at a screen get pages. Everything that asks for something else gets that, and a terminal without a browser gets tables. */
-function isForPages({ env, terminal }: Call, values: Record<string, unknown>): boolean {
+function isForPages({ env, terminal }: CommandCall, values: Record<string, unknown>): boolean {
   if (values["no-open"] === true || values.port !== undefined) return true
   const asksForText = ["text", "json", "summary", "share", "search", "picture", "project", "since", "replay"].some(
     (name) => values[name] !== undefined && values[name] !== false,
@@ -145,20 +145,20 @@ function isForPages({ env, terminal }: Call, values: Record<string, unknown>): b
 }
 
 /** What `strata inspect` does without a file, and with a directory. */
-export async function lookAt(
-  { env, terminal }: Pick<Call, "env" | "terminal">,
+export async function runUsage(
+  { env, terminal }: Pick<CommandCall, "env" | "terminal">,
   { dirs, json }: { readonly dirs: readonly string[]; readonly json: boolean },
 ): Promise<number> {
-  return withLook({ env, dirs, onlyDirs: dirs.length > 0, terminal }, async (look) => {
+  return withUsage({ env, dirs, onlyDirs: dirs.length > 0, terminal }, async (look) => {
     await replayFor(look, { seconds: undefined, filter: {}, terminal })
     const report = look.report()
     if (json) terminal.print(`${jsonForTerminal(report, 2)}\n`)
-    else await showLook(look, { report, filter: {}, terminal, home: env.HOME, onlyDirs: dirs.length > 0 })
+    else await showReport(look, { report, filter: {}, terminal, home: env.HOME, onlyDirs: dirs.length > 0 })
     return 0
   })
 }
 
-interface Shown {
+interface TextReportInput {
   readonly report: UsageReport
   readonly filter: UsageFilter
   readonly terminal: Terminal
@@ -167,7 +167,7 @@ interface Shown {
 }
 
 /** The report for a person: tables in the terminal. */
-async function showLook(look: Usage, { report, filter, terminal, home, onlyDirs }: Shown): Promise<void> {
+async function showReport(look: Usage, { report, filter, terminal, home, onlyDirs }: TextReportInput): Promise<void> {
   const { rows } = look.list({ ...filter, sort: "cost", limit: MAX_ROWS })
   const gone = !onlyDirs && look.isFirst("claude-code-deletes") ? await look.findDeletedSessions() : undefined
   const { style } = terminal
@@ -176,15 +176,15 @@ async function showLook(look: Usage, { report, filter, terminal, home, onlyDirs 
   )
 }
 
-interface Opened {
-  readonly env: Call["env"]
+interface OpenUsage {
+  readonly env: CommandCall["env"]
   readonly dirs: readonly string[]
   readonly onlyDirs: boolean
   readonly terminal: Terminal
 }
 
-async function withLook(
-  { env, dirs, onlyDirs, terminal }: Opened,
+async function withUsage(
+  { env, dirs, onlyDirs, terminal }: OpenUsage,
   work: (look: Usage) => Promise<number>,
 ): Promise<number> {
   const look = openUsage({ env, dirs, onlyDirs, startWorker })
@@ -199,7 +199,7 @@ async function withLook(
   }
 }
 
-interface Replaying {
+interface TimedReplay {
   /** Default: a few seconds, and longer until the sample is large enough. */
   readonly seconds: number | undefined
   readonly filter: UsageFilter
@@ -207,7 +207,7 @@ interface Replaying {
 }
 
 /** As much as fits into the time. Pressing Ctrl-C ends the program; what was replayed is kept. */
-async function replayFor(look: Usage, { seconds, filter, terminal }: Replaying): Promise<void> {
+async function replayFor(look: Usage, { seconds, filter, terminal }: TimedReplay): Promise<void> {
   if (seconds === 0) return
   const { of, replayed } = look.savings(filter)
   if (replayed === of) return
@@ -246,18 +246,18 @@ function filterFrom(
   }
 }
 
-interface Searched {
+interface SearchInput {
   readonly query: string
   readonly filter: UsageFilter
   readonly json: boolean
   readonly terminal: Terminal
 }
 
-function printHits(look: Usage, { query, filter, json, terminal }: Searched): number {
+function printHits(look: Usage, { query, filter, json, terminal }: SearchInput): number {
   const found = look.list({ ...filter, query, limit: 20 })
   if (json) terminal.print(`${jsonForTerminal(found, 2)}\n`)
   else terminal.print(`${hitsText(found, { query, style: terminal.style, width: width(terminal) }).join("\n")}\n`)
   return found.total === 0 ? 1 : 0
 }
 
-const width = ({ columns }: Terminal): number => Math.min(columns, WIDEST)
+const width = ({ columns }: Terminal): number => Math.min(columns, MAX_WIDTH)

@@ -6,22 +6,22 @@ import { StrataError } from "@strata/core"
 import { journalDirectoryIn, parseStoreUri, storeFrom, storeUri } from "@strata/core/store"
 import { openUsage, type Usage, type UsageRow } from "@strata/page"
 import type { JournalLocation, NamedConversation, PageSource, UsagePages } from "@strata/page/server"
-import type { Call } from "../command.ts"
+import type { CommandCall } from "../command.ts"
 import { projectSource } from "../dashboard/source.ts"
 import { formatNumber, pluralize } from "../display/numbers.ts"
 import { showPages } from "../show-pages.ts"
 import { startWorker } from "./workers.ts"
 
-export interface LookPagesOptions extends Pick<Call, "env" | "terminal"> {
+export interface UsagePagesOptions extends Pick<CommandCall, "env" | "terminal"> {
   readonly dirs: readonly string[]
   readonly port?: number | undefined
   readonly isQuiet: boolean
 }
 
-const TELL_MS = 1_000 // between two news of progress
-const AGAIN_MS = 30_000 // until the places are looked at again
+const PROGRESS_INTERVAL_MS = 1_000 // between two news of progress
+const UPDATE_INTERVAL_MS = 30_000 // until the places are looked at again
 
-export async function showLookPages({ env, dirs, terminal, port, isQuiet }: LookPagesOptions): Promise<number> {
+export async function showUsagePages({ env, dirs, terminal, port, isQuiet }: UsagePagesOptions): Promise<number> {
   const look = openUsage({ env, dirs, startWorker })
   const work = new BackgroundWork(look)
   const ended = work.run()
@@ -65,7 +65,7 @@ class BackgroundWork implements Pick<UsagePages, "progress" | "onChange"> {
       } catch (error) {
         if (!(error instanceof StrataError)) throw error // a store may not answer for a while
         this.#say(`${error.message} What was read before is shown.`)
-        await pause(AGAIN_MS, undefined, { signal }).catch(() => undefined)
+        await pause(UPDATE_INTERVAL_MS, undefined, { signal }).catch(() => undefined)
         continue
       }
       const { of, replayed } = this.#look.savings()
@@ -82,7 +82,7 @@ class BackgroundWork implements Pick<UsagePages, "progress" | "onChange"> {
         },
       })
       this.#say(undefined)
-      await pause(AGAIN_MS, undefined, { signal }).catch(() => undefined) // the loop ends
+      await pause(UPDATE_INTERVAL_MS, undefined, { signal }).catch(() => undefined) // the loop ends
     }
   }
 
@@ -97,18 +97,18 @@ class BackgroundWork implements Pick<UsagePages, "progress" | "onChange"> {
     this.#soon ??= setTimeout(() => {
       this.#soon = undefined
       for (const listener of this.#listeners) listener()
-    }, TELL_MS)
+    }, PROGRESS_INTERVAL_MS)
   }
 }
 
 function sourceOf(
   look: Usage,
-  { work, env }: { readonly work: BackgroundWork; readonly env: Call["env"] },
+  { work, env }: { readonly work: BackgroundWork; readonly env: CommandCall["env"] },
 ): PageSource {
   const find = async (id: string): Promise<NamedConversation | undefined> => {
     const row = /^\d{1,15}$/.test(id) ? look.row(Number(id)) : undefined
     if (!row) return undefined
-    const kept = row.program === "strata" ? await keptAs(row, env) : undefined
+    const kept = row.program === "strata" ? await storedConversation(row, env) : undefined
     return { id, title: row.title ?? row.id, ...(kept ?? { location: { file: row.file, conversationId: row.id } }) }
   }
   return {
@@ -126,9 +126,9 @@ function sourceOf(
 }
 
 /** A conversation of ours in its store, with what a person may do with it if its project is still there. */
-async function keptAs(
+async function storedConversation(
   { project, file }: UsageRow,
-  env: Call["env"],
+  env: CommandCall["env"],
 ): Promise<Pick<NamedConversation, "location" | "actions"> | undefined> {
   const stored = parseStoreUri(file)
   const source = project === undefined ? undefined : await projectSource({ cwd: project, env }).catch(() => undefined)

@@ -12,13 +12,13 @@ import {
 } from "@strata/page"
 import { sparkline } from "../display/bars.ts"
 import { formatCompact, formatDollars, formatNumber, formatPercent, pluralize } from "../display/numbers.ts"
-import { titled, withGap } from "../display/section.ts"
+import { sectionTitle, withGap } from "../display/section.ts"
 import { type Column, table } from "../display/table.ts"
 import type { Style } from "../display/terminal.ts"
-import { wrapped } from "../display/text.ts"
+import { wrapText } from "../display/text.ts"
 import { escapeToLine } from "../display/visible.ts"
 
-export interface ReportLook {
+export interface ReportTextOptions {
   readonly report: UsageReport
   /** The most expensive conversations. */
   readonly rows: readonly UsageRow[]
@@ -34,22 +34,22 @@ export interface ReportLook {
 const MAX_LINES = 4 // of one table
 const MAX_WORST = 3
 
-export function reportText(page: ReportLook): readonly string[] {
+export function reportText(page: ReportTextOptions): readonly string[] {
   const { report, style, width } = page
   const sections =
     report.conversations === 0 ? [] : [conversations, money, projects, days, caches, compactions, withStrata, context]
   return [
-    ...wrapped(report.sentence, width).map(style.bold),
+    ...wrapText(report.sentence, width).map(style.bold),
     ...sections.flatMap((section) => withGap(section(page))),
-    ...withGap(remarks(page).flatMap((remark) => wrapped(remark, width).map(style.dim))),
+    ...withGap(remarks(page).flatMap((remark) => wrapText(remark, width).map(style.dim))),
   ]
 }
 
 const right = (title: string, isMinor = false): Column => ({ title, align: "right", ...(isMinor ? { isMinor } : {}) })
 
-function conversations({ report, rows, style, width, home }: ReportLook): readonly string[] {
+function conversations({ report, rows, style, width, home }: ReportTextOptions): readonly string[] {
   return [
-    ...titled(
+    ...sectionTitle(
       { style, width },
       { title: "Most expensive conversations", about: `of ${formatNumber(report.conversations)}` },
     ),
@@ -84,12 +84,12 @@ function costOf({ cost, dollars: spent }: UsageRow): string {
   return `${formatDollars(spent)}${cost === "partly-unknown" ? "?" : cost === "lower-bound" ? "+" : ""}`
 }
 
-function money({ report, style, width }: ReportLook): readonly string[] {
+function money({ report, style, width }: ReportTextOptions): readonly string[] {
   const { total, byModel, byPurpose, byProgram } = report
   if (total.requests === 0) return []
   const lines = (name: string, rows: readonly NamedCost[]) => costRows(rows, { name })
   return [
-    ...titled({ style, width }, { title: "Money", about: totalWords(report) }),
+    ...sectionTitle({ style, width }, { title: "Money", about: describeTotal(report) }),
     ...table({
       width,
       titles: style.dim,
@@ -117,19 +117,19 @@ function costRows(rows: readonly NamedCost[], { name }: { readonly name: string 
         formatNumber(row.requests),
         formatCompact(all),
       ],
-      ...[cacheRead === 0 ? "-" : formatPercent(cacheRead, all), formatCompact(output), spentWords(row)],
+      ...[cacheRead === 0 ? "-" : formatPercent(cacheRead, all), formatCompact(output), describeCost(row)],
       row.unpriced === row.requests ? "" : formatPercent(row.share, 1),
     ]
   })
 }
 
 /** Unknown is never $0. */
-function spentWords({ requests, unpriced, dollars: spent }: UsageCost): string {
+function describeCost({ requests, unpriced, dollars: spent }: UsageCost): string {
   if (requests === 0) return "-"
   return unpriced === requests ? "?" : `${formatDollars(spent)}${unpriced > 0 ? "?" : ""}`
 }
 
-function totalWords({ total }: UsageReport): string {
+function describeTotal({ total }: UsageReport): string {
   const { requests, unpriced, unpricedModels, estimated, isLowerBound } = total
   const unknown =
     unpriced > 0
@@ -144,11 +144,11 @@ function totalWords({ total }: UsageReport): string {
   )
 }
 
-function projects({ report, style, width, home }: ReportLook): readonly string[] {
+function projects({ report, style, width, home }: ReportTextOptions): readonly string[] {
   const { byProject } = report
   if (byProject.length < 2) return []
   return [
-    ...titled({ style, width }, { title: "Projects", about: formatNumber(byProject.length) }),
+    ...sectionTitle({ style, width }, { title: "Projects", about: formatNumber(byProject.length) }),
     ...table({
       width,
       columns: [{ title: "", gives: "beginning" }, right(""), right(""), right("")],
@@ -157,7 +157,7 @@ function projects({ report, style, width, home }: ReportLook): readonly string[]
         .map((row) => [
           shortPath(row.name, home),
           pluralize(row.conversations, "conversation"),
-          spentWords(row),
+          describeCost(row),
           row.unpriced === row.requests ? "" : formatPercent(row.share, 1),
         ]),
     }),
@@ -166,7 +166,7 @@ function projects({ report, style, width, home }: ReportLook): readonly string[]
 
 const LABELS = 34 // columns for the two days and gaps
 
-function days({ report, style, width }: ReportLook): readonly string[] {
+function days({ report, style, width }: ReportTextOptions): readonly string[] {
   const known = report.byDay.filter(({ day }) => day !== "unknown")
   const max = Math.max(...known.map((day) => day.dollars), 0)
   if (known.length < 2 || max === 0) return []
@@ -176,19 +176,19 @@ function days({ report, style, width }: ReportLook): readonly string[] {
   )
   const about = `${pluralize(known.length, "day")} with requests, at most ${formatDollars(max)} on one`
   return [
-    ...titled({ style, width }, { title: "Money by day", about }),
+    ...sectionTitle({ style, width }, { title: "Money by day", about }),
     `  ${known[0]!.day}  ${style.cyan(line)}  ${known.at(-1)!.day}`,
   ]
 }
 
-function caches({ report, style, width }: ReportLook): readonly string[] {
+function caches({ report, style, width }: ReportTextOptions): readonly string[] {
   const { lost, byCause, byReason, hitRatio } = report.cache
   if (lost.count === 0) return []
   const reasons = byReason
     .slice(0, MAX_LINES)
     .map(({ reason, count }) => `${escapeToLine(reason)} ${formatNumber(count)}`)
   return [
-    ...titled(
+    ...sectionTitle(
       { style, width },
       {
         title: "Lost caches",
@@ -215,11 +215,11 @@ function caches({ report, style, width }: ReportLook): readonly string[] {
           one.unpriced === one.count ? "" : formatPercent(one.share, 1),
         ]),
     }),
-    ...(reasons.length > 0 ? wrapped(`  The API's own reasons: ${reasons.join(", ")}`, width) : []),
+    ...(reasons.length > 0 ? wrapText(`  The API's own reasons: ${reasons.join(", ")}`, width) : []),
   ]
 }
 
-function compactions({ report, style, width, home }: ReportLook): readonly string[] {
+function compactions({ report, style, width, home }: ReportTextOptions): readonly string[] {
   const { count, unrecorded, dollars: cost, names, worst } = report.compactions
   if (count === 0) return []
   const about = [
@@ -232,7 +232,7 @@ function compactions({ report, style, width, home }: ReportLook): readonly strin
       : []),
   ]
   return [
-    ...titled({ style, width }, { title: "Compactions", about: about.join("; ") }),
+    ...sectionTitle({ style, width }, { title: "Compactions", about: about.join("; ") }),
     ...table({
       width,
       columns: [right(""), { title: "", gives: "end" }, { title: "", gives: "end" }],
@@ -247,27 +247,27 @@ function compactions({ report, style, width, home }: ReportLook): readonly strin
   ]
 }
 
-function withStrata({ report, style, width }: ReportLook): readonly string[] {
+function withStrata({ report, style, width }: ReportTextOptions): readonly string[] {
   const { saved } = report
   const { figure, of, dearer } = saved
-  const compared = comparedWords(saved)
+  const compared = describeComparison(saved)
   const names = compareNames(saved)
   if (compared === undefined) return []
   const sample = figure.kind === "sampled" ? figure.sample : of
   return [
-    ...titled({ style, width }, { title: "With Strata", about: compared }),
+    ...sectionTitle({ style, width }, { title: "With Strata", about: compared }),
     ...(dearer > 0
-      ? wrapped(
+      ? wrapText(
           `${formatNumber(dearer)} of these ${pluralize(sample, "conversation")} would have cost more.`,
           width - 2,
         )
       : []
     ).map((line) => `  ${line}`),
-    ...(names === undefined ? [] : wrapped(names, width - 2)).map((line) => `  ${line}`),
+    ...(names === undefined ? [] : wrapText(names, width - 2)).map((line) => `  ${line}`),
   ]
 }
 
-function comparedWords(saved: UsageSavings): string | undefined {
+function describeComparison(saved: UsageSavings): string | undefined {
   const { figure, of } = saved
   if (figure.kind === "nothing" || figure.kind === "unknown") return undefined
   const how = `${formatPercent(Math.abs(figure.share), 1)} ${figure.share >= 0 ? "less" : "more"}`
@@ -277,17 +277,17 @@ function comparedWords(saved: UsageSavings): string | undefined {
   return `${formatDollars(figure.strata)} instead of ${formatDollars(figure.recorded)} (${how}), both modelled; ${pluralize(of, "conversation")}, ${money}`
 }
 
-function context({ report, style, width }: ReportLook): readonly string[] {
+function context({ report, style, width }: ReportTextOptions): readonly string[] {
   const shown = report.context.slice(0, MAX_LINES + 1)
   if (shown.length === 0) return []
   const parts = shown.map(({ name, share }) => `${escapeToLine(name)} ${formatPercent(share, 1)}`)
   return [
-    ...titled({ style, width }, { title: "What filled the contexts", about: "estimated" }),
-    ...wrapped(parts.join(" · "), width - 2).map((line) => `  ${line}`),
+    ...sectionTitle({ style, width }, { title: "What filled the contexts", about: "estimated" }),
+    ...wrapText(parts.join(" · "), width - 2).map((line) => `  ${line}`),
   ]
 }
 
-function remarks(page: ReportLook): readonly string[] {
+function remarks(page: ReportTextOptions): readonly string[] {
   const { report, gone } = page
   const { files, total, saved } = report
   const { repeated } = total
@@ -312,7 +312,7 @@ function remarks(page: ReportLook): readonly string[] {
         ]
       : []),
     ...(saved.replayed < saved.of ? ['"strata usage --replay 600" replays more of them.'] : []),
-    ...(gone ? [goneWords(gone)] : []),
+    ...(gone ? [describeDeleted(gone)] : []),
     ...(report.conversations === 0 && !page.onlyDirs
       ? [
           'Looked where Claude Code, Codex, pi, opencode, Gemini CLI, Copilot CLI and Strata keep theirs. "strata usage --dir DIR" adds a directory.',
@@ -325,13 +325,13 @@ function remarks(page: ReportLook): readonly string[] {
 
 function namedFiles(
   { files, examples }: { readonly files: number; readonly examples: readonly string[] },
-  { home }: ReportLook,
+  { home }: ReportTextOptions,
 ): string {
   const rest = files - examples.length
   return `${examples.map((path) => shortPath(path, home)).join(", ")}${rest > 0 ? ` and ${formatNumber(rest)} more` : ""}`
 }
 
-function goneWords({ days, named, gone }: DeletedSessions): string {
+function describeDeleted({ days, named, gone }: DeletedSessions): string {
   const lost =
     gone > 0
       ? ` Of ${pluralize(named, "session")} in its history, ${formatNumber(gone)} ${gone === 1 ? "is" : "are"} gone.`

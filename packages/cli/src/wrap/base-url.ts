@@ -2,7 +2,7 @@
 import { readFile } from "node:fs/promises"
 import { homedir } from "node:os"
 import { join } from "node:path"
-import type { Call } from "../command.ts"
+import type { CommandCall } from "../command.ts"
 import type { ClientName } from "./client-names.ts"
 
 export interface BaseUrlInForce {
@@ -11,26 +11,28 @@ export interface BaseUrlInForce {
   readonly file?: string
 }
 
-type Place = Pick<Call, "cwd" | "env">
+type ClientContext = Pick<CommandCall, "cwd" | "env">
 
-const home = ({ env }: Place) => env.HOME || homedir()
+const home = ({ env }: ClientContext) => env.HOME || homedir()
 
 /** The first that sets it counts. */
-const CLAUDE_FILES = (place: Place) => [
+const CLAUDE_FILES = (place: ClientContext) => [
   ...["/etc/claude-code/managed-settings.json", "/Library/Application Support/ClaudeCode/managed-settings.json"],
   join(place.cwd, ".claude", "settings.local.json"),
   join(place.cwd, ".claude", "settings.json"),
   join(place.env.CLAUDE_CONFIG_DIR || join(home(place), ".claude"), "settings.json"),
 ]
-const PI_FILES = (place: Place) => [
+const PI_FILES = (place: ClientContext) => [
   join(place.env.PI_CODING_AGENT_DIR || join(home(place), ".pi", "agent"), "models.json"),
 ]
-const OPENCODE_FILES = (place: Place) => [
+const OPENCODE_FILES = (place: ClientContext) => [
   join(place.cwd, "opencode.json"),
   join(place.env.XDG_CONFIG_HOME || join(home(place), ".config"), "opencode", "opencode.json"),
 ]
 
-const WHERE: Readonly<Record<ClientName, { readonly files: (place: Place) => string[]; readonly path: string[] }>> = {
+const WHERE: Readonly<
+  Record<ClientName, { readonly files: (place: ClientContext) => string[]; readonly path: string[] }>
+> = {
   claude: { files: CLAUDE_FILES, path: ["env", "ANTHROPIC_BASE_URL"] },
   pi: { files: PI_FILES, path: ["providers", "anthropic", "baseUrl"] },
   opencode: { files: OPENCODE_FILES, path: ["provider", "anthropic", "options", "baseURL"] },
@@ -38,7 +40,7 @@ const WHERE: Readonly<Record<ClientName, { readonly files: (place: Place) => str
 
 export async function baseUrlInForce(
   client: ClientName | undefined,
-  place: Place,
+  place: ClientContext,
 ): Promise<BaseUrlInForce | undefined> {
   if (client) {
     const { files, path } = WHERE[client]
@@ -51,7 +53,7 @@ export async function baseUrlInForce(
 }
 
 /** A variable that Claude Code's settings set for it. */
-export const claudeVariable = (name: string, place: Place) => firstSet(CLAUDE_FILES(place), ["env", name])
+export const claudeVariable = (name: string, place: ClientContext) => firstSet(CLAUDE_FILES(place), ["env", name])
 
 async function firstSet(files: readonly string[], path: readonly string[]) {
   for (const file of files) {

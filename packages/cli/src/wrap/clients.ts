@@ -2,13 +2,13 @@
 import { mkdtemp, rm, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import type { Call } from "../command.ts"
+import type { CommandCall } from "../command.ts"
 import type { BaseUrlInForce } from "./base-url.ts"
 import type { ClientName } from "./client-names.ts"
 
-type Environment = Call["env"]
+type Environment = CommandCall["env"]
 
-export interface Prepared {
+export interface PreparedClient {
   readonly env: Environment
   /** Go before the person's own arguments. */
   readonly args: readonly string[]
@@ -18,7 +18,7 @@ export interface Prepared {
   remove(): Promise<void>
 }
 
-interface Preparation {
+interface ClientOptions {
   readonly url: string
   readonly env: Environment
   readonly args: readonly string[]
@@ -26,11 +26,11 @@ interface Preparation {
   readonly inForce: BaseUrlInForce | undefined
 }
 
-export async function prepare(client: ClientName | undefined, given: Preparation): Promise<Prepared> {
+export async function prepare(client: ClientName | undefined, given: ClientOptions): Promise<PreparedClient> {
   // with another base URL than its own, Claude Code loads all tools at once unless this says otherwise; other programs may start it
   const tools = given.env.ENABLE_TOOL_SEARCH === undefined ? { ENABLE_TOOL_SEARCH: "true" } : {}
   const env = { ...given.env, ANTHROPIC_BASE_URL: given.url, ...tools, ...withoutProxy(given.env) }
-  const plain: Prepared = { env, args: [], remarks: [], remove: async () => {} }
+  const plain: PreparedClient = { env, args: [], remarks: [], remove: async () => {} }
   switch (client) {
     case "claude":
       return forClaude(plain, given)
@@ -53,7 +53,7 @@ function withoutProxy(env: Environment): Environment {
 }
 
 /** A base URL in its settings goes before the environment, and a file named on the command line before those. */
-async function forClaude(plain: Prepared, { url, args, inForce }: Preparation): Promise<Prepared> {
+async function forClaude(plain: PreparedClient, { url, args, inForce }: ClientOptions): Promise<PreparedClient> {
   if (inForce?.file === undefined) return plain
   if (args.includes("--settings"))
     return {
@@ -85,7 +85,7 @@ async function withFile({ name, text, option }: { name: string; text: string; op
 type Settings = Readonly<Record<string, unknown>>
 
 /** What the person has there already stays. */
-function opencodeSettings({ url, env }: Preparation): string {
+function opencodeSettings({ url, env }: ClientOptions): string {
   const own = objectIn(parsed(env.OPENCODE_CONFIG_CONTENT))
   const provider = objectIn(own.provider)
   const anthropic = objectIn(provider.anthropic)

@@ -12,16 +12,16 @@ import type { PauseNotice } from "@strata/adapters/proxy"
 import { strataDirectory } from "@strata/core"
 import type { ReplayReport } from "@strata/transcripts/replay"
 import { readArguments } from "../arguments.ts"
-import { type Call, type Run, UsageError } from "../command.ts"
+import { type CommandCall, type Run, UsageError } from "../command.ts"
 import { formatDollars, pluralize } from "../display/numbers.ts"
 import type { Terminal } from "../display/terminal.ts"
 import { escapeToLine } from "../display/visible.ts"
 import { commandHelp } from "../help.ts"
-import { announced } from "../proxy/announcement.ts"
+import { listAnnouncements } from "../proxy/announcement.ts"
 import { WRAP } from "../proxy/descriptions.ts"
 import { costLines } from "../proxy/report.ts"
-import { type Closed, startRunning } from "../proxy/running.ts"
-import { checked, namedUpstream, pastProxies, publicApi } from "../proxy/upstream.ts"
+import { type ClosedProxy, startRunning } from "../proxy/start-proxy.ts"
+import { namedUpstream, publicApi, skipProxies, validateUpstream } from "../proxy/upstream.ts"
 import { baseUrlInForce } from "./base-url.ts"
 import { CLIENT_NAMES, clientOf } from "./client-names.ts"
 import { prepare } from "./clients.ts"
@@ -36,7 +36,7 @@ const KILLED = 128 // plus the signal's number
 const FROM_TERMINAL: readonly NodeJS.Signals[] = ["SIGINT", "SIGQUIT"]
 const PASSED_ON: readonly NodeJS.Signals[] = ["SIGTERM", "SIGHUP", "SIGUSR2", ...FROM_TERMINAL]
 
-export interface ChildOptions extends Pick<Call, "cwd" | "env" | "terminal"> {
+export interface ChildOptions extends Pick<CommandCall, "cwd" | "env" | "terminal"> {
   readonly hasTerminal: boolean
 }
 
@@ -69,7 +69,7 @@ export function runChild(
 
 // What a pause costs: the server has forgotten the conversation, and the next request writes all of it again.
 
-const WORTH_A_WORD = 0.05 // dollars
+const MIN_NOTICE_DOLLARS = 0.05 // dollars
 
 export interface Pauses {
   /** Says what the request costs, or asks. */
@@ -92,7 +92,7 @@ export function pauses({ terminal, ask, isQuiet }: PauseOptions): Pauses {
     async onPause(notice) {
       noticed.push(notice)
       const { minutes, cost, direct } = notice
-      if (cost < WORTH_A_WORD) return true
+      if (cost < MIN_NOTICE_DOLLARS) return true
       const saved = direct > cost * 1.1 ? ` Without Strata: about ${formatDollars(direct)}.` : ""
       const line = `After ${Math.round(minutes)} minutes the server's cache is gone. This request costs about ${formatDollars(cost)}.${saved}`
       if (ask) return ask(`${line} Send it?`)
@@ -111,7 +111,7 @@ export function pauses({ terminal, ask, isQuiet }: PauseOptions): Pauses {
 }
 
 /** Asks on the terminal itself: standard input is the command's. No answer is a yes. */
-export async function asked(question: string): Promise<boolean> {
+export async function askOnTerminal(question: string): Promise<boolean> {
   const [input, output] = [createReadStream("/dev/tty"), createWriteStream("/dev/tty")]
   const lines = createInterface({ input, output })
   try {
@@ -131,7 +131,7 @@ const sum = (parts: readonly number[]): number => parts.reduce((all, part) => al
 
 export type Mode = "manage" | "observe"
 
-interface Project extends Pick<Call, "env"> {
+interface Project extends Pick<CommandCall, "env"> {
   /** With symlinks followed. */
   readonly directory: string
 }
@@ -159,12 +159,15 @@ export async function rememberMode(mode: Mode, project: Project): Promise<void> 
 // What Strata would have done in observed conversations: `strata replay` on their journals, in a process of its own, so that a long one
 // can be given up.
 
-const PATIENCE_MS = 8_000
+const REPLAY_TIMEOUT_MS = 8_000
 const MAX_BYTES = 256 * 1024 * 1024
 
 type Replayed = Pick<ReplayReport, "totals">
 
-export async function wouldHave(journals: readonly string[], { cwd, env }: Pick<Call, "cwd" | "env">): Promise<string> {
+export async function estimateSavings(
+  journals: readonly string[],
+  { cwd, env }: Pick<CommandCall, "cwd" | "env">,
+): Promise<string> {
   const there = (await Promise.all(journals.map(exists))).flatMap((path) => path ?? [])
   if (there.length === 0) return "Nothing was kept that shows what Strata would have done."
   const later = `"strata replay FILE" on the journal says what Strata would have done.`
@@ -173,7 +176,7 @@ export async function wouldHave(journals: readonly string[], { cwd, env }: Pick<
     return sentence((JSON.parse(output) as { conversations: readonly Replayed[] }).conversations)
   } catch (error) {
     const isLate = (error as { killed?: boolean }).killed === true
-    return isLate ? `Left out, because it takes longer than ${PATIENCE_MS / 1000} seconds: ${later}` : later
+    return isLate ? `Left out, because it takes longer than ${REPLAY_TIMEOUT_MS / 1000} seconds: ${later}` : later
   }
 }
 
@@ -183,8 +186,8 @@ const exists = (path: string): Promise<string | undefined> =>
     () => undefined,
   )
 
-function ownOutput(args: readonly string[], { cwd, env }: Pick<Call, "cwd" | "env">): Promise<string> {
-  const options = { cwd, env: env as NodeJS.ProcessEnv, timeout: PATIENCE_MS, maxBuffer: MAX_BYTES }
+function ownOutput(args: readonly string[], { cwd, env }: Pick<CommandCall, "cwd" | "env">): Promise<string> {
+  const options = { cwd, env: env as NodeJS.ProcessEnv, timeout: REPLAY_TIMEOUT_MS, maxBuffer: MAX_BYTES }
   return new Promise((resolve, reject) => {
     execFile(process.execPath, [...process.execArgv, process.argv[1]!, ...args], options, (error, stdout) =>
       error ? reject(error) : resolve(stdout),
@@ -226,7 +229,7 @@ export const run: Run = async (call) => {
   const log = values.verbose ? (line: string) => terminal.complain(`${line}\n`) : () => {}
   // a command without a terminal as its input leaves ours free for a question
   const asks = values.ask && !isatty(0) && isatty(2)
-  const paused = pauses({ terminal, isQuiet: isatty(1) && isatty(0), ask: asks ? asked : undefined })
+  const paused = pauses({ terminal, isQuiet: isatty(1) && isatty(0), ask: asks ? askOnTerminal : undefined })
   const { onPause } = paused
   const running = await startRunning({
     ...{ upstream, mode, log, onPause, asks, env },
@@ -245,13 +248,13 @@ export const run: Run = async (call) => {
   }
 }
 
-interface Split {
+interface SplitArguments {
   readonly own: readonly string[]
   readonly command: readonly [string, ...string[]] | undefined
 }
 
 /** Our own options come first. What follows the command's name is the command's, whatever it looks like. */
-function split(args: readonly string[]): Split {
+function split(args: readonly string[]): SplitArguments {
   const takesValue = (arg: string) => WRAP.options[arg.slice(2) as keyof typeof WRAP.options]?.kind === "text"
   let at = 0
   while (at < args.length && args[at]!.startsWith("-") && args[at] !== "--") at += takesValue(args[at]!) ? 2 : 1
@@ -270,20 +273,20 @@ function split(args: readonly string[]): Split {
 async function upstreamFor(
   option: string | undefined,
   inForce: Awaited<ReturnType<typeof baseUrlInForce>>,
-  env: Call["env"],
+  env: CommandCall["env"],
 ): Promise<string> {
   const named = namedUpstream(option, env)
   if (named) return named.upstream
   if (!inForce) return publicApi.upstream
-  return pastProxies(checked(inForce.url, inForce.file ?? "ANTHROPIC_BASE_URL"), await announced(env))
+  return skipProxies(validateUpstream(inForce.url, inForce.file ?? "ANTHROPIC_BASE_URL"), await listAnnouncements(env))
 }
 
 async function modeFor(
   { manage, observe }: { readonly manage: boolean; readonly observe: boolean },
-  project: Pick<Call, "env"> & { readonly directory: string },
+  project: Pick<CommandCall, "env"> & { readonly directory: string },
 ): Promise<Mode> {
-  const said = manage ? "manage" : observe ? "observe" : undefined
-  if (said) await rememberMode(said, project)
+  const chosenMode = manage ? "manage" : observe ? "observe" : undefined
+  if (chosenMode) await rememberMode(chosenMode, project)
   return said ?? (await rememberedMode(project)) ?? "observe"
 }
 
@@ -292,19 +295,19 @@ function observing(program: string): string {
   return `Strata only observes in this project: nothing is changed. To let it manage the context: strata wrap --manage ${shown}`
 }
 
-interface Reported {
+interface RunSummary {
   readonly mode: Mode
   readonly pauses: readonly string[]
 }
 
 async function report(
-  { rows, journals }: Closed,
-  { cwd, env, terminal, mode, pauses }: Pick<Call, "cwd" | "env" | "terminal"> & Reported,
+  { rows, journals }: ClosedProxy,
+  { cwd, env, terminal, mode, pauses }: Pick<CommandCall, "cwd" | "env" | "terminal"> & RunSummary,
 ): Promise<void> {
   const lines = [...costLines(rows, terminal), ...pauses]
   if (rows.length > 0) {
     const files = rows.map(({ id }) => join(journals, `${id}.jsonl`))
-    if (mode === "observe") lines.push(await wouldHave(files, { cwd, env }))
+    if (mode === "observe") lines.push(await estimateSavings(files, { cwd, env }))
     lines.push(`Journals: ${escapeToLine(journals)}`)
   }
   terminal.complain(`${lines.join("\n")}\n`)

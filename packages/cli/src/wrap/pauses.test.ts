@@ -3,18 +3,18 @@ import { pauses } from "./command.ts"
 
 const NOTICE = { conversation: "one", minutes: 12.4, cost: 0.12, direct: 0.83 }
 
-function saying(options: { isQuiet?: boolean; ask?: (question: string) => Promise<boolean> } = {}) {
-  const said: string[] = []
-  const terminal = { complain: (text: string) => void said.push(text) }
-  return { said, ...pauses({ terminal, isQuiet: false, ...options }) }
+function capturePauses(options: { isQuiet?: boolean; ask?: (question: string) => Promise<boolean> } = {}) {
+  const printed: string[] = []
+  const terminal = { complain: (text: string) => void printed.push(text) }
+  return { printed, ...pauses({ terminal, isQuiet: false, ...options }) }
 }
 
 describe("BEY-11 a pause that cost the cache", () => {
   test("a line says what the request costs, and the report adds them up", async () => {
-    const { said, onPause, lines } = saying()
+    const { printed, onPause, lines } = capturePauses()
     expect(await onPause(NOTICE)).toBe(true)
     await onPause(NOTICE)
-    expect(said[0]).toBe(
+    expect(printed[0]).toBe(
       "After 12 minutes the server's cache is gone. This request costs about $0.1200. Without Strata: about $0.8300.\n",
     )
     expect(lines()).toEqual(["2 pauses cost the server's cache: about $0.2400, without Strata about $1.66."])
@@ -22,7 +22,7 @@ describe("BEY-11 a pause that cost the cache", () => {
 
   test("the person can say no; a command that draws on the terminal is left alone", async () => {
     const questions: string[] = []
-    const { onPause } = saying({
+    const { onPause } = capturePauses({
       ask: async (question) => {
         questions.push(question)
         return false
@@ -30,8 +30,8 @@ describe("BEY-11 a pause that cost the cache", () => {
     })
     expect(await onPause(NOTICE)).toBe(false)
     expect(questions[0]).toMatch(/costs about \$0\.12.* Send it\?$/)
-    const quiet = saying({ isQuiet: true })
+    const quiet = capturePauses({ isQuiet: true })
     await quiet.onPause(NOTICE)
-    expect(quiet.said).toEqual([])
+    expect(quiet.printed).toEqual([])
   })
 })

@@ -26,7 +26,7 @@ async function loadOpenedBlock(target: EventTarget | null): Promise<void> {
 
 async function showFullText(button: HTMLButtonElement): Promise<void> {
   const { whole } = button.dataset
-  const text = button.parentElement?.querySelector(".said")
+  const text = button.parentElement?.querySelector(".message-text")
   if (whole === undefined || !text) return
   text.textContent = await fetchBlock(whole)
   button.replaceWith(exactLink(whole))

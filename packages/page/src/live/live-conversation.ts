@@ -9,7 +9,7 @@ import { SerialQueue } from "@strata/core/base"
 import { isDecision } from "@strata/core/store"
 import { Links } from "@strata/core/views"
 import type { BoundaryNames, Transcript } from "@strata/transcripts"
-import { CourseFold, neededNames } from "@strata/transcripts/inspect"
+import { neededNames, TimelineReducer } from "@strata/transcripts/inspect"
 import { TurnClasses } from "../render/turn-classes.ts"
 import type { JournalCursor, LiveSource } from "./live-source.ts"
 import { type Row, toRow } from "./rows.ts"
@@ -46,7 +46,7 @@ export class LiveConversation {
     return this.#state.rows
   }
 
-  get timeline(): CourseFold {
+  get timeline(): TimelineReducer {
     return this.#state.timeline
   }
 
@@ -62,7 +62,7 @@ export class LiveConversation {
   /** By boundary: of the names used after it, which were still in view. Every text is read for it, so a running conversation waits between two. */
   neededNames(now: Date): readonly (BoundaryNames | undefined)[] {
     const { transcript, onPath, needed: known } = this.#state
-    const boundaries = this.#state.timeline.course().boundaries.length
+    const boundaries = this.#state.timeline.timeline().boundaries.length
     const isNew = known?.at === onPath.length || now.getTime() - (known?.since ?? 0) < NAMES_INTERVAL_MS
     if (known && isNew && known.names.length === boundaries) return known.names
     const names = neededNames(onPath, transcript.model)
@@ -115,7 +115,7 @@ export class LiveConversation {
 interface LiveState {
   readonly transcript: Transcript
   readonly links: Links
-  readonly timeline: CourseFold
+  readonly timeline: TimelineReducer
   readonly classes: TurnClasses
   readonly rows: Row[]
   readonly entries: Entry[]
@@ -134,7 +134,7 @@ async function read(source: LiveSource): Promise<LiveState> {
   const state: LiveState = {
     transcript,
     links: new Links(),
-    timeline: new CourseFold({ model: transcript.model ?? "unknown", onTurn: (view) => classes.recordTurn(view) }),
+    timeline: new TimelineReducer({ model: transcript.model ?? "unknown", onTurn: (view) => classes.recordTurn(view) }),
     classes,
     rows: [],
     entries: [],

@@ -1,6 +1,6 @@
 /** How costs, times and shares read in reports, on screens and pages. */
 import { formatCompact, formatDollars, formatPercent } from "@strata/core/base"
-import type { CostUnit, Part } from "@strata/transcripts/replay"
+import type { CostUnit, ScoreShare } from "@strata/transcripts/replay"
 
 /** `$1.23`, or `12.3K` weighed tokens. */
 export const formatAmount = (amount: number, unit: CostUnit): string =>
@@ -19,7 +19,7 @@ export function formatDuration(ms: number): string {
 }
 
 /** `31%`, or `-` where there was nothing to count. */
-export const formatShare = ({ share }: Part): string => (share === undefined ? "-" : formatCautiousPercent(share))
+export const formatShare = ({ share }: ScoreShare): string => (share === undefined ? "-" : formatCautiousPercent(share))
 
 /** Rounded, but only all is 100%. */
 export function formatCautiousPercent(share: number): string {

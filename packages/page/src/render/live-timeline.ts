@@ -5,7 +5,7 @@ import type { ChartTimeline, TimelinePoint } from "./content.ts"
 import { pointParts } from "./point-parts.ts"
 
 export function liveTimeline({ timeline, classes }: LiveConversation): ChartTimeline {
-  const { turns, boundaries, breaks, isBilled, isPriced } = timeline.course()
+  const { turns, boundaries, breaks, isBilled, isPriced } = timeline.timeline()
   const parts = pointParts({ turns, boundaries, classes })
   const points = turns.map(
     ({ turn, context, paid }, at): TimelinePoint => ({

@@ -59,7 +59,7 @@ body.tall{height:100vh;min-height:0}body.tall main{flex:1 1 0;min-height:0;displ
 .row.answer{border-color:var(--answers)}.row.results{border-color:var(--results)}.row.note{border-color:var(--other)}
 .row.decision,.row.boundary{color:var(--soft);font-size:.86rem}.row.boundary{border:1px dashed var(--summary);border-radius:8px;color:var(--ink)}
 .row.boundary .who,.row.decision .who{font-weight:650;margin-right:6px}
-.said{white-space:pre-wrap;max-width:90ch;margin:2px 0}
+.message-text{white-space:pre-wrap;max-width:90ch;margin:2px 0}
 .row:focus,.row:target{background:var(--raised)}
 .found{max-height:34vh;overflow:auto;font-size:.88rem;padding-left:2em;width:100%}
 .tools [data-found]{width:100%}

@@ -2,14 +2,14 @@
 import type { Entry, Message } from "@strata/core"
 import type { RecordedView } from "@strata/transcripts"
 import type { ContextClass } from "@strata/transcripts/replay"
-import { classesOf, OwnTexts } from "@strata/transcripts/replay/context-classes"
+import { CompactionTexts, classesOf } from "@strata/transcripts/replay/context-classes"
 
 export type ClassSums = Readonly<Record<ContextClass, number>>
 
 const MAX_NOTED = 150
 
 export class TurnClasses {
-  readonly #own = new OwnTexts()
+  readonly #own = new CompactionTexts()
   readonly #noted = new Map<number, ClassSums>()
   #every = 1
 

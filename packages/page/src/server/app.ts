@@ -199,7 +199,9 @@ export function addWorkRoutes(routes: Hono, { base, work, now }: WorkRoutes): vo
     const answer = await work.stopDream()
     return respondWithText(
       context,
-      answer.state === "listQuery" ? "The dream was listQuery to end. The memories stay as they were before it." : answer.why,
+      answer.state === "asked"
+        ? "The dream was asked to end. The memories stay as they were before it."
+        : answer.reason,
     )
   })
 }

@@ -226,8 +226,10 @@ export class UsageIndex {
   }
 
   #forget(file: number): void {
-    const rows = this.#db.statement("SELECT id, said_from, said_to FROM conversation WHERE file = ?").all(file)
-    for (const { id, said_from, said_to } of rows) {
+    const rows = this.#db
+      .statement("SELECT id, said_from AS first_text, said_to AS last_text FROM conversation WHERE file = ?")
+      .all(file)
+    for (const { id, first_text: firstText, last_text: lastText } of rows) {
       for (const { key } of this.recorded(Number(id))?.responses ?? []) {
         const at = Number.parseInt(key, 16)
         this.#db.statement("DELETE FROM seen WHERE key = ? AND conversation = ?").run(at, Number(id))
@@ -235,7 +237,7 @@ export class UsageIndex {
           .statement("UPDATE conversation SET unsettled = 1 WHERE id IN (SELECT conversation FROM seen WHERE key = ?)")
           .run(at)
       }
-      this.#db.statement("DELETE FROM said WHERE rowid BETWEEN ? AND ?").run(Number(said_from), Number(said_to))
+      this.#db.statement("DELETE FROM said WHERE rowid BETWEEN ? AND ?").run(Number(firstText), Number(lastText))
       this.#db.statement("DELETE FROM conversation WHERE id = ?").run(Number(id))
     }
     this.#db.statement("DELETE FROM file WHERE id = ?").run(file)

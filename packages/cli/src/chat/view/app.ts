@@ -91,7 +91,7 @@ function StatusLine({ status, queued, hint }: StatusLineProps): ReactNode {
   const columns = useColumns()
   const byFill = { fine: theme.quiet, warning: theme.warning, error: theme.bad }
   const colour = hint === undefined ? byFill[status.fill] : theme.warning
-  const words = status.model === "" ? "" : statusWords(status, { queued, columns: columns - 1 }) // "": none is open yet
+  const words = status.model === "" ? "" : statusText(status, { queued, columns: columns - 1 }) // "": none is open yet
   const text = hint ?? words
   return h(Text, { ...colour, wrap: "truncate-end" }, ` ${text}`)
 }
@@ -102,12 +102,12 @@ function pressedHint({ pressed, editor }: ChatState): string | undefined {
   return `Press Esc again to ${editor.text === "" ? "go back to an earlier message" : "clear the line"}.`
 }
 
-interface Room {
+interface AvailableColumns {
   readonly queued: number
   readonly columns: number
 }
 
-export function statusWords(status: Status, { queued, columns }: Room): string {
+export function statusText(status: Status, { queued, columns }: AvailableColumns): string {
   const { model, mode, percentLeft, turns, isPriceIncomplete, agents = 0, dream } = status
   const left = `${percentLeft}% left`
   const facts = [
@@ -138,11 +138,11 @@ function WorkLine({ work }: { readonly work: Work }): ReactNode {
     Box,
     { marginTop: 1, gap: 1 },
     h(Box, { flexShrink: 0 }, h(Text, colour, FRAMES[frame % FRAMES.length])),
-    h(Text, { ...colour, wrap: "truncate-end" }, wordsFor(work, Date.now())),
+    h(Text, { ...colour, wrap: "truncate-end" }, workText(work, Date.now())),
   )
 }
 
-export function wordsFor(work: Exclude<Work, { type: "idle" }>, now: number): string {
+export function workText(work: Exclude<Work, { type: "idle" }>, now: number): string {
   switch (work.type) {
     case "opening":
       return "Opening the conversation…"
@@ -160,8 +160,8 @@ export function wordsFor(work: Exclude<Work, { type: "idle" }>, now: number): st
   }
 }
 
-const ROWS_AROUND = 8 // work line, input with its borders, status line, and a row to spare: a frame as high as the window would scroll
-const ROWS_BESIDE_DIALOG = 16 // the same with a question and its choices
+const RESERVED_ROWS = 8 // work line, input with its borders, status line, and a row to spare: a frame as high as the window would scroll
+const RESERVED_ROWS_WITH_DIALOG = 16 // the same with a question and its choices
 const ROWS_ABOVE_BODY = 3
 const ROWS_ABOVE_MENU = 2
 
@@ -184,7 +184,7 @@ export function Screen({ state }: { readonly state: ChatState }): ReactNode {
   const { rows, columns } = useWindowSize()
   const [dialog] = state.dialogs
   const menu = dialog ? [] : linesBelowInput(state, { rows, columns })
-  const around = dialog ? ROWS_BESIDE_DIALOG : ROWS_AROUND + (menu.length === 0 ? 0 : menu.length + 1)
+  const around = dialog ? RESERVED_ROWS_WITH_DIALOG : RESERVED_ROWS + (menu.length === 0 ? 0 : menu.length + 1)
   const fewest = menu.length === 0 ? ROWS_ABOVE_BODY : ROWS_ABOVE_MENU
   const screen = h(
     Box,

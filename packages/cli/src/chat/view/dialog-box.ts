@@ -5,12 +5,12 @@ import { formatNumber, pluralize } from "../../display/numbers.ts"
 import type { Dialog } from "../dialog.ts"
 import {
   type BodyPage,
+  type DialogRow,
   FRAME_COLUMNS,
   isLow,
-  layoutOf,
+  layoutDialog,
   OPTION_COLUMNS,
   type OptionRows,
-  type ShownRow,
 } from "../dialog-layout.ts"
 import { useColumns } from "./columns.ts"
 import { h } from "./element.ts"
@@ -29,7 +29,7 @@ export interface DialogBoxProps {
 
 export function DialogBox({ dialog, rows, isReady }: DialogBoxProps): ReactNode {
   const theme = useTheme()
-  const { title, why, notes, body, options, optionsAbove, optionsBelow } = layoutOf(dialog, {
+  const { title, why, notes, body, options, optionsAbove, optionsBelow } = layoutDialog(dialog, {
     columns: useColumns(),
     rows,
   })
@@ -91,7 +91,7 @@ function Body({ body: { rows, above, below }, margin }: BodyProps): ReactNode {
   )
 }
 
-function BodyRowView({ shown }: { readonly shown: ShownRow }): ReactNode {
+function BodyRowView({ shown }: { readonly shown: DialogRow }): ReactNode {
   const theme = useTheme()
   if (shown.form === "markdown") return h(MarkdownRow, { row: shown.row, theme })
   const { spans, tone } = shown.row

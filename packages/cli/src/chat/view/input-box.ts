@@ -10,9 +10,9 @@ import { Text } from "./text.ts"
 import { useTheme } from "./theme.ts"
 
 const MAX_LINES = 10 // on the screen; a frame higher than the window would scroll with every key
-const FEWEST_LINES = 1
+const MIN_LINES = 1
 const ROWS_WITHOUT_INPUT = 11 // conversation, work line, rules and status line on a low screen
-const NARROWEST = 4 // columns
+const MIN_COLUMNS = 4 // columns
 export const PROMPT_COLUMNS = 2
 /** The rule above the input. As a border it has the width of the window in every frame, also in the first one after a resize. */
 const RULE = { borderStyle: "single", borderLeft: false, borderRight: false, borderBottom: false } as const
@@ -28,7 +28,7 @@ export interface InputBoxProps {
 
 export function InputBox({ editor, placeholder, menu, rows }: InputBoxProps): ReactNode {
   const theme = useTheme()
-  const maxLines = Math.max(FEWEST_LINES, Math.min(MAX_LINES, rows - ROWS_WITHOUT_INPUT - menu.length))
+  const maxLines = Math.max(MIN_LINES, Math.min(MAX_LINES, rows - ROWS_WITHOUT_INPUT - menu.length))
   return h(
     Box,
     { ...RULE, flexDirection: "column", marginTop: 1, flexShrink: 0, borderDimColor: theme.quiet.dimColor === true },
@@ -60,7 +60,7 @@ export interface EditorLinesProps {
 
 export function EditorLines({ editor, inset, maxLines = MAX_LINES }: EditorLinesProps): ReactNode {
   const { quiet } = useTheme()
-  const rows = editorRows(editor, Math.max(NARROWEST, useColumns() - inset))
+  const rows = editorRows(editor, Math.max(MIN_COLUMNS, useColumns() - inset))
   const row = rows.findIndex(({ cursor }) => cursor !== undefined)
   const first = Math.max(0, Math.min(row - maxLines + 1, rows.length - maxLines))
   const below = rows.length - first - maxLines

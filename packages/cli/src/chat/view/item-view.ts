@@ -4,7 +4,7 @@ import { Box } from "ink"
 import type { ReactNode } from "react"
 import { formatDuration } from "../../display/numbers.ts"
 import { firstLine } from "../../display/text.ts"
-import { callWords } from "../../display/tool-calls.ts"
+import { describeCall } from "../../display/tool-calls.ts"
 import { escapeToLine } from "../../display/visible.ts"
 import { compactionTitle } from "../folded.ts"
 import { panelRows } from "../panel-rows.ts"
@@ -66,12 +66,12 @@ function UserView({ text }: { readonly text: string }): ReactNode {
   return h(Rows, { lead: h(Text, accent, "> "), text: beginningOf(text), bold: true })
 }
 
-const SHOWN_OF_MESSAGE = 2_000 // characters; who pasted more knows the rest
+const MAX_MESSAGE_CHARACTERS = 2_000 // characters; who pasted more knows the rest
 
 function beginningOf(text: string): string {
-  const left = text.length - SHOWN_OF_MESSAGE
+  const left = text.length - MAX_MESSAGE_CHARACTERS
   if (left <= 0) return text
-  return `${text.slice(0, SHOWN_OF_MESSAGE).toWellFormed()}\n… ${left.toLocaleString("en")} more characters`
+  return `${text.slice(0, MAX_MESSAGE_CHARACTERS).toWellFormed()}\n… ${left.toLocaleString("en")} more characters`
 }
 
 interface RowsProps extends Pick<TextProps, "bold" | "color" | "dimColor"> {
@@ -126,7 +126,7 @@ function ToolView({ item }: { readonly item: ToolItem }): ReactNode {
       Box,
       { gap: 1 },
       h(Box, { flexShrink: 0 }, h(Text, colour, outcome ? "●" : "○"), h(Text, { bold: true }, ` ${name}`)),
-      h(Text, { wrap: "truncate-end" }, callWords(name, summary).slice(name.length + 1)),
+      h(Text, { wrap: "truncate-end" }, describeCall(name, summary).slice(name.length + 1)),
       h(Box, { flexShrink: 0 }, h(Text, colour, outcome ? outcomeWords(outcome) : "…")),
     ),
     below === "" ? null : h(Text, { ...theme.quiet, wrap: "truncate-end" }, `  └ ${below}`),
@@ -150,11 +150,11 @@ function CompactionView({ item }: { readonly item: CompactionItem }): ReactNode 
   return h(Rows, { lead: h(Text, accent, "≡ "), text, ...accent })
 }
 
-const NOTICE_MARKS = { plain: ["·", "quiet"], warning: ["!", "warning"], error: ["!", "bad"] } as const
+const NOTICE_SIGNS = { plain: ["·", "quiet"], warning: ["!", "warning"], error: ["!", "bad"] } as const
 
-function NoticeView({ tone, text }: { readonly tone: keyof typeof NOTICE_MARKS; readonly text: string }): ReactNode {
+function NoticeView({ tone, text }: { readonly tone: keyof typeof NOTICE_SIGNS; readonly text: string }): ReactNode {
   const theme = useTheme()
-  const [mark, role] = NOTICE_MARKS[tone]
+  const [mark, role] = NOTICE_SIGNS[tone]
   return h(Rows, { lead: h(Text, theme[role], `${mark} `), text, ...theme[role] })
 }
 

@@ -11,7 +11,7 @@ import { widthOf } from "../../display/text.ts"
 import { editorWith } from "../editor.ts"
 import { historyOf } from "../input-history.ts"
 import { type ChatState, initialState } from "../state.ts"
-import { Screen, statusWords, wordsFor } from "./app.ts"
+import { Screen, statusText, workText } from "./app.ts"
 import { h } from "./element.ts"
 import { ThemeContext, themeFor } from "./theme.ts"
 
@@ -34,7 +34,7 @@ const screen = (change: Partial<ChatState>) =>
     .trimEnd()
 
 test("an answer, tools folded to a line, the input line, the status line", () => {
-  const outcome = { state: "failed", text: "File not found", whole: "File not found", ms: 12 } as const
+  const outcome = { state: "failed", text: "File not found", fullText: "File not found", ms: 12 } as const
   expect(
     screen({
       items: [
@@ -46,7 +46,7 @@ test("an answer, tools folded to a line, the input line, the status line", () =>
           id: "1",
           name: "Read",
           summary: "read a.ts",
-          outcome: { state: "ok", text: "", whole: "", ms: 4 },
+          outcome: { state: "ok", text: "", fullText: "", ms: 4 },
         },
         { kind: "tool", id: "2", name: "Read", summary: "read b.ts", outcome },
         { kind: "tool", id: "3", name: "Bash", summary: "npm test", progress: "12 passed" },
@@ -76,7 +76,7 @@ ${"─".repeat(80)}
 })
 
 test("a finished call with a long command stays one line, with its outcome", () => {
-  const outcome = { state: "interrupted", text: "Interrupted.", whole: "Interrupted.", ms: 3700 } as const
+  const outcome = { state: "interrupted", text: "Interrupted.", fullText: "Interrupted.", ms: 3700 } as const
   const shown = screen({
     items: [{ kind: "tool", id: "1", name: "Bash", summary: `echo ${"word ".repeat(30)}`, outcome }],
   })
@@ -86,8 +86,8 @@ test("a finished call with a long command stays one line, with its outcome", () 
 
 test("on a narrow screen the status line leaves out its bar before it is cut", () => {
   const { status } = STATE
-  expect(statusWords(status, { queued: 0, columns: 79 })).toContain("██░░ 75% left")
-  expect(statusWords(status, { queued: 0, columns: 59 })).toBe("claude-opus-5-5 · ask · 75% left · $0.0123 · 3 turns")
+  expect(statusText(status, { queued: 0, columns: 79 })).toContain("██░░ 75% left")
+  expect(statusText(status, { queued: 0, columns: 59 })).toBe("claude-opus-5-5 · ask · 75% left · $0.0123 · 3 turns")
 })
 
 test("a permission question with its diff and choices", () => {
@@ -136,7 +136,7 @@ test("PERM-5 a command that waits for permission is shown once: in the dialog, n
         from: "agent",
         title: "Run this command?",
         call: "call",
-        body: { form: "text", text: line, marks: [{ kind: "redirection", start: 309, end: 314 }] },
+        body: { form: "text", text: line, highlights: [{ kind: "redirection", start: 309, end: 314 }] },
         options: [{ label: "Yes", letter: "y" }],
         selected: 0,
       },
@@ -244,10 +244,10 @@ test.each([
 
 test("a retry counts down and says why", () => {
   const retrying = { type: "retrying", since: 0, until: 5_000, attempt: 2, reason: "overloaded (529)" } as const
-  expect(wordsFor(retrying, 1_500)).toBe("Attempt 2 failed, retrying in 4 s (Esc interrupts): overloaded (529)")
+  expect(workText(retrying, 1_500)).toBe("Attempt 2 failed, retrying in 4 s (Esc interrupts): overloaded (529)")
   const work = { ...retrying, until: 0, reason: "connection lost: ECONNREFUSED, and more that does not fit" }
   expect(screen({ work })).toContain("| Attempt 2 failed, retrying now (Esc interrupts): connection lost: ECONN")
-  expect(wordsFor({ type: "working", since: 0 }, 65_000)).toBe("Working, 1:05 (Esc interrupts)")
+  expect(workText({ type: "working", since: 0 }, 65_000)).toBe("Working, 1:05 (Esc interrupts)")
 })
 
 test("L4-14 a compaction at work, and the one line that is left of it", () => {
@@ -256,7 +256,7 @@ test("L4-14 a compaction at work, and the one line that is left of it", () => {
     since: 0,
     step: "writing a summary, 2,300 characters",
   } as const
-  expect(wordsFor(compacting, 12_000)).toBe("Compacting: writing a summary, 2,300 characters, 0:12 (Esc cancels)")
+  expect(workText(compacting, 12_000)).toBe("Compacting: writing a summary, 2,300 characters, 0:12 (Esc cancels)")
   const item = { kind: "compaction", tokensBefore: 167_000, summary: "Summary:\nAll is well.", restored: [] } as const
   const done = { ...item, outcome: { tokensAfter: 54_000, route: "notes" } }
   expect(screen({ items: [{ kind: "user", text: "Go on" }, done] })).toContain(

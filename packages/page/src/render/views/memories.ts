@@ -54,7 +54,7 @@ function memoryMarkup(memory: Memory, { base, now }: { readonly base: string; re
 <p>${description}</p>
 <p class="soft">${[describeSource(memory), `confirmed ${formatTimeAgo(new Date(confirmed), now)}`, ...(source.conversation === undefined ? [] : [`conversation ${source.conversation.slice(0, 8)}`]), file].join(" · ")}</p>
 <details id="text-${id}"><summary>Text</summary><pre tabindex="0">${fullText(body)}</pre></details>
-<p><button type="button" class="danger" data-post="${base}/memories/forget?file=${encodeURIComponent(file)}" data-into="said-${id}" data-asks="Forget “${name}”?" data-asks-more="The text goes to the archive, and the history can bring it back.">Forget</button></p><div id="said-${id}" aria-live="polite"></div></li>`
+<p><button type="button" class="danger" data-post="${base}/memories/forget?file=${encodeURIComponent(file)}" data-into="result-${id}" data-asks="Forget “${name}”?" data-asks-more="The text goes to the archive, and the history can bring it back.">Forget</button></p><div id="result-${id}" aria-live="polite"></div></li>`
 }
 
 export interface ChangeViewInput {
@@ -71,7 +71,7 @@ export function changeView({ base, change, diff }: ChangeViewInput): Markup {
     (line) => html`<span class="${diffLineClass(line)}">${fullText(line)}
 </span>`,
   )}</pre>
-<p><button type="button" class="danger" data-post="${base}/memories/revert?change=${encodeURIComponent(id)}" data-into="said" data-asks="Take this change back?" data-asks-more="It becomes a new change. Later edits of other lines stay.">Take it back</button></p><div id="said" aria-live="polite"></div>`
+<p><button type="button" class="danger" data-post="${base}/memories/revert?change=${encodeURIComponent(id)}" data-into="result" data-asks="Take this change back?" data-asks-more="It becomes a new change. Later edits of other lines stay.">Take it back</button></p><div id="result" aria-live="polite"></div>`
 }
 
 const diffLineClass = (line: string): string =>

@@ -79,7 +79,7 @@ function blockMarkup(block: Block, key: string): Markup {
   if (!isText(block)) return html`<p class="soft">${text.slice(0, MAX_SUMMARY_CHARACTERS)}</p>`
   if (text.trim() === "") return html``
   const start = textStart(text)
-  return html`<div class="text"><p class="said">${fullText(start)}</p>${
+  return html`<div class="text"><p class="message-text">${fullText(start)}</p>${
     start.length < text.length
       ? html`<button type="button" data-whole="${key}">Show all ${formatCompact(text.length)} characters</button>`
       : undefined

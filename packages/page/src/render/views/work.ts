@@ -20,7 +20,7 @@ export function workView({ base, work, now }: WorkViewInput): Markup {
           "Dreams, sub-agents, notes, summaries and memories of this project appear here while they run.",
         )
       : html`<p>${pluralize(work.length, "task")} running.</p><ul class="tree">${work.map((one) => html`<li class="agent running">${task(one, { base, now })}</li>`)}</ul>`
-  }<div id="work-said" aria-live="polite"></div>`
+  }<div id="work-result" aria-live="polite"></div>`
 }
 
 interface WorkContext {
@@ -89,4 +89,4 @@ interface StopButton {
 }
 
 const stopButton = ({ post, asks, more }: StopButton): Markup =>
-  html`<p><button type="button" class="danger" data-post="${post}" data-into="work-said" data-asks="${asks}" data-asks-more="${more}">Stop</button></p>`
+  html`<p><button type="button" class="danger" data-post="${post}" data-into="work-result" data-asks="${asks}" data-asks-more="${more}">Stop</button></p>`

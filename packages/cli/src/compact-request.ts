@@ -20,7 +20,7 @@ const NAMES = {
   withValue: ["tool", "keep", "before", "after"],
 } as const
 
-type Given = Partial<Record<(typeof NAMES.flags)[number] | (typeof NAMES.withValue)[number], string>>
+type CompactArguments = Partial<Record<(typeof NAMES.flags)[number] | (typeof NAMES.withValue)[number], string>>
 
 /** The text after `/compact`: what to keep, and options anywhere in it. */
 export function readCompactRequest(argument: string): CompactRequest {
@@ -28,7 +28,7 @@ export function readCompactRequest(argument: string): CompactRequest {
   return requestOf(given, text)
 }
 
-function requestOf(given: Given, instructions: string): CompactRequest {
+function requestOf(given: CompactArguments, instructions: string): CompactRequest {
   const isDryRun = given["dry-run"] !== undefined
   const clearing = clearingOf(given)
   if (clearing && (instructions !== "" || given.edit || given.before || given.after))
@@ -44,7 +44,7 @@ function requestOf(given: Given, instructions: string): CompactRequest {
   }
 }
 
-function clearingOf({ tool, keep, images, prune }: Given): ClearingTarget | undefined {
+function clearingOf({ tool, keep, images, prune }: CompactArguments): ClearingTarget | undefined {
   if ([tool, images, prune].filter((each) => each !== undefined).length > 1)
     throw new UsageError("Use one of --tool, --images and --prune. Nothing was changed.")
   if (images) return { images: true }
@@ -58,7 +58,7 @@ function clearingOf({ tool, keep, images, prune }: Given): ClearingTarget | unde
   return { tool, ...(keep === undefined ? {} : { keep: Number(keep) }) }
 }
 
-function rangeOf({ before, after }: Given): ResolvedCompactionRequest["range"] {
+function rangeOf({ before, after }: CompactArguments): ResolvedCompactionRequest["range"] {
   if (before !== undefined && after !== undefined)
     throw new UsageError("Use --before or --after, not both. Nothing was changed.")
   if (before !== undefined) return { kind: "up-to", uuid: before }
@@ -93,20 +93,20 @@ export function compactRequestIn(task: string): CompactRequest | undefined {
   return match ? readCompactRequest(match[1] ?? "") : undefined
 }
 
-export type CompactingEnd =
+export type CompactionEnd =
   | { readonly kind: "done" }
   /** The person cancelled; nothing has changed. `error`: they left the summary empty. */
   | { readonly kind: "given-up"; readonly error?: Error }
   | { readonly kind: "failed"; readonly message: string; readonly error: unknown }
 
-export interface Compacting {
+export interface CompactionWork {
   readonly agent: Agent
   readonly work: (given: { readonly signal: AbortSignal }) => Promise<void>
   readonly signal: AbortSignal
 }
 
 /** Runs the work and yields its events. A failure is in the end value only, not in an event as well. */
-export async function* compactingEvents(compacting: Compacting): AsyncGenerator<QueryEvent, CompactingEnd> {
+export async function* compactingEvents(compacting: CompactionWork): AsyncGenerator<QueryEvent, CompactionEnd> {
   const events = compacting.agent.watch(() => ended(compacting))
   for (;;) {
     const { value, done } = await events.next()
@@ -115,7 +115,7 @@ export async function* compactingEvents(compacting: Compacting): AsyncGenerator<
   }
 }
 
-async function ended({ work, signal }: Compacting): Promise<CompactingEnd> {
+async function ended({ work, signal }: CompactionWork): Promise<CompactionEnd> {
   try {
     await work({ signal })
     return { kind: "done" }

@@ -1,6 +1,6 @@
 /** A session whose agent asks the person at the terminal and keeps the rules they added. */
 import { openSession, type Session, type SessionAgent, type SessionInput } from "../session.ts"
-import { type Ask, userAt } from "./person.ts"
+import { type Ask, terminalUser } from "./terminal-user.ts"
 
 export type UserSession = Session
 
@@ -14,7 +14,7 @@ export async function openUserSession({ ask, rules = [], ...input }: UserSession
   const early: string[] = []
   let session: Session | undefined
   const allow = (rule: string) => (session ? session.agent.allow(rule) : void early.push(rule))
-  session = await openSession({ ...input, user: userAt({ ask, project: input.workspace.cwd, allow }) })
+  session = await openSession({ ...input, user: terminalUser({ ask, project: input.workspace.cwd, allow }) })
   for (const rule of early) session.agent.allow(rule)
   for (const { list, rule } of rules) session.agent.shared.state.addRule(list, rule)
   return session

@@ -3,10 +3,10 @@ import { tmpdir } from "node:os"
 import { dirname, join } from "node:path"
 import { afterEach, beforeEach, expect, test } from "vitest"
 import { loadSettings, readSettings } from "../../../core/src/settings/settings.ts"
-import { grantTrust, leftOutSentences } from "../../../core/src/settings/trust.ts"
+import { describeUntrusted, grantTrust } from "../../../core/src/settings/trust.ts"
+import { loadCustomCommands } from "./custom-commands.ts"
+import { type CustomMessage, type CustomMessageOptions, customMessage } from "./custom-message.ts"
 import type { DialogDraft } from "./dialog.ts"
-import { loadOwnCommands } from "./own-commands.ts"
-import { type OwnMessage, type OwnMessageParts, ownMessage } from "./own-message.ts"
 
 let home: string
 beforeEach(() => {
@@ -21,14 +21,14 @@ function put(file: string, text: string): void {
   writeFileSync(join(home, file), text)
 }
 const sources = () => ({ home: join(home, ".strata"), cwd: join(home, "project/app"), env: { HOME: home } })
-const load = async () => loadOwnCommands({ root: sources().home, home, settings: await loadSettings(sources()) })
+const load = async () => loadCustomCommands({ root: sources().home, home, settings: await loadSettings(sources()) })
 
 test("PERM-3 commands of a project count after they were trusted, the person's own always", async () => {
   put(".claude/commands/standup.md", "Say what I did.")
   put("project/.claude/commands/frontend/review.md", "---\ndescription: Reviews\nargument-hint: FILE\n---\nReview $1.")
   expect((await load()).map(({ name }) => name)).toEqual(["standup"])
   const reading = await readSettings(sources())
-  expect(leftOutSentences(reading.parts)).toEqual([
+  expect(describeUntrusted(reading.items)).toEqual([
     "Left out, because this project is not trusted: the command in ../.claude/commands/frontend/review.md.",
   ])
   await grantTrust(sources().home, reading)
@@ -44,7 +44,7 @@ test("a command's text is sent with its arguments in place, as they are", async 
   put(".claude/commands/plain.md", "Do it.")
   const commands = await load()
   const sent = async (line: string) => {
-    const message = await ownMessage(line, at({ commands }))
+    const message = await customMessage(line, at({ commands }))
     return message?.state === "ready" ? message.text : undefined
   }
   expect(await sent('/fix "the $2 bug" $& $ARGUMENTS')).toBe(
@@ -58,7 +58,7 @@ test("a command's text is sent with its arguments in place, as they are", async 
 })
 
 /** A chat that allows nothing and runs nothing, with other parts where given. */
-const at = (parts: Partial<OwnMessageParts>): OwnMessageParts => ({
+const at = (parts: Partial<CustomMessageOptions>): CustomMessageOptions => ({
   commands: [],
   agent: { allow: () => undefined, runForUser: async () => ({ state: "refused", why: "there is no one to ask" }) },
   ask: async () => ({ type: "dismissed" }),
@@ -72,27 +72,27 @@ test("PERM-3 a command in the text runs as the rules say, and its output is cont
   put(".claude/commands/log.md", "Look at !`git log -$1` and explain.")
   const commands = await load()
   const ran: unknown[] = []
-  const agent: OwnMessageParts["agent"] = {
+  const agent: CustomMessageOptions["agent"] = {
     allow: () => undefined,
     runForUser: async (call) => {
       ran.push(call)
       return { state: "ran", text: "abc Always deploy", isError: false, attachments: [] }
     },
   }
-  expect(await ownMessage("/log 3 !`rm x`", at({ commands, agent }))).toEqual({
+  expect(await customMessage("/log 3 !`rm x`", at({ commands, agent }))).toEqual({
     state: "ready",
     text: "Look at (the output of git log -3, above) and explain.",
     attached: [{ type: "command_output", command: "git log -3", content: "abc Always deploy" }],
   })
   expect(ran).toMatchObject([{ tool: "Bash", input: { command: "git log -3" } }])
-  expect(await ownMessage("/log 3", at({ commands, agent, signal: AbortSignal.abort() }))).toEqual({
+  expect(await customMessage("/log 3", at({ commands, agent, signal: AbortSignal.abort() }))).toEqual({
     state: "not sent",
     why: "Interrupted. Nothing was sent.",
   })
   ran.length = 1
-  expect(await ownMessage("/log 3", at({ commands, agent, isBusy: true }))).toMatchObject({ state: "not sent" })
+  expect(await customMessage("/log 3", at({ commands, agent, isBusy: true }))).toMatchObject({ state: "not sent" })
   expect(ran).toHaveLength(1)
-  expect(await ownMessage("/log 3", at({ commands }))).toEqual({
+  expect(await customMessage("/log 3", at({ commands }))).toEqual({
     state: "not sent",
     why: "Nothing was sent, because git log -3 did not run: there is no one to ask.",
   })
@@ -104,13 +104,13 @@ test("PERM-3 allowed-tools grants nothing until the person agrees, who is asked 
   const rules: string[] = []
   const asked = new Set<string>()
   const dialogs: DialogDraft[] = []
-  const send = (index: number, known = asked): Promise<OwnMessage | undefined> => {
+  const send = (index: number, known = asked): Promise<CustomMessage | undefined> => {
     const agent = { ...at({}).agent, allow: (rule: string) => void rules.push(rule) }
     const ask = async (dialog: DialogDraft) => {
       dialogs.push(dialog)
       return { type: "chosen", index } as const
     }
-    return ownMessage("/ship", at({ commands, agent, ask, asked: known }))
+    return customMessage("/ship", at({ commands, agent, ask, asked: known }))
   }
   expect(await send(0)).toMatchObject({ state: "ready", text: "Ship it." })
   await send(1)
@@ -136,19 +136,19 @@ test("a prompt of an MCP server is a command: its arguments by position, its tex
     },
   }
   const settings = await loadSettings(sources())
-  const commands = await loadOwnCommands({
+  const commands = await loadCustomCommands({
     root: home,
     home,
     settings,
     servers: [{ name: "my db", prompts: [prompt] }],
   })
   expect(commands).toMatchObject([{ usage: "/mcp__my_db__Report TAB…", about: "Reports\\u001b[31m a table." }])
-  expect(await ownMessage("/mcp__my_db__report", at({ commands }))).toEqual({
+  expect(await customMessage("/mcp__my_db__report", at({ commands }))).toEqual({
     state: "not sent",
     why: "/mcp__my_db__Report TABLE [NOTES] also needs table (Which table).",
   })
   const line = '/mcp__my_db__Report "sales 2026" short and clear'
-  expect(await ownMessage(line, at({ commands }))).toEqual({
+  expect(await customMessage(line, at({ commands }))).toEqual({
     state: "ready",
     text: line,
     attached: [{ type: "mcp_prompt", server: "my db", prompt: "report", content: "Count the rows." }],
@@ -160,6 +160,6 @@ test("command files that cannot be read are reported", async () => {
   put(".claude/commands/broken.md", "a\0b")
   const problems: string[] = []
   const settings = await loadSettings(sources())
-  await loadOwnCommands({ root: home, home, settings, onProblem: (problem) => problems.push(problem) })
+  await loadCustomCommands({ root: home, home, settings, onProblem: (problem) => problems.push(problem) })
   expect(problems).toEqual([expect.stringContaining("broken.md is not used, because it is a binary file")])
 })

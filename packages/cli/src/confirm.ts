@@ -2,7 +2,7 @@
 import { createInterface } from "node:readline/promises"
 
 /** The word chosen; `undefined` if the terminal is closed. A word typed ahead by chance is not taken for an answer. */
-export async function askForWord<W extends string>(question: string, words: readonly W[]): Promise<W | undefined> {
+export async function promptForChoice<W extends string>(question: string, words: readonly W[]): Promise<W | undefined> {
   const { stdin, stdout } = process
   const lines = createInterface({ input: stdin, output: stdout, terminal: false })
   try {

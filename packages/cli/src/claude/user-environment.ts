@@ -5,12 +5,12 @@
 
 import { type ProjectSettings, readSettings } from "@strata/core"
 import type { ClaudeOffer } from "@strata/core/settings"
-import { askForWord } from "../ask-for-word.ts"
+import { promptForChoice } from "../confirm.ts"
 import { escapeInvisible } from "../display/escaped.ts"
 import type { Terminal } from "../display/terminal.ts"
-import { wrapped } from "../display/text.ts"
+import { wrapText } from "../display/text.ts"
 import type { Environment } from "../session-options.ts"
-import { columnsOf, partLines } from "../trust/page.ts"
+import { breakColumns, partLines } from "../trust/page.ts"
 
 // The one question about the settings that the person has for Claude Code. Their answer is kept in their own settings file.
 
@@ -31,7 +31,7 @@ export interface ClaudeQuestion {
 
 export async function askAboutClaude({ reading, offer, terminal }: ClaudeQuestion): Promise<"answered" | "quit"> {
   terminal.print(`${offerLines(offer, terminal).join("\n")}\n`)
-  const answer = await askForWord(CHOICES, ["use", "ignore", "quit"])
+  const answer = await promptForChoice(CHOICES, ["use", "ignore", "quit"])
   if (answer === undefined || answer === "quit") {
     terminal.print("Nothing was started.\n")
     return "quit"
@@ -48,35 +48,38 @@ export async function askAboutClaude({ reading, offer, terminal }: ClaudeQuestio
 /** What was found, what counts already, and what has no counterpart. */
 function offerLines(offer: ClaudeOffer, terminal: Terminal): readonly string[] {
   const { style } = terminal
-  const columns = columnsOf(terminal)
+  const columns = breakColumns(terminal)
   const rules = offer.restricting.length
   const always = rules === 0 ? [] : [`${rules} rules that deny or ask count in any case.`]
   return [
     style.bold("You have settings for Claude Code. Should Strata use them too?"),
     escapeInvisible(offer.directory),
     "",
-    ...partLines(offer.parts, { style, values: false, columns, agentLines: STYLE_LINES }),
+    ...partLines(offer.items, { style, values: false, columns, agentLines: STYLE_LINES }),
     "",
-    ...[...always, ...(offer.unused === undefined ? [] : [offer.unused])].flatMap((line) => wrapped(line, columns)),
+    ...[...always, ...(offer.unused === undefined ? [] : [offer.unused])].flatMap((line) => wrapText(line, columns)),
   ]
 }
 
-export interface UserPlace {
+export interface UserEnvironmentOptions {
   readonly cwd: string
   readonly env: Environment
 }
 
 /** What they said before counts. */
-export async function userEnvironment({ cwd, env }: UserPlace): Promise<Environment> {
+export async function userEnvironment({ cwd, env }: UserEnvironmentOptions): Promise<Environment> {
   const reading = await readSettings({ cwd, env })
   return { ...reading.settings({ trusted: false }).environment, ...env }
 }
 
 /** Asks where they were not asked yet and there is something to decide. */
-export async function askedEnvironment(place: UserPlace, terminal: Terminal): Promise<Environment | "quit"> {
+export async function askedEnvironment(
+  place: UserEnvironmentOptions,
+  terminal: Terminal,
+): Promise<Environment | "quit"> {
   const reading = await readSettings(place)
   const { claude: offer } = reading
-  if (offer && offer.decision === undefined && offer.parts.length > 0) {
+  if (offer && offer.decision === undefined && offer.items.length > 0) {
     const answer = await askAboutClaude({ reading, offer, terminal })
     if (answer === "quit") return "quit"
   }
@@ -85,7 +88,7 @@ export async function askedEnvironment(place: UserPlace, terminal: Terminal): Pr
 
 /** For a start without a person to ask: what waits for their answer. */
 export function undecidedSentence(claude: Awaited<ReturnType<typeof readSettings>>["claude"]): readonly string[] {
-  if (!claude || claude.decision !== undefined || claude.parts.length === 0) return []
+  if (!claude || claude.decision !== undefined || claude.items.length === 0) return []
   return [
     'Of your settings for Claude Code, only rules that deny or ask count. For the rest, answer once in "strata chat", or with: strata config --claude use',
   ]

@@ -1,19 +1,19 @@
 /** The person at the terminal: answers the agent's questions through dialogs. */
 
-import type { User } from "../session.ts"
+import type { SessionUser } from "../session.ts"
 import type { DialogAnswer, DialogDraft, DialogOption } from "./dialog.ts"
 import { memoryDialog, permissionChoices, permissionDialog } from "./permission-dialog.ts"
 
 export type Ask = (dialog: DialogDraft) => Promise<DialogAnswer>
 
-export interface UserParts {
+export interface UserOptions {
   readonly ask: Ask
   readonly project: string
   /** Adds a rule for the rest of the conversation. */
   readonly allow: (rule: string) => void
 }
 
-export function userAt({ project, allow, ...parts }: UserParts): Required<User> {
+export function terminalUser({ project, allow, ...parts }: UserOptions): Required<SessionUser> {
   const ask: Ask = (dialog) => parts.ask({ from: "agent", ...dialog })
   return {
     async askPermission(request) {

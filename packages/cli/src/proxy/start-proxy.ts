@@ -1,11 +1,11 @@
 /** The proxy with its conversations in this process: started, announced, and closed in the right order. */
 import { realpath } from "node:fs/promises"
 import { type ConversationStatus, Conversations, newSecret, type PauseNotice, startProxy } from "@strata/adapters/proxy"
-import type { Call } from "../command.ts"
+import type { CommandCall } from "../command.ts"
 import { connectThroughProxy } from "../connection.ts"
 import { type Announcement, announce } from "./announcement.ts"
 
-export interface RunningOptions extends Pick<Call, "cwd" | "env"> {
+export interface ProxyOptions extends Pick<CommandCall, "cwd" | "env"> {
   readonly upstream: string
   readonly mode: Announcement["mode"]
   readonly port?: number | undefined
@@ -18,24 +18,24 @@ export interface RunningOptions extends Pick<Call, "cwd" | "env"> {
   readonly withoutRecall?: boolean
 }
 
-const ANSWER_MS = 600_000
+const QUESTION_TIMEOUT_MS = 600_000
 
-export interface Running {
+export interface RunningProxy {
   /** With the secret. */
   readonly url: string
   readonly port: number
   /** Lets running answers end. */
-  close(): Promise<Closed>
+  close(): Promise<ClosedProxy>
 }
 
-export interface Closed {
+export interface ClosedProxy {
   /** What each conversation cost. */
   readonly rows: readonly ConversationStatus[]
   /** The directory with their journals. */
   readonly journals: string
 }
 
-export async function startRunning(options: RunningOptions): Promise<Running> {
+export async function startRunning(options: ProxyOptions): Promise<RunningProxy> {
   const { upstream, mode, port, log, onPause, asks = false, withoutRecall = false, cwd, env } = options
   connectThroughProxy(env) // our own requests go the way that the client's go
   const directory = await realpath(cwd)
@@ -52,7 +52,7 @@ export async function startRunning(options: RunningOptions): Promise<Running> {
     environment: env,
     onLog: log,
     ...(port === undefined ? {} : { port }),
-    ...(asks ? { limits: { planMs: ANSWER_MS } } : {}),
+    ...(asks ? { limits: { planMs: QUESTION_TIMEOUT_MS } } : {}),
   })
   const started = new Date().toISOString()
   const takeBack = await announce(

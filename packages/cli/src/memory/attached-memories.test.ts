@@ -1,5 +1,5 @@
 import { expect, test } from "vitest"
-import { offeredLines } from "./offered.ts"
+import { attachedMemoryLines } from "./attached-memories.ts"
 
 const recalled = (path: string, more: object = {}) => ({
   path,
@@ -10,7 +10,7 @@ const recalled = (path: string, more: object = {}) => ({
 })
 
 test("L5-7 why: what was there from the start, then each message with its memories, their age, source and words", () => {
-  const lines = offeredLines(
+  const lines = attachedMemoryLines(
     {
       standing: ["use-tabs.md", "plain-words.md"],
       recalled: [
@@ -38,7 +38,9 @@ test("L5-7 why: what was there from the start, then each message with its memori
 })
 
 test("L5-7 why: nothing offered is said, and nothing in a name controls the terminal", () => {
-  expect(offeredLines({ standing: [], recalled: [] }, 80)).toEqual(["No memory was offered in this conversation."])
-  const [line] = offeredLines({ standing: ["a\u001b[2J.md"], recalled: [] }, 80)
+  expect(attachedMemoryLines({ standing: [], recalled: [] }, 80)).toEqual([
+    "No memory was offered in this conversation.",
+  ])
+  const [line] = attachedMemoryLines({ standing: ["a\u001b[2J.md"], recalled: [] }, 80)
   expect(line).not.toContain("\u001b")
 })

@@ -4,7 +4,7 @@ import { fileStem } from "@strata/page"
 import { UsageError } from "../command.ts"
 import { nearestTo } from "../suggestion.ts"
 
-export function namedMemory(memories: readonly Memory[], typed: string): Memory {
+export function findMemory(memories: readonly Memory[], typed: string): Memory {
   const wanted = typed.toLowerCase()
   const namesOf = ({ file, name }: Memory) => [file, fileStem(file), name].map((one) => one.toLowerCase())
   const exact = memories.filter((memory) => namesOf(memory).includes(wanted))

@@ -21,19 +21,19 @@ const RESULT_CHARACTERS = 24_000 // fewer in a small window, so that several res
 const RESULT_SHARE = 0.4 // characters per token of the window
 const CALLS_AT_ONCE = 4
 /** Per minute. With the usual limits a fast run is short of quota until the minute is over, and the last memories would wait for it. */
-const NO_SHORTAGE = { requests: 1_000_000, inputTokens: 1_000_000_000, outputTokens: 1_000_000_000 }
-const SHARE_OF_TROUBLE = 0.12
+const UNLIMITED_RATES = { requests: 1_000_000, inputTokens: 1_000_000_000, outputTokens: 1_000_000_000 }
+const FAILURE_SHARE = 0.12
 const TURNS_OF_A_SHORT_TASK = 4
 const DAY_MS = 86_400_000
 /** Notes cost as much as in a large window, and a small one compacts cheaply. So background work takes a larger part of the bill. */
 const BACKGROUND_SHARE = 20 // percent
 /** Variables that would change the demo: keys, addresses, settings of Strata and other agents. Which store keeps it is the person's choice. */
-const NOT_FOR_THE_DEMO = /^(?:STRATA_(?!STORE$)|(?:ANTHROPIC|CLAUDE|DISABLE|OPENAI|OTEL)_)/
+const EXCLUDED_VARIABLES = /^(?:STRATA_(?!STORE$)|(?:ANTHROPIC|CLAUDE|DISABLE|OPENAI|OTEL)_)/
 
 /** Shares of a small window, in place of the default figures. */
-const SMALL_WINDOW = { "size-clear-keep": 0.2, "size-clear-min": 0.15, "tool-result-limit": 0.33 } as const
+const SMALL_WINDOW_SHARES = { "size-clear-keep": 0.2, "size-clear-min": 0.15, "tool-result-limit": 0.33 } as const
 
-export interface WorkshopOptions {
+export interface DemoEnvironmentOptions {
   readonly scratch: Scratch
   /** Planned turns per task. */
   readonly turns: number
@@ -42,7 +42,7 @@ export interface WorkshopOptions {
   readonly env: Readonly<Record<string, string | undefined>>
 }
 
-export interface Workshop {
+export interface DemoEnvironment {
   /** Opens a conversation of its own. Close the one before first. */
   open(title: string): Promise<Agent>
   readonly project: string
@@ -55,25 +55,31 @@ export interface Workshop {
   close(): Promise<void>
 }
 
-export async function openWorkshop({ scratch, turns, seed, window, env }: WorkshopOptions): Promise<Workshop> {
+export async function openDemoEnvironment({
+  scratch,
+  turns,
+  seed,
+  window,
+  env,
+}: DemoEnvironmentOptions): Promise<DemoEnvironment> {
   const models: Settings["models"] = { [MODEL]: { window } }
   const settings = {
     seed,
     pace: CALLS_AT_ONCE,
     resultSize: Math.min(RESULT_CHARACTERS, Math.floor(window * RESULT_SHARE)),
-    trouble: SHARE_OF_TROUBLE,
+    trouble: FAILURE_SHARE,
   }
   let worker = workerResponder({ ...settings, turns })
   const clock = createClock()
   const now = () => new Date(clock.now())
-  const own = Object.fromEntries(Object.entries(env).filter(([name]) => !NOT_FOR_THE_DEMO.test(name)))
+  const own = Object.fromEntries(Object.entries(env).filter(([name]) => !EXCLUDED_VARIABLES.test(name)))
   const where = { cwd: scratch.project, dir: scratch.home, env: own }
   const simulator = await startSimulator({
     responder: { name: worker.name, answer: (turn) => worker.answer(turn) },
     clock,
     seed,
     models,
-    rateLimits: NO_SHORTAGE,
+    rateLimits: UNLIMITED_RATES,
     faults: [{ fault: { kind: "overloaded" }, nth: OVERLOADED_REQUEST }],
   })
   const shell = openShellTools()
@@ -90,7 +96,7 @@ export async function openWorkshop({ scratch, turns, seed, window, env }: Worksh
         title,
         memory: { owner: localUser },
         mode: "bypass", // safe in a scratch copy
-        settings: { models, figures: figuresFor(window) },
+        settings: { models, figures: flagsFor(window) },
         clock: { now },
       })
       return newest
@@ -111,8 +117,8 @@ export async function openWorkshop({ scratch, turns, seed, window, env }: Worksh
 }
 
 /** The default figures suit a window of 200,000 tokens: in a small one, layers 1 and 2 would never act. */
-function figuresFor(window: number): Settings["figures"] {
-  const sizes = Object.entries(SMALL_WINDOW).map(([name, share]) => {
+function flagsFor(window: number): Settings["figures"] {
+  const sizes = Object.entries(SMALL_WINDOW_SHARES).map(([name, share]) => {
     const usual = FIGURES.find((figure) => figure.name === name)!.value
     return [name, Math.min(usual, Math.floor(window * share))]
   })

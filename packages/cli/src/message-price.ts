@@ -6,29 +6,29 @@ import { formatCompact } from "./display/numbers.ts"
 const MIN_EXTRA = 0.1
 
 /** One sentence for the message, and one for a compaction where there can be one. */
-export interface PriceBefore {
+export interface NextMessagePrice {
   readonly message: string
   readonly compaction?: string
 }
 
 /** `compact`: what a person types to compact first. Nothing where the cache may still have it, or where it is little money. */
-export async function priceBefore(chat: Conversation, compact: string): Promise<PriceBefore | undefined> {
+export async function nextMessagePrice(chat: Conversation, compact: string): Promise<NextMessagePrice | undefined> {
   const price = chat.coldPrice()
   if (!price || price.next - price.later < MIN_EXTRA) return undefined
   const { tokens, next, later } = price
   const message = `The next message costs about ${cents(next)}, and later ones ${cents(later)}: ${formatCompact(tokens)} tokens are not cached any more.`
-  const compaction = await compactedFirst(chat, compact)
+  const compaction = await priceWithCompaction(chat, compact)
   return { message, ...(compaction === undefined ? {} : { compaction }) }
 }
 
-async function compactedFirst(chat: Conversation, compact: string): Promise<string | undefined> {
+async function priceWithCompaction(chat: Conversation, compact: string): Promise<string | undefined> {
   const plan = await chat.planCompaction().catch(() => undefined) // a conversation without that layer
   if (!plan || plan.kind === "refused" || !plan.isWorthIt) return undefined
   const after = chat.coldPrice(plan.expectedAfter)
   return after && `${compact} first: about ${cents(plan.dollars ?? 0)}, then ${cents(after.next)} for the next message.`
 }
 
-export const priceSentence = ({ message, compaction }: PriceBefore): string =>
+export const priceSentence = ({ message, compaction }: NextMessagePrice): string =>
   [message, compaction ?? ""].join(" ").trim()
 
 /** An estimate has no more digits than that. */

@@ -2,19 +2,19 @@
 import { contentOf, type Entry, isFromUser, isMessage, textOf } from "@strata/core"
 import { type AttachedMemory, listAttachedMemories } from "@strata/core/memory"
 import { fileStem } from "@strata/page"
-import { firstLine, indented, wrapped } from "../display/text.ts"
+import { firstLine, indent, wrapText } from "../display/text.ts"
 import { escapeToLine } from "../display/visible.ts"
 
 const MESSAGE_COLUMNS = 60
 
-export interface Offered {
+export interface AttachedMemories {
   /** Files whose text was in the context from the start. */
   readonly standing: readonly string[]
   /** `message` is the first line of the message that it was attached to. Absent: the person had it saved just then. */
   readonly recalled: readonly AttachedMemory[]
 }
 
-export async function offeredIn(entries: AsyncIterable<Entry>): Promise<Offered> {
+export async function findAttachedMemories(entries: AsyncIterable<Entry>): Promise<AttachedMemories> {
   const messages = new Map<string, string>()
   const offered: AttachedMemory[] = []
   for await (const entry of entries) {
@@ -33,12 +33,12 @@ export async function offeredIn(entries: AsyncIterable<Entry>): Promise<Offered>
 }
 
 /** As lines: first what is always there, then each message with what was attached to it. */
-export function offeredLines({ standing, recalled }: Offered, columns: number): readonly string[] {
+export function attachedMemoryLines({ standing, recalled }: AttachedMemories, columns: number): readonly string[] {
   if (standing.length + recalled.length === 0) return ["No memory was offered in this conversation."]
   const start = `At the start, in full: ${standing.map(fileStem).join(", ")}`
   const groups = Map.groupBy(recalled, ({ message }) => message)
   return [
-    ...(standing.length === 0 ? [] : wrapped(escapeToLine(start), columns)),
+    ...(standing.length === 0 ? [] : wrapText(escapeToLine(start), columns)),
     ...[...groups].flatMap(([message, memories]) => [
       message === undefined ? "Saved in this conversation:" : `For "${message}":`,
       ...memories.flatMap((memory) => memoryLines(memory, columns)),
@@ -55,5 +55,5 @@ function memoryLines(
   const why = words.length === 0 ? "" : ` It fits the words ${words.join(", ")}.`
   const lost = gone.length === 0 ? "" : ` The code no longer has ${gone.join(", ")}.`
   const text = `${name}${facts === "" ? "" : ` (${facts})`}.${why}${lost}`
-  return indented(wrapped(escapeToLine(text), columns - 2), 2)
+  return indent(wrapText(escapeToLine(text), columns - 2), 2)
 }

@@ -2,21 +2,21 @@
 
 import { StrataError } from "@strata/core"
 import { readTranscripts, type Transcript } from "@strata/transcripts"
-import { type Call, UsageError } from "../command.ts"
-import { type Progress, progressOn, type Steps } from "../display/progress.ts"
+import { type CommandCall, UsageError } from "../command.ts"
+import { type Progress, type ProgressSteps, progressOn } from "../display/progress.ts"
 import type { Terminal } from "../display/terminal.ts"
 
 const DONE = 0
 const SOME_FAILED = 1
 
-export interface Work {
+export interface FileWork {
   readonly progress: Progress
   /** Reports a file that is left out. */
   readonly complain: (problem: string) => void
 }
 
 /** Resolves to the exit code: 1 if something was left out. */
-export async function overFiles(terminal: Terminal, work: (work: Work) => Promise<void>): Promise<number> {
+export async function forEachFile(terminal: Terminal, work: (work: FileWork) => Promise<void>): Promise<number> {
   const progress = progressOn(terminal)
   let failures = 0
   const complain = (problem: string) => {
@@ -36,7 +36,10 @@ export async function overFiles(terminal: Terminal, work: (work: Work) => Promis
 const SESSION = /^[\w-]{4,}$/
 
 /** The files that a person names, by their paths or as sessions. */
-export function filesNamed(names: readonly string[], place: Pick<Call, "cwd" | "env">): Promise<readonly string[]> {
+export function resolveFiles(
+  names: readonly string[],
+  place: Pick<CommandCall, "cwd" | "env">,
+): Promise<readonly string[]> {
   return Promise.all(
     names.map(async (name) => {
       if (!SESSION.test(name)) return name
@@ -46,23 +49,23 @@ export function filesNamed(names: readonly string[], place: Pick<Call, "cwd" | "
   )
 }
 
-export interface FileRead {
+export interface ReadTranscript {
   readonly transcript: Transcript
   /** Its file's place among what was asked for. Absent where there is only one. */
-  readonly at?: Steps
+  readonly at?: ProgressSteps
 }
 
-export interface Reading extends Pick<Work, "complain"> {
+export interface ReadEachOptions extends Pick<FileWork, "complain"> {
   /** Of the process: it names the store. */
-  readonly env: Call["env"]
-  readonly onFile?: (file: string, at: Steps | undefined) => void
+  readonly env: CommandCall["env"]
+  readonly onFile?: (file: string, at: ProgressSteps | undefined) => void
 }
 
 /** The conversations in the files. A single file that cannot be read is an error. */
 export async function* readEach(
   files: readonly string[],
-  { complain, env, onFile }: Reading,
-): AsyncGenerator<FileRead> {
+  { complain, env, onFile }: ReadEachOptions,
+): AsyncGenerator<ReadTranscript> {
   for (const [done, file] of files.entries()) {
     const at = files.length > 1 ? { done, of: files.length } : undefined
     onFile?.(file, at)
@@ -72,16 +75,16 @@ export async function* readEach(
 }
 
 /** Codes of errors that say: the command line names something else than a transcript. */
-const NO_FILE: ReadonlySet<string | undefined> = new Set(["no-file", "directory", "compressed"])
+const NOT_A_TRANSCRIPT: ReadonlySet<string | undefined> = new Set(["no-file", "directory", "compressed"])
 
 async function readOrComplain(
   file: string,
-  { env, complain }: Pick<Reading, "env"> & Partial<Reading>,
+  { env, complain }: Pick<ReadEachOptions, "env"> & Partial<ReadEachOptions>,
 ): Promise<readonly Transcript[]> {
   try {
     return await readTranscripts(file, { env })
   } catch (error) {
-    const isNoFile = error instanceof StrataError && NO_FILE.has(error.code)
+    const isNoFile = error instanceof StrataError && NOT_A_TRANSCRIPT.has(error.code)
     if (isNoFile && !complain) throw new UsageError(error.message)
     if (!complain || !(error instanceof StrataError)) throw error
     complain(error.message)

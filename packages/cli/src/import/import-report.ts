@@ -6,24 +6,24 @@ import { type ImportOrUpdateResult, importOrUpdateConversations } from "@strata/
 import { UsageError } from "../command.ts"
 import { escapeInvisible } from "../display/escaped.ts"
 import { pluralize } from "../display/numbers.ts"
-import { conversationsIn } from "../kept-conversation.ts"
 import type { Environment } from "../session-options.ts"
+import { conversationsIn } from "../stored-conversation.ts"
 
-export interface TakingUp {
+export interface ResumeFileOptions {
   readonly file: string
   /** The project's directory. */
   readonly cwd: string
   readonly env: Environment
 }
 
-export interface Resumed {
+export interface ResumedFile {
   readonly conversation: StoredConversation
   /** A sentence each, for the person. */
   readonly notes: readonly string[]
 }
 
 /** Of several conversations in the file, the last one is opened; the others are kept. */
-export async function resumeFile({ file, cwd, env }: TakingUp): Promise<Resumed> {
+export async function resumeFile({ file, cwd, env }: ResumeFileOptions): Promise<ResumedFile> {
   const taken = await importOrUpdateConversations({ file: resolve(cwd, file), cwd, env, owner: localUser })
   const last = taken.at(-1)!
   const conversation = (await conversationsIn({ cwd, env })).find(({ id }) => id === last.id)
@@ -32,7 +32,7 @@ export async function resumeFile({ file, cwd, env }: TakingUp): Promise<Resumed>
   const others = taken.length - 1
   const more =
     others === 0 ? [] : [`The file has ${pluralize(others, "more conversation")}: /resume lists all of them.`]
-  return { conversation, notes: [whatBecameOf(last), ...lossesOf(last), ...more] } // the session says where it was
+  return { conversation, notes: [describeOutcome(last), ...describeOmissions(last), ...more] } // the session says where it was
 }
 
 const NAMES: Readonly<Record<string, string>> = {
@@ -49,16 +49,16 @@ const NAMES: Readonly<Record<string, string>> = {
 /** How people call a program. */
 export const programName = (program: string): string => NAMES[program] ?? program
 
-export async function sentencesFor(
+export async function describeImport(
   taken: ImportOrUpdateResult,
-  { cwd }: Pick<TakingUp, "cwd">,
+  { cwd }: Pick<ResumeFileOptions, "cwd">,
 ): Promise<readonly string[]> {
   const elsewhere = taken.cwd !== undefined && !(await isSame(taken.cwd, cwd))
   const place = elsewhere ? [`It was in ${escapeInvisible(taken.cwd!)}. Strata works in this directory.`] : []
-  return [whatBecameOf(taken), ...(taken.state === "known" ? [] : place), ...lossesOf(taken)]
+  return [describeOutcome(taken), ...(taken.state === "known" ? [] : place), ...describeOmissions(taken)]
 }
 
-function whatBecameOf(taken: ImportOrUpdateResult): string {
+function describeOutcome(taken: ImportOrUpdateResult): string {
   const from = programName(taken.format)
   switch (taken.state) {
     case "imported":
@@ -72,7 +72,7 @@ function whatBecameOf(taken: ImportOrUpdateResult): string {
   }
 }
 
-function lossesOf({ report, state }: ImportOrUpdateResult): readonly string[] {
+function describeOmissions({ report, state }: ImportOrUpdateResult): readonly string[] {
   const missed = Object.entries(report.notUnderstood)
   const lines = missed.reduce((sum, [, count]) => sum + count, 0)
   const kinds = missed.map(([kind]) => escapeInvisible(kind.slice(0, 40))).slice(0, 5)

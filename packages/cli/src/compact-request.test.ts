@@ -1,5 +1,5 @@
 import { expect, test } from "vitest"
-import { compactRequestIn, readClearRequest, readCompactRequest, readUndoRequest } from "./compacting.ts"
+import { compactRequestIn, readClearRequest, readCompactRequest, readUndoRequest } from "./compact-request.ts"
 
 test("L4-24 the text after /compact", () => {
   expect(readCompactRequest("")).toEqual({ isDryRun: false, order: {} })

@@ -20,7 +20,7 @@ import { fateOf } from "@strata/core/views"
 export type FactKind = "messages" | "rules" | "changes" | "results"
 
 /** How many facts of a kind there are, and where they are at the end. */
-export interface StillThere {
+export interface RetainedFacts {
   readonly kind: FactKind
   readonly all: number
   /** With Strata, in what the model sees. */
@@ -31,42 +31,42 @@ export interface StillThere {
   readonly inLastWindow: number
 }
 
-type Spoken = AssistantMessage | UserMessage
+type DialogueMessage = AssistantMessage | UserMessage
 type Conversation = Agent["conversation"]
 
-export interface StillThereOptions {
+export interface RetentionOptions {
   readonly project: string
   /** System prompt and tools, which every window holds. */
   readonly promptTokens: number
 }
 
-const FOUND = 8 // matches of a search that are looked at; the Recall tool shows more
+const MAX_MATCHES = 8 // matches of a search that are looked at; the Recall tool shows more
 
 /** Call it before the conversation is closed. */
-export async function stillThere(chat: Conversation, options: StillThereOptions): Promise<readonly StillThere[]> {
+export async function checkRetention(chat: Conversation, options: RetentionOptions): Promise<readonly RetainedFacts[]> {
   const { words, artifacts, context } = chat.views
   const messages = await messagesOf(chat)
   const shown = context.messages().messages.flatMap(({ content }) => content)
-  const lastWindow = newestIn(messages, {
+  const lastWindow = newestFitting(messages, {
     room: chat.thresholds.window - options.promptTokens,
     size: (block) => chat.views.estimator.block(block),
   })
   const changed = [...artifacts.files].filter(([, file]) => fateOf(file) !== "read")
-  const places: Places = { chat, shown, lastWindow }
+  const places: SearchedBlocks = { chat, shown, lastWindow }
   return [
-    await textsStillThere("messages", { texts: words.messages.map(({ text }) => text), ...places }),
-    await textsStillThere("rules", { texts: words.messages.flatMap(({ rules }) => rules), ...places }),
-    await textsStillThere("changes", {
+    await retainedTexts("messages", { texts: words.messages.map(({ text }) => text), ...places }),
+    await retainedTexts("rules", { texts: words.messages.flatMap(({ rules }) => rules), ...places }),
+    await retainedTexts("changes", {
       texts: changed.map(([path]) => relative(options.project, path)),
       ...places,
     }),
-    await resultsStillThere(messages, places),
+    await retainedResults(messages, places),
   ]
 }
 
 /** What the person, the model and the tools said, without what layers and summaries added. */
-async function messagesOf(chat: Conversation): Promise<readonly Spoken[]> {
-  const messages: Spoken[] = []
+async function messagesOf(chat: Conversation): Promise<readonly DialogueMessage[]> {
+  const messages: DialogueMessage[] = []
   for await (const entry of chat.entries()) {
     if (!isMessage(entry) || entry.isSidechain || entry.isMeta) continue
     if (entry.type === "assistant" || (entry.type === "user" && !entry.isCompactSummary)) messages.push(entry)
@@ -74,7 +74,7 @@ async function messagesOf(chat: Conversation): Promise<readonly Spoken[]> {
   return messages
 }
 
-interface Places {
+interface SearchedBlocks {
   readonly chat: Conversation
   /** Blocks that the model sees. */
   readonly shown: readonly Block[]
@@ -82,13 +82,13 @@ interface Places {
   readonly lastWindow: readonly Block[]
 }
 
-interface Window {
+interface ContextWindow {
   readonly room: number
   readonly size: (block: Block) => number
 }
 
 /** The blocks of the newest messages that fit. */
-export function newestIn(messages: readonly Spoken[], { room, size }: Window): readonly Block[] {
+export function newestFitting(messages: readonly DialogueMessage[], { room, size }: ContextWindow): readonly Block[] {
   let left = room
   const kept: Block[][] = []
   for (const message of messages.toReversed()) {
@@ -100,12 +100,12 @@ export function newestIn(messages: readonly Spoken[], { room, size }: Window): r
   return kept.flat()
 }
 
-interface Texts extends Places {
+interface TextFacts extends SearchedBlocks {
   readonly texts: readonly string[]
 }
 
-async function textsStillThere(kind: FactKind, { texts, chat, shown, lastWindow }: Texts): Promise<StillThere> {
-  const [view, last] = [saidIn(shown), saidIn(lastWindow)]
+async function retainedTexts(kind: FactKind, { texts, chat, shown, lastWindow }: TextFacts): Promise<RetainedFacts> {
+  const [view, last] = [dialogueText(shown), dialogueText(lastWindow)]
   const missing = texts.filter((text) => !view.includes(plain(text)))
   let recalled = 0
   for (const text of missing) if (await isFound(chat, text)) recalled++
@@ -116,12 +116,12 @@ async function textsStillThere(kind: FactKind, { texts, chat, shown, lastWindow 
 }
 
 async function isFound({ past }: Conversation, text: string): Promise<boolean> {
-  const { found } = await past.search({ text, in: "conversation", limit: FOUND })
+  const { found } = await past.search({ text, in: "conversation", limit: MAX_MATCHES })
   return found.some((one) => plain(one.text).includes(plain(text)))
 }
 
 /** All text but tool results: a file that a listing happens to name is not known to be changed. */
-const saidIn = (blocks: readonly Block[]): string =>
+const dialogueText = (blocks: readonly Block[]): string =>
   plain(blocks.flatMap((block) => (isToolResult(block) ? [] : stringsIn(block))).join("\n"))
 
 function stringsIn(value: unknown): readonly string[] {
@@ -131,10 +131,10 @@ function stringsIn(value: unknown): readonly string[] {
 
 const plain = (text: string): string => text.replace(/\s+/g, " ").trim()
 
-async function resultsStillThere(
-  messages: readonly Spoken[],
-  { chat, shown, lastWindow }: Places,
-): Promise<StillThere> {
+async function retainedResults(
+  messages: readonly DialogueMessage[],
+  { chat, shown, lastWindow }: SearchedBlocks,
+): Promise<RetainedFacts> {
   const view = new Map(shown.filter(isToolResult).map((block) => [block.tool_use_id, resultText(block)]))
   const last = new Set(lastWindow.filter(isToolResult).map((block) => block.tool_use_id))
   const results = messages.flatMap((message) =>

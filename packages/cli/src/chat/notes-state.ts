@@ -36,13 +36,13 @@ const PREPARED: Readonly<Record<NonNullable<CompactionState["prepared"]>, readon
   ready: ["Its summary is ready. Esc drops it."],
 }
 
-export function compactionWords(state: CompactionState): string {
+export function describeCompactionState(state: CompactionState): string {
   const done = state.count === 0 ? [] : [`Compacted ${pluralize(state.count, "time")}.`]
   const { prepared = "not-begun" } = state
-  return [...done, automaticWords(state), ...PREPARED[prepared]].join(" ")
+  return [...done, describeAutomatic(state), ...PREPARED[prepared]].join(" ")
 }
 
-function automaticWords({ failures, maxFailures, at, plannedAt, mayByHand }: CompactionState): string {
+function describeAutomatic({ failures, maxFailures, at, plannedAt, mayByHand }: CompactionState): string {
   if (!mayByHand) return "Compaction is switched off."
   if (at === undefined) return "Automatic compaction is off. /compact still works."
   const times = pluralize(failures, "time")
@@ -60,39 +60,39 @@ export interface PlannerState extends PlannerReport {
 }
 
 /** What the planner waits for, and what happens to the cache in a pause. */
-export function plannerWords(state: PlannerState): string {
+export function describePlanner(state: PlannerState): string {
   const { mode, compaction, decision, cache, pause, lifetimes, keepsWarm } = state
   if (mode === "off") return "The planner is off."
-  const due = compaction ? dueWords(compaction) : " does not compact."
+  const due = compaction ? describeDue(compaction) : " does not compact."
   const life =
     cache.state === "cold"
       ? "cold"
-      : `warm until ${cache.until.toTimeString().slice(0, 5)}${keepsWarm ? warmWords(pause) : ""}`
+      : `warm until ${cache.until.toTimeString().slice(0, 5)}${keepsWarm ? describeWarmth(pause) : ""}`
   const now = decision === undefined ? "" : ` ${decision}`
   const why = lifetimes ? ` ${lifetimes.why}` : ""
   return `Planner (${mode}):${due}${now} Cache: ${life}.${why}`
 }
 
-const dueWords = (planned: NonNullable<PlannerReport["compaction"]>): string =>
+const describeDue = (planned: NonNullable<PlannerReport["compaction"]>): string =>
   planned.where === "anywhere"
     ? ` compacts when sending old messages again has cost ${planned.due}; so far ${planned.spent}.`
     : ` compacts from ${formatCompact(planned.from)} tokens on, in a pause that costs the cache or where a new request of yours begins.`
 
-const warmWords = ({ pings, minutes }: PlannerReport["pause"]): string =>
-  pings === 0 ? "" : `, kept warm in a pause for about ${durationWords(minutes)}`
+const describeWarmth = ({ pings, minutes }: PlannerReport["pause"]): string =>
+  pings === 0 ? "" : `, kept warm in a pause for about ${formatDuration(minutes)}`
 
-const durationWords = (minutes: number): string =>
+const formatDuration = (minutes: number): string =>
   minutes < 60 ? pluralize(Math.round(minutes), "minute") : pluralize(Math.round(minutes / 60), "hour")
 
-export function notesWords(state: NotesState): string {
+export function describeNotes(state: NotesState): string {
   if (state.kind === "off") return "Notes are switched off."
   if (state.kind === "none")
     return `There are no notes yet. Strata starts taking them at ${formatCompact(state.first)} tokens.`
   const where = state.path === undefined ? "shown by /notes" : `in ${state.path}`
-  return `Notes: ${formatCompact(state.tokens)} tokens, ${reachWords(state.after)}, ${where}`
+  return `Notes: ${formatCompact(state.tokens)} tokens, ${describeReach(state.after)}, ${where}`
 }
 
-function reachWords(after: number | undefined): string {
+function describeReach(after: number | undefined): string {
   if (after === undefined) return "covering the time before the last compaction"
   return after === 0 ? "up to the newest message" : `up to ${pluralize(after, "message")} ago`
 }

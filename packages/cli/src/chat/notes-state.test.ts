@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest"
-import { compactionWords, notesWords, plannerWords } from "./memory-words.ts"
+import { describeCompactionState, describeNotes, describePlanner } from "./notes-state.ts"
 
 const STATE = { count: 0, failures: 0, maxFailures: 3, at: 167_000, mayByHand: true }
 
@@ -29,7 +29,7 @@ describe("L4-3, L4-35 the state of compaction", () => {
     [{ at: undefined }, "Automatic compaction is off. /compact still works."],
     [{ at: undefined, mayByHand: false }, "Compaction is switched off."],
   ])("%j", (more, sentence) => {
-    expect(compactionWords({ ...STATE, ...more })).toBe(sentence)
+    expect(describeCompactionState({ ...STATE, ...more })).toBe(sentence)
   })
 })
 
@@ -71,18 +71,18 @@ describe("BEY-4 what the planner thinks", () => {
     ],
     [{ ...planner, mode: "off" }, "The planner is off."],
   ] as const)("%j", (state, sentence) => {
-    expect(plannerWords(state)).toBe(sentence)
+    expect(describePlanner(state)).toBe(sentence)
   })
 })
 
 test("L3-7 how far the notes go, and where they are", () => {
   const notes = { kind: "taken", path: "/n.md", tokens: 2_400 } as const
-  expect(notesWords({ ...notes, after: 3 })).toBe("Notes: 2.4K tokens, up to 3 messages ago, in /n.md")
-  expect(notesWords({ kind: "taken", tokens: 2_400 })).toMatch(/, shown by \/notes$/)
-  expect(notesWords({ ...notes, after: 0 })).toBe("Notes: 2.4K tokens, up to the newest message, in /n.md")
-  expect(notesWords(notes)).toBe("Notes: 2.4K tokens, covering the time before the last compaction, in /n.md")
-  expect(notesWords({ kind: "none", first: 10_000 })).toBe(
+  expect(describeNotes({ ...notes, after: 3 })).toBe("Notes: 2.4K tokens, up to 3 messages ago, in /n.md")
+  expect(describeNotes({ kind: "taken", tokens: 2_400 })).toMatch(/, shown by \/notes$/)
+  expect(describeNotes({ ...notes, after: 0 })).toBe("Notes: 2.4K tokens, up to the newest message, in /n.md")
+  expect(describeNotes(notes)).toBe("Notes: 2.4K tokens, covering the time before the last compaction, in /n.md")
+  expect(describeNotes({ kind: "none", first: 10_000 })).toBe(
     "There are no notes yet. Strata starts taking them at 10.0K tokens.",
   )
-  expect(notesWords({ kind: "off" })).toBe("Notes are switched off.")
+  expect(describeNotes({ kind: "off" })).toBe("Notes are switched off.")
 })

@@ -10,7 +10,7 @@ import { type AgentFile, homeAgentFiles } from "@strata/core/settings"
 import { escapeInvisible } from "../display/escaped.ts"
 import { firstLine } from "../display/text.ts"
 
-export interface OwnCommand {
+export interface CustomCommand {
   readonly name: string
   /** With the folders it is in: `frontend:test`. */
   readonly fullName: string
@@ -26,7 +26,7 @@ export interface OwnCommand {
   readonly prompt?: ServerPrompt & { readonly server: string }
 }
 
-export interface CommandPlaces {
+export interface CommandSources {
   readonly root: string
   readonly home: string | undefined
   readonly settings: Pick<EffectiveSettings, "commands">
@@ -39,10 +39,10 @@ export interface CommandPlaces {
 }
 
 const USAGE_CHARACTERS = 24 // the list must fit into a narrow screen
-const ABOUT_CHARACTERS = 48
+const DESCRIPTION_CHARACTERS = 48
 
 /** The person's own come first. Of two with the same name, the first counts under its short name. */
-export async function loadOwnCommands(places: CommandPlaces): Promise<readonly OwnCommand[]> {
+export async function loadCustomCommands(places: CommandSources): Promise<readonly CustomCommand[]> {
   const { root, home, settings, skills = [], servers = [], onProblem = () => undefined } = places
   const own = await homeAgentFiles({ root, home }, "command")
   for (const problem of [...own.problems, ...(settings.commands?.problems ?? [])]) onProblem(problem)
@@ -52,7 +52,7 @@ export async function loadOwnCommands(places: CommandPlaces): Promise<readonly O
   return [...files, ...skills.map(fromSkill).filter(({ name }) => !taken.has(name)), ...prompts]
 }
 
-async function commandFrom({ name: file, text }: AgentFile): Promise<OwnCommand> {
+async function commandFrom({ name: file, text }: AgentFile): Promise<CustomCommand> {
   const { values, body } = await readMarkdown(text)
   const path = file.replace(/^.*\.(?:strata|claude)\/commands\//, "").replace(/\.md$/i, "")
   const fullName = path.split("/").join(":").toLowerCase()
@@ -64,7 +64,7 @@ async function commandFrom({ name: file, text }: AgentFile): Promise<OwnCommand>
   return {
     ...{ name, fullName, text: body },
     usage: firstLine(usage, USAGE_CHARACTERS),
-    about: firstLine(String(about), ABOUT_CHARACTERS),
+    about: firstLine(String(about), DESCRIPTION_CHARACTERS),
     ...(allowedTools.length > 0 ? { allowedTools } : {}),
   }
 }
@@ -81,21 +81,21 @@ function fromSkill({
 }: {
   readonly name: string
   readonly description?: string
-}): OwnCommand {
+}): CustomCommand {
   const name = skill.toLowerCase()
   return {
     ...{ name, fullName: name, text: "", skill },
     usage: firstLine(`/${escapeInvisible(name)}`, USAGE_CHARACTERS),
-    about: firstLine(escapeInvisible(firstLine(description)), ABOUT_CHARACTERS),
+    about: firstLine(escapeInvisible(firstLine(description)), DESCRIPTION_CHARACTERS),
   }
 }
 
-function fromPrompt(server: string, prompt: ServerPrompt): OwnCommand {
+function fromPrompt(server: string, prompt: ServerPrompt): CustomCommand {
   const name = prompt.command.toLowerCase()
   return {
     ...{ name, fullName: name, text: "", prompt: { ...prompt, server } },
     usage: firstLine(promptUsage(prompt), USAGE_CHARACTERS),
-    about: firstLine(escapeInvisible(firstLine(prompt.description)), ABOUT_CHARACTERS),
+    about: firstLine(escapeInvisible(firstLine(prompt.description)), DESCRIPTION_CHARACTERS),
   }
 }
 
@@ -108,14 +108,14 @@ export function promptUsage(prompt: Pick<ServerPrompt, "command" | "arguments">)
   return [`/${prompt.command}`, ...shown].join(" ")
 }
 
-export interface FoundOwnCommand {
-  readonly command: OwnCommand
+export interface FoundCustomCommand {
+  readonly command: CustomCommand
   /** What follows the name. */
   readonly given: string
 }
 
 /** `undefined` if none of the commands has the name that the line begins with. */
-export function findOwnCommand(line: string, commands: readonly OwnCommand[]): FoundOwnCommand | undefined {
+export function findCustomCommand(line: string, commands: readonly CustomCommand[]): FoundCustomCommand | undefined {
   const [, typed, given = ""] = /^\/([^\s/]+)(?:\s+(.*))?$/s.exec(line.trim()) ?? []
   const wanted = typed?.toLowerCase()
   const command = commands.find(({ name }) => name === wanted) ?? commands.find(({ fullName }) => fullName === wanted)
@@ -123,30 +123,30 @@ export function findOwnCommand(line: string, commands: readonly OwnCommand[]): F
 }
 
 /** The words of what was typed. Quotes keep several together. */
-export const argumentsIn = (given: string): readonly string[] =>
+export const splitArguments = (given: string): readonly string[] =>
   [...given.matchAll(/"([^"]*)"|'([^']*)'|(\S+)/g)].map(([, a, b, c]) => a ?? b ?? c ?? "")
 
 const PLACEHOLDER = /\$ARGUMENTS|\$([1-9])(?!\d)/g
 const COMMAND = /!`([^`\n]+)`/g
 
 /** A piece of what is sent: text, or a command whose output belongs in its place. */
-export type CommandPart = { readonly text: string } | { readonly run: string }
+export type CommandChunk = { readonly text: string } | { readonly run: string }
 
 /** In one pass, so that arguments are never read as placeholders or as commands. */
-export function commandParts(text: string, given: string): readonly CommandPart[] {
+export function splitCommand(text: string, given: string): readonly CommandChunk[] {
   const isFilled = text.search(PLACEHOLDER) >= 0
   const template = isFilled || given === "" ? text : `${text}\n\nApply it to: $ARGUMENTS`
-  const parts: CommandPart[] = []
+  const parts: CommandChunk[] = []
   let at = 0
   for (const match of template.matchAll(COMMAND)) {
-    parts.push({ text: filledIn(template.slice(at, match.index), given) }, { run: filledIn(match[1]!, given) })
+    parts.push({ text: fillIn(template.slice(at, match.index), given) }, { run: fillIn(match[1]!, given) })
     at = match.index + match[0].length
   }
-  parts.push({ text: filledIn(template.slice(at), given) })
+  parts.push({ text: fillIn(template.slice(at), given) })
   return parts.filter((part) => "run" in part || part.text !== "")
 }
 
-function filledIn(text: string, given: string): string {
-  const words = argumentsIn(given)
+function fillIn(text: string, given: string): string {
+  const words = splitArguments(given)
   return text.replace(PLACEHOLDER, (_, nth?: string) => (nth === undefined ? given : (words[Number(nth) - 1] ?? "")))
 }

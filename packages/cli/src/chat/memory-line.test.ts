@@ -1,5 +1,5 @@
 import { expect, test } from "vitest"
-import { rememberedText } from "./remembered-text.ts"
+import { rememberedText } from "./memory-line.ts"
 
 test.each([
   ["# We use pnpm.", "We use pnpm."],

@@ -7,17 +7,17 @@ import { isPermissionRule } from "@strata/core/base"
 import type { Attachment } from "@strata/core/messages"
 import { escapeInvisible } from "../display/escaped.ts"
 import type { SessionAgent } from "../session.ts"
-import { argumentsIn, commandParts, findOwnCommand, type OwnCommand, promptUsage } from "./own-commands.ts"
-import type { Ask } from "./person.ts"
+import { type CustomCommand, findCustomCommand, promptUsage, splitArguments, splitCommand } from "./custom-commands.ts"
+import type { Ask } from "./terminal-user.ts"
 
-export type OwnMessage =
+export type CustomMessage =
   /** `attached` comes before the text. */
   | { readonly state: "ready"; readonly text: string; readonly attached: readonly Attachment[] }
   /** `why` is a sentence for the person. */
   | { readonly state: "not sent"; readonly why: string }
 
-export interface OwnMessageParts {
-  readonly commands: readonly OwnCommand[]
+export interface CustomMessageOptions {
+  readonly commands: readonly CustomCommand[]
   readonly agent: Pick<SessionAgent, "allow" | "runForUser">
   readonly ask: Ask
   /** Rules that the person answered about in this chat. */
@@ -30,11 +30,11 @@ export interface OwnMessageParts {
 const OUTPUT_CHARACTERS = 30_000 // of one command: about 8,000 tokens
 
 /** `undefined` if the line begins with none of the commands. */
-export async function ownMessage(line: string, parts: OwnMessageParts): Promise<OwnMessage | undefined> {
-  const found = findOwnCommand(line, parts.commands)
+export async function customMessage(line: string, parts: CustomMessageOptions): Promise<CustomMessage | undefined> {
+  const found = findCustomCommand(line, parts.commands)
   if (!found) return undefined
   const { command, given } = found
-  const pieces = commandParts(command.text, given)
+  const pieces = splitCommand(command.text, given)
   if (parts.isBusy && (command.prompt || command.skill !== undefined || pieces.some((piece) => "run" in piece)))
     return { state: "not sent", why: `/${command.name} has to wait: interrupt the agent with Esc first.` }
   if (command.prompt) return fromPrompt(command.prompt, { line, given, signal: parts.signal })
@@ -44,15 +44,18 @@ export async function ownMessage(line: string, parts: OwnMessageParts): Promise<
 }
 
 /** Makes one message after another. What a command runs before its message is sent can be stopped. */
-export class OwnMessages {
+export class CustomMessages {
   readonly #asked = new Set<string>()
   #preparing: AbortController | undefined
 
-  async messageFor(line: string, parts: Omit<OwnMessageParts, "asked" | "signal">): Promise<OwnMessage | undefined> {
+  async messageFor(
+    line: string,
+    parts: Omit<CustomMessageOptions, "asked" | "signal">,
+  ): Promise<CustomMessage | undefined> {
     const preparing = new AbortController()
     this.#preparing = preparing
     try {
-      return await ownMessage(line, { ...parts, asked: this.#asked, signal: preparing.signal })
+      return await customMessage(line, { ...parts, asked: this.#asked, signal: preparing.signal })
     } finally {
       this.#preparing = undefined
     }
@@ -65,7 +68,7 @@ export class OwnMessages {
   }
 }
 
-interface Sent {
+interface SentMessage {
   readonly line: string
   readonly given: string
   readonly signal: AbortSignal
@@ -73,10 +76,10 @@ interface Sent {
 
 /** The person's own words are the line they typed. */
 async function fromPrompt(
-  prompt: NonNullable<OwnCommand["prompt"]>,
-  { line, given, signal }: Sent,
-): Promise<OwnMessage> {
-  const values = argumentsIn(given)
+  prompt: NonNullable<CustomCommand["prompt"]>,
+  { line, given, signal }: SentMessage,
+): Promise<CustomMessage> {
+  const values = splitArguments(given)
   const missing = prompt.arguments.filter(({ isRequired }, i) => isRequired && values[i] === undefined)
   if (missing.length > 0) {
     const wanted = missing.map(({ name, description }) =>
@@ -97,8 +100,8 @@ async function fromPrompt(
 /** The instructions are attached, as when the model uses the skill by itself. The person's own words are the line they typed. */
 async function fromSkill(
   name: string,
-  { line, given, agent, signal }: Sent & Pick<OwnMessageParts, "agent">,
-): Promise<OwnMessage> {
+  { line, given, agent, signal }: SentMessage & Pick<CustomMessageOptions, "agent">,
+): Promise<CustomMessage> {
   const input = { name, ...(given === "" ? {} : { args: given }) }
   const end = await agent.runForUser({ tool: "Skill", input }, signal)
   if (signal.aborted) return { state: "not sent", why: "Interrupted. Nothing was sent." }
@@ -113,7 +116,7 @@ async function fromSkill(
 }
 
 /** Asked once in a chat for each list of rules. Without a yes, each call is asked about as usual. */
-async function agreeOnTools({ name, allowedTools = [] }: OwnCommand, { agent, ask, asked }: OwnMessageParts) {
+async function agreeOnTools({ name, allowedTools = [] }: CustomCommand, { agent, ask, asked }: CustomMessageOptions) {
   const rules = allowedTools.filter(isPermissionRule)
   const key = JSON.stringify([name, rules])
   if (rules.length === 0 || asked.has(key)) return
@@ -130,9 +133,9 @@ async function agreeOnTools({ name, allowedTools = [] }: OwnCommand, { agent, as
 }
 
 async function fromFile(
-  pieces: ReturnType<typeof commandParts>,
-  { agent, signal }: OwnMessageParts,
-): Promise<OwnMessage> {
+  pieces: ReturnType<typeof splitCommand>,
+  { agent, signal }: CustomMessageOptions,
+): Promise<CustomMessage> {
   const texts: string[] = []
   const attached: Attachment[] = []
   for (const piece of pieces) {

@@ -8,17 +8,17 @@ import {
   openConversation,
   type StoredConversation,
 } from "@strata/core"
-import { type Call, UsageError } from "./command.ts"
+import { type CommandCall, UsageError } from "./command.ts"
 import { findById } from "./conversation-names.ts"
 import { modelFrom } from "./session-options.ts"
 
-export interface KeptPlace extends Pick<Call, "cwd" | "env"> {
+export interface StoredConversationsOptions extends Pick<CommandCall, "cwd" | "env"> {
   /** Also those that a program of yours keeps without an owner. They are opened only by their name. */
   readonly alsoUnowned?: boolean
 }
 
 /** The person's conversations, newest first. */
-export async function conversationsIn(place: KeptPlace): Promise<readonly StoredConversation[]> {
+export async function conversationsIn(place: StoredConversationsOptions): Promise<readonly StoredConversation[]> {
   const { cwd, env, alsoUnowned = false } = place
   return listConversations({ cwd: await realpath(cwd), env, owner: localUser, alsoUnowned })
 }
@@ -42,12 +42,12 @@ const isInside = (path: string, directory: string) =>
 /** Where the store is memory, no other process can open it. */
 export const endsWithProcess = ({ location }: Pick<Conversation, "location">): boolean => location.startsWith("memory:")
 
-export interface KeptOptions extends Pick<Call, "cwd" | "env"> {
+export interface OpenStoredOptions extends Pick<CommandCall, "cwd" | "env"> {
   /** The start of its id. Default: the newest conversation of this directory, else of the project. */
   readonly id?: string | undefined
 }
 
-export async function openKeptConversation({ cwd, env, id }: KeptOptions): Promise<Conversation> {
+export async function openStoredConversation({ cwd, env, id }: OpenStoredOptions): Promise<Conversation> {
   const begun = await conversationsIn({ cwd, env, alsoUnowned: true })
   if (begun.length === 0) throw new UsageError("This project has no conversation yet.")
   const conversation = id === undefined ? nearestFirst(begun, await realpath(cwd))[0]! : findById(id, begun)
