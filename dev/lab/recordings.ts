@@ -4,7 +4,7 @@ import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import type { Message } from "@strata/core"
 import { ImportError } from "../../packages/core/src/base/errors.ts"
-import { mainPath } from "../../packages/transcripts/src/import/active-branch.ts"
+import { listActiveBranch } from "../../packages/transcripts/src/import/active-branch.ts"
 import { importTranscript } from "../../packages/transcripts/src/import/import-file.ts"
 
 export interface RecordedConversation {
@@ -30,7 +30,9 @@ export function recordedConversations(folder = TUNING_RECORDINGS, skipped: strin
     .sort()
     .flatMap((name) => importedFrom(folder, name, skipped).map((found) => ({ name, found })))
     .flatMap(({ name, found: { format, messages, model, cwd } }) =>
-      model ? [{ name, format, messages: mainPath(messages), model, ...(cwd === undefined ? {} : { cwd }) }] : [],
+      model
+        ? [{ name, format, messages: listActiveBranch(messages), model, ...(cwd === undefined ? {} : { cwd }) }]
+        : [],
     )
 }
 

@@ -2,7 +2,7 @@
 import { type Block, isText, isToolResult, isToolUse, openConversation, recallTool, textOf } from "@strata/core"
 import { resultBlocks } from "../../../packages/core/src/messages/blocks.ts"
 import { createEstimator } from "../../../packages/core/src/tokens/estimate.ts"
-import { nameFinder, needlesIn } from "../../../packages/transcripts/src/inspect/measured-names.ts"
+import { findMeasuredNames, nameFinder } from "../../../packages/transcripts/src/inspect/measured-names.ts"
 import { inTemporaryDirectory } from "../../bench/measure.ts"
 import { textSentIn } from "../score-compaction/statements.ts"
 import type { JoinedRange } from "./ranges.ts"
@@ -98,7 +98,7 @@ function sampleOf({ messages }: JoinedRange): readonly Needle[] {
   for (const { content } of messages)
     for (const block of content as readonly Block[])
       for (const line of new Set(textIn(block).split("\n"))) {
-        for (const name of needlesIn(line)) {
+        for (const name of findMeasuredNames(line)) {
           const query = neighbouringWords(name, line)
           lines.set(query, (lines.get(query) ?? 0) + 1)
           if (!all.has(name)) all.set(name, { name, kind: kindOf(block), query })

@@ -5,7 +5,7 @@ import type { Entry, TokenCounts } from "@strata/core"
 import { addCounts, NO_TOKENS } from "../../../packages/core/src/base/text.ts"
 import { fateOf } from "../../../packages/core/src/views/record/artifacts.ts"
 import { Views } from "../../../packages/core/src/views/views.ts"
-import { mainPath } from "../../../packages/transcripts/src/import/active-branch.ts"
+import { listActiveBranch } from "../../../packages/transcripts/src/import/active-branch.ts"
 import { importTranscript } from "../../../packages/transcripts/src/import/import-file.ts"
 import { placedEntries } from "../../../packages/transcripts/src/import/imported-entries.ts"
 import type { ImportedConversation } from "../../../packages/transcripts/src/import/importer.ts"
@@ -104,7 +104,7 @@ function viewsOf(imported: ImportedConversation): Views {
 
 /** What the person said on branches that they left. */
 function asideOf({ messages }: ImportedConversation): readonly string[] {
-  const onPath = new Set(mainPath(messages))
+  const onPath = new Set(listActiveBranch(messages))
   return messages.flatMap((message) => {
     if (onPath.has(message) || message.type !== "user") return []
     const { content } = message.message

@@ -1,10 +1,10 @@
 /** A scorecard as the rows of two tables, and how its figures read. */
-import type { Part, Score, Scorecard } from "@strata/transcripts/replay"
+import type { Score, Scorecard, ScoreShare } from "@strata/transcripts/replay"
 
 export const ratio = (value: number | undefined) => (value === undefined ? "" : value.toFixed(2))
 
 /** Rounded, but only all is 100%. Empty where there was nothing to count. */
-export function percent({ share }: Partial<Part> = {}, decimals = 1): string {
+export function percent({ share }: Partial<ScoreShare> = {}, decimals = 1): string {
   if (share === undefined) return ""
   if (share === 1) return "100%"
   const rounded = (100 * share).toFixed(decimals)

@@ -13,7 +13,7 @@ import { resultBlocks, toBlocks } from "../../../packages/core/src/messages/bloc
 import { sentBlocks, userText } from "../../../packages/core/src/messages/messages.ts"
 import { artifacts } from "../../../packages/core/src/views/record/artifacts.ts"
 import { standingRules } from "../../../packages/core/src/views/record/user-messages.ts"
-import { needlesIn } from "../../../packages/transcripts/src/inspect/measured-names.ts"
+import { findMeasuredNames } from "../../../packages/transcripts/src/inspect/measured-names.ts"
 import { plain } from "./find-in-text.ts"
 
 export interface FileName {
@@ -72,11 +72,11 @@ const ONE_ANSWER = /"[^"\n]*"="([^"\n]*)"/g
 
 export function statementsIn({ before, older, after, cwd = "" }: MeasuredCompaction): UserStatements {
   const spoken = before.filter((message) => !isSummary(message))
-  const stated = needlesIn(spoken.map(wordsOf).join("\n"))
-  const typed = needlesIn(spoken.map(callsOf).join("\n"))
-  const seen = needlesIn(spoken.flatMap(resultsOf).join("\n"))
+  const stated = findMeasuredNames(spoken.map(wordsOf).join("\n"))
+  const typed = findMeasuredNames(spoken.map(callsOf).join("\n"))
+  const seen = findMeasuredNames(spoken.flatMap(resultsOf).join("\n"))
   const later = [
-    ...needlesIn(
+    ...findMeasuredNames(
       after
         .filter((message) => !isSummary(message))
         .map(wordsAndCallsOf)

@@ -12,7 +12,7 @@ import pg from "pg"
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest"
 import { fileStore } from "../../core/src/journal/file/file-store.ts"
 import { BlockReader } from "../../core/src/recall/block-texts.ts"
-import { ServedIndex } from "../../core/src/recall/index/served-index.ts"
+import { RemoteIndex } from "../../core/src/recall/index/served-index.ts"
 import { TOKENS_VERSION } from "../../core/src/recall/index/tokens.ts"
 import { type JournalSearch, journalSearchIn, removeJournalIndex } from "../../core/src/recall/journal-search.ts"
 import { has, needs } from "../../core/test/needs.ts"
@@ -186,8 +186,8 @@ describe("BEY-12 search", needs("postgres"), () => {
       const [older, newer] = [TOKENS_VERSION - 1, TOKENS_VERSION].map((tokens) =>
         postgresStore({ pool, tenant }).passages!({ project: PROJECT, tokens }),
       )
-      await new ServedIndex(older!).extend(step("1", "the heron flies"))
-      const index = new ServedIndex(newer!)
+      await new RemoteIndex(older!).extend(step("1", "the heron flies"))
+      const index = new RemoteIndex(newer!)
       await index.extend(step("1", "the heron flies"))
       return { tenant, older: older!, index }
     }
@@ -203,7 +203,7 @@ describe("BEY-12 search", needs("postgres"), () => {
 
     test("BEY-12 it stays while that version is in use, and goes a day later", async () => {
       const { tenant, older, index } = await twoVersions()
-      const process = new ServedIndex(older)
+      const process = new RemoteIndex(older)
       const found = async () => (await process.search({ text: "heron", now: NOW })).found.length
       await index.extend({ ...step("2", "the walrus sleeps"), from: "1" })
       expect([await found(), await process.marks()]).toEqual([1, new Map([["c", "1"]])])
@@ -240,7 +240,7 @@ describe("BEY-12 search", needs("postgres"), () => {
       expect(await shelf.vocabulary()).toBe("")
       expect((await shelf.postings(["heron"]))[0]).toHaveLength(0)
       expect(await shelf.containing({ ids: new Uint32Array([1]), text: "heron", max: 9 })).toEqual([])
-      expect((await new ServedIndex(shelf).search({ text: "heron", now: NOW })).found).toEqual([])
+      expect((await new RemoteIndex(shelf).search({ text: "heron", now: NOW })).found).toEqual([])
     }
   })
 })

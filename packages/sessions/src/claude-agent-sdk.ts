@@ -1,6 +1,6 @@
 /**
- * The `SessionStore` of the Claude Agent SDK on any store of ours: `query({ prompt, options: { sessionStore: sessionStore() } })`. A session
- * can be resumed on another machine. Every line comes back as the SDK gave it; a journal keeps each transcript.
+ * The `SessionStore` of the Claude Agent SDK on any Strata store: `query({ prompt, options: { sessionStore: sessionStore() } })`. A session
+ * can be resumed on another machine. Lines are returned exactly as the SDK wrote them; each transcript is stored in a journal.
  */
 import { type Clock, type Ids, InvalidOptionError, type Owner, type Store } from "@strata/core"
 import {
@@ -8,9 +8,9 @@ import {
   aPort,
   checkOptions,
   externalProjectName,
+  namespaceFor,
   type OptionRules,
   OWNER_OPTION,
-  placeFor,
   randomIds,
   systemClock,
 } from "@strata/core/base"
@@ -19,8 +19,8 @@ import { storeFrom } from "@strata/core/store"
 import type { FoldSessionSummary, SessionKey, StrataSessionStore } from "./claude-agent-sdk/shapes.ts"
 import { forgetSummary, summariesOf } from "./claude-agent-sdk/summaries.ts"
 import { liveLines, TranscriptWriter } from "./claude-agent-sdk/transcripts.ts"
-import { safeId, textOfId } from "./foreign/safe-id.ts"
-import { eraseAlone } from "./foreign/write-alone.ts"
+import { eraseExclusively } from "./external/exclusive-write.ts"
+import { safeId, textOfId } from "./external/safe-id.ts"
 
 export type {
   FoldSessionSummary,
@@ -32,18 +32,18 @@ export type {
 } from "./claude-agent-sdk/shapes.ts"
 
 export interface SessionStoreOptions {
-  /** Default: the one that `STRATA_STORE` names, else files under `dir`. */
+  /** Default: the store that `STRATA_STORE` names, else files under `dir`. */
   readonly store?: Store
-  /** Where files are kept. Default: `~/.strata`, or `STRATA_HOME`. */
+  /** Root of the files, without a store. Default: `STRATA_HOME`, else `~/.strata`. */
   readonly dir?: string
   /**
-   * One name for the sessions of all directories, so that a session can be resumed in another one. Default: the SDK's project key, which is
-   * the working directory.
+   * A common name for the sessions of all directories, so that a session can be resumed in another one. Default: the SDK's project key,
+   * which is the working directory.
    */
   readonly project?: string
-  /** Whose sessions these are. Nothing of one owner is loaded or listed for another. */
+  /** Owner of the sessions. Sessions of one owner are never loaded or listed for another. */
   readonly owner?: Owner
-  /** The function of this name in the SDK. With it, a list of sessions reads only what is new. */
+  /** The SDK's function of this name. With it, listing sessions reads only new lines. */
   readonly foldSessionSummary?: FoldSessionSummary
   readonly clock?: Clock
   readonly ids?: Ids
@@ -67,7 +67,7 @@ export function sessionStore(options: SessionStoreOptions = {}): StrataSessionSt
   const store = storeFrom({ store: options.store, dir, env: process.env })
   const writer = new TranscriptWriter({ clock, ids })
 
-  const projectOf = (projectKey: string) => placeFor(externalProjectName(PROGRAM, project ?? projectKey), owner)
+  const projectOf = (projectKey: string) => namespaceFor(externalProjectName(PROGRAM, project ?? projectKey), owner)
   const filesOf = (projectKey: string) => store.memories({ project: projectOf(projectKey) })
 
   function placeOf({ projectKey, sessionId, subpath }: SessionKey) {
@@ -117,8 +117,8 @@ export function sessionStore(options: SessionStoreOptions = {}): StrataSessionSt
       const agents = agent === undefined ? await agentsOf(key.projectKey, session) : []
       const { project } = place.address
       writer.forget()
-      await eraseAlone(place)
-      for (const { id } of agents) await eraseAlone({ store, address: { project, under: session, id } })
+      await eraseExclusively(place)
+      for (const { id } of agents) await eraseExclusively({ store, address: { project, under: session, id } })
       if (agent === undefined) await forgetSummary(filesOf(key.projectKey), session)
     },
 
@@ -130,4 +130,4 @@ export function sessionStore(options: SessionStoreOptions = {}): StrataSessionSt
 }
 
 const EMPTY_SUBPATH =
-  "A subpath must not be empty: leave it out for the transcript of the session itself. Nothing was read or written."
+  "A subpath must not be empty: omit it for the session's own transcript. Nothing was read or written."

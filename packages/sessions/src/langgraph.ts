@@ -1,6 +1,6 @@
 /**
- * Strata under LangGraph: `graph.compile({ checkpointer: strataSaver({ store }) })`. A checkpoint costs what is new in it, not the whole state:
- * each message is kept once, and a step is the difference to the one before.
+ * Strata as a checkpointer for LangGraph: `graph.compile({ checkpointer: strataSaver({ store }) })`. A checkpoint costs only its new
+ * content: each message is stored once, and a step is stored as the difference to the previous one.
  */
 import type { RunnableConfig } from "@langchain/core/runnables"
 import {
@@ -15,26 +15,26 @@ import {
   type SerializerProtocol,
   WRITES_IDX_MAP,
 } from "@langchain/langgraph-checkpoint"
-import { type Clock, externalProjectName, type Owner, placeFor, systemClock } from "@strata/core/base"
+import { type Clock, externalProjectName, namespaceFor, type Owner, systemClock } from "@strata/core/base"
 import { type Store, storeFrom } from "@strata/core/store"
 import { deltaHistory } from "./langgraph/delta-history.ts"
-import { listed } from "./langgraph/list.ts"
+import { listCheckpoints } from "./langgraph/list.ts"
 import { putCheckpoint, putWrites } from "./langgraph/put.ts"
-import { Serialised } from "./langgraph/serialised.ts"
+import { ValueSerializer } from "./langgraph/serialized.ts"
 import { missingCheckpoint } from "./langgraph/thread-errors.ts"
 import { Threads } from "./langgraph/threads.ts"
-import { tupleOf, wantedIn } from "./langgraph/tuple.ts"
+import { requestedCheckpoint, tupleOf } from "./langgraph/tuple.ts"
 
 export interface StrataSaverOptions {
-  /** Where threads are kept. Default: what `STRATA_STORE` names, else files under `dir`. */
+  /** Store of the threads. Default: the one that `STRATA_STORE` names, else files under `dir`. */
   readonly store?: Store
   /** The root of the files, without a store. Default: `STRATA_HOME`, else `~/.strata`. */
   readonly dir?: string
-  /** What the project is called. Two projects share no thread. Default: `langgraph`. */
+  /** Name of the project. Projects share no threads. Default: `langgraph`. */
   readonly project?: string
-  /** Whose threads these are. Two owners share no thread, also if they use the same id. */
+  /** Owner of the threads. Owners share no threads, even if they use the same ids. */
   readonly owner?: Owner
-  /** How values become text. Default: LangGraph's own. */
+  /** Serializer of values. Default: LangGraph's own. */
   readonly serde?: SerializerProtocol
   /** How long to wait while another process writes to the same thread, in milliseconds. Default: 10 seconds. */
   readonly lockTimeoutMs?: number
@@ -43,19 +43,19 @@ export interface StrataSaverOptions {
 
 const LOCK_TIMEOUT_MS = 10_000
 
-/** A checkpointer over any store. */
+/** Creates a checkpointer on any store. */
 export const strataSaver = (options: StrataSaverOptions = {}): StrataSaver => new StrataSaver(options)
 
 export class StrataSaver extends BaseCheckpointSaver {
   readonly #threads: Threads
-  readonly #serialised: Serialised
+  readonly #serializer: ValueSerializer
 
   constructor({ store, dir, project = "langgraph", owner, serde, lockTimeoutMs, clock }: StrataSaverOptions = {}) {
     super(serde)
-    this.#serialised = new Serialised(this.serde)
+    this.#serializer = new ValueSerializer(this.serde)
     this.#threads = new Threads({
       store: storeFrom({ store, dir, env: process.env }),
-      project: placeFor(externalProjectName("langgraph", project), owner),
+      project: namespaceFor(externalProjectName("langgraph", project), owner),
       lockTimeoutMs: lockTimeoutMs ?? LOCK_TIMEOUT_MS,
       clock: clock ?? systemClock,
     })
@@ -63,12 +63,12 @@ export class StrataSaver extends BaseCheckpointSaver {
 
   override async getTuple(config: RunnableConfig): Promise<CheckpointTuple | undefined> {
     if (config.configurable?.thread_id === undefined) return undefined
-    const wanted = wantedIn(config)
-    return this.#threads.of(wanted.thread).read((reading) => tupleOf(reading, wanted, this.#serialised))
+    const wanted = requestedCheckpoint(config)
+    return this.#threads.of(wanted.thread).read((reading) => tupleOf(reading, wanted, this.#serializer))
   }
 
   override list(config: RunnableConfig, options: CheckpointListOptions = {}): AsyncGenerator<CheckpointTuple> {
-    return listed({ threads: this.#threads, serialised: this.#serialised, config, options })
+    return listCheckpoints({ threads: this.#threads, serializer: this.#serializer, config, options })
   }
 
   override async put(
@@ -77,26 +77,26 @@ export class StrataSaver extends BaseCheckpointSaver {
     metadata: CheckpointMetadata,
     newVersions: ChannelVersions,
   ): Promise<RunnableConfig> {
-    const { thread, ns, id: parent } = wantedIn(config)
+    const { thread, ns, id: parent } = requestedCheckpoint(config)
     const { id, ...rest } = checkpoint
-    const state = this.#serialised.pack({ checkpoint: { ...rest }, metadata })
+    const state = this.#serializer.pack({ checkpoint: { ...rest }, metadata })
     await putCheckpoint(this.#threads.of(thread), { ns, id, parent, state: await state }, newVersions)
     return { configurable: { thread_id: thread, checkpoint_ns: ns, checkpoint_id: id } }
   }
 
   override async putWrites(config: RunnableConfig, writes: PendingWrite[], task: string): Promise<void> {
-    const { thread, ns, id } = wantedIn(config)
+    const { thread, ns, id } = requestedCheckpoint(config)
     if (id === undefined) throw missingCheckpoint()
     const packed = writes.map(async ([channel, value], at) => ({
       ...{ task, channel, index: WRITES_IDX_MAP[channel] ?? at },
-      value: await this.#serialised.pack(value),
+      value: await this.#serializer.pack(value),
     }))
     await putWrites(this.#threads.of(thread), { ns, id, task, writes: await Promise.all(packed) })
   }
 
-  /** Nothing of the thread is left in the store. */
+  /** Removes the thread from the store completely. */
   override async deleteThread(threadId: string): Promise<void> {
-    const { thread } = wantedIn({ configurable: { thread_id: threadId } })
+    const { thread } = requestedCheckpoint({ configurable: { thread_id: threadId } })
     await this.#threads.erase(thread)
   }
 
@@ -107,14 +107,14 @@ export class StrataSaver extends BaseCheckpointSaver {
     config: RunnableConfig
     channels: string[]
   }): Promise<Record<string, DeltaChannelHistory>> {
-    const wanted = wantedIn(config)
+    const wanted = requestedCheckpoint(config)
     const read = this.#threads
       .of(wanted.thread)
-      .read((reading) => deltaHistory({ reading, wanted, channels, serialised: this.#serialised }))
+      .read((reading) => deltaHistory({ reading, wanted, channels, serializer: this.#serializer }))
     return (await read) ?? Object.fromEntries(channels.map((channel) => [channel, { writes: [] }]))
   }
 
-  /** Lets other processes write at once. Without it they wait for a fifth of a second. The saver can still be used. */
+  /** Releases the write locks at once. Otherwise they are released after 200 ms. The saver can still be used. */
   async close(): Promise<void> {
     await this.#threads.close()
   }

@@ -1,6 +1,6 @@
 /**
- * The `Session` of the OpenAI Agents SDK on any store of ours: `run(agent, input, { session: strataSession({ sessionId }) })`. Nothing is
- * deleted: taking items back is a decision in the journal.
+ * The `Session` of the OpenAI Agents SDK on any Strata store: `run(agent, input, { session: strataSession({ sessionId }) })`. Nothing is
+ * deleted: removed items stay in the journal.
  */
 import type { Clock, Ids, Owner, Store } from "@strata/core"
 import {
@@ -8,30 +8,30 @@ import {
   aPort,
   checkOptions,
   externalProjectName,
+  namespaceFor,
   type OptionRules,
   OWNER_OPTION,
-  placeFor,
   randomIds,
   systemClock,
 } from "@strata/core/base"
-import { safeId } from "./foreign/safe-id.ts"
+import { safeId } from "./external/safe-id.ts"
 import type { JournaledSession } from "./openai-agents/session.ts"
 import type { StrataSession } from "./openai-agents/shapes.ts"
 
 export type { HistoryTransaction, HistoryTransactionArgs, StrataSession } from "./openai-agents/shapes.ts"
 
 export interface StrataSessionOptions {
-  /** Which session it is: any text of up to 180 characters. Default: a new one. */
+  /** Id of the session: any text of up to 180 characters. Default: a new one. */
   readonly sessionId?: string
-  /** Default: the one that `STRATA_STORE` names, else files under `dir`. */
+  /** Default: the store that `STRATA_STORE` names, else files under `dir`. */
   readonly store?: Store
-  /** Where files are kept. Default: `~/.strata`, or `STRATA_HOME`. */
+  /** Root of the files, without a store. Default: `STRATA_HOME`, else `~/.strata`. */
   readonly dir?: string
-  /** The project's directory. Default: the process's. */
+  /** The project's directory. Default: the process's working directory. */
   readonly cwd?: string
-  /** What the project is called. Default: `STRATA_PROJECT`, the setting, else the git remote, the first commit, or the path. */
+  /** Name of the project. Default: `STRATA_PROJECT`, the setting, else the git remote, the first commit, or the path. */
   readonly project?: string
-  /** Whose session it is. Two owners may use the same id and share nothing. */
+  /** Owner of the session. Two owners may use the same id without sharing anything. */
   readonly owner?: Owner
   readonly clock?: Clock
   readonly ids?: Ids
@@ -58,13 +58,14 @@ export function strataSession(options: StrataSessionOptions = {}): StrataSession
   let opened: Promise<JournaledSession> | undefined
 
   async function open(): Promise<JournaledSession> {
-    const { keptIn, projectIn } = await import("@strata/core/projects") // only now: importing this module costs little
+    // imported on the first call, so that importing this module costs little
+    const { keptIn, projectIn } = await import("@strata/core/projects")
     const { store } = keptIn(where)
-    const project = placeFor(externalProjectName(PROGRAM, (await projectIn({ ...where, store })).name), owner)
+    const project = namespaceFor(externalProjectName(PROGRAM, (await projectIn({ ...where, store })).name), owner)
     const { JournaledSession: Session } = await import("./openai-agents/session.ts")
     return new Session({ store, address: { project, id } }, { clock, ids })
   }
-  /** After a failure the next call tries again. */
+  /** After a failure, the next call tries again. */
   const session = (): Promise<JournaledSession> => {
     opened ??= open().catch((error: unknown) => {
       opened = undefined
@@ -77,11 +78,11 @@ export function strataSession(options: StrataSessionOptions = {}): StrataSession
     getSessionId: async () => sessionId,
     async getItems<Item>(limit?: number) {
       const all = await (await session()).items()
-      const wanted = limit === undefined ? all : limit > 0 ? all.slice(-limit) : []
-      return wanted.map(({ item }) => structuredClone(item) as Item)
+      const requested = limit === undefined ? all : limit > 0 ? all.slice(-limit) : []
+      return requested.map(({ item }) => structuredClone(item) as Item)
     },
     async addItems(items) {
-      const given = structuredClone(items) // the caller may change them while we wait
+      const given = structuredClone(items) // the caller may change them during the wait
       if (given.length > 0) await (await session()).add(given)
     },
     popItem: async <Item>() => (await (await session()).pop())?.item as Item | undefined,

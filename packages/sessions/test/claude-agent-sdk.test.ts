@@ -8,7 +8,7 @@ import { InvalidOptionError, memoryStore, type Store } from "@strata/core"
 import { countedStore, faultyStore, StoreFaultError } from "@strata/store-contract"
 import { describe, expect, onTestFinished, test } from "vitest"
 import { manualClock } from "../../core/src/base/clock.ts"
-import { placeFor } from "../../core/src/base/owner.ts"
+import { namespaceFor } from "../../core/src/base/owner.ts"
 import { externalProjectName } from "../../core/src/base/project.ts"
 import { fileStore } from "../../core/src/journal/file/file-store.ts"
 import { isWhole } from "../../core/test/size.ts"
@@ -317,7 +317,7 @@ const dataOf = (summaries: readonly { sessionId: string; data: Record<string, un
 
 /** Of all journals with the session's id. */
 async function bytesKept(store: Store): Promise<number> {
-  const project = placeFor(externalProjectName("claude-agent-sdk", KEY.projectKey), undefined)
+  const project = namespaceFor(externalProjectName("claude-agent-sdk", KEY.projectKey), undefined)
   const [journal] = await store.list(project, { isBare: true })
   return journal!.bytes
 }

@@ -20,7 +20,7 @@ import { decodeLine } from "@strata/core/store"
 import { countedStore, faultyStore, StoreFaultError } from "@strata/store-contract"
 import { describe, expect, expectTypeOf, onTestFinished, test } from "vitest"
 import { z } from "zod"
-import { placeFor } from "../../core/src/base/owner.ts"
+import { namespaceFor } from "../../core/src/base/owner.ts"
 import { externalProjectName, projectAt } from "../../core/src/base/project.ts"
 import { fileStore } from "../../core/src/journal/file/file-store.ts"
 import { type StrataSessionOptions, strataSession } from "../src/openai-agents.ts"
@@ -299,7 +299,7 @@ const clerk = (model: Model) =>
 /** Each entry in short: the text of an item, or how many were taken back. */
 async function journalOf(store: Store): Promise<readonly string[]> {
   const { name } = await projectAt({ cwd: "/", project: "shop", env: {} })
-  const project = placeFor(externalProjectName("openai-agents", name), undefined)
+  const project = namespaceFor(externalProjectName("openai-agents", name), undefined)
   const short: string[] = []
   for await (const { bytes } of store.feed({ project }).lines("chat-7", 0)) {
     const decoded = decodeLine(bytes)

@@ -1,33 +1,41 @@
 /**
- * Syncs sessions with a branch of their own: journals byte for byte, with their sub-agents, notes and stored results. The longer of two that
- * begin alike wins. If both went on, both are kept. Nothing is removed on either side.
+ * Syncs sessions with a branch of their own: journals byte for byte, with their sub-agents, notes and offloaded results. If one version
+ * begins with the other, the longer one wins. If both sides were continued, both are kept. Nothing is removed on either side.
  */
 
 import { isSafeId, type Store, StrataError } from "@strata/core"
 import { type Clock, findSecrets } from "@strata/core/base"
 import type { Contents, JournalAddress } from "@strata/core/store"
 import type { Branch, BranchFile, BranchState } from "./git-branch.ts"
-import { BLOB, continueSession, type KeptSession, NOTES, OPEN, pathOf, sessionsHere } from "./kept-session.ts"
-import { compared, pairsOf } from "./session-pairs.ts"
+import { compareLines, pairSessions } from "./session-pairs.ts"
+import {
+  BLOB,
+  continueSession,
+  listLocalSessions,
+  NOTES,
+  OPEN,
+  type StoredSession,
+  sessionPath,
+} from "./stored-session.ts"
 
 export const SESSIONS_BRANCH = "strata/sessions"
 const MAX_ATTEMPTS = 20 // each failure means that another machine succeeded
-const MAX_FILE_BYTES = 95 * 1024 * 1024 // hosts of repositories refuse files of 100 MB
+const MAX_FILE_BYTES = 95 * 1024 * 1024 // git hosts refuse files over 100 MB
 
 export type SessionStep =
   | { readonly what: "sent" | "received"; readonly session: string }
-  /** It went on here and elsewhere. `as`: the other one, on this machine. */
+  /** Both sides were continued. `as` is the local id of the other version. */
   | { readonly what: "kept-both"; readonly session: string; readonly as: string }
-  /** The end of a sentence. */
+  /** `why` is the end of a sentence. */
   | { readonly what: "not-sent" | "not-received"; readonly session: string; readonly why: string }
 
 export interface SessionSync {
   readonly store: Store
   readonly clock: Clock
   readonly branch: Branch
-  readonly places: (there: ReadonlySet<string>) => Promise<readonly string[]>
+  readonly projects: (there: ReadonlySet<string>) => Promise<readonly string[]>
   readonly isDryRun: boolean
-  /** Also sessions with what looks like a secret. */
+  /** Includes sessions with text that looks like a secret. */
   readonly withSecrets: boolean
 }
 
@@ -42,46 +50,46 @@ export async function syncSessions(sync: SessionSync): Promise<readonly SessionR
     const state = await sync.branch.read()
     const files = new Map<string, Buffer | BranchFile>(state.files)
     const reports: SessionReport[] = []
-    for (const place of await sync.places(placesIn(state))) {
-      const steps = await syncPlace(place, { ...sync, contents, state, files })
-      const before = received.get(place) ?? []
-      received.set(place, [...before, ...steps.filter(({ what }) => what === "received" || what === "kept-both")])
-      reports.push({ project: place, steps: [...before, ...steps] })
+    for (const project of await sync.projects(projectsIn(state))) {
+      const steps = await syncProject(project, { ...sync, contents, state, files })
+      const before = received.get(project) ?? []
+      received.set(project, [...before, ...steps.filter(({ what }) => what === "received" || what === "kept-both")])
+      reports.push({ project: project, steps: [...before, ...steps] })
     }
-    if (sync.isDryRun || (await sync.branch.replace(files, state)) !== "overtaken") return reports
+    if (sync.isDryRun || (await sync.branch.replace(files, state)) !== "conflict") return reports
     if (attempt >= MAX_ATTEMPTS)
       throw new StrataError(
-        `Other machines changed the remote ${MAX_ATTEMPTS} times in a row. What came from there is kept here, and no session was sent. Run the command again.`,
-        { code: "sync-overtaken" },
+        `Other machines changed the remote ${MAX_ATTEMPTS} times during this sync. Its sessions were saved here, and nothing was sent. Run the command again.`,
+        { code: "sync-conflict" },
       )
   }
 }
 
-function placesIn({ files }: BranchState): ReadonlySet<string> {
+function projectsIn({ files }: BranchState): ReadonlySet<string> {
   const places = [...files.keys()].map((path) => /^projects\/([A-Za-z0-9-]{1,200})\//.exec(path)?.[1])
   return new Set(places.filter((place) => place !== undefined))
 }
 
-interface Syncing extends SessionSync {
+interface SessionSyncState extends SessionSync {
   readonly contents: Contents
   readonly state: BranchState
-  /** What the branch is to have. */
+  /** The new files of the branch. */
   readonly files: Map<string, Buffer | BranchFile>
 }
 
-type Sessions = ReadonlyMap<string, KeptSession>
+type Sessions = ReadonlyMap<string, StoredSession>
 
 const folderOf = (project: string): string => `projects/${project}/`
 
-async function syncPlace(project: string, syncing: Syncing): Promise<readonly SessionStep[]> {
-  const [here, there] = [await sessionsHere(syncing.contents, project), await sessionsThere(syncing, project)]
+async function syncProject(project: string, syncing: SessionSyncState): Promise<readonly SessionStep[]> {
+  const [here, there] = [await listLocalSessions(syncing.contents, project), await listRemoteSessions(syncing, project)]
   const steps: SessionStep[] = []
-  for (const pair of pairsOf({ here: linesBy(here), there: linesBy(there) })) {
+  for (const pair of pairSessions({ here: conversationLines(here), there: conversationLines(there) })) {
     const isBranch = pair.here !== pair.there && !here.has(pair.here)
     const sync = (agent?: string) => {
       const nameIn = (id: string) => (agent === undefined ? { id } : { id: agent, under: id })
-      const [name, path] = [nameIn(pair.here), pathOf(nameIn(pair.there))]
-      const sides = { ours: here.get(pathOf(name)), theirs: there.get(path) }
+      const [name, path] = [nameIn(pair.here), sessionPath(nameIn(pair.there))]
+      const sides = { ours: here.get(sessionPath(name)), theirs: there.get(path) }
       return syncOne(syncing, { ...sides, address: { project, ...name }, folder: `${folderOf(project)}${path}/` })
     }
     const own = await sync()
@@ -92,38 +100,38 @@ async function syncPlace(project: string, syncing: Syncing): Promise<readonly Se
           : step,
       ),
     )
-    if (own.some((step) => "why" in step)) continue // its agents stay with it
+    if (own.some((step) => "why" in step)) continue // its sub-agents are skipped with it
     const agents = new Set([...agentsOf(here, pair.here), ...agentsOf(there, pair.there)])
-    // what was done with them is part of their conversation
+    // steps of sub-agents are reported only if they failed
     for (const id of [...agents].sort()) steps.push(...(await sync(id)).filter((step) => "why" in step))
   }
   return steps
 }
 
-/** Of the conversations. */
-const linesBy = (sessions: Sessions): ReadonlyMap<string, Buffer> =>
+/** The lines of conversations, without sub-agents. */
+const conversationLines = (sessions: Sessions): ReadonlyMap<string, Buffer> =>
   new Map([...sessions].flatMap(([path, { lines }]) => (path.includes("/") ? [] : [[path, lines] as const])))
 
 function agentsOf(sessions: Sessions, id: string): readonly string[] {
-  const start = pathOf({ id: "", under: id })
+  const start = sessionPath({ id: "", under: id })
   return [...sessions.keys()].flatMap((path) => (path.startsWith(start) ? [path.slice(start.length)] : []))
 }
 
 interface OnePair {
   readonly address: JournalAddress
-  /** On the branch. */
+  /** Folder of the session on the branch. */
   readonly folder: string
-  readonly ours: KeptSession | undefined
-  readonly theirs: KeptSession | undefined
+  readonly ours: StoredSession | undefined
+  readonly theirs: StoredSession | undefined
 }
 
-async function syncOne(syncing: Syncing, pair: OnePair): Promise<readonly SessionStep[]> {
+async function syncOne(syncing: SessionSyncState, pair: OnePair): Promise<readonly SessionStep[]> {
   const { address, ours, theirs } = pair
   const session = address.id
-  const { state } = compared(ours?.lines ?? EMPTY, theirs?.lines ?? EMPTY)
+  const { state } = compareLines(ours?.lines ?? EMPTY, theirs?.lines ?? EMPTY)
   if (state === "same") return []
-  // only a sub-agent's: its conversation is the same on both sides
-  if (state === "parted") return [{ what: "not-received", session, why: "it went on here and elsewhere" }]
+  // only possible for a sub-agent whose conversation is equal on both sides
+  if (state === "diverged") return [{ what: "not-received", session, why: "it was continued on both sides" }]
   const what = state === "ours-longer" ? "sent" : "received"
   const act = async () => {
     if (what === "sent") return send(syncing, pair)
@@ -136,28 +144,28 @@ async function syncOne(syncing: Syncing, pair: OnePair): Promise<readonly Sessio
 const EMPTY = Buffer.alloc(0)
 const [JOURNAL, NOTES_FILE, RESULTS] = ["journal.jsonl", "notes.md", "results/"]
 
-/** Returns why it stays, as the end of a sentence. */
-async function send({ files, withSecrets }: Syncing, { folder, ours }: OnePair): Promise<string | undefined> {
+/** Returns the reason for not sending as the end of a sentence. */
+async function send({ files, withSecrets }: SessionSyncState, { folder, ours }: OnePair): Promise<string | undefined> {
   const sent = [[JOURNAL, ours!.lines] as const, ...(await ours!.files())]
-  if (sent.some(([, { length }]) => length > MAX_FILE_BYTES)) return "it has a file of more than 95 MB"
-  const kinds = new Set(withSecrets ? [] : sent.flatMap(([, bytes]) => secretsIn(bytes.toString("utf8"))))
+  if (sent.some(([, { length }]) => length > MAX_FILE_BYTES)) return "it has a file larger than 95 MB"
+  const kinds = new Set(withSecrets ? [] : sent.flatMap(([, bytes]) => findSecretKinds(bytes.toString("utf8"))))
   if (kinds.size > 0) return `something in it looks like a secret (${[...kinds].join(", ")}); --with-secrets sends it`
   for (const [name, bytes] of sent)
     files.set(`${folder}${name === NOTES ? NOTES_FILE : name.replace(BLOB, RESULTS)}`, bytes)
   return undefined
 }
 
-/** Their kinds. Code and tests look like secrets often: the person decides. */
-const secretsIn = (text: string): readonly string[] =>
+/** The kinds of secrets found. Code and tests often look like secrets, so the user decides. */
+const findSecretKinds = (text: string): readonly string[] =>
   [text, unescaped(text)].flatMap((one) => findSecrets(one).map(({ kind }) => kind))
 
-/** As it was before it became JSON, maybe within JSON: in a line, a quoted password has its quotes escaped. */
+/** Undoes JSON escaping, even nested: in a journal line, the quotes around a password are escaped. */
 const unescaped = (text: string): string => text.replace(/\\+([n"])/g, (_, letter) => (letter === "n" ? "\n" : '"'))
 
 const SESSION_FILE = /^([\w-]+(?:\/agents\/[\w-]+)?)\/(journal\.jsonl|notes\.md|results\/[\w-]+(?:\.[\w-]+)?)$/
 
-/** By path. Only names that a store takes. */
-async function sessionsThere({ branch, state }: Syncing, project: string): Promise<Sessions> {
+/** Reads the remote's sessions by path. Names that a store would refuse are skipped. */
+async function listRemoteSessions({ branch, state }: SessionSyncState, project: string): Promise<Sessions> {
   const [start, found] = [folderOf(project), new Map<string, Map<string, BranchFile>>()]
   for (const [at, file] of state.files) {
     const [, path, name] = (at.startsWith(start) && SESSION_FILE.exec(at.slice(start.length))) || []
@@ -166,7 +174,7 @@ async function sessionsThere({ branch, state }: Syncing, project: string): Promi
     const own = found.get(path) ?? new Map<string, BranchFile>()
     found.set(path, own.set(name === NOTES_FILE ? NOTES : name.replace(RESULTS, BLOB), file))
   }
-  const sessions = new Map<string, KeptSession>()
+  const sessions = new Map<string, StoredSession>()
   for (const [path, own] of found) {
     const journal = own.get(JOURNAL)
     if (!journal) continue

@@ -1,9 +1,9 @@
-/** For tests, as a process of its own: keeps the sessions below a home directory, and says before each how far it is. */
-import { openSessionArchive } from "../src/import/kept/open-kept.ts"
+/** A separate process for tests: archives the sessions of a home directory and prints its progress before each. */
+import { openSessionArchive } from "../src/import/archive/open-archive.ts"
 
 const home = process.argv[2]!
 try {
-  const report = await openSessionArchive({ home, env: {} }).keep({
+  const report = await openSessionArchive({ home, env: {} }).update({
     onProgress: ({ done }) => process.stdout.write(`${done}\n`),
   })
   process.stdout.write(`${JSON.stringify(report)}\n`)

@@ -124,7 +124,7 @@ export class Course {
       return undefined
     }
     this.#isOver = isFinal
-    const said = parsed(responseBody) ?? data ?? { error: { message: readFailure(error)?.said ?? String(error) } }
+    const said = parsed(responseBody) ?? data ?? { error: { message: readFailure(error)?.message ?? String(error) } }
     const other = await this.#tell("refused", () =>
       this.#plan.refused({ status, error: said, ...(isFinal ? { isFinal } : {}) }),
     )
@@ -196,7 +196,7 @@ export class Course {
   }
 
   #newCollector(): PartCollector {
-    return new PartCollector(this.#call.model.modelId, { keeps: true })
+    return new PartCollector(this.#call.model.modelId, { preservesParts: true })
   }
 
   /** The end of an answer that came whole. */

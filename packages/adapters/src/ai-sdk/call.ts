@@ -4,13 +4,13 @@ import {
   type AiSdkLanguageModel,
   apiName,
   type CallOptions,
+  cacheControlIn,
   fromPrompt,
   inVersion,
-  markIn,
   optionsOn,
   type SentMessage,
   toCallOptions,
-  withOwnMarks,
+  withProgramBreakpoints,
 } from "@strata/core/ai-sdk"
 import type { Body, CallerRequest } from "../callers/plan.ts"
 
@@ -47,7 +47,7 @@ export function withoutSettings(params: CallOptions): {
 
 export function requestOf({ params, model, how }: Call, conversation: string | undefined): AiSdkRequest {
   const { tools = [], maxOutputTokens, providerOptions, prompt } = params
-  const automatic = markIn(providerOptions)
+  const automatic = cacheControlIn(providerOptions)
   const body: Body = {
     model: model.modelId,
     ...(maxOutputTokens === undefined ? {} : { max_tokens: maxOutputTokens }),
@@ -65,7 +65,7 @@ function toolDefinition(tool: Tool): Fields {
   if (tool.type !== "function")
     return { name, description: `${tool.id} ${JSON.stringify(tool.args)}`, input_schema: { type: "object" } }
   const { description, inputSchema, providerOptions } = tool
-  const mark = markIn(providerOptions)
+  const mark = cacheControlIn(providerOptions)
   return {
     name,
     ...(description === undefined ? {} : { description }),
@@ -81,7 +81,7 @@ const isClaude = ({ provider, modelId }: AiSdkLanguageModel): boolean =>
 
 /** The call with another body. Everything else that the program says stays. */
 export function callWith(body: Body, { params, model }: Call): CallOptions {
-  const { tools, tool_choice: _, ...rest } = isClaude(model) ? body : withOwnMarks(body)
+  const { tools, tool_choice: _, ...rest } = isClaude(model) ? body : withProgramBreakpoints(body)
   const { prompt } = toCallOptions({ max_tokens: 1, ...rest } as never, model.provider)
   return {
     ...params,

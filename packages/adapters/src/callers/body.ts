@@ -1,8 +1,8 @@
 /** A caller's body and what is sent in its place. What the caller says stays as it was written; what we decide is spliced in. */
 
 import type { ModelRequest } from "@strata/core"
-import { respelled } from "@strata/core/messages"
-import { markedMessages, placeBreakpoints } from "@strata/core/model"
+import { respell } from "@strata/core/messages"
+import { placeBreakpoints, withBreakpoints } from "@strata/core/model"
 import { serialiseRequest, writtenOut } from "@strata/core/views"
 import { measured } from "./measured-message.ts"
 import type { Body } from "./plan.ts"
@@ -115,7 +115,7 @@ function marked(body: Body, { messages, ...caching }: Replacement): Body {
   const request = { ...body, messages } as unknown as ModelRequest
   if (marks.inPrompt === 0) return asBody(placeBreakpoints(request, { ...caching, lifetime: marks.lifetime }))
   const max = MAX_MARKS - marks.inPrompt
-  return { ...request, messages: markedMessages(messages, { ...caching, lifetime: marks.lifetime, max }) }
+  return { ...request, messages: withBreakpoints(messages, { ...caching, lifetime: marks.lifetime, max }) }
 }
 
 /** It may be the only request of its kind: a cache that is never read costs a quarter more. */
@@ -163,7 +163,7 @@ interface Origin {
 function bytesOf(message: Messages[number], { own, inBlocks }: Origin): Buffer {
   const hasMarks = own && marksOfMessage(message).length + marksOfMessage(own).length > 0
   if (own && (hasMarks || (inBlocks && typeof own.content === "string")))
-    return Buffer.from(respelled(callerText(own), own, { ...own, content: message.content }))
+    return Buffer.from(respell(callerText(own), own, { ...own, content: message.content }))
   const known = own ?? message
   const bytes = written.get(known) ?? Buffer.from(own ? callerText(own) : writtenOut(message))
   written.set(known, bytes)

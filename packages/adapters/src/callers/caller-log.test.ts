@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { expect, onTestFinished, test } from "vitest"
-import { lineLogFile } from "../../../core/src/journal/file/small-files.ts"
+import { appendLogFile } from "../../../core/src/journal/file/small-files.ts"
 import { isWhole } from "../../../core/test/size.ts"
 import { callerLog } from "./caller-log.ts"
 
@@ -17,7 +17,7 @@ function place(): string {
 test("BEY-14 a place that could not be written to is tried again", async () => {
   const dir = place()
   writeFileSync(join(dir, "callers"), "no folder")
-  const log = callerLog(lineLogFile(join(dir, "callers", "project.jsonl")))
+  const log = callerLog(appendLogFile(join(dir, "callers", "project.jsonl")))
   await expect(log.append(LINE)).rejects.toThrow()
   rmSync(join(dir, "callers"))
   await log.append(LINE)
@@ -32,5 +32,5 @@ test.runIf(isWhole)("BEY-14 a large file that cannot be written again is read al
   const lines = Math.ceil(16_000_000 / JSON.stringify(LINE).length)
   writeFileSync(path, `${JSON.stringify(LINE)}\n`.repeat(lines))
   mkdirSync(`${path}.draft`) // in the way of the copy
-  expect(await callerLog(lineLogFile(path)).read()).toHaveLength(lines)
+  expect(await callerLog(appendLogFile(path)).read()).toHaveLength(lines)
 })

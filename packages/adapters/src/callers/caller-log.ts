@@ -2,7 +2,7 @@
  * What is known of callers' lists, in one log for each place. A line that cannot be read costs only that a list is not known again and
  * begins a new conversation.
  */
-import type { LineLog } from "@strata/core/store"
+import type { AppendLog } from "@strata/core/store"
 
 /** One conversation of a caller, and how far its list is known. */
 export interface CallerLine {
@@ -23,7 +23,7 @@ export interface CallerLog {
   append(line: CallerLine): Promise<void>
 }
 
-export const callerLog = (lines: LineLog): CallerLog => ({
+export const callerLog = (lines: AppendLog): CallerLog => ({
   read: async () => (await lines.read()).flatMap(lineIn),
   append: (line) => lines.append(JSON.stringify(line)),
 })

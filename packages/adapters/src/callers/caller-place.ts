@@ -1,8 +1,8 @@
 /** Where the conversations of callers are kept, and what is known of their lists. The project is looked up with the first request. */
 
 import type { Project } from "@strata/core/base"
-import { localUser, type Owner, placeFor } from "@strata/core/base"
-import { whichProject } from "@strata/core/projects"
+import { localUser, namespaceFor, type Owner } from "@strata/core/base"
+import { resolveProject } from "@strata/core/projects"
 import { earlierNames, journalDirectory, storeFrom, strataDirectory } from "@strata/core/store"
 import { type CallerLog, callerLog } from "./caller-log.ts"
 
@@ -28,7 +28,7 @@ export class CallerPlace {
   /** Where the journals are. */
   async directory(): Promise<string> {
     const { name } = await this.#named()
-    return journalDirectory(this.#root, { project: placeFor(name, this.#options.owner) })
+    return journalDirectory(this.#root, { project: namespaceFor(name, this.#options.owner) })
   }
 
   /** Written under the project's name, and read also under those of earlier versions. */
@@ -41,7 +41,7 @@ export class CallerPlace {
 
   #named(): Promise<Project> {
     const { cwd, env, project } = this.#options
-    this.#project ??= whichProject({ cwd, env, root: this.#root, project })
+    this.#project ??= resolveProject({ cwd, env, root: this.#root, project })
     return this.#project
   }
 
@@ -57,7 +57,7 @@ export class CallerPlace {
     const store = storeFrom(this.#options)
     const earlier = await earlierNames({ store, project, owner })
     return [...earlier, project.name].map((name) =>
-      callerLog(store.log({ project: placeFor(name, owner), name: "callers" })),
+      callerLog(store.log({ project: namespaceFor(name, owner), name: "callers" })),
     )
   }
 }

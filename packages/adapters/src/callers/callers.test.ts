@@ -1,10 +1,10 @@
 import { expect, test } from "vitest"
-import type { CallerMessage } from "../../../core/src/messages/caller-key.ts"
+import type { ClientMessage } from "../../../core/src/messages/message-identity.ts"
 import type { CallerLine } from "./caller-log.ts"
 import { Callers } from "./callers.ts"
 
-const said = (text: string): CallerMessage => ({ role: "user", content: [{ type: "text", text }] })
-const answered = (text: string): CallerMessage => ({ role: "assistant", content: [{ type: "text", text }] })
+const said = (text: string): ClientMessage => ({ role: "user", content: [{ type: "text", text }] })
+const answered = (text: string): ClientMessage => ({ role: "assistant", content: [{ type: "text", text }] })
 const MAIN = { id: "one", tools: ["Bash", "Read"] }
 const EXPLORER = { id: "one", tools: ["Read"] }
 
@@ -46,11 +46,11 @@ test("BEY-14 a first request that is sent again goes on in its conversation, als
 })
 
 const NO_ID = { tools: ["look"] }
-const called = (id: string): CallerMessage => ({
+const called = (id: string): ClientMessage => ({
   role: "assistant",
   content: [{ type: "tool_use", id, name: "look", input: {} }],
 })
-const given = (id: string): CallerMessage => ({
+const given = (id: string): ClientMessage => ({
   role: "user",
   content: [{ type: "tool_result", tool_use_id: id, content: "x" }],
 })

@@ -5,8 +5,15 @@
  */
 
 import { type GivenMessage, givenMessages, isCallersSummary, type Reader } from "@strata/core/conversation"
-import type { CallerMessage } from "@strata/core/messages"
-import { blocksIn, digestOf, hasTellingCall, hasTellingText, type MessageTrace, nextLink } from "@strata/core/messages"
+import type { ClientMessage } from "@strata/core/messages"
+import {
+  blocksIn,
+  digestOf,
+  hasDistinctiveText,
+  hasRandomCallId,
+  type MessageIdentity,
+  nextChainKey,
+} from "@strata/core/messages"
 import type { CallerLine, CallerLog } from "./caller-log.ts"
 
 /** What is known about who sends a list. */
@@ -52,7 +59,7 @@ const MAX_TAILS = 10_000
 export class Callers {
   readonly #log: CallerLog
   readonly #newId: () => string
-  readonly #messages: (messages: readonly CallerMessage[]) => readonly GivenMessage[]
+  readonly #messages: (messages: readonly ClientMessage[]) => readonly GivenMessage[]
   readonly #known = new Map<string, Known>()
   /** The newest conversation that has a link. */
   readonly #holders = new Map<string, string>()
@@ -73,7 +80,7 @@ export class Callers {
   /** `isBusy`: whether a conversation waits for an answer. Another list that goes another way is then another conversation. */
   async find(
     identity: CallerIdentity,
-    messages: readonly CallerMessage[],
+    messages: readonly ClientMessage[],
     isBusy: IsBusy = () => false,
   ): Promise<FoundConversation> {
     await this.load()
@@ -119,7 +126,7 @@ export class Callers {
   }
 
   /** The list has been followed in this conversation, and answered so. */
-  async note(conversation: string, identity: CallerIdentity, messages: readonly CallerMessage[]): Promise<void> {
+  async note(conversation: string, identity: CallerIdentity, messages: readonly ClientMessage[]): Promise<void> {
     const given = this.#messages(messages)
     for (const { trace } of given.slice(-TAIL)) if (trace.key !== "") this.#tails.set(trace.key, conversation)
     for (const [oldest] of this.#tails) {
@@ -181,7 +188,7 @@ export class Callers {
   }
 
   /** A caller without an id has summarised or dropped the beginning of its list: what it kept is known. */
-  #shortened(messages: readonly CallerMessage[], tools: string): string | undefined {
+  #shortened(messages: readonly ClientMessage[], tools: string): string | undefined {
     const holders = this.#messages(messages).map(({ message, trace }) =>
       isAnswer(message) ? this.#tails.get(trace.key) : undefined,
     )
@@ -223,7 +230,7 @@ const newestOnly = <T>(own: readonly T[], chain: readonly Link[]): T | undefined
   own.length === 1 && chain.at(-1)?.isAnswered ? own[0] : undefined
 
 /** Answers with calls: ids of calls are like no others. */
-const isAnswer = (message: CallerMessage): boolean => message.role === "assistant" && hasTellingCall(message)
+const isAnswer = (message: ClientMessage): boolean => message.role === "assistant" && hasRandomCallId(message)
 
 /** As a caller has it that keeps only the last words of each turn. */
 function withoutCalls(given: readonly GivenMessage[]): readonly GivenMessage[] {
@@ -238,7 +245,7 @@ function withoutCalls(given: readonly GivenMessage[]): readonly GivenMessage[] {
 /** Of the list without its calls, from the first answer on that no other conversation has by chance. */
 function wordLinks(given: readonly GivenMessage[]): readonly string[] {
   const words = withoutCalls(given)
-  const first = words.findIndex(({ message }) => message.role === "assistant" && hasTellingText(message))
+  const first = words.findIndex(({ message }) => message.role === "assistant" && hasDistinctiveText(message))
   return first < 0 ? [] : linksOf(words).slice(linksOf(words.slice(0, first)).length)
 }
 
@@ -265,12 +272,12 @@ function chainOf(given: readonly GivenMessage[]): readonly Link[] {
 }
 
 /** A reader that keeps traces gives the same ones again, mostly after the same messages. */
-const links = new WeakMap<MessageTrace, { readonly before: string; readonly link: string }>()
+const links = new WeakMap<MessageIdentity, { readonly before: string; readonly link: string }>()
 
-function linkAfter(before: string, trace: MessageTrace): string {
+function linkAfter(before: string, trace: MessageIdentity): string {
   const known = links.get(trace)
   if (known?.before === before) return known.link
-  const link = nextLink(before, trace.exactKey ?? trace.key)
+  const link = nextChainKey(before, trace.exactKey ?? trace.key)
   links.set(trace, { before, link })
   return link
 }

@@ -3,7 +3,7 @@
 import type { Conversation, ConversationOptions, SettingsInput } from "@strata/core"
 import { RECALL_TOOL } from "@strata/core/agent"
 import type { Owner } from "@strata/core/base"
-import { kindOfError, messageOf, Queue, randomIds, reasonOf } from "@strata/core/base"
+import { errorKind, errorMessage, errorReason, randomIds, SerialQueue } from "@strata/core/base"
 import {
   givenMessages,
   isReadableList,
@@ -100,7 +100,7 @@ export class CallerConversations<R extends CallerRequest> {
   readonly #ready = new Map<string, ManagedConversation>()
   /** Requests that have found their conversation, and that it has not taken yet. */
   readonly #claims = new Map<string, number>()
-  readonly #finding = new Queue()
+  readonly #finding = new SerialQueue()
   #taking = 0
   readonly #closed = new Map<string, ConversationStatus>()
   /** Keys are in them: they are nowhere but here. */
@@ -124,10 +124,10 @@ export class CallerConversations<R extends CallerRequest> {
     this.#taking++
     return this.#planned(request)
       .catch((error: unknown) => {
-        const reason = messageOf(error)
+        const reason = errorMessage(error)
         this.#log(`A request was sent unchanged: ${reason}`)
         // a server may see it, so its kind only: what an error says can quote the conversation
-        return this.#others.plan(request.body, { passedThrough: `a failure (${kindOfError(error)})`, reason })
+        return this.#others.plan(request.body, { passedThrough: `a failure (${errorKind(error)})`, reason })
       })
       .finally(() => this.#taking--)
   }
@@ -168,7 +168,9 @@ export class CallerConversations<R extends CallerRequest> {
         const { content } = plan.hiddenTool ? splicedAnswer(before, answer, splicing) : answer
         const noted = this.#callers
           .note(conversation, caller, [...messages, { role: "assistant", content }])
-          .catch((error: unknown) => this.#log(`${conversation}: not noted for the next process, ${reasonOf(error)}`))
+          .catch((error: unknown) =>
+            this.#log(`${conversation}: not noted for the next process, ${errorReason(error)}`),
+          )
         await plan.answered(answer)
         await noted
       },
@@ -268,7 +270,7 @@ export class CallerConversations<R extends CallerRequest> {
     const last = chat.views.followed.messages[this.#matched(chat, request).known - 1]
     // without the copy it begins with the client's list
     if (last)
-      await chat.branch(last.uuid, to).catch((error: unknown) => this.#log(`${to}: no fork, ${reasonOf(error)}`))
+      await chat.branch(last.uuid, to).catch((error: unknown) => this.#log(`${to}: no fork, ${errorReason(error)}`))
   }
 
   #recalls(body: Body): boolean {

@@ -6,10 +6,10 @@
 import type { ToolDefinition, ToolResult } from "@strata/core"
 import { recallTool } from "@strata/core"
 import { RECALL_TOOL } from "@strata/core/agent"
-import { randomIds, reasonOf } from "@strata/core/base"
+import { errorReason, randomIds } from "@strata/core/base"
 import { isToolUse, type ToolUse, toBlocks } from "@strata/core/messages"
 import type { RecallSource } from "@strata/core/recall"
-import { recalled } from "@strata/core/recall"
+import { runRecall } from "@strata/core/recall"
 import type { Body } from "./plan.ts"
 import { writtenLike } from "./source-text.ts"
 
@@ -71,8 +71,8 @@ export async function roundOf(answer: Body, past: RecallSource, before: number):
 export function recallResults(calls: readonly ToolUse[], past: RecallSource): Promise<readonly ToolResult[]> {
   return Promise.all(
     calls.map(async ({ id, input }): Promise<ToolResult> => {
-      const { content, isError } = await recalled((input ?? {}) as never, past).catch((error: unknown) => ({
-        content: `Recall failed: ${reasonOf(error)}. The conversation is kept.`,
+      const { content, isError } = await runRecall((input ?? {}) as never, past).catch((error: unknown) => ({
+        content: `Recall failed: ${errorReason(error)}. The conversation is kept.`,
         isError: true,
       }))
       return { type: "tool_result", tool_use_id: id, content, ...(isError ? { is_error: true } : {}) } as ToolResult

@@ -2,7 +2,7 @@
  * How a caller wrote its body and its messages. What is sent in the place of a body is spliced into the caller's own text: what we did not
  * decide on leaves as the bytes that came.
  */
-import { membersOf, respelled } from "@strata/core/messages"
+import { listMembers, respell } from "@strata/core/messages"
 import type { Body } from "./plan.ts"
 
 interface BodyText {
@@ -57,7 +57,7 @@ export function textAround(
 ): { readonly front: string; readonly after: string; readonly end: string } | undefined {
   const source = bodies.get(body)
   if (!source) return undefined
-  const text = respelled(source.text, { ...source.body, messages: [] }, { ...body, messages: [] })
-  const { start } = membersOf(text).find(({ key }) => key === "messages")!
+  const text = respell(source.text, { ...source.body, messages: [] }, { ...body, messages: [] })
+  const { start } = listMembers(text).find(({ key }) => key === "messages")!
   return { front: text.slice(0, start + 1), after: source.after, end: text.slice(start + 1) }
 }

@@ -71,7 +71,7 @@ export function ownModel(last: () => LastCall, { models }: OwnModelOptions = {})
       throw asModelError(error, { read: readFailure, context: { provider, attempts, secrets: [] } })
     }
     if (signal?.aborted) throw new ModelAbortedError(provider)
-    if (!whole) throw new ConnectionLostError({ provider, attempts, said: "the answer ended early" })
+    if (!whole) throw new ConnectionLostError({ provider, attempts, providerMessage: "the answer ended early" })
     const response = responseOf(whole, { model: name, dialect, body: request as unknown as Fields })
     yield { type: "response", response: response as unknown as ModelResponse }
   }
@@ -171,11 +171,11 @@ function readFailure(error: unknown): ProviderFailure | undefined {
   if (!refusal) return undefined
   const { status, error: body } = refusal
   const inner = isRecord(body) && isRecord(body.error) ? body.error : body
-  const said =
+  const message =
     isRecord(inner) && typeof inner.message === "string"
       ? inner.message
       : error instanceof Error
         ? error.message
         : String(error)
-  return { status, said, type: isRecord(inner) && typeof inner.type === "string" ? inner.type : undefined }
+  return { status, message, type: isRecord(inner) && typeof inner.type === "string" ? inner.type : undefined }
 }

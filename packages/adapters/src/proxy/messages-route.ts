@@ -4,7 +4,7 @@
  */
 import type { IncomingMessage } from "node:http"
 import type { Clock } from "@strata/core"
-import { kindOfError } from "@strata/core/base"
+import { errorKind } from "@strata/core/base"
 import { asBytes } from "../callers/body.ts"
 import { CONVERSATION_HEADER } from "../callers/http/client-identity.ts"
 import type { ParsedBodies } from "../callers/http/parsed-bodies.ts"
@@ -91,7 +91,7 @@ const queryOf = (path: string): string => (path.includes("?") ? path.slice(path.
 
 /** Its kind only: what an error says can quote the conversation. */
 const failureOf = (outcome: Exclude<Outcome<unknown>, { kind: "done" }>, { planMs }: ProxyLimits): string =>
-  outcome.kind === "late" ? `no decision within ${planMs / 1000} seconds` : `a failure (${kindOfError(outcome.error)})`
+  outcome.kind === "late" ? `no decision within ${planMs / 1000} seconds` : `a failure (${errorKind(outcome.error)})`
 
 /** A planned request, from the first byte sent to the last one answered. */
 class Course {
@@ -145,7 +145,7 @@ class Course {
     try {
       return body && asBytes(body)
     } catch (error) {
-      this.#problems.push(`not written: ${kindOfError(error)}`)
+      this.#problems.push(`not written: ${errorKind(error)}`)
       return undefined
     }
   }

@@ -2,7 +2,7 @@
 
 import { hash } from "node:crypto"
 import type { IncomingMessage, ServerResponse } from "node:http"
-import { escaped, kindOfError, reasonOf } from "@strata/core/base"
+import { errorKind, errorReason, escapeInvisible } from "@strata/core/base"
 import type { ConversationStatus } from "../callers/plan.ts"
 import { type ApiError, overloaded, permissionError, sendError } from "./api-error.ts"
 import { admit } from "./doors/admission.ts"
@@ -119,7 +119,7 @@ export class Requests {
     const running = handle({ request, response, busy, signal: gone.signal }, this.#parts)
       .catch((error: unknown) => {
         response.destroy()
-        return `failed: ${kindOfError(error)}`
+        return `failed: ${errorKind(error)}`
       })
       .then(async (line) => {
         await closed
@@ -162,7 +162,7 @@ async function handle({ request, response, busy, signal }: Handled, parts: Serve
   const admission = admit(request, parts.secret)
   if (admission.kind === "refused") return refuse(permissionError(admission.why))
   const { path, query } = admission
-  const name = `${request.method} ${escaped(path).slice(0, MAX_LOGGED_CHARACTERS)}`
+  const name = `${request.method} ${escapeInvisible(path).slice(0, MAX_LOGGED_CHARACTERS)}`
   if (OWN.test(path)) return `${name} ${await answerStatus(path, { request, response }, parts)}`
   if (busy !== undefined) return refuse(overloaded(busy))
   if (parts.upstream.isCircle(request.rawHeaders)) return refuse(CIRCLE)
@@ -174,7 +174,7 @@ async function handle({ request, response, busy, signal }: Handled, parts: Serve
     if (signal.aborted) return `${name} the client went away`
     if (response.headersSent) breakOff(response)
     else sendError(response, unreachable(parts.upstream, error))
-    return `${name} failed: ${reasonOf(error)}`
+    return `${name} failed: ${errorReason(error)}`
   }
 }
 
@@ -188,7 +188,7 @@ const CIRCLE: ApiError = {
 const unreachable = (upstream: Upstream, error: unknown): ApiError => ({
   status: 502,
   type: "api_error",
-  message: `The proxy has no answer from ${upstream.name} (${reasonOf(error)}). Check the upstream's address and the network.`,
+  message: `The proxy has no answer from ${upstream.name} (${errorReason(error)}). Check the upstream's address and the network.`,
 })
 
 async function answerStatus(
@@ -208,7 +208,7 @@ async function answerStatus(
     return error(404, "not_found_error", "There is /_strata/ and /_strata/status.")
   const rows = await withinLimit(() => plans.status(), { ms: limits.planMs, clock })
   if (rows.kind !== "done") {
-    const why = rows.kind === "late" ? "it took too long" : kindOfError(rows.error)
+    const why = rows.kind === "late" ? "it took too long" : errorKind(rows.error)
     return error(500, "api_error", `The status cannot be read: ${why}.`)
   }
   response.writeHead(200, isPage ? PAGE_HEADERS : STATUS_HEADERS)

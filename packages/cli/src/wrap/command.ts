@@ -287,7 +287,7 @@ async function modeFor(
 ): Promise<Mode> {
   const chosenMode = manage ? "manage" : observe ? "observe" : undefined
   if (chosenMode) await rememberMode(chosenMode, project)
-  return said ?? (await rememberedMode(project)) ?? "observe"
+  return chosenMode ?? (await rememberedMode(project)) ?? "observe"
 }
 
 function observing(program: string): string {

@@ -1,14 +1,14 @@
 /** What `add` and `record` accept, checked and turned into drafts. Bad content is refused before it reaches the journal. */
-import { InvalidContentError, reasonOf } from "../base/errors.ts"
+import { errorReason, InvalidContentError } from "../base/errors.ts"
 import type { EntryDraft, MessageDraft } from "../journal/entries.ts"
 import { attachmentFlaw } from "../messages/attachment-texts.ts"
 import { type Block, type Content, isText, isToolUse, type TextBlock, toBlocks } from "../messages/blocks.ts"
-import { callsIn, saidInResults } from "../messages/caller-key.ts"
 import { NotJsonError, plainJson } from "../messages/exact-json.ts"
 import { REQUEST_BYTES } from "../messages/media.ts"
+import { callsIn, findUserTextInResults } from "../messages/message-identity.ts"
 import { type CallChanges, contentOf, type Usage, usableUsage } from "../messages/messages.ts"
-import { inWords, isRecord } from "../messages/shapes/shapes.ts"
-import { type Checked, isNewToUs, problemIn } from "../messages/usable.ts"
+import { describeFlaw, isRecord } from "../messages/shapes/shapes.ts"
+import { type ContentSource, findProblem, isUnknownBlock } from "../messages/usable.ts"
 import type { Views } from "../views/views.ts"
 
 // Message objects of other libraries, known by their shape. A plain text is taken. For the rest, which would lose a part, the error names
@@ -244,11 +244,11 @@ export function checkedCopy(content: unknown, role: "user" | "assistant", name?:
 const tooLong = (name: string) => `${name} is longer than the ${REQUEST_BYTES} bytes that a request may have`
 
 /** Frozen lists of blocks, and the role that they were checked for. */
-const checkedAs = new WeakMap<readonly unknown[], Checked["role"]>()
+const checkedAs = new WeakMap<readonly unknown[], ContentSource["role"]>()
 
-function copyOf(given: readonly unknown[], checked: Checked): readonly Block[] {
+function copyOf(given: readonly unknown[], checked: ContentSource): readonly Block[] {
   const blocks = asPlainJson(given, checked.path ?? "content")
-  const problem = problemIn(blocks, checked)
+  const problem = findProblem(blocks, checked)
   if (problem !== undefined) throw new InvalidContentError(problem)
   const long = blocks.findIndex((block) => isText(block as Block) && (block as TextBlock).text.length > REQUEST_BYTES)
   if (long >= 0) throw new InvalidContentError(tooLong(`block ${long} of ${checked.subject}`))
@@ -262,7 +262,7 @@ export function asPlainJson<T>(value: T, path: string): T {
     return plainJson(value, path)
   } catch (error) {
     if (error instanceof NotJsonError) throw new InvalidContentError(`${error.at} ${error.message}`)
-    throw new InvalidContentError(`${path} cannot be read (${reasonOf(error)})`)
+    throw new InvalidContentError(`${path} cannot be read (${errorReason(error)})`)
   }
 }
 
@@ -270,12 +270,12 @@ export function asPlainJson<T>(value: T, path: string): T {
 export function checkDraft(draft: EntryDraft): void {
   if (draft.type === "attachment") {
     const flaw = attachmentFlaw(draft.attachment)
-    if (flaw) throw new InvalidContentError(`the attachment ${inWords(flaw)}`)
+    if (flaw) throw new InvalidContentError(`the attachment ${describeFlaw(flaw)}`)
   } else if ((draft.type === "user" || draft.type === "assistant") && !draft.asSent) {
     const { content } = draft.message
     const role = draft.type === "user" ? "user" : "response"
     if (typeof content === "string" || checkedAs.get(content) === role) return
-    const problem = problemIn(content, { role, subject: `a message of the ${draft.type}` })
+    const problem = findProblem(content, { role, subject: `a message of the ${draft.type}` })
     if (problem !== undefined) throw new InvalidContentError(problem)
   }
 }
@@ -287,7 +287,7 @@ export function responseDraft(response: IncomingResponse, model: string): Respon
   const content = blocksOf(ownShape(response, "the response"))
   const usage = usableUsage(response.usage ?? undefined)
   const { id, model: answering, hiddenCalls } = response
-  const asReceived = content.flatMap((block, at) => (isNewToUs({ ...block }) ? at : []))
+  const asReceived = content.flatMap((block, at) => (isUnknownBlock({ ...block }) ? at : []))
   return {
     type: "assistant",
     ...(asReceived.length > 0 ? { asReceived } : {}),
@@ -331,7 +331,7 @@ export function withUsersWords(drafts: readonly MessageDraft[], { context }: Vie
       return draft
     }
     if (draft.type !== "user" || draft.saidInResults) return draft
-    const said = saidInResults(toBlocks(draft.message.content), calls)
+    const said = findUserTextInResults(toBlocks(draft.message.content), calls)
     return said.length > 0 ? { ...draft, saidInResults: said } : draft
   })
 }

@@ -17,7 +17,7 @@ import { fileStore } from "../../src/journal/file/file-store.ts"
 import { memoryStore } from "../../src/journal/in-memory/store.ts"
 import type { Store } from "../../src/journal/store.ts"
 import type { ModelRequest } from "../../src/messages/request.ts"
-import { executed } from "../../src/tools/defaults.ts"
+import { executeTool } from "../../src/tools/defaults.ts"
 import type { Tool } from "../../src/tools/tool.ts"
 import { serialiseRequest } from "../../src/views/context/request.ts"
 import { temporaryRoot } from "../journal-files.ts"
@@ -138,7 +138,7 @@ describe("MSG-14 a malformed piece through the door", () => {
       await chat.record({ content: [CALL] })
       const tool = { name: "Look", execute: async () => ({ content: [block] }) } as unknown as Tool
       try {
-        const { content, isError } = await executed(tool, {}, testContext()).catch((error: Error) => ({
+        const { content, isError } = await executeTool(tool, {}, testContext()).catch((error: Error) => ({
           content: error.message,
           isError: true,
         }))

@@ -10,17 +10,17 @@ import { isSafeId, localUser, realPath, SerialQueue } from "@strata/core/base"
 import { parseHandle } from "@strata/core/messages"
 import { resolveProject } from "@strata/core/projects"
 import {
-  foundText,
-  type JournalAnswer,
   type JournalSearch,
+  type JournalSearchResult,
   journalSearchIn,
-  placesNamed,
+  quoteMatch,
   type ReadableConversation,
   type RecallMatches,
   type RecallSearch,
   type RecallSource,
-  shortened,
-  stretchNamed,
+  resolveHandle,
+  resolveRange,
+  shortConversationId,
   textsIn,
 } from "@strata/core/recall"
 import {
@@ -113,7 +113,7 @@ export class ProjectRecall {
       search: (search) => this.#search(search, asker),
       findByHandle: async (handle) => {
         for await (const conversation of this.#having(handle, asker)) {
-          const places = await placesNamed(conversation, handle)
+          const places = await resolveHandle(conversation, handle)
           if (places.length > 0) return places
         }
         return []
@@ -121,7 +121,7 @@ export class ProjectRecall {
       range: async ({ from, to, ...filter }) => {
         const having = this.#having(from, asker)
         for (let next = await having.next(); !next.done; next = await having.next()) {
-          const stretch = await stretchNamed(next.value.journal, to === undefined ? { from } : { from, to })
+          const stretch = await resolveRange(next.value.journal, to === undefined ? { from } : { from, to })
           // the conversation stays open until its texts have been read
           if (stretch) return closeAfter(textsIn(next.value, { ...stretch, filter }), () => having.return(undefined))
         }
@@ -179,12 +179,13 @@ export class ProjectRecall {
       ...(isHere ? [] : await this.#inJournals(question, isLate)),
     ]
     const ids = new Map(transcripts.map(({ path, id }) => [path, id]))
-    const prefixOf = (source: string) => (source === current?.path ? "" : shortened(ids.get(source) ?? source))
+    const prefixOf = (source: string) =>
+      source === current?.path ? "" : shortConversationId(ids.get(source) ?? source)
     const all = answers.flatMap(({ found }) => found).sort((a, b) => b.score - a.score)
     const found = all.slice(0, asked.limit)
     const gaps = [...(isThrough ? [] : [LATE]), ...(where === "conversation" && !current ? [NOT_FOUND] : [])]
     return {
-      found: found.map((one) => foundText(one, prefixOf(one.source))),
+      found: found.map((one) => quoteMatch(one, prefixOf(one.source))),
       more: answers.reduce((sum, { more }) => sum + more, 0) + all.length - found.length,
       ...(gaps.length === 0 ? {} : { gap: gaps.join(" ") }),
     }
@@ -193,7 +194,7 @@ export class ProjectRecall {
   async #inJournals(
     question: Parameters<JournalSearch["search"]>[0],
     isLate: () => boolean,
-  ): Promise<readonly JournalAnswer[]> {
+  ): Promise<readonly JournalSearchResult[]> {
     const { projects } = await this.#placed()
     const searches = await Promise.all(projects.map((project) => this.#journalsOf(project)))
     const asked = searches.map(async (search) => (search ? [(await search.search(question, { isLate })).answer] : []))
@@ -223,7 +224,7 @@ export class ProjectRecall {
     const isFirst = (one: Transcript) => Number(one === current) * 2 + Number(indexed.has(one.path))
     for (const transcript of likely.toSorted((a, b) => isFirst(b) - isFirst(a))) {
       const { journal } = await this.#reader.read(transcript)
-      yield { journal, prefix: named ?? (transcript === current ? "" : shortened(transcript.id)) }
+      yield { journal, prefix: named ?? (transcript === current ? "" : shortConversationId(transcript.id)) }
     }
     yield* this.#journalsNamed(named)
   }
@@ -236,7 +237,7 @@ export class ProjectRecall {
       const journal: Journal | undefined = await store.open({ project, id }, { access: "read" }).catch(() => undefined)
       if (!journal) continue
       try {
-        yield { journal, prefix: named ?? shortened(id) }
+        yield { journal, prefix: named ?? shortConversationId(id) }
       } finally {
         await journal.close()
       }

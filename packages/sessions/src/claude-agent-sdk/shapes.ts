@@ -1,13 +1,13 @@
-/** The `SessionStore` of the Claude Agent SDK, by its shape. The names are the SDK's. */
+/** The shape of the `SessionStore` of the Claude Agent SDK, with the SDK's names. */
 
-/** Which transcript: a session's own, or with `subpath` that of one of its agents. */
+/** Identifies a transcript: a session's own or, with `subpath`, that of one of its agents. */
 export interface SessionKey {
   readonly projectKey: string
   readonly sessionId: string
   readonly subpath?: string
 }
 
-/** A line of a transcript. Only `uuid` is looked at: it says whether the line is there already. */
+/** A line of a transcript. Only `uuid` is read, to recognize lines that are stored already. */
 export interface SessionStoreEntry {
   type: string
   uuid?: string
@@ -15,14 +15,14 @@ export interface SessionStoreEntry {
   [field: string]: unknown
 }
 
-/** What the SDK knows of a session without its lines. `data` is the SDK's own. */
+/** What the SDK lists of a session without reading its lines. `data` belongs to the SDK. */
 export interface SessionSummaryEntry {
   sessionId: string
   mtime: number
   data: Record<string, unknown>
 }
 
-/** The function `foldSessionSummary` of the SDK. */
+/** The SDK's function `foldSessionSummary`. */
 export type FoldSessionSummary = (
   previous: SessionSummaryEntry | undefined,
   key: { projectKey: string; sessionId: string; subpath?: string },
@@ -30,7 +30,7 @@ export type FoldSessionSummary = (
   options?: { mtime?: number },
 ) => SessionSummaryEntry
 
-/** A session in a list: when it was last written to, in milliseconds. */
+/** A session in a list, with the time of its last write in milliseconds. */
 export interface ListedSession {
   sessionId: string
   mtime: number
@@ -42,7 +42,7 @@ export interface StrataSessionStore {
   listSessions(projectKey: string): Promise<ListedSession[]>
   /** Only with the option `foldSessionSummary`. */
   listSessionSummaries?(projectKey: string): Promise<SessionSummaryEntry[]>
-  /** What is deleted is no longer loaded or listed. Its lines stay in the journal, as everything does. */
+  /** Deleted sessions are no longer loaded or listed. */
   delete(key: SessionKey): Promise<void>
   listSubkeys(key: { readonly projectKey: string; readonly sessionId: string }): Promise<string[]>
 }

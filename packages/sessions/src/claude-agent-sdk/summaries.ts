@@ -1,9 +1,9 @@
 /**
- * What the SDK knows of each session without its lines. It is brought up to date when it is asked for, from the lines that are new since
- * then: writing lines costs nothing more, and lists cost what has changed.
+ * Stores the summaries with which the SDK lists sessions. They are updated on demand from new lines: writing lines costs nothing extra, and
+ * a list costs only what has changed.
  */
 import type { MemoryFileChange, MemoryFiles } from "@strata/core/store"
-import type { Place } from "../foreign/write-alone.ts"
+import type { JournalLocation } from "../external/exclusive-write.ts"
 import type { FoldSessionSummary, ListedSession, SessionSummaryEntry } from "./shapes.ts"
 import { liveLines } from "./transcripts.ts"
 
@@ -11,38 +11,39 @@ const FOLDER = ".summaries"
 
 const pathOf = (session: string) => `${FOLDER}/session-${session}.json`
 
-/** A session as it is now. */
-export interface SummarisedSession extends ListedSession {
-  readonly place: Place
+/** The current state of a session. */
+export interface SummarizedSession extends ListedSession {
+  readonly place: JournalLocation
   readonly bytes: number
 }
 
-interface KeptSummary {
+interface StoredSummary {
   readonly data: Record<string, unknown>
-  /** How many bytes of the journal are in it. */
+  /** Number of bytes of the journal that the summary covers. */
   readonly through: number
 }
 
-interface Summarising {
+interface SummaryInput {
   readonly files: MemoryFiles
-  readonly sessions: readonly SummarisedSession[]
+  readonly sessions: readonly SummarizedSession[]
   readonly projectKey: string
   readonly fold: FoldSessionSummary
 }
 
-export async function summariesOf({ files, sessions, projectKey, fold }: Summarising): Promise<SessionSummaryEntry[]> {
+export async function summariesOf({ files, sessions, projectKey, fold }: SummaryInput): Promise<SessionSummaryEntry[]> {
   const kept = new Map((await files.readAll({ folders: [FOLDER] })).map(({ path, text }) => [path, summaryIn(text)]))
   const changes: MemoryFileChange[] = []
   const summaries = await Promise.all(
     sessions.map(async ({ sessionId, mtime, place, bytes }) => {
       const path = pathOf(place.address.id)
       const found = kept.get(path)
-      const before = found && found.through <= bytes ? found : undefined // a longer one is of a session that was deleted
+      // a summary that covers more bytes belongs to a session that was deleted
+      const before = found && found.through <= bytes ? found : undefined
       if (before?.through === bytes) return { sessionId, mtime, data: before.data }
       const { lines, end } = await liveLines(place, before?.through ?? 0)
       const previous = before && { sessionId, mtime, data: before.data }
       const { data } = fold(previous, { projectKey, sessionId }, lines, { mtime })
-      changes.push({ path, text: JSON.stringify({ data, through: end } satisfies KeptSummary) })
+      changes.push({ path, text: JSON.stringify({ data, through: end } satisfies StoredSummary) })
       return { sessionId, mtime, data }
     }),
   )
@@ -50,16 +51,16 @@ export async function summariesOf({ files, sessions, projectKey, fold }: Summari
   return summaries
 }
 
-/** What was said in a deleted session is in no list. */
+/** Removes the summary of a deleted session, so that no list contains its content. */
 export async function forgetSummary(files: MemoryFiles, session: string): Promise<void> {
   const path = pathOf(session)
-  if ((await files.read(path)) !== undefined) await files.install([{ path, text: undefined }], { forGood: true })
+  if ((await files.read(path)) !== undefined) await files.install([{ path, text: undefined }], { permanent: true })
 }
 
-/** One that cannot be read is made again. */
-function summaryIn(text: string | undefined): KeptSummary | undefined {
+/** Parses a stored summary. An unreadable one is computed again. */
+function summaryIn(text: string | undefined): StoredSummary | undefined {
   try {
-    const { data, through } = JSON.parse(text ?? "null") as Partial<KeptSummary>
+    const { data, through } = JSON.parse(text ?? "null") as Partial<StoredSummary>
     return typeof data === "object" && typeof through === "number" ? { data, through } : undefined
   } catch {
     return undefined

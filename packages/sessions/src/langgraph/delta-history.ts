@@ -1,41 +1,41 @@
-/** What led to the value of a delta channel: the writes along the ancestors of a checkpoint, from the nearest that has a value on. */
+/** Reads the history of delta channels: the writes along the ancestors of a checkpoint, back to the nearest one with a value. */
 import type { CheckpointPendingWrite, DeltaChannelHistory } from "@langchain/langgraph-checkpoint"
-import { type Node, Piece } from "./nodes.ts"
+import { Leaf, type Node } from "./nodes.ts"
 import type { Segment } from "./segment.ts"
-import type { Serialised } from "./serialised.ts"
-import type { Reading } from "./thread.ts"
-import { type Wanted, writesIn } from "./tuple.ts"
+import type { ValueSerializer } from "./serialized.ts"
+import type { ThreadReader } from "./thread.ts"
+import { type CheckpointRequest, writesIn } from "./tuple.ts"
 
-interface Asked {
-  readonly reading: Reading
-  readonly wanted: Wanted
+interface DeltaHistoryInput {
+  readonly reading: ThreadReader
+  readonly wanted: CheckpointRequest
   readonly channels: readonly string[]
-  readonly serialised: Serialised
+  readonly serializer: ValueSerializer
 }
 
 export async function deltaHistory({
   reading,
-  wanted: { ns, id: given },
+  wanted: { ns, id: requestedId },
   channels,
-  serialised,
-}: Asked): Promise<Record<string, DeltaChannelHistory>> {
+  serializer,
+}: DeltaHistoryInput): Promise<Record<string, DeltaChannelHistory>> {
   const { segment, find } = reading
   const newestFirst = new Map(channels.map((channel) => [channel, [] as CheckpointPendingWrite[]]))
   const seeds = new Map<string, unknown>()
   const open = new Set(channels)
-  const channelsIn = new ChannelsIn(ns)
-  const id = given ?? segment.newestOf(ns)
+  const channelsIn = new ChannelIndex(ns)
+  const id = requestedId ?? segment.newestOf(ns)
   const first = id === undefined ? undefined : await find(ns, id)
   let at = first && id !== undefined ? first.parentOf(ns, id) : undefined
   while (at !== undefined && open.size > 0) {
     const holder: Segment | undefined = await find(ns, at)
     if (!holder) break
-    const writes = await writesIn(holder, { ns, id: at }, serialised)
+    const writes = await writesIn(holder, { ns, id: at }, serializer)
     for (const channel of open) newestFirst.get(channel)!.push(...ofChannel(writes, channel).toReversed())
     for (const channel of channelsIn.of(holder, at)) {
       if (!open.delete(channel)) continue
       const value = channelOf(holder.stateOf(ns, at), channel)
-      if (value) seeds.set(channel, await serialised.unpack(value))
+      if (value) seeds.set(channel, await serializer.unpack(value))
     }
     at = holder.parentOf(ns, at)
   }
@@ -47,12 +47,12 @@ export async function deltaHistory({
   )
 }
 
-/** Tasks in the order of their ids, and the writes of a task as it made them. */
+/** Writes ordered by task id, and the writes of a task in their own order. */
 const ofChannel = (writes: readonly CheckpointPendingWrite[], channel: string): readonly CheckpointPendingWrite[] =>
   writes.filter(([, each]) => each === channel).toSorted(([one], [other]) => (one < other ? -1 : one > other ? 1 : 0))
 
-/** The channels with a value, for each checkpoint of a segment. A segment is gone through once. */
-class ChannelsIn {
+/** The channels with a value, for each checkpoint of a segment. Each segment is replayed once. */
+class ChannelIndex {
   readonly #ns: string
   readonly #known = new Map<Segment, ReadonlyMap<string, readonly string[]>>()
 
@@ -76,7 +76,7 @@ function* withChannels(segment: Segment, ns: string) {
     const values = fieldOf(fieldOf(state, "checkpoint"), "channel_values")
     yield {
       id: line.id,
-      channels: values && !(values instanceof Piece) && values.kind === "map" ? [...values.fields.keys()] : [],
+      channels: values && !(values instanceof Leaf) && values.kind === "map" ? [...values.fields.keys()] : [],
     }
   }
 }
@@ -85,4 +85,4 @@ const channelOf = (state: Node | undefined, channel: string): Node | undefined =
   fieldOf(fieldOf(fieldOf(state, "checkpoint"), "channel_values"), channel)
 
 const fieldOf = (node: Node | undefined, name: string): Node | undefined =>
-  node && !(node instanceof Piece) && node.kind === "map" ? node.fields.get(name) : undefined
+  node && !(node instanceof Leaf) && node.kind === "map" ? node.fields.get(name) : undefined

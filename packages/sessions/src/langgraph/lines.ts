@@ -1,77 +1,77 @@
 /**
- * The lines of a thread's journal. Core passes over them: to it they are decisions of a kind that it does not know. A thread is written in
- * segments. Each begins with a boundary and can be read without those before it.
+ * The lines of a thread's journal. Core ignores them as decisions of an unknown kind. A thread is written in segments. Each begins with a
+ * boundary and can be read without earlier segments.
  */
 import { uuidFrom } from "@strata/core/base"
 import type { Entry } from "@strata/core/store"
-import type { Change, Stored } from "./nodes.ts"
+import type { Change, StoredLeaf } from "./nodes.ts"
 
 const SUBTYPE = "langgraph"
 
-/** A segment begins. */
+/** The first line of a segment. */
 export interface SegmentLine {
   readonly kind: "segment"
   readonly uuid: string
   readonly segment: number
   readonly thread: string
-  /** Where other checkpoints are: the newest of each namespace, and those that are not where their own line is found. */
-  readonly elsewhere: readonly Elsewhere[]
+  /** Segments of other checkpoints: of the newest in each namespace, and of those that were written again in a later segment. */
+  readonly elsewhere: readonly CheckpointLocation[]
 }
 
-export interface Elsewhere {
+export interface CheckpointLocation {
   readonly ns: string
   readonly id: string
   readonly segment: number
   readonly isNewest?: true
-  /** It was written again there. Its first line is in an earlier segment. */
+  /** Whether the checkpoint was written again in that segment. Its first line is in an earlier one. */
   readonly isMoved?: true
 }
 
-/** New pieces that a line brings. They are numbered through the segment. */
-interface BringsPieces {
+/** New leaves that a line contains, numbered through the segment. */
+interface NewLeaves {
   readonly first: number
-  readonly values: readonly Stored[]
-  /** About how many characters the segment has with this line. */
+  readonly values: readonly StoredLeaf[]
+  /** Approximate size of the segment up to this line, in characters. */
   readonly bytes: number
 }
 
-export interface CheckpointLine extends BringsPieces {
+export interface CheckpointLine extends NewLeaves {
   readonly kind: "checkpoint"
   readonly uuid: string
   readonly segment: number
   readonly ns: string
   readonly id: string
   readonly parent?: string
-  /** The line that the change is based on: the one before it of the same namespace and segment. */
+  /** The line that the change is based on: the previous line of the same namespace and segment. */
   readonly base?: string
   readonly change: Change
-  /** The checkpoint was written before: this line counts. */
+  /** Set if the checkpoint was written before. Then this line replaces the earlier one. */
   readonly again?: true
-  /** From how many characters on it is asked again whether a new segment is due. */
+  /** Size in characters at which to check again whether a new segment is due. */
   readonly lookAt?: number
 }
 
-export interface WritesLine extends BringsPieces {
+export interface WritesLine extends NewLeaves {
   readonly kind: "writes"
   readonly uuid: string
   readonly segment: number
   readonly ns: string
-  /** The checkpoint that they follow. */
+  /** The checkpoint that the writes follow. */
   readonly id: string
   readonly task: string
   readonly writes: readonly (readonly [index: number, channel: string, value: Change])[]
 }
 
-export type Line = SegmentLine | CheckpointLine | WritesLine
+export type ThreadLine = SegmentLine | CheckpointLine | WritesLine
 
-/** The same parts always give the same id, so a line that is written again is recognised. */
+/** Returns the same id for the same parts, so that a line that is written again is recognized. */
 export const lineId = (...parts: readonly (string | number)[]): string => uuidFrom(JSON.stringify(parts))
 
 export const segmentId = (segment: number): string => lineId("segment", segment)
 export const checkpointId = (ns: string, id: string): string => lineId("checkpoint", ns, id)
 
-/** The entries for some lines. A boundary comes before a segment, so that reading the newest one reads nothing older. */
-export const entriesOf = (lines: readonly Line[], timestamp: string): readonly Entry[] =>
+/** The entries for lines. A boundary precedes each new segment, so that reading the newest segment reads nothing older. */
+export const entriesOf = (lines: readonly ThreadLine[], timestamp: string): readonly Entry[] =>
   lines.flatMap((line) => {
     const entry = { type: "strata", subtype: SUBTYPE, parentUuid: null, timestamp, ...line } as unknown as Entry
     return line.kind === "segment" && line.segment > 0 ? [boundary(line, timestamp), entry] : [entry]
@@ -86,13 +86,13 @@ const boundary = ({ segment }: SegmentLine, timestamp: string): Entry => ({
   compactMetadata: { trigger: "auto", preTokens: 0 },
 })
 
-/** The line of an entry, if it is one of ours. */
-export function lineOf(entry: Entry): Line | undefined {
-  const line = entry as unknown as Line & { readonly type: string; readonly subtype?: string }
+/** The LangGraph line of an entry, if it has one. */
+export function lineOf(entry: Entry): ThreadLine | undefined {
+  const line = entry as unknown as ThreadLine & { readonly type: string; readonly subtype?: string }
   return line.type === "strata" && line.subtype === SUBTYPE && isLine(line) ? line : undefined
 }
 
-/** A journal that someone edited may hold anything. */
+/** Validates a line, because a journal may have been edited. */
 function isLine(line: Partial<Record<keyof CheckpointLine | keyof WritesLine | keyof SegmentLine, unknown>>): boolean {
   if (typeof line.segment !== "number") return false
   if (line.kind === "segment") return typeof line.thread === "string" && Array.isArray(line.elsewhere)

@@ -1,84 +1,97 @@
-/** Checkpoints of a thread or of all threads, the largest id first. A segment is read when it can have the next one. */
+/** Lists checkpoints of one thread or all threads, the largest id first. A segment is read only when it can contain the next one. */
 import type { RunnableConfig } from "@langchain/core/runnables"
 import type { CheckpointListOptions, CheckpointTuple } from "@langchain/langgraph-checkpoint"
-import { copyOf, type MapNode, Piece } from "./nodes.ts"
+import { copyOf, Leaf, type MapNode } from "./nodes.ts"
 import type { Segment } from "./segment.ts"
-import type { Serialised } from "./serialised.ts"
-import type { Thread } from "./thread.ts"
+import type { ValueSerializer } from "./serialized.ts"
+import type { ThreadJournal } from "./thread.ts"
 import type { Threads } from "./threads.ts"
 import { tupleIn } from "./tuple.ts"
 
-interface Listing {
+interface ListInput {
   readonly threads: Threads
-  readonly serialised: Serialised
+  readonly serializer: ValueSerializer
   readonly config: RunnableConfig
   readonly options: CheckpointListOptions
 }
 
-export async function* listed({ threads, serialised, config, options }: Listing): AsyncGenerator<CheckpointTuple> {
+export async function* listCheckpoints({
+  threads,
+  serializer,
+  config,
+  options,
+}: ListInput): AsyncGenerator<CheckpointTuple> {
   const { thread_id, checkpoint_ns, checkpoint_id } = (config.configurable ?? {}) as Readonly<Record<string, unknown>>
   const { before, limit = Number.POSITIVE_INFINITY, filter = {} } = options
   const end: unknown = before?.configurable?.checkpoint_id
   const only = typeof checkpoint_ns === "string" ? checkpoint_ns : undefined
-  const isWanted = ({ ns, id }: Address) =>
+  const matches = ({ ns, id }: CheckpointKey) =>
     (only === undefined || ns === only) &&
     (typeof checkpoint_id !== "string" || checkpoint_id === "" || id === checkpoint_id) &&
     (typeof end !== "string" || id < end)
-  let left = limit
+  let remaining = limit
   const names = typeof thread_id === "string" && thread_id !== "" ? [thread_id] : await threads.names()
   for (const thread of names) {
-    if (left <= 0) return
+    if (remaining <= 0) return
     const find = (ns: string, id: string) => threads.of(thread).read((reading) => reading.find(ns, id))
-    for await (const { segment, ns, id } of foundIn(threads.of(thread), { isWanted, only, filter, serialised })) {
-      yield await tupleIn(segment, { thread, ns, id, find, serialised })
-      if (--left <= 0) return
+    for await (const { segment, ns, id } of foundIn(threads.of(thread), {
+      isWanted: matches,
+      only,
+      filter,
+      serializer,
+    })) {
+      yield await tupleIn(segment, { thread, ns, id, find, serializer })
+      if (--remaining <= 0) return
     }
   }
 }
 
-interface Address {
+interface CheckpointKey {
   readonly ns: string
   readonly id: string
 }
 
-interface Wanted {
-  readonly isWanted: (address: Address) => boolean
-  /** The namespace that is asked for. Absent: all. */
+interface ListCriteria {
+  readonly isWanted: (address: CheckpointKey) => boolean
+  /** The requested namespace. Absent: all. */
   readonly only: string | undefined
   readonly filter: Readonly<Record<string, unknown>>
-  readonly serialised: Serialised
+  readonly serializer: ValueSerializer
 }
 
-interface Found extends Address {
+interface FoundCheckpoint extends CheckpointKey {
   readonly segment: Segment
 }
 
-async function* foundIn(thread: Thread, { isWanted, only, filter, serialised }: Wanted): AsyncGenerator<Found> {
-  /** Checkpoints that a later segment has again: that one counts. */
-  const later = new Map<string, Segment>()
-  /** Not given out yet: where the clocks of two machines differ, an earlier segment has larger ids. */
-  let waiting: Found[] = []
+async function* foundIn(
+  thread: ThreadJournal,
+  { isWanted, only, filter, serializer }: ListCriteria,
+): AsyncGenerator<FoundCheckpoint> {
+  /** Later segments of checkpoints that were written again, which replace the earlier lines. */
+  const newerSegments = new Map<string, Segment>()
+  /** Checkpoints not yet returned: if the clocks of two machines differ, an earlier segment may contain larger ids. */
+  let waiting: FoundCheckpoint[] = []
   for await (const segment of segmentsOf(thread)) {
-    const fits = await fittingIn(segment, filter, serialised)
+    const fits = await createFilter(segment, filter, serializer)
     const lines = segment.lines().filter((line) => isWanted(line))
     const own = lines.filter(({ again }) => !again)
     for (const { ns, id } of own) {
-      const counts = later.get(JSON.stringify([ns, id])) ?? segment
-      const isFitting = counts === segment ? fits : await fittingIn(counts, filter, serialised)
+      const counts = newerSegments.get(JSON.stringify([ns, id])) ?? segment
+      const isFitting = counts === segment ? fits : await createFilter(counts, filter, serializer)
       if (isFitting(ns, id)) waiting.push({ ns, id, segment: counts })
     }
     for (const { ns, id, again } of lines)
-      if (again && !later.has(JSON.stringify([ns, id]))) later.set(JSON.stringify([ns, id]), segment)
+      if (again && !newerSegments.has(JSON.stringify([ns, id]))) newerSegments.set(JSON.stringify([ns, id]), segment)
     const end = segment.newestEarlier(only) ?? ""
     const next = waiting.filter(({ id }) => id > end).sort((one, other) => (one.id < other.id ? 1 : -1))
     waiting = waiting.filter(({ id }) => id <= end)
     yield* next
   }
-  yield* waiting.sort((one, other) => (one.id < other.id ? 1 : -1)) // of a thread whose beginning was lost
+  yield* waiting.sort((one, other) => (one.id < other.id ? 1 : -1)) // if the beginning of the thread was lost
 }
 
-/** The segments of a thread, the newest first. The thread can be used in between. */
-async function* segmentsOf(thread: Thread): AsyncGenerator<Segment> {
+/** Yields the segments of a thread, newest first. Other operations on the thread can run in between. */
+async function* segmentsOf(thread: ThreadJournal): AsyncGenerator<Segment> {
   let segment = await thread.read(async (reading) => reading.segment)
   while (segment) {
     yield segment
@@ -87,18 +100,18 @@ async function* segmentsOf(thread: Thread): AsyncGenerator<Segment> {
   }
 }
 
-/** Which checkpoints of a segment have the metadata that is asked for. */
-async function fittingIn(
+/** Tests which checkpoints of a segment have the requested metadata. */
+async function createFilter(
   segment: Segment,
   filter: Readonly<Record<string, unknown>>,
-  serialised: Serialised,
+  serializer: ValueSerializer,
 ): Promise<(ns: string, id: string) => boolean> {
   const asked = Object.entries(filter)
   if (asked.length === 0) return () => true
   const fitting = new Map<string, boolean>()
   for (const ns of new Set(segment.lines().map((line) => line.ns)))
     for (const { line, state } of [...metadataOf(segment, ns)]) {
-      const metadata = state && ((await serialised.unpack(state)) as Readonly<Record<string, unknown>>)
+      const metadata = state && ((await serializer.unpack(state)) as Readonly<Record<string, unknown>>)
       fitting.set(
         JSON.stringify([ns, line.id]),
         metadata !== undefined && asked.every(([name, value]) => metadata[name] === value),
@@ -109,7 +122,7 @@ async function fittingIn(
 
 function* metadataOf(segment: Segment, ns: string) {
   for (const { line, state } of segment.replay(ns)) {
-    const metadata = state && !(state instanceof Piece) ? (state as MapNode).fields.get("metadata") : undefined
+    const metadata = state && !(state instanceof Leaf) ? (state as MapNode).fields.get("metadata") : undefined
     yield { line, state: metadata && copyOf(metadata) }
   }
 }

@@ -1,36 +1,36 @@
 /**
- * The newest part of a thread in memory: the state of each namespace as its last line left it, and what leads to the states before. Lines that
- * are read and lines that are written take the same way through `take`.
+ * The newest segment of a thread in memory: the latest state of each namespace, and the changes that led to earlier states. Lines that are
+ * read and lines that are written are both applied by `take`.
  */
 import {
   type CheckpointLine,
+  type CheckpointLocation,
   checkpointId,
-  type Elsewhere,
-  type Line,
   lineId,
   type SegmentLine,
   segmentId,
+  type ThreadLine,
   type WritesLine,
 } from "./lines.ts"
 import {
+  applyChange,
   type Change,
   changeBetween,
-  changed,
+  Leaf,
+  type LeafNumbers,
+  type LeafTable,
   MissingBase,
   type Node,
-  Piece,
-  type Placed,
-  type Places,
-  type Stored,
+  type StoredLeaf,
   sizeOf,
 } from "./nodes.ts"
 
-// The pieces of a segment, by number. A new line names those that are there already, and brings the others.
+// The leaves of a segment by number. A new line refers to existing leaves and contains the new ones.
 
-const LINE_BYTES = 350 // of the fields that every line has
+const LINE_BYTES = 350 // size of the fields that every line has
 
-export class Pieces implements Placed {
-  readonly #pieces: Piece[] = []
+export class SegmentLeaves implements LeafTable {
+  readonly #pieces: Leaf[] = []
   readonly #numbers = new Map<string, number>()
   #numbered = 0
 
@@ -38,19 +38,19 @@ export class Pieces implements Placed {
     return this.#pieces.length
   }
 
-  /** `pieces`: those of the line, where they are at hand. */
-  take({ first, values }: Pick<CheckpointLine, "first" | "values">, pieces?: readonly Piece[]): void {
-    for (const [at, stored] of values.entries()) this.#pieces[first + at] = pieces?.[at] ?? new Piece(stored)
+  /** `pieces`: the leaves of the line, if already in memory. */
+  take({ first, values }: Pick<CheckpointLine, "first" | "values">, leaves?: readonly Leaf[]): void {
+    for (const [at, stored] of values.entries()) this.#pieces[first + at] = leaves?.[at] ?? new Leaf(stored)
   }
 
-  piece(number: number): Piece {
+  leaf(number: number): Leaf {
     const piece = this.#pieces[number]
     if (!piece) throw new MissingBase()
     return piece
   }
 
-  /** Hashes are made when the first is asked for: who only reads needs none. */
-  numberOf(piece: Piece): number | undefined {
+  /** Hashes are computed on the first call, because reading alone needs none. */
+  numberOf(piece: Leaf): number | undefined {
     for (; this.#numbered < this.#pieces.length; this.#numbered++) {
       const each = this.#pieces[this.#numbered]
       if (each && !this.#numbers.has(each.key)) this.#numbers.set(each.key, this.#numbered)
@@ -59,18 +59,18 @@ export class Pieces implements Placed {
   }
 }
 
-export class NewPieces implements Places {
-  readonly added: Piece[] = []
-  readonly #before: Pieces
+export class NewLeafNumbers implements LeafNumbers {
+  readonly added: Leaf[] = []
+  readonly #before: SegmentLeaves
   readonly #first: number
   readonly #numbers = new Map<string, number>()
 
-  constructor(before: Pieces) {
+  constructor(before: SegmentLeaves) {
     this.#before = before
     this.#first = before.next
   }
 
-  place(piece: Piece): number | Stored {
+  numberFor(piece: Leaf): number | StoredLeaf {
     if (piece.isSmall) return piece.stored
     const known = this.#before.numberOf(piece) ?? this.#numbers.get(piece.key)
     if (known !== undefined) return known
@@ -80,18 +80,21 @@ export class NewPieces implements Places {
     return number
   }
 
-  /** What the line says of them. `rest`: what else it has; `bytes`: of the segment before it. */
+  /** The fields of a line for its new leaves. `rest` is the other content of the line, `bytes` the size of the segment before it. */
   brought(rest: unknown, bytes: number): Pick<CheckpointLine, "first" | "values" | "bytes"> {
     const own = this.added.reduce((sum, piece) => sum + piece.bytes, JSON.stringify(rest).length + LINE_BYTES)
     return { first: this.#first, values: this.added.map(({ stored }) => stored), bytes: bytes + own }
   }
 }
 
-/** Of a segment that holds little: below this, nothing is written again. */
-const ROOM = 256_000 // characters
-/** A segment may have this many times what is still needed of it. So reading it costs a few times the state, whatever the thread's length. */
+/** Segments smaller than this are never rewritten. */
+const MIN_SIZE = 256_000 // characters
+/**
+ * Maximum size of a segment as a multiple of the states that are still needed. It limits the cost of reading to a few times the state,
+ * whatever the length of the thread.
+ */
 const MAX_TIMES = 3
-const LOOK_AGAIN = 1.5
+const CHECK_AGAIN_FACTOR = 1.5
 
 export interface Write {
   readonly task: string
@@ -100,7 +103,7 @@ export interface Write {
   readonly value: Node
 }
 
-/** What a checkpoint is to be. */
+/** The content of a new checkpoint. */
 export interface CheckpointDraft {
   readonly ns: string
   readonly id: string
@@ -108,7 +111,7 @@ export interface CheckpointDraft {
   readonly state: Node
 }
 
-interface KeptWrite extends Omit<Write, "value"> {
+interface StoredWrite extends Omit<Write, "value"> {
   readonly value: Change
 }
 
@@ -120,21 +123,21 @@ interface Head {
 export class Segment {
   readonly number: number
   readonly thread: string
-  /** The line that begins it is lost. What is in earlier segments is not known. */
+  /** Whether the first line of the segment is lost, so that earlier segments are unknown. */
   readonly isHeadless: boolean
-  readonly #pieces = new Pieces()
-  /** By namespace: the newest checkpoint, wherever it is. */
+  readonly #pieces = new SegmentLeaves()
+  /** The newest checkpoint of each namespace, in any segment. */
   readonly #newest = new Map<string, string>()
-  readonly #elsewhere = new Map<string, Elsewhere>()
-  /** The newest of each namespace in earlier segments. */
+  readonly #elsewhere = new Map<string, CheckpointLocation>()
+  /** The newest checkpoint of each namespace in earlier segments. */
   readonly #earlier: ReadonlyMap<string, string>
   readonly #steps = new Map<string, CheckpointLine[]>()
-  /** The line that counts for each checkpoint. */
+  /** The valid line of each checkpoint. */
   readonly #last = new Map<string, CheckpointLine>()
   readonly #heads = new Map<string, Head>()
-  readonly #writes = new Map<string, Map<string, KeptWrite>>()
+  readonly #writes = new Map<string, Map<string, StoredWrite>>()
   #bytes = 0
-  #lookAt = ROOM
+  #lookAt = MIN_SIZE
   #lastUuid: string
 
   constructor({ uuid, segment, thread, elsewhere }: SegmentLine, isHeadless = false) {
@@ -154,7 +157,7 @@ export class Segment {
     return { kind: "segment", uuid: segmentId(0), segment: 0, thread, elsewhere: [] }
   }
 
-  /** The line that begins the next segment. */
+  /** The first line of the next segment. */
   nextLine(): SegmentLine {
     const segment = this.number + 1
     const known = new Map(this.#elsewhere)
@@ -163,7 +166,7 @@ export class Segment {
         known.set(key, { ns, id, segment: this.number, ...(again ? { isMoved: again } : {}) })
     const elsewhere = [...known.values()].flatMap(({ isNewest: _, ...each }) => {
       if (this.#newest.get(each.ns) === each.id) return [{ ...each, isNewest: true as const }]
-      return each.isMoved ? [each] : [] // the line of any other leads to it
+      return each.isMoved ? [each] : [] // other checkpoints are found through their own line
     })
     return { kind: "segment", uuid: segmentId(segment), segment, thread: this.thread, elsewhere }
   }
@@ -180,7 +183,7 @@ export class Segment {
     return this.#newest.get(ns)
   }
 
-  /** The largest id in earlier segments: of a namespace, or of all. */
+  /** The largest id in earlier segments, of one namespace or of all. */
   newestEarlier(ns: string | undefined): string | undefined {
     return ns === undefined ? [...this.#earlier.values()].sort().at(-1) : this.#earlier.get(ns)
   }
@@ -189,23 +192,23 @@ export class Segment {
     return this.#last.has(keyOf(ns, id))
   }
 
-  /** The segment that has a checkpoint, as far as this one knows. */
+  /** Number of the segment that contains a checkpoint, as far as this one knows. */
   placeOf(ns: string, id: string): number | undefined {
     return this.has(ns, id) ? this.number : this.#elsewhere.get(keyOf(ns, id))?.segment
   }
 
-  /** Whether an earlier segment may have the checkpoint. Ids grow with time. */
+  /** Whether an earlier segment may contain the checkpoint. Ids increase over time. */
   mayBeEarlier(ns: string, id: string): boolean {
     const newest = this.#newest.get(ns)
     return this.number > 0 && newest !== undefined && id <= newest
   }
 
-  /** The lines of checkpoints, in the order in which they were written. */
+  /** The lines of checkpoints in the order in which they were written. */
   lines(ns?: string): readonly CheckpointLine[] {
     return ns === undefined ? [...this.#steps.values()].flat() : (this.#steps.get(ns) ?? [])
   }
 
-  /** The state of a checkpoint. Read it at once: a later line changes it. `undefined`: what it is based on was lost. */
+  /** The state of a checkpoint. It must be read at once, because a later line changes it. `undefined` if its base was lost. */
   stateOf(ns: string, id: string): Node | undefined {
     const last = this.#last.get(keyOf(ns, id))
     if (!last) return undefined
@@ -215,12 +218,12 @@ export class Segment {
     return undefined
   }
 
-  /** The state that the last line of a namespace left. */
+  /** The state after the last line of a namespace. */
   headOf(ns: string): Node | undefined {
     return this.#heads.get(ns)?.state
   }
 
-  /** Each checkpoint of a namespace with its state, first to last. A state is changed by the next one. */
+  /** Yields each checkpoint of a namespace with its state, first to last. The next one changes the state in place. */
   *replay(ns: string): Generator<{ readonly line: CheckpointLine; readonly state: Node | undefined }> {
     let head: Head | undefined
     for (const line of this.#steps.get(ns) ?? []) {
@@ -234,7 +237,7 @@ export class Segment {
     try {
       return {
         uuid: line.uuid,
-        state: changed(line.base === undefined ? undefined : head?.state, line.change, this.#pieces),
+        state: applyChange(line.base === undefined ? undefined : head?.state, line.change, this.#pieces),
       }
     } catch (error) {
       if (error instanceof MissingBase) return undefined
@@ -249,15 +252,15 @@ export class Segment {
   writesOf(ns: string, id: string): readonly Write[] {
     return [...(this.#writes.get(keyOf(ns, id))?.values() ?? [])].map(({ value, ...write }) => ({
       ...write,
-      value: changed(undefined, value, this.#pieces),
+      value: applyChange(undefined, value, this.#pieces),
     }))
   }
 
-  /** `pieces`: those of the line, where they are at hand. */
-  take(line: Line, pieces?: readonly Piece[]): void {
+  /** `pieces`: the leaves of the line, if already in memory. */
+  take(line: ThreadLine, leaves?: readonly Leaf[]): void {
     this.#lastUuid = line.uuid
     if (line.kind === "segment") return
-    this.#pieces.take(line, pieces)
+    this.#pieces.take(line, leaves)
     this.#bytes = line.bytes
     if (line.kind === "checkpoint") this.#takeCheckpoint(line)
     else this.#takeWrites(line)
@@ -278,34 +281,34 @@ export class Segment {
 
   #takeWrites({ ns, id, task, writes }: WritesLine): void {
     const key = keyOf(ns, id)
-    const kept = this.#writes.get(key) ?? new Map<string, KeptWrite>()
+    const kept = this.#writes.get(key) ?? new Map<string, StoredWrite>()
     this.#writes.set(key, kept)
     for (const [index, channel, value] of writes) kept.set(slotOf(task, index), { task, index, channel, value })
   }
 
-  /** Whether the next checkpoint should begin a new segment, because most of this one is no longer needed. */
+  /** Whether the next checkpoint should start a new segment, because most of this one is no longer needed. */
   isDue({ ns, state }: CheckpointDraft): boolean {
     if (this.#bytes <= this.#lookAt) return false
     const others = [...this.#heads].filter(([each]) => each !== ns && !isOfOneTask(each))
     const needed = others.reduce((sum, [, head]) => sum + sizeOf(head.state), sizeOf(state))
-    if (this.#bytes > ROOM + MAX_TIMES * needed) return true
-    this.#lookAt = Math.max(LOOK_AGAIN * this.#bytes, ROOM + MAX_TIMES * needed)
+    if (this.#bytes > MIN_SIZE + MAX_TIMES * needed) return true
+    this.#lookAt = Math.max(CHECK_AGAIN_FACTOR * this.#bytes, MIN_SIZE + MAX_TIMES * needed)
     return false
   }
 
-  /** Whether the checkpoint is there and equal. */
+  /** Whether an equal checkpoint exists. */
   isSame({ ns, id, parent, state }: CheckpointDraft): boolean {
     const old = this.stateOf(ns, id)
     return old !== undefined && parent === this.parentOf(ns, id) && isEqual(old, state)
   }
 
-  /** The line of a checkpoint, which is taken too. Nothing if it is there and equal. */
+  /** Creates and applies the line of a checkpoint. Returns undefined if an equal one exists. */
   addCheckpoint({ ns, id, parent, state }: CheckpointDraft, isAgain = false): CheckpointLine | undefined {
     const written = this.#last.get(keyOf(ns, id))
     if (this.isSame({ ns, id, parent, state })) return undefined
     const head = this.#heads.get(ns)
-    const pieces = new NewPieces(this.#pieces)
-    const change = changeBetween(head?.state, state, pieces) ?? { m: [] }
+    const leaves = new NewLeafNumbers(this.#pieces)
+    const change = changeBetween(head?.state, state, leaves) ?? { m: [] }
     const again = isAgain || written !== undefined
     const uuid = again ? lineId("checkpoint", ns, id, this.number, this.#bytes) : checkpointId(ns, id)
     const line: CheckpointLine = {
@@ -313,44 +316,44 @@ export class Segment {
       ...(parent === undefined ? {} : { parent }),
       ...(head ? { base: head.uuid } : {}),
       ...(again ? { again } : {}),
-      ...(this.#lookAt === ROOM ? {} : { lookAt: this.#lookAt }),
-      ...pieces.brought(change, this.#bytes),
+      ...(this.#lookAt === MIN_SIZE ? {} : { lookAt: this.#lookAt }),
+      ...leaves.brought(change, this.#bytes),
       change,
     }
-    this.take(line, pieces.added)
+    this.take(line, leaves.added)
     return line
   }
 
-  /** The line of those writes that are not there yet. A write with a negative index replaces the one before. */
+  /** Creates and applies the line of writes that are new. A write with a negative index replaces an earlier one. */
   addWrites(
     { ns, id, task }: Pick<WritesLine, "ns" | "id" | "task">,
     writes: readonly Write[],
   ): WritesLine | undefined {
     const kept = this.#writes.get(keyOf(ns, id))
-    const fresh = writes.filter(({ index, value, channel }) => {
+    const added = writes.filter(({ index, value, channel }) => {
       const old = kept?.get(slotOf(task, index))
       if (!old) return true
       if (index >= 0) return false
-      return old.channel !== channel || !isEqual(changed(undefined, old.value, this.#pieces), value)
+      return old.channel !== channel || !isEqual(applyChange(undefined, old.value, this.#pieces), value)
     })
-    if (fresh.length === 0) return undefined
-    const pieces = new NewPieces(this.#pieces)
-    const rows = fresh.map(
-      ({ index, channel, value }) => [index, channel, changeBetween(undefined, value, pieces)!] as const,
+    if (added.length === 0) return undefined
+    const leaves = new NewLeafNumbers(this.#pieces)
+    const rows = added.map(
+      ({ index, channel, value }) => [index, channel, changeBetween(undefined, value, leaves)!] as const,
     )
     const line: WritesLine = {
       ...{ kind: "writes", segment: this.number, ns, id, task },
       uuid: lineId("writes", ns, id, task, this.number, this.#bytes, JSON.stringify(rows)),
-      ...pieces.brought(rows, this.#bytes),
+      ...leaves.brought(rows, this.#bytes),
       writes: rows,
     }
-    this.take(line, pieces.added)
+    this.take(line, leaves.added)
     return line
   }
 }
 
-/** The segment after some lines. */
-export function segmentAfter(before: Segment | undefined, lines: Iterable<Line>): Segment | undefined {
+/** Applies lines to a segment, starting new segments where needed. */
+export function segmentAfter(before: Segment | undefined, lines: Iterable<ThreadLine>): Segment | undefined {
   let segment = before
   for (const line of lines) {
     if (line.kind === "segment") segment = new Segment(line)
@@ -365,11 +368,14 @@ export function segmentAfter(before: Segment | undefined, lines: Iterable<Line>)
 const headless = (segment: number): Segment =>
   new Segment({ ...Segment.firstLine(""), uuid: segmentId(segment), segment }, true)
 
-const isEqual = (one: Node, other: Node): boolean => changeBetween(one, other, { place: () => 0 }) === undefined
+const isEqual = (one: Node, other: Node): boolean => changeBetween(one, other, { numberFor: () => 0 }) === undefined
 
 const keyOf = (ns: string, id: string): string => JSON.stringify([ns, id])
 
 const slotOf = (task: string, index: number): string => `${task},${index}`
 
-/** The namespace of a subgraph has the id of its task, unless the graph keeps its state from call to call. */
+/**
+ * Whether a namespace belongs to a single task. The namespace of a subgraph contains the id of its task, unless the graph preserves its
+ * state between calls.
+ */
 const isOfOneTask = (ns: string): boolean => ns.includes(":")

@@ -1,9 +1,9 @@
 /**
- * A graph names the channels that a step changed. Any other channel has the value that the thread already has for its version. LangGraph's
- * savers store no value for a version that no step brought, and this one does the same.
+ * Drops redundant channel values. A graph names the channels that a step changed; any other channel has the value that the thread stores
+ * for its version. LangGraph's savers store no value for a version that no step provided, and neither does this one.
  */
 import type { ChannelVersions } from "@langchain/langgraph-checkpoint"
-import type { MapNode, Node, Piece } from "./nodes.ts"
+import type { Leaf, MapNode, Node } from "./nodes.ts"
 import type { CheckpointDraft, Segment } from "./segment.ts"
 
 /** The draft without values of unchanged channels that the thread does not have. */
@@ -22,19 +22,19 @@ function missingChannels(
   segment: Segment,
   { ns, state }: CheckpointDraft,
   newVersions: ChannelVersions,
-): ReadonlyMap<string, Piece> {
-  const given = channelsOf(state)
-  const missing = new Map<string, Piece>()
-  for (const channel of given?.values.fields.keys() ?? []) {
-    const version = given?.versions.fields.get(channel)
-    // without a version nothing says that the channel is unchanged
+): ReadonlyMap<string, Leaf> {
+  const channels = channelsOf(state)
+  const missing = new Map<string, Leaf>()
+  for (const channel of channels?.values.fields.keys() ?? []) {
+    const version = channels?.versions.fields.get(channel)
+    // without a version, the channel may have changed
     if (!Object.hasOwn(newVersions, channel) && isPiece(version)) missing.set(channel, version)
   }
   if (missing.size === 0) return missing
   const head = segment.headOf(ns)
   if (head) removeStored(missing, head)
   if (missing.size === 0) return missing
-  // an earlier segment may have the value, and the graph's own copy of it is right: it is kept without a search
+  // an earlier segment may have the value, and the graph's own copy is correct: it is stored without a search
   if (segment.number > 0 || segment.isHeadless) return new Map()
   // a copy of an older checkpoint has versions that the last one no longer has
   for (const { state: earlier } of segment.replay(ns)) {
@@ -44,7 +44,7 @@ function missingChannels(
   return missing
 }
 
-function removeStored(missing: Map<string, Piece>, state: Node): void {
+function removeStored(missing: Map<string, Leaf>, state: Node): void {
   const stored = channelsOf(state)
   for (const [channel, version] of missing) {
     const known = stored?.versions.fields.get(channel)
@@ -76,4 +76,4 @@ function mapIn(node: Node, name: string): MapNode | undefined {
   return field !== undefined && "kind" in field && field.kind === "map" ? field : undefined
 }
 
-const isPiece = (node: Node | undefined): node is Piece => node !== undefined && !("kind" in node)
+const isPiece = (node: Node | undefined): node is Leaf => node !== undefined && !("kind" in node)

@@ -1,6 +1,6 @@
 /**
- * The journal of one thread. Work on it is done one after the other. The right to write is kept while the thread is in use and given back
- * soon after, so that another process can go on with it. What was read or written stays in memory: only what others added is read again.
+ * The journal of one thread. Operations on it run serially. The write lock is held while the thread is in use and released soon after, so
+ * that another process can write. Content that was read or written stays in memory: only lines that others added are read again.
  */
 import {
   type Clock,
@@ -8,53 +8,53 @@ import {
   ConversationNotFoundError,
   callAfter,
   LockLostError,
-  Queue,
+  SerialQueue,
 } from "@strata/core/base"
 import { type Journal, type JournalAddress, type Store, waitForLock } from "@strata/core/store"
-import { checkpointId, entriesOf, type Line, lineOf, type SegmentLine, segmentId } from "./lines.ts"
+import { checkpointId, entriesOf, lineOf, type SegmentLine, segmentId, type ThreadLine } from "./lines.ts"
 import { Segment, segmentAfter } from "./segment.ts"
 import { damagedThread } from "./thread-errors.ts"
 
 const IDLE_MS = 200 // a graph writes several times in a step; a model takes longer
-const MAX_OLDER = 4 // segments that time travel has read
+const MAX_OLDER = 4 // segments cached for time travel
 
-export interface ThreadPlace {
+export interface ThreadOptions {
   readonly store: Store
   readonly address: JournalAddress
   readonly name: string
   readonly clock: Clock
-  /** How long to wait for another process that writes to the thread: milliseconds. */
+  /** How long to wait for another process that writes to the thread, in milliseconds. */
   readonly lockTimeoutMs: number
 }
 
-/** A look at a thread. */
-export interface Reading {
+/** Read access to a thread. */
+export interface ThreadReader {
   readonly segment: Segment
-  /** The segment that has a checkpoint. */
+  /** The segment that contains a checkpoint. */
   find(ns: string, id: string): Promise<Segment | undefined>
-  /** An earlier segment. */
+  /** An earlier segment by number. */
   earlier(number: number): Promise<Segment | undefined>
 }
 
-/** What is added to a thread. */
-export interface Writing extends Reading {
-  /** Adds a line that its segment has taken already. */
-  add(line: Line | undefined): void
-  /** Begins a segment. */
+/** Write access to a thread. */
+export interface ThreadWriter extends ThreadReader {
+  /** Adds a line that its segment has applied already. */
+  add(line: ThreadLine | undefined): void
+  /** Starts a new segment. */
   begin(line: SegmentLine): Segment
 }
 
-export class Thread {
-  readonly #place: ThreadPlace
-  readonly #queue = new Queue()
+export class ThreadJournal {
+  readonly #place: ThreadOptions
+  readonly #queue = new SerialQueue()
   #segment: Segment | undefined
   #older = new Map<number, Segment>()
   #writer: Journal | undefined
-  /** The number of the last time that this process could write, as long as the segment is what it left. */
+  /** Fence of this process's last write lock, while the segment in memory is current. */
   #fence: number | undefined
   #stopIdle: () => void = () => {}
 
-  constructor(place: ThreadPlace) {
+  constructor(place: ThreadOptions) {
     this.#place = place
   }
 
@@ -66,8 +66,8 @@ export class Thread {
     return this.#segment?.bytes ?? 0
   }
 
-  /** Nothing if there is no such thread. */
-  read<T>(work: (reading: Reading) => Promise<T>): Promise<T | undefined> {
+  /** Resolves with undefined if the thread does not exist. */
+  read<T>(work: (reading: ThreadReader) => Promise<T>): Promise<T | undefined> {
     return this.#inTurn(async () => {
       if (this.#writer) return this.#segment && work(this.#reading(this.#writer, this.#segment))
       const journal = await this.#opened("read")
@@ -84,21 +84,21 @@ export class Thread {
     })
   }
 
-  /** `work` says what to add. It is asked again if it is not known whether that was written. */
-  write(work: (writing: Writing) => Promise<void>): Promise<void> {
+  /** `work` determines the lines to add. It runs again if it is unknown whether they were written. */
+  write(work: (writing: ThreadWriter) => Promise<void>): Promise<void> {
     return this.#inTurn(async () => {
       try {
         await this.#append(work, true)
       } catch (error) {
-        await this.#release().catch(() => undefined) // the first failure is the one to report
+        await this.#release().catch(() => undefined) // the first error is the one to report
         this.#forget()
         await this.#again(work, error)
       }
     })
   }
 
-  /** An answer may have been lost, or the right to write: then what is missing is added. */
-  async #again(work: (writing: Writing) => Promise<void>, error: unknown): Promise<void> {
+  /** Repeats a write whose acknowledgement or lock may have been lost, adding only what is missing. */
+  async #again(work: (writing: ThreadWriter) => Promise<void>, error: unknown): Promise<void> {
     if (error instanceof ConversationLockedError) throw error
     try {
       await this.#append(work, false, error instanceof LockLostError ? undefined : error)
@@ -109,13 +109,13 @@ export class Thread {
     }
   }
 
-  async #append(work: (writing: Writing) => Promise<void>, create: boolean, failed?: unknown): Promise<void> {
+  async #append(work: (writing: ThreadWriter) => Promise<void>, create: boolean, failed?: unknown): Promise<void> {
     const journal = await this.#writable(create)
     if (!journal) {
       if (failed !== undefined) throw failed
       return
     }
-    const lines: Line[] = []
+    const lines: ThreadLine[] = []
     const begin = (line: SegmentLine) => {
       if (this.#segment) this.#keepOlder(this.#segment)
       lines.push(line)
@@ -123,14 +123,14 @@ export class Thread {
       return this.#segment
     }
     const segment = this.#segment ?? begin(Segment.firstLine(this.#place.name))
-    const add = (line: Line | undefined) => void (line && lines.push(line))
+    const add = (line: ThreadLine | undefined) => void (line && lines.push(line))
     await work({ ...this.#reading(journal, segment), add, begin })
     if (lines.length === 0) return
     if (failed !== undefined) throw failed
     await journal.append(entriesOf(lines, this.#place.clock.now().toISOString()), { endsTurn: true })
   }
 
-  /** Gives the right to write back. */
+  /** Releases the write lock. */
   close(): Promise<void> {
     return this.#inTurn(() => this.#release())
   }
@@ -155,7 +155,7 @@ export class Thread {
   }
 
   #waitIdle(): void {
-    // what fails here fails again, and is reported, with the next write
+    // an error here recurs with the next write, which reports it
     this.#stopIdle = callAfter(this.#place.clock, IDLE_MS, () => void this.close().catch(() => this.#forget()))
   }
 
@@ -173,18 +173,18 @@ export class Thread {
   /** Waits while another process writes. */
   async #opened(access: "read" | "write", create = false): Promise<Journal | undefined> {
     const { store, address } = this.#place
-    const options = { access, resumes: this.#segment === undefined, ...(access === "write" ? { create } : {}) }
+    const options = { access, preload: this.#segment === undefined, ...(access === "write" ? { create } : {}) }
     return waitForLock(() => store.open(address, options), this.#place).catch((error: unknown) => {
       if (error instanceof ConversationNotFoundError) return undefined
       throw error
     })
   }
 
-  /** Reads what is new since the last look, or the newest segment. */
+  /** Reads the lines added since the last read, or the newest segment. */
   async #upToDate(journal: Journal): Promise<Segment | undefined> {
     const known = this.#segment
     if (known) {
-      const lines = await linesOf(journal.stretch({ first: known.lastUuid }))
+      const lines = await linesOf(journal.range({ first: known.lastUuid }))
       if (lines[0]?.uuid === known.lastUuid) {
         const now = segmentAfter(known, lines.slice(1))
         if (now !== known) this.#keepOlder(known)
@@ -192,8 +192,8 @@ export class Thread {
         return now
       }
     }
-    this.#forget() // it was not read yet, or it is another journal now
-    const { tail } = journal.resumed ?? (await journal.resume())
+    this.#forget() // nothing was read yet, or the journal was replaced
+    const { tail } = journal.preloaded ?? (await journal.resume())
     this.#segment = segmentAfter(
       undefined,
       tail.entries.flatMap((entry) => lineOf(entry) ?? []),
@@ -201,7 +201,7 @@ export class Thread {
     return this.#segment
   }
 
-  #reading(journal: Journal, segment: Segment): Reading {
+  #reading(journal: Journal, segment: Segment): ThreadReader {
     const earlier = (number: number) => this.#earlier(journal, number)
     return {
       segment,
@@ -222,7 +222,7 @@ export class Thread {
   async #earlier(journal: Journal, number: number): Promise<Segment | undefined> {
     const kept = this.#older.get(number)
     if (kept) return kept
-    const lines = await linesOf(journal.stretch({ first: segmentId(number), last: segmentId(number + 1) }))
+    const lines = await linesOf(journal.range({ first: segmentId(number), last: segmentId(number + 1) }))
     const segment = segmentAfter(
       undefined,
       lines.filter((line) => line.segment === number),
@@ -237,8 +237,8 @@ export class Thread {
   }
 }
 
-async function linesOf(entries: AsyncIterable<Parameters<typeof lineOf>[0]>): Promise<Line[]> {
-  const lines: Line[] = []
+async function linesOf(entries: AsyncIterable<Parameters<typeof lineOf>[0]>): Promise<ThreadLine[]> {
+  const lines: ThreadLine[] = []
   for await (const entry of entries) {
     const line = lineOf(entry)
     if (line) lines.push(line)

@@ -1,32 +1,32 @@
-/** The threads of one project in one store. Savers of a process share them, because a journal has one writer. */
+/** The threads of one project in a store. Savers of a process share them, because a journal has one writer. */
 import { hash } from "node:crypto"
 import type { Store } from "@strata/core/store"
-import { eraseAlone } from "../foreign/write-alone.ts"
-import { Thread, type ThreadPlace } from "./thread.ts"
+import { eraseExclusively } from "../external/exclusive-write.ts"
+import { ThreadJournal, type ThreadOptions } from "./thread.ts"
 
-const MAX_BYTES = 64_000_000 // of threads that no one uses now; they are read again when they are asked for
+const MAX_BYTES = 64_000_000 // of threads that are not in use; they are read again on demand
 const PLAIN = /^[a-z0-9_-]{1,120}$/
 
-export interface ThreadsPlace extends Pick<ThreadPlace, "store" | "clock" | "lockTimeoutMs"> {
+export interface ThreadsOptions extends Pick<ThreadOptions, "store" | "clock" | "lockTimeoutMs"> {
   readonly project: string
 }
 
 export class Threads {
-  readonly #place: ThreadsPlace
-  readonly #threads: Map<string, Thread>
+  readonly #place: ThreadsOptions
+  readonly #threads: Map<string, ThreadJournal>
 
-  constructor(place: ThreadsPlace) {
+  constructor(place: ThreadsOptions) {
     this.#place = place
     this.#threads = sharedIn(place.store, place.project)
   }
 
-  of(name: string): Thread {
+  of(name: string): ThreadJournal {
     const { project, ...place } = this.#place
     const id = journalId(name)
-    const found = this.#threads.get(id) ?? new Thread({ ...place, name, address: { project, id } })
-    this.#threads.delete(id) // the newest is last
+    const found = this.#threads.get(id) ?? new ThreadJournal({ ...place, name, address: { project, id } })
+    this.#threads.delete(id) // moves it to the end, as the most recently used
     this.#threads.set(id, found)
-    this.#makeRoom()
+    this.#evictIdle()
     return found
   }
 
@@ -38,29 +38,29 @@ export class Threads {
     return names.filter((name) => name !== undefined)
   }
 
-  /** A plain name is in the id. The others are in the journals. */
+  /** Plain names are part of the id. Other names are stored in the journals. */
   async #nameOf(id: string): Promise<string | undefined> {
-    if (id.startsWith(AS_IT_IS)) return id.slice(AS_IT_IS.length)
+    if (id.startsWith(PLAIN_PREFIX)) return id.slice(PLAIN_PREFIX.length)
     const { project, ...place } = this.#place
-    const thread = this.#threads.get(id) ?? new Thread({ ...place, name: "", address: { project, id } })
+    const thread = this.#threads.get(id) ?? new ThreadJournal({ ...place, name: "", address: { project, id } })
     return thread.read(async ({ segment }) => segment.thread)
   }
 
-  /** Another process that writes to it is waited for. */
+  /** Waits for other processes that write to the thread. */
   async erase(name: string): Promise<void> {
     const { store, project } = this.#place
     const id = journalId(name)
     const thread = this.#threads.get(id)
     this.#threads.delete(id)
     await thread?.close()
-    await eraseAlone({ store, address: { project, id } })
+    await eraseExclusively({ store, address: { project, id } })
   }
 
   async close(): Promise<void> {
     await Promise.all([...this.#threads.values()].map((thread) => thread.close()))
   }
 
-  #makeRoom(): void {
+  #evictIdle(): void {
     let bytes = [...this.#threads.values()].reduce((sum, thread) => sum + thread.bytes, 0)
     for (const [id, thread] of [...this.#threads].slice(0, -1)) {
       if (bytes <= MAX_BYTES && this.#threads.size <= MAX_THREADS) return
@@ -73,19 +73,19 @@ export class Threads {
 
 const MAX_THREADS = 1000
 
-const shared = new WeakMap<Store, Map<string, Map<string, Thread>>>()
+const shared = new WeakMap<Store, Map<string, Map<string, ThreadJournal>>>()
 
-function sharedIn(store: Store, project: string): Map<string, Thread> {
-  const projects = shared.get(store) ?? new Map<string, Map<string, Thread>>()
+function sharedIn(store: Store, project: string): Map<string, ThreadJournal> {
+  const projects = shared.get(store) ?? new Map<string, Map<string, ThreadJournal>>()
   shared.set(store, projects)
-  const threads = projects.get(project) ?? new Map<string, Thread>()
+  const threads = projects.get(project) ?? new Map<string, ThreadJournal>()
   projects.set(project, threads)
   return threads
 }
 
-const AS_IT_IS = "t-"
-const HASHED = "h-"
+const PLAIN_PREFIX = "t-"
+const HASH_PREFIX = "h-"
 
-/** A name may have any characters, and some disks do not tell capitals apart. */
+/** The journal id of a name. Names with other characters are hashed, because some file systems ignore case. */
 const journalId = (name: string): string =>
-  PLAIN.test(name) ? `${AS_IT_IS}${name}` : `${HASHED}${hash("sha256", Buffer.from(name, "utf16le"), "hex")}`
+  PLAIN.test(name) ? `${PLAIN_PREFIX}${name}` : `${HASH_PREFIX}${hash("sha256", Buffer.from(name, "utf16le"), "hex")}`

@@ -1,4 +1,4 @@
-/** Checkpoints as LangGraph wants them. */
+/** Converts checkpoints to LangGraph's tuples. */
 import type { RunnableConfig } from "@langchain/core/runnables"
 import type {
   Checkpoint,
@@ -8,50 +8,50 @@ import type {
 } from "@langchain/langgraph-checkpoint"
 import { getCheckpointId, maxChannelVersion, TASKS } from "@langchain/langgraph-checkpoint"
 import type { Segment } from "./segment.ts"
-import type { Serialised } from "./serialised.ts"
-import type { Reading } from "./thread.ts"
+import type { ValueSerializer } from "./serialized.ts"
+import type { ThreadReader } from "./thread.ts"
 import { damagedThread, missingThread } from "./thread-errors.ts"
 
-/** Which checkpoint is asked for. */
-export interface Wanted {
+/** Identifies the requested checkpoint. */
+export interface CheckpointRequest {
   readonly thread: string
   readonly ns: string
   /** Absent: the newest. */
   readonly id: string | undefined
 }
 
-export function wantedIn(config: RunnableConfig): Wanted {
+export function requestedCheckpoint(config: RunnableConfig): CheckpointRequest {
   const { thread_id: thread, checkpoint_ns: ns } = (config.configurable ?? {}) as Readonly<Record<string, unknown>>
   if (typeof thread !== "string" || thread === "") throw missingThread()
   return { thread, ns: typeof ns === "string" ? ns : "", id: getCheckpointId(config) || undefined }
 }
 
 export async function tupleOf(
-  { segment, find }: Reading,
-  { thread, ns, id = segment.newestOf(ns) }: Wanted,
-  serialised: Serialised,
+  { segment, find }: ThreadReader,
+  { thread, ns, id = segment.newestOf(ns) }: CheckpointRequest,
+  serializer: ValueSerializer,
 ): Promise<CheckpointTuple | undefined> {
   const holder = id === undefined ? undefined : await find(ns, id)
-  return holder && id !== undefined ? tupleIn(holder, { thread, ns, id, find, serialised }) : undefined
+  return holder && id !== undefined ? tupleIn(holder, { thread, ns, id, find, serializer }) : undefined
 }
 
-interface WantedIn extends Pick<Reading, "find"> {
+interface TupleInput extends Pick<ThreadReader, "find"> {
   readonly thread: string
   readonly ns: string
   readonly id: string
-  readonly serialised: Serialised
+  readonly serializer: ValueSerializer
 }
 
 export async function tupleIn(
   segment: Segment,
-  { thread, ns, id, find, serialised }: WantedIn,
+  { thread, ns, id, find, serializer }: TupleInput,
 ): Promise<CheckpointTuple> {
   const state = segment.stateOf(ns, id)
   if (!state) throw damagedThread(thread)
   const parent = segment.parentOf(ns, id)
-  // everything is looked at before the first wait: a later line may change the state
-  const reading = serialised.unpack(state)
-  const pendingWrites = await writesIn(segment, { ns, id }, serialised)
+  // everything is read before the first await, because a later line may change the state
+  const reading = serializer.unpack(state)
+  const pendingWrites = await writesIn(segment, { ns, id }, serializer)
   const { checkpoint, metadata } = (await reading) as {
     readonly checkpoint: Omit<Checkpoint, "id">
     readonly metadata: CheckpointMetadata
@@ -60,9 +60,9 @@ export async function tupleIn(
     configurable: { thread_id: thread, checkpoint_ns: ns, checkpoint_id },
   })
   const isOlder = parent !== undefined && checkpoint.v < SENDS_INSIDE
-  // there may be writes to a parent that was never put
+  // there may be writes to a parent that was never stored
   const sends = isOlder
-    ? await writesIn((await find(ns, parent)) ?? segment, { ns, id: parent }, serialised)
+    ? await writesIn((await find(ns, parent)) ?? segment, { ns, id: parent }, serializer)
     : undefined
   return {
     config: configOf(id),
@@ -73,9 +73,9 @@ export async function tupleIn(
   }
 }
 
-const SENDS_INSIDE = 4 // the version of checkpoints from which on they have the tasks that were sent
+const SENDS_INSIDE = 4 // checkpoint version since which sent tasks are part of the checkpoint
 
-/** A checkpoint of an older LangGraph: what was sent is among the writes to its parent. */
+/** Adds sent tasks to a checkpoint of an older LangGraph, where they are among the writes to its parent. */
 function withSends(
   checkpoint: Omit<Checkpoint, "id">,
   writes: readonly CheckpointPendingWrite[],
@@ -93,7 +93,7 @@ function withSends(
 export const writesIn = (
   segment: Segment,
   { ns, id }: { readonly ns: string; readonly id: string },
-  serialised: Serialised,
+  serializer: ValueSerializer,
 ): Promise<CheckpointPendingWrite[]> =>
   Promise.all(
     segment
@@ -102,7 +102,7 @@ export const writesIn = (
         async ({ task, channel, value }): Promise<CheckpointPendingWrite> => [
           task,
           channel,
-          await serialised.unpack(value),
+          await serializer.unpack(value),
         ],
       ),
   )

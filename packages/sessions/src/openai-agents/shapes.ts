@@ -1,17 +1,17 @@
-/** The `Session` of the OpenAI Agents SDK, by its shape. The names are the SDK's. Items are the SDK's own: they come back as they were given. */
+/** The shape of the `Session` of the OpenAI Agents SDK, with the SDK's names. Items are returned as the SDK wrote them. */
 
 export interface StrataSession {
   getSessionId(): Promise<string>
-  /** With a limit: the newest ones. */
+  /** `limit`: returns only the newest items. */
   getItems<Item = unknown>(limit?: number): Promise<Item[]>
   addItems(items: readonly unknown[]): Promise<void>
-  /** Takes the newest item back. It stays in the journal. */
+  /** Removes the newest item, which stays in the journal. */
   popItem<Item = unknown>(): Promise<Item | undefined>
-  /** Takes all items back. They stay in the journal. */
+  /** Removes all items, which stay in the journal. */
   clearSession(): Promise<void>
-  /** These items take the place of all, in one step. */
+  /** Replaces all items in one step. */
   replaceHistoryWithCompaction(items: readonly unknown[]): Promise<void>
-  /** A change that is made once, however often it is asked for. */
+  /** Applies a change once, even if it is requested repeatedly. */
   applyHistoryTransaction(args: HistoryTransactionArgs): Promise<void>
 }
 

@@ -7,14 +7,14 @@ import { type Checkpoint, emptyCheckpoint, uuid6 } from "@langchain/langgraph-ch
 import { memoryStore } from "@strata/core"
 import { countedStore, faultyStore } from "@strata/store-contract"
 import { describe, expect, onTestFinished, test } from "vitest"
-import { placeFor } from "../../../core/src/base/owner.ts"
+import { namespaceFor } from "../../../core/src/base/owner.ts"
 import { externalProjectName } from "../../../core/src/base/project.ts"
 import { fileStore } from "../../../core/src/journal/file/file-store.ts"
 import { isWhole } from "../../../core/test/size.ts"
 import { type StrataSaver, strataSaver } from "../../src/langgraph.ts"
 
 const CONFIG = { configurable: { thread_id: "chat-7", checkpoint_ns: "" } }
-const PLACE = placeFor(externalProjectName("langgraph", "langgraph"), undefined)
+const PLACE = namespaceFor(externalProjectName("langgraph", "langgraph"), undefined)
 const METADATA = { source: "loop", step: 1, parents: {} } as const
 
 const checkpoint = (number: number, values: Record<string, unknown>): Checkpoint => ({

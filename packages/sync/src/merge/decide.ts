@@ -1,26 +1,26 @@
 /**
- * What becomes of one memory that two machines have: compared with what both had the last time. What was forgotten on one machine does not
- * come back from the other, and where both changed the same lines, both texts are kept.
+ * Decides what happens to one memory on two machines, by comparing both sides with the state after the last sync. A memory that was
+ * forgotten on one machine does not come back from the other. Where both changed the same lines, both texts are kept.
  */
 import { hashOf, mergeFile } from "@strata/core/memory-files"
-import type { Here } from "./here.ts"
+import type { LocalState } from "./local-state.ts"
 import { knownTexts, type SyncedMemories } from "./synced-memories.ts"
 
-/** `mine`: only this person writes there. `shared`: others do too, so what comes from there is not the person's word. */
+/** `mine`: only this user writes to the remote. `shared`: others do too, so its content does not count as stated by the user. */
 export type RemoteTrust = "mine" | "shared"
 
 export type Decision =
   | { readonly kind: "same" | "send" | "receive" | "remove-here" | "remove-there" | "keep-both" | "forgotten" }
   | { readonly kind: "merge"; readonly text: string }
 
-export interface Sides {
-  readonly here: Pick<Here, "files" | "changes" | "texts" | "base">
+export interface MemorySides {
+  readonly here: Pick<LocalState, "files" | "changes" | "texts" | "base">
   readonly there: SyncedMemories
   readonly trust: RemoteTrust
 }
 
-/** Decides for one path after another. */
-export function decider({ here, there, trust }: Sides): (path: string) => Promise<Decision> {
+/** Returns a function that decides for one path at a time. */
+export function createDecider({ here, there, trust }: MemorySides): (path: string) => Promise<Decision> {
   const { base } = here
   const known = { here: knownTexts(here), there: knownTexts(there) }
   const current = { here: currentTexts(here), there: currentTexts(there) }
@@ -29,7 +29,7 @@ export function decider({ here, there, trust }: Sides): (path: string) => Promis
 
   const forgottenHere: Decision = { kind: trust === "mine" ? "remove-there" : "forgotten" }
 
-  /** Without a common past, the histories say which text is the older one. */
+  /** Without a previous sync, the histories show which text is older. */
   function first(ours: string | null, theirs: string | null): Decision {
     if (ours === null) return wasForgotten("here", theirs!) ? forgottenHere : { kind: "receive" }
     if (theirs === null) return { kind: trust === "mine" && wasForgotten("there", ours) ? "remove-here" : "send" }
@@ -46,7 +46,7 @@ export function decider({ here, there, trust }: Sides): (path: string) => Promis
     if (isAsBefore(theirs)) return { kind: ours === null ? "remove-there" : "send" }
     if (isAsBefore(ours)) {
       if (theirs === null) return { kind: "remove-here" }
-      // others may give again what this person has forgotten
+      // another user may send a memory again that this user has forgotten
       return ours === null && trust === "shared" && wasForgotten("here", theirs) ? forgottenHere : { kind: "receive" }
     }
     if (ours === null) return { kind: isForgottenByUser(here, path) ? "remove-there" : "receive" }
@@ -60,7 +60,7 @@ export function decider({ here, there, trust }: Sides): (path: string) => Promis
 const currentTexts = ({ files }: Pick<SyncedMemories, "files">): ReadonlySet<string> =>
   new Set([...files.values()].map(({ text }) => hashOf(text)))
 
-/** A dream that removes a memory does not outweigh an edit of it. The person's wish does. */
+/** An edit outweighs the removal of a memory by a dream, but not a removal by the user. */
 function isForgottenByUser({ changes }: Pick<SyncedMemories, "changes">, path: string): boolean {
   const removals = [...changes.values()].filter(({ files }) =>
     files.some((edit) => edit.path === path && edit.after === undefined),

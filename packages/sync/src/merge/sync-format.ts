@@ -1,10 +1,11 @@
 /**
- * Synced memories as files, and back: `memories/` to read, `history/` and `texts/` for the past, `state.json` for sources and what was erased.
- * What is read was written elsewhere: names, sizes and shapes are checked, and what does not fit is left out with a sentence.
+ * Encodes synced memories as files and decodes them: `memories/` for reading, `history/` and `texts/` for earlier versions, `state.json`
+ * for sources and tombstones. Remote files are not trusted: names, sizes and shapes are checked, and invalid ones are skipped with a
+ * sentence.
  */
 
-import type { MemoryProvenance as Provenance } from "@strata/core/memory"
-import { hashOf, isTopicFile, MAX_MEMORY_BYTES, SPEAKERS } from "@strata/core/memory-files"
+import type { MemorySource as Provenance } from "@strata/core/memory"
+import { hashOf, isTopicFile, MAX_MEMORY_BYTES, MEMORY_SPEAKERS } from "@strata/core/memory-files"
 import { isMemoryPath } from "@strata/core/store"
 import { z } from "zod/v4"
 import { copiesIn, identityOf, type SyncedChange, type SyncedFile, type SyncedMemories } from "./synced-memories.ts"
@@ -23,7 +24,7 @@ const PATH = z.string().refine((path) => isMemoryPath(path) && isTopicFile(path)
 const SHORT = z.string().max(1_000)
 
 const SOURCE = z.object({
-  saidBy: z.enum(SPEAKERS),
+  saidBy: z.enum(MEMORY_SPEAKERS),
   conversation: SHORT.optional(),
   message: SHORT.optional(),
   outside: SHORT.optional(),
@@ -42,10 +43,10 @@ const CHANGE = z.object({
   why: z.string().max(10_000),
   files: z
     .array(z.object({ path: PATH, before: HASH.optional(), after: HASH.optional(), source: SOURCE.optional() }))
-    .min(1), // a copied folder is one change, of any number of files
+    .min(1), // no upper bound: a copied folder is one change
 })
 
-/** Paths and texts. The same memories give the same bytes. */
+/** Encodes memories as texts by path. The same memories always give the same bytes. */
 export function encodeMemories({ files, changes, texts, erased }: SyncedMemories): ReadonlyMap<string, string> {
   const sorted = <T>(map: ReadonlyMap<string, T>) => [...map].sort(([a], [b]) => (a < b ? -1 : 1))
   const facts = sorted(files).map(([path, { created, source }]) => [path, { created, source: ordered(source) }])
@@ -58,7 +59,7 @@ export function encodeMemories({ files, changes, texts, erased }: SyncedMemories
   ])
 }
 
-/** Keys in one order, whichever machine wrote them. */
+/** Puts the keys in a fixed order, so that all machines write the same bytes. */
 const ordered = ({ saidBy, conversation, message, outside, confirmed }: Provenance): Provenance => ({
   saidBy,
   ...(conversation === undefined ? {} : { conversation }),
@@ -69,10 +70,10 @@ const ordered = ({ saidBy, conversation, message, outside, confirmed }: Provenan
 
 export type DecodedMemories =
   | { readonly state: "read"; readonly memories: SyncedMemories; readonly problems: readonly string[] }
-  /** A sentence that says why nothing of it can be used. */
+  /** `why` is the end of a sentence. */
   | { readonly state: "unusable"; readonly why: string }
 
-/** `files`: by path. A file that is not text, or too large, is `undefined`. */
+/** Decodes files by path. A file is `undefined` if it is not text or too large. */
 export function decodeMemories(given: ReadonlyMap<string, string | undefined>): DecodedMemories {
   const state = parsed(STATE_SHAPE, given.get(STATE))
   if (state === undefined)
@@ -87,7 +88,7 @@ export function decodeMemories(given: ReadonlyMap<string, string | undefined>): 
       const facts = Object.hasOwn(state.files, path) ? state.files[path] : undefined
       const isTwin = folded.has(path.toLowerCase())
       folded.add(path.toLowerCase())
-      if (facts === undefined || isTwin || !isText(text)) problems.push(`${path} is left out: ${WRONG_MEMORY}.`)
+      if (facts === undefined || isTwin || !isText(text)) problems.push(`${path} was skipped: ${WRONG_MEMORY}.`)
       else files.set(path, { text, created: facts.created, source: ordered(facts.source as Provenance) })
     } else if (name.startsWith(TEXTS)) {
       const copy = name.slice(TEXTS.length, -".md".length)
@@ -95,14 +96,14 @@ export function decodeMemories(given: ReadonlyMap<string, string | undefined>): 
     } else if (name.startsWith(HISTORY)) {
       const change = parsed(CHANGE, text) as SyncedChange | undefined
       if (change && `${HISTORY}${identityOf(change)}.json` === name) changes.set(identityOf(change), change)
-      else problems.push(`${name} is left out: it is damaged.`)
+      else problems.push(`${name} was skipped: it is damaged.`)
     }
   }
   for (const [id, change] of changes) if (!copiesIn(change).every((copy) => texts.has(copy))) changes.delete(id)
   return { state: "read", problems, memories: { files, changes, texts, erased: new Map(Object.entries(state.erased)) } }
 }
 
-const WRONG_MEMORY = "it is too large, is no text, has a name that is not allowed, or nothing is known about its source"
+const WRONG_MEMORY = "it is too large, is not text, has an invalid name, or its source is unknown"
 
 const isText = (text: string | undefined): text is string =>
   text !== undefined && Buffer.byteLength(text) <= MAX_MEMORY_BYTES && text.isWellFormed()

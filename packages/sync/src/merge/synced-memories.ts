@@ -1,20 +1,20 @@
 /**
- * The memories of a project in the form in which they travel between machines: current texts with their sources, the history, and marks of
- * what was erased. Numbers of changes belong to one machine, so here a change is known by its content. The index does not travel: each
- * machine makes its own from the memories.
+ * A project's memories as machines exchange them: current texts with their sources, the history, and tombstones of erased memories. Numbers
+ * of changes are local to a machine, so here the id of a change is a hash of its content. The index is not sent: each machine builds its
+ * own.
  */
 import { hash } from "node:crypto"
-import type { MemoryChange, MemoryFileEdit, MemoryProvenance as Provenance } from "@strata/core/memory"
+import type { MemoryChange, MemoryFileEdit, MemorySource as Provenance } from "@strata/core/memory"
 import { INDEX_FILE, isTopicFile, sourceAfter } from "@strata/core/memory-files"
 
 export interface SyncedMemories {
   /** The current memories by path. */
   readonly files: ReadonlyMap<string, SyncedFile>
-  /** By what identifies them. */
+  /** The history, by the id of each change. */
   readonly changes: ReadonlyMap<string, SyncedChange>
-  /** The texts that the changes name, by hash. */
+  /** The texts that changes refer to, by hash. */
   readonly texts: ReadonlyMap<string, string>
-  /** By the hash of the path: a name can hold what had to go. */
+  /** Tombstones by the hash of the path, because the name itself may be confidential. */
   readonly erased: ReadonlyMap<string, ErasedMemory>
 }
 
@@ -24,7 +24,7 @@ export interface SyncedFile {
   readonly source: Provenance
 }
 
-/** A change without what is true on one machine only: its number, and where a removed file went. */
+/** A change without its local details: its number, and where a removed file was archived. */
 export type SyncedChange = Pick<MemoryChange, "at" | "by" | "why"> & {
   readonly files: readonly SyncedEdit[]
 }
@@ -32,7 +32,7 @@ export type SyncedChange = Pick<MemoryChange, "at" | "by" | "why"> & {
 type SyncedEdit = Omit<MemoryFileEdit, "archived">
 
 export interface ErasedMemory {
-  /** Hashes of every text that it had. */
+  /** Hashes of every version of the text. */
   readonly texts: readonly string[]
 }
 
@@ -43,13 +43,13 @@ export const NO_MEMORIES: SyncedMemories = {
   erased: new Map(),
 }
 
-/** How a sync names itself in the history. */
+/** Start of the reason that a sync records in the history. */
 export const SYNCED = "Synced with"
 
 export const isOfSync = ({ by, why }: Pick<MemoryChange, "by" | "why">): boolean =>
   by === "merge" && why.startsWith(SYNCED)
 
-/** Nothing if the change is about no memory. */
+/** Undefined if the change concerns no memory. */
 export function syncedChange(change: MemoryChange): SyncedChange | undefined {
   const { at, by, why } = change
   const files = change.files
@@ -64,7 +64,7 @@ export function syncedChange(change: MemoryChange): SyncedChange | undefined {
 
 const IDENTITY_DIGITS = 32
 
-/** The same on every machine. Who made it and where it came from is judged by each machine, so neither is part of it. */
+/** Id of a change, the same on every machine. Each machine judges the author and the source itself, so neither is part of it. */
 export function identityOf({ at, why, files }: SyncedChange): string {
   const edits = files.map(({ path, before = "", after = "" }) => [path, before, after])
   return hash("sha256", JSON.stringify([at, why, edits]), "hex").slice(0, IDENTITY_DIGITS)
@@ -72,10 +72,10 @@ export function identityOf({ at, why, files }: SyncedChange): string {
 
 export const erasedKey = (path: string): string => hash("sha256", `erased\0${path}`, "hex").slice(0, IDENTITY_DIGITS)
 
-/** The texts that a change names. */
+/** Hashes of the texts that a change refers to. */
 export const copiesIn = ({ files }: Pick<SyncedChange, "files">): readonly string[] =>
   files.flatMap(({ before, after }) => [before, after].filter((copy) => copy !== undefined))
 
-/** Hashes of all texts that ever were, as the changes know them. */
+/** Hashes of all texts in the history. */
 export const knownTexts = ({ changes }: Pick<SyncedMemories, "changes">): ReadonlySet<string> =>
   new Set([...changes.values()].flatMap(copiesIn))

@@ -7,13 +7,13 @@ import type { Block, Content, Usage, Uuid } from "@strata/core"
 import { uuidFrom } from "@strata/core/base"
 import type { Attachment, CompactMetadata } from "@strata/core/messages"
 import { type AssistantMessage, BOUNDARY_LINE, type Message, toBlocks, type UserMessage } from "@strata/core/messages"
-import { present } from "./foreign-json.ts"
+import { definedOnly } from "./json-access.ts"
 
 /** The source of a message: `key` is unique in the conversation, `at` is its time. */
 export interface Origin {
   readonly key: string
   readonly at: string | undefined
-  /** Its parent, if that is not the message before it. */
+  /** The parent, if it is not the previous message. */
   readonly parent?: Uuid | null
 }
 
@@ -21,14 +21,14 @@ type Flags = Partial<
   Pick<UserMessage, "isMeta" | "isCompactSummary" | "isVisibleInTranscriptOnly" | "saidInResults" | "filesChanged">
 >
 
-export interface Response {
+export interface ImportedResponse {
   readonly id: string
   readonly model?: string | undefined
   readonly usage?: Usage | undefined
   readonly stopReason?: string | undefined
 }
 
-export interface Compaction {
+export interface ImportedCompaction {
   readonly summary: Content
   readonly trigger?: CompactMetadata["trigger"]
   readonly preTokens?: number | undefined
@@ -72,13 +72,13 @@ export class Chain {
     })
   }
 
-  /** One part of a response. Parts with the same id belong together, as in Claude Code transcripts. */
-  assistant(blocks: readonly Block[], origin: Origin, { id, model, usage, stopReason }: Response): Uuid {
+  /** Adds one part of a response. Parts with the same id belong together, as in Claude Code transcripts. */
+  assistant(blocks: readonly Block[], origin: Origin, { id, model, usage, stopReason }: ImportedResponse): Uuid {
     const message = { id, role: "assistant" as const, model, content: blocks, stop_reason: stopReason, usage }
-    return this.#push({ ...this.#place(origin), type: "assistant", message: present(message) })
+    return this.#push({ ...this.#place(origin), type: "assistant", message: definedOnly(message) })
   }
 
-  /** A failure shown in place of an answer. It is not the model's text and is never sent to it. */
+  /** Adds a failure that the program showed instead of a response. The model did not write it, and it is never sent to the model. */
   failure(text: string, origin: Origin): Uuid {
     const message = { role: "assistant" as const, model: SYNTHETIC_MODEL, content: toBlocks(text) }
     return this.#push({ ...this.#place(origin), type: "assistant", message, isApiErrorMessage: true })
@@ -89,7 +89,7 @@ export class Chain {
   }
 
   /** Adds a boundary and the summary after it. Returns the summary's uuid. */
-  compaction({ summary, trigger = "auto", preTokens = 0, kept = [] }: Compaction, origin: Origin): Uuid {
+  compaction({ summary, trigger = "auto", preTokens = 0, kept = [] }: ImportedCompaction, origin: Origin): Uuid {
     const summaryKey = `${origin.key}:summary`
     const { parentUuid, ...place } = this.#place(origin)
     this.#push({

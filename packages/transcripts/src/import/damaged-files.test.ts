@@ -1,8 +1,8 @@
 /** One small file of each format, damaged in the ways that files are: at most the damaged line or entry is lost, and the report says so. */
 import { describe, expect, test } from "vitest"
-import { isHuman, type Message, spokenText } from "../../../core/src/messages/messages.ts"
+import { isFromUser, type Message, userText } from "../../../core/src/messages/messages.ts"
+import { listActiveBranch } from "./active-branch.ts"
 import { importTranscript } from "./import-file.ts"
-import { mainPath } from "./main-path.ts"
 
 const TURNS = ["One.", "Two.", "Three.", "Four."]
 const AT = "2026-01-01T00:00:00.000Z"
@@ -91,8 +91,8 @@ const LINKED = ["claude-code", "pi", "copilot"] as const
 
 function read(text: string) {
   const { messages, report } = importTranscript({ name: "talk", text })[0]!
-  const path: readonly Message[] = mainPath(messages)
-  const said = path.filter(isHuman).map(spokenText)
+  const path: readonly Message[] = listActiveBranch(messages)
+  const said = path.filter(isFromUser).map(userText)
   return { said, messages: path.length, problems: [...Object.keys(report.notUnderstood), ...report.notes].join("\n") }
 }
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest"
 import { flatten } from "../../../core/src/messages/flatten.ts"
-import { isHuman, spokenText } from "../../../core/src/messages/messages.ts"
+import { isFromUser, userText } from "../../../core/src/messages/messages.ts"
 import { project } from "../../../core/src/views/projection.ts"
 import { words } from "../../../core/src/views/record/user-messages.ts"
 import { needs } from "../../../core/test/needs.ts"
@@ -115,7 +115,7 @@ describe("JRN-6: chats of the Gemini CLI", () => {
       user("d", "Two."),
       { $set: { lastUpdated: AT } },
     )
-    expect(messages.filter(isHuman).map(spokenText)).toEqual(["One.", "Two."])
+    expect(messages.filter(isFromUser).map(userText)).toEqual(["One.", "Two."])
     expect(messages[1]).toMatchObject({ message: { content: [{ text: "Wait, done." }] } })
     expect(report.understood).toMatchObject({ "message again": 1, $rewindTo: 1, $set: 1 })
   })
@@ -137,7 +137,7 @@ describe("JRN-6: the recordings of Gemini", needs("more recordings"), () => {
     const { messages: raw } = JSON.parse(text) as { messages: readonly Record<string, never>[] }
     const { messages, report } = importTranscript({ name, text })[0]!
     const typed = raw.filter(({ type }) => type === "user").map(({ content }) => content)
-    expect(messages.filter(isHuman).map(spokenText)).toEqual(typed)
+    expect(messages.filter(isFromUser).map(userText)).toEqual(typed)
     const usages = messages.flatMap((m) => (m.type === "assistant" && m.message.usage ? [m.message.usage] : []))
     const tokens = usages.map((u) => u.input_tokens + (u.cache_read_input_tokens ?? 0) + u.output_tokens)
     const recorded = raw.flatMap(({ tokens: counted }) => (counted ? [(counted as { total: number }).total] : []))

@@ -4,14 +4,14 @@ import { describe, expect, test } from "vitest"
 import { project } from "../../../core/src/views/projection.ts"
 import { words } from "../../../core/src/views/record/user-messages.ts"
 import { needs } from "../../../core/test/needs.ts"
+import { listActiveBranch } from "./active-branch.ts"
 import { importTranscript } from "./import-file.ts"
-import { mainPath } from "./main-path.ts"
 
 const DIRECTORY = new URL("../../../../../shared/data/import-cases/", import.meta.url)
 
 function imported(name: string) {
   const { messages, report } = importTranscript({ name, text: readFileSync(new URL(name, DIRECTORY), "utf8") })[0]!
-  const path = mainPath(messages)
+  const path = listActiveBranch(messages)
   return { path, report, words: project(words, path).messages }
 }
 const uuids = ({ path }: ReturnType<typeof imported>) => path.map(({ uuid }) => uuid)

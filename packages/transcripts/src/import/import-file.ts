@@ -1,4 +1,4 @@
-/** Imports a transcript of another program: recognises its format and reads it, or says why it cannot. */
+/** Imports a transcript of another program: recognizes its format and reads it, or reports why it cannot. */
 
 import type { Block } from "@strata/core"
 import { ImportError } from "@strata/core/base"
@@ -6,9 +6,9 @@ import { contentOf, isThinking, type Message, repairsOf, type Thinking, usable }
 import { claudeCode } from "./claude-code/claude-code.ts"
 import { codex } from "./codex/codex.ts"
 import { copilot } from "./copilot/copilot.ts"
-import { firstFields, parseFields, withoutByteOrderMark } from "./foreign-json.ts"
 import { gemini } from "./gemini.ts"
 import type { ExternalFile, ImportedConversation, Importer } from "./importer.ts"
+import { firstObjects, parseObject, withoutByteOrderMark } from "./json-access.ts"
 import { openCode } from "./opencode.ts"
 import { openHands } from "./openhands.ts"
 import { pi } from "./pi.ts"
@@ -19,9 +19,9 @@ const IMPORTERS: readonly Importer[] = [claudeCode, codex, pi, openHands, openCo
 const SHOWN_CHARACTERS = 60
 const SHOWN_FIELDS = 8
 
-/** The conversations in a file: one in most formats, one per task in OpenHands files. */
+/** Reads the conversations in a file. Most formats have one per file; OpenHands has one per task. */
 export function importTranscript(file: ExternalFile): readonly ImportedConversation[] {
-  const importer = IMPORTERS.find((candidate) => candidate.recognises(file))
+  const importer = IMPORTERS.find((candidate) => candidate.recognizes(file))
   if (!importer) {
     const formats = IMPORTERS.map(({ format }) => format).join(", ")
     throw new ImportError(
@@ -31,11 +31,11 @@ export function importTranscript(file: ExternalFile): readonly ImportedConversat
   return importer.read(file).map(externalThinkingDropped).map(withSetAside)
 }
 
-/** Whether a file that begins like this is read line by line. */
+/** Whether a file with these first lines is read line by line. */
 export const isReadByLine = (file: ExternalFile): boolean =>
-  IMPORTERS.find((candidate) => candidate.recognises(file))?.readsLarge === true
+  IMPORTERS.find((candidate) => candidate.recognizes(file))?.readsLarge === true
 
-/** Counts what views will set aside, so that an import says so before the first request does. */
+/** Counts the content that views would omit or repair, so that the import reports it before the first request. */
 function withSetAside(conversation: ImportedConversation): ImportedConversation {
   const setAside: Record<string, number> = {}
   for (const message of conversation.messages)
@@ -51,7 +51,7 @@ function whatIsIn(text: string): string {
   const content = withoutByteOrderMark(text).trim()
   if (content === "") return "it is empty"
   if (content.includes("\0")) return "it is a binary file"
-  const first = firstFields(content, 1)[0] ?? parseFields(content)
+  const first = firstObjects(content, 1)[0] ?? parseObject(content)
   if (!first)
     return `it does not begin with a JSON object but with ${JSON.stringify(content.slice(0, SHOWN_CHARACTERS))}`
   const names = Object.keys(first).map((name) => name.slice(0, SHOWN_CHARACTERS))
@@ -60,10 +60,10 @@ function whatIsIn(text: string): string {
 }
 
 /**
- * Drops what the API would refuse of other models' thinking: their signatures, and thinking that only its own provider can read. Readable
- * text stays in the journal for people; without a signature no request sends it.
+ * Drops signatures and redacted thinking of other models, which the API would refuse. Readable thinking stays in the journal; without a
+ * signature no request sends it.
  */
-/** Names of Claude with any provider. Bedrock's profiles do not show the model. */
+/** Names of Claude models at any provider. Bedrock's inference profiles do not reveal the model. */
 const CLAUDE = /claude|anthropic|bedrock/i
 const SYNTHETIC_MODEL = "<synthetic>"
 const WHAT = "signed thinking of other models"

@@ -1,33 +1,33 @@
 /**
- * The messages of an imported conversation with the decisions about it, each at its place: where a sub-agent was started, what it cost, how
- * it ended, and what was billed that no message carries.
+ * Inserts decisions into the messages of an imported conversation: the start, cost and end of sub-agents, and costs that no message
+ * carries.
  */
 
 import type { DecisionEntry, Usage, Uuid } from "@strata/core"
 import { uuidFrom } from "@strata/core/base"
 import type { Message } from "@strata/core/messages"
 import type { Decision, Entry } from "@strata/core/store"
+import { listActiveBranch } from "./active-branch.ts"
 import type { ImportedAgent, ImportedConversation } from "./importer.ts"
-import { mainPath } from "./main-path.ts"
 
-export interface Placing {
+export interface EntryPlacement {
   readonly messages: readonly Message[]
   readonly conversation: string
-  /** The time of what has none. */
+  /** Timestamp for entries whose time is unknown. */
   readonly now: string
 }
 
 export interface PlacedEntries {
-  /** The main path, with the decisions. */
+  /** The active branch, with the decisions. */
   readonly entries: readonly Entry[]
-  /** Abandoned branches. They cost money but do not fill the window. */
+  /** Messages of abandoned branches. They cost money but do not fill the window. */
   readonly aside: readonly Entry[]
 }
 
-/** An imported conversation as views read it, without a journal. */
+/** The entries of an imported conversation, as views read them, without a journal. */
 export function placedEntries(imported: ImportedConversation): PlacedEntries {
   const { messages, id } = imported
-  const path = mainPath(messages)
+  const path = listActiveBranch(messages)
   const onPath = new Set(path)
   const now = messages.at(-1)?.timestamp ?? new Date(0).toISOString()
   return {
@@ -36,11 +36,14 @@ export function placedEntries(imported: ImportedConversation): PlacedEntries {
   }
 }
 
-type Billed = Pick<ImportedConversation, "agents" | "spent">
+type ImportedCosts = Pick<ImportedConversation, "agents" | "spent">
 
-/** A start follows its call, an end comes before the message that reports it. */
-export function importedEntries({ agents = [], spent = [] }: Billed, placing: Placing): readonly Entry[] {
-  const { messages, conversation, now } = placing
+/** Inserts each agent's start after the call that started it, and its end before the message that reports it. */
+export function importedEntries(
+  { agents = [], spent = [] }: ImportedCosts,
+  placement: EntryPlacement,
+): readonly Entry[] {
+  const { messages, conversation, now } = placement
   if (agents.length + spent.length === 0) return messages
   const billed = new Set(messages.flatMap(billIn))
   const byUuid = new Map(messages.map((message) => [message.uuid, message]))
@@ -107,8 +110,8 @@ const startOf = ({ id, name, kind, description, definition, model, callId }: Imp
 })
 
 /**
- * One for each response. The lines of a response repeat its usage, and the last one has all of it. A fork's file may begin with a copy of
- * the conversation, which `billed` has already.
+ * Returns one cost entry per response. The lines of a response repeat its usage, and the last one is complete. A fork's file may begin with
+ * a copy of its parent's conversation, whose responses are in `billed` already.
  */
 function spentBy({ id, messages, model, purpose }: ImportedAgent, billed: Set<string>): readonly Decision[] {
   const bills = new Map<string, { readonly model: string; readonly usage: Usage; readonly requestId?: string }>()

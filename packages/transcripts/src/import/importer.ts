@@ -1,6 +1,6 @@
 /**
- * An importer reads another program's transcript into our messages and accounts for every line. What it does not understand is
- * counted, never dropped silently.
+ * Reads another program's transcript into Strata messages and accounts for every line. Lines it does not understand are counted, never
+ * dropped silently.
  */
 
 import type { Usage, Uuid } from "@strata/core"
@@ -10,19 +10,19 @@ import type { LargeFile } from "./large-file.ts"
 
 export interface Importer {
   readonly format: string
-  /** It reads files line by line, also those that are larger than memory. */
+  /** Set if the importer reads files line by line, so that they may be larger than memory. */
   readonly readsLarge?: true
-  /** A cheap check of the content. The file name is not evidence. */
-  recognises(file: ExternalFile): boolean
+  /** Checks the content cheaply. The file name is not evidence. */
+  recognizes(file: ExternalFile): boolean
   read(file: ExternalFile): readonly ImportedConversation[]
 }
 
 export interface ExternalFile {
   readonly name: string
   readonly text: string
-  /** Where the file is too large for memory: then `text` has only its first lines. */
+  /** Set if the file is too large for memory. Then `text` has only its first lines. */
   readonly large?: LargeFile
-  /** Files that belong to it: the transcripts of its sub-agents, and what is known about them. */
+  /** Related files: the transcripts and metadata of its sub-agents. */
   readonly companions?: readonly ExternalFile[]
 }
 
@@ -31,68 +31,68 @@ export interface ImportedConversation {
   readonly id: string
   readonly title?: string
   readonly cwd?: string
-  /** The model that answered last. */
+  /** The model of the last response. */
   readonly model?: string
   readonly system?: string
   readonly tools?: unknown
-  /** In the order of the file. `parentUuid` shows the branches: see `mainPath`. */
+  /** In file order. `parentUuid` shows the branches: see `listActiveBranch`. */
   readonly messages: readonly Message[]
-  /** The sub-agents it started, in order. Their messages are not among its own. */
+  /** The sub-agents in the order they started. Their messages are not included in `messages`. */
   readonly agents?: readonly ImportedAgent[]
-  /** What was billed and no message carries, in order. */
-  readonly spent?: readonly ImportedSpending[]
+  /** Costs that no message carries, in order. */
+  readonly spent?: readonly ImportedUsage[]
   readonly report: ImportReport
 }
 
-export interface ImportedSpending {
+export interface ImportedUsage {
   readonly purpose: "main" | "compaction"
   readonly model: string
   readonly usage: Usage
-  /** Unique in its conversation. */
+  /** Unique within the conversation. */
   readonly responseId: string
-  /** How many responses it is the sum of, if not one. */
+  /** Number of responses that the usage sums up, if not one. */
   readonly requests?: number
-  /** The message before it. */
+  /** The preceding message. */
   readonly after: Uuid | null
-  /** The transcript does not have the request. Its usage is estimated from what it does have. */
+  /** `unrecorded`: the transcript lacks the request, so its usage is estimated from the surrounding messages. */
   readonly estimated?: true
   readonly unrecorded?: true
 }
 
-/** A sub-agent that the transcript has. */
+/** A sub-agent found in the transcript. */
 export interface ImportedAgent {
-  /** Unique in its conversation. */
+  /** Unique within the conversation. */
   readonly id: string
   readonly name: string
   readonly kind: AgentKind
   readonly description: string
-  /** The name of its definition. */
+  /** Name of the agent definition. */
   readonly definition?: string
   readonly model: string
-  /** The call that started it, and the message with that call. */
+  /** The tool call that started the agent, and the message with that call. */
   readonly callId: string
   readonly startedIn?: Uuid
-  /** The message that reports its end. */
+  /** The message that reports the end of the agent. */
   readonly endedIn?: Uuid
   readonly status: AgentEnding
-  /** One line. */
+  /** A summary in one line. */
   readonly summary: string
-  /** Set if it wrote the summary of a compaction. */
+  /** Set if the agent wrote the summary of a compaction. */
   readonly purpose?: "compaction"
   readonly messages: readonly Message[]
-  /** Of its own file, if it has one. The lines of others are counted with the conversation's. */
+  /** The report on the agent's own file, if it has one. Otherwise its lines are part of the conversation's report. */
   readonly report?: ImportReport
 }
 
-/** Every line, or record if the format has no lines, is counted once: as understood or not. */
+/** Counts every line (or record, if the format has no lines) once: as understood or not. */
 export interface ImportReport {
   readonly lines: number
   readonly understood: Readonly<Record<string, number>>
   readonly notUnderstood: Readonly<Record<string, number>>
-  /** Pieces that the API would refuse and that no journal needs, dropped at import. */
+  /** Content that the API would refuse and that was dropped at import, counted by kind. */
   readonly dropped?: Readonly<Record<string, number>>
-  /** Pieces of messages that requests leave out or repair, by the name of the repair. The journal keeps them. */
+  /** Content that requests omit or repair, counted by the name of the repair. The journal keeps it. */
   readonly setAside?: Readonly<Record<string, number>>
-  /** Sentences for a person: what was left out and why, and what is unusual. */
+  /** Sentences for the user: what was skipped and why, and anything unusual. */
   readonly notes: readonly string[]
 }

@@ -1,10 +1,11 @@
-/** `@strata/transcripts/import`. The files of other programs: where they are and what is in them. For the packages beside this one. */
+/** `@strata/transcripts/import`: finds and reads the files of other programs. For the other packages of this repository. */
+
+export { listActiveBranch } from "./active-branch.ts"
 export { companionFiles } from "./companion-files.ts"
-export { type Fields, fieldsAt, jsonLines, numberAt, parseFields, textAt, textsAt } from "./foreign-json.ts"
+export { homeIn, type TranscriptFile, type TranscriptProgram, transcriptFiles } from "./find-transcripts.ts"
 export { importTranscript } from "./import-file.ts"
 export type { ImportedConversation } from "./importer.ts"
-export { mainPath } from "./main-path.ts"
+export { getNumber, getObject, getString, getStrings, type JsonObject, jsonLines, parseObject } from "./json-access.ts"
 export { openCode } from "./opencode.ts"
 export { type OpenCodeSession, openCodeSessions } from "./opencode-sessions.ts"
 export { pi } from "./pi.ts"
-export { homeIn, type TranscriptFile, type TranscriptProgram, transcriptFiles } from "./places.ts"

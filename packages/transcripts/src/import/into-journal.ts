@@ -1,46 +1,46 @@
 /**
- * Writes an imported conversation into a journal, so that you can open, inspect and continue it like any other. Messages on the
- * main path are chained in order; abandoned branches stay where they were. Each sub-agent gets a journal under it.
+ * Writes an imported conversation into a journal, so that you can open, inspect and continue it like any other. Messages of the active
+ * branch are chained in order; abandoned branches keep their position. Each sub-agent gets its own journal.
  */
 
 import type { DecisionEntry, Uuid } from "@strata/core"
 import type { Clock } from "@strata/core/base"
 import { uuidFrom } from "@strata/core/base"
-import { firstWords, isBoundary, type Message } from "@strata/core/messages"
+import { firstUserLine, isBoundary, type Message } from "@strata/core/messages"
 import type { Decision, Entry, JournalAddress, Store } from "@strata/core/store"
+import { listActiveBranch } from "./active-branch.ts"
 import { importedEntries } from "./imported-entries.ts"
 import type { ImportedConversation } from "./importer.ts"
 import { spilledBytes } from "./large-file.ts"
-import { mainPath } from "./main-path.ts"
 
 export interface ImportTarget {
   readonly store: Store
   readonly project: string
   readonly clock: Clock
-  /** The file it came from, for the record. */
+  /** Name of the imported file, for the record. */
   readonly source: string
-  /** The id of the new conversation. */
+  /** Id of the new conversation. */
   readonly id: string
-  /** The file is one of the person's own sessions, so the directory that it names counts. */
+  /** Whether the file is one of the user's own sessions, so that its directory counts as the conversation's origin. */
   readonly isOwn?: boolean
 }
 
-const BATCH = 1_000 // entries written at once
-const BATCH_BYTES = 4 * 1024 * 1024 // of those that are not in memory
+const BATCH = 1_000 // entries per write
+const BATCH_BYTES = 4 * 1024 * 1024 // bytes per write of content that is not in memory
 
 export async function writeImported(imported: ImportedConversation, target: ImportTarget): Promise<void> {
   const { store } = target
-  for (const { address, entries } of writingsOf(imported, target)) await write(store, { address, entries })
+  for (const { address, entries } of listWrites(imported, target)) await write(store, { address, entries })
 }
 
-/** Adds what a file has now and the journals do not have yet. */
+/** Appends the entries of a file that the journals do not have yet. */
 export async function addImported(imported: ImportedConversation, target: ImportTarget): Promise<void> {
   const { store } = target
   const newest = imported.messages.at(-1)?.uuid ?? ""
-  for (const { address, entries } of writingsOf(imported, target)) {
+  for (const { address, entries } of listWrites(imported, target)) {
     const known = await uuidsIn(store, address)
     const isNew = ({ uuid }: Entry) => !known.has(uuid)
-    // what is known about a conversation is in it already; where it came from is written again, with the new count
+    // decisions that the journal has are skipped; `imported` is written again with the new line count
     const renamed = entries.map(
       (entry): Entry =>
         entry.type === "strata" && entry.subtype === "imported"
@@ -65,10 +65,10 @@ async function uuidsIn(store: Store, address: JournalAddress): Promise<ReadonlyS
   return uuids
 }
 
-/** What is written, journal by journal: sub-agents first. */
-function writingsOf(imported: ImportedConversation, target: ImportTarget): readonly Writing[] {
+/** The entries to write for each journal, sub-agents first. */
+function listWrites(imported: ImportedConversation, target: ImportTarget): readonly JournalWrite[] {
   const { project, id } = target
-  const writings: Writing[] = []
+  const writes: JournalWrite[] = []
   const { agents = [], format, cwd } = imported
   for (const { id: agent, messages, model, description, report = imported.report } of agents) {
     const own = {
@@ -80,29 +80,29 @@ function writingsOf(imported: ImportedConversation, target: ImportTarget): reado
       report,
       ...(cwd === undefined ? {} : { cwd }),
     }
-    // its own ids come from its own address: ids of agents are unique only in one conversation
+    // ids derive from the journal's address, because ids of agents are unique only within one conversation
     const entries = entriesOf(own, { ...target, id: `${id}:${agent}` })
-    writings.push({ address: { project, id: agent, under: id }, entries })
+    writes.push({ address: { project, id: agent, under: id }, entries })
   }
-  return [...writings, { address: { project, id }, entries: entriesOf(imported, target) }]
+  return [...writes, { address: { project, id }, entries: entriesOf(imported, target) }]
 }
 
-interface Writing {
+interface JournalWrite {
   readonly address: JournalAddress
   readonly entries: readonly Entry[]
 }
 
-async function write(store: Store, { address, entries }: Writing): Promise<void> {
+async function write(store: Store, { address, entries }: JournalWrite): Promise<void> {
   const journal = await store.open(address, { access: "write", create: true })
   try {
-    for (const batch of batchesOf(entries)) await journal.append(batch)
+    for (const batch of splitBatches(entries)) await journal.append(batch)
     await journal.sync()
   } finally {
     await journal.close()
   }
 }
 
-function* batchesOf(entries: readonly Entry[]): Generator<readonly Entry[]> {
+function* splitBatches(entries: readonly Entry[]): Generator<readonly Entry[]> {
   let batch: Entry[] = []
   let bytes = 0
   for (const entry of entries) {
@@ -117,9 +117,9 @@ function* batchesOf(entries: readonly Entry[]): Generator<readonly Entry[]> {
 }
 
 function entriesOf(imported: ImportedConversation, target: ImportTarget): readonly Entry[] {
-  const main = chained(mainPath(imported.messages))
+  const main = chainMessages(listActiveBranch(imported.messages))
   const onMain = new Map(main.map((message) => [message.uuid, message]))
-  // other branches first, so that the newest message is on the main path
+  // other branches first, so that the newest message is on the active branch
   const side = imported.messages.filter(({ uuid }) => !onMain.has(uuid))
   const newest = main.at(-1)?.uuid ?? null
   const now = target.clock.now().toISOString()
@@ -131,7 +131,7 @@ function entriesOf(imported: ImportedConversation, target: ImportTarget): readon
       timestamp: now,
       ...decision,
     }) as DecisionEntry
-  const { title = firstWords(main), cwd = "", model = "unknown", format, report } = imported
+  const { title = firstUserLine(main), cwd = "", model = "unknown", format, report } = imported
   const messages = [...side, ...main].map((message) =>
     message.type === "user" ? { ...message, isImported: true as const } : message,
   )
@@ -146,8 +146,8 @@ function entriesOf(imported: ImportedConversation, target: ImportTarget): readon
   ]
 }
 
-/** Each message gets the one before it as its parent; a boundary gets it as its logical parent. */
-function chained(messages: readonly Message[]): readonly Message[] {
+/** Sets the previous message as the parent of each message; for a boundary, as its logical parent. */
+function chainMessages(messages: readonly Message[]): readonly Message[] {
   let parentUuid: Uuid | null = null
   return messages.map((message) => {
     const placed: Message = isBoundary(message)

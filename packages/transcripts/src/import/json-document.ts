@@ -1,16 +1,16 @@
 /**
- * Reads a JSON document that may be damaged: cut off, or with a line missing. Its fields and the items of its lists are read one by one, so
- * at most the damaged one is lost.
+ * Reads a JSON document that may be damaged: truncated, or with a line missing. Its fields and the items of its lists are parsed one by
+ * one, so at most the damaged one is lost.
  */
-import { type Fields, parseFields, withoutByteOrderMark } from "./foreign-json.ts"
+import { type JsonObject, parseObject, withoutByteOrderMark } from "./json-access.ts"
 
 export interface JsonDocument {
-  readonly fields: Fields
+  readonly fields: JsonObject
   /** Fields and items that could not be read. */
   readonly damaged: number
-  /** Lines left out because they repeat the one before. */
+  /** Lines skipped because they repeat the previous line. */
   readonly repeated: number
-  /** It ends before its last bracket. */
+  /** Whether the document ends before its last bracket. */
   readonly isCut: boolean
 }
 
@@ -18,21 +18,21 @@ export interface JsonDocument {
 export function readDocument(text: string): JsonDocument | undefined {
   const content = withoutByteOrderMark(text).trim()
   if (!content.startsWith("{")) return undefined
-  const whole = parseFields(content)
+  const whole = parseObject(content)
   if (whole) return { fields: whole, damaged: 0, repeated: 0, isCut: false }
   return withoutRepeatedLines(content) ?? new Salvage(content).read()
 }
 
-/** A line that was written twice is no JSON where it opens or closes something. */
+/** Parses the text without repeated lines. A duplicated line with a bracket makes the document invalid JSON. */
 function withoutRepeatedLines(text: string): JsonDocument | undefined {
   const lines = text.split("\n")
   const once = lines.filter((line, at) => line !== lines[at - 1])
   const repeated = lines.length - once.length
-  const fields = repeated > 0 ? parseFields(once.join("\n")) : undefined
+  const fields = repeated > 0 ? parseObject(once.join("\n")) : undefined
   return fields && { fields, damaged: 0, repeated, isCut: false }
 }
 
-/** Sentences about what is missing. */
+/** Sentences about the damage. */
 export function damageNotes({ damaged, repeated, isCut }: JsonDocument): readonly string[] {
   if (repeated > 0) return [`lines that repeat the one before are read once: ${repeated}`]
   const what = `${damaged} of its entries could not be read`
@@ -58,7 +58,7 @@ class Salvage {
     return { fields: this.#fields, damaged: this.#damaged, repeated: 0, isCut: this.#isCut }
   }
 
-  /** Whether there may be another one. */
+  /** Reads one member. Returns whether another one may follow. */
   #member(): boolean {
     this.#skip(/[\s,]*/y)
     if (this.#text[this.#at] === "}") return false
@@ -80,14 +80,14 @@ class Salvage {
     return true
   }
 
-  /** `first` is where the first item of the list begins. */
+  /** Reads one item of a list. `first` is the position of the list's first item. */
   #item(items: unknown[], first: number): boolean {
     this.#skip(/[\s,]*/y)
     if (this.#text[this.#at] === "]") {
       this.#at++
       return false
     }
-    // the rest of an object whose first line is lost looks like other items
+    // an object whose first line is lost leaves lines that look like items
     const isOfList = this.#text[first] !== "{" || this.#text[this.#at] === "{"
     const value = isOfList ? this.#value() : undefined
     if (value !== undefined) {
@@ -101,7 +101,9 @@ class Salvage {
     return true
   }
 
-  /** In a document of many lines, items begin in the same column, and the list ends in one before it. */
+  /**
+   * Finds the next item after a damaged one. In an indented document, items begin in one column, and the list ends in a column before it.
+   */
   #nextItem(first: number): number | undefined {
     const line = this.#text.lastIndexOf("\n", first)
     const column = first - line - 1
@@ -123,7 +125,7 @@ class Salvage {
     this.#at = Math.max(this.#at, what.lastIndex)
   }
 
-  /** The value here, and moves after it. `undefined` if it is not complete or not JSON. */
+  /** Reads the value at the current position and advances. `undefined` if it is incomplete or not JSON. */
   #value(): unknown {
     const end = endOf(this.#text, this.#at)
     if (end === undefined) return undefined
@@ -137,10 +139,10 @@ class Salvage {
   }
 }
 
-/** Where the value that begins at `start` ends. `undefined` if it does not. */
+/** The end of the value that begins at `start`, or `undefined` if it is incomplete. */
 function endOf(text: string, start: number): number | undefined {
   const open: string[] = []
-  // the gaps between pieces, then a string, a bracket, or a number or word
+  // whitespace and separators, then a string, a bracket, or a number or word
   const piece = /[\s,:]*("[^"\\\n]*(?:\\.[^"\\\n]*)*"|[{}[\]]|[^\s,:"{}[\]]+)/y
   piece.lastIndex = start
   for (let found = piece.exec(text); found; found = piece.exec(text)) {
@@ -148,7 +150,7 @@ function endOf(text: string, start: number): number | undefined {
     if (token === "{" || token === "[") open.push(CLOSING[token]!)
     else if ((token === "}" || token === "]") && open.pop() !== token) return undefined
     const end = piece.lastIndex
-    // a number at the end of the text may go on
+    // a number at the end of the text may be incomplete
     if (open.length === 0) return end === text.length && /[\w.+-]$/.test(token) ? undefined : end
   }
   return undefined

@@ -1,34 +1,34 @@
 /**
- * A transcript that is too large for memory. It is read line by line, and what its messages say is put into a temporary file until the journal
- * has it. In memory stays what links the messages: about a kilobyte for each, whatever its size.
+ * Reads a transcript that is too large for memory line by line. The content of its messages goes to a temporary file until the journal has
+ * it. Memory holds only the links between messages: about a kilobyte for each, whatever its size.
  */
 import { randomUUID } from "node:crypto"
 import { closeSync, openSync, readSync, rmSync, writeSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { basename, join } from "node:path"
 import type { Uuid } from "@strata/core"
-import { grouped, ImportError, usableMemory } from "@strata/core/base"
+import { formatNumber, ImportError, usableMemory } from "@strata/core/base"
 import type { Message } from "@strata/core/messages"
 import { parseExact, stringifyExact } from "@strata/core/messages"
 
-const CHUNK = 1024 * 1024 // bytes read at once
+const CHUNK = 1024 * 1024 // bytes per read
 const MIN_SPILLED_CHARACTERS = 100 // shorter texts stay in memory
-const HEAD = 256 * 1024 // bytes of whole lines, to recognise a format
+const HEAD = 256 * 1024 // bytes of complete lines, for recognizing the format
 
-/** Shares of the memory that this process may use. A text takes about eight times its size while it is read. */
-const LARGE_SHARE = 1 / 32 // line by line from here on, where the format allows it
+/** Shares of the memory that this process may use. Parsing a text takes about eight times its size. */
+const LARGE_SHARE = 1 / 32 // larger files are read line by line, where the format allows it
 const WHOLE_SHARE = 1 / 8
 const LINE_SHARE = 1 / 8
 const MESSAGES_SHARE = 1 / 2
-const MESSAGE_BYTES = 1_000 // of a message in memory, without what it says
+const MESSAGE_BYTES = 1_000 // memory per message, without its content
 
 export const isLarge = (bytes: number): boolean => bytes > usableMemory() * LARGE_SHARE
 export const canBeWhole = (bytes: number): boolean => bytes <= usableMemory() * WHOLE_SHARE
 
-/** A sentence for a person, where memory is too small. */
+/** The error for a file that does not fit in memory. */
 export const tooLarge = (what: string): ImportError =>
   new ImportError(
-    `${what} than ${grouped(Math.round(usableMemory() / 1024 / 1024))} MB of memory can hold. Nothing was imported. Allow more: NODE_OPTIONS=--max-old-space-size=8192 (in MB).`,
+    `${what} than ${formatNumber(Math.round(usableMemory() / 1024 / 1024))} MB of memory can hold. Nothing was imported. Allow more: NODE_OPTIONS=--max-old-space-size=8192 (in MB).`,
   )
 
 export class LargeFile {
@@ -43,11 +43,11 @@ export class LargeFile {
     this.#path = path
     const spill = join(tmpdir(), `strata-import-${randomUUID()}`)
     this.#spill = openSync(spill, "wx+", 0o600)
-    rmSync(spill, { force: true }) // it is gone with its last reader
+    rmSync(spill, { force: true }) // the open file is deleted with its last reader
     closing.register(this, this.#spill)
   }
 
-  /** The first lines, as far as they are short. */
+  /** The first complete lines, up to `HEAD` characters. */
   head(): string {
     let text = ""
     for (const line of this.lines()) {
@@ -57,7 +57,7 @@ export class LargeFile {
     return text
   }
 
-  /** Each line without its end. */
+  /** The lines without their ends. */
   *lines(): Generator<string> {
     const max = usableMemory() * LINE_SHARE
     const file = openSync(this.#path, "r")
@@ -76,7 +76,7 @@ export class LargeFile {
           from = end + 1
         }
         bytes += read - from
-        if (bytes > max) throw tooLarge(`Line ${grouped(number)} of ${basename(this.#path)} is longer`)
+        if (bytes > max) throw tooLarge(`Line ${formatNumber(number)} of ${basename(this.#path)} is longer`)
         if (from < read) parts.push(Buffer.from(chunk.subarray(from, read)))
       }
       if (bytes > 0) yield Buffer.concat(parts).toString()
@@ -85,7 +85,7 @@ export class LargeFile {
     }
   }
 
-  /** The same message. What it says is read again whenever someone looks at it. */
+  /** Moves the content of a message to the temporary file. The returned message reads it again on each access. */
   spill(message: Message): Message {
     if (++this.#messages * MESSAGE_BYTES > usableMemory() * MESSAGES_SHARE)
       throw tooLarge(`${basename(this.#path)} has more messages`)
@@ -103,7 +103,7 @@ export class LargeFile {
     }
   }
 
-  /** Names that many messages have are in memory once. */
+  /** Shares equal strings between messages: the parent's uuid and the session id. */
   #shared({ uuid, parentUuid, sessionId }: Message): Partial<Message> {
     const before = this.#newest
     this.#newest = uuid
@@ -114,7 +114,10 @@ export class LargeFile {
     }
   }
 
-  /** Not the fields of the message itself: who copies it would read them all. */
+  /**
+   * Replaces long values by getters that read them from the temporary file. The message's own fields stay, because copying the message
+   * would read them all.
+   */
   #spilledFields<T>(holder: T): T {
     if (typeof holder !== "object" || holder === null || Array.isArray(holder)) return holder
     const rest = {} as Record<string, unknown>
@@ -122,7 +125,7 @@ export class LargeFile {
     for (const [key, value] of Object.entries(holder)) {
       const text = value === undefined ? "" : stringifyExact(value)
       if (text.length < MIN_SPILLED_CHARACTERS) {
-        rest[key] = value === undefined ? value : parseExact(text) // a part of a line would keep the whole line in memory
+        rest[key] = value === undefined ? value : parseExact(text) // a substring of a line would keep the complete line in memory
         continue
       }
       const at = this.#spilled
@@ -153,7 +156,7 @@ const NEWLINE = 10
 const closing = new FinalizationRegistry<number>((file) => closeSync(file))
 const sizes = new WeakMap<object, number>()
 
-/** Bytes that what a message says takes once it is read again. */
+/** Bytes that the content of an entry takes once it is read again. */
 export function spilledBytes(entry: object): number {
   const { message, attachment, data } = entry as Readonly<Record<string, unknown>>
   const holder = message ?? attachment ?? data

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest"
 import { flatten } from "../../../core/src/messages/flatten.ts"
-import { isHuman, sinceLastBoundary } from "../../../core/src/messages/messages.ts"
+import { isFromUser, sinceLastBoundary } from "../../../core/src/messages/messages.ts"
 import { importTranscript } from "./import-file.ts"
 
 function read(messages: readonly object[], more: object = {}) {
@@ -102,7 +102,7 @@ test("JRN-6: a compaction becomes a boundary with the summary and the tail it ke
   })
   expect(summary).toMatchObject({ isCompactSummary: true, message: { content: [{ text: "Done: one, two." }] } })
   expect(goOn?.isMeta).toBe(true)
-  expect(messages.filter(isHuman)).toHaveLength(1)
+  expect(messages.filter(isFromUser)).toHaveLength(1)
 })
 
 test("JRN-6: images are kept, failures shown, unknown parts and roles counted", () => {

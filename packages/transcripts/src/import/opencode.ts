@@ -1,21 +1,21 @@
 /**
- * Exports of opencode (`opencode export`): one JSON document with the session and its messages, which consist of parts. An
- * assistant message can have several steps; each is one response of the model with the tools it called. The report counts the
- * session, the messages, the parts and the todo list.
+ * Imports exports of opencode (`opencode export`): one JSON document with the session and its messages, which consist of parts. An
+ * assistant message can have several steps; each is one response of the model with the tools it called. The report counts the session, the
+ * messages, the parts and the todo list.
  */
 
 import type { Block, Usage, Uuid } from "@strata/core"
 import { isSafeId, uuidFrom } from "@strata/core/base"
 import { Chain, isoTime, type Origin } from "./chain.ts"
-import { mediaBlock, textBlock, thinkingBlock, toolResult, toolUse } from "./foreign-blocks.ts"
-import { type Fields, fieldsAt, isTrue, numberAt, present, recordsAt, textAt } from "./foreign-json.ts"
+import { mediaBlock, textBlock, thinkingBlock, toolResult, toolUse } from "./external-blocks.ts"
 import type { ExternalFile, ImportedConversation, Importer } from "./importer.ts"
+import { definedOnly, getNumber, getObject, getObjects, getString, isTrue, type JsonObject } from "./json-access.ts"
 import { readDocument } from "./json-document.ts"
 import { Tally } from "./tally.ts"
 
 const FORMAT = "opencode"
 
-/** Parts that are not sent to the model, and why. */
+/** Parts that are not sent to the model, with the reason for the report. */
 const SILENT_PARTS: Readonly<Record<string, string>> = {
   "step-start": "marks where a response begins",
   "step-finish": "its token counts are kept",
@@ -29,12 +29,13 @@ const SILENT_PARTS: Readonly<Record<string, string>> = {
 
 export const openCode: Importer = {
   format: FORMAT,
-  recognises: ({ text }) => {
+  recognizes: ({ text }) => {
     const session = readDocument(text)?.fields
-    const isExport = fieldsAt(session, "info") !== undefined && Array.isArray(session?.messages)
-    const messages = recordsAt(session, "messages")
+    const isExport = getObject(session, "info") !== undefined && Array.isArray(session?.messages)
+    const messages = getObjects(session, "messages")
     return (
-      isExport && (messages.length === 0 || messages.some((message) => fieldsAt(message, "info") && "parts" in message))
+      isExport &&
+      (messages.length === 0 || messages.some((message) => getObject(message, "info") && "parts" in message))
     )
   },
   read: (file) => [new Export(file).read()],
@@ -48,13 +49,13 @@ interface Step {
 }
 
 class Export {
-  readonly #session: Fields
+  readonly #session: JsonObject
   readonly #tally = new Tally()
   readonly #chain: Chain
   readonly #id: string
-  /** The first of our messages for each of theirs. */
+  /** The first imported message for each message id of opencode. */
   readonly #places = new Map<string, Uuid>()
-  #compaction: Fields | undefined
+  #compaction: JsonObject | undefined
   #cwd: string | undefined
   #model: string | undefined
   #contextTokens = 0
@@ -63,35 +64,35 @@ class Export {
     const document = readDocument(text)
     this.#tally.document(document)
     this.#session = document?.fields ?? {}
-    const id = textAt(fieldsAt(this.#session, "info"), "id") ?? ""
+    const id = getString(getObject(this.#session, "info"), "id") ?? ""
     this.#id = isSafeId(id) ? id : uuidFrom(text)
     this.#chain = new Chain(`${FORMAT}:${this.#id}`)
   }
 
   read(): ImportedConversation {
-    const info = fieldsAt(this.#session, "info")
+    const info = getObject(this.#session, "info")
     this.#tally.understood("session")
-    if (fieldsAt(info, "revert"))
+    if (getObject(info, "revert"))
       this.#tally.remark("the person had undone the last messages; they are imported anyway")
-    for (const [index, message] of recordsAt(this.#session, "messages").entries()) this.#message(message, index)
-    if ("todos" in this.#session) this.#tally.leftOut("todos", "the todo list is in the calls that wrote it")
-    return present({
+    for (const [index, message] of getObjects(this.#session, "messages").entries()) this.#message(message, index)
+    if ("todos" in this.#session) this.#tally.omitted("todos", "the todo list is in the calls that wrote it")
+    return definedOnly({
       format: FORMAT,
       id: this.#id,
-      title: textAt(info, "title"),
-      cwd: textAt(info, "directory") ?? this.#cwd,
+      title: getString(info, "title"),
+      cwd: getString(info, "directory") ?? this.#cwd,
       model: this.#model,
       messages: this.#chain.messages,
       report: this.#tally.report(),
     })
   }
 
-  #message(message: Fields, index: number): void {
-    const info = fieldsAt(message, "info") ?? {}
-    const parts = recordsAt(message, "parts")
-    const origin = { key: `message ${index}`, at: isoTime(fieldsAt(info, "time")?.created) }
+  #message(message: JsonObject, index: number): void {
+    const info = getObject(message, "info") ?? {}
+    const parts = getObjects(message, "parts")
+    const origin = { key: `message ${index}`, at: isoTime(getObject(info, "time")?.created) }
     const before = this.#chain.messages.length
-    const role = textAt(info, "role") ?? "no role"
+    const role = getString(info, "role") ?? "no role"
     if (role === "user") this.#user(parts, origin)
     else if (role === "assistant") this.#assistant(info, parts, origin)
     else {
@@ -99,10 +100,10 @@ class Export {
       for (const part of parts) this.#tally.notUnderstood(`part:${kindOf(part)}`)
     }
     const first = this.#chain.messages[before]
-    if (first) this.#places.set(textAt(info, "id") ?? origin.key, first.uuid)
+    if (first) this.#places.set(getString(info, "id") ?? origin.key, first.uuid)
   }
 
-  #user(parts: readonly Fields[], origin: Origin): void {
+  #user(parts: readonly JsonObject[], origin: Origin): void {
     this.#tally.understood("message:user")
     this.#compaction = parts.find((part) => kindOf(part) === "compaction")
     const blocks = parts.flatMap((part) => this.#userPart(part))
@@ -110,19 +111,19 @@ class Export {
     if (blocks.length > 0) this.#chain.user(blocks, origin, isMeta ? { isMeta } : {})
   }
 
-  #userPart(part: Fields): readonly Block[] {
+  #userPart(part: JsonObject): readonly Block[] {
     const kind = kindOf(part)
-    const text = textAt(part, "text")
+    const text = getString(part, "text")
     if (kind === "text" && text !== undefined) {
-      if (isTrue(part, "ignored")) this.#tally.leftOut("part:text", "texts marked as ignored were never sent")
+      if (isTrue(part, "ignored")) this.#tally.omitted("part:text", "texts marked as ignored were never sent")
       else this.#tally.understood("part:text")
       return isTrue(part, "ignored") ? [] : [textBlock(text)]
     }
     if (kind === "file") {
-      const media = mediaBlock(textAt(part, "url") ?? "", textAt(part, "mime"))
+      const media = mediaBlock(getString(part, "url") ?? "", getString(part, "mime"))
       if (media) this.#tally.understood("part:file")
       else
-        this.#tally.leftOut(
+        this.#tally.omitted(
           "part:file",
           "the content of a text file is in a text next to it; other files are not recorded",
         )
@@ -133,27 +134,27 @@ class Export {
   }
 
   #silent(kind: string): void {
-    if (Object.hasOwn(SILENT_PARTS, kind)) this.#tally.leftOut(`part:${kind}`, SILENT_PARTS[kind]!)
+    if (Object.hasOwn(SILENT_PARTS, kind)) this.#tally.omitted(`part:${kind}`, SILENT_PARTS[kind]!)
     else this.#tally.notUnderstood(`part:${kind}`)
   }
 
-  #assistant(info: Fields, parts: readonly Fields[], origin: Origin): void {
+  #assistant(info: JsonObject, parts: readonly JsonObject[], origin: Origin): void {
     this.#tally.understood("message:assistant")
-    this.#model = textAt(info, "modelID") ?? this.#model
-    this.#cwd ??= textAt(fieldsAt(info, "path"), "cwd")
+    this.#model = getString(info, "modelID") ?? this.#model
+    this.#cwd ??= getString(getObject(info, "path"), "cwd")
     const steps = this.#steps(parts)
     const [only, another] = steps
-    if (only && !another) only.usage ??= usageFrom(fieldsAt(info, "tokens"))
+    if (only && !another) only.usage ??= usageFrom(getObject(info, "tokens"))
     if (isTrue(info, "summary")) this.#summary(steps, origin)
     else
       for (const [index, step] of steps.entries()) this.#step(step, { ...origin, key: `${origin.key} step ${index}` })
 
-    const error = fieldsAt(info, "error")
-    const why = textAt(fieldsAt(error, "data"), "message") ?? textAt(error, "name")
+    const error = getObject(info, "error")
+    const why = getString(getObject(error, "data"), "message") ?? getString(error, "name")
     if (why !== undefined) this.#chain.failure(why, { ...origin, key: `${origin.key} error` })
   }
 
-  #steps(parts: readonly Fields[]): readonly Step[] {
+  #steps(parts: readonly JsonObject[]): readonly Step[] {
     const steps: Step[] = []
     let open: Step | undefined
     const step = () => {
@@ -165,15 +166,15 @@ class Export {
     for (const part of parts) {
       const kind = kindOf(part)
       if (kind === "step-start") open = undefined
-      if (kind === "step-finish") step().usage = usageFrom(fieldsAt(part, "tokens"))
+      if (kind === "step-finish") step().usage = usageFrom(getObject(part, "tokens"))
       if (!this.#spokenPart(part, step)) this.#silent(kind)
       if (kind === "step-finish") open = undefined
     }
     return steps
   }
 
-  #spokenPart(part: Fields, step: () => Step): boolean {
-    const [kind, text] = [kindOf(part), textAt(part, "text")]
+  #spokenPart(part: JsonObject, step: () => Step): boolean {
+    const [kind, text] = [kindOf(part), getString(part, "text")]
     const call = kind === "tool" ? callFrom(part) : undefined
     if (kind === "text" && text !== undefined) step().blocks.push(textBlock(text))
     else if (kind === "reasoning" && text !== undefined) step().blocks.push(thinkingBlock(text, signatureOf(part)))
@@ -196,44 +197,44 @@ class Export {
   #summary(steps: readonly Step[], origin: Origin): void {
     const trigger = this.#compaction && !isTrue(this.#compaction, "auto") ? "manual" : "auto"
     const summary = steps.flatMap((step) => step.blocks).filter((block) => block.type === "text")
-    const tail = this.#places.get(textAt(this.#compaction, "tail_start_id") ?? "")
+    const tail = this.#places.get(getString(this.#compaction, "tail_start_id") ?? "")
     const from = this.#chain.messages.findIndex(({ uuid }) => uuid === tail)
     const kept = from < 0 ? [] : this.#chain.messages.slice(from).map(({ uuid }) => uuid)
     this.#chain.compaction({ summary, trigger, preTokens: this.#contextTokens, kept }, origin)
   }
 }
 
-const kindOf = (part: Fields) => textAt(part, "type") ?? "no type"
+const kindOf = (part: JsonObject) => getString(part, "type") ?? "no type"
 
-function callFrom(part: Fields): { use: Block; result: readonly Block[]; wasCleared: boolean } | undefined {
-  const [id, name, state] = [textAt(part, "callID"), textAt(part, "tool"), fieldsAt(part, "state")]
-  const input = fieldsAt(state, "input")
+function callFrom(part: JsonObject): { use: Block; result: readonly Block[]; wasCleared: boolean } | undefined {
+  const [id, name, state] = [getString(part, "callID"), getString(part, "tool"), getObject(part, "state")]
+  const input = getObject(state, "input")
   if (!id || !name || !input) return undefined
-  const wasCleared = numberAt(fieldsAt(state, "time"), "compacted") !== undefined
+  const wasCleared = getNumber(getObject(state, "time"), "compacted") !== undefined
   return { use: toolUse({ id, name, input }), result: resultFrom(id, state), wasCleared }
 }
 
 /** Empty for a call that was still pending or running. */
-function resultFrom(id: string, state: Fields | undefined): readonly Block[] {
-  const [output, error] = [textAt(state, "output"), textAt(state, "error")]
-  if (textAt(state, "status") === "error") return [toolResult(id, error ?? "", true)]
-  if (textAt(state, "status") !== "completed" || output === undefined) return []
-  const media = recordsAt(state, "attachments").flatMap(
-    (file) => mediaBlock(textAt(file, "url") ?? "", textAt(file, "mime")) ?? [],
+function resultFrom(id: string, state: JsonObject | undefined): readonly Block[] {
+  const [output, error] = [getString(state, "output"), getString(state, "error")]
+  if (getString(state, "status") === "error") return [toolResult(id, error ?? "", true)]
+  if (getString(state, "status") !== "completed" || output === undefined) return []
+  const media = getObjects(state, "attachments").flatMap(
+    (file) => mediaBlock(getString(file, "url") ?? "", getString(file, "mime")) ?? [],
   )
   return [toolResult(id, media.length > 0 ? [textBlock(output), ...media] : output)]
 }
 
-const signatureOf = (part: Fields) => textAt(fieldsAt(fieldsAt(part, "metadata"), "anthropic"), "signature")
+const signatureOf = (part: JsonObject) => getString(getObject(getObject(part, "metadata"), "anthropic"), "signature")
 
 /** opencode counts reasoning separately from output, and cached input separately from other input. */
-function usageFrom(tokens: Fields | undefined): Usage | undefined {
+function usageFrom(tokens: JsonObject | undefined): Usage | undefined {
   const [input, output] = [
-    numberAt(tokens, "input") ?? 0,
-    (numberAt(tokens, "output") ?? 0) + (numberAt(tokens, "reasoning") ?? 0),
+    getNumber(tokens, "input") ?? 0,
+    (getNumber(tokens, "output") ?? 0) + (getNumber(tokens, "reasoning") ?? 0),
   ]
-  const cache = fieldsAt(tokens, "cache")
-  const [read, written] = [numberAt(cache, "read") ?? 0, numberAt(cache, "write") ?? 0]
+  const cache = getObject(tokens, "cache")
+  const [read, written] = [getNumber(cache, "read") ?? 0, getNumber(cache, "write") ?? 0]
   if (input + output + read + written === 0) return undefined
   return {
     input_tokens: input,

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest"
 import { flatten } from "../../../core/src/messages/flatten.ts"
-import { isHuman } from "../../../core/src/messages/messages.ts"
-import { mainPath } from "./main-path.ts"
+import { isFromUser } from "../../../core/src/messages/messages.ts"
+import { listActiveBranch } from "./active-branch.ts"
 import { pi } from "./pi.ts"
 
 const HEADER = { type: "session", version: 3, id: "s1", cwd: "/repo", timestamp: "2026-01-01T00:00:00Z" }
@@ -43,7 +43,7 @@ test("JRN-6: entries form a tree, also across entries that are no messages", () 
   )
   const [one, first, second] = messages
   expect([first?.parentUuid, second?.parentUuid]).toEqual([one?.uuid, one?.uuid])
-  expect(mainPath(messages)).toEqual([one, second])
+  expect(listActiveBranch(messages)).toEqual([one, second])
   expect(report.notes).toContain("messages on abandoned branches: 1")
   expect(title).toBe("A name")
 })
@@ -95,7 +95,7 @@ test("JRN-6: commands of the person reach the model unless they were kept from i
     entry("b", "a", bash({})),
     entry("c", "b", bash({ excludeFromContext: true })),
   )
-  expect(messages.filter(isHuman)).toHaveLength(1)
+  expect(messages.filter(isFromUser)).toHaveLength(1)
   expect(flatten(messages).messages[0]?.content).toHaveLength(2)
 })
 
@@ -120,6 +120,6 @@ test("JRN-6: a message of the system is sent, and is not the person's", () => {
     isMeta: true,
     message: { content: [{ text: "Today is Monday." }] },
   })
-  expect(messages.filter(isHuman)).toHaveLength(1)
+  expect(messages.filter(isFromUser)).toHaveLength(1)
   expect(report.notUnderstood).toEqual({})
 })

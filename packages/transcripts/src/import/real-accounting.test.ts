@@ -14,9 +14,9 @@ import {
   WHERE_THEY_ARE,
 } from "../../../core/test/real-transcripts.ts"
 import { isWhole } from "../../../core/test/size.ts"
+import { listActiveBranch } from "./active-branch.ts"
 import { importTranscript } from "./import-file.ts"
 import type { ImportReport } from "./importer.ts"
-import { mainPath } from "./main-path.ts"
 
 const FORMATS = [
   { format: "claude-code", files: CLAUDE_CODE_FILES, records: countLines },
@@ -78,7 +78,7 @@ describe(`JRN-6: ${WHERE_THEY_ARE}`, needs("transcripts"), () => {
       test("MSG-2: flattens into a request with no more repairs than are explained", () => {
         const repairs: Partial<Record<RepairRule, number>> = {}
         for (const { messages } of importReal(name)) {
-          const flat = flatten(sinceLastBoundary(mainPath(messages)))
+          const flat = flatten(sinceLastBoundary(listActiveBranch(messages)))
           expect(flat.messages[0]?.role).toBe("user")
           expect(flat.messages.length).toBeGreaterThan(10)
           for (const { rule } of flat.repairs) repairs[rule] = (repairs[rule] ?? 0) + 1

@@ -1,9 +1,10 @@
-/** Counts the lines of an import by kind, understood or not, and collects remarks for the person. */
-import type { JsonLine } from "./foreign-json.ts"
+/** Counts the lines of an import by kind, understood or not, and collects remarks for the user. */
+
 import type { ImportReport } from "./importer.ts"
+import type { JsonLine } from "./json-access.ts"
 import { damageNotes, type JsonDocument } from "./json-document.ts"
 
-const MAX_KIND = 80 // characters; a kind is another program's text
+const MAX_KIND = 80 // characters; kinds are text from another program
 
 export class Tally {
   #lines = 0
@@ -12,22 +13,22 @@ export class Tally {
   readonly #reasons = new Map<string, string>()
   readonly #remarks = new Map<string, number>()
 
-  /** A line whose content is in the messages. */
+  /** Counts a line whose content is in the messages. */
   understood(kind: string): void {
     this.#count(this.#understood, kind)
   }
 
-  /** A line of a known kind whose content is not imported, or not all of it. */
-  leftOut(kind: string, why: string): void {
+  /** Counts a line of a known kind whose content is not imported, or only partly. */
+  omitted(kind: string, why: string): void {
     this.understood(kind)
     this.#reasons.set(named(kind), why)
   }
 
-  /** The lines, without those that repeat an earlier one to the byte: they have ids or times, so the file was damaged. */
-  *once<Line extends JsonLine>(lines: Iterable<Line>): Generator<Line> {
+  /** Skips lines that repeat an earlier one exactly: lines have ids or times, so the file was damaged. */
+  *withoutRepeats<Line extends JsonLine>(lines: Iterable<Line>): Generator<Line> {
     const seen = new Set<string>()
     for (const line of lines) {
-      if (seen.has(line.text)) this.leftOut("line again", "an earlier line is the same")
+      if (seen.has(line.text)) this.omitted("line again", "an earlier line is the same")
       else yield line
       seen.add(line.text)
     }
@@ -44,19 +45,19 @@ export class Tally {
     }
   }
 
-  /** A link leads nowhere. */
+  /** Reports that the parent of an entry is missing. */
   parentMissing(): void {
     this.remark("the parent of an entry is not in this file; the entry is placed after the one before it")
   }
 
-  /** What is missing from a document that had to be read piece by piece. */
+  /** Reports the damage of a document that had to be parsed one value at a time. */
   document(document: JsonDocument | undefined): void {
     if (!document) return
     for (let at = 0; at < document.damaged; at++) this.notUnderstood("not JSON")
     for (const note of damageNotes(document)) this.remark(note)
   }
 
-  /** Something a person should know. Reported once, with a count if it happened more often. */
+  /** Reports something the user should know, once, with a count if it happened more often. */
   remark(sentence: string): void {
     this.#remarks.set(sentence, (this.#remarks.get(sentence) ?? 0) + 1)
   }

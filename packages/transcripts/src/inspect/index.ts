@@ -1,8 +1,7 @@
-/** `@strata/transcripts/inspect`. What happened in a recorded conversation. For the packages beside this one. */
-export { namesIn, wordsOf } from "./block-words.ts"
+/** `@strata/transcripts/inspect`: analyzes recorded conversations. For the other packages of this repository. */
+export { blockText, measuredNamesIn } from "./block-text.ts"
 export { journalTranscript, type NamedJournal } from "./journal-transcript.ts"
-export { exactNamesIn, namesUsedIn, neededNames } from "./needed-names.ts"
-export { CourseFold } from "./recorded-course.ts"
+export { exactNamesIn, namesUsedBy, neededNames } from "./needed-names.ts"
 export {
   type ConversationResponses,
   countedElsewhere,
@@ -10,3 +9,4 @@ export {
   type RecordedResponse,
 } from "./responses.ts"
 export { copyJournal } from "./stored-journal.ts"
+export { TimelineReducer } from "./timeline.ts"

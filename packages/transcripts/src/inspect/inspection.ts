@@ -1,19 +1,19 @@
-/** Where the context and the money of a recorded conversation went, as plain data. */
+/** Reports what a recorded conversation spent its context and money on, as plain data. */
 
 import { type Block, isMessage, type TokenCounts } from "@strata/core"
-import { counted, isSimulatedId, short } from "@strata/core/base"
+import { formatCompact, isSimulatedId, pluralize } from "@strata/core/base"
 import { type AssistantMessage, contentOf, isBoundary, isSynthetic, type Message } from "@strata/core/messages"
 import type { Entry } from "@strata/core/store"
 import {
-  type Accounting,
-  account,
   type BlockTokens,
+  breakDownContext,
+  type ContextBreakdown,
+  cacheBlockTokens,
+  contextShares,
   findModel,
-  measuredOnce,
   type RepeatedReads,
   repeatedReads,
   type ContextShares as Shares,
-  sharesOf,
 } from "@strata/core/tokens"
 import {
   type AgentCost,
@@ -37,22 +37,22 @@ import { type BoundaryNames, NamesAfterBoundaries } from "./needed-names.ts"
 import type { Transcript } from "./read-transcripts.ts"
 import { type FileTotal, type ToolCall, type ToolTotal, toolCalls, totalsByFile, totalsByTool } from "./tool-use.ts"
 
-// Finds responses whose recorded output tokens are stubs: some versions of Claude Code recorded the count from the start of a response,
-// not from its end. The content shows that more was written, so a price from such counts is too low.
+// Finds responses whose recorded output tokens are stubs: some versions of Claude Code recorded the count from the start of a response, not
+// from its end. The content shows that more was written, so a price based on these counts is too low.
 
 /** Responses with too few output tokens recorded. */
 export interface OutputStubs {
-  /** Responses whose count is a stub, of all that have one. */
+  /** Number of responses whose count is a stub. */
   readonly responses: number
   /** Tokens recorded for them. */
   readonly recorded: number
-  /** About the tokens of their content. Thinking that was not recorded is not in it. */
+  /** Estimated tokens of their content, without thinking that was not recorded. */
   readonly written: number
 }
 
-const SMALL = 40 // tokens; the estimate of less is too rough
-const STUB_SHARE = 0.5 // of the estimate: estimates of code are off by less
-const WORTH_SAYING = 0.05 // of all recorded output
+const MIN_ESTIMATE = 40 // tokens; estimates of smaller texts are too rough
+const STUB_SHARE = 0.5 // of the estimate, whose error for code is smaller
+const MIN_REPORTED_SHARE = 0.05 // of all recorded output
 
 export function outputStubs(entries: readonly Entry[], tokens: BlockTokens): OutputStubs | undefined {
   const responses = Map.groupBy(entries.filter(isAnswer), (message) => message.message.id ?? message.uuid)
@@ -62,23 +62,23 @@ export function outputStubs(entries: readonly Entry[], tokens: BlockTokens): Out
     const recorded = Math.max(...pieces.map(({ message }) => message.usage?.output_tokens ?? 0))
     const written = tokens.blocks(pieces.flatMap((piece) => contentOf(piece).filter(isCounted)))
     all += recorded
-    if (written < SMALL || recorded >= written * STUB_SHARE) continue
+    if (written < MIN_ESTIMATE || recorded >= written * STUB_SHARE) continue
     found.responses++
     found.recorded += recorded
     found.written += written
   }
-  return found.written - found.recorded > all * WORTH_SAYING ? found : undefined
+  return found.written - found.recorded > all * MIN_REPORTED_SHARE ? found : undefined
 }
 
 export const stubSentences = ({ responses, recorded, written }: OutputStubs): string =>
-  `The output tokens of ${counted(responses, "response")} were not recorded in full: ${short(recorded)} recorded, about ${short(written)} written. The cost of the output is higher than shown.`
+  `The output tokens of ${pluralize(responses, "response")} were not recorded in full: ${formatCompact(recorded)} recorded, about ${formatCompact(written)} written. The cost of the output is higher than shown.`
 
 const isAnswer = (entry: Entry): entry is AssistantMessage =>
   isMessage(entry) && entry.type === "assistant" && entry.message.usage !== undefined
 
 const isCounted = ({ type }: Block): boolean => type === "text" || type === "thinking" || type === "tool_use"
 
-/** Where the context and the money of a recorded conversation went. */
+/** Report on the context and cost of a recorded conversation. */
 export interface Inspection {
   readonly file: string
   readonly format: string
@@ -88,10 +88,10 @@ export interface Inspection {
   readonly model?: string
   readonly report: ImportReport
   readonly messages: number
-  /** First and last message; absent if the format has no times. */
+  /** Times of the first and last message; absent if the format has no times. */
   readonly time?: { readonly from: string; readonly to: string }
   /** Everything that ever entered the context, by class. Estimates, calibrated with the API's counts. */
-  readonly content: Accounting & { readonly shares: Shares }
+  readonly content: ContextBreakdown & { readonly shares: Shares }
   /** The cost of reading files again. */
   readonly repeated: RepeatedReads
   readonly byTool: readonly ToolTotal[]
@@ -101,47 +101,47 @@ export interface Inspection {
   readonly cache: RecordedCache
   readonly money: RecordedCost
   readonly agents: RecordedAgents
-  /** What Strata's layers saved. Empty for other programs' transcripts. */
+  /** Savings of Strata's layers. Empty for transcripts of other programs. */
   readonly savings: readonly LayerSaving[]
 }
 
 /** How the context grew, and where it was compacted. */
 export interface ContextGrowth {
-  /** `counted`: by the API. `estimated`: without system prompt and tools. */
+  /** `counted`: by the API. `estimated`: without the system prompt and tools. */
   readonly source: "counted" | "estimated"
   /** Tokens in the context after each response. */
   readonly sizes: readonly number[]
   readonly boundaries: readonly RecordedBoundary[]
   /** The context at the end, by class. */
-  readonly last: Accounting
+  readonly last: ContextBreakdown
 }
 
 /** A compaction in a recorded conversation. */
 export interface RecordedBoundary {
-  /** Responses before it. */
+  /** Number of responses before it. */
   readonly turn: number
   readonly before: number
-  /** The context after the next response. */
+  /** Context size after the next response. */
   readonly after?: number
-  /** Where none has come yet: the context as it is, estimated. */
+  /** Estimated context size, if there is no next response yet. */
   readonly estimated?: number
-  /** What was used later of what had occurred before. Absent if no answer followed. */
+  /** Which earlier names were used afterwards. Absent if no response followed. */
   readonly needed?: BoundaryNames
 }
 
-/** Of all requests: the conversation's, its sub-agents' and those of compactions. */
+/** Cache statistics over all requests: those of the conversation, its sub-agents and compactions. */
 export interface RecordedCache {
   readonly requests: number
   readonly counts: TokenCounts
   /** Share of the input read from cache. */
   readonly hitRatio: number
-  /** The most expensive ones, in order. */
+  /** The most expensive cache misses, in order. */
   readonly breaks: readonly CacheBreak[]
   readonly broken: BreakTotal
   readonly byCause: Readonly<Partial<Record<BreakCause, BreakTotal>>>
 }
 
-/** The sub-agents in the order they were started. `own` and theirs add up to `all`. */
+/** The sub-agents in the order they started. `own` plus their costs add up to `all`. */
 export interface RecordedAgents {
   readonly started: readonly AgentCost[]
   readonly own: CostReport
@@ -151,12 +151,12 @@ export interface RecordedAgents {
 /** What the requests cost. */
 export interface RecordedCost {
   readonly dollars: number
-  /** Responses with too few output tokens recorded: the sum is then a lower bound. */
+  /** Responses with too few output tokens recorded, which makes the sum a lower bound. */
   readonly stubs?: OutputStubs
   readonly unpriced: readonly string[]
-  /** Requests whose answers did not arrive whole or are not recorded: what they cost is partly a guess. */
+  /** Requests whose responses are incomplete or not recorded, so that their cost is partly estimated. */
   readonly estimated?: Estimated
-  /** Sentences for a person: what is estimated and what is missing. */
+  /** Sentences for the user: what is estimated and what is missing. */
   readonly remarks: readonly string[]
   readonly lines: readonly {
     readonly model: string
@@ -175,7 +175,7 @@ export function inspectTranscript(transcript: Transcript): Inspection {
   const { entries, aside, ...about } = transcript
   const { facts } = findModel(about.model ?? "unknown")
   const views = costViews({ family: facts.family })
-  const course = new Course()
+  const course = new ContextTracker()
   const names = new NamesAfterBoundaries(entries)
   const shown = () => views.context.messages().messages.flatMap(({ content }) => content)
   for (const entry of aside) views.apply(entry, "off-path")
@@ -189,32 +189,32 @@ export function inspectTranscript(transcript: Transcript): Inspection {
     if (isMessage(entry)) course.message(entry, size)
   }
   const messages = entries.filter(isMessage)
-  const tokens = measuredOnce(views.estimator)
+  const tokens = cacheBlockTokens(views.estimator)
   const calls = toolCalls(messages, tokens)
-  const content = account(messages, tokens)
+  const content = breakDownContext(messages, tokens)
   const time = timeOf(messages)
   return {
     ...about,
     messages: messages.length,
     ...(time ? { time } : {}),
-    content: { ...content, shares: sharesOf(content) },
+    content: { ...content, shares: contextShares(content) },
     repeated: repeatedReads(content, facts),
     byTool: totalsByTool(calls),
     byFile: totalsByFile(calls),
     largestResults: calls.toSorted((a, b) => b.resultTokens - a.resultTokens).slice(0, MAX_RESULTS),
     growth: { ...course.growth(names.found()), last: accountSent({ context: views.context, estimator: tokens }) },
-    cache: cacheOf(views),
-    money: moneyOf(views, {
+    cache: recordedCache(views),
+    money: recordedCost(views, {
       stubs: outputStubs([...aside, ...entries], tokens),
       isSimulated: messages.some(isSimulated),
     }),
-    agents: agentsOf(views),
+    agents: recordedAgents(views),
     savings: summarise(views.ledger).savings,
   }
 }
 
-/** Follows the main path: the context size after each response. */
-class Course {
+/** Tracks the context size after each response of the active branch. */
+class ContextTracker {
   readonly #sizes: { readonly id: string; tokens: number }[] = []
   readonly #boundaries: { readonly turn: number; readonly before: number; now: number }[] = []
   #isCounted = false
@@ -223,7 +223,7 @@ class Course {
     this.#boundaries.push({ turn: this.#sizes.length, before, now: before })
   }
 
-  /** Follows the context after a boundary, until the next one. */
+  /** Updates the context size since the last boundary. */
   grown(tokens: number): void {
     const last = this.#boundaries.at(-1)
     if (last) last.now = tokens
@@ -238,7 +238,7 @@ class Course {
     if (size.counted > 0) this.#isCounted = true
   }
 
-  /** `needed`: by boundary. */
+  /** `needed` is indexed by boundary. */
   growth(needed: readonly (BoundaryNames | undefined)[]): Omit<ContextGrowth, "last"> {
     const boundaries = this.#boundaries.map(({ turn, before, now }, at) => {
       const after = this.#sizes[turn]?.tokens
@@ -260,7 +260,7 @@ function timeOf(messages: readonly Message[]): Inspection["time"] {
   return from === undefined || to === undefined ? undefined : { from, to }
 }
 
-function cacheOf({ ledger, cacheHistory }: CostViews): RecordedCache {
+function recordedCache({ ledger, cacheHistory }: CostViews): RecordedCache {
   const { requests, counts, hitRatio } = summarise(ledger)
   return {
     requests,
@@ -272,7 +272,7 @@ function cacheOf({ ledger, cacheHistory }: CostViews): RecordedCache {
   }
 }
 
-function agentsOf(views: CostViews): RecordedAgents {
+function recordedAgents(views: CostViews): RecordedAgents {
   const { agents, own, requests, tokens, dollars, unpriced } = ledgerReport(views)
   return { started: agents, own, all: { requests, tokens, ...(unpriced.length === 0 ? { dollars } : {}) } }
 }
@@ -285,7 +285,7 @@ interface CostFacts {
   readonly isSimulated: boolean
 }
 
-function moneyOf(views: CostViews, { stubs, isSimulated: isTrial }: CostFacts): RecordedCost {
+function recordedCost(views: CostViews, { stubs, isSimulated: isTrial }: CostFacts): RecordedCost {
   const { dollars, unpriced, estimated } = summarise(views.ledger)
   const lines = [...views.ledger.lines.values()].map(({ dollars: spent, ...line }) => ({
     ...line,

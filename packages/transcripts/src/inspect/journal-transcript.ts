@@ -1,30 +1,33 @@
-/** A journal of ours as a recorded conversation: its path, what left it, and what its agents spent. Computed from bytes alone. */
+/**
+ * Converts a Strata journal into a recorded conversation: its active branch, abandoned branches, and the costs of its agents. Works on
+ * bytes alone.
+ */
 
 import { type DecisionEntry, isMessage } from "@strata/core"
 import { spendingOf } from "@strata/core/agent"
 import type { DecisionOf } from "@strata/core/store"
-import { damageSentences, type Entry, isDecision, isJournal, readJournalBytes } from "@strata/core/store"
+import { describeJournalDamage, type Entry, isDecision, isJournal, readJournalBytes } from "@strata/core/store"
 import { Links } from "@strata/core/views"
 import type { Transcript } from "./transcript.ts"
 
 const JOURNAL_FORMAT = "strata"
 
-/** The bytes of a journal, and what its agents' journals say that they spent. Another thread can read them, which has no store. */
+/** The bytes of a journal and the costs recorded in its agents' journals. It can be processed in a thread that has no store. */
 export interface JournalCopy {
   readonly bytes: Uint8Array
-  readonly spent: readonly AgentSpending[]
+  readonly agentUsage: readonly AgentUsage[]
 }
 
 export interface NamedJournal extends JournalCopy {
   readonly id: string
-  /** What people know it by: a path, or its name in a store. */
+  /** Name for display: a path, or a URI in a store. */
   readonly file: string
 }
 
-/** A response of an agent, as its lead would note it. */
-export type AgentSpending = DecisionEntry & DecisionOf<"spent">
+/** A response of an agent, in the form in which its lead records it. */
+export type AgentUsage = DecisionEntry & DecisionOf<"spent">
 
-export function journalTranscript({ file, id, bytes, spent }: NamedJournal): Transcript {
+export function journalTranscript({ file, id, bytes, agentUsage }: NamedJournal): Transcript {
   const understood: Record<string, number> = {}
   const notUnderstood: Record<string, number> = {}
   const { entries: all, damaged, ...found } = readJournalBytes(asBuffer(bytes))
@@ -38,7 +41,7 @@ export function journalTranscript({ file, id, bytes, spent }: NamedJournal): Tra
   const entries = all.filter((entry) => places(entry) === "on-path")
   const aside = all.filter((entry) => places(entry) !== "on-path")
   const abandoned = aside.filter((entry) => isMessage(entry) && !entry.isSidechain).length
-  const missing = unrecorded(spent, all)
+  const missing = missingUsage(agentUsage, all)
   const hasUndone = entries.some((entry) => isDecision(entry) && entry.subtype === "undone")
   return {
     file,
@@ -56,7 +59,7 @@ export function journalTranscript({ file, id, bytes, spent }: NamedJournal): Tra
           ? [`messages on abandoned branches${hasUndone ? " or of undone compactions" : ""}: ${abandoned}`]
           : []),
         ...(missing.length > 0 ? [`responses of sub-agents that only their own journals have: ${missing.length}`] : []),
-        ...damageSentences({ damagedLines: damaged, damagedCount: damaged.length, ...found }),
+        ...describeJournalDamage({ damagedLines: damaged, damagedCount: damaged.length, ...found }),
       ],
     },
     entries,
@@ -67,20 +70,17 @@ export function journalTranscript({ file, id, bytes, spent }: NamedJournal): Tra
 const kindOf = (entry: Entry) => (isDecision(entry) ? `strata:${entry.subtype}` : entry.type)
 const sum = (counts: Readonly<Record<string, number>>) => Object.values(counts).reduce((all, one) => all + one, 0)
 
-/** Bytes from another thread are no buffers. */
+/** Bytes received from another thread are plain arrays, not buffers. */
 const asBuffer = (bytes: Uint8Array): Buffer => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
 
-/**
- * What a journal's sub-agents spent and the journal does not say: a process that dies leaves the last responses only in the agent's own
- * journal.
- */
-function unrecorded(spent: readonly AgentSpending[], entries: readonly Entry[]): readonly AgentSpending[] {
+/** Costs of sub-agents that the conversation's journal lacks: if a process dies, the last responses are only in the agent's own journal. */
+function missingUsage(spent: readonly AgentUsage[], entries: readonly Entry[]): readonly AgentUsage[] {
   const recorded = new Set(entries.flatMap(responseIn))
   return spent.filter(({ responseId }) => !recorded.has(responseId))
 }
 
-/** What the journal of an agent says that it spent. A fork's begins with a copy of its parent's, which the parent paid for. */
-export function agentSpending(agent: string, bytes: Buffer): readonly AgentSpending[] {
+/** Costs recorded in an agent's journal. A fork's journal begins with a copy of its parent's, which the parent paid for. */
+export function readAgentUsage(agent: string, bytes: Buffer): readonly AgentUsage[] {
   if (!isJournal(bytes)) return []
   const { entries } = readJournalBytes(bytes)
   const first = entries.findLastIndex((entry) => isDecision(entry) && entry.subtype === "branched") + 1

@@ -1,9 +1,8 @@
 /**
- * What a compaction lost that was needed later: exact names that answers after a boundary use, that had occurred before it, and that the
- * first request after it no longer showed. Every text is read once, and only in conversations with a boundary.
- *
- * The names are found as replays find them, not as the product does when it carries names over a boundary: its own rule would find
- * whatever that rule keeps.
+ * Finds what a compaction lost that was needed later: exact names that responses after a boundary use, that occurred before it, and that
+ * the first request after it did not contain. Every text is read once, and only in conversations with a boundary.
+ * The names are found by the rule of the replays, not by the product's rule for preserving names: a measurement with the product's own rule
+ * would miss what that rule misses.
  */
 
 import type { Block } from "@strata/core"
@@ -13,42 +12,42 @@ import { isBoundary, isSynthetic, isToolUse, type Message, sentBlocks } from "@s
 import type { Entry } from "@strata/core/store"
 import { findModel } from "@strata/core/tokens"
 import { Views } from "@strata/core/views"
-import { wordsOf } from "./block-words.ts"
-import { needlesIn } from "./needles.ts"
+import { blockText } from "./block-text.ts"
+import { findMeasuredNames } from "./measured-names.ts"
 
-/** Of the names that a compaction could have lost and that were used after it. */
+/** Counts of names used after a compaction that had occurred before it. */
 export interface NeededNames {
   /** Names used between this boundary and the next that had occurred before it. */
   readonly names: number
-  /** Those of them that the first request after the boundary showed. */
+  /** Number of these names in the first request after the boundary. */
   readonly inView: number
-  /** The others, at most twelve: files first, in the order of their use. */
+  /** The names that were missing from it, at most twelve: files first, in the order of their use. */
   readonly lost: readonly string[]
 }
 
-/** `unrecorded`: the file begins with the compaction, so what came before it is not known. */
+/** `unrecorded`: the file begins with the compaction, so the messages before it are unknown. */
 export type BoundaryNames = NeededNames | "unrecorded"
 
 const MAX_LOST = 12
-const MAX = 100 // characters; longer ones are data
+const MAX = 100 // characters; longer matches are data
 const PATH = /(?<![\w/.:@-])(?:[\w@.-]+)?(?:\/[\w@.-]+)+\.[A-Za-z]\w{0,7}\b/g
 const IS_NUMBER = /^[\d,.]+$/
 
-interface Stretch {
-  /** How many entries came before the boundary. */
+interface EntryRange {
+  /** Number of entries before the boundary. */
   readonly from: number
-  /** Whether one of them is a message. */
+  /** Whether any of them is a message. */
   readonly hasPast: boolean
-  /** What the first request after it showed. Absent until that. */
+  /** Names in the first request after the boundary. Absent until that request. */
   inView?: ReadonlySet<string>
   readonly used: Set<string>
 }
 
-/** Follows a conversation, entry by entry. */
+/** Processes a conversation entry by entry. */
 export class NamesAfterBoundaries {
-  /** Where each name occurred first. */
+  /** Index of the entry in which each name occurred first. */
   readonly #first = new Map<string, number>()
-  readonly #stretches: Stretch[] = []
+  readonly #stretches: EntryRange[] = []
   readonly #lastBoundary: number
   #at = 0
   #hasMessage = false
@@ -57,7 +56,7 @@ export class NamesAfterBoundaries {
     this.#lastBoundary = entries.findLastIndex((entry) => isMessage(entry) && isBoundary(entry))
   }
 
-  /** Before the views take the entry. `shown`: the blocks of the request that is answered now. */
+  /** Must be called before the views apply the entry. `shown` returns the blocks of the request being answered. */
   take(entry: Entry, shown: () => readonly Block[]): void {
     const at = this.#at++
     if (this.#lastBoundary < 0 || !isMessage(entry) || entry.isSidechain) return
@@ -68,7 +67,7 @@ export class NamesAfterBoundaries {
     for (const block of sentBlocks(entry)) for (const name of exactNamesIn(block)) this.#note(name, at)
   }
 
-  /** By boundary. `undefined` where no answer followed. */
+  /** Results by boundary. `undefined` where no response followed. */
   found(): readonly (BoundaryNames | undefined)[] {
     return this.#stretches.map(({ hasPast, inView, used }) => {
       if (!hasPast) return "unrecorded"
@@ -84,7 +83,7 @@ export class NamesAfterBoundaries {
     if (!stretch) return
     stretch.inView ??= new Set(shown().flatMap((block) => [...exactNamesIn(block)]))
     for (const block of sentBlocks(entry))
-      for (const name of namesUsedIn(block))
+      for (const name of namesUsedBy(block))
         if ((this.#first.get(name) ?? stretch.from) < stretch.from) stretch.used.add(name)
   }
 
@@ -93,7 +92,7 @@ export class NamesAfterBoundaries {
   }
 }
 
-/** By boundary, without the rest of an inspection. `undefined` where no answer followed. */
+/** Finds needed names without a full inspection, by boundary. `undefined` where no response followed. */
 export function neededNames(entries: readonly Entry[], model = "unknown"): readonly (BoundaryNames | undefined)[] {
   if (!entries.some((entry) => isMessage(entry) && isBoundary(entry))) return []
   const views = new Views({ family: findModel(model).facts.family })
@@ -110,16 +109,16 @@ const known = new WeakMap<Block, ReadonlySet<string>>()
 
 /** Every exact name of a block. */
 export function exactNamesIn(block: Block): ReadonlySet<string> {
-  const names = known.get(block) ?? exactNames(wordsOf(block))
+  const names = known.get(block) ?? exactNames(blockText(block))
   known.set(block, names)
   return names
 }
 
-/** The exact names that an answer uses, without secrets. */
-export const namesUsedIn = (block: Block): ReadonlySet<string> =>
-  exactNames(dropSecrets(wordsOf(withoutSettings(block))))
+/** The exact names that a response uses, without secrets. */
+export const namesUsedBy = (block: Block): ReadonlySet<string> =>
+  exactNames(dropSecrets(blockText(withoutSettings(block))))
 
-/** The state of a todo, the mode of a search and a time limit are words of a tool's schema, not of the conversation. */
+/** Drops parameters whose values come from a tool's schema, such as the state of a todo or a time limit, not from the conversation. */
 function withoutSettings(block: Block): Block {
   if (!isToolUse(block) || typeof block.input !== "object" || block.input === null) return block
   const { output_mode: _mode, timeout: _limit, todos, ...input } = block.input as Record<string, unknown>
@@ -133,12 +132,12 @@ const isAnswer = (message: Message): boolean => message.type === "assistant" && 
 
 const kindOf = (name: string): number => (name.includes("/") ? 0 : IS_NUMBER.test(name) ? 2 : 1)
 
-/** Files are known by the last two parts of their paths: that is how people and models name them. */
+/** Finds exact names. Files are identified by the last two parts of their paths, which is how users and models name them. */
 function exactNames(text: string): ReadonlySet<string> {
   const files = new Set<string>()
   const rest = text.replace(PATH, (path) => {
     files.add(path.split("/").filter(Boolean).slice(-2).join("/"))
     return " "
   })
-  return new Set([...files, ...needlesIn(rest)])
+  return new Set([...files, ...findMeasuredNames(rest)])
 }

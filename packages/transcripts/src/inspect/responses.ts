@@ -1,5 +1,5 @@
 /**
- * The billed responses of recorded conversations, each once. A fork's transcript repeats the responses of its parent, so a sum over
+ * The billed responses of recorded conversations, each listed once. A fork's transcript repeats the responses of its parent, so a sum over
  * several files counts a shared response in one of them only.
  */
 
@@ -11,36 +11,39 @@ import type { RequestPurpose as Purpose } from "@strata/core/views"
 import { type Bill, billOf, dollarsFor } from "@strata/core/views"
 import type { Transcript } from "./read-transcripts.ts"
 
-/** A billed response, or the total of several where the transcript has only that. */
+/** A billed response, or the sum of several if the transcript has only that. */
 export interface RecordedResponse {
-  /** The API's id of the message. Where the format has none: an id of the conversation's own. */
+  /** The API's message id, or an id within the conversation if the format has none. */
   readonly id: string
-  /** When its answer began. Absent where the format has no times. */
+  /** Time when the response began. Absent if the format has no times. */
   readonly at?: string
   readonly model: string
   readonly purpose: Purpose
-  /** The sub-agent that asked. */
+  /** The sub-agent that made the request. */
   readonly agent?: string
-  /** How many responses it is the sum of. */
+  /** Number of responses that it sums up. */
   readonly requests: number
   readonly counts: TokenCounts
   /** Absent if the price is unknown. */
   readonly dollars?: number
-  /** Its answer did not arrive whole, or is not recorded: the usage is partly a guess. */
+  /** The response is incomplete or not recorded, so the usage is partly estimated. */
   readonly estimated?: true
-  /** The transcript does not have the request at all. */
+  /** The transcript lacks the request. */
   readonly unrecorded?: true
 }
 
 const NO_TIME = "1970-01-01" // importers of formats without times start here
 
-/** In the order of their first entries, abandoned branches first. They add up to the money that `inspectTranscript` reports. */
+/**
+ * Lists responses in the order of their first entries, abandoned branches first. Their costs add up to the cost that `inspectTranscript`
+ * reports.
+ */
 export function listResponses({ entries, aside }: Pick<Transcript, "entries" | "aside">): readonly RecordedResponse[] {
   const found = new Map<string, RecordedResponse>()
   let source: RequestSource = "main"
   const note = (entry: Entry) => {
     const bill = billOf(entry, source)
-    if (bill) found.set(bill.id, { ...responseOf(bill, entry), ...placeOf(found.get(bill.id)) })
+    if (bill) found.set(bill.id, { ...responseOf(bill, entry), ...firstEntryFacts(found.get(bill.id)) })
   }
   for (const entry of aside) note(entry)
   for (const entry of entries) {
@@ -65,26 +68,26 @@ function responseOf(bill: Bill, { timestamp }: Entry): RecordedResponse {
   }
 }
 
-/** A response in several entries: the first has the time and the purpose, the last the whole usage. */
-const placeOf = (before: RecordedResponse | undefined) =>
+/** Of a response in several entries, the first has the time and the purpose, the last the complete usage. */
+const firstEntryFacts = (before: RecordedResponse | undefined) =>
   before && { ...(before.at === undefined ? {} : { at: before.at }), model: before.model, purpose: before.purpose }
 
-/** Responses of a conversation that are counted in another. */
+/** Responses of a conversation that are counted in another one. */
 export interface CountedElsewhere {
-  /** The place of the other in the list. */
+  /** Index of the other conversation in the list. */
   readonly in: number
   readonly responses: readonly RecordedResponse[]
 }
 
-/** Of one conversation, as `countedElsewhere` compares them. */
+/** The responses of one conversation, for `countedElsewhere`. */
 export interface ConversationResponses {
   readonly file: string
   readonly responses: readonly RecordedResponse[]
 }
 
 /**
- * For each conversation: its responses that a sum counts in another one. A shared response is counted in the conversation that went on
- * without the others first: the parent of a fork. Equal ones are counted in the first by name of the file.
+ * For each conversation, the responses that a sum counts in another one. A shared response is counted in the conversation that was first
+ * continued without the others: the parent of a fork. Ties are broken by file name.
  */
 export function countedElsewhere(
   conversations: readonly ConversationResponses[],
@@ -106,7 +109,7 @@ export function countedElsewhere(
   })
 }
 
-/** The order in which conversations count what they share. */
+/** The order of precedence for counting shared responses. */
 function ranksOf(
   conversations: readonly ConversationResponses[],
   holders: ReadonlyMap<string, readonly number[]>,

@@ -1,23 +1,23 @@
-/** A journal as a store has it, in a few calls: its bytes, and what its agents spent. */
+/** Reads a journal from a store in a few calls: its bytes, and the costs of its agents. */
 import type { JournalAddress, JournalFeed, Store } from "@strata/core/store"
-import { type AgentSpending, agentSpending, type JournalCopy } from "./journal-transcript.ts"
+import { type AgentUsage, type JournalCopy, readAgentUsage } from "./journal-transcript.ts"
 
 const LINE_END = Buffer.from("\n")
-/** A conversation notes an agent before the agent has a journal. */
+/** A conversation records an agent before the agent has a journal. */
 const HAS_AGENTS = '"agent-started"'
 
-/** As the store has it, also what is damaged. No bytes: it is not there. */
+/** Copies a journal with damaged lines included. Without bytes if it does not exist. */
 export async function copyJournal(store: Store, { id, ...place }: JournalAddress): Promise<JournalCopy> {
   const bytes = await withFeed(store.feed(place), (feed) => bytesOf(feed, id))
-  if (place.under !== undefined || !bytes.includes(HAS_AGENTS)) return { bytes, spent: [] }
+  if (place.under !== undefined || !bytes.includes(HAS_AGENTS)) return { bytes, agentUsage: [] }
   const agents = await store.list(place.project, { under: id, isBare: true })
-  const spent = await withFeed(store.feed({ ...place, under: id }), async (feed) => {
-    const found: AgentSpending[] = []
+  const agentUsage = await withFeed(store.feed({ ...place, under: id }), async (feed) => {
+    const found: AgentUsage[] = []
     for (const agent of agents.map((listed) => listed.id).sort())
-      found.push(...agentSpending(agent, await bytesOf(feed, agent)))
+      found.push(...readAgentUsage(agent, await bytesOf(feed, agent)))
     return found
   })
-  return { bytes, spent }
+  return { bytes, agentUsage }
 }
 
 async function withFeed<T>(feed: JournalFeed, use: (feed: JournalFeed) => Promise<T>): Promise<T> {

@@ -1,22 +1,22 @@
-/** Tokens used by tools: by tool, by file, and the largest results. */
+/** Token usage of tools: by tool, by file, and the largest results. */
 import type { Block } from "@strata/core"
 import { resultState } from "@strata/core"
 import { contentOf, isSentToModel, isToolResult, isToolUse, type Message } from "@strata/core/messages"
 import type { BlockTokens } from "@strata/core/tokens"
 import { commandOf } from "@strata/core/views"
 
-/** One call of a tool, with its result. */
+/** A tool call with its result. */
 export interface ToolCall {
   readonly tool: string
   readonly path?: string
-  /** Its subject in one line: a path, a command, a pattern. */
+  /** Subject of the call in one line: a path, a command, a pattern. */
   readonly about: string
   readonly requestTokens: number
   readonly resultTokens: number
   readonly failed: boolean
-  /** It did not run, because someone or a rule refused it. Such a call did not fail. */
+  /** The call did not run, because someone or a rule refused it. Such a call did not fail. */
   readonly denied: boolean
-  /** Requests made before it. */
+  /** Number of requests before it. */
   readonly turn: number
 }
 
@@ -30,15 +30,15 @@ export interface ToolTotal {
   readonly resultTokens: number
 }
 
-/** All calls about one file. */
+/** All calls that concern one file. */
 export interface FileTotal {
   readonly path: string
   readonly calls: number
-  /** Of calls and results. */
+  /** Tokens of calls and results. */
   readonly tokens: number
 }
 
-/** Every call with its result, in the order of the results. Calls without a result are left out. */
+/** Lists calls with their results in the order of the results. Calls without a result are omitted. */
 export function toolCalls(messages: readonly Message[], tokens: BlockTokens): readonly ToolCall[] {
   const open = new Map<string, Omit<ToolCall, "resultTokens" | "failed" | "denied" | "turn">>()
   const responses = new Set<string>()

@@ -1,4 +1,4 @@
-/** Several recorded conversations together. What a fork repeats of its parent counts once. */
+/** Sums up several recorded conversations. Responses that a fork repeats from its parent count once. */
 import type { CacheBreak, EstimatedCost as Estimated } from "@strata/core/views"
 import type { Inspection } from "./inspection.ts"
 import { type CountedElsewhere, countedElsewhere, type RecordedResponse } from "./responses.ts"
@@ -9,10 +9,10 @@ export interface InspectedResponses {
   readonly responses: readonly RecordedResponse[]
 }
 
-/** Of several conversations. */
+/** Totals over several conversations. */
 export interface InspectionTotal {
   readonly conversations: number
-  /** Of all files: a turn that two files have counts twice. */
+  /** Summed over the files: a turn that occurs in two files counts twice. */
   readonly turns: number
   readonly messages: number
   readonly boundaries: number
@@ -22,16 +22,16 @@ export interface InspectionTotal {
   readonly broken: Inspection["cache"]["broken"]
   readonly money: {
     readonly dollars: number
-    /** Some output was not recorded in full: the sum is a lower bound. */
+    /** Whether some output was not recorded in full, which makes the sum a lower bound. */
     readonly isLowerBound: boolean
     readonly unpriced: readonly string[]
     readonly estimated?: Estimated
   }
-  /** Responses that more than one file has. Each is counted once. */
+  /** Responses that occur in more than one file. Each is counted once. */
   readonly shared: readonly SharedResponses[]
 }
 
-/** Responses of one file that are counted in another. */
+/** Responses of one file that are counted in another one. */
 export interface SharedResponses {
   readonly file: string
   readonly responses: number
@@ -44,7 +44,8 @@ export function sumInspections(all: readonly InspectedResponses[]): InspectionTo
   const elsewhere = countedElsewhere(all.map(({ inspection: { file }, responses }) => ({ file, responses })))
   const repeated = elsewhere.flatMap((each) => each.flatMap(({ responses }) => responses))
   const sum = (value: (one: Inspection) => number) => inspections.reduce((total, one) => total + value(one), 0)
-  const less = (value: (one: RecordedResponse) => number) => repeated.reduce((total, one) => total + value(one), 0)
+  const sumRepeated = (value: (one: RecordedResponse) => number) =>
+    repeated.reduce((total, one) => total + value(one), 0)
   const input = sum(
     ({ cache: { counts } }) => counts.input + counts.cacheRead + counts.cacheWrite5m + counts.cacheWrite1h,
   )
@@ -54,11 +55,11 @@ export function sumInspections(all: readonly InspectedResponses[]): InspectionTo
     turns: sum(({ growth }) => growth.sizes.length),
     messages: sum(({ messages }) => messages),
     boundaries: sum(({ growth }) => growth.boundaries.length),
-    requests: sum(({ cache }) => cache.requests) - less(({ requests }) => requests),
+    requests: sum(({ cache }) => cache.requests) - sumRepeated(({ requests }) => requests),
     hitRatio: input === 0 ? 0 : sum(({ cache }) => cache.counts.cacheRead) / input,
     broken: brokenOf(inspections, elsewhere),
     money: {
-      dollars: sum(({ money }) => money.dollars) - less(({ dollars = 0 }) => dollars),
+      dollars: sum(({ money }) => money.dollars) - sumRepeated(({ dollars = 0 }) => dollars),
       isLowerBound: inspections.some(({ money }) => money.stubs !== undefined),
       unpriced: [...new Set(inspections.flatMap(({ money }) => money.unpriced))],
       ...(estimated ? { estimated } : {}),
@@ -73,7 +74,7 @@ export function sumInspections(all: readonly InspectedResponses[]): InspectionTo
   }
 }
 
-/** Without the losses at responses that another file counts. */
+/** Sums up cache misses, without those at responses that another file counts. */
 function brokenOf(
   inspections: readonly Inspection[],
   elsewhere: readonly (readonly CountedElsewhere[])[],
@@ -93,27 +94,28 @@ function brokenOf(
 
 function estimatedOf(inspections: readonly Inspection[], repeated: readonly RecordedResponse[]): Estimated | undefined {
   const parts = inspections.flatMap(({ money }) => money.estimated ?? [])
-  const whole = left(
+  const all = subtractRepeated(
     parts,
     repeated.filter(({ estimated }) => estimated),
   )
-  const unrecorded = left(
+  const unrecorded = subtractRepeated(
     parts.flatMap((part) => part.unrecorded ?? []),
     repeated.filter((one) => one.unrecorded),
   )
-  if (whole.requests === 0) return undefined
-  return { ...whole, ...(unrecorded.requests === 0 ? {} : { unrecorded }) }
+  if (all.requests === 0) return undefined
+  return { ...all, ...(unrecorded.requests === 0 ? {} : { unrecorded }) }
 }
 
-interface Part {
+interface EstimatedPart {
   readonly requests: number
   readonly dollars?: number
 }
 
-function left(parts: readonly Part[], repeated: readonly Part[]) {
-  const sum = (of: readonly Part[], value: (one: Part) => number) => of.reduce((total, one) => total + value(one), 0)
-  const requests = ({ requests: count }: Part) => count
-  const dollars = ({ dollars: paid = 0 }: Part) => paid
+function subtractRepeated(parts: readonly EstimatedPart[], repeated: readonly EstimatedPart[]) {
+  const sum = (of: readonly EstimatedPart[], value: (one: EstimatedPart) => number) =>
+    of.reduce((total, one) => total + value(one), 0)
+  const requests = ({ requests: count }: EstimatedPart) => count
+  const dollars = ({ dollars: paid = 0 }: EstimatedPart) => paid
   return {
     requests: sum(parts, requests) - sum(repeated, requests),
     dollars: sum(parts, dollars) - sum(repeated, dollars),

@@ -1,4 +1,4 @@
-/** What is known of a recorded conversation, whichever program wrote it. */
+/** Describes a recorded conversation, independent of the program that wrote it. */
 
 import type { Entry } from "@strata/core/store"
 import type { ImportReport } from "../import/importer.ts"
@@ -12,7 +12,7 @@ export interface Transcript {
   readonly cwd?: string
   readonly model?: string
   readonly report: ImportReport
-  /** The main path of the conversation. */
+  /** Entries of the active branch. */
   readonly entries: readonly Entry[]
   /** Abandoned branches and sub-agents: they cost money but do not fill this conversation's window. */
   readonly aside: readonly Entry[]

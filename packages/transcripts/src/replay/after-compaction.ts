@@ -1,9 +1,9 @@
-/** What the view shows right after each compaction: changed files, paths that are true, and the person's rules in their own words. */
+/** Measures the view right after each compaction: changed files, correct paths, and verbatim rules of the user. */
 
 import { renderAttachment, textOf, toBlocks } from "@strata/core/messages"
 import type { EntryDraft } from "@strata/core/store"
 import { fateOf, type Views } from "@strata/core/views"
-import { wordsOf } from "../inspect/block-words.ts"
+import { blockText } from "../inspect/block-text.ts"
 import { type AfterCompaction, NO_COMPACTION } from "./report.ts"
 
 const PATH = /(?<![\w/.:])(?:[\w@.-]+)?(?:\/[\w@.-]+)+\.\w{1,8}\b/g
@@ -21,12 +21,12 @@ export class AfterCompactions {
     return Math.round(estimate(this.#summary))
   }
 
-  look(drafts: readonly EntryDraft[], views: Views): void {
+  measure(drafts: readonly EntryDraft[], views: Views): void {
     this.#summary = drafts.map(summaryIn).join("")
     const trail = [this.#summary, ...drafts.map(attachedIn)].map(aboutFiles).join("\n")
     const view = views.context
       .messages()
-      .messages.flatMap(({ content }) => content.map(wordsOf))
+      .messages.flatMap(({ content }) => content.map(blockText))
       .join("\n")
     const changed = [...views.artifacts.files].filter(([, facts]) => ["created", "changed"].includes(fateOf(facts)))
     const paths = [...new Set([...trail.matchAll(PATH)].map(([path]) => path))]
@@ -36,7 +36,7 @@ export class AfterCompactions {
     const { changedFiles, changedFilesNamed, ...before } = this.#found
     this.#found = {
       changedFiles: changedFiles + changed.length,
-      changedFilesNamed: changedFilesNamed + changed.filter(([path]) => view.includes(nameOf(path))).length,
+      changedFilesNamed: changedFilesNamed + changed.filter(([path]) => view.includes(fileName(path))).length,
       paths: before.paths + paths.length,
       pathsTouched: before.pathsTouched + paths.filter((path) => touched.some((each) => each.endsWith(path))).length,
       rules: before.rules + rules.length,
@@ -47,7 +47,7 @@ export class AfterCompactions {
 
 const TITLE = /^(?:#+|\d+\.) /
 
-/** The sections of a text that are about files. */
+/** Keeps the sections of a text that concern files. */
 function aboutFiles(text: string): string {
   let isAboutFiles = false
   return text
@@ -59,8 +59,8 @@ function aboutFiles(text: string): string {
     .join("\n")
 }
 
-/** The last two parts of a path: how people and models name a file. */
-const nameOf = (path: string) => path.split("/").slice(-2).join("/")
+/** The last two parts of a path, which is how users and models name files. */
+const fileName = (path: string) => path.split("/").slice(-2).join("/")
 const plain = (text: string) => text.replaceAll(/\s+/g, " ").trim()
 
 const summaryIn = (draft: EntryDraft) =>

@@ -1,10 +1,8 @@
 /**
- * The size of each block of a recording, in tokens of the recorded model. The API's count for a request is exact, so the estimates of
- * its new blocks are scaled until they add up to its growth. Sent unchanged, every request has its recorded size.
- *
+ * The size of each block of a recording, in tokens of the recorded model. The API's count for a request is exact, so the estimates of its
+ * new blocks are scaled until they add up to its growth. Sent unchanged, every request has its recorded size.
  * No block is scaled below half or above double its estimate. Any surplus was sent but not recorded (reminders, instructions) and stays
  * with the first new block. Any deficit was left out by the server and is subtracted from the prompt.
- *
  * Estimates are corrected by the usual scale of the recording: a policy's own texts are counted by the same tokenizer as everything else.
  */
 import type { Block } from "@strata/core"
@@ -14,27 +12,27 @@ import { createEstimator, type Estimator } from "@strata/core/tokens"
 
 const SCALE = { min: 0.5, max: 2 } // the same range as the calibration
 const LARGEST_PROMPT = 70_000 // tokens of system prompt and tools: recorded ones have up to 62,000. More than that is history that the file lacks
-const WHOLE_ANSWER = 0.5 // a recorded output below this share of its estimate was recorded before the answer was complete
+const WHOLE_ANSWER = 0.5 // a recorded output below this share of its estimate was recorded before the response was complete
 
-/** How far a block's estimate is off, and the unrecorded tokens that came with it. */
-interface Known {
+/** Correction of a block's estimate, and unrecorded tokens that are attributed to it. */
+interface SizeCorrection {
   readonly scale: number
   readonly extra: number
 }
 
 export class BlockSizes {
-  /** It does not learn, because a size must not depend on when it is asked for. */
+  /** Not calibrated, because a size must not depend on when it is measured. */
   readonly #estimator: Estimator
-  readonly #known = new WeakMap<Block, Known>()
-  /** A result that is shown differently is another block for the same call. */
-  readonly #results = new Map<string, Known>()
-  /** A rebuilt view renders attachments again: another block with the same text. */
-  readonly #others = new Map<string, Known>()
+  readonly #known = new WeakMap<Block, SizeCorrection>()
+  /** Corrections by call id: a result displayed differently is another block of the same call. */
+  readonly #results = new Map<string, SizeCorrection>()
+  /** Corrections by content: a rebuilt view renders attachments as new blocks with the same text. */
+  readonly #others = new Map<string, SizeCorrection>()
   readonly #sizes = new WeakMap<Block, number>()
 
   readonly #usualScale: number
 
-  /** `usualScale`: how far estimates are off in this recording. */
+  /** `usualScale` is the average correction of estimates in this recording. */
   constructor(family: TokenizerFamily, usualScale = 1) {
     this.#estimator = createEstimator(family)
     this.#usualScale = usualScale
@@ -44,7 +42,7 @@ export class BlockSizes {
     return this.#estimator.block(block) * this.#usualScale
   }
 
-  /** Tokens of a block as it is shown. */
+  /** Tokens of a block in its current form. */
   of(block: Block): number {
     const found = this.#sizes.get(block)
     if (found !== undefined) return found
@@ -58,14 +56,14 @@ export class BlockSizes {
     return this.#find(block) !== undefined
   }
 
-  learn(block: Block, known: Known): void {
+  learn(block: Block, known: SizeCorrection): void {
     this.#known.set(block, known)
     if (isToolResult(block)) this.#results.set(block.tool_use_id, known)
     else this.#others.set(contentKey(block), known)
     this.#sizes.delete(block)
   }
 
-  #find(block: Block): Known | undefined {
+  #find(block: Block): SizeCorrection | undefined {
     const own = this.#known.get(block)
     if (own) return own
     return isToolResult(block) ? this.#results.get(block.tool_use_id) : this.#others.get(contentKey(block))
@@ -81,21 +79,21 @@ function contentKey(block: Block): string {
 
 export interface CountedRequest {
   readonly messages: readonly FlatMessage[]
-  /** As the API counted. */
+  /** Input tokens as the API counted them. */
   readonly input: number
-  /** Recorded output of the answer before this request. */
+  /** Recorded output tokens of the response before this request. */
   readonly lastOutput: number | undefined
   /** Whether it is the first request, or the first after a compaction. */
   readonly opensContext?: boolean
 }
 
-/** Goes through the requests of a recording in order and learns the sizes of what is new in each. */
-export class SizeLessons {
+/** Processes the requests of a recording in order and learns the sizes of new blocks in each. */
+export class SizeCalibration {
   readonly #sizes: BlockSizes
   readonly #sums = new WeakMap<FlatMessage, number>()
-  /** System prompt, tools and anything else unrecorded before the messages, in a new context. */
+  /** Tokens of the system prompt, tools and other unrecorded content before the messages, in a new context. */
   #prompt: number | undefined
-  /** The same in the last request, without what was removed from its messages. It can be below 0. */
+  /** The same for the last request, reduced by content removed from its messages. Can be negative. */
   #rest: number | undefined
   #estimated = 0
   #scaled = 0
@@ -105,8 +103,8 @@ export class SizeLessons {
   }
 
   /**
-   * What the estimates of texts and results so far have to be multiplied with. The first request of a context does not count, because
-   * its prompt is unknown, nor does one with more or less in it than was recorded.
+   * The average factor by which estimates of texts and results must be multiplied. Excludes the first request of a context, whose prompt is
+   * unknown, and requests with more or less content than was recorded.
    */
   get usualScale(): number {
     return this.#estimated === 0 ? 1 : this.#scaled / this.#estimated
@@ -145,7 +143,7 @@ export class SizeLessons {
     return sum(messages.map((message) => this.#sumOf(message, without)))
   }
 
-  /** Closed messages stay the same object, so each is added up once. */
+  /** Completed messages stay the same object, so each is summed once. */
   #sumOf(message: FlatMessage, without: ReadonlySet<Block>): number {
     const known = this.#sums.get(message)
     if (known !== undefined) return known
@@ -156,19 +154,19 @@ export class SizeLessons {
   }
 }
 
-interface Growth {
+interface ContextGrowthInput {
   readonly estimates: readonly number[]
-  /** Which of them belong to the answer. */
+  /** Whether each estimate belongs to the response. */
   readonly answers: readonly boolean[]
   readonly growth: number
   readonly lastOutput: number | undefined
 }
 
-/** The answer gets its recorded output where that is complete. The other new blocks share what is left. */
-function scalesFor({ estimates, answers, growth, lastOutput = 0 }: Growth): readonly number[] {
+/** Scales the response to its recorded output if that is complete. The other new blocks share the remaining growth. */
+function scalesFor({ estimates, answers, growth, lastOutput = 0 }: ContextGrowthInput): readonly number[] {
   const answer = sum(estimates.filter((_, i) => answers[i]))
   const rest = sum(estimates) - answer
-  if (answer === 0 || !isWhole(lastOutput, answer) || lastOutput > growth) {
+  if (answer === 0 || !isCompleteOutput(lastOutput, answer) || lastOutput > growth) {
     const scale = clamped(growth / (answer + rest))
     return estimates.map(() => scale)
   }
@@ -177,8 +175,8 @@ function scalesFor({ estimates, answers, growth, lastOutput = 0 }: Growth): read
   return answers.map((isAnswer) => (isAnswer ? ofAnswer : ofRest))
 }
 
-/** Whether a recorded output is that of the whole answer. Some programs record what was counted when it began. */
-export const isWhole = (output: number, estimated: number): boolean => output >= estimated * WHOLE_ANSWER
+/** Whether a recorded output covers the complete response. Some programs record the count from its start. */
+export const isCompleteOutput = (output: number, estimated: number): boolean => output >= estimated * WHOLE_ANSWER
 
 const clamped = (scale: number) => (Number.isFinite(scale) ? Math.min(SCALE.max, Math.max(SCALE.min, scale)) : 1)
 

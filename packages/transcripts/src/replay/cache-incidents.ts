@@ -1,6 +1,7 @@
 /**
- * Where a recorded request read more or less from the cache than the rules say. Nothing in a recording predicts most of these incidents,
- * so they are taken from the usage like pauses from the times. Each gets the cause for which the recording has evidence.
+ * Explains where a recorded request read more or less from the cache than the rules predict. Most of these incidents cannot be predicted
+ * from a recording, so they are taken from the usage, as pauses are taken from the times. Each gets the cause for which the recording has
+ * evidence.
  */
 
 import { isText, isToolResult, toBlocks } from "@strata/core/messages"
@@ -13,7 +14,7 @@ export interface ExplainedIncident {
   readonly cause: IncidentCause
   /** Tokens that the request read, as billed. */
   readonly read: number
-  /** The incident as any policy meets it. Absent where it depends on what exactly the client sent. */
+  /** The incident as any policy would meet it. Absent if it depends on exactly what the client sent. */
   readonly incident?: CacheIncident
 }
 
@@ -21,21 +22,21 @@ const CLOSE = 0.01 // of the input: smaller differences come from estimated bloc
 const INTERRUPTED = "[Request interrupted by user"
 const TOOL_CHANGES: ReadonlySet<string> = new Set(["tool_delta", "mcp_instructions", "mcp_instructions_delta"])
 
-export interface Observed {
+export interface ObservedRequest {
   /** Tokens that the request read, as billed. */
   readonly read: number
   readonly input: number
   readonly expected: CachedInput
-  /** What it would have read if no entry had expired. */
+  /** Tokens that it would have read if no entry had expired. */
   readonly withoutExpiry: CachedInput
-  /** Where the last answer ends, in tokens. */
+  /** Tokens up to the end of the last response. */
   readonly answered: number
-  /** Where the prompt ends, in tokens. */
+  /** Tokens of the prompt. */
   readonly prompt: number
   readonly context: RecordedContext
 }
 
-export function incidentOf(observed: Observed): ExplainedIncident | undefined {
+export function incidentOf(observed: ObservedRequest): ExplainedIncident | undefined {
   const { read, input, expected } = observed
   const difference = read - expected.cacheRead
   if (Math.abs(difference) <= CLOSE * input) return undefined
@@ -44,7 +45,7 @@ export function incidentOf(observed: Observed): ExplainedIncident | undefined {
 
 type Explanation = Omit<ExplainedIncident, "read">
 
-function foundMore({ read, input, withoutExpiry, answered, prompt }: Observed): Explanation {
+function foundMore({ read, input, withoutExpiry, answered, prompt }: ObservedRequest): Explanation {
   const isAt = (tokens: number) => Math.abs(read - tokens) <= CLOSE * input
   if (isAt(withoutExpiry.cacheRead)) return { cause: "outlived", incident: { kind: "outlived" } }
   if (isAt(answered)) return { cause: "unrecorded-request", incident: { kind: "answer-cached" } }
@@ -52,7 +53,7 @@ function foundMore({ read, input, withoutExpiry, answered, prompt }: Observed): 
   return { cause: "more-read" }
 }
 
-function foundLess({ read, prompt, context }: Observed): Explanation {
+function foundLess({ read, prompt, context }: ObservedRequest): Explanation {
   const kept = read === 0 ? "nothing" : read <= prompt ? "prompt" : "part"
   return { cause: whyLess(context, kept), incident: { kind: "lost", kept, upTo: read } }
 }

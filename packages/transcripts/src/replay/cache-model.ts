@@ -1,23 +1,23 @@
 /**
- * A model of the server's prompt cache. A prefix is a list of blocks; the first are the prompt (tools and system). A request writes
- * entries after each part of the prompt, where the previous request ended, and at its own end. From each place the server looks back
+ * A model of the server's prompt cache. A prefix is a list of blocks; the first are the prompt (tools and system). A request writes entries
+ * after each part of the prompt, where the previous request ended, and at its own end. From each of these positions the server looks back
  * over 20 blocks for a live entry. An entry lives for its lifetime from the start of the last request that wrote or read it.
- *
- * Blocks are compared by identity first. Settled blocks keep their object, so a request costs what changed.
+ * Blocks are compared by identity first. Unchanged blocks keep their object, so comparing costs only what changed.
  */
 import type { Block, CacheLifetime, TokenCounts } from "@strata/core"
 
 export const LOOK_BACK = 20 // blocks, including the one at the breakpoint
 export const LIFE_MS = 5 * 60_000
 export const LONG_LIFE_MS = 60 * 60_000
-const AUTOMATIC_STEP = 128 // tokens: automatic caches count reads in steps of this size
-const CLOSE = 0.02 // an observed size may be so much smaller than the modelled one: a prompt changes a little between requests
+const AUTOMATIC_STEP = 128 // tokens; automatic caches count reads in steps of this size
+// an observed size may be smaller than the modelled one by this share, because a prompt changes slightly between requests
+const CLOSE = 0.02
 
-/** One block as the server sees it. Without a block it is a part of the prompt. */
+/** One block as the server receives it. Without `block`, a part of the prompt. */
 export interface PromptItem {
   readonly block?: Block
   readonly tokens: number
-  /** The server has cleared it from its copy. */
+  /** Whether the server has cleared it from its copy. */
   readonly isCleared?: boolean
 }
 
@@ -25,47 +25,47 @@ export interface PromptItem {
  * `marked`: the client sets breakpoints and pays for writes. `automatic`: the provider caches every prefix and bills no writes. `none`:
  * nothing is cached.
  */
-export type Caching = "marked" | "automatic" | "none"
+export type CachingMode = "marked" | "automatic" | "none"
 
-/** What a recorded usage shows about the cache before a request, where the rules say something else. */
+/** A deviation of the cache from its rules before a request, according to the recorded usage. */
 export type CacheIncident =
-  /** Entries were gone: all of them, those after the prompt, or those with more tokens than `upTo`. */
+  /** Entries were lost: all of them, those after the prompt, or those with more tokens than `upTo`. */
   | { readonly kind: "lost"; readonly kept: "nothing" | "prompt" | "part"; readonly upTo: number }
   /** Entries were read after their lifetime. */
   | { readonly kind: "outlived" }
-  /** The server had an entry with about so many tokens, which another conversation wrote. */
+  /** The server had an entry of about `upTo` tokens that another conversation wrote. */
   | { readonly kind: "found"; readonly upTo: number }
-  /** A request that is not recorded had cached everything up to the last answer. */
+  /** An unrecorded request had cached everything up to the last response. */
   | { readonly kind: "answer-cached" }
 
 export interface CacheInput {
-  /** The prompt first. */
+  /** The prompt comes first. */
   readonly items: readonly PromptItem[]
-  /** How many of the first items are parts of the prompt with a breakpoint after each. Default 1. */
+  /** Number of leading items that are parts of the prompt with a breakpoint after each. Default 1. */
   readonly promptParts?: number
-  /** How many of them the previous request sent. */
+  /** Number of leading items that the previous request sent. */
   readonly before: number
-  /** How many of them there are up to the end of the last answer. */
+  /** Number of items up to the end of the last response. */
   readonly answered?: number
   /** Each model has its own entries. */
   readonly model: string
-  /** Shorter prefixes are not cached. */
+  /** Minimum tokens of a cached prefix. */
   readonly minimum: number
-  /** When the request began, in milliseconds. `undefined` where no pause is known. */
+  /** Start of the request in milliseconds. `undefined` if pauses are unknown. */
   readonly now: number | undefined
   /** Default "5m". `prompt-1h`: an hour for the prompt, five minutes for the messages. */
   readonly lifetime?: CacheLifetime
   /** Default "marked". */
-  readonly caching?: Caching
-  /** `false`: a request of one turn, which nothing follows. It reads what is cached and marks nothing. */
+  readonly caching?: CachingMode
+  /** `false` for a request that nothing follows. It reads the cache and sets no breakpoints. */
   readonly writes?: boolean
   readonly incident?: CacheIncident | undefined
 }
 
-/** The input of one request. */
+/** Input tokens of one request. */
 export type CachedInput = Omit<TokenCounts, "output">
 
-/** When an entry expires, and how long the next read prolongs its life. */
+/** When an entry expires, and by how much a read extends its life. */
 interface CacheEntry {
   readonly expires: number
   readonly life: number
@@ -73,71 +73,71 @@ interface CacheEntry {
 
 type Entries = ReadonlyMap<number, CacheEntry>
 
-interface Shelf {
+interface CachedPrefix {
   readonly items: readonly PromptItem[]
-  /** By the number of items they hold. */
+  /** Entries by the number of items they contain. */
   readonly entries: Entries
 }
 
 interface Lookup {
   readonly ends: readonly number[]
-  readonly places: readonly number[]
+  readonly points: readonly number[]
   readonly entries: Entries
   readonly hit: number | undefined
 }
 
-const NO_SHELF: Shelf = { items: [], entries: new Map() }
+const NO_PREFIX: CachedPrefix = { items: [], entries: new Map() }
 
 export class CacheModel {
-  readonly #shelves = new Map<string, Shelf>()
+  readonly #prefixes = new Map<string, CachedPrefix>()
 
-  /** What the request would read and write. It changes nothing. */
+  /** Predicts the counts of a request without changing the cache. */
   expect(input: CacheInput): CachedInput {
     return countsOf(input, this.#lookUp(input))
   }
 
-  /** What the request reads and writes. The next request can read its entries. */
+  /** Returns the counts of a request and updates the cache. */
   send(input: CacheInput): CachedInput {
     const lookup = this.#lookUp(input)
     const { model, items } = input
-    const shelf = this.#shelves.get(model) ?? NO_SHELF
+    const prefix = this.#prefixes.get(model) ?? NO_PREFIX
     const after =
       input.writes === false
-        ? { items: shelf.items, entries: entriesLeft(input, shelf.entries, lookup) }
+        ? { items: prefix.items, entries: entriesLeft(input, prefix.entries, lookup) }
         : { items, entries: entriesAfter(input, lookup) }
-    this.#shelves.set(model, after)
+    this.#prefixes.set(model, after)
     return countsOf(input, lookup)
   }
 
   #lookUp(input: CacheInput): Lookup {
     const { items, model, now = 0, incident } = input
-    const shelf = this.#shelves.get(model) ?? NO_SHELF
+    const shelf = this.#prefixes.get(model) ?? NO_PREFIX
     const ends = cumulated(items)
-    const places = placesOf(input, ends)
+    const points = cachePoints(input, ends)
     const same = commonLength(shelf.items, items)
     const known = new Map([...shelf.entries].filter(([place]) => place <= same))
-    const found = (hit: number | undefined): Lookup => ({ ends, places, entries: known, hit })
+    const found = (hit: number | undefined): Lookup => ({ ends, points, entries: known, hit })
     switch (incident?.kind) {
       case "found":
-        return found(furthest(closestTo(ends, incident.upTo), nearestEntry(known, places, now)))
+        return found(furthest(closestTo(ends, incident.upTo), nearestEntry(known, points, now)))
       case "answer-cached":
-        return found(input.answered ?? nearestEntry(known, places, now))
+        return found(input.answered ?? nearestEntry(known, points, now))
       case "outlived":
-        return found(nearestEntry(known, places, 0))
+        return found(nearestEntry(known, points, 0))
       case "lost": {
-        const entries = leftBy(incident, known, { ends, parts: promptPartsOf(input) })
-        return { ends, places, entries, hit: nearestEntry(entries, places, now) }
+        const entries = remainingEntries(incident, known, { ends, parts: promptPartsOf(input) })
+        return { ends, points, entries, hit: nearestEntry(entries, points, now) }
       }
       default:
-        return found(nearestEntry(known, places, now))
+        return found(nearestEntry(known, points, now))
     }
   }
 }
 
 const promptPartsOf = ({ promptParts = 1 }: CacheInput) => promptParts
 
-/** The numbers of items after which this request caches. */
-function placesOf(input: CacheInput, ends: readonly number[]): readonly number[] {
+/** Numbers of items after which this request caches. */
+function cachePoints(input: CacheInput, ends: readonly number[]): readonly number[] {
   const { items, before, minimum, caching = "marked" } = input
   if (caching === "none") return []
   const parts = Array.from({ length: promptPartsOf(input) }, (_, i) => i + 1)
@@ -145,16 +145,16 @@ function placesOf(input: CacheInput, ends: readonly number[]): readonly number[]
   return all.filter((place) => place > 0 && place <= items.length && ends[place - 1]! >= minimum)
 }
 
-function entriesAfter(input: CacheInput, { places, entries, hit }: Lookup): Entries {
+function entriesAfter(input: CacheInput, { points, entries, hit }: Lookup): Entries {
   const after = new Map(entries)
   if (hit !== undefined) after.set(hit, renewed(input, entries, hit))
-  for (const place of places) after.set(place, kept(input, entries, place))
+  for (const place of points) after.set(place, written(input, entries, place))
   return after
 }
 
-/** What a request that writes nothing leaves: the entry that it read lives on, and what was lost before it stays lost. */
-function entriesLeft(input: CacheInput, shelved: Entries, { entries, hit }: Lookup): Entries {
-  const after = new Map(input.incident?.kind === "lost" ? entries : shelved)
+/** The entries after a request that writes nothing: the entry that it read is extended, and entries lost before it stay lost. */
+function entriesLeft(input: CacheInput, entriesBefore: Entries, { entries, hit }: Lookup): Entries {
+  const after = new Map(input.incident?.kind === "lost" ? entries : entriesBefore)
   if (hit !== undefined && after.has(hit)) after.set(hit, renewed(input, entries, hit))
   return after
 }
@@ -162,8 +162,8 @@ function entriesLeft(input: CacheInput, shelved: Entries, { entries, hit }: Look
 const renewed = (input: CacheInput, entries: Entries, hit: number): CacheEntry =>
   livesFor(input, entries.get(hit)?.life ?? lifeOf(input, hit))
 
-/** A longer life is never shortened. */
-function kept(input: CacheInput, entries: Entries, place: number): CacheEntry {
+/** Writes an entry, without shortening a longer life. */
+function written(input: CacheInput, entries: Entries, place: number): CacheEntry {
   const known = entries.get(place)
   const isAlive = known !== undefined && known.expires > (input.now ?? 0)
   return livesFor(input, Math.max(isAlive ? known.life : 0, lifeOf(input, place)))
@@ -180,14 +180,14 @@ function lifeOf(input: CacheInput, place: number): number {
   return isLong ? LONG_LIFE_MS : LIFE_MS
 }
 
-function countsOf(input: CacheInput, { ends, places, hit }: Lookup): CachedInput {
+function countsOf(input: CacheInput, { ends, points, hit }: Lookup): CachedInput {
   const total = ends.at(-1) ?? 0
   const read = hit === undefined ? 0 : ends[hit - 1]!
   if (input.caching === "automatic") {
     const counted = read - (read % AUTOMATIC_STEP)
     return { cacheRead: counted, cacheWrite5m: 0, cacheWrite1h: 0, input: total - counted }
   }
-  const cached = input.writes === false ? read : Math.max(read, ...places.map((place) => ends[place - 1]!))
+  const cached = input.writes === false ? read : Math.max(read, ...points.map((place) => ends[place - 1]!))
   const { lifetime = "5m" } = input
   const promptEnd = ends[promptPartsOf(input) - 1] ?? 0
   const longUntil = { "5m": 0, "1h": cached, "prompt-1h": Math.min(promptEnd, cached) }[lifetime]
@@ -200,14 +200,18 @@ interface Sizes {
   readonly parts: number
 }
 
-function leftBy(incident: CacheIncident & { kind: "lost" }, entries: Entries, { ends, parts }: Sizes): Entries {
+function remainingEntries(
+  incident: CacheIncident & { kind: "lost" },
+  entries: Entries,
+  { ends, parts }: Sizes,
+): Entries {
   if (incident.kept === "nothing") return new Map()
   const last = closestTo(ends, incident.upTo) ?? 0
   const limit = incident.kept === "prompt" ? Math.min(parts, last) : last
   return new Map([...entries].filter(([place]) => place <= limit))
 }
 
-/** The number of items with the size closest to so many tokens. */
+/** The number of items whose size is closest to `tokens`. */
 function closestTo(ends: readonly number[], tokens: number): number | undefined {
   const next = ends.findIndex((end) => end > tokens)
   const last = next < 0 ? ends.length : next

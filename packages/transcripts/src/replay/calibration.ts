@@ -1,6 +1,6 @@
 /**
- * Compares what a recording was billed with what the cache model says its requests cost. The difference is divided among named causes,
- * and what has no cause is called unexplained.
+ * Compares the billed cost of a recording with the cost that the cache model predicts. The difference is divided among named causes; the
+ * rest is unexplained.
  */
 import type { TokenCounts } from "@strata/core"
 import { inputTokens, weighCounts } from "@strata/core/base"
@@ -24,33 +24,33 @@ export interface CalibrationPart {
   readonly cause: CalibrationCause
   readonly about: string
   readonly requests: number
-  /** Tokens that were read, or not read, against the rules. */
+  /** Tokens read or not read, contrary to the rules. */
   readonly tokens: number
-  /** By how much the bill is higher than the rules say. Below 0 it is lower. */
+  /** Difference between the bill and the predicted cost. Negative if the bill is lower. */
   readonly amount: number
 }
 
 export interface Calibration {
-  /** Tokens at usual relative prices where the price of a model is unknown. */
+  /** Tokens at usual relative prices if the price of a model is unknown. */
   readonly unit: "dollars" | "tokens"
   readonly requests: number
-  /** Requests before which something happened to the cache against its rules. */
+  /** Number of requests before which the cache deviated from its rules. */
   readonly incidents: number
   readonly bill: number
-  /** What the rules of the cache say: prefixes, breakpoints and lifetimes as recorded. */
+  /** Cost by the rules of the cache alone: prefixes, breakpoints and lifetimes as recorded. */
   readonly expected: number
-  /** The same with the incidents that the usage shows, such as a cache that the server dropped. */
+  /** Cost including the incidents that the usage shows, such as a cache that the server dropped. */
   readonly modelled: number
   /** `expected` and `modelled`, relative to the bill. */
   readonly ratios: { readonly expected: number; readonly modelled: number }
   readonly isWithin5Percent: { readonly expected: boolean; readonly modelled: boolean }
-  /** Share of the bill in differences, up or down, for which the recording has no evidence. */
+  /** Sum of the differences without evidence in the recording, as a share of the bill. */
   readonly unexplained: number
-  /** They add up to `bill - expected`, largest first. */
+  /** The parts add up to `bill - expected`, largest first. */
   readonly parts: readonly CalibrationPart[]
 }
 
-/** `undefined` where the recording has no usage: nothing was billed that could be compared. */
+/** `undefined` if the recording has no usage to compare with. */
 export function calibrate(conversation: RecordedConversation, options: ReplayOptions = {}): Calibration | undefined {
   const recording = measureRecording(conversation, options)
   const requests = runRecordedPolicy(recording)

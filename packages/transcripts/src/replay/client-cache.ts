@@ -1,23 +1,23 @@
 /**
- * How the recording's client used the prompt cache, read from its usage: whether it cached at all, for how long, and where the
- * breakpoints of its prompt are. These are facts about the client. They hold for every policy that replays the recording.
+ * Derives from the recorded usage how the client used the prompt cache: whether it cached, for how long, and the breakpoints of its prompt.
+ * These facts about the client hold for every policy that replays the recording.
  */
 import type { CacheLifetime, Usage } from "@strata/core"
-import type { CacheInput, Caching, PromptItem } from "./cache-model.ts"
+import type { CacheInput, CachingMode, PromptItem } from "./cache-model.ts"
 import type { RecordedRequest } from "./recorded-steps.ts"
-import type { SentMessage } from "./server-copy.ts"
+import type { SentMessage } from "./server-context.ts"
 
-const PROMPT_MARKS = 2 // clients mark the prompt at most twice and leave the other two breakpoints for messages
-const ALIKE = 0.02 // reads closer than this ended at the same breakpoint: a prompt changes a little between requests
+const MAX_PROMPT_BREAKPOINTS = 2 // clients set at most two breakpoints in the prompt and use the other two for messages
+const SAME_BREAKPOINT = 0.02 // reads closer than this ended at the same breakpoint: a prompt changes slightly between requests
 const AUTOMATIC_LIFETIME: CacheLifetime = "1h" // most reads after pauses of 5 to 60 minutes hit, few after longer ones
 
 export interface ClientCache {
-  readonly caching: Caching
-  /** By request. */
+  readonly caching: CachingMode
+  /** Cache lifetime of each request. */
   readonly lifetimes: readonly CacheLifetime[]
-  /** Where breakpoints of the prompt are, in tokens from the start. Empty where no read shows one. */
-  readonly promptMarks: readonly number[]
-  /** What the first request read: another conversation had cached it. */
+  /** Breakpoints in the prompt, in tokens from the start. Empty if no read reveals one. */
+  readonly promptBreakpoints: readonly number[]
+  /** Tokens that the first request read, which another conversation had cached. */
   readonly firstRead: number
 }
 
@@ -31,18 +31,20 @@ export function clientCacheOf(requests: readonly RecordedRequest[], prompts: rea
   return {
     caching,
     lifetimes: caching === "automatic" ? requests.map(() => AUTOMATIC_LIFETIME) : lifetimesIn(requests),
-    promptMarks: marksIn(usages, { firstRead, prompt: Math.min(smallest, prompts[first] ?? 0) }),
+    promptBreakpoints: findPromptBreakpoints(usages, { firstRead, prompt: Math.min(smallest, prompts[first] ?? 0) }),
     firstRead,
   }
 }
 
-/** The same client with a breakpoint at the end of its prompt, wherever that is. */
-export function markingPromptEnd(client: ClientCache): ClientCache {
-  const { promptMarks } = client
-  return promptMarks.length === 0 ? client : { ...client, promptMarks: [...promptMarks, Number.POSITIVE_INFINITY] }
+/** Returns the same client with an additional breakpoint at the end of its prompt. */
+export function withPromptBreakpoint(client: ClientCache): ClientCache {
+  const { promptBreakpoints } = client
+  return promptBreakpoints.length === 0
+    ? client
+    : { ...client, promptBreakpoints: [...promptBreakpoints, Number.POSITIVE_INFINITY] }
 }
 
-/** A request as the cache sees it: the parts of the prompt, then all blocks, and where the last requests ended. */
+/** A request as the cache model needs it: the parts of the prompt, then all blocks, and where the last requests ended. */
 export function cachedPrefix(
   client: ClientCache,
   { messages, prompt }: { readonly messages: readonly SentMessage[]; readonly prompt: number },
@@ -60,23 +62,23 @@ export function cachedPrefix(
 }
 
 /** One item for each breakpoint of the prompt, and one for the rest. */
-function promptItems({ promptMarks }: ClientCache, prompt: number) {
-  if (promptMarks.length === 0) return { items: [{ tokens: prompt }], promptParts: 1 }
-  const ends = [...promptMarks.map((mark) => Math.min(mark, prompt)), prompt]
+function promptItems({ promptBreakpoints }: ClientCache, prompt: number) {
+  if (promptBreakpoints.length === 0) return { items: [{ tokens: prompt }], promptParts: 1 }
+  const ends = [...promptBreakpoints.map((mark) => Math.min(mark, prompt)), prompt]
   const items: readonly PromptItem[] = ends.map((end, i) => ({ tokens: end - (ends[i - 1] ?? 0) }))
-  return { items, promptParts: promptMarks.length }
+  return { items, promptParts: promptBreakpoints.length }
 }
 
 export const readOf = (usage: Usage | undefined) => usage?.cache_read_input_tokens ?? 0
 const writtenBy = (usage: Usage) => usage.cache_creation_input_tokens ?? 0
 
-function cachingIn(usages: readonly Usage[]): Caching {
+function cachingIn(usages: readonly Usage[]): CachingMode {
   if (usages.some((usage) => writtenBy(usage) > 0)) return "marked"
   if (usages.some((usage) => readOf(usage) > 0)) return "automatic"
   return usages.length > 0 ? "none" : "marked"
 }
 
-/** A request that wrote nothing keeps the lifetime of the request before it. */
+/** Lifetimes by request. A request that wrote nothing has the lifetime of the request before it. */
 function lifetimesIn(requests: readonly RecordedRequest[]): readonly CacheLifetime[] {
   const shown = requests.map(({ usage }) => usage && lifetimeIn(usage))
   let current = shown.find((lifetime) => lifetime !== undefined) ?? "5m"
@@ -86,7 +88,7 @@ function lifetimesIn(requests: readonly RecordedRequest[]): readonly CacheLifeti
   })
 }
 
-/** Usage without the split is older than the lifetime of an hour. */
+/** Usage without a per-lifetime split predates the one-hour cache, so it means five minutes. */
 function lifetimeIn(usage: Usage): CacheLifetime | undefined {
   const written = writtenBy(usage)
   if (written === 0) return undefined
@@ -98,15 +100,19 @@ interface PromptReads {
   readonly prompt: number
 }
 
-/** Reads that end within the prompt show its breakpoints. The first read counts most, then the most frequent ones. */
-function marksIn(usages: readonly Usage[], { firstRead, prompt }: PromptReads): readonly number[] {
+/** Finds the breakpoints of the prompt: reads that end within it. The first read has priority, then the most frequent ones. */
+function findPromptBreakpoints(usages: readonly Usage[], { firstRead, prompt }: PromptReads): readonly number[] {
   const reads = usages.map(readOf).filter((read) => read > 0 && read <= prompt)
   const frequent = [...Map.groupBy(reads, (read) => read)]
     .sort(([, a], [, b]) => b.length - a.length)
     .map(([read]) => read)
   const candidates = firstRead > 0 && firstRead <= prompt ? [firstRead, ...frequent] : frequent
-  const marks: number[] = []
+  const breakpoints: number[] = []
   for (const read of candidates)
-    if (marks.length < PROMPT_MARKS && !marks.some((mark) => Math.abs(mark - read) <= ALIKE * mark)) marks.push(read)
-  return marks.sort((a, b) => a - b)
+    if (
+      breakpoints.length < MAX_PROMPT_BREAKPOINTS &&
+      !breakpoints.some((mark) => Math.abs(mark - read) <= SAME_BREAKPOINT * mark)
+    )
+      breakpoints.push(read)
+  return breakpoints.sort((a, b) => a - b)
 }

@@ -1,13 +1,16 @@
-/** What the tokens of a context are: the prompt, the person's words, answers, thinking, calls, results, and what a compaction wrote. */
+/**
+ * Divides the tokens of a context into classes: the prompt, user messages, responses, thinking, calls, results, and texts written by
+ * compactions.
+ */
 
 import { isText, isThinking, isToolResult, isToolUse, renderAttachment, toBlocks } from "@strata/core/messages"
 import type { EntryDraft } from "@strata/core/store"
 import type { PromptItem } from "./cache-model.ts"
 import { CLASSES, type ContextClass } from "./report.ts"
-import type { SentMessage } from "./server-copy.ts"
+import type { SentMessage } from "./server-context.ts"
 
-/** Texts that compactions wrote. The view renders attachments again, so they are known by what they say. */
-export class OwnTexts {
+/** Texts that compactions wrote. They are recognized by content, because the view renders attachments anew. */
+export class CompactionTexts {
   readonly #texts = new Set<string>()
   readonly #lists = new Set<string>()
 
@@ -22,7 +25,7 @@ export class OwnTexts {
     }
   }
 
-  /** Whether it is a record of facts: lists of files, commands and names. */
+  /** Whether the text is a record of facts: lists of files, commands and names. */
   isList(text: string): boolean {
     return this.#lists.has(text)
   }
@@ -37,7 +40,7 @@ const known = new WeakMap<SentMessage, Sums>()
 
 export function classesOf(
   { messages, prompt }: { readonly messages: readonly SentMessage[]; readonly prompt: number },
-  own: OwnTexts,
+  own: CompactionTexts,
 ): Sums {
   const sums = nothing()
   sums.prompt = prompt
@@ -51,13 +54,13 @@ export function classesOf(
 
 const nothing = (): Sums => ({ prompt: 0, person: 0, answers: 0, thinking: 0, calls: 0, results: 0, summary: 0 })
 
-function sumsOf({ role, items }: SentMessage, own: OwnTexts): Sums {
+function sumsOf({ role, items }: SentMessage, own: CompactionTexts): Sums {
   const sums = nothing()
   for (const item of items) sums[classOf(role, item, own)] += item.tokens
   return sums
 }
 
-function classOf(role: SentMessage["role"], { block }: PromptItem, own: OwnTexts): ContextClass {
+function classOf(role: SentMessage["role"], { block }: PromptItem, own: CompactionTexts): ContextClass {
   if (!block) return "prompt"
   if (isToolResult(block)) return "results"
   if (isToolUse(block)) return "calls"

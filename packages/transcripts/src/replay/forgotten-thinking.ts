@@ -1,12 +1,12 @@
-/** Some models get no thinking from before the person's last message. The server leaves it out and does not bill it. */
+/** Some models receive no thinking from before the user's last message. The server drops it and does not bill it. */
 
 import { type FlatMessage, isThinking, isToolResult } from "@strata/core/messages"
 import type { ModelFacts } from "@strata/core/tokens"
 
-/** A message without its thinking is the same object every time, so that it is measured once. */
+/** Messages without their thinking, cached so that each is the same object every time and measured once. */
 const shortened = new WeakMap<FlatMessage, FlatMessage>()
 
-/** The messages that the model gets. */
+/** The messages that the model receives. */
 export function withoutForgottenThinking(
   messages: readonly FlatMessage[],
   { accepts }: ModelFacts,

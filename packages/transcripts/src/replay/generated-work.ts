@@ -1,6 +1,6 @@
 /**
- * Generated work, for replays without a recording: a person gives an agent one task after the other in one project. The agent
- * reads, searches, edits and tests. Later tasks come back to files and names of earlier ones. The same options give the same recording.
+ * Generates a recording for replays: a user gives an agent a series of tasks in one project. The agent reads, searches, edits and tests.
+ * Later tasks return to files and names of earlier ones. The same options give the same recording.
  */
 import type { Block, Message } from "@strata/core"
 import { createEstimator } from "@strata/core/tokens"
@@ -8,13 +8,13 @@ import type { RecordedConversation } from "./recorded-steps.ts"
 
 export interface WorkOptions {
   readonly model: string
-  /** About how many tokens the messages have together. */
+  /** Approximate total tokens of the messages. */
   readonly tokens: number
   readonly seed?: number
 }
 
 const SECONDS_PER_STEP = 12
-const PAUSES_MINUTES = [1, 2, 3, 8, 4, 2, 25, 1, 95, 2] // between tasks, in turn
+const PAUSES_MINUTES = [1, 2, 3, 8, 4, 2, 25, 1, 95, 2] // between tasks, in this order
 const AREAS = ["billing", "search", "users", "reports", "gateway", "storage"]
 const VERBS = ["load", "parse", "merge", "check", "render", "store", "count", "split"]
 const NOUNS = ["Invoice", "Index", "Session", "Table", "Route", "Chunk", "Account", "Filter"]
@@ -27,18 +27,18 @@ const LINES_PER_FILE = 60
 const STEPS_PER_TASK = 14
 
 export function generatedWork({ model, tokens, seed = 1 }: WorkOptions): RecordedConversation {
-  const work = new Work(model, seed)
+  const work = new WorkGenerator(model, seed)
   for (let task = 0; work.tokens < tokens; task++) work.task(task)
   return { model, entries: work.messages }
 }
 
-class Work {
+class WorkGenerator {
   readonly messages: Message[] = []
   tokens = 0
   readonly #model: string
   readonly #random: () => number
   readonly #estimator = createEstimator("claude-5")
-  /** Files seen so far, so that later tasks come back to them. */
+  /** Files used so far, so that later tasks can return to them. */
   readonly #seen: string[] = []
   #at = Date.UTC(2026, 0, 5, 9)
   #calls = 0
@@ -117,7 +117,7 @@ class Work {
 
 const text = (words: string): Block => ({ type: "text", text: words })
 
-/** A function of the file: its own, whichever task asks for it. */
+/** Name of a function of the file, which does not depend on the task. */
 function nameIn(path: string, number: number): string {
   const area = path.split("/")[1]!
   return `${VERBS[number % VERBS.length]}${area[0]!.toUpperCase()}${area.slice(1)}${NOUNS[(number + path.length) % NOUNS.length]}`

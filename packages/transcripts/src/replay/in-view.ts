@@ -1,6 +1,6 @@
-/** Which names and which blocks a view has. From one request to the next it looks only at what changed. */
+/** Tracks the names and blocks in view. Updating costs only the difference to the previous request. */
 import type { Block } from "@strata/core"
-import { namesIn } from "../inspect/block-words.ts"
+import { measuredNamesIn } from "../inspect/block-text.ts"
 
 export class InView {
   #blocks: readonly Block[] = []
@@ -8,11 +8,11 @@ export class InView {
   readonly #names = new Map<string, number>()
   readonly #namesIn: (block: Block) => ReadonlySet<string>
 
-  constructor(names: (block: Block) => ReadonlySet<string> = namesIn) {
+  constructor(names: (block: Block) => ReadonlySet<string> = measuredNamesIn) {
     this.#namesIn = names
   }
 
-  /** The blocks of the next request. */
+  /** Sets the blocks of the next request. */
   update(blocks: readonly Block[]): void {
     const max = Math.min(blocks.length, this.#blocks.length)
     let same = 0

@@ -1,4 +1,4 @@
-/** Why a request read more or less from the cache than the rules say, in words. */
+/** Explanations for requests that read more or less from the cache than the rules predict. */
 export const INCIDENT_CAUSES = {
   "prompt-kept-warm": "another conversation kept the system prompt and the tools in the cache",
   outlived: "an entry was read after its lifetime, counted from the recorded times",

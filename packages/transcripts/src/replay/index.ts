@@ -1,8 +1,8 @@
-/** `@strata/transcripts/replay`: recorded conversations under other policies. It is a model of the bill and calls no server. */
-export type { Opening } from "@strata/core/policy"
-export { asModel } from "./as-model.ts"
+/** `@strata/transcripts/replay`: simulates recorded conversations under other policies. It models the cost and calls no server. */
+export type { TurnPhase } from "@strata/core/policy"
 export { type Calibration, type CalibrationCause, type CalibrationPart, calibrate, causeText } from "./calibration.ts"
 export { generatedWork, type WorkOptions } from "./generated-work.ts"
+export { overrideModel } from "./model-override.ts"
 export { ALL_POLICIES } from "./policies/all.ts"
 export { AS_RECORDED } from "./policies/clearing-only.ts"
 export { strata } from "./policies/strata.ts"
@@ -23,7 +23,7 @@ export {
   type CacheLoss,
   CLASSES,
   type ContextClass,
-  type NamesKept,
+  type NamesPreserved,
   PURPOSES,
   type Purpose,
   type ReplayedCompaction,
@@ -32,12 +32,12 @@ export {
 } from "./report.ts"
 export { type CostUnit, requestCost, weigh } from "./request-cost.ts"
 export {
-  type Part,
   REFERENCES,
   type Reference,
   type Score,
   type Scorecard,
   type ScoredReplay,
+  type ScoreShare,
   scorecard,
 } from "./scorecard.ts"
 export { type TimedInput, timedReplay } from "./timed-replay.ts"

@@ -1,4 +1,4 @@
-/** A recording with the size of everything in it. All policies replay it. */
+/** A recording with the size of all its content. All policies replay it. */
 
 import type { Entry, TokenCounts } from "@strata/core"
 import { addCounts, divideCounts, NO_TOKENS, roundCounts, seededIds } from "@strata/core/base"
@@ -7,32 +7,32 @@ import { continuationText } from "@strata/core/policy"
 import { type DecisionDraft, isDecision } from "@strata/core/store"
 import { findModel, type ModelOverride, tokenCounts } from "@strata/core/tokens"
 import { type ContextView, Views } from "@strata/core/views"
-import { BlockSizes, isWhole, SizeLessons } from "./block-sizes.ts"
+import { BlockSizes, isCompleteOutput, SizeCalibration } from "./block-sizes.ts"
 import { type ClientCache, clientCacheOf } from "./client-cache.ts"
 import { withoutForgottenThinking } from "./forgotten-thinking.ts"
 import {
   type RecordedConversation,
   type RecordedRequest,
+  type RecordedStep,
   type RecordedSteps,
   type ReplayOptions,
   recordedSteps,
-  type Step,
 } from "./recorded-steps.ts"
 
-// How long the summaries of one of our own journals are, and what the model wrote for each. Its replay compacts with summaries of that
-// size, for every policy. Other recordings have the budget of all policies: what another program's summaries hold says nothing of ours.
+// Size of the summaries in a Strata journal. Its replay compacts with summaries of that size, for every policy. Other recordings use a
+// fixed budget: the summaries of other programs do not predict Strata's.
 
 export interface RecordedSummaries {
-  /** The budget with which the extractive summariser writes one as long as those that are shown, on average. */
+  /** Budget with which the extractive summarizer writes summaries of the average recorded length. */
   readonly budget: number
-  /** Tokens that the model wrote for one, on average. A part of them may not be shown. */
+  /** Average output tokens of the model per summary. Some of them may not be part of the summary. */
   readonly output: number
-  /** What further attempts took, on average for each compaction: a summary that says something else is asked for again. */
+  /** Average cost of further attempts per compaction: a summary that fails its checks is requested again. */
   readonly again: TokenCounts
 }
 
-/** `undefined`: it has none of ours that a model wrote. */
-export function summariesIn(steps: readonly Step[], sizes: BlockSizes): RecordedSummaries | undefined {
+/** `undefined` if the recording has no Strata summaries that a model wrote. */
+export function summariesIn(steps: readonly RecordedStep[], sizes: BlockSizes): RecordedSummaries | undefined {
   const entries = steps.flatMap((step) => (step.kind === "entry" ? step.entry : []))
   const shown = entries.flatMap((entry) => shownIn(entry, sizes))
   const attempts = attemptsIn(entries)
@@ -67,7 +67,7 @@ function attemptsIn(entries: readonly Entry[]): readonly (readonly TokenCounts[]
 }
 
 const mean = (values: readonly number[]) => values.reduce((sum, value) => sum + value, 0) / values.length
-const FILLED = 0.9 // of its budget: the summariser leaves out whole quotations
+const FILLED = 0.9 // of its budget, because the summarizer omits quotations that do not fit completely
 const AROUND = continuationText({ summary: "", mode: "automatic", keptMessages: true })
 
 export interface MeasuredRecording extends RecordedSteps {
@@ -76,11 +76,11 @@ export interface MeasuredRecording extends RecordedSteps {
   readonly sizes: BlockSizes
   /** Tokens of system prompt and tools, by request. */
   readonly prompts: readonly number[]
-  /** `counted`: requests have their recorded sizes. `estimated`: no sizes were recorded, and the prompt is left out. */
+  /** `counted`: requests have their recorded sizes. `estimated`: no sizes were recorded, and the prompt is omitted. */
   readonly source: "counted" | "estimated"
-  /** How its client used the cache. */
+  /** How the recorded client used the cache. */
   readonly client: ClientCache
-  /** Of one of our own journals. */
+  /** Set for Strata journals. */
   readonly summaries?: RecordedSummaries | undefined
 }
 
@@ -102,7 +102,7 @@ export function measureRecording(
 }
 
 function sizesIn(contexts: readonly RecordedContext[], sizes: BlockSizes) {
-  const lessons = new SizeLessons(sizes)
+  const lessons = new SizeCalibration(sizes)
   const prompts: number[] = []
   let lastOutput: number | undefined
   for (const { request, messages, isFirst } of contexts) {
@@ -114,17 +114,17 @@ function sizesIn(contexts: readonly RecordedContext[], sizes: BlockSizes) {
   return { sizes, prompts, usualScale: lessons.usualScale }
 }
 
-/** A request of the recording with the messages that it sent. */
+/** A recorded request with the messages that it sent. */
 export interface RecordedContext {
   readonly request: RecordedRequest
   readonly messages: readonly FlatMessage[]
-  /** The entries since the request before it. */
+  /** The entries since the previous request. */
   readonly since: readonly Entry[]
   /** Whether it is the first request, or the first after a compaction. */
   readonly isFirst: boolean
 }
 
-/** The recording as it was sent, request by request, with its own compactions and clearings. */
+/** Reconstructs the recorded requests one by one, with the recording's own compactions and clearings. */
 export function* recordedContexts(
   { steps }: RecordedSteps,
   { model, models }: Pick<MeasuredRecording, "model" | "models">,
@@ -162,10 +162,10 @@ export function neededForValidity(context: ContextView): readonly DecisionDraft[
   ]
 }
 
-/** Tokens of the answer to a request: as recorded, or an estimate where nothing or only the beginning was counted. */
+/** Output tokens of a response: as recorded, or estimated if nothing or only the start was counted. */
 export function outputOf(recording: MeasuredRecording, { number, counted }: RecordedRequest): number {
   const estimated = estimatedOutputs(recording)[number] ?? 0
-  return counted && isWhole(counted.output, estimated) ? counted.output : Math.round(estimated)
+  return counted && isCompleteOutput(counted.output, estimated) ? counted.output : Math.round(estimated)
 }
 
 const outputs = new WeakMap<MeasuredRecording, readonly number[]>()

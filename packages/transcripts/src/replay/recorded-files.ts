@@ -1,12 +1,12 @@
 /**
- * Files as the recording shows them: what its tools read and wrote, and the last content of each path. A policy that shows files again
- * after a compaction takes them from here, so a replay needs no disk. Lines that no call shows count like the lines beside them.
+ * Reconstructs files from a recording: what its tools read and wrote, and the last content of each path. A policy that attaches files again
+ * after a compaction reads them here, so a replay needs no disk. Lines that no call shows are filled with neighboring lines.
  */
 
 import { resolve } from "node:path"
 import type { Entry } from "@strata/core"
 import type { FileRead } from "@strata/core/agent"
-import { FileReads, forgetCalls, linesOf, type ReadAgain, type ReadFileAgain } from "@strata/core/policy"
+import { FileReads, forgetCalls, linesOf, type ReadFileAgain, type RestorableFile } from "@strata/core/policy"
 import { isDecision } from "@strata/core/store"
 import {
   type FileEffect,
@@ -18,11 +18,11 @@ import {
 } from "@strata/core/views"
 
 const NUMBERED = /^\s*(\d+)[\t→](.*)$/
-const GOES_ON = /^\[Lines (\d+)-\d+ of (\d+)\..*\]$/ // how our Read ends where the file is longer
-const NO_CONTENT = /^\[[^\n]*\]\s*$/ // our Read: unchanged, or empty
+const GOES_ON = /^\[Lines (\d+)-\d+ of (\d+)\..*\]$/ // how Strata's Read ends its output if the file is longer
+const NO_CONTENT = /^\[[^\n]*\]\s*$/ // output of Strata's Read for unchanged or empty files
 
 export class RecordedFiles {
-  /** What the tools have read, as they know it themselves. */
+  /** Files that the tools have read, as the tools track them. */
   readonly reads = new FileReads()
   readonly #contents = new Map<string, string>()
   readonly #open = new Map<string, OpenCall>()
@@ -31,23 +31,23 @@ export class RecordedFiles {
   take(entry: Entry): void {
     if (isDecision(entry) && entry.subtype === "session" && entry.cwd !== "") this.#cwd = entry.cwd
     for (const call of followCalls(this.#open, entry)) {
-      if (call.failed || isShellTool(call.tool)) continue // tools know only what they have read or written themselves
+      if (call.failed || isShellTool(call.tool)) continue // tools know only files that they read or wrote themselves
       for (const effect of fileEffects(call, { cwd: this.#cwd })) this.#note(effect, { call, at: entry.timestamp })
     }
   }
 
-  /** The results of these calls are no longer whole in view. */
+  /** Forgets files whose results are no longer completely in view. */
   readonly forget = (toolUseIds: readonly string[]): void => forgetCalls(this.reads, new Set(toolUseIds))
 
-  /** Only what the recording shows can be shown again. */
+  /** Only files that the recording contains can be attached again. */
   readonly mayRead = (path: string): boolean => this.#contents.has(path)
 
-  readonly readFile: ReadFileAgain = async (path): Promise<ReadAgain | undefined> => {
+  readonly readFile: ReadFileAgain = async (path): Promise<RestorableFile | undefined> => {
     const text = this.#contents.get(path)
     return text === undefined ? undefined : { text, modifiedMs: 0 }
   }
 
-  #note(effect: FileEffect, { call, at }: Noted): void {
+  #note(effect: FileEffect, { call, at }: EffectSource): void {
     const path = resolve(this.#cwd, effect.path)
     const known = this.#contents.get(path)
     if (effect.what === "deleted") {
@@ -68,22 +68,22 @@ export class RecordedFiles {
   }
 }
 
-interface Noted {
+interface EffectSource {
   readonly call: FinishedCall
   readonly at: string
 }
 
-/** Lines of a file as a call shows them. */
-interface ShownPage {
+/** Lines of a file in the output of a call. */
+interface FilePage {
   /** The number of the first line. */
   readonly first: number
   readonly lines: readonly string[]
-  /** Lines of the whole file, as far as that is known. */
+  /** Number of lines of the file, as far as known. */
   readonly total: number
   readonly isWhole: boolean
 }
 
-function pageIn({ output, input }: FinishedCall): ShownPage {
+function pageIn({ output, input }: FinishedCall): FilePage {
   const raw = linesOf(output)
   const numbered = raw.flatMap((line) => {
     const [, number, text] = NUMBERED.exec(line) ?? []
@@ -99,10 +99,10 @@ function pageIn({ output, input }: FinishedCall): ShownPage {
   return { first, lines, total, isWhole: first === 1 && end === total && !isPart }
 }
 
-const rangeOf = ({ first, lines, isWhole }: ShownPage) =>
+const rangeOf = ({ first, lines, isWhole }: FilePage) =>
   isWhole ? {} : { range: { offset: first, limit: lines.length } }
 
-function withPage(known: string | undefined, { first, lines, total, isWhole }: ShownPage): string {
+function withPage(known: string | undefined, { first, lines, total, isWhole }: FilePage): string {
   if (isWhole || lines.length === 0) return lines.join("\n")
   const before = known === undefined ? [] : linesOf(known)
   const length = Math.max(total, before.length)
@@ -110,7 +110,7 @@ function withPage(known: string | undefined, { first, lines, total, isWhole }: S
   return all.join("\n")
 }
 
-/** The known content with the edits of a call: one, or a list of them. */
+/** The known content with the edits of a call applied: one, or a list of them. */
 function withEdits(known: string | undefined, input: FinishedCall["input"]): string | undefined {
   if (known === undefined) return undefined
   const edits = Array.isArray(input.edits) ? input.edits : [input]

@@ -1,9 +1,9 @@
 /**
- * Replays a recording as it was: its own compactions, its own clearing, its recorded sizes. Only what each request reads from the cache
- * and writes to it is modelled. Comparing that with the bill shows how far the model can be trusted.
+ * Replays a recording unchanged: its own compactions, clearing and sizes. Only cache reads and writes of each request are modelled.
+ * Comparing them with the bill shows how accurate the model is.
  */
 import type { TokenCounts } from "@strata/core"
-import { isHuman } from "@strata/core/messages"
+import { isFromUser } from "@strata/core/messages"
 import { isDecision } from "@strata/core/store"
 import { canonicalModelId, findModel, tokenCounts } from "@strata/core/tokens"
 import { type ExplainedIncident, incidentOf } from "./cache-incidents.ts"
@@ -12,15 +12,15 @@ import { cachedPrefix, readOf } from "./client-cache.ts"
 import { type MeasuredRecording, type RecordedContext, recordedContexts } from "./measured-recording.ts"
 import type { RecordedRequest } from "./recorded-steps.ts"
 import { SentMessages } from "./sent-messages.ts"
-import type { SentMessage } from "./server-copy.ts"
+import type { SentMessage } from "./server-context.ts"
 
-/** A request as it was billed and as the model has it. */
+/** A request with its billed and its modelled counts. */
 export interface ComparedRequest {
   readonly request: RecordedRequest
   readonly billed: TokenCounts
   /** By the rules alone: prefixes, breakpoints, lifetimes. */
   readonly expected: TokenCounts
-  /** With the incident. The same as expected where there was none. */
+  /** Including the incident. Equal to `expected` if there was none. */
   readonly modelled: TokenCounts
   readonly incident?: ExplainedIncident
 }
@@ -38,7 +38,7 @@ interface Size {
 const AUTOMATIC_MINIMUM = 1_024 // tokens, as OpenAI documents it
 const SHRUNK = 0.01 // of the input: a context that lost more than this was edited
 
-/** The requests that were billed. Without usage there is nothing to compare. */
+/** Compares the requests that have a recorded usage. */
 export function runRecordedPolicy(recording: MeasuredRecording): readonly ComparedRequest[] {
   const rerun = new RecordedRun(recording)
   const compared: ComparedRequest[] = []
@@ -49,7 +49,7 @@ export function runRecordedPolicy(recording: MeasuredRecording): readonly Compar
   return compared
 }
 
-/** How the recorded client cached this request. It holds for every policy. */
+/** How the recorded client cached this request, which holds for every policy. */
 export function cachingOf(
   { client, pauses, models }: MeasuredRecording,
   { number, model, at }: Pick<RecordedRequest, "number" | "model" | "at">,
@@ -64,14 +64,16 @@ export function cachingOf(
   }
 }
 
-/** What happened to the cache against its rules, by the number of the request before which it happened. Other policies meet the same. */
+/**
+ * Deviations of the cache from its rules, by the number of the request before which they occurred. All policies meet the same incidents.
+ */
 export function cacheIncidents(recording: MeasuredRecording): ReadonlyMap<number, CacheIncident> {
   const known = computed.get(recording)
   if (known) return known
-  const { firstRead, promptMarks } = recording.client
+  const { firstRead, promptBreakpoints } = recording.client
   const first = recording.requests.find(({ usage }) => usage)
   const incidents = new Map<number, CacheIncident>()
-  if (first && firstRead > 0 && firstRead <= (promptMarks.at(-1) ?? 0))
+  if (first && firstRead > 0 && firstRead <= (promptBreakpoints.at(-1) ?? 0))
     incidents.set(first.number, { kind: "found", upTo: firstRead })
   for (const { request, incident } of runRecordedPolicy(recording))
     if (incident?.incident) incidents.set(request.number, incident.incident)
@@ -86,7 +88,7 @@ class RecordedRun {
   readonly #cache = new CacheModel()
   readonly #messages: SentMessages
   #prompt: number | undefined
-  /** Tokens of the first request of this turn, and of the turn before. */
+  /** Input tokens of the first request of this turn, and of the previous turn. */
   #turns = { current: 0, before: 0 }
 
   constructor(recording: MeasuredRecording) {
@@ -117,7 +119,7 @@ class RecordedRun {
     }
   }
 
-  /** An incident that leaves no entry near what was read explains nothing, so it is not applied. */
+  /** Drops an incident that does not bring the model closer to the tokens read, because it explains nothing. */
   #ifCloser(found: ExplainedIncident, { cacheInput, expected }: Expectation): ExplainedIncident {
     const { read, cause, incident } = found
     if (!incident) return found
@@ -125,11 +127,13 @@ class RecordedRun {
     return distance(this.#cache.expect({ ...cacheInput, incident })) < distance(expected) ? found : { read, cause }
   }
 
-  /** What the recording shows without its cache counts: a first read from elsewhere, and a context that got smaller. */
+  /**
+   * Incidents that the recording shows without its cache counts: a first read of another conversation's cache, and a context that shrank.
+   */
   #knownIncident({ request, isFirst, since }: RecordedContext, { prompt, input }: Size): CacheIncident | undefined {
     const before = this.#prompt
     this.#prompt = prompt
-    const isTurn = since.some((entry) => !isDecision(entry) && isHuman(entry))
+    const isTurn = since.some((entry) => !isDecision(entry) && isFromUser(entry))
     if (isTurn || isFirst) this.#turns = { current: input, before: isFirst ? 0 : this.#turns.current }
     const { firstRead, caching } = this.#recording.client
     if (before === undefined) return firstRead > 0 ? { kind: "found", upTo: firstRead } : undefined
@@ -140,12 +144,12 @@ class RecordedRun {
     return prompt < before - SHRUNK * input ? { kind: "lost", kept: "prompt", upTo: input } : undefined
   }
 
-  /** The request with its billed size. What the messages do not account for is the prompt. */
+  /** The request with its billed size. Tokens beyond the messages count as prompt. */
   #sent({ request, messages }: RecordedContext, input: number) {
     const { client } = this.#recording
     const sent = messages.map((message) => this.#messages.of(message))
     const prompt = input - tokensIn(sent)
-    const promptEnd = Math.max(prompt, client.promptMarks.at(-1) ?? 0)
+    const promptEnd = Math.max(prompt, client.promptBreakpoints.at(-1) ?? 0)
     const cacheInput: CacheInput = {
       ...cachedPrefix(client, { messages: fitted(sent, input - promptEnd), prompt: promptEnd }),
       ...cachingOf(this.#recording, request),
@@ -154,7 +158,7 @@ class RecordedRun {
   }
 }
 
-/** Blocks that were sent shorter than they are recorded are all scaled down, because the recording does not say which ones were. */
+/** Scales all blocks down if the messages exceed the billed size, because the recording does not show which ones were shortened. */
 function fitted(messages: readonly SentMessage[], room: number): readonly SentMessage[] {
   const all = tokensIn(messages)
   if (all <= room) return messages

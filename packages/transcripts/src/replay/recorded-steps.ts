@@ -1,6 +1,6 @@
 /**
- * A recording as a sequence of events: the entries, and before every response the request for it. Recorded decisions of layers 1 and 2
- * are marked, so that another policy can replace them. Compactions stay where they were.
+ * A recording as a sequence of events: the entries, and before every response its request. Recorded decisions of layers 1 and 2 are marked,
+ * so that another policy can replace them. Compactions stay in place.
  */
 
 import type { AssistantMessage, DecisionEntry, Entry, Message, Usage } from "@strata/core"
@@ -11,7 +11,7 @@ import { usageTotal } from "@strata/core/tokens"
 import { clearedByServer } from "@strata/core/views"
 
 export interface RecordedConversation {
-  /** In order, along one path. */
+  /** In order, along one branch. */
   readonly entries: readonly Entry[]
   /** For responses that do not name their model. */
   readonly model?: string
@@ -22,30 +22,30 @@ export interface ReplayOptions {
   readonly models?: Readonly<Record<string, ModelOverride>>
 }
 
-export type Step =
+export type RecordedStep =
   | { readonly kind: "entry"; readonly entry: Entry; readonly response?: number }
   /** A recorded decision of layers 1 and 2. */
   | { readonly kind: "old decision"; readonly entry: DecisionEntry }
   | { readonly kind: "request"; readonly request: RecordedRequest }
 
 export interface RecordedRequest {
-  /** Counted from 0. */
+  /** Counts from 0. */
   readonly number: number
-  /** When it began: the time of the last entry that it sent. */
+  /** Start of the request: the time of the last entry that it sent. */
   readonly at: Date
   readonly model: string
-  /** As the API counted. Absent where the recording does not say. */
+  /** As the API counted. Absent if not recorded. */
   readonly counted?: { readonly input: number; readonly output: number }
-  /** What was billed. Absent where the recording has no counts. */
+  /** The billed usage. Absent if not recorded. */
   readonly usage?: Usage
-  /** Tokens of the counted input that the server had cleared from its own copy. They were not billed. */
+  /** Tokens of the counted input that the server had cleared from its copy. They were not billed. */
   readonly clearedByServer: number
 }
 
 export interface RecordedSteps {
-  readonly steps: readonly Step[]
+  readonly steps: readonly RecordedStep[]
   readonly requests: readonly RecordedRequest[]
-  /** Whether the recording has times. Without them no pause is known, and no cache expires. */
+  /** Whether the recording has times. Without them, pauses are unknown and no cache expires. */
   readonly pauses: "recorded" | "unknown"
   /** Names of the tools that were called. */
   readonly tools: readonly string[]
@@ -62,7 +62,7 @@ const OF_THE_LAYERS: ReadonlySet<string> = new Set([
 export function recordedSteps({ entries, model = UNKNOWN_MODEL }: RecordedConversation): RecordedSteps {
   const path = entries.filter((entry) => isDecision(entry) || !entry.isSidechain)
   const answers = answersIn(path)
-  const steps: Step[] = []
+  const steps: RecordedStep[] = []
   const requests: RecordedRequest[] = []
   const numbers = new Map<string, number>()
   const tools = new Set<string>()
@@ -90,17 +90,17 @@ export function recordedSteps({ entries, model = UNKNOWN_MODEL }: RecordedConver
   return { steps, requests, pauses: hasTimes(path) ? "recorded" : "unknown", tools: [...tools].sort() }
 }
 
-interface Answer {
+interface RecordedAnswer {
   model: string | undefined
   usage: Usage | undefined
-  /** Tokens that the server had cleared from its own copy. The usage does not count them. */
+  /** Tokens that the server had cleared from its copy, which the usage does not include. */
   clearedByServer: number
 }
 
-/** What is known of each response from all its entries. The last entry has the whole usage. */
-function answersIn(path: readonly Entry[]): ReadonlyMap<string, Answer> {
-  const answers = new Map<string, Answer>()
-  let last: Answer | undefined
+/** Collects the facts of each response from all its entries. The last entry has the complete usage. */
+function answersIn(path: readonly Entry[]): ReadonlyMap<string, RecordedAnswer> {
+  const answers = new Map<string, RecordedAnswer>()
+  let last: RecordedAnswer | undefined
   for (const entry of path) {
     if (isDecision(entry)) {
       if (entry.subtype === "server-edited" && last) last.clearedByServer = clearedByServer(entry)
@@ -115,14 +115,14 @@ function answersIn(path: readonly Entry[]): ReadonlyMap<string, Answer> {
   return answers
 }
 
-interface Surroundings {
+interface RequestFacts {
   readonly number: number
   readonly sentAt: string | undefined
   readonly model: string
-  readonly answer: Answer
+  readonly answer: RecordedAnswer
 }
 
-function requestFor(response: AssistantMessage, { number, sentAt, model, answer }: Surroundings): RecordedRequest {
+function requestFor(response: AssistantMessage, { number, sentAt, model, answer }: RequestFacts): RecordedRequest {
   const counted = answer.usage && countedBy(answer.usage, answer.clearedByServer)
   return {
     number,
@@ -134,20 +134,20 @@ function requestFor(response: AssistantMessage, { number, sentAt, model, answer 
   }
 }
 
-/** Interrupted responses report 0, which is not a size. */
+/** Tokens of a request and its response. Interrupted responses report 0, which is not a size. */
 function countedBy(usage: Usage, clearedByServer: number): RecordedRequest["counted"] {
   const { output_tokens: output } = usage.iterations?.findLast(({ type }) => type === "message") ?? usage
   const input = usageTotal(usage) - output
   return input > 0 ? { input: input + clearedByServer, output } : undefined
 }
 
-/** A message that a program wrote in the model's name was never requested. */
+/** Whether the model wrote the message. A message that a program wrote in its name was never requested. */
 const isResponse = (message: Message): message is AssistantMessage =>
   message.type === "assistant" && isSentToModel(message) && message.message.model !== SYNTHETIC_MODEL
 
 const responseId = ({ message, uuid }: AssistantMessage) => message.id ?? uuid
 
-/** Views know blocks by identity, so each block gets its final form once, for all policies. */
+/** Converts content to its final blocks once, for all policies, because views compare blocks by identity. */
 function inBlocks(message: Message): Message {
   if (message.type !== "user" && message.type !== "assistant") return message
   const content = toBlocks(message.message.content).map(withoutBreakpoint)

@@ -1,16 +1,16 @@
-/** The journal that the layers of a replay see: in memory, with paths as long as those on a disk. They are in what the model is sent. */
+/** The journal of a replay: in memory, but with paths as long as on disk, because requests contain them. */
 
 import { basename, dirname } from "node:path"
 import type { Entry } from "@strata/core"
 import type { Journal } from "@strata/core/store"
 import { memoryStore } from "@strata/core/store"
-import type { Step } from "./recorded-steps.ts"
+import type { RecordedStep } from "./recorded-steps.ts"
 
 const USUAL_BLOBS = "/home/user/.strata/projects/-home-user-project/tool-results/5f0c8a3e-2b6d-4c1f-9e57-a40d1b7c6e92"
 
-/** `find`: an entry by its uuid. */
+/** `find` returns an entry by its uuid. */
 export async function replayJournal(
-  steps: readonly Step[],
+  steps: readonly RecordedStep[],
   find: (uuid: string) => Entry | undefined,
 ): Promise<Journal> {
   const kept = await memoryStore().open({ project: "replay", id: "replay" }, { access: "write", create: true })
@@ -28,8 +28,8 @@ export async function replayJournal(
   }
 }
 
-/** Where the recording itself put results aside. */
-function blobsIn(steps: readonly Step[]): string | undefined {
+/** The directory of offloaded results in the recording. */
+function blobsIn(steps: readonly RecordedStep[]): string | undefined {
   for (const step of steps)
     if (step.kind === "old decision" && step.entry.subtype === "tool-result-persisted" && step.entry.path)
       return dirname(step.entry.path)

@@ -1,7 +1,7 @@
 /**
- * What a recorded conversation would have cost under other policies: what each request would have sent, and what it would have been
- * billed. It is a model and calls no server. Answers and pauses stay as recorded. What an answer uses and a policy has taken out of the
- * view is fetched again and paid for.
+ * Simulates what a recorded conversation would have cost under other policies: the content and the cost of each request. It is a model and
+ * calls no server. Responses and pauses stay as recorded. If a response uses content that a policy removed from the view, fetching it again
+ * is charged.
  */
 import type { TokenCounts } from "@strata/core"
 import { addCounts, inputTokens, NO_TOKENS } from "@strata/core/base"
@@ -15,7 +15,7 @@ import { ACTION_KINDS, type ActionKind, type PolicyAction, savingsByAction } fro
 import {
   type AfterCompaction,
   type CacheLoss,
-  type NamesKept,
+  type NamesPreserved,
   type PolicyRun,
   type PreparedTexts,
   PURPOSES,
@@ -32,7 +32,7 @@ export interface Replay {
   /** `counted`: requests have their recorded sizes. `estimated`: none were recorded. */
   readonly sizes: "counted" | "estimated"
   readonly model: string
-  /** In the order of the policies given. */
+  /** In the order of the given policies. */
   readonly reports: readonly ReplayReport[]
 }
 
@@ -42,16 +42,16 @@ export interface ReplayReport {
   readonly totals: ReplayTotals
   readonly requests: readonly ReplayedRequest[]
   readonly actions: readonly ReplayedAction[]
-  /** Where the cache was lost. */
+  /** The cache misses. */
   readonly losses: readonly CacheLoss[]
   /** The turn of the first request after each compaction. */
   readonly boundaries: readonly number[]
   readonly compactions: readonly ReplayedCompaction[]
   readonly texts?: PreparedTexts
   readonly usedAgain: UsedAgain
-  readonly namesKept: NamesKept
+  readonly namesKept: NamesPreserved
   readonly afterCompaction: AfterCompaction
-  /** What went wrong in a layer. The replay went on without it. */
+  /** Errors of layers. The replay continued without the failed step. */
   readonly failures: readonly string[]
 }
 
@@ -63,24 +63,24 @@ export interface ReplayedAction extends PolicyAction {
 export interface ReplayTotals {
   readonly requests: number
   readonly counts: TokenCounts
-  /** Absent where the price of a model is unknown. */
+  /** Absent if the price of a model is unknown. */
   readonly dollars?: number
-  /** The cost in tokens of plain input, at usual relative prices. It is there even where no price is known. */
+  /** The cost in tokens of plain input at usual relative prices, even if no price is known. */
   readonly weighed: number
-  /** What each kind of request cost, in the unit of `saved`. */
+  /** Cost of each kind of request, in the unit of `saved`. */
   readonly byPurpose: Readonly<Record<Purpose, number>>
   /** The largest context. */
   readonly peak: number
   /** Share of the input that was read from the cache. */
   readonly hitRatio: number
   readonly compactions: number
-  /** Time that the person waited for summaries. */
+  /** Time that the user waited for summaries. */
   readonly blockedMs: number
   /** Requests that do not fit the window. */
   readonly invalid: number
-  /** How many results each kind of action was about. */
+  /** Number of results that each kind of action concerned. */
   readonly acts: Readonly<Record<ActionKind, number>>
-  /** Compared with sending everything. Below 0 it cost more. In dollars, or in weighed tokens where a price is unknown. */
+  /** Savings compared with sending everything, negative if it cost more. In dollars, or in weighed tokens if a price is unknown. */
   readonly saved: { readonly amount: number; readonly share: number; readonly unit: CostUnit }
 }
 
@@ -91,7 +91,7 @@ export interface ReplayInput extends ReplayOptions, RunOptions {
   readonly around?: (policy: Policy, run: () => Promise<PolicyRun>) => Promise<PolicyRun>
 }
 
-/** The first policy is what the others are compared with, unless `none` is among them. */
+/** Compares the policies with sending everything: with `AS_RECORDED` if it is among them, else with `none`. */
 export async function replay(conversation: RecordedConversation, input: ReplayInput = {}): Promise<Replay> {
   const { policies = ALL_POLICIES, window, summarySeconds, around = (_, run) => run(), ...options } = input
   const recording = measureRecording(conversation, options)
@@ -111,7 +111,7 @@ export async function replay(conversation: RecordedConversation, input: ReplayIn
   return { pauses, sizes: source, model, reports }
 }
 
-/** Layers 1 and 2 alone, inside the recording's own compactions. */
+/** Replays layers 1 and 2 alone, between the recording's own compactions. */
 export const replayClearing = (conversation: RecordedConversation, options: Omit<ReplayInput, "policies"> = {}) =>
   replay(conversation, { ...options, policies: CLEARING_ONLY })
 
@@ -152,7 +152,7 @@ function reportOf({ name, about }: Policy, { run, baseline }: Runs): ReplayRepor
   }
 }
 
-/** By turn, counted from 0: the request of the conversation and all that was done for it. */
+/** Cost by turn, counted from 0: the conversation's request and all side requests for it. */
 function costByTurn(requests: readonly ReplayedRequest[], price: (request: ReplayedRequest) => number): number[] {
   const costs: number[] = []
   for (const request of requests) costs[request.turn - 1] = (costs[request.turn - 1] ?? 0) + price(request)

@@ -1,18 +1,16 @@
-/**
- * What a policy did, as lines of a report, and what each action saved. The savings of all actions add up to what the policy saved.
- */
+/** Lists a policy's actions for a report, with the savings of each. The savings of all actions add up to those of the policy. */
 
-import { grouped } from "@strata/core/base"
+import { formatNumber } from "@strata/core/base"
 import type { EntryDraft } from "@strata/core/store"
 
 export const ACTION_KINDS = ["put aside", "cleared", "cleared by the server", "thinking dropped", "compacted"] as const
 export type ActionKind = (typeof ACTION_KINDS)[number]
 
 export interface PolicyAction {
-  /** The request it was done for. */
+  /** The request that it was taken for. */
   readonly turn: number
   readonly kind: ActionKind
-  /** Tool results it was about. */
+  /** Number of tool results concerned. */
   readonly results: number
   readonly tokens: number
   readonly why: string
@@ -25,7 +23,7 @@ const WHY: Readonly<Record<string, string>> = {
   "cache-edit": "deleted inside the server's cache",
 }
 
-/** Decisions made together removed `tokens` together. A compaction among them gets the credit, else the first. */
+/** Assigns the tokens that several decisions removed together to the compaction among them, else to the first. */
 export function actionsOf(
   drafts: readonly EntryDraft[],
   { turn, tokens }: { readonly turn: number; readonly tokens: number },
@@ -41,7 +39,7 @@ export function actionsOf(
 function actionOf(draft: EntryDraft): Omit<PolicyAction, "turn" | "tokens">[] {
   if (draft.type !== "strata") return []
   if (draft.subtype === "tool-result-persisted")
-    return [{ kind: "put aside", results: 1, why: `${grouped(draft.bytes)} bytes` }]
+    return [{ kind: "put aside", results: 1, why: `${formatNumber(draft.bytes)} bytes` }]
   if (draft.subtype === "tool-results-cleared")
     return [{ kind: "cleared", results: draft.toolUseIds.length, why: WHY[draft.why] ?? draft.why }]
   if (draft.subtype === "compacted")
@@ -50,7 +48,7 @@ function actionOf(draft: EntryDraft): Omit<PolicyAction, "turn" | "tokens">[] {
   return []
 }
 
-/** What a compaction removed, by the requests before and after it. The layer had only an estimate of what it leaves. */
+/** Sets the tokens that each compaction removed from the requests before and after it, because the layer had only an estimate. */
 export function withMeasuredCompactions(
   actions: readonly PolicyAction[],
   requests: readonly { readonly turn: number; readonly purpose: string; readonly context: number }[],
@@ -64,19 +62,19 @@ export function withMeasuredCompactions(
   })
 }
 
-export interface Course {
+export interface SavingsInput {
   readonly actions: readonly PolicyAction[]
-  /** For each request in order: how much less it cost than the same request of the policy that does nothing. */
+  /** For each request in order, the savings compared with the same request under the policy that does nothing. */
   readonly differences: readonly number[]
   /** The turn of the first request after each compaction. */
   readonly contexts: readonly number[]
 }
 
 /**
- * A request's saving is shared by the actions since the last compaction, in proportion to their size. A request that costs more is
- * charged to the actions taken right before it.
+ * Distributes savings over actions. The savings of a request are shared by the actions since the last compaction, in proportion to their
+ * size. A request that costs more is charged to the actions taken right before it.
  */
-export function savingsByAction({ actions, differences, contexts }: Course): readonly number[] {
+export function savingsByAction({ actions, differences, contexts }: SavingsInput): readonly number[] {
   const saved = actions.map(() => 0)
   differences.forEach((difference, at) => {
     const turn = at + 1
@@ -90,7 +88,7 @@ export function savingsByAction({ actions, differences, contexts }: Course): rea
   return saved
 }
 
-const MIN_WEIGHT = 1e-6 // an action that removed nothing gets next to no share
+const MIN_WEIGHT = 1e-6 // an action that removed nothing gets almost no share
 const weightOf = ({ tokens }: PolicyAction) => Math.max(MIN_WEIGHT, tokens)
 
 const indexesOf = (actions: readonly PolicyAction[], fits: (action: PolicyAction) => boolean) =>

@@ -1,29 +1,29 @@
-/** The conversation as layers see it in a replay. */
+/** The context of a replayed conversation, as its layers see it. */
 import type { seededIds } from "@strata/core/base"
 import type { LayerContext } from "@strata/core/policy"
 import type { Flags, Settings } from "@strata/core/settings"
 import type { Journal } from "@strata/core/store"
-import { compactionAllowed, windowUsageOf } from "@strata/core/tokens"
+import { allowedCompaction, computeWindowUsage } from "@strata/core/tokens"
 import { buildRequest, type Views } from "@strata/core/views"
-import type { AskedModel } from "./asked-models.ts"
+import type { ReplayedModel } from "./replayed-models.ts"
 
-interface ReplayedContextParts extends Pick<LayerContext, "prior" | "meanwhile" | "now"> {
-  readonly asked: AskedModel
+interface ReplayedContextInput extends Pick<LayerContext, "prior" | "runInBackground" | "now"> {
+  readonly asked: ReplayedModel
   readonly views: Views
   readonly settings: Settings
   readonly flags: Flags
   readonly journal: Journal
   readonly ids: ReturnType<typeof seededIds>
-  /** Else the recording's own compactions stay. */
+  /** Otherwise the recording's own compactions stay. */
   readonly compactsItself: boolean
 }
 
-export function replayedContext(parts: ReplayedContextParts): LayerContext {
+export function replayedContext(parts: ReplayedContextInput): LayerContext {
   const { asked, views, settings, flags, journal, ids, compactsItself, ...rest } = parts
   const { name, lookup, thresholds } = asked
   const { context } = views
   const size = context.size()
-  const { auto } = compactionAllowed(settings)
+  const { auto } = allowedCompaction(settings)
   const allowed = compactsItself && auto
   return {
     ...{ ...rest, views, size, thresholds, flags, journal },
@@ -31,7 +31,7 @@ export function replayedContext(parts: ReplayedContextParts): LayerContext {
     model: name,
     facts: lookup.facts,
     thresholdsOf: () => thresholds,
-    fill: windowUsageOf(size.tokens, thresholds, auto),
+    fill: computeWindowUsage(size.tokens, thresholds, auto),
     compaction: { auto: allowed, manual: allowed },
     newUuid: () => ids.uuid(),
     request: async () =>
@@ -44,7 +44,7 @@ export function replayedContext(parts: ReplayedContextParts): LayerContext {
       }),
     signal: new AbortController().signal,
     canRecall: context.toolNames.includes("Recall"),
-    isOnlyOpened: false,
+    isIdleSinceOpening: false,
     progress: () => undefined,
   }
 }

@@ -1,22 +1,24 @@
 /**
- * Notes that no model writes: a replay takes the extractive text of all policies in their place. They are paid for when they are begun, and
- * are there once the time has passed that a model takes.
+ * Simulates notes without a model: a replay uses the extractive text of all policies. They are charged when writing begins, and available
+ * after the time that a model would take.
  */
 
 import type { Message, Uuid } from "@strata/core"
 import type { LayerContext } from "@strata/core/policy"
 import { offline, type WriteNotes } from "@strata/core/policy"
 
-/** What a request for notes is about. */
+/** Token counts of a request for notes. */
 export interface NotesRequest {
-  /** Tokens of the notes after it, and of what has come since the last update. Nothing where these are the first. */
+  /**
+   * Tokens of the notes after the request, and of the messages since the last update. `since` and `before` are absent for the first notes.
+   */
   readonly tokens: number
   readonly since?: number
   readonly before?: number
 }
 
-interface NotesParts {
-  /** That one request takes. */
+interface ReplayedNotesOptions {
+  /** Seconds that one request takes. */
   readonly seconds: number
   readonly now: () => Date
   readonly pay: (request: NotesRequest) => void
@@ -29,14 +31,14 @@ interface Pending {
 }
 
 export class ReplayedNotes {
-  readonly #parts: NotesParts
+  readonly #parts: ReplayedNotesOptions
   #pending: Pending | undefined
 
-  constructor(parts: NotesParts) {
+  constructor(parts: ReplayedNotesOptions) {
     this.#parts = parts
   }
 
-  /** When the notes that are being written will be there. */
+  /** When the notes that are being written will be available. */
   get due(): number | undefined {
     return this.#pending?.at
   }
@@ -61,7 +63,7 @@ export class ReplayedNotes {
     return { drafts: [{ type: "strata", subtype: "notes-updated", ...facts }] }
   }
 
-  /** For those who wait for notes: the rest of the time passes at once. */
+  /** Waits for notes: the remaining time passes instantly. */
   readonly wait = (ms: number, signal: AbortSignal): Promise<void> => {
     const left = Math.max(0, (this.#pending?.at ?? 0) - this.#parts.now().getTime())
     this.#parts.waited(Math.min(left, ms))
@@ -77,7 +79,7 @@ export class ReplayedNotes {
   }
 }
 
-/** Up to the last message that has an answer to all its calls. */
+/** Messages up to the last one whose calls all have results. */
 function complete({ views }: LayerContext): readonly Message[] {
   const messages = views.context.storedMessages()
   const open = messages.at(-1)?.type === "assistant" && hasCalls(messages.at(-1)!)

@@ -1,13 +1,13 @@
-/** What a replay reports. All of it is plain data. */
+/** The data of a replay report, as plain objects. */
 import type { TokenCounts } from "@strata/core"
-import type { Opening } from "@strata/core/policy"
+import type { TurnPhase } from "@strata/core/policy"
 import type { PolicyAction } from "./replayed-actions.ts"
 
-/** What a request is for. `recall`: getting back what was used again and was no longer in view. */
+/** Purpose of a request. `recall`: fetching content that was used again and was no longer in view. */
 export const PURPOSES = ["conversation", "summary", "recall", "keep-warm", "notes", "memory"] as const
 export type Purpose = (typeof PURPOSES)[number]
 
-/** What the tokens of a context are, in the order they are shown. */
+/** Classes of context tokens in display order. */
 export const CLASSES = ["prompt", "person", "answers", "thinking", "calls", "results", "summary"] as const
 export type ContextClass = (typeof CLASSES)[number]
 
@@ -17,73 +17,76 @@ export interface ReplayedRequest {
   readonly purpose: Purpose
   readonly at: string
   readonly model: string
-  /** Tokens of the whole input. */
+  /** Tokens of the complete input. */
   readonly context: number
-  /** The same by class. Requests of the conversation only. */
+  /** The input tokens by class, for requests of the conversation only. */
   readonly classes?: Readonly<Record<ContextClass, number>>
   readonly counts: TokenCounts
-  /** Absent where the model's price is unknown. */
+  /** Absent if the model's price is unknown. */
   readonly dollars?: number
 }
 
-/** Tokens that the cache had held and that were written once more. */
+/** Tokens that were cached and had to be written again. */
 export interface CacheLoss {
   readonly turn: number
   readonly tokens: number
   readonly why: "pause" | "compaction" | "clearing" | "model" | "other"
 }
 
-/** What became of the names that answers used again. */
+/** How often names that responses use again were in view. */
 export interface UsedAgain {
-  /** How many names of earlier blocks the recorded answers use. */
+  /** Number of names from earlier blocks that the recorded responses use. */
   readonly names: number
-  /** Of these, how many were in view when they were used. */
+  /** Number of these names that were in view when they were used. */
   readonly inView: number
-  /** How many blocks had to be fetched for the others, and their tokens. */
+  /** Number of blocks that had to be fetched for the others, and their tokens. */
   readonly fetched: number
   readonly fetchedTokens: number
-  /** Of these blocks, the results that were read whole from the file they were put aside in. */
+  /** Number of these blocks that were read completely from the file they were offloaded to. */
   readonly readAgain: number
-  /** Of the names not in view, those that the journal's index finds with one search. Absent where a policy has no index. */
+  /** Number of names not in view that one search in the journal's index finds. Absent if the policy has no index. */
   readonly found?: number
 }
 
-/** What was kept of the names that answers used after the recorded compactions. The names are the same for every policy. */
-export interface NamesKept {
-  /** Recorded compactions that an answer followed, and before which something is recorded. */
+/** How many names that responses used after the recorded compactions were preserved. The names are the same for every policy. */
+export interface NamesPreserved {
+  /** Number of recorded compactions with recorded messages before and a response after them. */
   readonly compactions: number
   readonly names: number
-  /** Those that were in view from the first request after the compaction until they were used. */
+  /** Number of names that were in view from the first request after the compaction until they were used. */
   readonly inView: number
 }
 
-/** What the view shows right after each compaction, added up. */
+/** Content of the view right after each compaction, summed. */
 export interface AfterCompaction {
   readonly changedFiles: number
   readonly changedFilesNamed: number
-  /** Paths that the summary and the facts name, and those of them that tools really touched. */
+  /** Number of paths in the summary and the facts, and of those that tools really touched. */
   readonly paths: number
   readonly pathsTouched: number
   readonly rules: number
   readonly rulesVerbatim: number
 }
 
-/** A compaction: where it fell, and how long someone waited for its summary. */
+/** A compaction: its position, and how long the user waited for its summary. */
 export interface ReplayedCompaction {
   /** The turn of the first request after it. */
   readonly turn: number
-  readonly opening: Opening
+  readonly opening: TurnPhase
   readonly tokensBefore: number
-  /** By the layer's own estimate. */
+  /** The layer's own estimate. */
   readonly tokensAfter: number
   /** How its summary was made. */
   readonly route: string
-  /** It only saves money. */
+  /** Whether it was made only to save money. */
   readonly isPlanned: boolean
   readonly waitedMs: number
 }
 
-/** Texts for the next compaction: in how many stretches between two boundaries one was begun, how often it was updated, and how many no one used. */
+/**
+ * Notes prepared for the next compaction: the number written for the first time between two boundaries, the number of updates, and the
+ * number never used.
+ */
 export interface PreparedTexts {
   readonly written: number
   readonly updates: number
@@ -95,12 +98,12 @@ export interface PolicyRun {
   readonly actions: readonly PolicyAction[]
   /** The turn of the first request after each compaction. */
   readonly contexts: readonly number[]
-  /** Those of the policy's own. A bound that knows the future has none that anyone would notice. */
+  /** The policy's own compactions. Empty for a bound that knows the future, whose compactions nobody would notice. */
   readonly compactions: readonly ReplayedCompaction[]
   readonly texts?: PreparedTexts
   readonly losses: readonly CacheLoss[]
   readonly usedAgain: UsedAgain
-  readonly namesKept: NamesKept
+  readonly namesKept: NamesPreserved
   readonly afterCompaction: AfterCompaction
   /** Requests that do not fit the window. */
   readonly invalid: number
@@ -108,7 +111,7 @@ export interface PolicyRun {
 }
 
 export const NOT_USED: UsedAgain = { names: 0, inView: 0, fetched: 0, fetchedTokens: 0, readAgain: 0 }
-export const NO_NAMES: NamesKept = { compactions: 0, names: 0, inView: 0 }
+export const NO_NAMES: NamesPreserved = { compactions: 0, names: 0, inView: 0 }
 export const NO_COMPACTION: AfterCompaction = {
   changedFiles: 0,
   changedFilesNamed: 0,

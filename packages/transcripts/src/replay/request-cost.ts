@@ -1,4 +1,4 @@
-/** What a request costs, in dollars or, where a price is unknown, in tokens of plain input at usual relative prices. */
+/** Cost of a request, in dollars or, if a price is unknown, in tokens of plain input at usual relative prices. */
 import type { TokenCounts } from "@strata/core"
 import { weighCounts } from "@strata/core/base"
 import type { ReplayedRequest } from "./report.ts"
@@ -8,7 +8,7 @@ export type CostUnit = "dollars" | "tokens"
 
 export const weigh = (counts: TokenCounts): number => weighCounts(counts, USUAL_PRICES)
 
-/** Dollars need a price: `unitOf` says whether all requests have one. */
+/** Dollars need a price: `unitOf` returns whether all requests have one. */
 export const requestCost = (
   { dollars, counts }: Pick<ReplayedRequest, "dollars" | "counts">,
   unit: CostUnit,

@@ -1,8 +1,7 @@
 /**
  * Replays a measured recording with one policy. Every entry comes at its recorded time, and the layers run before every request. Each
- * response gets the usage that this request would have had, so the layers see the effect of what they did.
- *
- * What an answer uses again and the policy has taken out of the view is fetched first: one more request, with the block as its result.
+ * response gets the usage that its request would have had under the policy, so the layers see the effect of their actions.
+ * If a response uses content that the policy removed from the view, it is fetched first with an additional request.
  */
 
 import { setImmediate } from "node:timers/promises"
@@ -17,44 +16,44 @@ import {
   LayerPipeline,
   lastUse,
   nextPing,
-  openingOf,
   PING_EARLY,
   SUMMARY_EARLY,
   sessionMemory,
   silentTelemetry,
+  turnPhase,
 } from "@strata/core/policy"
 import { createFlags, DEFAULT_SETTINGS, type Flags, type Settings } from "@strata/core/settings"
 import { type DecisionOf, type EntryDraft, isDecision, type Journal } from "@strata/core/store"
 import type { ModelFacts } from "@strata/core/tokens"
 import { lifetimeIn, Views } from "@strata/core/views"
 import { AfterCompactions } from "./after-compaction.ts"
-import { type AskedModel, askedModels } from "./asked-models.ts"
-import { Bill, type Charged, type Sent, usageOf } from "./bill.ts"
-import { OwnTexts } from "./context-classes.ts"
-import { Fetching } from "./fetching.ts"
-import { KeptNames } from "./kept-names.ts"
+import { Bill, type ChargeInput, type SentContext, usageOf } from "./bill.ts"
+import { CompactionTexts } from "./context-classes.ts"
 import { type MeasuredRecording, neededForValidity, outputOf } from "./measured-recording.ts"
 import { MEMORY_FORK, MemoryWork } from "./memory-work.ts"
 import type { LayeredPolicy } from "./policies/layered-policy.ts"
 import type { RunOptions } from "./policy.ts"
+import { PreservedNames } from "./preserved-names.ts"
 import { RecordedFiles } from "./recorded-files.ts"
-import type { RecordedRequest, Step } from "./recorded-steps.ts"
+import type { RecordedRequest, RecordedStep } from "./recorded-steps.ts"
+import { Refetcher } from "./refetch-cost.ts"
+import { RepeatedNotices } from "./repeated-notices.ts"
 import { replayJournal } from "./replay-journal.ts"
 import { actionsOf, type PolicyAction, withMeasuredCompactions } from "./replayed-actions.ts"
 import { replayedContext } from "./replayed-context.ts"
+import { type ReplayedModel, replayedModels } from "./replayed-models.ts"
 import { ReplayedNotes } from "./replayed-notes.ts"
 import type { PolicyRun, Purpose, ReplayedCompaction, ReplayedRequest } from "./report.ts"
-import { SaidAgain } from "./said-again.ts"
 import { SentContexts } from "./sent-contexts.ts"
 import { SideRequests } from "./side-requests.ts"
 import { SUMMARY_TOKENS } from "./summary-request.ts"
 import { withoutCompactions } from "./without-compactions.ts"
 
 const FILLER = "Words in place of a prompt that was not recorded, as many as the prompt has tokens. "
-const SUMMARY_SECONDS = 30 // that a model takes for a summary: recorded ones took 10 to 88
+const SUMMARY_SECONDS = 30 // a model takes for a summary; recorded ones took 10 to 88
 const MAX_ANSWER_MS = 2 * 60_000
-const CALL_OUTPUT = 80 // tokens of a call that fetches something
-const NO_MODEL = { name: "replay", capabilities: {} } // nothing is asked
+const CALL_OUTPUT = 80 // output tokens of a call that fetches a block
+const NO_MODEL = { name: "replay", capabilities: {} } // no model is called
 
 export async function rerun(
   recording: MeasuredRecording,
@@ -70,11 +69,11 @@ export async function rerun(
   return run.result()
 }
 
-interface RerunParts {
+interface RerunInput {
   readonly recording: MeasuredRecording
   readonly policy: LayeredPolicy
   readonly options: RunOptions
-  /** What the journal finds. */
+  /** Entries that the journal can find, by uuid. */
   readonly entries: Map<string, Entry>
   readonly journal: Journal
 }
@@ -88,39 +87,39 @@ class Rerun {
   readonly #journal: Journal
   readonly #entries: Map<string, Entry>
   readonly #files = new RecordedFiles()
-  readonly #saidAgain = new SaidAgain()
+  readonly #repeatedNotices = new RepeatedNotices()
   readonly #ids = seededIds("replay")
   readonly #bill: Bill
   readonly #sent: SentContexts
-  readonly #ask: (name: string) => AskedModel
+  readonly #modelNamed: (name: string) => ReplayedModel
   readonly #settings: Settings
   readonly #actions: PolicyAction[] = []
   readonly #contexts: number[] = []
   readonly #failures: string[] = []
-  readonly #fetching: Fetching
-  readonly #keptNames: KeptNames
-  /** Calls whose results are in files. */
-  readonly #putAside = new Set<string>()
+  readonly #refetcher: Refetcher
+  readonly #preservedNames: PreservedNames
+  /** Ids of calls whose results are offloaded to files. */
+  readonly #offloaded = new Set<string>()
   readonly #after = new AfterCompactions()
-  readonly #ownTexts = new OwnTexts()
+  readonly #ownTexts = new CompactionTexts()
   readonly #memoryWork = new MemoryWork()
   #decided: readonly EntryDraft[] = []
   readonly #notes: ReplayedNotes
   readonly #side: SideRequests
-  /** Seconds that one summary takes, and milliseconds that someone has just waited for one. */
+  /** Seconds that one summary takes, and milliseconds just spent waiting for one. */
   readonly #summarySeconds: number
   #waited = 0
   readonly #compactions: ReplayedCompaction[] = []
-  /** A response came, and what follows from it has not been done yet. */
+  /** A response whose background work has not run yet. */
   #answered: { readonly at: Date; readonly isFinal: boolean } | undefined
-  #asked: AskedModel
+  #replayedModel: ReplayedModel
   #now = new Date(0)
   #turn = 0
   #isSending = false
   #isPausing = false
   #invalid = 0
 
-  constructor({ recording, policy, options, entries, journal }: RerunParts) {
+  constructor({ recording, policy, options, entries, journal }: RerunInput) {
     this.#recording = recording
     this.#entries = entries
     this.#journal = journal
@@ -130,9 +129,9 @@ class Rerun {
     const figures = { "offline-summary-limit": budget, "notes-section-limit": budget + 500, ...policy.figures }
     this.#settings = { ...DEFAULT_SETTINGS, ...policy.settings, figures }
     const keepsCompactions = !this.#compactsItself
-    this.#ask = askedModels(recording, { settings: this.#settings, window: options.window, keepsCompactions })
-    this.#asked = this.#ask(recording.model)
-    this.#views = new Views({ family: this.#asked.lookup.facts.family, models: recording.models })
+    this.#modelNamed = replayedModels(recording, { settings: this.#settings, window: options.window, keepsCompactions })
+    this.#replayedModel = this.#modelNamed(recording.model)
+    this.#views = new Views({ family: this.#replayedModel.lookup.facts.family, models: recording.models })
     this.#flags = createFlags({ settings: this.#settings }).current
     this.#summarySeconds = options.summarySeconds ?? SUMMARY_SECONDS
     this.#notes = new ReplayedNotes({
@@ -144,12 +143,12 @@ class Rerun {
       },
     })
     const notes = sessionMemory({ model: NO_MODEL } as never, this.#notes.write)
-    this.#fetching = new Fetching(recording, {
+    this.#refetcher = new Refetcher(recording, {
       recalls: policy.recalls ?? false,
       isForgotten: (text) => policy.listsCount === false && this.#ownTexts.isList(text),
-      isInFile: (id) => policy.readsFiles === true && this.#putAside.has(id),
+      isInFile: (id) => policy.readsFiles === true && this.#offloaded.has(id),
     })
-    this.#keptNames = new KeptNames(recording)
+    this.#preservedNames = new PreservedNames(recording)
     const events = new Events<LayerEvents>()
     events.on("layerActed", (event) => this.#noteAction(event))
     events.on("layerFailed", ({ layer, reason }) => this.#failures.push(`${layer}: ${reason}`))
@@ -191,7 +190,7 @@ class Rerun {
     return this.#policy.compactions !== "recorded"
   }
 
-  /** What happens after the last request: no one comes back, and what is done for someone who might is charged. */
+  /** Handles the time after the last request: the user does not return, and work done in case of a return is charged. */
   async end(): Promise<void> {
     await this.#follow()
     const last = this.#recording.requests.at(-1)
@@ -201,13 +200,13 @@ class Rerun {
     await this.#layers.whenIdle()
   }
 
-  async take(step: Step): Promise<void> {
+  async take(step: RecordedStep): Promise<void> {
     if (step.kind === "request") await this.#send(step.request)
     else if (step.kind === "entry") await this.#add(step.entry, step.response)
   }
 
   result(): PolicyRun {
-    this.#fetching.close()
+    this.#refetcher.close()
     return {
       requests: this.#bill.requests,
       actions: withMeasuredCompactions(this.#actions, this.#bill.requests),
@@ -215,8 +214,8 @@ class Rerun {
       compactions: this.#compactions,
       texts: this.#side.texts,
       losses: this.#bill.losses,
-      usedAgain: this.#fetching.usedAgain,
-      namesKept: this.#keptNames.found,
+      usedAgain: this.#refetcher.usedAgain,
+      namesKept: this.#preservedNames.found,
       afterCompaction: this.#after.found,
       invalid: this.#invalid,
       failures: this.#failures,
@@ -224,8 +223,8 @@ class Rerun {
   }
 
   /**
-   * Layers ask which tools a request names, and how large the prompt is. Most recordings say neither, so it names the tools that were
-   * called, and words take the place of the rest.
+   * Renders a substitute prompt, because layers ask for the tools of a request and the size of its prompt, which most recordings lack: it
+   * names the tools that were called and is filled with words.
    */
   #showPrompt(): void {
     const tools = this.#recording.tools.map((name) => ({ name }))
@@ -237,10 +236,11 @@ class Rerun {
   async #add(entry: Entry, response: number | undefined): Promise<void> {
     if (response === undefined) await this.#follow()
     await this.#until(new Date(entry.timestamp))
-    if (entry.type !== "assistant") this.#decide(this.#sent.reported()) // it belongs to the response, so nothing comes between
+    // the report belongs to the response, so nothing comes between its parts
+    if (entry.type !== "assistant") this.#decide(this.#sent.reported())
     this.#apply(this.#inPlace(response === undefined ? entry : this.#asReplayed(entry, response)))
     this.#files.take(entry)
-    this.#saidAgain.take(entry)
+    this.#repeatedNotices.take(entry)
     if (entry.type === "assistant" && response !== undefined) {
       const calls = toBlocks(entry.message.content).some(isToolUse)
       this.#answered = { at: this.#now, isFinal: (this.#answered?.isFinal ?? true) && !calls }
@@ -250,20 +250,20 @@ class Rerun {
     await this.#layers.onToolResults(toBlocks(entry.message.content).filter(isToolResult))
   }
 
-  /** After entries of the policy's own, a recorded entry follows those. */
+  /** Links a recorded entry to the newest entry, which may be the policy's own. */
   #inPlace(entry: Entry): Entry {
     if (isDecision(entry) || !this.#compactsItself) return entry
     return { ...entry, parentUuid: this.#views.context.newest?.uuid ?? null } as Entry
   }
 
-  /** What layers do in the background after a response. */
+  /** Runs the layers' background work after a response. */
   async #follow(): Promise<void> {
     const answered = this.#answered
     this.#answered = undefined
     if (!answered || !this.#compactsItself) return
     this.#decide(this.#sent.reported()) // a fork asks for what the server has cleared
     const now = this.#now
-    // an answer that seems to have taken longer was asked for again meanwhile, and its cache is newer than the recorded request
+    // if a response seems to have taken longer, it was requested again meanwhile, and its cache is newer than the recorded request
     this.#now = new Date(Math.min(answered.at.getTime(), this.#newestRequest.at.getTime() + MAX_ANSWER_MS))
     this.#layers.inBackground("afterResponse")
     if (answered.isFinal) this.#layers.inBackground("afterQuery")
@@ -272,12 +272,12 @@ class Rerun {
     this.#now = now
   }
 
-  /** Memories: a fork that reads the conversation from the cache. */
+  /** Charges for memories: a fork that reads the conversation from the cache. */
   #remember(isFinal: boolean): void {
     if (isFinal && this.#memoryWork.isDue(this.#context())) this.#side.fork("memory", MEMORY_FORK)
   }
 
-  /** Time passes: notes that were being written are there. */
+  /** Advances the time and finishes notes that are due. */
   async #until(time: Date): Promise<void> {
     for (let due = this.#notes.due; due !== undefined && due <= time.getTime(); due = this.#notes.due) {
       this.#now = new Date(due)
@@ -287,10 +287,10 @@ class Rerun {
     this.#now = time
   }
 
-  /** All work in the background is done but notes that are still being written. */
+  /** Waits until all background work is done, except notes that are still being written. */
   async #settled(): Promise<void> {
     do await setImmediate()
-    while (this.#layers.working().some((name) => name !== "session-memory" || this.#notes.due === undefined))
+    while (this.#layers.workingLayers().some((name) => name !== "session-memory" || this.#notes.due === undefined))
   }
 
   get #newestRequest(): RecordedRequest {
@@ -303,7 +303,7 @@ class Rerun {
     this.#decide(this.#sent.reported())
     if (this.#compactsItself) await this.#pause(request, request.at.getTime())
     await this.#until(request.at)
-    this.#asked = this.#ask(request.model)
+    this.#replayedModel = this.#modelNamed(request.model)
     this.#isSending = true
     await this.#layers.beforeRequest()
     await this.#settled()
@@ -312,16 +312,16 @@ class Rerun {
     if (this.#policy.lifetime === "auto") this.#bill.lifetime = lifetimeIn(this.#views.cacheHistory.chosen)
     this.#side.compaction(request)
     const first = this.#contextFor(request)
-    this.#keptNames.sent(request.number, first.messages)
-    const sent = this.#compactsItself && this.#fetchWhatIsNeeded(request, first) ? this.#contextFor(request) : first
+    this.#preservedNames.sent(request.number, first.messages)
+    const sent = this.#compactsItself && this.#fetchMissing(request, first) ? this.#contextFor(request) : first
     const counts = { ...this.#bill.cachedInTurn(sent, request), output: outputOf(this.#recording, request) }
     this.#bill.noteLoss(this.#turn, { counts, request, acted: this.#acted() })
     const classes = { sent, own: this.#ownTexts }
     this.#bill.last = { sent, request: this.#charge("conversation", { request, counts, classes }) }
-    if (inputTokens(counts) > this.#asked.thresholds.window) this.#invalid++
+    if (inputTokens(counts) > this.#replayedModel.thresholds.window) this.#invalid++
   }
 
-  #contextFor(request: RecordedRequest): Sent {
+  #contextFor(request: RecordedRequest): SentContext {
     const { sent, edit } = this.#sent.conversation(request)
     if (edit.cleared > 0) {
       const { cleared: results, tokens } = edit
@@ -332,10 +332,10 @@ class Rerun {
   }
 
   get #facts(): ModelFacts {
-    return this.#asked.lookup.facts
+    return this.#replayedModel.lookup.facts
   }
 
-  #charge(purpose: Purpose, charged: Pick<Charged, "request" | "counts" | "classes">): ReplayedRequest {
+  #charge(purpose: Purpose, charged: Pick<ChargeInput, "request" | "counts" | "classes">): ReplayedRequest {
     return this.#bill.charge(purpose, { turn: this.#turn, facts: this.#facts, ...charged })
   }
 
@@ -344,7 +344,7 @@ class Rerun {
     return this.#actions.some(({ turn }) => turn === this.#turn) ? "clearing" : undefined
   }
 
-  /** A pause, before the request that ends it: summaries and requests that keep the cache warm, as the planner would have sent them. */
+  /** Simulates the pause before a request: summaries and keep-warm requests that the planner would have sent. */
   async #pause({ number }: RecordedRequest, until: number): Promise<void> {
     const { last } = this.#bill
     if (!last || this.#recording.pauses === "unknown") return
@@ -368,21 +368,21 @@ class Rerun {
     }
   }
 
-  /** One request with a call for every block that is needed and not in view. `false`: all of them are. */
-  #fetchWhatIsNeeded(request: RecordedRequest, sent: Sent): boolean {
-    const missing = this.#fetching.missing(request.number, sent.messages)
+  /** Sends one request that calls for every needed block that is not in view. Returns `false` if none is missing. */
+  #fetchMissing(request: RecordedRequest, sent: SentContext): boolean {
+    const missing = this.#refetcher.findMissing(request.number, sent.messages)
     if (missing.length === 0) return false
     const counts = { ...this.#bill.cachedInTurn(sent, request), output: CALL_OUTPUT * missing.length }
     this.#bill.noteLoss(this.#turn, { counts, request, acted: this.#acted() })
     this.#charge("recall", { request, counts })
     const about = { ids: this.#ids, at: this.#now, model: request.model, usage: usageOf(counts) }
-    const entries = this.#fetching.fetched(missing, about)
+    const entries = this.#refetcher.fetchEntries(missing, about)
     for (const entry of entries) this.#apply(this.#inPlace(entry))
     this.#decide(this.#sent.reported())
     return true
   }
 
-  /** The response with the usage that this policy's request has. */
+  /** The response with the usage of this policy's request. */
   #asReplayed(entry: Entry, response: number): Entry {
     const request = this.#bill.last?.request
     if (entry.type !== "assistant" || request?.turn !== response + 1) return entry
@@ -403,7 +403,7 @@ class Rerun {
       this.#side.compacted({ fromNotes: route === "notes", isPrepared })
       this.#compactions.push({
         turn: this.#turn,
-        opening: this.#isPausing ? "pause" : openingOf(this.#context()),
+        opening: this.#isPausing ? "pause" : turnPhase(this.#context()),
         tokensBefore: this.#views.context.size().tokens,
         tokensAfter,
         route,
@@ -416,12 +416,12 @@ class Rerun {
       this.#ownTexts.add(drafts)
     }
     for (const draft of drafts) {
-      if (draft.type === "strata" && draft.subtype === "tool-result-persisted") this.#putAside.add(draft.toolUseId)
+      if (draft.type === "strata" && draft.subtype === "tool-result-persisted") this.#offloaded.add(draft.toolUseId)
       this.#apply(this.#placed(draft))
     }
     if (!isCompaction) return
-    this.#after.look(drafts, this.#views)
-    for (const draft of this.#saidAgain.due(this.#views.context)) this.#apply(this.#placed(draft))
+    this.#after.measure(drafts, this.#views)
+    for (const draft of this.#repeatedNotices.due(this.#views.context)) this.#apply(this.#placed(draft))
   }
 
   #placed(draft: EntryDraft): Entry {
@@ -435,16 +435,22 @@ class Rerun {
   }
 
   #noteAction({ tokensBefore, tokensAfter }: LayerActed): void {
-    const turn = this.#isSending ? this.#turn : this.#turn + 1 // what is done with results is done for the next request
+    const turn = this.#isSending ? this.#turn : this.#turn + 1 // actions on results are taken for the next request
     this.#actions.push(...actionsOf(this.#decided, { turn, tokens: tokensBefore - tokensAfter }))
   }
 
   #context(): LayerContext {
     return replayedContext({
-      ...{ asked: this.#asked, views: this.#views, settings: this.#settings, flags: this.#flags, now: this.#now },
+      ...{
+        asked: this.#replayedModel,
+        views: this.#views,
+        settings: this.#settings,
+        flags: this.#flags,
+        now: this.#now,
+      },
       ...{ journal: this.#journal, compactsItself: this.#compactsItself, ids: this.#ids },
       prior: { asked: this.#recording.client.lifetimes[0] === "1h" ? "1h" : undefined },
-      meanwhile: (layer, work) => this.#layers.begin(layer, work),
+      runInBackground: (layer, work) => this.#layers.begin(layer, work),
     })
   }
 }

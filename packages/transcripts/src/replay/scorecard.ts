@@ -1,19 +1,19 @@
 /**
- * The scorecard: policies beside each other, over one recording or many. A policy is scored if every replay has it, so all rows are
- * about the same conversations.
+ * The scorecard compares policies over one recording or many. A policy is scored if every replay contains it, so all rows cover the same
+ * conversations.
  */
 import { addCounts, inputTokens, NO_TOKENS } from "@strata/core/base"
-import type { Opening } from "@strata/core/policy"
+import type { TurnPhase } from "@strata/core/policy"
 import type { Replay, ReplayReport } from "./replay.ts"
 import type { CostUnit } from "./request-cost.ts"
 
-/** What a cost is divided by. */
+/** Policies by whose cost a cost is divided. */
 export const REFERENCES = ["none", "claude-style", "optimum"] as const
 export type Reference = (typeof REFERENCES)[number]
 
 export interface ScoredReplay {
   readonly replay: Replay
-  /** How long each policy took, by name, where it was measured. */
+  /** Processing time of each policy by name, if measured. */
   readonly processingMs?: Readonly<Record<string, number>>
 }
 
@@ -29,7 +29,7 @@ export interface Score {
   readonly policy: string
   readonly about: string
   readonly cost: number
-  /** The cost divided by that of a reference. Absent where the reference is missing or costs nothing. */
+  /** The cost divided by that of a reference. Absent if the reference is missing or costs nothing. */
   readonly relative: Readonly<Partial<Record<Reference, number>>>
   readonly requests: number
   /** Share of the input that was read from the cache. */
@@ -39,31 +39,31 @@ export interface Score {
   /** Requests that do not fit the window. */
   readonly invalid: number
   readonly compactions: number
-  /** Where they fell. A bound that knows the future has no places. */
-  readonly openings: Readonly<Record<Opening, number>>
+  /** Number of compactions by turn phase. A bound that knows the future has none. */
+  readonly openings: Readonly<Record<TurnPhase, number>>
   readonly blockedMs: number
-  /** Of the compactions, those that no one waited for. */
-  readonly withoutWaiting: Part
-  /** Of the names that answers used again, those that were in view. */
-  readonly namesInView: Part
-  /** The same with those that one search finds. Absent where the policy has no index. */
-  readonly namesWithinSearch?: Part
-  /** Of the paths that summaries and facts name, those that tools really touched. */
-  readonly trailPrecision: Part
-  /** Of the files changed so far, those that the view still names after a compaction. */
-  readonly trailRecall: Part
-  /** Of the person's rules, those that are in view in their own words after a compaction. */
-  readonly rulesVerbatim: Part
-  /** What layers reported as failed, and requests that do not fit the window. */
+  /** Compactions that nobody waited for. */
+  readonly withoutWaiting: ScoreShare
+  /** Names used again by responses that were in view. */
+  readonly namesInView: ScoreShare
+  /** The same including names that one search finds. Absent if the policy has no index. */
+  readonly namesWithinSearch?: ScoreShare
+  /** Paths in summaries and facts that tools really touched. */
+  readonly trailPrecision: ScoreShare
+  /** Files changed so far that the view still names after a compaction. */
+  readonly trailRecall: ScoreShare
+  /** Rules of the user that are in view verbatim after a compaction. */
+  readonly rulesVerbatim: ScoreShare
+  /** Failures that layers reported, plus requests that do not fit the window. */
   readonly failures: number
-  /** Absent where it was not measured for every conversation. */
+  /** Absent unless measured for every conversation. */
   readonly processingMs?: number
 }
 
-export interface Part {
+export interface ScoreShare {
   readonly count: number
   readonly of: number
-  /** Absent where there was nothing to count. */
+  /** Absent if there was nothing to count. */
   readonly share?: number
 }
 
@@ -103,7 +103,7 @@ function scoreOf(runs: readonly ScoredRun[], costs: ReadonlyMap<string, number>)
   const hasIndex = reports.every(({ usedAgain }) => usedAgain.found !== undefined)
   const after = (name: keyof ReplayReport["afterCompaction"]) => total(({ afterCompaction }) => afterCompaction[name])
   const made = reports.flatMap(({ compactions }) => compactions)
-  const at = (opening: Opening) => made.filter((each) => each.opening === opening).length
+  const at = (opening: TurnPhase) => made.filter((each) => each.opening === opening).length
   const times = runs.map(({ processingMs }) => processingMs)
   return {
     policy,
@@ -136,5 +136,5 @@ function relativeTo(costs: ReadonlyMap<string, number>, cost: number): Score["re
   return Object.fromEntries(known)
 }
 
-const part = (count: number, of: number): Part => ({ count, of, ...(of > 0 ? { share: count / of } : {}) })
+const part = (count: number, of: number): ScoreShare => ({ count, of, ...(of > 0 ? { share: count / of } : {}) })
 const sum = (values: readonly number[]) => values.reduce((all, one) => all + one, 0)

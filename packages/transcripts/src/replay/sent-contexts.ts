@@ -1,6 +1,6 @@
 /**
- * What the server gets of a conversation, and what it leaves of that: the messages in view, after the edits that the layers ask it for.
- * Every response says what the server has cleared for it.
+ * The requests as the server receives them: the messages in view, after the edits that the layers request. Every response reports what the
+ * server has cleared for it.
  */
 
 import { CLEAR_THINKING, CLEAR_TOOL_USES, callsKeptBy } from "@strata/core/model"
@@ -8,36 +8,36 @@ import type { LayerPipeline, RequestSender } from "@strata/core/policy"
 import type { EntryDraft } from "@strata/core/store"
 import type { ModelFacts } from "@strata/core/tokens"
 import type { Views } from "@strata/core/views"
-import type { Sent } from "./bill.ts"
+import type { SentContext } from "./bill.ts"
 import { withoutForgottenThinking } from "./forgotten-thinking.ts"
 import type { MeasuredRecording } from "./measured-recording.ts"
 import type { RecordedRequest } from "./recorded-steps.ts"
 import { SentMessages } from "./sent-messages.ts"
-import { ServerCopy, type ServerEdit, type ServerMemory, tokensOf } from "./server-copy.ts"
+import { ServerContext, type ServerEdit, type ServerMemory, tokensOf } from "./server-context.ts"
 
-export interface SentContextsParts {
+export interface SentContextsDependencies {
   readonly recording: MeasuredRecording
   readonly views: Views
   readonly layers: LayerPipeline
   readonly server: ServerMemory
-  /** Of the model that is asked. */
+  /** Facts of the current model. */
   readonly facts: () => ModelFacts
 }
 
 export class SentContexts {
-  readonly #parts: SentContextsParts
+  readonly #parts: SentContextsDependencies
   readonly #messages: SentMessages
-  readonly #server: ServerCopy
+  readonly #server: ServerContext
   #unreported: EntryDraft | undefined
 
-  constructor(parts: SentContextsParts) {
+  constructor(parts: SentContextsDependencies) {
     this.#parts = parts
     this.#messages = new SentMessages(parts.recording.sizes)
-    this.#server = new ServerCopy(parts.server)
+    this.#server = new ServerContext(parts.server)
   }
 
   /** A request of the conversation, and what the server newly clears for it. */
-  conversation(request: RecordedRequest): { readonly sent: Sent; readonly edit: ServerEdit } {
+  conversation(request: RecordedRequest): { readonly sent: SentContext; readonly edit: ServerEdit } {
     const { sent, edit, taken, context_management } = this.#edited(request, "conversation")
     const isEdited = sent.messages.some(({ items }) => items.some(({ isCleared }) => isCleared))
     const keptFrom = this.#parts.views.context.serverKept.firstOf(callsKeptBy({ context_management }))
@@ -50,12 +50,12 @@ export class SentContexts {
     return { sent, edit }
   }
 
-  /** A fork asks the server for the edits of the newest request, so it reads the same cache. */
-  fork(request: RecordedRequest): Sent {
+  /** A fork requests the same server edits as the newest request, so it reads the same cache. */
+  fork(request: RecordedRequest): SentContext {
     return this.#edited(request, "fork").sent
   }
 
-  /** What the response to the newest request reports, once. */
+  /** The report of the newest response, returned once. */
   reported(): readonly EntryDraft[] {
     const report = this.#unreported
     this.#unreported = undefined

@@ -1,8 +1,11 @@
-/** Messages as the server gets them, with the size of each block. Closed messages stay the same object, so each is measured once. */
+/**
+ * Converts messages to their form on the server, with the size of each block. Completed messages stay the same object, so each is measured
+ * once.
+ */
 import type { FlatMessage } from "@strata/core/messages"
 import type { BlockSizes } from "./block-sizes.ts"
 import type { PromptItem } from "./cache-model.ts"
-import type { SentMessage } from "./server-copy.ts"
+import type { SentMessage } from "./server-context.ts"
 
 export class SentMessages {
   readonly #sizes: BlockSizes

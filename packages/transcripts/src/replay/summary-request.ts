@@ -1,18 +1,18 @@
-/** What a request for a summary is billed: what was in view, the prompt that asks for it, and what the model writes. */
+/** Cost of a request for a summary: the view, the summary prompt, and the text that the model writes. */
 import type { TokenCounts } from "@strata/core"
 import { addCounts, NO_TOKENS } from "@strata/core/base"
 import { summaryPrompt } from "@strata/core/policy"
 import type { MeasuredRecording } from "./measured-recording.ts"
 
-/** Tokens of a summary, for all policies. One of our own journals has its own size, for all policies as well. */
+/** Tokens of a summary, for all policies. For a Strata journal, the recorded size is used instead, also for all policies. */
 export const SUMMARY_TOKENS = 4_000
 
 const PROMPT = summaryPrompt({ kind: "all", instructions: [], record: true, words: SUMMARY_TOKENS })
 
 export interface SummaryRequest {
-  /** What it is sent of the conversation. */
+  /** Counts of the conversation part of the request. */
   readonly sent: TokenCounts
-  /** Tokens of the text that the policy shows as a summary. */
+  /** Tokens of the text that the policy uses as the summary. */
   readonly shown: number
 }
 

@@ -1,10 +1,10 @@
-/** A replay with the time that each policy took. */
+/** A replay that measures the time of each policy. */
 import type { RecordedConversation } from "./recorded-steps.ts"
 import { type ReplayInput, replay } from "./replay.ts"
 import type { ScoredReplay } from "./scorecard.ts"
 
 export interface TimedInput extends Omit<ReplayInput, "around"> {
-  /** Called when a policy begins. */
+  /** Called when a policy starts. */
   readonly onPolicy?: (name: string) => void
 }
 

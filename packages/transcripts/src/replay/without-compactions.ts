@@ -1,8 +1,8 @@
-/** A recording as it would have gone without its compactions: without the boundaries, the summaries, and what was attached right after them. */
+/** Removes the compactions of a recording: the boundaries, the summaries, and the attachments right after them. */
 import type { Entry } from "@strata/core"
-import type { Step } from "./recorded-steps.ts"
+import type { RecordedStep } from "./recorded-steps.ts"
 
-export function withoutCompactions(steps: readonly Step[]): readonly Step[] {
+export function withoutCompactions(steps: readonly RecordedStep[]): readonly RecordedStep[] {
   let isRestoring = false
   return steps.filter((step) => {
     if (step.kind !== "entry") return true

@@ -4,7 +4,7 @@
  * message: so a caller that asks again at once finds it there.
  */
 
-import { reasonOf } from "@strata/core/base"
+import { errorReason } from "@strata/core/base"
 import { MessageCollector } from "@strata/core/model"
 import type { Body } from "../plan.ts"
 import { EventReader } from "./event-reader.ts"
@@ -47,7 +47,7 @@ export class AssembledMessage {
 
   /** `undefined` where it has not begun, or cannot be read. */
   soFar(): Message | undefined {
-    return this.#collector?.soFar() as Message | undefined
+    return this.#collector?.partialResponse() as Message | undefined
   }
 }
 
@@ -167,7 +167,7 @@ async function* spliced(first: Chunks, course: AnswerCourse): AsyncGenerator<Buf
 }
 
 function errorEvent(error: unknown): Buffer {
-  const own = { type: "error", error: { type: "api_error", message: `The answer broke off: ${reasonOf(error)}.` } }
+  const own = { type: "error", error: { type: "api_error", message: `The answer broke off: ${errorReason(error)}.` } }
   const said = error instanceof RefusedAgain ? errorIn(error.bytes) : undefined
   return Buffer.from(`event: error\ndata: ${JSON.stringify(said ?? own)}\n\n`)
 }

@@ -3,7 +3,7 @@
  * it sent before. So messages whose bytes are known are not parsed again: they are the same objects. Treat them as read-only. The texts of
  * body and messages are kept with them, for what is sent in their place.
  */
-import { minified, parseExact } from "@strata/core/messages"
+import { minify, parseExact } from "@strata/core/messages"
 import { keepBodyText, keepMessageText } from "../source-text.ts"
 
 /** Smaller ones are parsed faster than compared. */
@@ -157,7 +157,7 @@ function exactMessages({ raw, list, places, messages }: ParsedBody, count: numbe
     const { start, end } = places[at]!
     const text = raw.toString("utf8", start, end)
     const plain = JSON.stringify(message)
-    const bare = text === plain ? text : minified(text)
+    const bare = text === plain ? text : minify(text)
     const exact = bare === plain ? message : parseExact(bare)
     const before = raw.toString("utf8", places[at - 1]?.end ?? list.start, start)
     keepMessageText(exact as object, { before, text: text === plain ? undefined : text })

@@ -5,8 +5,8 @@
  */
 import { resolve } from "node:path"
 import { describe, expect, test } from "vitest"
+import { listActiveBranch } from "../../../../transcripts/src/import/active-branch.ts"
 import { writeImported } from "../../../../transcripts/src/import/into-journal.ts"
-import { mainPath } from "../../../../transcripts/src/import/main-path.ts"
 import { manualClock, projectName } from "../../../src/base/clock.ts"
 import type { Conversation } from "../../../src/conversation/conversation.ts"
 import { memoryStore } from "../../../src/journal/in-memory/store.ts"
@@ -42,7 +42,7 @@ describe(`L4-29 ${WHERE_THEY_ARE}, compacted twice`, needs("transcripts"), () =>
     "%s: the files",
     async (name) => {
       for (const [at, { messages, cwd = "/" }] of importReal(name).entries()) {
-        const calls = callsIn(mainPath(messages))
+        const calls = callsIn(listActiveBranch(messages))
         const isShells = mayBeWrittenByShell(calls)
         const byTools = (fates: ReadonlyMap<string, string>) =>
           [...fates].filter(([path, fate]) => fate !== READ_ONLY && !isShells(path)).toSorted()
@@ -58,7 +58,7 @@ describe(`L4-29 ${WHERE_THEY_ARE}, compacted twice`, needs("transcripts"), () =>
   )
 
   test.each(CLAUDE_CODE_FILES)("%s: the commands whose last run failed", async (name) => {
-    const failed = lastFailed(callsIn(mainPath(importReal(name)[0]!.messages)))
+    const failed = lastFailed(callsIn(listActiveBranch(importReal(name)[0]!.messages)))
     for (const facts of await factsOf(name, 0)) {
       const { shown, leftOut } = failuresIn(facts)
       expect(shown.filter((command) => !failed.includes(command))).toEqual([])

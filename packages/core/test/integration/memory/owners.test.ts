@@ -8,7 +8,7 @@ import { bashTool } from "../../../src/agent/tools/shell/bash.ts"
 import { ShellSession } from "../../../src/agent/tools/shell/shell-session.ts"
 import { manualClock, projectName } from "../../../src/base/clock.ts"
 import { InvalidOptionError } from "../../../src/base/options.ts"
-import { localUser, type MemoryOption, placeFor } from "../../../src/base/owner.ts"
+import { localUser, type MemoryOption, namespaceFor } from "../../../src/base/owner.ts"
 import { projectAt } from "../../../src/base/project.ts"
 import type { Conversation } from "../../../src/conversation/conversation.ts"
 import { listConversations } from "../../../src/conversation/list.ts"
@@ -114,10 +114,10 @@ test("L5-12 an owner in files has a directory of its own for all it keeps, and n
   const names = readdirSync(join(where.dir, "projects")).sort()
   const name = projectName(where.cwd)
   expect(names).toEqual(
-    [placeFor(name, "ada@example.org"), placeFor(name, "../../eve"), placeFor(name, undefined)].sort(),
+    [namespaceFor(name, "ada@example.org"), namespaceFor(name, "../../eve"), namespaceFor(name, undefined)].sort(),
   )
   expect(names.join()).not.toMatch(/@|example|\.\./) // not "ada": a hash can have that
-  expect(existsSync(join(where.dir, "projects", placeFor(name, undefined), "memory"))).toBe(false)
+  expect(existsSync(join(where.dir, "projects", namespaceFor(name, undefined), "memory"))).toBe(false)
 })
 
 test("L5-12 an owner that is missing is refused where it is given", async () => {
@@ -207,7 +207,7 @@ test("L5-12 the tools of an agent may read what its own conversation put aside, 
   expect(ada.problems).toContainEqual(expect.stringContaining("can read what other owners keep"))
   const { policy } = agent.shared.state
   const reading = (...path: string[]) => {
-    const paths = [join(where.cwd, "data", "projects", placeFor(projectName(where.cwd), undefined), ...path)]
+    const paths = [join(where.cwd, "data", "projects", namespaceFor(projectName(where.cwd), undefined), ...path)]
     return judge(
       { tool: "Read", isReadOnly: true, question: { kind: "read", summary: "", paths } },
       { ...policy, mode: "ask" },
@@ -228,7 +228,7 @@ describe.each([
     const data = join(cwd, "data")
     mkdirSync(data)
     const where = { cwd, dir: named(data) }
-    const journal = join(data, "projects", placeFor(projectName(cwd), "ada"), "monday.jsonl")
+    const journal = join(data, "projects", namespaceFor(projectName(cwd), "ada"), "monday.jsonl")
     const script = [
       "Noted.",
       calls(

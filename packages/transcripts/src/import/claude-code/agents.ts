@@ -1,39 +1,48 @@
 /**
- * The sub-agents in a Claude Code transcript. Their messages are in files of their own, in lines marked as a sidechain, or in progress
- * reports; the first of these that is there counts. The conversation says which call started each and how it ended.
+ * Reads the sub-agents of a Claude Code transcript. Their messages are in separate files, in lines marked as a sidechain, or in progress
+ * reports; the first of these that exists counts. The conversation shows which call started each agent and how it ended.
  */
 
 import type { Uuid } from "@strata/core"
 import { isSafeId, uuidFrom } from "@strata/core/base"
 import { contentOf, isToolResult, type Message, textOf } from "@strata/core/messages"
 import type { AgentEnding, AgentKind } from "@strata/core/store"
-import { asFields, type Fields, fieldsAt, isTrue, listAt, parseFields, recordsAt, textAt } from "../foreign-json.ts"
 import type { ExternalFile, ImportedAgent, ImportReport } from "../importer.ts"
+import {
+  asObject,
+  getList,
+  getObject,
+  getObjects,
+  getString,
+  isTrue,
+  type JsonObject,
+  parseObject,
+} from "../json-access.ts"
 
-/** The tool's earlier and present name. */
+/** The former and the current name of the tool. */
 const AGENT_TOOLS: ReadonlySet<string> = new Set(["Task", "Agent"])
 const COMPANION = /^agent-([A-Za-z0-9_-]+)\.(jsonl|meta\.json)$/
 const NOTIFICATION = /<task-notification>[\s\S]*?<\/task-notification>/g
 const UNKNOWN_CALL = "unknown"
 const COMPACTING = "acompact" // the program's own forks for summaries begin with it
-const MAX_CHARACTERS = 200 // of a description or a summary
+const MAX_CHARACTERS = 200 // characters of a description or a summary
 
-interface Call {
+interface AgentCall {
   readonly id: string
-  readonly input: Fields
+  readonly input: JsonObject
   /** The message with the call. */
   readonly message: Uuid
 }
 
-interface Found {
+interface AgentSource {
   readonly id: string
   callId?: string | undefined
-  meta?: Fields
-  /** What the tool returned beside its text. */
-  returned?: Fields
+  meta?: JsonObject
+  /** The structured output of the tool, next to its text. */
+  returned?: JsonObject
   file?: ExternalFile
-  readonly sidechain: Fields[]
-  readonly progress: Fields[]
+  readonly sidechain: JsonObject[]
+  readonly progress: JsonObject[]
 }
 
 interface ReadAgent {
@@ -42,31 +51,31 @@ interface ReadAgent {
   readonly report?: ImportReport
 }
 
-/** Reads what an agent said, from each of the places where it can be. */
+/** Read the messages of an agent from each of the sources where they can be. */
 export interface AgentReaders {
   readonly file: (file: ExternalFile) => ReadAgent
-  readonly sidechain: (lines: Iterable<Fields>) => ReadAgent
-  readonly progress: (lines: Iterable<Fields>) => ReadAgent
+  readonly sidechain: (lines: Iterable<JsonObject>) => ReadAgent
+  readonly progress: (lines: Iterable<JsonObject>) => ReadAgent
 }
 
 export class AgentTrail {
-  readonly #calls = new Map<string, Call>()
-  readonly #agents = new Map<string, Found>()
-  /** The agent of each sidechain line, by the line's uuid. Old versions name no agent. */
-  readonly #sides = new Map<Uuid, Found>()
+  readonly #calls = new Map<string, AgentCall>()
+  readonly #agents = new Map<string, AgentSource>()
+  /** The agent of each sidechain line, by the line's uuid. Lines of old versions do not name the agent. */
+  readonly #sides = new Map<Uuid, AgentSource>()
 
-  /** A line of the conversation itself. */
-  line(line: Fields): void {
-    const type = textAt(line, "type")
+  /** Processes a line of the conversation itself. */
+  line(line: JsonObject): void {
+    const type = getString(line, "type")
     if (type === "assistant") this.#noteCalls(line)
     else if (type === "user") this.#noteResult(line)
     else if (type === "progress") this.#noteProgress(line)
   }
 
-  sidechain(line: Fields): void {
-    const uuid = textAt(line, "uuid")
-    const parent = textAt(line, "parentUuid")
-    const named = textAt(line, "agentId")
+  sidechain(line: JsonObject): void {
+    const uuid = getString(line, "uuid")
+    const parent = getString(line, "parentUuid")
+    const named = getString(line, "agentId")
     const agent =
       named !== undefined && isSafeId(named)
         ? this.#agent(named)
@@ -76,24 +85,25 @@ export class AgentTrail {
     if (uuid !== undefined) this.#sides.set(uuid, agent)
   }
 
-  /** The files next to the transcript. What is not a sub-agent's is left alone. */
+  /** Adds the files next to the transcript. Files that do not belong to a sub-agent are ignored. */
   companions(files: readonly ExternalFile[]): void {
     for (const file of files) {
       const [, id, kind] = COMPANION.exec(file.name) ?? []
       if (id === undefined || !isSafeId(id)) continue
       const agent = this.#agent(id)
       if (kind === "jsonl") agent.file = file
-      else agent.meta = parseFields(file.text) ?? {}
+      else agent.meta = parseObject(file.text) ?? {}
     }
   }
 
-  /** The agents in the order of their calls, then those whose call is not known. */
+  /** Returns the agents in the order of their calls, then those whose call is unknown. */
   agents(messages: readonly Message[], readers: AgentReaders): readonly ImportedAgent[] {
     const found = [...this.#agents.values()].map((agent) => ({ agent, own: ownMessages(agent, readers) }))
-    for (const { agent, own } of found) agent.callId ??= textAt(agent.meta, "toolUseId") ?? this.#callFor(own.messages)
-    const endings = endingsIn(messages, new Set(found.map(({ agent }) => agent.callId)))
+    for (const { agent, own } of found)
+      agent.callId ??= getString(agent.meta, "toolUseId") ?? this.#callFor(own.messages)
+    const endings = readEndings(messages, new Set(found.map(({ agent }) => agent.callId)))
     const order = [...this.#calls.keys()]
-    const place = ({ agent }: { agent: Found }) => {
+    const place = ({ agent }: { agent: AgentSource }) => {
       const at = order.indexOf(agent.callId ?? "")
       return at < 0 ? order.length : at
     }
@@ -102,82 +112,85 @@ export class AgentTrail {
       .map(({ agent, own }) => importedAgent({ agent, own, call: this.#calls.get(agent.callId ?? ""), endings }))
   }
 
-  #agent(id: string): Found {
+  #agent(id: string): AgentSource {
     const agent = this.#agents.get(id) ?? { id, sidechain: [], progress: [] }
     this.#agents.set(id, agent)
     return agent
   }
 
-  #noteCalls(line: Fields): void {
-    for (const item of listAt(fieldsAt(line, "message"), "content")) {
-      const block = asFields(item)
-      const id = textAt(block, "id")
-      const message = textAt(line, "uuid")
-      if (id === undefined || message === undefined || !AGENT_TOOLS.has(textAt(block, "name") ?? "")) continue
-      this.#calls.set(id, { id, input: fieldsAt(block, "input") ?? {}, message })
+  #noteCalls(line: JsonObject): void {
+    for (const item of getList(getObject(line, "message"), "content")) {
+      const block = asObject(item)
+      const id = getString(block, "id")
+      const message = getString(line, "uuid")
+      if (id === undefined || message === undefined || !AGENT_TOOLS.has(getString(block, "name") ?? "")) continue
+      this.#calls.set(id, { id, input: getObject(block, "input") ?? {}, message })
     }
   }
 
-  #noteResult(line: Fields): void {
-    const returned = fieldsAt(line, "toolUseResult")
-    const id = textAt(returned, "agentId")
+  #noteResult(line: JsonObject): void {
+    const returned = getObject(line, "toolUseResult")
+    const id = getString(returned, "agentId")
     if (id === undefined || !isSafeId(id)) return
-    const results = listAt(fieldsAt(line, "message"), "content").map(asFields)
-    const callId = results.map((block) => textAt(block, "tool_use_id")).find((call) => this.#calls.has(call ?? ""))
+    const results = getList(getObject(line, "message"), "content").map(asObject)
+    const callId = results.map((block) => getString(block, "tool_use_id")).find((call) => this.#calls.has(call ?? ""))
     if (callId === undefined) return
     const agent = this.#agent(id)
-    agent.callId ??= callId // a later result is of a message to it
+    agent.callId ??= callId // later results answer messages to the agent
     agent.returned ??= returned!
   }
 
-  #noteProgress(line: Fields): void {
-    const data = fieldsAt(line, "data")
-    const id = textAt(data, "agentId")
-    const message = fieldsAt(data, "message")
-    if (textAt(data, "type") !== "agent_progress" || id === undefined || !isSafeId(id) || !message) return
+  #noteProgress(line: JsonObject): void {
+    const data = getObject(line, "data")
+    const id = getString(data, "agentId")
+    const message = getObject(data, "message")
+    if (getString(data, "type") !== "agent_progress" || id === undefined || !isSafeId(id) || !message) return
     const agent = this.#agent(id)
-    const callId = textAt(line, "parentToolUseID")
+    const callId = getString(line, "parentToolUseID")
     if (callId !== undefined) agent.callId ??= callId
     agent.progress.push(message)
   }
 
-  /** The call whose prompt is the agent's first message, if no other agent has it. */
+  /** Finds the unclaimed call whose prompt equals the agent's first message. */
   #callFor(messages: readonly Message[]): string | undefined {
     const prompt = promptIn(messages)?.trim()
     if (prompt === undefined) return undefined
     const taken = new Set([...this.#agents.values()].map(({ callId }) => callId))
     return [...this.#calls.values()].find(
-      ({ id, input }) => !taken.has(id) && textAt(input, "prompt")?.trim() === prompt,
+      ({ id, input }) => !taken.has(id) && getString(input, "prompt")?.trim() === prompt,
     )?.id
   }
 }
 
-/** All lines of a sidechain are counted, also if a file has the same messages. */
-function ownMessages(agent: Found, readers: AgentReaders): ReadAgent {
+/** Reads an agent's messages. All sidechain lines are counted, even if a file has the same messages. */
+function ownMessages(agent: AgentSource, readers: AgentReaders): ReadAgent {
   const aside = agent.sidechain.length === 0 ? undefined : readers.sidechain(agent.sidechain)
   return agent.file ? readers.file(agent.file) : (aside ?? readers.progress(chainedProgress(agent.progress)))
 }
 
-/** Progress reports have no parents: each follows the one before it. */
-function* chainedProgress(messages: readonly Fields[]): Generator<Fields> {
+/** Links progress reports, which name no parents, in their order. */
+function* chainedProgress(messages: readonly JsonObject[]): Generator<JsonObject> {
   let parentUuid: string | null = null
   for (const message of messages) {
     yield { ...message, parentUuid }
-    parentUuid = textAt(message, "uuid") ?? parentUuid
+    parentUuid = getString(message, "uuid") ?? parentUuid
   }
 }
 
-interface Ending {
+interface AgentEndFacts {
   readonly status: AgentEnding
-  /** Whole: only those of agents are read. */
+  /** The complete text. */
   readonly text: string
   readonly message: Uuid
 }
 
-/** How agents ended, by the call (for those that were waited for) or by the agent's id (for those in the background). */
-/** Of these calls only: the results of all others may be larger than memory. */
-function endingsIn(messages: readonly Message[], calls: ReadonlySet<string | undefined>): ReadonlyMap<string, Ending> {
-  const endings = new Map<string, Ending>()
+/** Reads how agents ended: by call id for those that their lead waited for, by agent id for those in the background. */
+/** Reads the results of these calls only: all other results may be larger than memory. */
+function readEndings(
+  messages: readonly Message[],
+  calls: ReadonlySet<string | undefined>,
+): ReadonlyMap<string, AgentEndFacts> {
+  const endings = new Map<string, AgentEndFacts>()
   for (const message of messages) {
     if (message.type !== "user") continue
     const blocks = contentOf(message)
@@ -201,11 +214,13 @@ function endingsIn(messages: readonly Message[], calls: ReadonlySet<string | und
   return endings
 }
 
-/** The content may be anything, in another program's file. */
+/** Reads the text of a result from another program's file, whose content may have any shape. */
 function resultText(result: object): string {
-  const fields = asFields(result)
-  const texts = recordsAt(fields, "content").map((block) => (block.type === "text" ? textAt(block, "text") : undefined))
-  return textAt(fields, "content") ?? texts.filter((text) => text !== undefined).join("\n")
+  const fields = asObject(result)
+  const texts = getObjects(fields, "content").map((block) =>
+    block.type === "text" ? getString(block, "text") : undefined,
+  )
+  return getString(fields, "content") ?? texts.filter((text) => text !== undefined).join("\n")
 }
 
 function endingOf(status: string | undefined): AgentEnding {
@@ -213,27 +228,28 @@ function endingOf(status: string | undefined): AgentEnding {
   return status === "killed" || status === "stopped" ? "killed" : "failed"
 }
 
-interface Known {
-  readonly agent: Found
+interface AgentFacts {
+  readonly agent: AgentSource
   readonly own: ReadAgent
-  readonly call: Call | undefined
-  readonly endings: ReadonlyMap<string, Ending>
+  readonly call: AgentCall | undefined
+  readonly endings: ReadonlyMap<string, AgentEndFacts>
 }
 
-function importedAgent({ agent, own, call, endings }: Known): ImportedAgent {
+function importedAgent({ agent, own, call, endings }: AgentFacts): ImportedAgent {
   const { id, meta, returned, callId = UNKNOWN_CALL } = agent
   const input = call?.input
   const kind = kindOf(agent, input)
   const ending = kind === "wait" ? (endings.get(callId) ?? endings.get(id)) : endings.get(id)
-  const definition = textAt(input, "subagent_type") ?? textAt(meta, "agentType") ?? textAt(returned, "agentType")
-  const described = textAt(input, "description") ?? textAt(meta, "description") ?? promptIn(own.messages) ?? id
+  const definition =
+    getString(input, "subagent_type") ?? getString(meta, "agentType") ?? getString(returned, "agentType")
+  const described = getString(input, "description") ?? getString(meta, "description") ?? promptIn(own.messages) ?? id
   return {
     id,
-    name: textAt(input, "name") || textAt(meta, "name") || id,
+    name: getString(input, "name") || getString(meta, "name") || id,
     kind,
     description: oneLine(described),
     ...(definition === undefined ? {} : { definition }),
-    model: own.model ?? textAt(returned, "resolvedModel") ?? textAt(meta, "model") ?? "unknown",
+    model: own.model ?? getString(returned, "resolvedModel") ?? getString(meta, "model") ?? "unknown",
     callId,
     ...(call ? { startedIn: call.message } : {}),
     ...(ending ? { endedIn: ending.message } : {}),
@@ -245,11 +261,13 @@ function importedAgent({ agent, own, call, endings }: Known): ImportedAgent {
   }
 }
 
-function kindOf({ meta, returned }: Found, input: Fields | undefined): AgentKind {
-  if ([textAt(input, "subagent_type"), textAt(meta, "agentType")].includes("fork")) return "fork"
-  if (textAt(input, "team_name") !== undefined) return "teammate"
+function kindOf({ meta, returned }: AgentSource, input: JsonObject | undefined): AgentKind {
+  if ([getString(input, "subagent_type"), getString(meta, "agentType")].includes("fork")) return "fork"
+  if (getString(input, "team_name") !== undefined) return "teammate"
   const isBackground =
-    isTrue(input, "run_in_background") || isTrue(returned, "isAsync") || textAt(returned, "status") === "async_launched"
+    isTrue(input, "run_in_background") ||
+    isTrue(returned, "isAsync") ||
+    getString(returned, "status") === "async_launched"
   return isBackground ? "background" : "wait"
 }
 
@@ -258,7 +276,7 @@ function promptIn(messages: readonly Message[]): string | undefined {
   return first && textOf(contentOf(first))
 }
 
-/** What another agent asks for is not what the person said. */
+/** Marks a task as `isMeta`, because another agent wrote it, not the user. */
 const asTask = (message: Message): Message =>
   message.type === "user" && !contentOf(message).some(isToolResult) ? { ...message, isMeta: true } : message
 

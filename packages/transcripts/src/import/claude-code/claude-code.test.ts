@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest"
 import { renderAttachment } from "../../../../core/src/messages/attachment-texts.ts"
 import { flatten } from "../../../../core/src/messages/flatten.ts"
-import { isHuman, spokenText } from "../../../../core/src/messages/messages.ts"
-import { mainPath } from "../main-path.ts"
+import { isFromUser, userText } from "../../../../core/src/messages/messages.ts"
+import { listActiveBranch } from "../active-branch.ts"
 import { attachmentFrom } from "./attachments.ts"
 import { claudeCode } from "./claude-code.ts"
 import { BOOKKEEPING } from "./kinds.ts"
@@ -77,7 +77,7 @@ describe("JRN-6: Claude Code transcripts", () => {
     )
     expect(messages.find(({ uuid }) => uuid === "s")).toMatchObject({ isCompactSummary: true })
     expect(messages.find(({ uuid }) => uuid === "c2")).toMatchObject({ parentUuid: "b2" })
-    expect(mainPath(messages).map(({ uuid }) => uuid)).toEqual(["a", "b", "c", "z", "s", "b2", "c2", "d"])
+    expect(listActiveBranch(messages).map(({ uuid }) => uuid)).toEqual(["a", "b", "c", "z", "s", "b2", "c2", "d"])
   })
 
   test("lines that name each other as parents do not go round for ever", () => {
@@ -88,7 +88,7 @@ describe("JRN-6: Claude Code transcripts", () => {
       user("b", "b", "me"),
     )
     expect(messages.map(({ parentUuid }) => parentUuid)).toEqual([null, "a"]) // the order of the file decides
-    expect(mainPath(messages).map(({ uuid }) => uuid)).toEqual(["a", "b"])
+    expect(listActiveBranch(messages).map(({ uuid }) => uuid)).toEqual(["a", "b"])
   })
 
   test.each([[null], [7], [[null]], [["text"]], [[{ type: "text" }]], [[{ type: "tool_result" }]]])(
@@ -133,9 +133,9 @@ describe("JRN-6: Claude Code transcripts", () => {
       said("old", "r2", "m2", "that was wrong"),
       user("again", "r2", "try again"),
     )
-    expect(mainPath(messages).map(({ uuid }) => uuid)).toEqual(["q", "a1", "a2", "r1", "r2", "again"])
+    expect(listActiveBranch(messages).map(({ uuid }) => uuid)).toEqual(["q", "a1", "a2", "r1", "r2", "again"])
     expect(report.notes).toContain("messages on abandoned branches: 1")
-    const { messages: flat, repairs } = flatten(mainPath(messages))
+    const { messages: flat, repairs } = flatten(listActiveBranch(messages))
     expect(flat.map(({ role, content }) => `${role} ${content.length}`)).toEqual(["user 1", "assistant 2", "user 3"])
     expect(repairs).toEqual([])
   })
@@ -155,7 +155,8 @@ describe("JRN-6: Claude Code transcripts", () => {
 describe("JRN-6: input that was queued in Claude Code", () => {
   const queue = (operation: string, content?: string) => ({ type: "queue-operation", operation, content })
   const begin = [user("q", null, "look"), said("a1", "q", "m1", use("t1")), queue("enqueue", "and mind the tests")]
-  const wordsIn = (...lines: readonly object[]) => mainPath(read(...begin, ...lines).messages).filter(isHuman)
+  const wordsIn = (...lines: readonly object[]) =>
+    listActiveBranch(read(...begin, ...lines).messages).filter(isFromUser)
 
   test("what was slipped into a turn comes before the answer to it, on the main path", () => {
     const { messages } = read(
@@ -165,7 +166,7 @@ describe("JRN-6: input that was queued in Claude Code", () => {
       said("a2", "r1", "m2", "I do"),
       user("z", "a2", "fine"),
     )
-    const path = mainPath(messages)
+    const path = listActiveBranch(messages)
     expect(path.map(({ uuid }) => uuid)).toEqual(["q", "a1", "r1", messages[3]?.uuid, "a2", "z"])
     expect(messages[3]).toMatchObject({ type: "user", message: { content: [{ text: "and mind the tests" }] } })
     expect(flatten(path).repairs).toEqual([])
@@ -184,20 +185,20 @@ describe("JRN-6: input that was queued in Claude Code", () => {
   test("a command to the program and a notice of a task in JSON are not a person's", () => {
     const queued = (input: string) => [queue("enqueue", input), queue("remove"), said("a2", "q", "m2", "hm")]
     for (const input of ["/exit", "/config theme dark", '{"task_id":"b1","tool_use_id":"t","task_type":"local_bash"}'])
-      expect(read(user("q", null, "look"), ...queued(input)).messages.filter(isHuman)).toHaveLength(1)
-    expect(read(user("q", null, "look"), ...queued("/usr/bin is full")).messages.filter(isHuman)).toHaveLength(2)
+      expect(read(user("q", null, "look"), ...queued(input)).messages.filter(isFromUser)).toHaveLength(1)
+    expect(read(user("q", null, "look"), ...queued("/usr/bin is full")).messages.filter(isFromUser)).toHaveLength(2)
   })
 
   test("newer versions say which input was taken from the queue", () => {
     const words = wordsIn(queue("enqueue", "second"), queue("remove", "second"), said("a2", "a1", "m2", "hm"))
-    expect(words.map(spokenText)).toEqual(["look", "second"])
+    expect(words.map(userText)).toEqual(["look", "second"])
   })
 
   test("a report of a background task is not a person's", () => {
     const task = [queue("enqueue", "<task-notification>done"), queue("remove"), said("a2", "q", "m2", "hm")]
-    expect(read(user("q", null, "look"), ...task).messages.filter(isHuman)).toHaveLength(1)
+    expect(read(user("q", null, "look"), ...task).messages.filter(isFromUser)).toHaveLength(1)
     const report = { ...user("q", null, "done"), origin: { kind: "task-notification" } }
-    expect(read(report).messages.filter(isHuman)).toHaveLength(0)
+    expect(read(report).messages.filter(isFromUser)).toHaveLength(0)
   })
 })
 

@@ -1,7 +1,7 @@
 /**
- * Claude Code transcripts: one JSON line per message, progress report or bookkeeping record. Our messages have the same shape,
- * so they keep uuids, parents, times, flags, API ids and usage. Content stays unchanged, and tool inputs stay byte for byte.
- * One response of the API is often several lines with the same `message.id`.
+ * Imports Claude Code transcripts: one JSON line per message, progress report or bookkeeping record. Strata messages have the same shape,
+ * so uuids, parents, times, flags, API ids and usage are preserved. Content stays unchanged, and tool inputs stay byte for byte. One
+ * response of the API is often several lines with the same `message.id`.
  */
 
 import type { Block, SystemMessage, Usage, Uuid } from "@strata/core"
@@ -18,25 +18,34 @@ import {
   toBlocks,
   withExactInput,
 } from "@strata/core/messages"
-import { blocksFromApi } from "../foreign-blocks.ts"
-import { type Fields, fieldsAt, firstFields, isTrue, jsonLines, numberAt, present, textAt } from "../foreign-json.ts"
+import { reportBranches } from "../active-branch.ts"
+import { blocksFromApi } from "../external-blocks.ts"
 import type { ExternalFile, ImportedAgent, ImportedConversation, Importer } from "../importer.ts"
+import {
+  definedOnly,
+  firstObjects,
+  getNumber,
+  getObject,
+  getString,
+  isTrue,
+  type JsonObject,
+  jsonLines,
+} from "../json-access.ts"
 import type { LargeFile } from "../large-file.ts"
-import { type LinkRepairs, settleLinks } from "../links.ts"
-import { remarkOnBranches } from "../main-path.ts"
+import { type LinkRepairs, resolveParents } from "../parent-links.ts"
 import { Tally } from "../tally.ts"
 import { AgentTrail } from "./agents.ts"
 import { attachmentFrom, promptFrom } from "./attachments.ts"
 import { unrecordedCompactions } from "./compactions.ts"
 import { BOOKKEEPING, SYSTEM_SUBTYPES } from "./kinds.ts"
 import { InputQueue } from "./queue.ts"
-import { questionsIn, saidInResults } from "./said.ts"
+import { questionsIn, userTextsInResults } from "./user-text-in-results.ts"
 
 const FORMAT = "claude-code"
-const LINES_TO_RECOGNISE = 20
+const LINES_TO_RECOGNIZE = 20
 const SYNTHETIC_MODEL = "<synthetic>"
 
-/** Reports of background agents and tasks, and commands to the program, go through the same queue as a person's input. */
+/** Notifications of background agents and tasks, and commands to the program, pass through the same queue as user input. */
 const MACHINE_INPUT = /^\s*(?:<(?:agent|task)-notification>|\{"task_id":"|\/[A-Za-z][\w:-]*(?:\s|$))/
 
 const SYSTEM_FIELDS_KEPT = "position, subtype, text and compaction facts are kept, other fields are not"
@@ -44,17 +53,17 @@ const SYSTEM_FIELDS_KEPT = "position, subtype, text and compaction facts are kep
 export const claudeCode: Importer = {
   format: FORMAT,
   readsLarge: true,
-  recognises: ({ text }) => firstFields(text, LINES_TO_RECOGNISE).some(isTranscriptLine),
+  recognizes: ({ text }) => firstObjects(text, LINES_TO_RECOGNIZE).some(isTranscriptLine),
   read: (file) => {
-    const conversation = new Transcript().read(file)
+    const conversation = new TranscriptReader().read(file)
     const [agent, ...others] = conversation.agents ?? []
-    // the file of a sub-agent alone is a conversation of its own
+    // a file of a single sub-agent is imported as a conversation
     const isAgentFile = conversation.messages.length === 0 && agent !== undefined && others.length === 0
-    return [isAgentFile ? new Transcript({ isAgent: true }).read(file) : conversation]
+    return [isAgentFile ? new TranscriptReader({ isAgent: true }).read(file) : conversation]
   },
 }
 
-/** A copy has another uuid, and the same time and ids. */
+/** Identifies copies of a message: a copy has a new uuid but the same time and ids. */
 function keyOf(message: Message): string | undefined {
   if (message.type !== "user" && message.type !== "assistant") return undefined
   const [first] = toBlocks(message.message.content)
@@ -62,37 +71,37 @@ function keyOf(message: Message): string | undefined {
   return [message.type, message.timestamp, message.type === "assistant" ? message.message.id : "", block].join(":")
 }
 
-function isTranscriptLine(line: Fields): boolean {
-  const type = textAt(line, "type")
+function isTranscriptLine(line: JsonObject): boolean {
+  const type = getString(line, "type")
   if (type === undefined) return false
   if ("uuid" in line && "parentUuid" in line) return true
   return Object.hasOwn(BOOKKEEPING, type) && ["sessionId", "leafUuid", "messageId"].some((key) => key in line)
 }
 
 interface TranscriptOptions {
-  /** The lines are a sub-agent's: those marked as a sidechain are its conversation. */
+  /** Set if the lines belong to a sub-agent: then sidechain lines are its conversation. */
   readonly isAgent?: boolean
   /** Counts the lines. Default: a new one. */
   readonly tally?: Tally
 }
 
-class Transcript {
+class TranscriptReader {
   readonly #tally: Tally
   readonly #isAgent: boolean
   readonly #trail = new AgentTrail()
   readonly #messages: Message[] = []
   readonly #seen = new Set<Uuid>()
-  /** Calls that ask the person something. */
+  /** Ids of calls that ask the user a question. */
   readonly #asked = new Set<string>()
-  /** Lines with a uuid that became no message. Their children get their parent. */
+  /** Parents of lines that did not become messages. Their children are linked to these parents. */
   readonly #skipped = new Map<Uuid, Uuid | null>()
   readonly #sessions = new Set<string>()
-  /** The newest line of each message before the newest boundary and since, and the lines since that repeat earlier ones. */
+  /** Uuids of messages by content key: the newest before the newest boundary, the newest since, and the copies written since. */
   readonly #before = new Map<string, Uuid>()
   readonly #since = new Map<string, Uuid>()
   readonly #copies = new Map<Uuid, Uuid>()
   readonly #queue = new InputQueue()
-  /** The version that wrote each boundary, and the summaries that a model wrote. */
+  /** The program version that wrote each boundary, and the summaries that a model wrote. */
   readonly #versions = new Map<Uuid, string>()
   readonly #summaries = new Set<Uuid>()
   #large: LargeFile | undefined
@@ -111,7 +120,7 @@ class Transcript {
   read({ text, large, companions = [] }: ExternalFile): ImportedConversation {
     this.#large = large
     for (const line of jsonLines(large?.lines() ?? text, parseExact)) {
-      if (line.fields) this.#line(line.fields)
+      if (line.object) this.#line(line.object)
       else this.#tally.notJson(line)
     }
     this.#deliverQueued(this.#messages.at(-1)?.uuid ?? null)
@@ -120,10 +129,10 @@ class Transcript {
     const [session] = this.#sessions
     if (this.#sessions.size > 1)
       this.#tally.remark(`the lines name ${this.#sessions.size} sessions; they are imported as one`)
-    remarkOnBranches(messages, this.#tally)
+    reportBranches(messages, this.#tally)
     const compacted = { messages, agents, versions: this.#versions, summaries: this.#summaries }
     const spent = unrecordedCompactions(compacted)
-    return present({
+    return definedOnly({
       format: FORMAT,
       id: session !== undefined && isSafeId(session) ? session : uuidFrom(text),
       title: this.#title,
@@ -139,7 +148,7 @@ class Transcript {
   }
 
   #settled(): readonly Message[] {
-    const { messages, repairs } = settleLinks({ messages: this.#messages, skipped: this.#skipped })
+    const { messages, repairs } = resolveParents({ messages: this.#messages, skipped: this.#skipped })
     if (!this.#isAgent) remarkOnLinks(repairs, this.#tally)
     return messages
   }
@@ -147,18 +156,18 @@ class Transcript {
   #agents(messages: readonly Message[], companions: readonly ExternalFile[]): readonly ImportedAgent[] {
     this.#trail.companions(companions)
     return this.#trail.agents(messages, {
-      file: (file) => new Transcript({ isAgent: true }).read(file),
-      sidechain: (lines) => new Transcript({ isAgent: true, tally: this.#tally }).#of(lines),
-      progress: (lines) => new Transcript({ isAgent: true }).#of(lines),
+      file: (file) => new TranscriptReader({ isAgent: true }).read(file),
+      sidechain: (lines) => new TranscriptReader({ isAgent: true, tally: this.#tally }).#of(lines),
+      progress: (lines) => new TranscriptReader({ isAgent: true }).#of(lines),
     })
   }
 
-  #of(lines: Iterable<Fields>): Pick<ImportedConversation, "messages" | "model"> {
+  #of(lines: Iterable<JsonObject>): Pick<ImportedConversation, "messages" | "model"> {
     for (const line of lines) this.#line(line)
-    return present({ messages: this.#settled(), model: this.#model })
+    return definedOnly({ messages: this.#settled(), model: this.#model })
   }
 
-  #line(fields: Fields): void {
+  #line(fields: JsonObject): void {
     if (!this.#isAgent) {
       if (isTrue(fields, "isSidechain") && "uuid" in fields) {
         this.#trail.sidechain(fields)
@@ -166,26 +175,26 @@ class Transcript {
       }
       this.#trail.line(fields)
     }
-    const type = textAt(fields, "type") ?? "no type"
-    const session = textAt(fields, "sessionId")
+    const type = getString(fields, "type") ?? "no type"
+    const session = getString(fields, "sessionId")
     if (session !== undefined) this.#sessions.add(session)
-    this.#cwd ??= textAt(fields, "cwd")
+    this.#cwd ??= getString(fields, "cwd")
 
-    const uuid = textAt(fields, "uuid")
+    const uuid = getString(fields, "uuid")
     if (Object.hasOwn(BOOKKEEPING, type)) this.#bookkeeping(type, fields)
     else if (uuid === undefined) this.#tally.notUnderstood(type)
-    else if (this.#seen.has(uuid)) this.#tally.leftOut(`${type} again`, "an earlier line has the same uuid")
+    else if (this.#seen.has(uuid)) this.#tally.omitted(`${type} again`, "an earlier line has the same uuid")
     else this.#add(uuid, this.#message(type, fields), fields)
   }
 
-  #add(uuid: Uuid, message: Message | undefined, line: Fields): void {
+  #add(uuid: Uuid, message: Message | undefined, line: JsonObject): void {
     if (message) {
       if (message.type === "user") this.#queue.recorded(textOf(message.message.content))
       this.#push(
         this.#answersQueued(message) ? { ...message, parentUuid: this.#deliverQueued(message.parentUuid) } : message,
       )
     } else {
-      this.#skipped.set(uuid, textAt(line, "parentUuid") ?? null)
+      this.#skipped.set(uuid, getString(line, "parentUuid") ?? null)
     }
   }
 
@@ -196,7 +205,10 @@ class Transcript {
     return message.uuid
   }
 
-  /** A message that a plugin's compaction kept is written again after the boundary. Its parent may still be the line before: then it is that one's copy. */
+  /**
+   * Links copies of messages. A plugin's compaction writes the messages of its tail again after the boundary. If a copy names an original
+   * as its parent, it is linked to that original's copy.
+   */
   #keptAgain(message: Message): Message {
     if (isBoundary(message)) {
       for (const [key, uuid] of this.#since) this.#before.set(key, uuid)
@@ -212,7 +224,7 @@ class Transcript {
     return parentUuid === undefined ? message : { ...message, parentUuid }
   }
 
-  /** Inserted input was sent with the next request, so it comes before the response to that request. */
+  /** Whether a message starts a new response. Inserted input was sent with the request for it, so it comes before. */
   #answersQueued(message: Message): boolean {
     if (message.type !== "assistant") return false
     const isNew = message.message.id !== this.#response
@@ -229,14 +241,14 @@ class Transcript {
     }, parent)
   }
 
-  #bookkeeping(type: string, line: Fields): void {
+  #bookkeeping(type: string, line: JsonObject): void {
     if (type === "queue-operation") this.#queue.operation(line)
-    this.#title = textAt(line, "customTitle") ?? textAt(line, "aiTitle") ?? this.#title
-    this.#tally.leftOut(type, BOOKKEEPING[type]!)
+    this.#title = getString(line, "customTitle") ?? getString(line, "aiTitle") ?? this.#title
+    this.#tally.omitted(type, BOOKKEEPING[type]!)
   }
 
   /** Counts the line and returns its message, if it is one. */
-  #message(type: string, line: Fields): Message | undefined {
+  #message(type: string, line: JsonObject): Message | undefined {
     switch (type) {
       case "user":
         return this.#user(line)
@@ -247,7 +259,7 @@ class Transcript {
       case "attachment":
         return this.#attachment(line)
       case "progress":
-        this.#tally.understood(`progress:${textAt(fieldsAt(line, "data"), "type") ?? "none"}`)
+        this.#tally.understood(`progress:${getString(getObject(line, "data"), "type") ?? "none"}`)
         return { ...this.#place(line), type: "progress", data: line.data }
       default:
         this.#tally.notUnderstood(type)
@@ -255,65 +267,65 @@ class Transcript {
     }
   }
 
-  #user(line: Fields): Message | undefined {
-    const content = blocksFromApi(fieldsAt(line, "message")?.content)
+  #user(line: JsonObject): Message | undefined {
+    const content = blocksFromApi(getObject(line, "message")?.content)
     if (!content) return void this.#tally.notUnderstood("user without content")
     this.#tally.understood("user")
     if ("toolUseResult" in line)
       this.#tally.remark("structured output of a tool that the model did not see is left out")
     const last = this.#messages.at(-1)
-    // a plugin's text after a boundary is stored as if the person had typed it
+    // the text of a plugin's compaction is stored as if the user had typed it
     const isPlugins = last !== undefined && isBoundary(last) && isContinuation(textOf(content))
     const isSummary = (isTrue(line, "isCompactSummary") || isPlugins) && { isCompactSummary: true }
-    if (isTrue(line, "isCompactSummary")) this.#summaries.add(textAt(line, "uuid")!)
-    const said = saidInResults(line, { blocks: content, asked: this.#asked })
+    if (isTrue(line, "isCompactSummary")) this.#summaries.add(getString(line, "uuid")!)
+    const userTexts = userTextsInResults(line, { blocks: content, asked: this.#asked })
     return {
       ...this.#place(line),
       type: "user",
       message: { role: "user", content },
       ...isSummary,
-      ...(said.length > 0 && { saidInResults: said }),
+      ...(userTexts.length > 0 && { saidInResults: userTexts }),
     }
   }
 
-  #assistant(line: Fields): Message | undefined {
-    const message = fieldsAt(line, "message")
-    const content = blocksFromApi(message?.content)?.map((block) => asSent(block, fieldsAt(line, "wireToolInputs")))
+  #assistant(line: JsonObject): Message | undefined {
+    const message = getObject(line, "message")
+    const content = blocksFromApi(message?.content)?.map((block) => asSent(block, getObject(line, "wireToolInputs")))
     if (!content) return void this.#tally.notUnderstood("assistant without content")
     this.#tally.understood("assistant")
     for (const id of questionsIn(content)) this.#asked.add(id)
-    const model = textAt(message, "model")
+    const model = getString(message, "model")
     if (model !== SYNTHETIC_MODEL) this.#model = model ?? this.#model
     return {
       ...this.#place(line),
       type: "assistant",
-      message: present({
-        id: textAt(message, "id"),
+      message: definedOnly({
+        id: getString(message, "id"),
         role: "assistant" as const,
         model,
         content,
-        stop_reason: message?.stop_reason === null ? null : textAt(message, "stop_reason"),
-        usage: usageFrom(fieldsAt(message, "usage")),
+        stop_reason: message?.stop_reason === null ? null : getString(message, "stop_reason"),
+        usage: usageFrom(getObject(message, "usage")),
       }),
       ...(isTrue(line, "isApiErrorMessage") && { isApiErrorMessage: true }),
-      ...present({ requestId: textAt(line, "requestId"), cacheMissReason: cacheMissReasonIn(message) }),
+      ...definedOnly({ requestId: getString(line, "requestId"), cacheMissReason: cacheMissReasonIn(message) }),
     }
   }
 
-  #system(line: Fields): Message {
-    const subtype = textAt(line, "subtype")
+  #system(line: JsonObject): Message {
+    const subtype = getString(line, "subtype")
     const kind = `system:${subtype ?? "none"}`
     if (!SYSTEM_SUBTYPES.has(subtype ?? "none")) this.#tally.notUnderstood(kind)
     else if (subtype === undefined || subtype === "compact_boundary") this.#tally.understood(kind)
-    else this.#tally.leftOut(kind, SYSTEM_FIELDS_KEPT)
-    const compactMetadata = compactMetadataFrom(fieldsAt(line, "compactMetadata"))
+    else this.#tally.omitted(kind, SYSTEM_FIELDS_KEPT)
+    const compactMetadata = compactMetadataFrom(getObject(line, "compactMetadata"))
     const system: SystemMessage = {
       ...this.#place(line),
       type: "system",
-      ...present({ subtype, content: textAt(line, "content"), compactMetadata }),
-      ...("logicalParentUuid" in line && { logicalParentUuid: textAt(line, "logicalParentUuid") ?? null }),
+      ...definedOnly({ subtype, content: getString(line, "content"), compactMetadata }),
+      ...("logicalParentUuid" in line && { logicalParentUuid: getString(line, "logicalParentUuid") ?? null }),
     }
-    const version = textAt(line, "version")
+    const version = getString(line, "version")
     if (isBoundary(system) && version !== undefined) this.#versions.set(system.uuid, version)
     const kept = compactMetadata?.preservedMessages?.uuids
     if (Array.isArray(kept) && kept.some((uuid) => !this.#seen.has(uuid))) {
@@ -322,23 +334,23 @@ class Transcript {
     return system
   }
 
-  #attachment(line: Fields): Message {
-    const { kind, attachment, understood, words } = attachmentFrom(fieldsAt(line, "attachment") ?? {}, line)
-    this.#prompt = { ...this.#prompt, ...promptFrom(fieldsAt(line, "attachment")) }
+  #attachment(line: JsonObject): Message {
+    const { kind, attachment, understood, typedBlocks } = attachmentFrom(getObject(line, "attachment") ?? {}, line)
+    this.#prompt = { ...this.#prompt, ...promptFrom(getObject(line, "attachment")) }
     if (understood) this.#tally.understood(`attachment:${kind}`)
     else this.#tally.notUnderstood(`attachment:${kind}`)
-    // what a person typed while the model was working counts as theirs, however it was delivered
-    if (words) return { ...this.#place(line), type: "user", message: { role: "user", content: words } }
+    // text typed while the model was working counts as a user message, however it was delivered
+    if (typedBlocks) return { ...this.#place(line), type: "user", message: { role: "user", content: typedBlocks } }
     return { ...this.#place(line), type: "attachment", attachment }
   }
 
-  #place(line: Fields) {
-    this.#time = textAt(line, "timestamp") ?? this.#time
+  #place(line: JsonObject) {
+    this.#time = getString(line, "timestamp") ?? this.#time
     return {
-      uuid: textAt(line, "uuid")!,
-      parentUuid: textAt(line, "parentUuid") ?? null,
+      uuid: getString(line, "uuid")!,
+      parentUuid: getString(line, "parentUuid") ?? null,
       timestamp: this.#time,
-      ...present({ sessionId: textAt(line, "sessionId") }),
+      ...definedOnly({ sessionId: getString(line, "sessionId") }),
       ...((isTrue(line, "isMeta") || isFromMachine(line)) && { isMeta: true }),
       ...(isTrue(line, "isVisibleInTranscriptOnly") && { isVisibleInTranscriptOnly: true }),
     }
@@ -355,31 +367,33 @@ function remarkOnLinks({ unlinked, boundaries, afterKept, startsLater }: LinkRep
     tally.remark(`messages linked to one that a boundary keeps, placed after the summary: ${afterKept}`)
 }
 
-/** Newer versions change the input of a call before they run it, and keep beside it what the model wrote. */
-function asSent(block: Block, sent: Fields | undefined): Block {
-  const input = isToolUse(block) ? fieldsAt(sent, block.id) : undefined
+/**
+ * Restores the input that the model wrote. Newer versions modify the input of a call before running it and store the original separately.
+ */
+function asSent(block: Block, sent: JsonObject | undefined): Block {
+  const input = isToolUse(block) ? getObject(sent, block.id) : undefined
   return input && isToolUse(block) ? withExactInput(block, JSON.stringify(input)) : block
 }
 
-/** Newer versions record the origin of a user message: the person or a background task. */
-function isFromMachine(line: Fields): boolean {
-  const speaker = textAt(fieldsAt(line, "origin"), "kind")
+/** Whether a task and not the user wrote a message. Newer versions record the origin. */
+function isFromMachine(line: JsonObject): boolean {
+  const speaker = getString(getObject(line, "origin"), "kind")
   return speaker !== undefined && speaker !== "human"
 }
 
-/** Versions from 2.1.205 on have it. Other kinds of text are no reason of the API. */
-function cacheMissReasonIn(message: Fields | undefined): string | undefined {
-  const reason = textAt(fieldsAt(fieldsAt(message, "diagnostics"), "cache_miss_reason"), "type")
+/** Reads the API's cache miss reason, which versions from 2.1.205 on record. Values of other forms are not API reasons. */
+function cacheMissReasonIn(message: JsonObject | undefined): string | undefined {
+  const reason = getString(getObject(getObject(message, "diagnostics"), "cache_miss_reason"), "type")
   return reason !== undefined && /^[a-z][a-z_]{0,39}$/.test(reason) ? reason : undefined
 }
 
-function usageFrom(usage: Fields | undefined): Usage | undefined {
-  const isUsage = numberAt(usage, "input_tokens") !== undefined && numberAt(usage, "output_tokens") !== undefined
+function usageFrom(usage: JsonObject | undefined): Usage | undefined {
+  const isUsage = getNumber(usage, "input_tokens") !== undefined && getNumber(usage, "output_tokens") !== undefined
   return isUsage ? (usage as unknown as Usage) : undefined
 }
 
-function compactMetadataFrom(metadata: Fields | undefined): CompactMetadata | undefined {
-  const trigger = textAt(metadata, "trigger")
-  const isMetadata = (trigger === "auto" || trigger === "manual") && numberAt(metadata, "preTokens") !== undefined
+function compactMetadataFrom(metadata: JsonObject | undefined): CompactMetadata | undefined {
+  const trigger = getString(metadata, "trigger")
+  const isMetadata = (trigger === "auto" || trigger === "manual") && getNumber(metadata, "preTokens") !== undefined
   return isMetadata ? (metadata as CompactMetadata) : undefined
 }

@@ -1,40 +1,41 @@
 /**
- * What Claude Code's compactions cost. Its transcripts have the boundary and the summary, but not the request for it. The request read the
- * context before the boundary and wrote the summary, so its usage is estimated from these. Where a fork's file has the request, nothing is.
+ * Estimates the cost of Claude Code's compactions. Its transcripts have the boundary and the summary, but not the request. The request read
+ * the context before the boundary and wrote the summary, so the usage follows from these. If a fork's file contains the request, nothing is
+ * estimated.
  */
 
 import type { SystemMessage, Usage, Uuid } from "@strata/core"
 import { inputTokens, uuidFrom } from "@strata/core/base"
 import { contentOf, isBoundary, type Message, type UserMessage } from "@strata/core/messages"
 import { createEstimator, findModel, tokenCounts } from "@strata/core/tokens"
-import type { ImportedAgent, ImportedSpending } from "../importer.ts"
+import type { ImportedAgent, ImportedUsage } from "../importer.ts"
 
 /**
- * 2.0.76 was seen to ask for a summary with a prompt of its own, which reads no cache; 2.1.200 and 2.1.325 send the conversation's own
- * prefix. From 2.1.0 to 2.1.99 it was not seen: the cheaper way is assumed, so that the estimate is not too high.
+ * 2.0.76 requested summaries with a separate prompt, which reads no cache; 2.1.200 and 2.1.325 send the conversation's own prefix. Versions
+ * 2.1.0 to 2.1.99 were not observed: the cheaper way is assumed, so that the estimate is not too high.
  */
 const SENDS_PREFIX = { major: 2, minor: 1 }
-const NEAR = 8 // messages: what the program writes between a boundary and its summary
-const USUAL_DURATION_MS = 120_000 // of writing a summary, where the boundary does not say; 2 to 3 minutes were seen
+const NEAR = 8 // messages between a boundary and its summary
+const USUAL_DURATION_MS = 120_000 // assumed duration of a summary request if the boundary has none; 2 to 3 minutes were observed
 const FIVE_MINUTES_MS = 5 * 60_000
 const HOUR_MS = 60 * 60_000
 
 export interface CompactedTranscript {
   readonly messages: readonly Message[]
-  /** The version of the program that wrote each boundary, where the line has it. */
+  /** The program version that wrote each boundary, if recorded. */
   readonly versions: ReadonlyMap<Uuid, string>
-  /** Summaries that a model wrote. A plugin's own text is not one of them. */
+  /** Summaries that a model wrote, as opposed to a plugin's text. */
   readonly summaries: ReadonlySet<Uuid>
   readonly agents: readonly ImportedAgent[]
 }
 
-/** One for each compaction whose request the transcript does not have. */
-export function unrecordedCompactions(transcript: CompactedTranscript): readonly ImportedSpending[] {
+/** Estimates one cost entry for each compaction whose request the transcript lacks. */
+export function unrecordedCompactions(transcript: CompactedTranscript): readonly ImportedUsage[] {
   const { messages, versions, summaries, agents } = transcript
   const recorded = agents.filter(({ purpose }) => purpose === "compaction").map(endOf)
   if (recorded.length >= messages.filter(isBoundary).length) return []
-  const found: ImportedSpending[] = []
-  let last: Response | undefined
+  const found: ImportedUsage[] = []
+  let last: LastResponse | undefined
   let from = ""
   for (const [at, message] of messages.entries()) {
     last = responseOf(message) ?? last
@@ -55,14 +56,14 @@ export function unrecordedCompactions(transcript: CompactedTranscript): readonly
   return found
 }
 
-interface Response {
+interface LastResponse {
   readonly id: string
   readonly model: string
   readonly at: string
   readonly usage: Usage
 }
 
-function responseOf(message: Message): Response | undefined {
+function responseOf(message: Message): LastResponse | undefined {
   if (message.type !== "assistant") return undefined
   const { id = message.uuid, model, usage } = message.message
   return model === undefined || !usage || usageTokens(usage) === 0
@@ -70,17 +71,17 @@ function responseOf(message: Message): Response | undefined {
     : { id, model, usage, at: message.timestamp }
 }
 
-/** The newest of what the fork for a summary wrote. */
+/** Time of the last message of the fork that wrote a summary. */
 const endOf = ({ messages }: ImportedAgent): string => messages.at(-1)?.timestamp ?? ""
 
-interface Request {
+interface SummaryRequestFacts {
   readonly boundary: SystemMessage
   readonly summary: UserMessage
-  readonly last: Response
+  readonly last: LastResponse
   readonly version: string | undefined
 }
 
-function usageOf({ boundary, summary, last, version }: Request): Usage {
+function usageOf({ boundary, summary, last, version }: SummaryRequestFacts): Usage {
   const context = boundary.compactMetadata?.preTokens || usageTokens(last.usage)
   const estimator = createEstimator(findModel(last.model).facts.family)
   const output_tokens = Math.round(estimator.blocks(contentOf(summary)))
@@ -96,8 +97,8 @@ function sendsPrefix(version: string | undefined): boolean {
   return major > SENDS_PREFIX.major || (major === SENDS_PREFIX.major && minor >= SENDS_PREFIX.minor)
 }
 
-/** Whether the cache still lived when the summary was asked for. */
-function isWarm({ boundary, last }: Pick<Request, "boundary" | "last">): boolean {
+/** Whether the cache was still valid when the summary was requested. */
+function isWarm({ boundary, last }: Pick<SummaryRequestFacts, "boundary" | "last">): boolean {
   const { durationMs } = (boundary.compactMetadata ?? {}) as { readonly durationMs?: unknown }
   const took = typeof durationMs === "number" ? durationMs : USUAL_DURATION_MS
   const pause = Date.parse(boundary.timestamp) - Date.parse(last.at) - took

@@ -1,4 +1,4 @@
-/** The kinds of lines that Claude Code writes, and why some of them are not messages. From its transcripts, up to version 2.1.325. */
+/** The kinds of lines that Claude Code writes, and why some of them are not messages. Taken from transcripts of versions up to 2.1.325. */
 
 const SETTING = "a setting of the program"
 const STATE = "state of the program, not of the conversation"
@@ -46,7 +46,7 @@ export const BOOKKEEPING: Readonly<Record<string, string>> = {
   "artifact-autoreact-ledger": STATE,
 }
 
-/** Of these, position, subtype, text and compaction facts are kept. */
+/** Kinds of system lines of which position, subtype, text and compaction metadata are imported. */
 export const SYSTEM_SUBTYPES: ReadonlySet<string> = new Set([
   ...["none", "compact_boundary", "microcompact_boundary", "stop_hook_summary", "turn_duration", "api_error"],
   ...["local_command", "informational", "away_summary", "bridge_status", "memory_saved", "agents_killed"],
@@ -55,7 +55,7 @@ export const SYSTEM_SUBTYPES: ReadonlySet<string> = new Set([
   ...["instruction_size_warning", "file_attachments_missing", "per_turn_effort_changed", "notification"],
 ])
 
-/** Attachments that only the program uses. Where a version recorded a text for the model, that text counts. */
+/** Attachments that the program uses internally. If a version recorded a text for the model, that text is imported. */
 export const SILENT_ATTACHMENTS: ReadonlySet<string> = new Set([
   ...["auto_mode", "auto_mode_exit", "command_permissions", "prompt_snapshot", "prompt_render_point", "credential_org"],
   ...[

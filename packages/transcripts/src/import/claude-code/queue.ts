@@ -1,11 +1,11 @@
 /**
- * Input typed while the model was working. Claude Code records when input enters its queue and when it leaves: `dequeue` begins
- * a turn with it, `popAll` returns it to the person, `remove` inserts it into the running turn. Some versions record inserted
- * input nowhere else, so these lines are its only source.
+ * Reconstructs input typed while the model was working. Claude Code records when input enters its queue and when it leaves: `dequeue`
+ * begins a turn with it, `popAll` returns it to the user, `remove` inserts it into the running turn. Some versions record inserted input
+ * nowhere else, so these lines are its only source.
  */
-import { type Fields, textAt } from "../foreign-json.ts"
+import { getString, type JsonObject } from "../json-access.ts"
 
-/** A report of a task stays in the queue while input that came later is inserted. */
+/** Task notifications, which stay in the queue while later input is inserted. */
 const NOTICE = /^\s*(?:<(?:agent|task)-notification>|\{"task_id":")/
 
 export class InputQueue {
@@ -13,9 +13,9 @@ export class InputQueue {
   #inserted: string[] = []
   readonly #recorded: string[] = []
 
-  operation(line: Fields): void {
-    const content = textAt(line, "content")
-    switch (textAt(line, "operation")) {
+  operation(line: JsonObject): void {
+    const content = getString(line, "content")
+    switch (getString(line, "operation")) {
       case "enqueue":
         if (content !== undefined) this.#waiting.push(content)
         break
@@ -32,13 +32,13 @@ export class InputQueue {
     }
   }
 
-  /** The oldest input, or the named one. */
+  /** Removes and returns the named input, else the oldest. */
   #take(content: string | undefined): string | undefined {
     const at = content === undefined ? 0 : Math.max(0, this.#waiting.indexOf(content))
     return this.#waiting.splice(at, 1)[0]
   }
 
-  /** The transcript has a separate message for this input, before or after the line that removes it from the queue. */
+  /** Notes that the transcript has a separate message for this input, before or after the line that removes it from the queue. */
   recorded(input: string): void {
     if (!takeOut(this.#inserted, input) && this.#waiting.includes(input)) this.#recorded.push(input)
   }

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest"
 import { flatten } from "../../../../core/src/messages/flatten.ts"
-import { isHuman, type Message, sinceLastBoundary } from "../../../../core/src/messages/messages.ts"
+import { isFromUser, type Message, sinceLastBoundary } from "../../../../core/src/messages/messages.ts"
 import { codex } from "./codex.ts"
 
 type Line = readonly [type: string, payload: object]
@@ -125,7 +125,7 @@ test("JRN-6: only what the person typed is theirs", () => {
     message("user", "go"),
     event("user_message", { message: "go" }),
   )
-  expect(messages.filter(isHuman)).toHaveLength(1)
+  expect(messages.filter(isFromUser)).toHaveLength(1)
   expect(messages.map(({ isMeta }) => isMeta ?? false)).toEqual([true, true, false])
 })
 

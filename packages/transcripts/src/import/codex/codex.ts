@@ -1,39 +1,38 @@
 /**
- * Codex rollouts: one JSON line per item of OpenAI's Responses API, per event shown to the person, and per turn for its
- * settings. The items are the conversation; most events repeat them.
- *
- * A rollout does not name responses, but a `token_count` event ends each one. Everything the model produced since the last
- * such event is one response. Its parts share one API message id, so that parallel calls stay together.
+ * Imports Codex rollouts: one JSON line per item of OpenAI's Responses API, per event displayed to the user, and per turn for its settings.
+ * The items are the conversation; most events repeat them.
+ * A rollout does not name responses, but a `token_count` event ends each one. Everything the model produced since the last such event is
+ * one response. Its parts share one API message id, so that parallel calls stay together.
  */
 
 import type { Block, Uuid } from "@strata/core"
 import { isSafeId, uuidFrom } from "@strata/core/base"
-import { isHuman, isText, textOf } from "@strata/core/messages"
+import { isFromUser, isText, textOf } from "@strata/core/messages"
 import { Chain, type Origin } from "../chain.ts"
-import { textBlock, usageFromOpenAi } from "../foreign-blocks.ts"
+import { textBlock, usageFromOpenAi } from "../external-blocks.ts"
+import type { ExternalFile, ImportedConversation, ImportedUsage, Importer } from "../importer.ts"
 import {
-  type Fields,
-  fieldsAt,
-  firstFields,
+  definedOnly,
+  firstObjects,
+  getNumber,
+  getObject,
+  getObjects,
+  getString,
   type JsonLine,
+  type JsonObject,
   jsonLines,
-  numberAt,
-  present,
-  recordsAt,
-  textAt,
-} from "../foreign-json.ts"
-import type { ExternalFile, ImportedConversation, ImportedSpending, Importer } from "../importer.ts"
+} from "../json-access.ts"
 import { Tally } from "../tally.ts"
 import { type Item, itemFrom } from "./items.ts"
 
 const FORMAT = "codex"
-const LINES_TO_RECOGNISE = 5
+const LINES_TO_RECOGNIZE = 5
 const LINE_TYPES = new Set(["session_meta", "turn_context", "response_item", "event_msg", "compacted"])
 
-/** How user items begin that the program wrote. */
+/** Prefixes of user items that the program wrote. */
 const FROM_PROGRAM = /^\s*(?:<[a-z_]+|# AGENTS\.md instructions|Warning: )/i
 
-/** Events that are not messages, and why. */
+/** Events that are not messages, with the reason for the report. */
 const EVENTS: Readonly<Record<string, string>> = {
   user_message: "repeats an item; shows which user items the person wrote",
   agent_message: "repeats an item",
@@ -50,9 +49,9 @@ const EVENTS: Readonly<Record<string, string>> = {
 
 export const codex: Importer = {
   format: FORMAT,
-  recognises: ({ text }) =>
-    firstFields(text, LINES_TO_RECOGNISE).some(
-      (line) => LINE_TYPES.has(textAt(line, "type") ?? "") && fieldsAt(line, "payload") !== undefined,
+  recognizes: ({ text }) =>
+    firstObjects(text, LINES_TO_RECOGNIZE).some(
+      (line) => LINE_TYPES.has(getString(line, "type") ?? "") && getObject(line, "payload") !== undefined,
     ),
   read: (file) => [new Rollout(file).read()],
 }
@@ -62,35 +61,35 @@ class Rollout {
   readonly #tally = new Tally()
   readonly #chain: Chain
   readonly #id: string
-  /** What the person typed, according to the events. Without such events every user item counts as typed. */
+  /** Texts that the user typed, according to the events. Without such events, every user item counts as typed. */
   readonly #typed: ReadonlySet<string>
   #cwd: string | undefined
   #model: string | undefined
   #system: string | undefined
   #response: { id: string; pieces: Uuid[]; answered: boolean } | undefined
-  /** The sum over all responses so far. An event with the same sum reports nothing new. */
+  /** The token total over all responses so far. An event with the same total reports nothing new. */
   #total = NOTHING_COUNTED
-  readonly #spent: ImportedSpending[] = []
-  /** Whether the last usage was of a response without readable items, and nothing came after it. */
+  readonly #spent: ImportedUsage[] = []
+  /** Whether the last usage was of a response without readable items, with nothing after it. */
   #endsUnread = false
   #contextTokens = 0
 
   constructor({ text }: ExternalFile) {
-    this.#lines = [...this.#tally.once(jsonLines(text))]
-    const lines = this.#lines.map(({ fields }) => fields)
-    const session = textAt(fieldsAt(lines.find(isType("session_meta")), "payload"), "id")
+    this.#lines = [...this.#tally.withoutRepeats(jsonLines(text))]
+    const lines = this.#lines.map(({ object }) => object)
+    const session = getString(getObject(lines.find(isType("session_meta")), "payload"), "id")
     this.#id = session !== undefined && isSafeId(session) ? session : uuidFrom(text)
     this.#chain = new Chain(`${FORMAT}:${this.#id}`)
-    const events = lines.filter(isType("event_msg")).map((line) => fieldsAt(line, "payload"))
-    this.#typed = new Set(events.filter(isType("user_message")).flatMap((event) => textAt(event, "message") ?? []))
+    const events = lines.filter(isType("event_msg")).map((line) => getObject(line, "payload"))
+    this.#typed = new Set(events.filter(isType("user_message")).flatMap((event) => getString(event, "message") ?? []))
   }
 
   read(): ImportedConversation {
     for (const [index, line] of this.#lines.entries()) {
-      if (line.fields) this.#line(line.fields, index)
+      if (line.object) this.#line(line.object, index)
       else this.#tally.notJson(line)
     }
-    return present({
+    return definedOnly({
       format: FORMAT,
       id: this.#id,
       cwd: this.#cwd,
@@ -102,10 +101,10 @@ class Rollout {
     })
   }
 
-  #line(line: Fields, index: number): void {
-    const type = textAt(line, "type") ?? "no type"
-    const payload = fieldsAt(line, "payload")
-    const origin = { key: `line ${index}`, at: textAt(line, "timestamp") }
+  #line(line: JsonObject, index: number): void {
+    const type = getString(line, "type") ?? "no type"
+    const payload = getObject(line, "payload")
+    const origin = { key: `line ${index}`, at: getString(line, "timestamp") }
     if (!payload) this.#tally.notUnderstood(type)
     else if (type === "session_meta") this.#session(payload)
     else if (type === "turn_context") this.#turn(payload)
@@ -115,23 +114,23 @@ class Rollout {
     else this.#tally.notUnderstood(type)
   }
 
-  #session(payload: Fields): void {
-    this.#cwd ??= textAt(payload, "cwd")
-    this.#system ??= textAt(fieldsAt(payload, "base_instructions"), "text") ?? textAt(payload, "instructions")
-    this.#tally.leftOut("session_meta", "the directory and the system prompt are kept, other facts are not")
+  #session(payload: JsonObject): void {
+    this.#cwd ??= getString(payload, "cwd")
+    this.#system ??= getString(getObject(payload, "base_instructions"), "text") ?? getString(payload, "instructions")
+    this.#tally.omitted("session_meta", "the directory and the system prompt are kept, other facts are not")
   }
 
-  #turn(payload: Fields): void {
-    this.#cwd ??= textAt(payload, "cwd")
-    this.#model = textAt(payload, "model") ?? this.#model
-    this.#tally.leftOut("turn_context", "the model is kept, other settings are not")
+  #turn(payload: JsonObject): void {
+    this.#cwd ??= getString(payload, "cwd")
+    this.#model = getString(payload, "model") ?? this.#model
+    this.#tally.omitted("turn_context", "the model is kept, other settings are not")
   }
 
-  #item(payload: Fields, origin: Origin, index: number): void {
-    const kind = `response_item:${textAt(payload, "type") ?? "no type"}`
+  #item(payload: JsonObject, origin: Origin, index: number): void {
+    const kind = `response_item:${getString(payload, "type") ?? "no type"}`
     const item = itemFrom(payload, origin.key)
     if (item.part === "unknown") this.#tally.notUnderstood(kind)
-    else if (item.part === "nothing") this.#tally.leftOut(kind, item.why)
+    else if (item.part === "nothing") this.#tally.omitted(kind, item.why)
     else {
       this.#tally.understood(kind)
       this.#endsUnread = false
@@ -164,15 +163,15 @@ class Rollout {
     )
   }
 
-  /** Whether the event that repeats a typed item is lost: the line after the item is broken, or the item opens a turn. */
+  /** Whether the event that repeats a typed item is lost: the next line is broken, or the item opens a turn. */
   #lacksEvent(text: string, index: number): boolean {
     if (FROM_PROGRAM.test(text)) return false
     const [before, after] = [this.#lines[index - 1], this.#lines[index + 1]]
-    return (after !== undefined && !after.fields) || isType("turn_context")(before?.fields)
+    return (after !== undefined && !after.object) || isType("turn_context")(before?.object)
   }
 
   #addPiece(blocks: readonly Block[], origin: Origin): void {
-    // without a token count in between, a result shows that the response before it had ended
+    // without a token count in between, a result shows that the previous response had ended
     if (!this.#response || this.#response.answered) {
       this.#response = { id: this.#chain.uuid(`response at ${origin.key}`), pieces: [], answered: false }
     }
@@ -184,24 +183,24 @@ class Rollout {
     this.#chain.user(blocks, origin)
   }
 
-  #event(payload: Fields): void {
-    const type = textAt(payload, "type") ?? "no type"
+  #event(payload: JsonObject): void {
+    const type = getString(payload, "type") ?? "no type"
     const kind = `event_msg:${type}`
     if (type === "token_count") this.#tokenCount(payload)
     else if (!Object.hasOwn(EVENTS, type)) this.#tally.notUnderstood(kind)
     else {
       if (type === "task_started") this.#response = undefined
-      this.#tally.leftOut(kind, EVENTS[type]!)
+      this.#tally.omitted(kind, EVENTS[type]!)
     }
   }
 
-  #tokenCount(payload: Fields): void {
-    const info = fieldsAt(payload, "info")
-    const last = fieldsAt(info, "last_token_usage")
-    const total = countedIn(fieldsAt(info, "total_token_usage"))
+  #tokenCount(payload: JsonObject): void {
+    const info = getObject(payload, "info")
+    const last = getObject(info, "last_token_usage")
+    const total = readTotals(getObject(info, "total_token_usage"))
     this.#tally.understood("event_msg:token_count")
     if (!last || total.all <= this.#total.all) return // only rate limits, or the estimate after a compaction
-    const own = countedIn(last)
+    const own = readTotals(last)
     this.#addUnreported(less(less(total, this.#total), own))
     this.#total = total
     this.#contextTokens = own.all || this.#contextTokens
@@ -213,31 +212,31 @@ class Rollout {
     this.#response = undefined
   }
 
-  /** The sum grew by more than the response: the tokens of an interrupted one were counted, but not reported. */
-  #addUnreported(rest: Counted): void {
+  /** Records tokens that the total contains but no response reported, as for an interrupted response. */
+  #addUnreported(rest: TokenTotals): void {
     if (rest.all <= 0 || rest.input < 0 || rest.cached < 0 || rest.written < 0 || rest.output < 0) return
     this.#tally.remark("the tokens of a response that is not recorded are known from the totals")
     this.#spend(rest)
   }
 
-  #spend(counted: Counted): void {
+  #spend(counted: TokenTotals): void {
     this.#spent.push({
       ...{ purpose: "main", model: this.#model ?? "unknown", usage: usageFromOpenAi(counted) },
       ...{ responseId: this.#chain.uuid(`spent ${this.#spent.length}`), after: this.#chain.newest },
     })
   }
 
-  /** The context was replaced: by the history given here or, in older rollouts, by the person's messages and a summary. */
-  #compacted(payload: Fields, origin: Origin): void {
+  /** Handles a replaced context: by the history in the line or, in older rollouts, by the user's messages and a summary. */
+  #compacted(payload: JsonObject, origin: Origin): void {
     this.#tally.understood("compacted")
     this.#response = undefined
     const unread = this.#endsUnread ? this.#spent.pop() : undefined
     if (unread) this.#spent.push({ ...unread, purpose: "compaction" })
     this.#endsUnread = false
-    const items = recordsAt(payload, "replacement_history").map((item) => itemFrom(item, origin.key))
-    const history = items.filter(isSaid).flatMap((item) => item.blocks)
-    const summary = textAt(payload, "message") ?? ""
-    if (summary === "" || !items.every(isSaid)) {
+    const items = getObjects(payload, "replacement_history").map((item) => itemFrom(item, origin.key))
+    const history = items.filter(isPlainText).flatMap((item) => item.blocks)
+    const summary = getString(payload, "message") ?? ""
+    if (summary === "" || !items.every(isPlainText)) {
       this.#tally.remark("the summary of a compaction cannot be read; the messages it kept are imported")
     }
     const isRepeated = summary === "" || history.filter(isText).some(({ text }) => text.includes(summary))
@@ -245,34 +244,34 @@ class Rollout {
       {
         summary: isRepeated ? history : [...history, textBlock(summary)],
         preTokens: this.#contextTokens,
-        kept: history.length > 0 ? [] : this.#chain.messages.filter(isHuman).map(({ uuid }) => uuid),
+        kept: history.length > 0 ? [] : this.#chain.messages.filter(isFromUser).map(({ uuid }) => uuid),
       },
       origin,
     )
   }
 }
 
-/** Text to or from the model, as opposed to calls, results and encrypted items. */
-function isSaid(item: Item): item is Extract<Item, { part: "message" | "response" }> {
+/** Whether an item is text to or from the model, as opposed to calls, results and encrypted items. */
+function isPlainText(item: Item): item is Extract<Item, { part: "message" | "response" }> {
   return item.part === "message" || (item.part === "response" && item.blocks.every(isText))
 }
 
-const isType = (type: string) => (fields: Fields | undefined) => textAt(fields, "type") === type
+const isType = (type: string) => (fields: JsonObject | undefined) => getString(fields, "type") === type
 
-interface Counted {
+interface TokenTotals {
   readonly input: number
   readonly cached: number
-  /** Written to the cache: from gpt-5.6 on. */
+  /** Tokens written to the cache, reported from gpt-5.6 on. */
   readonly written: number
   readonly output: number
-  /** Input and output. */
+  /** Sum of input and output. */
   readonly all: number
 }
 
-const NOTHING_COUNTED: Counted = { input: 0, cached: 0, written: 0, output: 0, all: 0 }
+const NOTHING_COUNTED: TokenTotals = { input: 0, cached: 0, written: 0, output: 0, all: 0 }
 
-function countedIn(usage: Fields | undefined): Counted {
-  const count = (key: string) => numberAt(usage, key) ?? 0
+function readTotals(usage: JsonObject | undefined): TokenTotals {
+  const count = (key: string) => getNumber(usage, key) ?? 0
   return {
     input: count("input_tokens"),
     cached: count("cached_input_tokens"),
@@ -282,7 +281,7 @@ function countedIn(usage: Fields | undefined): Counted {
   }
 }
 
-const less = (from: Counted, by: Counted): Counted => ({
+const less = (from: TokenTotals, by: TokenTotals): TokenTotals => ({
   input: from.input - by.input,
   cached: from.cached - by.cached,
   written: from.written - by.written,

@@ -2,13 +2,13 @@
 
 import type { Block } from "@strata/core"
 import type { Attachment } from "@strata/core/messages"
-import { blocksFromOpenAi, thinkingBlock, toolResult, toolUse } from "../foreign-blocks.ts"
-import { type Fields, fieldsAt, textAt, textsAt } from "../foreign-json.ts"
+import { blocksFromOpenAi, thinkingBlock, toolResult, toolUse } from "../external-blocks.ts"
+import { getObject, getString, getStrings, type JsonObject } from "../json-access.ts"
 
 export type Item =
-  /** Sent to the model. */
+  /** An input item for the model. */
   | { readonly part: "message"; readonly role: string; readonly blocks: readonly Block[] }
-  /** Produced by the model. */
+  /** An output item of the model. */
   | { readonly part: "response"; readonly blocks: readonly Block[] }
   | { readonly part: "result"; readonly blocks: readonly Block[] }
   | { readonly part: "attachment"; readonly attachment: Attachment }
@@ -17,10 +17,10 @@ export type Item =
 
 const UNKNOWN: Item = { part: "unknown" }
 
-/** `key` is used as the id of a call that has none. */
-export function itemFrom(payload: Fields, key: string): Item {
-  const id = textAt(payload, "call_id") ?? textAt(payload, "id") ?? key
-  switch (textAt(payload, "type")) {
+/** `key` becomes the id of a call without one. */
+export function itemFrom(payload: JsonObject, key: string): Item {
+  const id = getString(payload, "call_id") ?? getString(payload, "id") ?? key
+  switch (getString(payload, "type")) {
     case "message":
       return message(payload)
     case "reasoning":
@@ -28,15 +28,15 @@ export function itemFrom(payload: Fields, key: string): Item {
     case "function_call":
       return call({
         id,
-        name: `${textAt(payload, "namespace") ?? ""}${textAt(payload, "name") ?? ""}`,
-        input: textAt(payload, "arguments"),
+        name: `${getString(payload, "namespace") ?? ""}${getString(payload, "name") ?? ""}`,
+        input: getString(payload, "arguments"),
       })
     case "custom_tool_call":
-      return call({ id, name: textAt(payload, "name"), input: textAt(payload, "input") })
+      return call({ id, name: getString(payload, "name"), input: getString(payload, "input") })
     case "tool_search_call":
-      return call({ id, name: "tool_search", input: fieldsAt(payload, "arguments") })
+      return call({ id, name: "tool_search", input: getObject(payload, "arguments") })
     case "local_shell_call":
-      return call({ id, name: "local_shell", input: fieldsAt(payload, "action") })
+      return call({ id, name: "local_shell", input: getObject(payload, "action") })
     case "function_call_output":
     case "custom_tool_call_output":
       return output(id, payload.output)
@@ -54,27 +54,35 @@ export function itemFrom(payload: Fields, key: string): Item {
   }
 }
 
-function message(payload: Fields): Item {
-  const role = textAt(payload, "role")
+function message(payload: JsonObject): Item {
+  const role = getString(payload, "role")
   const blocks = blocksFromOpenAi(payload.content)
   if (role === undefined || blocks === undefined) return UNKNOWN
   return role === "assistant" ? { part: "response", blocks } : { part: "message", role, blocks }
 }
 
-function reasoning(payload: Fields): Item {
+function reasoning(payload: JsonObject): Item {
   const texts = [payload.summary, payload.content].flatMap((parts) => blocksFromOpenAi(parts ?? []) ?? [])
   const readable = texts.flatMap((block) => (block.type === "text" ? block.text : [])).join("\n\n")
   if (readable === "") return { part: "nothing", why: "encrypted or without a summary, so it cannot be read" }
   return { part: "response", blocks: [thinkingBlock(readable)] }
 }
 
-function call({ id, name, input }: { id: string; name: string | undefined; input: string | Fields | undefined }): Item {
+function call({
+  id,
+  name,
+  input,
+}: {
+  id: string
+  name: string | undefined
+  input: string | JsonObject | undefined
+}): Item {
   return name && input !== undefined ? { part: "response", blocks: [toolUse({ id, name, input })] } : UNKNOWN
 }
 
 function output(id: string, value: unknown): Item {
-  // older versions wrap it together with a flag for success
-  const wrapped = fieldsAt({ value }, "value")
+  // older versions wrap the output together with a success flag
+  const wrapped = getObject({ value }, "value")
   const content = wrapped ? wrapped.content : value
   if (typeof content === "string")
     return { part: "result", blocks: [toolResult(id, content, wrapped?.success === false)] }
@@ -82,10 +90,10 @@ function output(id: string, value: unknown): Item {
   return blocks ? { part: "result", blocks: [toolResult(id, blocks)] } : UNKNOWN
 }
 
-/** The server did the search itself and the results are not recorded, so there is no pair of call and result. */
-function webSearch(payload: Fields): Item {
-  const action = fieldsAt(payload, "action")
-  const target = textAt(action, "query") ?? textAt(action, "url") ?? textsAt(action, "queries").join("; ")
+/** Imports a web search as an attachment: the server ran it and its results are not recorded, so there is no pair of call and result. */
+function webSearch(payload: JsonObject): Item {
+  const action = getObject(payload, "action")
+  const target = getString(action, "query") ?? getString(action, "url") ?? getStrings(action, "queries").join("; ")
   const text = `A web search was made: ${target}\nIts results are not part of the record.`
   return { part: "attachment", attachment: { type: "foreign", kind: "web_search_call", data: payload, text } }
 }

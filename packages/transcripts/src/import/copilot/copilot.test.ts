@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest"
 import { flatten } from "../../../../core/src/messages/flatten.ts"
-import { isHuman, spokenText } from "../../../../core/src/messages/messages.ts"
+import { isFromUser, userText } from "../../../../core/src/messages/messages.ts"
 import { ledger } from "../../../../core/src/views/ledger/ledger.ts"
 import { project } from "../../../../core/src/views/projection.ts"
 import { words } from "../../../../core/src/views/record/user-messages.ts"
@@ -68,7 +68,7 @@ describe("JRN-6: sessions of the Copilot CLI", () => {
   test("what the program sends beside a message is not the person's", () => {
     const sent = "<current_datetime>now</current_datetime>\n\nGo.\n\n<system_reminder>always</system_reminder>"
     const { messages } = read(user("Go.", { transformedContent: sent }), user("<skill-context>never</skill-context>"))
-    expect(messages.filter(isHuman).map(spokenText)).toEqual(["Go."])
+    expect(messages.filter(isFromUser).map(userText)).toEqual(["Go."])
     expect(messages[1]).toMatchObject({
       type: "attachment",
       attachment: { text: expect.stringContaining("<system_reminder>always") },
@@ -105,7 +105,7 @@ describe("JRN-6: sessions of the Copilot CLI", () => {
     )
     expect(messages.map(({ type }) => type)).toEqual(["user", "system", "user", "user"])
     expect(messages[1]).toMatchObject({ compactMetadata: { preTokens: 9 } })
-    expect(messages.filter(isHuman)).toHaveLength(2)
+    expect(messages.filter(isFromUser)).toHaveLength(2)
   })
 
   test("the messages of a sub-agent are its own", () => {
@@ -164,7 +164,7 @@ describe("JRN-6: sessions of the Copilot CLI", () => {
 
   test("other files are not taken for one", () => {
     for (const line of [{}, { type: "session.start" }, { type: "user", data: {}, id: "a", parentId: null }])
-      expect(copilot.recognises({ name: "x", text: JSON.stringify(line) })).toBe(false)
+      expect(copilot.recognizes({ name: "x", text: JSON.stringify(line) })).toBe(false)
   })
 })
 
@@ -176,7 +176,7 @@ describe("JRN-6: the recordings of Copilot", needs("more recordings"), () => {
       .filter((line) => line.includes('"type":"user.message"'))
       .map((line) => JSON.parse(line).data.content as string)
     const { messages, report } = importTranscript({ name, text })[0]!
-    expect(messages.filter(isHuman).map(spokenText)).toEqual(typed)
+    expect(messages.filter(isFromUser).map(userText)).toEqual(typed)
     expect(report.notUnderstood).toEqual({})
   })
 })

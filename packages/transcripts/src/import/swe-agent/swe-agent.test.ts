@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest"
-import { isHuman, spokenText } from "../../../../core/src/messages/messages.ts"
+import { isFromUser, userText } from "../../../../core/src/messages/messages.ts"
 import { project } from "../../../../core/src/views/projection.ts"
 import { artifacts, fateOf } from "../../../../core/src/views/record/artifacts.ts"
 import { importTranscript } from "../import-file.ts"
@@ -76,7 +76,7 @@ describe("JRN-6: trajectories of SWE-agent", () => {
       ["/repo/gone.py", "deleted"],
       ["/repo/new.py", "created"],
     ])
-    expect(messages.filter(isHuman).map(spokenText)).toEqual([TASK.content])
+    expect(messages.filter(isFromUser).map(userText)).toEqual([TASK.content])
   })
 
   test("totals are billed", () => {
@@ -90,7 +90,7 @@ describe("JRN-6: trajectories of SWE-agent", () => {
     const whole = read(text).messages
     const { messages, report } = read(text.slice(0, text.indexOf('"action": "open b.py"', text.indexOf('"history"'))))
     expect(messages.map(({ type }) => type)).toEqual(whole.map(({ type }) => type))
-    expect(messages.filter(isHuman).map(spokenText)).toEqual([TASK.content])
+    expect(messages.filter(isFromUser).map(userText)).toEqual([TASK.content])
     expect(report.notes.join("\n")).toMatch(/the file ends early[\s\S]*read from the steps/)
   })
 
@@ -98,7 +98,7 @@ describe("JRN-6: trajectories of SWE-agent", () => {
     const text = asText(asCalls)
     const { messages, report } = read(text.slice(0, text.lastIndexOf('"messages"')))
     expect(messages).toHaveLength(read(text).messages.length - 2)
-    expect(messages.filter(isHuman).map(spokenText)).toEqual([TASK.content])
+    expect(messages.filter(isFromUser).map(userText)).toEqual([TASK.content])
     expect(report.notes.join("\n")).toContain("read from the steps")
   })
 })
@@ -112,7 +112,7 @@ describe("JRN-6: outputs of OpenHands", () => {
   })
   const text = [task("a"), task("b")].map((line) => `${JSON.stringify(line)}\n`).join("")
   const said = (given: string) =>
-    importTranscript({ name: "output.jsonl", text: given }).map(({ messages }) => messages.filter(isHuman).length)
+    importTranscript({ name: "output.jsonl", text: given }).map(({ messages }) => messages.filter(isFromUser).length)
 
   test("a task that is cut off is read as far as it goes, and one written twice counts once", () => {
     expect(said(text)).toEqual([3, 3])

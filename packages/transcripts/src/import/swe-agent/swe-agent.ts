@@ -1,37 +1,37 @@
 /**
- * Trajectories of SWE-agent (`.traj`): one JSON document. `history` is the conversation; `trajectory` repeats it step by step
- * with measurements. In older versions the model wrote commands in its text, and user messages answered them. The report
- * counts the entries of the history, the steps and the other fields.
+ * Imports trajectories of SWE-agent (`.traj`): one JSON document. `history` is the conversation; `trajectory` repeats it step by step with
+ * measurements. In older versions the model wrote commands in its text, and user messages contained their output. The report counts the
+ * entries of the history, the steps and the other fields.
  */
 
 import type { Block } from "@strata/core"
 import { uuidFrom } from "@strata/core/base"
 import { type FileChange, type Message, textOf, type UserMessage } from "@strata/core/messages"
 import { Chain, type Origin } from "../chain.ts"
-import { blocksFromOpenAi, thinkingBlock, toolResult, toolUse } from "../foreign-blocks.ts"
+import { blocksFromOpenAi, thinkingBlock, toolResult, toolUse } from "../external-blocks.ts"
+import type { ExternalFile, ImportedConversation, ImportedUsage, Importer } from "../importer.ts"
 import {
-  type Fields,
-  fieldsAt,
+  definedOnly,
+  getList,
+  getNumber,
+  getObject,
+  getObjects,
+  getString,
+  getStrings,
   isTrue,
-  listAt,
-  numberAt,
-  parseFields,
-  present,
-  recordsAt,
-  textAt,
-  textsAt,
-} from "../foreign-json.ts"
-import type { ExternalFile, ImportedConversation, ImportedSpending, Importer } from "../importer.ts"
+  type JsonObject,
+  parseObject,
+} from "../json-access.ts"
 import { readDocument } from "../json-document.ts"
 import { Tally } from "../tally.ts"
 
-// The files that SWE-agent's commands changed. Its edits name no file: they apply to the one that is open, which each observation names at
-// its end. What no edit shows is in the diff that the run submitted.
+// Determines the files that SWE-agent's commands changed. Its edits name no file: they apply to the open file, which each observation names
+// at its end. Other changes are taken from the diff that the run submitted.
 
 type Changes = Pick<UserMessage, "filesChanged">
 
 const OPEN_FILE = /\(Open file: (.+)\)\s*\n\(Current directory: (.+)\)/
-/** Shown after each edit that was applied. */
+/** Printed after each applied edit. */
 const WINDOW = /^\[File: .+ \(\d+ lines total\)\]\s*$/m
 const REFUSED = /^Your proposed edit has introduced|have NOT been applied|^Error:/m
 const EDIT = /^(?:create|edit|insert|append|str_replace)\b/
@@ -40,7 +40,7 @@ const NO_FILE = "n/a"
 
 export interface Submission {
   readonly diff: string
-  /** Where the run began. The paths of the diff start there. */
+  /** Working directory at the start. The paths of the diff are relative to it. */
   readonly directory: string | undefined
 }
 
@@ -52,7 +52,7 @@ export class ChangedFiles {
     this.#command = command.trim()
   }
 
-  /** The changes of the last command, shown by what was observed after it. */
+  /** Changes of the last command, according to the observation after it. */
   observed(observation: string, callId: string): Changes {
     const [, file = NO_FILE, directory = ""] = OPEN_FILE.exec(observation) ?? []
     const command = this.#command
@@ -64,7 +64,7 @@ export class ChangedFiles {
     return this.#changes(callId, { path: file, what: command.startsWith("create") ? "created" : "changed" })
   }
 
-  /** The messages, with what else the run changed at the last observation. */
+  /** The messages, with the remaining changes of the run added to the last observation. */
   submitted(messages: readonly Message[], { diff, directory = "" }: Submission): readonly Message[] {
     const files = [...diff.matchAll(/^diff --git a\/(.+) b\/(.+?)\r?$((?:\r?\n(?!diff --git ).*)*)/gm)]
       .map(([, , path, rest]): FileChange => ({ path: inside(path!, directory), what: fateIn(rest!) }))
@@ -99,7 +99,7 @@ const inside = (path: string, directory: string): string =>
 const FORMAT = "swe-agent"
 const ROLES = new Set(["system", "user", "assistant", "tool"])
 
-/** Fields besides the history, and why they are not messages. */
+/** Fields other than the history, with the reason why they are not messages. */
 const OTHER_FIELDS: Readonly<Record<string, string>> = {
   info: "the outcome of the run is not part of the conversation",
   replay_config: "the model and the name of the task are kept, other settings are not",
@@ -108,7 +108,7 @@ const OTHER_FIELDS: Readonly<Record<string, string>> = {
 
 export const sweAgent: Importer = {
   format: FORMAT,
-  recognises: ({ text }) => {
+  recognizes: ({ text }) => {
     const { fields, isCut = false } = readDocument(text) ?? {}
     return Array.isArray(fields?.trajectory) && (Array.isArray(fields.history) || isCut)
   },
@@ -116,14 +116,14 @@ export const sweAgent: Importer = {
 }
 
 class Trajectory {
-  readonly #document: Fields
+  readonly #document: JsonObject
   readonly #isCut: boolean
   readonly #files = new ChangedFiles()
   readonly #tally = new Tally()
   readonly #chain: Chain
   readonly #id: string
-  readonly #config: Fields | undefined
-  /** Their ids, mapped to the ids currently used for them. */
+  readonly #config: JsonObject | undefined
+  /** Maps the file's call ids to unique ones. */
   readonly #ids = new Map<string, string>()
   #system: string | undefined
   #hasAnswered = false
@@ -133,31 +133,31 @@ class Trajectory {
     this.#tally.document(document)
     this.#document = document?.fields ?? {}
     this.#isCut = document?.isCut ?? false
-    this.#id = uuidFrom(text) // several runs of one task have the same name
+    this.#id = uuidFrom(text) // several runs of one task share a name
     this.#chain = new Chain(`${FORMAT}:${this.#id}`)
     const config = this.#document.replay_config
-    this.#config = fieldsAt(
-      typeof config === "string" ? parseFields(config) : fieldsAt(this.#document, "replay_config"),
+    this.#config = getObject(
+      typeof config === "string" ? parseObject(config) : getObject(this.#document, "replay_config"),
       "agent",
     )
   }
 
   read(): ImportedConversation {
-    const steps = recordsAt(this.#document, "trajectory")
+    const steps = getObjects(this.#document, "trajectory")
     for (const [index, entry] of this.#history(steps).entries()) this.#entry(entry, index)
-    for (const _ of listAt(this.#document, "trajectory")) this.#tally.leftOut("step", "repeats the history")
+    for (const _ of getList(this.#document, "trajectory")) this.#tally.omitted("step", "repeats the history")
     for (const field of Object.keys(this.#document)) this.#otherField(field)
     this.#tally.remark("this format has no times")
     const spent = this.#totals()
-    return present({
+    return definedOnly({
       format: FORMAT,
       id: this.#id,
-      title: textAt(this.#config, "name"),
+      title: getString(this.#config, "name"),
       cwd: directoryAt(steps[0]),
-      model: textAt(fieldsAt(this.#config, "model"), "name"),
+      model: getString(getObject(this.#config, "model"), "name"),
       system: this.#system,
       messages: this.#files.submitted(this.#chain.messages, {
-        diff: textAt(fieldsAt(this.#document, "info"), "submission") ?? "",
+        diff: getString(getObject(this.#document, "info"), "submission") ?? "",
         directory: directoryAt(steps[0]),
       }),
       spent,
@@ -165,17 +165,20 @@ class Trajectory {
     })
   }
 
-  /** The steps come first in the file. Where the history is cut off, the last step knows more of the conversation. */
-  #history(steps: readonly Fields[]): readonly Fields[] {
-    const history = recordsAt(this.#document, "history")
+  /**
+   * The entries of the history. The steps come first in the file, so if the history is truncated, the last step contains more of the
+   * conversation.
+   */
+  #history(steps: readonly JsonObject[]): readonly JsonObject[] {
+    const history = getObjects(this.#document, "history")
     const rebuilt = this.#isCut ? completed(history, steps) : history
     if (rebuilt.length <= history.length) return history
     this.#tally.remark("the history is cut off, so the conversation is read from the steps")
     return rebuilt
   }
 
-  #entry(entry: Fields, index: number): void {
-    const role = textAt(entry, "role") ?? "no role"
+  #entry(entry: JsonObject, index: number): void {
+    const role = getString(entry, "role") ?? "no role"
     const kind = `history:${role}`
     const origin = { key: `history ${index}`, at: undefined }
     const blocks = blocksFromOpenAi(entry.content ?? "")
@@ -184,17 +187,17 @@ class Trajectory {
       return
     }
     this.#tally.understood(kind)
-    if (role === "system" && this.#system === undefined) this.#system = textAt(entry, "content")
+    if (role === "system" && this.#system === undefined) this.#system = getString(entry, "content")
     else if (role === "assistant") {
-      this.#files.asked(textAt(entry, "action") ?? "")
+      this.#files.asked(getString(entry, "action") ?? "")
       this.#answer([...thinkingOf(entry), ...blocks, ...this.#callsOf(entry)], origin)
     } else if (role === "tool") {
-      const [given = origin.key] = [...textsAt(entry, "tool_call_ids"), textAt(entry, "tool_call_id")]
+      const [given = origin.key] = [...getStrings(entry, "tool_call_ids"), getString(entry, "tool_call_id")]
       const callId = this.#ids.get(given) ?? given
-      const result = toolResult(callId, textAt(entry, "content") ?? blocks)
+      const result = toolResult(callId, getString(entry, "content") ?? blocks)
       this.#chain.user([result], origin, this.#files.observed(textOf(blocks), callId))
     } else {
-      // only the task comes from a person; user messages after an answer are observations
+      // only the task comes from the user; user messages after a response are observations
       const isMeta = role === "system" || this.#hasAnswered || isTrue(entry, "is_demo")
       const isObservation = role === "user" && this.#hasAnswered
       const changes = isObservation ? this.#files.observed(textOf(blocks), origin.key) : {}
@@ -207,15 +210,15 @@ class Trajectory {
     this.#chain.assistant(blocks, origin, { id: this.#chain.uuid(`${origin.key}:response`) })
   }
 
-  #callsOf(entry: Fields): readonly Block[] {
-    return recordsAt(entry, "tool_calls").flatMap((call) => {
-      const [id, asked] = [textAt(call, "id"), fieldsAt(call, "function")]
-      const [name, input] = [textAt(asked, "name"), textAt(asked, "arguments") ?? fieldsAt(asked, "arguments")]
+  #callsOf(entry: JsonObject): readonly Block[] {
+    return getObjects(entry, "tool_calls").flatMap((call) => {
+      const [id, asked] = [getString(call, "id"), getObject(call, "function")]
+      const [name, input] = [getString(asked, "name"), getString(asked, "arguments") ?? getObject(asked, "arguments")]
       return id && name && input !== undefined ? [toolUse({ id: this.#ownId(id), name, input })] : []
     })
   }
 
-  /** Edited or replayed trajectories repeat call ids, but the API accepts each id only once. */
+  /** Makes a call id unique. Edited or replayed trajectories repeat call ids, but the API accepts each id only once. */
   #ownId(id: string): string {
     const isRepeated = this.#ids.has(id)
     if (isRepeated) this.#tally.remark("the id of a call was used before, so the call and its result got a new one")
@@ -225,19 +228,19 @@ class Trajectory {
 
   #otherField(field: string): void {
     if (field === "history" || field === "trajectory") return
-    if (Object.hasOwn(OTHER_FIELDS, field)) this.#tally.leftOut(field, OTHER_FIELDS[field]!)
+    if (Object.hasOwn(OTHER_FIELDS, field)) this.#tally.omitted(field, OTHER_FIELDS[field]!)
     else this.#tally.notUnderstood(field)
   }
 
-  /** Only totals are recorded, so no response has a usage. */
-  #totals(): readonly ImportedSpending[] | undefined {
-    const stats = fieldsAt(fieldsAt(this.#document, "info"), "model_stats")
+  /** Records the token totals. Responses have no usage in this format. */
+  #totals(): readonly ImportedUsage[] | undefined {
+    const stats = getObject(getObject(this.#document, "info"), "model_stats")
     if (!stats) return undefined
     const [sent = 0, received = 0, requests = 0] = ["tokens_sent", "tokens_received", "api_calls"].map(
-      (key) => numberAt(stats, key) ?? 0,
+      (key) => getNumber(stats, key) ?? 0,
     )
     this.#tally.remark(`only the token totals are known: ${sent} sent and ${received} received in ${requests} calls`)
-    const model = textAt(fieldsAt(this.#config, "model"), "name") ?? "unknown"
+    const model = getString(getObject(this.#config, "model"), "name") ?? "unknown"
     const usage = { input_tokens: sent, output_tokens: received }
     return [
       { purpose: "main", model, requests, usage, responseId: this.#chain.uuid("totals"), after: this.#chain.newest },
@@ -245,37 +248,46 @@ class Trajectory {
   }
 }
 
-/** Since version 1 a step has the messages up to it. Before, each step is an answer and what was observed after it. */
-function completed(history: readonly Fields[], steps: readonly Fields[]): readonly Fields[] {
-  const last = recordsAt(
-    steps.findLast((step) => listAt(step, "messages").length > 0),
+/**
+ * Completes a truncated history from the steps. Since version 1, a step contains the messages up to it. Before, each step is a response and
+ * its observation.
+ */
+function completed(history: readonly JsonObject[], steps: readonly JsonObject[]): readonly JsonObject[] {
+  const last = getObjects(
+    steps.findLast((step) => getList(step, "messages").length > 0),
     "messages",
   )
   if (last.length > 0) return last
-  const answers = history.filter((entry) => textAt(entry, "role") === "assistant" && !isTrue(entry, "is_demo")).length
-  const isOpen = textAt(history.at(-1), "role") === "assistant"
+  const answers = history.filter(
+    (entry) => getString(entry, "role") === "assistant" && !isTrue(entry, "is_demo"),
+  ).length
+  const isOpen = getString(history.at(-1), "role") === "assistant"
   return [
     ...history,
-    ...steps
-      .slice(isOpen ? answers - 1 : answers)
-      .flatMap((step, at) => [
-        ...(isOpen && at === 0
-          ? []
-          : [{ role: "assistant", content: textAt(step, "response") ?? "", action: textAt(step, "action") ?? "" }]),
-        { role: "user", content: textAt(step, "observation") ?? "" },
-      ]),
+    ...steps.slice(isOpen ? answers - 1 : answers).flatMap((step, at) => [
+      ...(isOpen && at === 0
+        ? []
+        : [
+            {
+              role: "assistant",
+              content: getString(step, "response") ?? "",
+              action: getString(step, "action") ?? "",
+            },
+          ]),
+      { role: "user", content: getString(step, "observation") ?? "" },
+    ]),
   ]
 }
 
-function thinkingOf(entry: Fields): readonly Block[] {
-  return recordsAt(entry, "thinking_blocks").flatMap((block) => {
-    const thinking = textAt(block, "thinking")
-    return thinking === undefined ? [] : [thinkingBlock(thinking, textAt(block, "signature"))]
+function thinkingOf(entry: JsonObject): readonly Block[] {
+  return getObjects(entry, "thinking_blocks").flatMap((block) => {
+    const thinking = getString(block, "thinking")
+    return thinking === undefined ? [] : [thinkingBlock(thinking, getString(block, "signature"))]
   })
 }
 
-/** Before version 1 the state was JSON in a string. */
-function directoryAt(step: Fields | undefined): string | undefined {
-  const state = fieldsAt(step, "state") ?? parseFields(textAt(step, "state") ?? "")
-  return textAt(state, "working_dir")
+/** The working directory of a step. Before version 1, the state was JSON in a string. */
+function directoryAt(step: JsonObject | undefined): string | undefined {
+  const state = getObject(step, "state") ?? parseObject(getString(step, "state") ?? "")
+  return getString(state, "working_dir")
 }

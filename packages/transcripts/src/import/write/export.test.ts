@@ -41,13 +41,13 @@ const WITH_SECRETS: readonly Entry[] = [
 
 describe("BEY-17: what is exported has no secrets and no home directory", () => {
   test.each(EXPORT_FORMATS)("%s", (to) => {
-    const { text, secrets, leftOut } = exportTranscript({ ...about, entries: WITH_SECRETS }, { to })
+    const { text, secrets, omitted } = exportTranscript({ ...about, entries: WITH_SECRETS }, { to })
     expect(text).not.toContain(KEY)
     expect(secrets).toBeGreaterThanOrEqual(3)
     expect(text).toContain("[secret removed: ")
     expect(text).not.toMatch(/\/home\/ann\b/)
     expect(text).toContain("/home/annika")
-    expect(Object.keys(leftOut).join()).toContain("thinking")
+    expect(Object.keys(omitted).join()).toContain("thinking")
   })
 
   test("whatever a field is called, and in its name", () => {
@@ -139,9 +139,9 @@ describe("BEY-17: a transcript for Claude Code", () => {
         { type: "text", text: "Hi" },
       ]),
     ]
-    const { text, leftOut } = exportTranscript({ ...about, entries }, { to: "claude-code" })
+    const { text, omitted } = exportTranscript({ ...about, entries }, { to: "claude-code" })
     expect(text).not.toContain("hm")
-    expect(leftOut).toEqual({ "thinking without a signature, which the API would refuse": 1 })
+    expect(omitted).toEqual({ "thinking without a signature, which the API would refuse": 1 })
   })
 })
 

@@ -1,49 +1,52 @@
-/** A conversation given away: written as a transcript of Claude Code, or as a page to read. Secrets are masked. */
+/** Exports a conversation as a Claude Code transcript or as Markdown. Secrets are masked. */
 
 import type { Uuid } from "@strata/core"
 import { isMessage } from "@strata/core"
 import type { Message } from "@strata/core/messages"
 import type { Entry } from "@strata/core/store"
 import { claudeCodeLines } from "./claude-code.ts"
+import type { ExportInput } from "./export-input.ts"
 import type { ExportFormat } from "./formats.ts"
-import { Disguiser, homeOf } from "./given-away.ts"
-import { LeftOut } from "./left-out.ts"
 import { markdownLines } from "./markdown.ts"
-import type { Writing } from "./writing.ts"
+import { OmittedContent } from "./omitted.ts"
+import { homeOf, Redactor } from "./redact-export.ts"
 
 /** Options of `exportTranscript`. */
 export interface ExportOptions {
   readonly to: ExportFormat
-  /** Default: true. With `false`, secrets and paths stay as they are: for a copy that stays yours. */
+  /** Default: true. With `false`, secrets and paths stay unchanged, for a copy that you do not share. */
   readonly maskSecrets?: boolean
-  /** The person's home directory, written as `~`. Homes that the conversation's own directory shows are found without it. */
+  /**
+   * The user's home directory, written as `~`. Home directories that appear in the conversation's working directory are detected without
+   * it.
+   */
   readonly home?: string
 }
 
 /** A conversation written in another format. */
 export interface ExportedTranscript {
-  /** The whole file. */
+  /** Content of the file. */
   readonly text: string
-  /** A name for the file. */
+  /** Suggested file name. */
   readonly name: string
-  /** How many secrets were masked. */
+  /** Number of masked secrets. */
   readonly secrets: number
-  /** What the format cannot hold, with how often. */
-  readonly leftOut: Readonly<Record<string, number>>
+  /** Content that the format cannot represent, with counts. */
+  readonly omitted: Readonly<Record<string, number>>
 }
 
-/** What an export needs of a transcript: its main path. */
+/** The parts of a transcript that an export needs: its active branch. */
 export interface Exportable {
   readonly id: string
   readonly title?: string
   readonly cwd?: string
   readonly model?: string
   readonly entries: readonly Entry[]
-  /** Abandoned branches and sub-agents. They are left out. */
+  /** Abandoned branches and sub-agents, which are omitted. */
   readonly aside?: readonly Entry[]
 }
 
-const WRITERS: Readonly<Record<ExportFormat, (writing: Writing) => readonly string[]>> = {
+const WRITERS: Readonly<Record<ExportFormat, (writing: ExportInput) => readonly string[]>> = {
   "claude-code": claudeCodeLines,
   markdown: markdownLines,
 }
@@ -52,26 +55,26 @@ export function exportTranscript(transcript: Exportable, options: ExportOptions)
   const { to, maskSecrets = true, home } = options
   const { id, title, cwd, model, entries, aside = [] } = transcript
   const homes = maskSecrets ? [home, homeOf(cwd)].filter((one) => one !== undefined) : []
-  const disguiser = new Disguiser({ maskSecrets, homes })
-  const leftOut = new LeftOut()
-  leftOut.add("messages on abandoned branches and of sub-agents", aside.filter(isMessage).length)
-  const messages = inOrder(entries).map((message) => disguiser.message(message, leftOut))
+  const redactor = new Redactor({ maskSecrets, homes })
+  const omitted = new OmittedContent()
+  omitted.add("messages on abandoned branches and of sub-agents", aside.filter(isMessage).length)
+  const messages = inDeliveryOrder(entries).map((message) => redactor.message(message, omitted))
   const lines = WRITERS[to]({
-    ...{ id, messages, leftOut },
-    ...(title === undefined ? {} : { title: disguiser.text(title) }),
-    ...(cwd === undefined ? {} : { cwd: disguiser.text(cwd) }),
+    ...{ id, messages, omitted: omitted },
+    ...(title === undefined ? {} : { title: redactor.text(title) }),
+    ...(cwd === undefined ? {} : { cwd: redactor.text(cwd) }),
     ...(model === undefined ? {} : { model }),
   })
   return {
     text: lines.map((line) => `${line}\n`).join(""),
     name: `${id.replace(/[^A-Za-z0-9_-]/g, "-")}.${to === "markdown" ? "md" : "jsonl"}`,
-    secrets: disguiser.secrets,
-    leftOut: leftOut.counts(),
+    secrets: redactor.secrets,
+    omitted: omitted.counts(),
   }
 }
 
-/** The messages as the model got them: what was typed while it worked comes where it was delivered. */
-function inOrder(entries: readonly Entry[]): readonly Message[] {
+/** Orders messages as the model received them: input typed while it worked moves to where it was delivered. */
+function inDeliveryOrder(entries: readonly Entry[]): readonly Message[] {
   const waiting = new Map<Uuid, Message>()
   const messages: Message[] = []
   for (const entry of entries) {

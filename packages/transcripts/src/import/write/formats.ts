@@ -1,4 +1,4 @@
-/** The formats that a conversation can be written in. */
+/** The formats of an export. */
 export const EXPORT_FORMATS = ["claude-code", "markdown"] as const
 
 /** One of `EXPORT_FORMATS`. */

@@ -1,19 +1,19 @@
 /**
- * Writes a conversation as a page to read: what people and the model said, each call as one line with the start of its result. Nothing in
- * it acts: control characters are shown as signs, markup outside code is spelled out, and no picture is loaded.
+ * Writes a conversation as Markdown: messages of the user and the model, and each call as one line with the start of its result. The output
+ * is inert: control characters are displayed as symbols, markup outside code is escaped, and no image is loaded.
  */
 
 import { type Block, resultState, resultText, type ToolResult } from "@strata/core"
-import { printable, visible } from "@strata/core/base"
+import { escapeForTerminal, escapeToLine } from "@strata/core/base"
 import { isText, isToolUse, type ToolUse, textOf } from "@strata/core/messages"
-import { asFields, textAt } from "../foreign-json.ts"
-import { type Step, stepsOf, wholeResponses } from "./steps.ts"
-import type { Writing } from "./writing.ts"
+import { asObject, getString } from "../json-access.ts"
+import type { ExportInput } from "./export-input.ts"
+import { type ExportStep, listSteps, mergeResponses } from "./steps.ts"
 
-// Markdown of a person or a model that does nothing when it is drawn: no HTML, no picture that is loaded, no invisible characters. Code
-// keeps its characters, but only where every reader of markdown sees code: a text must not end a code span that we believe in.
+// Makes Markdown of a user or a model inert: no HTML, no images that load, no invisible characters. Code keeps its characters, but only
+// where every Markdown renderer agrees that it is code: a text must not end a code span that this parser recognizes.
 
-const OPENING = /^(`{3,}(?=[^`]*$)|~{3,})/ // not indented: an indented one can end with a list
+const OPENING = /^(`{3,}(?=[^`]*$)|~{3,})/ // not indented: an indented fence can end with a list
 const CLOSING = /^ {0,3}(`{3,}|~{3,})[ \t]*$/
 
 export function inertMarkdown(text: string): string {
@@ -24,7 +24,7 @@ export function inertMarkdown(text: string): string {
     lines.push(...inertParagraph(paragraph))
     paragraph = []
   }
-  for (const line of visible(text).trim().split("\n")) {
+  for (const line of escapeForTerminal(text).trim().split("\n")) {
     if (fence !== undefined) {
       lines.push(line)
       if (CLOSING.exec(line)?.[1]?.startsWith(fence)) fence = undefined
@@ -40,33 +40,37 @@ export function inertMarkdown(text: string): string {
   return [...lines, ...(fence === undefined ? [] : [fence])].join("\n")
 }
 
-/** The text without HTML and pictures, also in code. A backslash would not do: one before it takes its effect away. */
+/** Escapes HTML and images, in code too. A backslash would not suffice: a preceding one disables it. */
 export const inert = (text: string): string => text.replaceAll("<", "&lt;").replace(/!(?=\[)/g, "&#33;")
 
-/** One line with an open code span could turn the code of the next ones into text: then nothing in the paragraph counts as code. */
+/**
+ * Escapes a paragraph. An open code span in one line could turn the code of the next lines into text, so then nothing in the paragraph
+ * counts as code.
+ */
 function inertParagraph(lines: readonly string[]): readonly string[] {
   const pieces = lines.map(codeIn)
   const isClear = pieces.every((piece) => piece !== undefined)
   return lines.map((line, at) => {
     const whole = isClear ? pieces[at]!.map(inertPiece).join("") : inert(line)
-    return demoted(whole)
+    return demoteHeading(whole)
   })
 }
 
 /** In a table, a bar ends the cell and the code in it. */
-const inertPiece = ({ text, isCode }: Piece): string => (isCode && !text.includes("|") ? text : inert(text))
+const inertPiece = ({ text, isCode }: LineSegment): string => (isCode && !text.includes("|") ? text : inert(text))
 
-/** Headings of the text stay below those of the page. */
-const demoted = (line: string): string => line.replace(/^( {0,3})#{1,2}(?=[ \t])/, (_, space: string) => `${space}###`)
+/** Lowers headings of the text below those of the page. */
+const demoteHeading = (line: string): string =>
+  line.replace(/^( {0,3})#{1,2}(?=[ \t])/, (_, space: string) => `${space}###`)
 
-interface Piece {
+interface LineSegment {
   readonly text: string
   readonly isCode: boolean
 }
 
-/** A line as text and code spans; `undefined` if a span does not end in it. */
-function codeIn(line: string): readonly Piece[] | undefined {
-  const pieces: Piece[] = []
+/** Splits a line into text and code spans; `undefined` if a span does not end in it. */
+function codeIn(line: string): readonly LineSegment[] | undefined {
+  const pieces: LineSegment[] = []
   let rest = line
   for (;;) {
     const opening = /(?<!\\)`+/.exec(rest)
@@ -83,15 +87,15 @@ function codeIn(line: string): readonly Piece[] | undefined {
   }
 }
 
-const MAX_CALL = 120 // characters of a call on its line
-const MAX_RESULT = 160 // and of its result
+const MAX_CALL = 120 // characters of a call
+const MAX_RESULT = 160 // characters of a result
 
-/** What a call is about, by the fields that tools use for it. */
+/** Input fields that describe the subject of a call, by priority. */
 const SUBJECTS = ["command", "cmd", "file_path", "path", "pattern", "query", "url", "description", "prompt", "text"]
 
-export function markdownLines(writing: Writing): readonly string[] {
-  const { id, title, cwd, model, messages, leftOut } = writing
-  const steps = wholeResponses(stepsOf(messages, leftOut))
+export function markdownLines(writing: ExportInput): readonly string[] {
+  const { id, title, cwd, model, messages, omitted } = writing
+  const steps = mergeResponses(listSteps(messages, omitted))
   const results = new Map(steps.flatMap((step) => (step.kind === "results" ? step.results : [])).map(byCall))
   const [from, to] = [steps[0]?.at, steps.at(-1)?.at]
   const facts = [
@@ -100,7 +104,7 @@ export function markdownLines(writing: Writing): readonly string[] {
     ["From", from && `${from} to ${to}`],
     ["Conversation", id],
   ].flatMap(([name, value]) => (value ? [`- ${name}: ${code(value)}`] : []))
-  const head = [`# ${word(title ?? "A conversation")}`, "", ...facts]
+  const head = [`# ${escapeName(title ?? "A conversation")}`, "", ...facts]
   let speaker = ""
   const body = steps.flatMap((step) => {
     const lines = linesOf(step, results)
@@ -110,12 +114,12 @@ export function markdownLines(writing: Writing): readonly string[] {
     speaker = next || speaker
     return [...heading, "", ...lines]
   })
-  leftOut.add("thinking", steps.flatMap(blocksOf).filter(({ type }) => type.endsWith("thinking")).length)
-  leftOut.add("messages that the program added for the model", steps.filter(({ kind }) => kind === "program").length)
+  omitted.add("thinking", steps.flatMap(blocksOf).filter(({ type }) => type.endsWith("thinking")).length)
+  omitted.add("messages that the program added for the model", steps.filter(({ kind }) => kind === "program").length)
   return [...head, ...body]
 }
 
-const HEADINGS: Readonly<Partial<Record<Step["kind"], string>>> = {
+const HEADINGS: Readonly<Partial<Record<ExportStep["kind"], string>>> = {
   person: "You",
   answer: "Model",
   failure: "Model",
@@ -123,9 +127,9 @@ const HEADINGS: Readonly<Partial<Record<Step["kind"], string>>> = {
 }
 
 const byCall = (result: ToolResult) => [result.tool_use_id, result] as const
-const blocksOf = (step: Step): readonly Block[] => ("blocks" in step ? step.blocks : [])
+const blocksOf = (step: ExportStep): readonly Block[] => ("blocks" in step ? step.blocks : [])
 
-function linesOf(step: Step, results: ReadonlyMap<string, ToolResult>): readonly string[] {
+function linesOf(step: ExportStep, results: ReadonlyMap<string, ToolResult>): readonly string[] {
   switch (step.kind) {
     case "person":
       return [inertMarkdown(textOf(step.blocks)), ...others(step.blocks)].filter((line) => line !== "")
@@ -144,13 +148,13 @@ function linesOf(step: Step, results: ReadonlyMap<string, ToolResult>): readonly
 }
 
 const others = (blocks: readonly Block[]) =>
-  blocks.filter((block) => !isText(block)).map(({ type }) => `[${word(type)}]`)
+  blocks.filter((block) => !isText(block)).map(({ type }) => `[${escapeName(type)}]`)
 
 function callLine(call: ToolUse, result: ToolResult | undefined): string {
-  const input = asFields(call.input)
-  const subject = SUBJECTS.map((name) => textAt(input, name)).find((text) => text !== undefined)
-  const what = shortened(subject ?? JSON.stringify(call.input ?? {}), MAX_CALL)
-  return `- **${word(call.name)}** ${code(what)}${resultPart(result)}`
+  const input = asObject(call.input)
+  const subject = SUBJECTS.map((name) => getString(input, name)).find((text) => text !== undefined)
+  const what = truncate(subject ?? JSON.stringify(call.input ?? {}), MAX_CALL)
+  return `- **${escapeName(call.name)}** ${code(what)}${resultPart(result)}`
 }
 
 function resultPart(result: ToolResult | undefined): string {
@@ -159,21 +163,21 @@ function resultPart(result: ToolResult | undefined): string {
   const rows = text.split("\n")
   const more = rows.length > 1 ? ` (${rows.length} lines)` : ""
   const state = resultState(result)
-  const first = shortened(rows[0] ?? "", MAX_RESULT)
+  const first = truncate(rows[0] ?? "", MAX_RESULT)
   return ` → ${state === "ok" ? "" : `${state}: `}${first === "" ? "nothing" : code(first)}${more}`
 }
 
-function shortened(text: string, max: number): string {
-  const characters = [...printable(text)]
+function truncate(text: string, max: number): string {
+  const characters = [...escapeToLine(text)]
   return characters.length <= max ? characters.join("") : `${characters.slice(0, max - 1).join("")}…`
 }
 
-/** A name on a line that goes on with code: a backtick in it would turn that code into markup. */
-const word = (text: string): string => inert(printable(text)).replaceAll("`", "&#96;")
+/** Escapes a name before code on the same line: a backtick in it would turn that code into markup. */
+const escapeName = (text: string): string => inert(escapeToLine(text)).replaceAll("`", "&#96;")
 
-/** As code, in more backticks than the text has in a row. */
+/** Formats as code, with more backticks than any run in the text. */
 function code(text: string): string {
-  const line = printable(text)
+  const line = escapeToLine(text)
   const ticks = "`".repeat(Math.max(0, ...[...line.matchAll(/`+/g)].map(([run]) => run.length)) + 1)
   const space = /^`|`$|^ | $/.test(line) ? " " : ""
   return `${ticks}${space}${line}${space}${ticks}`

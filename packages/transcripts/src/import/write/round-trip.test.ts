@@ -17,14 +17,14 @@ import { importTranscript } from "../import-file.ts"
 import { placedEntries } from "../imported-entries.ts"
 import type { ExternalFile, ImportedConversation } from "../importer.ts"
 import { exportTranscript } from "./export.ts"
-import { LeftOut } from "./left-out.ts"
-import { type Step, stepsOf } from "./steps.ts"
+import { OmittedContent } from "./omitted.ts"
+import { type ExportStep, listSteps } from "./steps.ts"
 
 const stepsIn = (imported: ImportedConversation) =>
-  stepsOf(placedEntries(imported).entries.filter(isMessage), new LeftOut())
+  listSteps(placedEntries(imported).entries.filter(isMessage), new OmittedContent())
 
 /** What must be the same: who said what, which tools were called with what, what they returned, where the context was compacted. */
-function saidIn(steps: readonly Step[]): readonly string[] {
+function saidIn(steps: readonly ExportStep[]): readonly string[] {
   return steps.flatMap((step): readonly string[] => {
     switch (step.kind) {
       case "results":

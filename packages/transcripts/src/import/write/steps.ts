@@ -1,6 +1,6 @@
 /**
- * A conversation as steps that every program knows: the person speaks, the program adds something, the model answers, tools return, the
- * context is compacted. The page to read is written from them.
+ * A conversation as steps that every program knows: the user writes, the program adds something, the model responds, tools return results,
+ * the context is compacted. The Markdown export is written from them.
  */
 
 import type { Block, ToolResult, Uuid } from "@strata/core"
@@ -16,35 +16,35 @@ import {
   textOf,
   type UserMessage,
 } from "@strata/core/messages"
-import type { LeftOut } from "./left-out.ts"
+import type { OmittedContent } from "./omitted.ts"
 
-interface Placed {
+interface StepPosition {
   readonly uuid: Uuid
   readonly at: string
 }
 
 /** A response or a part of one. Parts share the id. */
-interface Answer extends Placed {
+interface ResponseStep extends StepPosition {
   readonly kind: "answer"
   readonly response: string
   readonly blocks: readonly Block[]
 }
 
-interface Compacted extends Placed {
+interface CompactionStep extends StepPosition {
   readonly kind: "compaction"
   readonly summary: readonly Block[]
 }
 
-export type Step =
-  | (Placed & { readonly kind: "person" | "program"; readonly blocks: readonly Block[] })
-  | Answer
-  | (Placed & { readonly kind: "results"; readonly results: readonly ToolResult[] })
-  | Compacted
-  /** An error shown in place of an answer. */
-  | (Placed & { readonly kind: "failure"; readonly text: string })
+export type ExportStep =
+  | (StepPosition & { readonly kind: "person" | "program"; readonly blocks: readonly Block[] })
+  | ResponseStep
+  | (StepPosition & { readonly kind: "results"; readonly results: readonly ToolResult[] })
+  | CompactionStep
+  /** An error displayed instead of a response. */
+  | (StepPosition & { readonly kind: "failure"; readonly text: string })
 
-export function stepsOf(messages: readonly Message[], leftOut: LeftOut): readonly Step[] {
-  const steps: Step[] = []
+export function listSteps(messages: readonly Message[], leftOut: OmittedContent): readonly ExportStep[] {
+  const steps: ExportStep[] = []
   let boundary: Boundary | undefined
   const compacted = (summary: readonly Block[], at: Message) => {
     steps.push({ kind: "compaction", ...placeOf(at), summary })
@@ -57,7 +57,7 @@ export function stepsOf(messages: readonly Message[], leftOut: LeftOut): readonl
       continue
     }
     const own = spokenSteps(message, leftOut)
-    // a boundary without a summary: what follows it begins the context
+    // a boundary without a summary: the next message begins the context
     if (boundary && (isBoundary(message) || own.length > 0)) compacted([], boundary)
     if (isBoundary(message)) boundary = message
     steps.push(...own)
@@ -66,9 +66,9 @@ export function stepsOf(messages: readonly Message[], leftOut: LeftOut): readonl
   return steps
 }
 
-const placeOf = ({ uuid, timestamp }: Message): Placed => ({ uuid, at: timestamp })
+const placeOf = ({ uuid, timestamp }: Message): StepPosition => ({ uuid, at: timestamp })
 
-function spokenSteps(message: Message, leftOut: LeftOut): readonly Step[] {
+function spokenSteps(message: Message, leftOut: OmittedContent): readonly ExportStep[] {
   switch (message.type) {
     case "user":
       return ofUser(message)
@@ -87,7 +87,7 @@ function spokenSteps(message: Message, leftOut: LeftOut): readonly Step[] {
   }
 }
 
-function ofUser(message: UserMessage): readonly Step[] {
+function ofUser(message: UserMessage): readonly ExportStep[] {
   const blocks = contentOf(message)
   const results = blocks.filter(isToolResult)
   const others = blocks.filter((block) => !isToolResult(block))
@@ -99,26 +99,26 @@ function ofUser(message: UserMessage): readonly Step[] {
   ]
 }
 
-function ofModel(message: AssistantMessage): Step {
+function ofModel(message: AssistantMessage): ExportStep {
   if (isSyntheticError(message)) return { kind: "failure", ...placeOf(message), text: textOf(contentOf(message)) }
   const { id = message.uuid } = message.message
   return { kind: "answer", ...placeOf(message), response: id, blocks: contentOf(message) }
 }
 
-/** Each response as one step, at the place of its first part. Results that came between its parts follow it. */
-export function wholeResponses(steps: readonly Step[]): readonly Step[] {
-  const whole: Step[] = []
+/** Merges the parts of each response into one step at the position of the first. Results between the parts follow it. */
+export function mergeResponses(steps: readonly ExportStep[]): readonly ExportStep[] {
+  const merged: ExportStep[] = []
   const places = new Map<string, number>()
   for (const step of steps) {
     const at = step.kind === "answer" ? places.get(step.response) : undefined
     if (step.kind === "answer" && at !== undefined) {
-      const first = whole[at] as Answer
-      whole[at] = { ...first, blocks: [...first.blocks, ...step.blocks] }
+      const first = merged[at] as ResponseStep
+      merged[at] = { ...first, blocks: [...first.blocks, ...step.blocks] }
     } else {
-      if (step.kind === "answer") places.set(step.response, whole.length)
+      if (step.kind === "answer") places.set(step.response, merged.length)
       if (step.kind === "compaction") places.clear()
-      whole.push(step)
+      merged.push(step)
     }
   }
-  return whole
+  return merged
 }

@@ -1,4 +1,4 @@
-/** The policies by name, in the order they are shown. */
+/** The policies by name, in display order. */
 
 import { cacheLifetime } from "@strata/core/policy"
 import type { Policy } from "../policy.ts"
@@ -9,15 +9,15 @@ import { none } from "./none.ts"
 import { optimum } from "./optimum.ts"
 import { storage, UNLIMITED } from "./storage.ts"
 import { strata } from "./strata.ts"
-import { type Summarising, summarising } from "./summarising.ts"
+import { type SummarizingOptions, summarizing } from "./summarizing.ts"
 
 const LONG_PAUSE_MS = 60 * 60_000
 const KEPT = 5
 const FIXED = 167_000 // tokens: the threshold in a window of 200,000
 const IDLE_FROM = 200_000 // tokens
 
-/** Large results put aside, old ones cleared after an hour, and a summary. */
-const layersWith = (how: Omit<Summarising, "name">) => () => [
+/** Layers that offload large results, clear old ones after an hour, and write a summary. */
+const layersWith = (how: Omit<SummarizingOptions, "name">) => () => [
   storage(),
   clearing({
     name: "claude-style",
@@ -28,10 +28,10 @@ const layersWith = (how: Omit<Summarising, "name">) => () => [
       return isLong ? butNewest(results, KEPT) : []
     },
   }),
-  summarising({ name: "claude-style", ...how }),
+  summarizing({ name: "claude-style", ...how }),
 ]
 
-const isFull: Summarising["when"] = ({ size, thresholds }) => size.tokens >= thresholds.autoCompact
+const isFull: SummarizingOptions["when"] = ({ size, thresholds }) => size.tokens >= thresholds.autoCompact
 
 /** The fixed thresholds of the specification. */
 export const claudeStyle = layered({
@@ -70,7 +70,7 @@ export const clear3 = layered({
       name: "clear-3",
       choose: (results, { size }) => (size.tokens > TRIGGER ? butNewest(results, KEPT_CLEAR_3) : []),
     }),
-    summarising({ name: "clear-3", when: ({ size, thresholds }) => size.tokens >= thresholds.autoCompact }),
+    summarizing({ name: "clear-3", when: ({ size, thresholds }) => size.tokens >= thresholds.autoCompact }),
   ],
   figures: UNLIMITED,
 })
@@ -80,14 +80,14 @@ export const half30 = layered({
   about: "At half of the window a summary replaces all but the newest 30% of the conversation.",
   layers: () => [
     storage(),
-    summarising({
+    summarizing({
       name: "half-30",
       when: ({ size, thresholds }) => size.tokens >= thresholds.window / 2,
       keep: ({ size }) => size.tokens * 0.3,
     }),
   ],
   figures: UNLIMITED,
-  summariser: { kind: "direct" },
+  summarizer: { kind: "direct" },
 })
 
 export const hybrid = layered({
@@ -96,7 +96,7 @@ export const hybrid = layered({
   layers: () => [
     storage(),
     masked(),
-    summarising({ name: "hybrid", when: ({ size, thresholds }) => size.tokens >= thresholds.autoCompact }),
+    summarizing({ name: "hybrid", when: ({ size, thresholds }) => size.tokens >= thresholds.autoCompact }),
   ],
   figures: UNLIMITED,
 })
@@ -113,7 +113,7 @@ export const prune40k = layered({
   layers: () => [
     storage(),
     clearing({ name: "prune-40k", choose: (results) => prunable(results) }),
-    summarising({
+    summarizing({
       name: "prune-40k",
       when: ({ size, thresholds }) => size.tokens >= thresholds.autoCompact,
       keep: ({ thresholds }) => Math.min(TAIL.max, Math.max(TAIL.min, thresholds.window * TAIL.share)),
@@ -137,7 +137,7 @@ function prunable(results: readonly ShownResult[]): readonly ShownResult[] {
 
 const RESERVE = 16_000
 const TAIL_TAIL_20K = 20_000
-const RESULT_LIMIT = 2_000 // characters of a result that the summariser is given
+const RESULT_LIMIT = 2_000 // characters of a result for the summarizer
 
 export const tail20k = layered({
   name: "tail-20k",
@@ -145,7 +145,7 @@ export const tail20k = layered({
     "At the window less 16K a summary replaces all but the newest 20K tokens. The summariser gets 2,000 characters of each result.",
   layers: () => [
     storage(),
-    summarising({
+    summarizing({
       name: "tail-20k",
       when: ({ size, thresholds }) => size.tokens >= thresholds.window - RESERVE,
       keep: () => TAIL_TAIL_20K,
@@ -153,7 +153,7 @@ export const tail20k = layered({
     }),
   ],
   figures: UNLIMITED,
-  summariser: { kind: "direct", resultLimit: RESULT_LIMIT },
+  summarizer: { kind: "direct", resultLimit: RESULT_LIMIT },
 })
 
 const WORDS = 20_000
@@ -164,10 +164,10 @@ export const userWords = layered({
     "At 90% of the window a summary and up to 20K tokens of the person's messages replace everything. No tool result stays.",
   layers: () => [
     storage(),
-    summarising({
+    summarizing({
       name: "user-words",
       when: ({ size, thresholds }) => size.tokens >= thresholds.window * 0.9,
-      words: WORDS,
+      userMessageTokens: WORDS,
     }),
   ],
   figures: UNLIMITED,

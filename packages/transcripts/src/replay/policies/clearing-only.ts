@@ -1,6 +1,6 @@
 /**
- * Policies that only put aside and clear, inside the recording's own compactions. What leaves the view is not charged. They show what
- * layers 1 and 2 do on their own.
+ * Policies that only offload and clear, between the recording's own compactions. Fetching content that left the view is not charged. They
+ * show the effect of layers 1 and 2 alone.
  */
 import { microcompaction, READ_LIKE, WRITE_LIKE } from "@strata/core/policy"
 import { butNewest, clearing } from "./clearing.ts"

@@ -9,20 +9,20 @@ export interface ShownResult {
   readonly id: string
   readonly tool: string
   readonly tokens: number
-  /** The round it belongs to, counted from the newest: 0 is the newest. */
+  /** Number of rounds since the result: 0 is the newest round. */
   readonly turn: number
   readonly at: number
 }
 
-export interface Clearing {
+export interface ClearingOptions {
   readonly name: string
-  /** `idle`: because a pause was long. Default `size`. */
+  /** `idle`: because of a long pause. Default `size`. */
   readonly why?: "idle" | "size"
-  /** Which of the results that are shown, oldest first, go now. */
+  /** Selects the results to clear now. The results in view are passed oldest first. */
   readonly choose: (results: readonly ShownResult[], context: LayerContext) => readonly ShownResult[]
 }
 
-export function clearing({ name, choose, why = "size" }: Clearing): Layer {
+export function clearing({ name, choose, why = "size" }: ClearingOptions): Layer {
   return {
     name,
     async beforeRequest(context) {
@@ -43,7 +43,7 @@ export function clearing({ name, choose, why = "size" }: Clearing): Layer {
 export const butNewest = (results: readonly ShownResult[], keep: number): readonly ShownResult[] =>
   results.slice(0, Math.max(0, results.length - keep))
 
-/** Results that are not cleared yet, oldest first, and the place of the last thinking. A turn begins with the person's message. */
+/** Results that are not cleared yet, oldest first, and the position of the last thinking. A turn begins with a user message. */
 function shownResults({ views: { context, estimator } }: LayerContext) {
   const tools = new Map<string, string>()
   const results: Omit<ShownResult, "turn">[] = []

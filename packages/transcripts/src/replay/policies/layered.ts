@@ -1,4 +1,4 @@
-/** A policy made of layers. */
+/** Creates a policy from layers. */
 import type { Policy } from "../policy.ts"
 import { rerun } from "../rerun.ts"
 import type { LayeredPolicy } from "./layered-policy.ts"

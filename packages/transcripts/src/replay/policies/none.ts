@@ -1,4 +1,4 @@
-/** Sends everything, always. What no longer fits the window is counted as invalid and priced all the same. */
+/** Sends everything, always. Requests that no longer fit the window are counted as invalid and priced all the same. */
 import { layered } from "./layered.ts"
 import { storage, UNLIMITED } from "./storage.ts"
 

@@ -1,12 +1,12 @@
 /**
- * A bound that knows the future. By dynamic programming over the rounds it finds the cheapest places to compact. In each pause it knows
- * whether keeping the cache warm pays. A compaction forgets nothing that is used again. Where nothing is cached, it needs no summary:
- * what is not used again is left out, which costs nothing there. It clears nothing in a warm cache, so clearing can be cheaper in a short
- * conversation. It writes whole summaries, so notes that are only updated can be cheaper by a little.
+ * A lower bound that knows the future. Dynamic programming over the rounds finds the cheapest positions for compactions. In each pause it
+ * knows whether keeping the cache warm pays off. A compaction loses nothing that is used again. Without a cache it needs no summary:
+ * content that is not used again is dropped at no cost. It clears nothing in a warm cache, so clearing can be cheaper in a short
+ * conversation. It writes complete summaries, so notes that are only updated can be slightly cheaper.
  */
 import type { TokenCounts } from "@strata/core"
 import { inputTokens, NO_TOKENS, weighCounts } from "@strata/core/base"
-import { pingsThrough, USUAL_LEFT } from "@strata/core/policy"
+import { pingsThrough, USUAL_REMAINING } from "@strata/core/policy"
 import { costOf, findModel } from "@strata/core/tokens"
 import type { MeasuredRecording } from "../measured-recording.ts"
 import type { Policy } from "../policy.ts"
@@ -18,7 +18,7 @@ import { SUMMARY_TOKENS } from "../summary-request.ts"
 import { USUAL_PRICES } from "../usual-prices.ts"
 import { none } from "./none.ts"
 
-const OUTLIVED = 0.9 // of the request before: a request that reads so much after a pause found the cache alive
+const OUTLIVED = 0.9 // of the previous request: a request that reads so much after a pause found the cache alive
 const LIFE_MS = { "5m": 5 * 60_000, "1h": 60 * 60_000, "prompt-1h": 5 * 60_000 } as const
 
 export const optimum: Policy = bound({
@@ -32,15 +32,15 @@ export const bestPlaces: Policy = bound({
   name: "best-places",
   about:
     "Knows the future, and compacts at the cheapest places. What a compaction leaves is as large as Strata's usually is.",
-  leaves: USUAL_LEFT,
+  leaves: USUAL_REMAINING,
 })
 
-interface Bound extends Pick<Policy, "name" | "about"> {
+interface BoundOptions extends Pick<Policy, "name" | "about"> {
   /** Tokens of messages after a compaction. */
   readonly leaves: number
 }
 
-function bound({ name, about, leaves }: Bound): Policy {
+function bound({ name, about, leaves }: BoundOptions): Policy {
   return {
     name,
     about,
@@ -57,32 +57,32 @@ function bound({ name, about, leaves }: Bound): Policy {
   }
 }
 
-/** The plan has a simple cache. Where the server's was kinder, sending everything is the bound. */
+/** Cost of a run. The plan uses a simplified cache, so where the real one did better, sending everything is the bound. */
 function costOfRun({ requests }: PolicyRun): number {
   const unit = unitOf(requests)
   return requests.reduce((sum, request) => sum + requestCost(request, unit), 0)
 }
 
-/** As the client cached, and for five minutes where it chose an hour. */
+/** The lifetimes to try: the client's own, and five minutes if it chose an hour. */
 function lifetimesFor({ client }: MeasuredRecording): readonly ("5m" | undefined)[] {
   const isLong = client.caching === "marked" && client.lifetimes.some((lifetime) => lifetime !== "5m")
   return isLong ? [undefined, "5m"] : [undefined]
 }
 
-/** What a request is about. It does not depend on what is done before it. */
-interface Round {
+/** The facts of a recorded request that do not depend on the policy. */
+interface OptimumRound {
   readonly turn: number
   readonly at: string
   readonly model: string
   readonly prompt: number
-  /** Tokens of messages that are new since the request before. Below 0 where thinking was forgotten. */
+  /** Tokens of messages since the previous request. Negative if thinking was dropped. */
   readonly fresh: number
   readonly output: number
-  /** Tokens that are cached in any case, as for a prompt that another conversation cached. */
+  /** Tokens that are cached in any case, for example a prompt that another conversation cached. */
   readonly kept: number
-  /** How many requests keep the cache warm up to this one. 0: the cache lives long enough by itself. */
-  readonly pings: number
-  /** The server no longer had what it should have had. That happens to every policy. */
+  /** Number of requests that keep the cache warm up to this one. 0 if the cache lives long enough by itself. */
+  readonly keepWarmRequests: number
+  /** Whether the server had lost entries before their expiry, which affects every policy. */
   readonly isLost: boolean
   readonly caches: boolean
   readonly write: "cacheWrite5m" | "cacheWrite1h" | "input"
@@ -90,17 +90,20 @@ interface Round {
   readonly dollars: (counts: TokenCounts) => number | undefined
 }
 
-interface Recorded {
-  /** What sending everything reads and writes. */
+interface BaselineRun {
+  /** The run that sends everything. */
   readonly everything: PolicyRun
   readonly lifetime: "5m" | undefined
 }
 
-function roundsOf(recording: MeasuredRecording, { everything, lifetime: chosen }: Recorded): readonly Round[] {
+function roundsOf(
+  recording: MeasuredRecording,
+  { everything, lifetime: chosen }: BaselineRun,
+): readonly OptimumRound[] {
   const { client, prompts, pauses, models } = recording
   const requests = everything.requests.filter(({ purpose }) => purpose === "conversation")
   const promptOf = (turn: number) => prompts[turn - 1] ?? 0
-  return requests.map((request, i): Round => {
+  return requests.map((request, i): OptimumRound => {
     const { turn, at, model, context, counts } = request
     const before = requests[i - 1]
     const prompt = promptOf(turn)
@@ -118,7 +121,7 @@ function roundsOf(recording: MeasuredRecording, { everything, lifetime: chosen }
       fresh: context - prompt - (before ? before.context - promptOf(before.turn) : 0),
       output: counts.output,
       kept: counts.cacheRead,
-      pings: isInTime || isRead ? 0 : pingsThrough(pause / 60_000),
+      keepWarmRequests: isInTime || isRead ? 0 : pingsThrough(pause / 60_000),
       isLost: before !== undefined && isInTime && !isRead,
       caches: client.caching !== "none",
       write: client.caching !== "marked" ? "input" : lifetime === "1h" ? "cacheWrite1h" : "cacheWrite5m",
@@ -128,16 +131,19 @@ function roundsOf(recording: MeasuredRecording, { everything, lifetime: chosen }
   })
 }
 
-interface Sending {
-  /** Tokens of the messages before what is new. */
+interface RoundInput {
+  /** Tokens of the messages before the new ones. */
   readonly held: number
-  /** Tokens of them that no request has sent yet: what a compaction wrote. */
+  /** Tokens of these that no request has sent yet: the summary of a compaction. */
   readonly unsent: number
 }
 
-/** The cheaper of keeping the cache warm and writing everything again. */
-function requestsFor(round: Round, { held, unsent }: Sending): readonly { purpose: Purpose; counts: TokenCounts }[] {
-  const { prompt, fresh, output, kept, pings, isLost, write, price, caches } = round
+/** Chooses the cheaper of keeping the cache warm and writing everything again. */
+function requestsFor(
+  round: OptimumRound,
+  { held, unsent }: RoundInput,
+): readonly { purpose: Purpose; counts: TokenCounts }[] {
+  const { prompt, fresh, output, kept, keepWarmRequests, isLost, write, price, caches } = round
   const all = prompt + Math.max(0, held + fresh)
   const reading = (read: number) => {
     const counts = { ...NO_TOKENS, cacheRead: read, [write]: all - read, output }
@@ -148,29 +154,29 @@ function requestsFor(round: Round, { held, unsent }: Sending): readonly { purpos
   const cold = reading(Math.min(kept, known))
   if (round.turn === 1 || isLost) return [cold]
   const warm = reading(known)
-  if (pings === 0) return [warm]
+  if (keepWarmRequests === 0) return [warm]
   const ping = { purpose: "keep-warm" as const, counts: { ...NO_TOKENS, cacheRead: known } }
-  return price(warm.counts) + pings * price(ping.counts) < price(cold.counts)
-    ? [...Array.from({ length: pings }, () => ping), warm]
+  return price(warm.counts) + keepWarmRequests * price(ping.counts) < price(cold.counts)
+    ? [...Array.from({ length: keepWarmRequests }, () => ping), warm]
     : [cold]
 }
 
-/** A summary before a round reads what the request before had. */
-function summaryFor({ prompt, pings, isLost, caches }: Round, held: number): readonly TokenCounts[] {
-  const isCached = caches && pings === 0 && !isLost
+/** Counts of a summary request before a round, which reads the context of the previous request. */
+function summaryFor({ prompt, keepWarmRequests, isLost, caches }: OptimumRound, held: number): readonly TokenCounts[] {
+  const isCached = caches && keepWarmRequests === 0 && !isLost
   return isCached ? [{ ...NO_TOKENS, cacheRead: prompt + held, output: SUMMARY_TOKENS }] : []
 }
 
-const costOfAll = (round: Round, requests: readonly { readonly counts: TokenCounts }[]) =>
+const costOfAll = (round: OptimumRound, requests: readonly { readonly counts: TokenCounts }[]) =>
   requests.reduce((sum, { counts }) => sum + round.price(counts), 0)
 
-interface Plan extends Pick<Bound, "leaves"> {
-  readonly rounds: readonly Round[]
+interface CompactionSchedule extends Pick<BoundOptions, "leaves"> {
+  readonly rounds: readonly OptimumRound[]
   /** The rounds before which it compacts. */
   readonly places: ReadonlySet<number>
 }
 
-function cheapestPlaces(rounds: readonly Round[], leaves: number): ReadonlySet<number> {
+function cheapestPlaces(rounds: readonly OptimumRound[], leaves: number): ReadonlySet<number> {
   const best: { cost: number; from: number }[] = rounds.map(() => ({ cost: Number.POSITIVE_INFINITY, from: -1 }))
   let end = { cost: Number.POSITIVE_INFINITY, from: -1 }
   for (let start = 0; start < rounds.length; start++) {
@@ -197,7 +203,7 @@ function cheapestPlaces(rounds: readonly Round[], leaves: number): ReadonlySet<n
   return places
 }
 
-function runOf({ rounds, places, leaves }: Plan): PolicyRun {
+function runOf({ rounds, places, leaves }: CompactionSchedule): PolicyRun {
   const requests: ReplayedRequest[] = []
   const actions: PolicyAction[] = []
   let held = 0

@@ -3,8 +3,8 @@ import { layered } from "./layered.ts"
 import { storage } from "./storage.ts"
 
 /**
- * What the chat does by default: it keeps the cache warm, and shows files again after a compaction. The summary is the extractive one,
- * with the budget of all policies.
+ * The chat's default behavior: it keeps the cache warm and attaches files again after a compaction. The summary is the extractive one, with
+ * the budget of all policies.
  */
 export const strata = layered({
   name: "strata",
@@ -13,7 +13,7 @@ export const strata = layered({
   layers: ({ files: { reads, readFile, mayRead, forget }, notes, timing, keepsWarm }) => {
     const compacts = compaction({ offline: offline(), reads, readFile, mayRead, notes, timing })
     return [
-      storage({ onPutAside: forget }),
+      storage({ onOffload: forget }),
       microcompaction({ onCleared: forget, compacts: (context) => compacts.upcoming?.(context) }),
       notes,
       compacts,
@@ -22,7 +22,7 @@ export const strata = layered({
   },
   server: "forgets",
   lifetime: "auto",
-  marksPrompt: true,
+  hasPromptBreakpoint: true,
   keepsWarm: true,
   recalls: true,
   remembers: true,
