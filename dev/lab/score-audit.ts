@@ -8,7 +8,7 @@
 import { existsSync } from "node:fs"
 import { parseArgs } from "node:util"
 import type { Message } from "@strata/core"
-import { summarise } from "../../packages/core/src/model/offline/summary.ts"
+import { summarize } from "../../packages/core/src/model/offline/summary.ts"
 import { usageTotal } from "../../packages/core/src/tokens/context-size.ts"
 import { recordedConversations, TUNING_RECORDINGS } from "./recordings.ts"
 import { sample } from "./score-audit/conversations.ts"
@@ -74,7 +74,7 @@ else {
         continue
       }
       const range = new SeedRange(messages, [recording.cwd ?? ""])
-      const summary = summarise(readable(messages))
+      const summary = summarize(readable(messages))
       ranges++
       count(range, summary, extractive.alarms)
       for (let seed = 1; seed <= SEEDS_PER_RECORDING; seed++)

@@ -8,7 +8,7 @@
 import { globSync, readFileSync } from "node:fs"
 import { join, relative } from "node:path"
 import { localUser, type Model } from "@strata/core"
-import { openConversation } from "../../../packages/core/src/front-door.ts"
+import { openConversation } from "../../../packages/core/src/public-functions.ts"
 import { findModel } from "../../../packages/core/src/tokens/models.ts"
 import { inTemporaryDirectory, isShort, milliseconds, quantile } from "../measure.ts"
 

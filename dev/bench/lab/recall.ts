@@ -24,7 +24,7 @@ const OF_TIMES = ["last week", "yesterday", "in May 2025", "on 2025-03-01", "in 
 )
 
 const passage = (at: number, { text, time }: { readonly text: string; readonly time: string }): Passage => ({
-  ...{ uuid: `${at}`, blocks: "0", kind: "user", isSaid: true, time, start: 0, length: text.length, text },
+  ...{ uuid: `${at}`, blocks: "0", kind: "user", isDialogue: true, time, start: 0, length: text.length, text },
 })
 
 await inTemporaryDirectory(async (directory) => {

@@ -7,7 +7,7 @@
 import { join } from "node:path"
 import pg from "pg"
 import { PassageIndex } from "../../../packages/core/src/recall/index/passage-index.ts"
-import { ServedIndex } from "../../../packages/core/src/recall/index/served-index.ts"
+import { RemoteIndex } from "../../../packages/core/src/recall/index/remote-index.ts"
 import type { Passage } from "../../../packages/core/src/recall/passages/passage.ts"
 import { createEstimator, measureText } from "../../../packages/core/src/tokens/estimate.ts"
 import { postgresStore } from "../../../packages/postgres/src/index.ts"
@@ -41,12 +41,12 @@ const NOW = new Date("2026-01-01T00:00:00.000Z")
 async function measure(directory: string): Promise<void> {
   const files = new PassageIndex(join(directory, "search.sqlite"))
   const passageStore = () => postgresStore({ pool, tenant: TENANT }).passages!({ project: "bench", tokens: 1 })
-  const served = new ServedIndex(passageStore())
+  const served = new RemoteIndex(passageStore())
   const { questions, statements, tokens, passages, building } = await build(files, served)
   console.log(
     `${Math.round(tokens / 1_000)}K tokens in ${passages} passages: indexed in ${seconds(building.files)} (a file), ${seconds(building.served)} (PostgreSQL)`,
   )
-  const newcomer = new ServedIndex(passageStore())
+  const newcomer = new RemoteIndex(passageStore())
   const first = await timed(() => newcomer.search({ text: questions[0]!, now: NOW }))
   console.log(`  the first question of a process: ${milliseconds(first.ms)} (PostgreSQL)`)
   const kinds = {
@@ -95,7 +95,7 @@ async function measure(directory: string): Promise<void> {
   files.close()
 }
 
-async function build(files: PassageIndex, served: ServedIndex) {
+async function build(files: PassageIndex, served: RemoteIndex) {
   const estimator = createEstimator("claude-5")
   const questions: string[] = []
   const statements: string[] = []
@@ -126,7 +126,7 @@ async function build(files: PassageIndex, served: ServedIndex) {
 }
 
 function passage(at: number, { text, time }: { readonly text: string; readonly time: string }): Passage {
-  return { uuid: `${at}`, blocks: "0", kind: "user", isSaid: true, time, start: 0, length: text.length, text }
+  return { uuid: `${at}`, blocks: "0", kind: "user", isDialogue: true, time, start: 0, length: text.length, text }
 }
 
 const seconds = (ms: number) => `${(ms / 1_000).toFixed(1)} s`

@@ -5,7 +5,7 @@
 import type { Model, ModelRequest } from "@strata/core"
 import type { ModelFacts } from "@strata/core/tokens"
 import { toBlocks } from "../../../packages/core/src/messages/blocks.ts"
-import { answerAbout } from "../../../packages/core/src/model/offline/answer.ts"
+import { answerOffline } from "../../../packages/core/src/model/offline/answer.ts"
 import type { ReadMessage } from "../../../packages/core/src/model/offline/read-message.ts"
 
 export const SUMMARISERS = ["sentence", "extractive", "recorded"] as const
@@ -45,7 +45,7 @@ export function summariserModel({ name, facts, kind, recorded = "" }: Summariser
 
 function extract({ messages }: ModelRequest, index: number): string {
   const plain = messages.map(({ role, content }) => ({ role, content: toBlocks(content) }) as ReadMessage)
-  const [block] = answerAbout({ request: { messages: plain }, nextToolUseId: () => `toolu_${index}` }) ?? []
+  const [block] = answerOffline({ request: { messages: plain }, nextToolUseId: () => `toolu_${index}` }) ?? []
   if (block?.type !== "text") throw new Error("The offline model did not recognise the request for a summary.")
   return block.text
 }

@@ -18,9 +18,9 @@ import {
   type ModelRequest,
   textOf,
 } from "@strata/core"
-import { openConversation } from "../../../packages/core/src/front-door.ts"
 import { toBlocks } from "../../../packages/core/src/messages/blocks.ts"
 import { validateRequest } from "../../../packages/core/src/messages/validate/validator.ts"
+import { openConversation } from "../../../packages/core/src/public-functions.ts"
 import { createEstimator } from "../../../packages/core/src/tokens/estimate.ts"
 import { type Ends, endsOf, growthProblems } from "./ends.ts"
 import { MAX_RESULT_CHARACTERS, RESULT_SHARE, type SoakOptions } from "./run.ts"

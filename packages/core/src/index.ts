@@ -2,11 +2,11 @@
 import "./base/node-version.ts"
 
 export type { Agent, Answer } from "./agent/agent.ts"
-export type { Hook, HookAnswer, HookInput } from "./agent/hooks/hooks.ts"
+export type { Hook, HookInput, HookResult } from "./agent/hooks/hooks.ts"
 export { NoAnswerError } from "./agent/loop/no-answer.ts"
 export type { QueryEnd, QueryEvent } from "./agent/loop/query-events.ts"
 export type { AskOptions } from "./agent/options.ts"
-export type { PermissionAnswer, PermissionRequest } from "./agent/permissions/admit-call.ts"
+export type { PermissionAnswer, PermissionRequest } from "./agent/permissions/authorize-call.ts"
 export type { CodingToolsOptions } from "./agent/tools/coding-tools.ts"
 export type { McpServerConfig } from "./agent/tools/mcp/mcp-config.ts"
 export { codingTools, mcpServers } from "./agent/tools/toolsets.ts"

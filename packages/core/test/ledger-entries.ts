@@ -1,7 +1,7 @@
 /** Journals of bills and decisions for the ledger's tests: `bills().respond({ write: 9 }).aside(1_000).respond({ read: 9 }).entries`. */
 
 import { manualClock, seededIds } from "../src/base/clock.ts"
-import type { RequestSource } from "../src/base/vocabulary.ts"
+import type { RequestSource } from "../src/base/enums.ts"
 import type { Decision, Entry } from "../src/journal/entries.ts"
 import type { Usage } from "../src/messages/messages.ts"
 

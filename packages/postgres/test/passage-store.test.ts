@@ -5,7 +5,7 @@ import pg from "pg"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import type { Question } from "../../core/src/recall/answer/ranking.ts"
 import { PassageIndex } from "../../core/src/recall/index/passage-index.ts"
-import { ServedIndex } from "../../core/src/recall/index/served-index.ts"
+import { RemoteIndex } from "../../core/src/recall/index/remote-index.ts"
 import type { Passage } from "../../core/src/recall/passages/passage.ts"
 import { needs } from "../../core/test/needs.ts"
 import { fuzz, RUNS } from "../../core/test/runs.ts"
@@ -63,8 +63,8 @@ const asked = fc.record({
 
 type QuestionSample = typeof asked extends fc.Arbitrary<infer Value> ? Value : never
 
-const questionOf = ({ text: words, context, isSaid, source, left }: QuestionSample): Question => ({
-  ...{ text: words, context, isSaid, now: NOW, limit: 20 },
+const questionOf = ({ text: words, context, isSaid: isDialogue, source, left }: QuestionSample): Question => ({
+  ...{ text: words, context, isDialogue, now: NOW, limit: 20 },
   ...(source === undefined ? {} : { source }),
   ...(left === undefined ? {} : { exclude: { sources: new Set([left]) } }),
 })
@@ -88,7 +88,7 @@ for (const { which, needed } of size([newest], [newest, oldest]))
     const shelfOf = (tenant: string, project = "p") =>
       postgresStore({ pool: pool!, tenant }).passages!({ project, tokens: 1 })
 
-    async function sameAnswers(served: ServedIndex, { index, question }: { index: PassageIndex; question: Question }) {
+    async function sameAnswers(served: RemoteIndex, { index, question }: { index: PassageIndex; question: Question }) {
       const [here, there] = [index.search(question), await served.search(question)]
       expect(there).toEqual(here)
       expect(await served.around(there.found, 3)).toEqual(index.around(here.found, 3))
@@ -102,7 +102,7 @@ for (const { which, needed } of size([newest], [newest, oldest]))
           async (changes, questions) => {
             const tenant = randomUUID()
             const index = new PassageIndex(":memory:")
-            const served = new ServedIndex(shelfOf(tenant))
+            const served = new RemoteIndex(shelfOf(tenant))
             const marks = new Map<string, string>()
             let [steps, hours] = [0, 0]
             for (const each of changes) {
@@ -125,7 +125,7 @@ for (const { which, needed } of size([newest], [newest, oldest]))
                     blocks: `${at}`,
                     kind: one.kind as Passage["kind"],
                   },
-                  isSaid: one.kind === "user" || one.kind === "assistant",
+                  isDialogue: one.kind === "user" || one.kind === "assistant",
                   ...(one.label === undefined ? {} : { label: one.label }),
                   time: one.hours === 7 ? "" : new Date(START + hours * HOUR).toISOString(),
                   ...{ start: 100 * steps + at, length: one.text.length * 40, text: one.text },
@@ -137,8 +137,8 @@ for (const { which, needed } of size([newest], [newest, oldest]))
               expect(await served.extend(step)).toBe(true)
               marks.set(source, to)
             }
-            expect(await served.marks()).toEqual(marks)
-            const newcomer = new ServedIndex(shelfOf(tenant))
+            expect(await served.positions()).toEqual(marks)
+            const newcomer = new RemoteIndex(shelfOf(tenant))
             for (const one of questions) {
               await sameAnswers(served, { index, question: questionOf(one) })
               await sameAnswers(newcomer, { index, question: questionOf(one) })

@@ -12,7 +12,7 @@ import pg from "pg"
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest"
 import { fileStore } from "../../core/src/journal/file/file-store.ts"
 import { BlockReader } from "../../core/src/recall/block-texts.ts"
-import { RemoteIndex } from "../../core/src/recall/index/served-index.ts"
+import { RemoteIndex } from "../../core/src/recall/index/remote-index.ts"
 import { TOKENS_VERSION } from "../../core/src/recall/index/tokens.ts"
 import { type JournalSearch, journalSearchIn, removeJournalIndex } from "../../core/src/recall/journal-search.ts"
 import { has, needs } from "../../core/test/needs.ts"
@@ -206,10 +206,10 @@ describe("BEY-12 search", needs("postgres"), () => {
       const process = new RemoteIndex(older)
       const found = async () => (await process.search({ text: "heron", now: NOW })).found.length
       await index.extend({ ...step("2", "the walrus sleeps"), from: "1" })
-      expect([await found(), await process.marks()]).toEqual([1, new Map([["c", "1"]])])
+      expect([await found(), await process.positions()]).toEqual([1, new Map([["c", "1"]])])
       await aDayLater(tenant)
       await index.extend({ ...step("3", "the port is closed"), from: "2" })
-      expect([await found(), await process.marks()]).toEqual([0, new Map()])
+      expect([await found(), await process.positions()]).toEqual([0, new Map()])
       expect((await index.search({ text: "heron", now: NOW })).found).toHaveLength(1)
       // a process of the old version rebuilds it
       await process.extend(step("3", "the heron flies"))

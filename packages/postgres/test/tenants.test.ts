@@ -167,7 +167,7 @@ async function fill(store: Store, text = SECRET): Promise<void> {
     await journal.writeCheckpoint({ text })
     await journal.close()
   }
-  for (const place of PLACES) await store.memories(place).install([{ path: "a.md", text }])
+  for (const namespace of NAMESPACES) await store.memories(namespace).install([{ path: "a.md", text }])
   const mailbox = store.mailboxes(TEAM)
   await mailbox.join({ name: "b", conversation: text.replaceAll(" ", "-") })
   await mailbox.send({ from: "a", to: ["b"], content: { text } })
@@ -176,9 +176,9 @@ async function fill(store: Store, text = SECRET): Promise<void> {
   await store.permit({ project: PROJECT, name: "agents" }).take({ id: "a", max: 1 })
 }
 
-const PLACES = [
+const NAMESPACES = [
   { project: PROJECT },
-  { project: PROJECT, beside: "dreams" },
+  { project: PROJECT, collection: "dreams" },
   { shared: true },
   { agent: "reviewer", scope: "user" },
   { agent: "reviewer", scope: "local", project: PROJECT },
@@ -187,8 +187,8 @@ const PLACES = [
 /** All data that a tenant can reach with known names. */
 async function everything(store: Store): Promise<string> {
   const found: unknown[] = [await store.list(PROJECT), await store.list(PROJECT, { under: ADDRESS.id })]
-  for (const place of PLACES)
-    found.push(await store.memories(place).readAll({ folders: [undefined, ".history"], paths: ["a.md"] }))
+  for (const namespace of NAMESPACES)
+    found.push(await store.memories(namespace).readAll({ folders: [undefined, ".history"], paths: ["a.md"] }))
   const mailbox = store.mailboxes(TEAM)
   found.push(await mailbox.read(undefined), await mailbox.members(), await mailbox.last("a"))
   found.push(await store.log({ project: PROJECT, name: "callers" }).read())

@@ -6,14 +6,14 @@
 export type JsonSchema = Readonly<Record<string, unknown>>
 
 export interface SampleOptions {
-  /** Strings without a rule of their own are these words. */
+  /** The text of strings without a rule of their own. */
   readonly words: string
-  /** Whether objects also get the properties they may leave out. */
+  /** Whether objects also get their optional properties. */
   readonly optional: boolean
 }
 
-const DEEPEST = 24 // levels; a schema that requires itself without end has no value
-const DEEPEST_OPTIONAL = 4 // levels of what may be left out, so a tree that refers to itself stays small
+const MAX_DEPTH = 24 // levels; a schema that requires itself recursively has no value
+const MAX_OPTIONAL_DEPTH = 4 // levels of optional properties, so that a recursive tree stays small
 const FORMATS: Readonly<Record<string, string>> = {
   "date-time": "2026-01-01T00:00:00Z",
   date: "2026-01-01",
@@ -45,7 +45,7 @@ const CANDIDATES = [
   "",
 ]
 
-/** Thrown inside: this branch of the schema has no value, and another one is tried. */
+/** Thrown internally: this branch of the schema has no value, and another one is tried. */
 class NoValue extends Error {}
 
 /** A value that fits the schema, or `undefined` if none was found. */
@@ -68,7 +68,7 @@ class Sampler {
   }
 
   sample(given: unknown, depth: number): unknown {
-    if (given === false || depth > DEEPEST) throw new NoValue()
+    if (given === false || depth > MAX_DEPTH) throw new NoValue()
     const schema = this.flatten(given, depth)
     if ("const" in schema) return schema.const
     if (Array.isArray(schema.enum)) return schema.enum.find((value) => value !== null) ?? schema.enum[0]
@@ -93,7 +93,7 @@ class Sampler {
 
   /** The schema with `$ref` and `allOf` resolved. */
   private flatten(given: unknown, depth: number): JsonSchema {
-    if (depth > DEEPEST) throw new NoValue()
+    if (depth > MAX_DEPTH) throw new NoValue()
     const { $ref, allOf, ...own } = record(given)
     const parts = [
       ...(typeof $ref === "string" ? [this.flatten(this.resolve($ref), depth + 1)] : []),
@@ -135,7 +135,7 @@ class Sampler {
     for (const name of new Set([...Object.keys(properties), ...required])) {
       if (required.has(name)) {
         value[name] = this.sample(properties[name] ?? record(schema.additionalProperties), depth + 1)
-      } else if (this.options.optional && depth < DEEPEST_OPTIONAL) {
+      } else if (this.options.optional && depth < MAX_OPTIONAL_DEPTH) {
         this.attempt(() => {
           value[name] = this.sample(properties[name], depth + 1)
         })
@@ -150,7 +150,7 @@ class Sampler {
   private array(schema: JsonSchema, depth: number): unknown[] {
     const min = numberOf(schema.minItems) ?? 0
     const tuple = Array.isArray(schema.prefixItems) ? schema.prefixItems : []
-    const wanted = depth < DEEPEST_OPTIONAL && this.options.optional ? Math.max(1, min) : min
+    const wanted = depth < MAX_OPTIONAL_DEPTH && this.options.optional ? Math.max(1, min) : min
     const count = Math.min(Math.max(wanted, tuple.length), numberOf(schema.maxItems) ?? Number.POSITIVE_INFINITY)
     const items: unknown[] = []
     for (let index = 0; index < count; index++) {
@@ -185,7 +185,7 @@ class Sampler {
   }
 }
 
-/** Joins two schemas that both apply. Where both say something, the narrower list or the second one counts. */
+/** Joins two schemas that both apply. Where both define a keyword, the narrower list or the second schema wins. */
 function merge(first: JsonSchema, second: JsonSchema): JsonSchema {
   const merged: Record<string, unknown> = { ...first, ...second }
   if (first.properties || second.properties) {
@@ -220,7 +220,7 @@ function numberFor(schema: JsonSchema): number {
   return max !== undefined && up > max ? Math.floor(value / step) * step : up
 }
 
-/** Items that must differ: texts and numbers count on, anything else stays. */
+/** Makes items differ: texts and numbers are counted up, anything else stays. */
 function distinct(item: unknown, index: number): unknown {
   if (index === 0) return item
   return typeof item === "string" ? `${item} ${index + 1}` : typeof item === "number" ? item + index : item

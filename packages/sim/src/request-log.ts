@@ -1,8 +1,8 @@
-/** The request log: one entry per request, and the line a person reads. It contains no keys and no prompts. */
+/** The request log: one entry per request, and a readable line for it. It contains no keys and no prompts. */
 
-import { grouped } from "@strata/core/base"
+import { formatNumber } from "@strata/core/base"
 
-const KEPT = 1000 // entries
+const MAX_ENTRIES = 1000 // entries
 
 export interface LogEntry {
   readonly at: number
@@ -11,7 +11,7 @@ export interface LogEntry {
   readonly path: string
   readonly status: number
   readonly model?: string
-  /** Of the answer. */
+  /** The id of the response message. */
   readonly messageId?: string
   readonly stream?: boolean
   readonly input?: { readonly uncached: number; readonly read: number; readonly written: number }
@@ -33,12 +33,13 @@ export class RequestLog {
 
   add(entry: LogEntry): void {
     this.kept.push(entry)
-    if (this.kept.length > 2 * KEPT) this.kept = this.kept.slice(-KEPT) // not each time: that would copy a thousand entries
+    // trimmed only now and then, because trimming copies a thousand entries
+    if (this.kept.length > 2 * MAX_ENTRIES) this.kept = this.kept.slice(-MAX_ENTRIES)
     this.onLine?.(toLine(entry))
   }
 
   entries(): readonly LogEntry[] {
-    return this.kept.slice(-KEPT)
+    return this.kept.slice(-MAX_ENTRIES)
   }
 }
 
@@ -52,7 +53,7 @@ function toLine(entry: LogEntry): string {
     model,
     stream ? "stream" : undefined,
     input && describeInput(input),
-    output === undefined ? undefined : `out ${grouped(output)}`,
+    output === undefined ? undefined : `out ${formatNumber(output)}`,
     stopReason,
     dollars === undefined ? undefined : `$${dollars.toFixed(4)}`,
     fault && `[${fault}]`,
@@ -62,6 +63,8 @@ function toLine(entry: LogEntry): string {
 }
 
 function describeInput({ uncached, read, written }: NonNullable<LogEntry["input"]>): string {
-  const cached = [read > 0 && `${grouped(read)} read`, written > 0 && `${grouped(written)} written`].filter(Boolean)
-  return `in ${grouped(uncached + read + written)}${cached.length > 0 ? ` (${cached.join(", ")})` : ""}`
+  const cached = [read > 0 && `${formatNumber(read)} read`, written > 0 && `${formatNumber(written)} written`].filter(
+    Boolean,
+  )
+  return `in ${formatNumber(uncached + read + written)}${cached.length > 0 ? ` (${cached.join(", ")})` : ""}`
 }

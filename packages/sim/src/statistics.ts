@@ -1,9 +1,9 @@
-/** What a simulator has done since it started: requests, tokens by price, and what they would have cost. */
+/** Totals of a simulator since it started: requests, tokens by price, and what they would have cost. */
 import type { ModelFacts, ModelPrice } from "@strata/core/tokens"
 import type { TokenUsage, Usage } from "./wire.ts"
 
 const PER_MILLION = 1_000_000
-const WEB_SEARCH_DOLLARS = 0.01 // each; fetches cost only their tokens
+const WEB_SEARCH_DOLLARS = 0.01 // per search; fetches cost only their tokens
 
 export interface Tally {
   readonly requests: number
@@ -21,7 +21,7 @@ export interface Statistics {
   readonly byModel: Readonly<Record<string, Tally>>
   /** Number of requests that ended in an error, by error type. */
   readonly errors: Readonly<Record<string, number>>
-  /** Requests to count_tokens. */
+  /** Number of requests to count_tokens. */
   readonly counted: number
 }
 
@@ -40,7 +40,7 @@ export class StatisticsKeeper {
   private readonly errors = new Map<string, number>()
   private counted = 0
 
-  /** Counts an answered request. If it compacted, every iteration is billed. A batch costs less: `priceFactor`. */
+  /** Counts an answered request. If it compacted, every iteration is billed. `priceFactor` is lower for a batch. */
   answered(model: ModelFacts, usage: Usage, priceFactor = 1): void {
     const before = this.tallies.get(model.id) ?? NOTHING
     const { requests, unpricedRequests } = before

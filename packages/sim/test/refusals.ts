@@ -1,10 +1,10 @@
-/** Parts to build refused bodies from, and a client that expects a refusal. */
+/** Builders of refused bodies, and a client that expects a refusal. */
 import Anthropic from "@anthropic-ai/sdk"
 import type { Simulator } from "../src/start.ts"
 import { client, hello } from "./simulator.ts"
 
-export interface Refused {
-  /** The name of a rule, or what the schema or the headers refuse. */
+export interface RefusalCase {
+  /** The name of a rule, or a restriction of the schema or the headers. */
   readonly refused: string
   readonly body: Record<string, unknown>
   readonly message: string
@@ -38,8 +38,8 @@ export const image = (data: string, media_type = "image/png") => ({
   source: { type: "base64", media_type, data },
 })
 
-/** The error a request gets. Throws if the request is accepted. */
-export async function refusal(sim: Simulator, { body, betas, headers = {}, count }: Refused) {
+/** The error of a request. Throws if the request is accepted. */
+export async function refusal(sim: Simulator, { body, betas, headers = {}, count }: RefusalCase) {
   const api = client(sim).beta.messages
   const params = { ...body, ...(betas && { betas }) } as never
   const sent = count ? api.countTokens(params, { headers }) : api.create(params, { headers, timeout: 10_000 })

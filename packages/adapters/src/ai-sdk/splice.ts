@@ -1,6 +1,6 @@
 /**
- * Several answers as one: what the program sees where its model asked a tool of ours in between. The calls of that tool are left out, parts
- * have ids of their own, and one end has the output of all rounds.
+ * Merges several responses into one, for a program whose model called a Strata tool in between. Calls of that tool are omitted, parts get
+ * unique ids, and the merged response has one end with the output tokens of all rounds.
  */
 import type { CallOptions, FinishPart, StreamPart } from "@strata/core/ai-sdk"
 
@@ -8,7 +8,7 @@ type Usage = FinishPart["usage"]
 type Held = Extract<StreamPart, { type: `text-${string}` }>
 
 export interface SpliceOptions {
-  /** A tool of ours. */
+  /** A tool of Strata. */
   readonly hiddenTool: string | undefined
   readonly params: Pick<CallOptions, "responseFormat">
 }
@@ -17,7 +17,7 @@ export class Splice {
   readonly #hiddenTool: string | undefined
   readonly #isJson: boolean
   readonly #hiddenCalls = new Set<string>()
-  /** What a stream has once. */
+  /** Kinds of parts that a stream contains once. */
   readonly #once = new Set<string>()
   readonly #usedIds = new Set<string>()
   #ids = new Map<string, string>()
@@ -33,7 +33,7 @@ export class Splice {
     this.#isJson = hiddenTool !== undefined && params.responseFormat?.type === "json"
   }
 
-  /** What the program sees of a part. */
+  /** The parts that the program receives for a part of the model. */
   take(part: StreamPart): readonly StreamPart[] {
     if (part.type === "finish") {
       this.#finish = part
@@ -41,27 +41,27 @@ export class Splice {
     }
     if (part.type === "raw" && this.#hiddenTool !== undefined) {
       const before = this.#released()
-      this.#raw = part // it comes before the parts that were read from it
+      this.#raw = part // it precedes the parts that were parsed from it
       return before
     }
     if (this.#isHidden(part)) {
       this.#raw = undefined
       return []
     }
-    if (part.type === "error") this.#raw = undefined // it may be the begin of a call of ours
+    if (part.type === "error") this.#raw = undefined // it may be the start of a call to Strata's tool
     return [...this.#released(), ...this.#seen(part)]
   }
 
-  /** The round asked our tool: the next one continues it. */
+  /** Starts the next round, which continues a response that called only Strata's tool. */
   nextRound(): void {
     this.#usage = this.#total()
     this.#finish = undefined
     this.#raw = undefined
-    this.#held = undefined // words before a call are no part of the JSON
+    this.#held = undefined // text before a call is not part of the JSON
     this.#ids = new Map()
   }
 
-  /** The last round is over. */
+  /** Ends the last round. */
   end(): readonly StreamPart[] {
     const held: readonly StreamPart[] = this.#held ?? []
     this.#held = undefined
@@ -73,7 +73,7 @@ export class Splice {
     ]
   }
 
-  /** An answer without calls that the program sees did not end with calls. */
+  /** If the program sees no calls, the response must not end with `tool-calls`. */
   #reason({ finishReason }: FinishPart): FinishPart["finishReason"] {
     const isOurs = this.#asked && this.#callsOfProgram === 0
     return isOurs && finishReason.unified === "tool-calls" ? { unified: "stop", raw: finishReason.raw } : finishReason
@@ -109,7 +109,7 @@ export class Splice {
   #isOfHidden(id: string, name: string): boolean {
     this.#asked ||= name === this.#hiddenTool
     if (name === this.#hiddenTool) this.#hiddenCalls.add(id)
-    else this.#hiddenCalls.delete(id) // some providers begin to count again with each answer
+    else this.#hiddenCalls.delete(id) // some providers restart their numbering with each response
     return name === this.#hiddenTool
   }
 
@@ -142,7 +142,7 @@ export class Splice {
     return [part]
   }
 
-  /** Providers count the parts of an answer, and begin again with the next. */
+  /** Makes the ids of parts unique, because providers number the parts of each response separately. */
   #id(kind: string, id: string): string {
     const key = `${kind} ${id}`
     const known = this.#ids.get(key)
@@ -154,7 +154,7 @@ export class Splice {
     return own
   }
 
-  /** Where the program wants JSON, any other text is held until it is known that no call follows it. */
+  /** If the program expects JSON, holds other text back until it is clear that no call follows. */
   #text(part: Held): readonly StreamPart[] {
     if (!this.#isJson || this.#held === undefined) {
       if (!this.#isJson || part.type !== "text-start") return [part]
@@ -170,7 +170,7 @@ export class Splice {
   }
 }
 
-/** The output of both, and the input of the last. */
+/** The output tokens of both, and the input tokens of the last. */
 function added(before: Usage | undefined, last: Usage): Usage {
   if (!before) return last
   const sum = (field: keyof Usage["outputTokens"]) => plus(before.outputTokens[field], last.outputTokens[field])

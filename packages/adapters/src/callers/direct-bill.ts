@@ -1,8 +1,8 @@
 /**
- * What a client's own requests would have cost without us. As long as the server gets the client's own list with the client's own marks, that
- * is what it says. From then on the client's list is measured by what the server counts for ours: what is new is the same in both. Its cache
- * is followed as the server would keep it, for as long as it lives. A list that no longer fits is compacted, as every client does. From
- * there on it is an estimate of what a client would do: the report says so.
+ * Estimates what a client's requests would have cost without Strata. As long as the server receives the client's own list with its own
+ * breakpoints, this is the actual cost. From then on, the list is measured with the server's counts for Strata's requests, because new
+ * messages are the same in both. Its cache is simulated with the server's rules and lifetimes. A list that no longer fits is compacted, as
+ * every client does. From there on it is an estimate of a client's behavior, as the report states.
  */
 
 import type { TokenCounts, Usage } from "@strata/core"
@@ -15,23 +15,23 @@ import type { Body } from "./plan.ts"
 
 export const LIVES = { "5m": 5 * 60_000, "1h": 60 * 60_000 } as const
 const CLIENT_COMPACTS = 0.92 // of the window
-const AFTER_COMPACTION = 0.12 // of the list that is left then
+const AFTER_COMPACTION = 0.12 // of the remaining list
 const SUMMARY_TOKENS = 4_000
-const USUAL_BYTES = 3.6 // for a token, until the server has counted
+const USUAL_BYTES = 3.6 // bytes per token, until the server has counted
 
-/** A list of the client, and what it would have been for the server. */
+/** A list of the client, and how the server would have counted it. */
 interface Listed {
   readonly prompt: string
   readonly messages: readonly MeasuredMessage[]
   readonly bytes: number
   readonly at: number
-  /** What compactions of the client's own would have taken away is not in it. */
+  /** Tokens, without those that the client's own compactions would have removed. */
   readonly tokens: number
-  /** Those that the server would have in its cache. */
+  /** Tokens that the server would have cached. */
   readonly cached: number
 }
 
-/** What the server got in the place of a list, and counted for it. */
+/** Bytes of the request sent instead of a list, and the tokens that the server counted. */
 interface Counted {
   readonly bytes: number
   readonly tokens: number
@@ -40,7 +40,7 @@ interface Counted {
 interface Answered {
   readonly at: number
   readonly usage: Usage
-  /** What the server got. */
+  /** The body that the server received. */
   readonly sent: Body
 }
 
@@ -51,7 +51,7 @@ export class DirectBill {
   #last: Listed | undefined
   #ours: Counted | undefined
   #perToken = USUAL_BYTES
-  /** Every request so far was the client's own. */
+  /** Whether every request so far was the client's own. */
   #isExact = true
 
   constructor(facts: ModelFacts) {
@@ -67,12 +67,12 @@ export class DirectBill {
     return this.#total
   }
 
-  /** `undefined` where the price is unknown. */
+  /** `undefined` if the price is unknown. */
   get dollars(): number | undefined {
     return this.#facts.price ? this.#dollars : undefined
   }
 
-  /** The request as the client would have sent it at this time. */
+  /** Adds a request as the client would have sent it at this time. */
   add(own: Body, { at, usage, sent }: Answered): void {
     const counted = tokenCounts(usage)
     const ours = { bytes: sizeOf(sent), tokens: inputTokens(counted) }
@@ -88,7 +88,7 @@ export class DirectBill {
     if (tokens > this.#facts.window * CLIENT_COMPACTS) this.#compact(this.#last)
   }
 
-  /** What the list has more than the one before is in our request too, unless something was decided about it. */
+  /** Tokens of the list. Content that it adds to the previous list is also new in Strata's request, unless a decision changed it. */
   #tokensOf(list: List, ours: Counted): number {
     const [last, before] = [this.#last, this.#ours]
     if (!last || !before) return Math.round(list.bytes / this.#perToken)
@@ -108,7 +108,7 @@ export class DirectBill {
     const cacheable = !isServed ? 0 : isAutomatic || inMessages > 0 ? tokens : inPrompt > 0 ? prompt : 0
     const last = this.#last
     const lives = last && at - last.at <= LIVES[lifetime]
-    // what the server had before this process, it would have had for the client too
+    // a cache from before this process would have existed for the client too
     const known = last
       ? lives
         ? (last.cached * commonBytes(last, list)) / last.bytes
@@ -160,7 +160,7 @@ function listOf(body: Body): List {
 
 const promptOf = ({ system, tools }: Body): string => JSON.stringify([unmarked(system), unmarked(tools)])
 
-/** Bytes that both begin with. */
+/** Length of the common beginning, in bytes. */
 function commonBytes(last: Listed, now: List): number {
   if (last.prompt !== now.prompt) return 0
   let length = Buffer.byteLength(now.prompt)
@@ -171,7 +171,7 @@ function commonBytes(last: Listed, now: List): number {
   return length
 }
 
-/** Bytes of a body, marks aside. */
+/** Size of a body in bytes, without cache breakpoints. */
 function sizeOf(body: Body): number {
   const listed = Array.isArray(body.messages) ? body.messages : []
   return listed.reduce(

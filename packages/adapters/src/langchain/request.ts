@@ -1,4 +1,4 @@
-/** A call of a chat model as a request of the Messages API. */
+/** Converts a call of a chat model to a request of the Messages API. */
 import type { Body, CallerRequest } from "../callers/plan.ts"
 import { type LastCall, paramsOf } from "./own-model.ts"
 import {
@@ -19,14 +19,14 @@ export interface LangChainRequest extends CallerRequest, LastCall {}
 export interface Call {
   readonly model: ChatModel
   readonly input: unknown
-  /** With what the tools were bound with. */
+  /** Includes the options that the tools were bound with. */
   readonly options: CallOptions
-  /** The tools before the model's package gave them its shape. */
+  /** The tools before the model's package converted them. */
   readonly tools: readonly unknown[]
   readonly conversation?: string | undefined
 }
 
-/** `undefined`: what is asked cannot be a request of the Messages API. */
+/** `undefined` if the call cannot be expressed as a request of the Messages API. */
 export function requestOf({ model, input, options, tools, conversation }: Call): LangChainRequest | undefined {
   if (!Array.isArray(input) || !input.every(isMessage)) return undefined
   const dialect = dialectOf(model)
@@ -70,8 +70,8 @@ const toolNames = ({ tools }: Body): readonly string[] =>
     : []
 
 /**
- * The thread of the configuration. An agent inside a graph or a tool runs in the thread of the outer one: the names of the nodes on the way
- * tell it apart.
+ * Identifies the conversation by the thread of the configuration. An agent inside a graph or a tool runs in the outer agent's thread: the
+ * names of the enclosing nodes distinguish it.
  */
 function identityIn(
   { configurable = {} }: CallOptions,

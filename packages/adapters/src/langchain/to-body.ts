@@ -1,11 +1,12 @@
 /**
- * Messages, prompt and tools of LangChain as a body of the Messages API. Each message is one of the body, but the results of one round of
- * calls are together, as the API wants them. What only the provider's package reads is kept on the first block.
+ * Converts messages, prompt and tools of LangChain to a body of the Messages API. Each message becomes one message of the body, except that
+ * the results of one round of calls are combined, as the API requires. Fields that only the provider's package reads are stored on the
+ * first block.
  */
 import { blockOf } from "./parts.ts"
 import { type Dialect, type Fields, isRecord, kindOf, type LangChainMessage, present, type ToolCall } from "./shapes.ts"
 
-/** Where a message keeps what the Messages API has no place for. */
+/** Field for parts of a message that the Messages API cannot represent. */
 export const KEPT = "langchain_message"
 
 export interface BodyMessage {
@@ -18,7 +19,7 @@ export interface Translated {
   readonly messages: readonly BodyMessage[]
 }
 
-/** `undefined`: the list has a message that no request of the Messages API can have. It is sent as it is. */
+/** `undefined` if the list contains a message that the Messages API does not support. The list is then sent unchanged. */
 export function toBody(list: readonly LangChainMessage[], dialect: Dialect): Translated | undefined {
   const [first, ...others] = list
   const isPrompt = first !== undefined && kindOf(first) === "system"
@@ -46,7 +47,7 @@ const asText = (part: unknown): Fields => (isRecord(part) ? part : { type: "text
 
 const translated = new WeakMap<object, Map<Dialect, BodyMessage>>()
 
-/** Of each message once: those that came before are the same objects again. */
+/** Converts each message once: earlier messages are the same objects again. */
 function bodyMessage(message: LangChainMessage, dialect: Dialect): BodyMessage {
   const known = translated.get(message)
   const before = known?.get(dialect)
@@ -57,7 +58,7 @@ function bodyMessage(message: LangChainMessage, dialect: Dialect): BodyMessage {
   return made
 }
 
-/** A program may give a message other content. */
+/** Contents at the time of conversion, to detect that a program has replaced them. */
 const sources = new WeakMap<BodyMessage, { readonly content: unknown; readonly calls: unknown }>()
 const isAsBefore = ({ content, tool_calls }: LangChainMessage, made: BodyMessage): boolean => {
   const source = sources.get(made)
@@ -76,7 +77,7 @@ function newBodyMessage(message: LangChainMessage, dialect: Dialect): BodyMessag
   }
 }
 
-/** An answer's blocks, as the API gave them: with its calls. */
+/** The blocks of a response, with its calls, as the API returned them. */
 export function answerContent(message: LangChainMessage, dialect: Dialect): readonly Fields[] {
   const calls = message.tool_calls ?? []
   const parts = typeof message.content === "string" ? textBlocks(message.content) : listed(message.content)
@@ -88,7 +89,7 @@ export function answerContent(message: LangChainMessage, dialect: Dialect): read
 
 const CALLS: ReadonlySet<string> = new Set(["tool_use", "tool_call", "tool_call_chunk", "input_json_delta"])
 
-/** A call is known by its id. While it streams its input is a text, and pieces of it are parts of their own. */
+/** Converts a call, which is identified by its id. While streaming, its input is a text, and fragments of it are separate parts. */
 function callOrBlock(
   part: unknown,
   { calls, dialect }: { readonly calls: readonly ToolCall[]; readonly dialect: Dialect },
@@ -133,7 +134,7 @@ const isResults = ({ role, content }: BodyMessage): boolean =>
 const blocksIn = ({ content }: BodyMessage): readonly Fields[] =>
   typeof content === "string" ? textBlocks(content) : content
 
-/** Claude gets nothing but blocks. Packages of other providers also read other fields. */
+/** Stores fields that packages of other providers read. Claude receives only blocks. */
 function keeping(blocks: readonly Fields[], message: LangChainMessage, dialect: Dialect): readonly Fields[] {
   if (dialect === "anthropic") return blocks
   const { name, additional_kwargs, response_metadata, id } = message
@@ -142,7 +143,7 @@ function keeping(blocks: readonly Fields[], message: LangChainMessage, dialect: 
   const hasCalls = (message.tool_calls?.length ?? 0) > 0
   const kept = present({
     ...(kind === "system" ? { kind } : {}),
-    // an agent names its answers after itself, later than we see them
+    // an agent sets the name of its responses after its own, later than this conversion
     ...(kind === "ai" ? { id, response_metadata } : { name }),
     additional_kwargs: raw === undefined || hasCalls ? kwargs : additional_kwargs,
   })
@@ -151,7 +152,7 @@ function keeping(blocks: readonly Fields[], message: LangChainMessage, dialect: 
   return [{ ...first, [KEPT]: kept }, ...others]
 }
 
-/** Definitions as the API has them, of whatever a model takes. Schemas that are objects of a library are left out. */
+/** Converts any tool form to a definition of the API. Schemas that are objects of a library are omitted. */
 export const toolDefinition = (tool: unknown): Fields => {
   if (!isRecord(tool)) return { name: "", input_schema: NO_SCHEMA }
   if ("input_schema" in tool || (typeof tool.type === "string" && !isRecord(tool.function))) return tool

@@ -1,4 +1,4 @@
-/** Looks up what the word at the cursor can become, beside the typing: own commands after `/`, files after `@`. */
+/** Looks up completions for the word at the cursor in the background: custom commands after `/`, files after `@`. */
 import { dirname, normalize } from "node:path/posix"
 import { type OfferedCommand, type Trigger, triggerAt } from "./completion.ts"
 import type { CustomCommand } from "./custom-commands.ts"
@@ -15,9 +15,9 @@ export interface CompleterOptions {
 
 export class Completer {
   readonly #parts: CompleterOptions
-  /** The word that was looked up last. */
+  /** The last word that was looked up. */
   #word = ""
-  /** There are more files than were found. A directory that is typed out is then searched by itself. */
+  /** True if the search stopped before all files were found. A directory in the typed path is then searched separately. */
   #isPartial = false
 
   constructor(parts: CompleterOptions) {
@@ -45,19 +45,19 @@ export class Completer {
       return
     }
     const { files, isPartial } = await filesBelow(below)
-    if (word !== this.#word) return // another search is under way
+    if (word !== this.#word) return // another search has started
     this.#isPartial ||= isPartial
     store.dispatch({ type: "completion", change: { files } })
   }
 }
 
-/** The directory of a path as it is typed. Only those below the working directory are searched. */
+/** The directory of the typed path. Only directories below the working directory are searched. */
 function directoryIn(typed: string): string {
   const directory = normalize(dirname(typed))
   return /^(?:\.\.|\/|~)/.test(directory) ? "." : directory
 }
 
-/** By the shortest name that runs them: of two with the same name, the later one needs its folders. */
+/** Custom commands by the shortest name that is still free: a later command with the same name needs its full name. */
 export function withUnusedNames(
   own: readonly CustomCommand[],
   builtIn: readonly OfferedCommand[],

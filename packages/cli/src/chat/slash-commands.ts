@@ -36,7 +36,7 @@ import { resume } from "./resume-command.ts"
 import { showStatus } from "./status-panel.ts"
 import { showTasks } from "./tasks-panel.ts"
 
-// Puts a text on the person's clipboard: through the terminal (OSC 52), and with a program of the system where there is one.
+// Puts a text on the user's clipboard: through the terminal (OSC 52), and with a program of the system where there is one.
 
 const MAX_BYTES = 74_994 // what xterm takes in one sequence; many terminals drop a longer one
 const PROGRAM_TIMEOUT_MS = 3_000 // for a program that waits for a display
@@ -127,8 +127,8 @@ export function describeCopy(text: string, { byTerminal, program }: CopyResult):
 
 // `/init`: the agent writes the project's instruction file, or improves the one that is there.
 
-export async function init(target: CommandTarget, wish: string): Promise<void> {
-  await target.send(initPrompt({ directory: target.place.cwd, wish }), `/init ${wish}`.trim())
+export async function init(target: CommandTarget, request: string): Promise<void> {
+  await target.send(initPrompt({ directory: target.place.cwd, request }), `/init ${request}`.trim())
 }
 
 // `/rewind`: asks for the message to go back to, says what happens to files, and hands the choice to the chat.

@@ -28,7 +28,7 @@ import { parseMemory } from "../memory/topic-file.ts"
 import type { RateLimit } from "../model/model.ts"
 import { formatFullDiff } from "../tools/files/file-diff.ts"
 import type { Tool } from "../tools/tool.ts"
-import type { Ground } from "./ground.ts"
+import type { AgentEnvironment } from "./agent-environment.ts"
 import type { SingleAgentOptions } from "./options.ts"
 import { isInside, type PermissionPolicy } from "./permissions/permission-policy.ts"
 
@@ -38,12 +38,12 @@ const MEMORY_TOOL = "Memory"
 const VERDICTS = { auto: "allow", ask: "ask", "read-only": "deny" } as const
 
 /** Exempts the memory directory from the files that no tool may write. */
-export function memoryRights({ directory, mode }: ProjectMemory): Pick<PermissionPolicy, "memory"> {
+export function memoryPermissions({ directory, mode }: ProjectMemory): Pick<PermissionPolicy, "memory"> {
   return directory === undefined ? {} : { memory: { directory, writes: VERDICTS[mode] } }
 }
 
 /** Asks the user to approve a memory that an extraction proposes. */
-export function confirming(
+export function confirmWithUser(
   askPermission: NonNullable<SingleAgentOptions["askPermission"]>,
   { directory, bank }: ProjectMemory,
 ): ConfirmMemory {
@@ -67,7 +67,7 @@ export function confirming(
 }
 
 /** A memory that was saved at the user's request. */
-export interface Remembered {
+export interface RememberResult {
   /** File name in the memory directory. */
   readonly file: string
   readonly type: MemoryType
@@ -76,22 +76,22 @@ export interface Remembered {
 }
 
 export class AgentMemory {
-  readonly #ground: Ground
+  readonly #environment: AgentEnvironment
   readonly #whenOpen: WhenOpen
   readonly #openEnded: (() => Promise<void>)[] = []
   #hasReported = false
 
-  constructor(ground: Ground, whenOpen: WhenOpen) {
-    this.#ground = ground
+  constructor(ground: AgentEnvironment, whenOpen: WhenOpen) {
+    this.#environment = ground
     this.#whenOpen = whenOpen
   }
 
   get #memory(): ProjectMemory | undefined {
-    return this.#ground.memory
+    return this.#environment.memory
   }
 
   get #mode(): MemoryMode {
-    return this.#ground.settings.memory
+    return this.#environment.settings.memory
   }
 
   get #conversation(): Conversation {
@@ -131,7 +131,7 @@ export class AgentMemory {
   }
 
   /** Lets a file tool of the agent write a memory, and records the change. The remarks state what was not accepted. */
-  async writing<T>(
+  async runWrite<T>(
     file: string,
     write: () => Promise<T>,
   ): Promise<{ readonly output: T; readonly remarks: readonly string[] }> {
@@ -152,7 +152,7 @@ export class AgentMemory {
     // read directly, because the bank would record the new text without its source
     const text = await readFile(join(directory!, file), "utf8").catch(() => undefined)
     const notTaken = (await copy?.installChanges())?.find(({ path }) => path === file)
-    if (notTaken) return [`${file} was not kept: ${NOT_KEPT[notTaken.why]}`]
+    if (notTaken) return [`${file} was not kept: ${NOT_KEPT[notTaken.reason]}`]
     if (text === undefined) return []
     const facts = { created: "", source: { saidBy: "agent" as const } }
     const memory = await parseMemory({ file, text, facts })
@@ -218,7 +218,7 @@ export class AgentMemory {
 
   /** Files of the project's memory if memory is off. */
   #unused(): MemoryFiles {
-    const { store, project, owner = localUser } = this.#ground
+    const { store, project, owner = localUser } = this.#environment
     return projectMemories({ store, project, owner })
   }
 
@@ -231,8 +231,8 @@ export class AgentMemory {
   }
 
   /** Saves a memory at the user's request. */
-  async remember(text: string): Promise<Remembered> {
-    if (this.#ground.owner === undefined)
+  async remember(text: string): Promise<RememberResult> {
+    if (this.#environment.owner === undefined)
       throw notRemembered("this conversation has no owner", 'Give the option "memory" one to keep something.')
     if (!this.#memory || this.#mode === "read-only") {
       throw notRemembered(`the setting memory is "${this.#mode}"`, 'Set memory to "auto" or "ask" to keep something.')
@@ -268,14 +268,14 @@ const unconfirmed = (memory: Memory, source: MemorySource, refused: readonly Mem
       ]
 
 /** Memory problems to report at opening: missing memory, and stores that the agent's tools can read. */
-export function memoryProblems(ground: Ground, tools: readonly Tool[]): readonly string[] {
+export function memoryProblems(ground: AgentEnvironment, tools: readonly Tool[]): readonly string[] {
   const { notices = [], withoutCopy } = ground.memory ?? {}
   const copy = withoutCopy === undefined ? [] : [withoutCopy]
   return [...unremembered(ground), ...notices, ...withinReach(ground, tools), ...copy]
 }
 
 /** Warns users who configured memory explicitly that nothing is remembered. */
-function unremembered({ loaded, settings, owner }: Ground): readonly string[] {
+function unremembered({ loaded, settings, owner }: AgentEnvironment): readonly string[] {
   const isWanted = "memory" in loaded.origins && settings.memory !== "off" && !settings.off
   if (!isWanted) return []
   return owner === undefined ? [NO_OWNER] : []
@@ -287,7 +287,7 @@ const NO_OWNER =
 const SEARCHING = new Set(["Read", "Grep", "Glob", "Bash"])
 
 /** Warns if the store is inside the project, where search tools could read other owners' data. */
-function withinReach({ owner, root, cwd }: Ground, tools: readonly Tool[]): readonly string[] {
+function withinReach({ owner, root, cwd }: AgentEnvironment, tools: readonly Tool[]): readonly string[] {
   if (typeof owner !== "string" || !isInside(root, cwd) || !tools.some(({ name }) => SEARCHING.has(name))) return []
   return [
     `The tools of this agent can read what other owners keep: the option "dir" (${root}) is inside the project. Choose a directory outside it.`,

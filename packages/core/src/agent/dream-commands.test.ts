@@ -2,10 +2,10 @@ import { mkdirSync, symlinkSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { describe, expect, test } from "vitest"
 import { scratchDirectory } from "../../test/tool-context.ts"
-import { judgeReading } from "./dream-tools.ts"
+import { judgeReadOnlyLine } from "./dream-tools.ts"
 import { commandFacts } from "./tools/shell/command/command-facts.ts"
 
-/** A project, a copy of the memory, transcripts, and something outside that must stay unread. */
+/** Creates a project, a memory copy, transcripts, and a file outside that must remain unread. */
 function place() {
   const top = scratchDirectory()
   const [project, memory, journals, outside] = ["project", "memory", "journals", "outside"].map((name) => {
@@ -28,7 +28,7 @@ function place() {
   symlinkSync(outside, join(project, "way-out"))
   symlinkSync(join(outside, "secret"), join(memory, "linked.md"))
   const judge = (line: string) =>
-    judgeReading(commandFacts(line, { directory: project, env: { HOME: outside, PATH: "/usr/bin:/bin" } }), {
+    judgeReadOnlyLine(commandFacts(line, { directory: project, env: { HOME: outside, PATH: "/usr/bin:/bin" } }), {
       directories: [project, memory, journals],
       transcripts: [journals],
     })
@@ -139,7 +139,7 @@ const ESCAPES: readonly (string | ((at: Place) => string))[] = [
   "ls $x[0]",
   "ls $@",
   "ls $_",
-  // commands in other places
+  // commands in other positions
   "rm README.md",
   "touch x",
   "ls; rm x",
@@ -223,7 +223,7 @@ const ESCAPES: readonly (string | ((at: Place) => string))[] = [
   "mv README.md x",
   "ln -s / x",
   "tar cf x .",
-  // names that look right
+  // names that look like allowed ones
   "./ls",
   "/bin/ls",
   "/usr/bin/cat README.md",

@@ -18,16 +18,22 @@ import { RECALL_TOOL } from "../tools/session/recall-source.ts"
 import type { OpenToolset } from "../tools/tool.ts"
 import { dollarsIn } from "../views/ledger/ledger.ts"
 import { Agent } from "./agent.ts"
+import { createAgentEnvironment, realDirectory } from "./agent-environment.ts"
 import { memoryProblems } from "./agent-memory.ts"
-import { countedModels } from "./counted-models.ts"
-import { type Base, type Equipment, equip } from "./equipment.ts"
-import { groundOf, realDirectory } from "./ground.ts"
-import type { Companions, SubAgentPlace } from "./loop/companions.ts"
+import { type AgentSetup, type AgentSetupInput, setUpAgent } from "./agent-setup.ts"
+import type { AgentLinks, SubAgentContext } from "./loop/agent-links.ts"
 import { CacheKeeper } from "./loop/keep-warm.ts"
+import {
+  createLateIntroductions,
+  createToolListing,
+  definitionSizes,
+  maySearchTools,
+  pendingFacts,
+} from "./loop/pending-notices.ts"
 import { ServerSampling } from "./loop/server-sampling.ts"
-import { definitionSizes, factsDue, introductionsOfLater, listingDue, maySearchTools } from "./loop/what-is-due.ts"
+import { meterModels } from "./metered-models.ts"
 import { checkAgentOptions, type SingleAgentOptions } from "./options.ts"
-import { openingMode } from "./permissions/opening-policy.ts"
+import { initialMode } from "./permissions/initial-permissions.ts"
 import { ruleProblems } from "./permissions/rules.ts"
 import { loadTrusted } from "./permissions/trust.ts"
 import { openTools } from "./tools/toolsets.ts"
@@ -38,7 +44,7 @@ export async function openAgent(options: SingleAgentOptions): Promise<Agent> {
   return openAgentWith(options, settings, { problems })
 }
 
-/** The settings that count for an agent, and what of the project's does not count. */
+/** Loads the effective settings of an agent, with problems about project settings that are not applied. */
 export async function settingsFor(options: SingleAgentOptions) {
   const { env = process.env, clock = systemClock, trustProject } = options
   if (options.effectiveSettings) return { settings: options.effectiveSettings, problems: [] }
@@ -48,29 +54,29 @@ export async function settingsFor(options: SingleAgentOptions) {
   return loadTrusted({ home, cwd, env, ...code }, { trustProject, clock })
 }
 
-/** What the floor above adds. */
-export interface Surroundings {
-  /** What of the settings does not count, as sentences. */
+/** Additional input from the team that opens an agent. */
+export interface OpenAgentDependencies {
+  /** Sentences about settings that are not applied. */
   readonly problems?: readonly string[]
-  readonly companions?: Companions
-  /** For an agent that works for another one. */
-  readonly sub?: SubAgentPlace
+  readonly companions?: AgentLinks
+  /** Set for a sub-agent. */
+  readonly sub?: SubAgentContext
 }
 
-/** For settings that were loaded before. */
+/** Opens an agent with settings that are already loaded. */
 export async function openAgentWith(
   options: SingleAgentOptions,
   settings: EffectiveSettings,
-  { sub, companions, problems = [] }: Surroundings = {},
+  { sub, companions, problems = [] }: OpenAgentDependencies = {},
 ): Promise<Agent> {
   checkAgentOptions(options)
-  const ground = await groundOf(options, settings, sub)
+  const ground = await createAgentEnvironment(options, settings, sub)
   const whenOpen = new WhenOpen()
-  const models = countedModels({ options, ground, sub, whenOpen })
+  const models = meterModels({ options, ground, sub, whenOpen })
   const toolset = await openToolset({ options, ground, sub, whenOpen, models })
   try {
-    const equipment = await equip({ options, ground, sub, whenOpen, models, toolset })
-    const conversation = await converse(equipment)
+    const equipment = await setUpAgent({ options, ground, sub, whenOpen, models, toolset })
+    const conversation = await openAgentConversation(equipment)
     try {
       whenOpen.begin({ conversation, layers: equipment.layers })
       return await begin(equipment, { conversation, companions, problems })
@@ -79,12 +85,12 @@ export async function openAgentWith(
       throw error
     }
   } catch (error) {
-    await toolset.close().catch(() => undefined) // why the opening failed matters more
+    await toolset.close().catch(() => undefined) // the cause of the failed opening matters more
     throw error
   }
 }
 
-async function openToolset(base: Omit<Base, "toolset">): Promise<Required<OpenToolset>> {
+async function openToolset(base: Omit<AgentSetupInput, "toolset">): Promise<Required<OpenToolset>> {
   const { options, ground, whenOpen, models } = base
   const sampling = new ServerSampling({ canAsk: options.promptUser !== undefined, model: models.model, whenOpen })
   const trustedSkills = new Map((ground.loaded.skills ?? []).map(({ path, text }) => [path, text]))
@@ -92,23 +98,23 @@ async function openToolset(base: Omit<Base, "toolset">): Promise<Required<OpenTo
 }
 
 /**
- * Every agent can look up its own past. The tool is there from the start, because a list of tools that changes costs the cache. One of yours
- * with its name takes its place. An agent that works for another one has it only where its definition allows it.
+ * Adds the Recall tool, from the start, because changing the list of tools invalidates the cache. A custom tool with that name replaces it.
+ * A sub-agent has it only if its definition allows it.
  */
 function withRecall(
   toolset: Required<OpenToolset>,
-  { options: { rerank }, ground, sub }: Pick<Base, "options" | "ground" | "sub">,
+  { options: { rerank }, ground, sub }: Pick<AgentSetupInput, "options" | "ground" | "sub">,
 ): Required<OpenToolset> {
   const isTaken = toolset.tools.some(({ name, useIn }) => name === RECALL_TOOL && !useIn)
   const mayRecall = sub?.mayRecall ?? true
   if (ground.settings.off || isTaken || !mayRecall) return toolset
-  // an agent that shares the tools of another one has a past of its own
+  // a sub-agent shares its lead's tools, but needs a Recall tool for its own conversation
   const others = toolset.tools.filter(({ name }) => name !== RECALL_TOOL)
   return { ...toolset, tools: [...others, recallTool(rerank ? { rerank } : {})] }
 }
 
-/** Options that the conversation takes as they are. Both must have them under the same name. */
-const PASSED_ON = [
+/** Options that are passed to the conversation unchanged, under the same name. */
+const PASSED_OPTIONS = [
   "mustExist",
   "lockTimeoutMs",
   "title",
@@ -118,21 +124,21 @@ const PASSED_ON = [
   "embed",
 ] as const satisfies readonly (keyof SingleAgentOptions & keyof ConversationOptions)[]
 
-/** Opens the journal. */
-async function converse(equipment: Equipment): Promise<Conversation> {
+/** Opens the conversation. */
+async function openAgentConversation(equipment: AgentSetup): Promise<Conversation> {
   const { options, ground, sub, models, toolset, flags, notices, layers, instructions, deferred, state } = equipment
   const { id, cwd, root: dir, env, clock, store, settings, memory, place } = ground
   const { model, meter } = models
-  // the provider may know a model that the table does not have; the conversation takes what it says
+  // the provider may know a model that is not in the table; the conversation uses the facts it returns
   if (!findModel(model.name, settings.models).known) await model.learn?.().catch(() => undefined)
   return openWithSettings(
     {
-      ...pick(options, PASSED_ON),
+      ...pick(options, PASSED_OPTIONS),
       ...{ id, model, cwd, dir, env, clock, store, layers },
       ...(sub ? { source: "agent" as const } : {}),
       tools: toolset.tools,
       refreshPrompt: async () => ({ context: await instructions.renew() }),
-      cacheBreakpoints: false, // the model places its own
+      cacheBreakpoints: false, // the model places its own breakpoints
     },
     {
       ...{ settings: ground.loaded, flags, notices },
@@ -142,7 +148,7 @@ async function converse(equipment: Equipment): Promise<Conversation> {
       ...(memory ? { memory } : {}),
       project: ground.project,
       place: { project: place, ...(sub ? { under: sub.under } : {}) },
-      due: await whatIsDue(equipment),
+      due: await createPendingNotices(equipment),
       firstPrompt: {
         system: systemPrompt(cwd, sub?.prompt ?? withStyle(codingPrompt(), ground.loaded)),
         context: instructions.texts,
@@ -152,24 +158,24 @@ async function converse(equipment: Equipment): Promise<Conversation> {
   )
 }
 
-interface OpenResult {
+interface AgentStartInput {
   readonly conversation: Conversation
-  readonly companions: Companions | undefined
+  readonly companions: AgentLinks | undefined
   readonly problems: readonly string[]
 }
 
-/** The agent at work on its conversation: in its mode, with what hooks and tools say at the start. */
-async function begin(equipment: Equipment, { conversation, companions, problems }: OpenResult): Promise<Agent> {
+/** Creates the agent, sets its mode, and runs start hooks. */
+async function begin(equipment: AgentSetup, { conversation, companions, problems }: AgentStartInput): Promise<Agent> {
   const { options, ground, sub, models, toolset, state, reads, tools, instructions } = equipment
   if (!sub) models.budget.follow(() => dollarsIn(conversation.views.ledger))
   await letReadOwnFiles(equipment, conversation)
-  // what was read or written on the branch that was left is unknown on this one
+  // reads and writes of the abandoned branch do not apply to this one
   conversation.on("entry", ({ entry }) => {
     if (entry.type === "strata" && entry.subtype === "rewound") forgetAll(reads)
   })
-  const { mode, problem } = openingMode({
-    asked: options.mode,
-    kept: conversation.views.context.session?.mode,
+  const { mode, problem } = initialMode({
+    requested: options.mode,
+    resumed: conversation.views.context.session?.mode,
     configured: ground.settings.permissions.mode,
     canAsk: options.askPermission !== undefined,
   })
@@ -207,29 +213,31 @@ async function begin(equipment: Equipment, { conversation, companions, problems 
   return agent
 }
 
-/** The text around a summary names the journal, and the marker in a shortened section of the notes names their file. */
-async function letReadOwnFiles({ state }: Equipment, conversation: Conversation): Promise<void> {
+/** Allows reading the journal and the notes, whose paths are mentioned after compactions and in shortened notes. */
+async function letReadOwnFiles({ state }: AgentSetup, conversation: Conversation): Promise<void> {
   const { file, notesPath } = engineOf(conversation).record.journal
   if (file !== undefined) state.letRead(await realpath(file))
   if (notesPath !== undefined) state.letRead(await realNotes(notesPath))
 }
 
-/** The file may not exist yet. A rule about paths is checked against real paths. */
+/** Real path of the notes file, which may not exist yet. Path rules are checked against real paths. */
 async function realNotes(path: string): Promise<string> {
   const project = dirname(dirname(path))
   return join(await realpath(project).catch(() => project), relative(project, path))
 }
 
-/** What the model must know with the next request: mode and date, tools that wait or came late, what the editor shows. */
-async function whatIsDue(equipment: Equipment): Promise<NonNullable<Prepared["due"]>> {
+/** Collects notices for the next request: mode and date, deferred and late tools, what the editor shows. */
+async function createPendingNotices(equipment: AgentSetup): Promise<NonNullable<Prepared["due"]>> {
   const { options, ground, state, own, deferred, toolset, models } = equipment
   const { model } = models
   const known = { ...ground.settings.models, ...settingsOf(model, ground.settings.models) }
   const { family } = findModel(model.name, known).facts
-  const toolsDue = deferred ? listingDue(deferred, await definitionSizes(own, { ...deferred, family })) : () => []
-  const lateIntroductions = introductionsOfLater(toolset.later)
+  const toolsDue = deferred
+    ? createToolListing(deferred, await definitionSizes(own, { ...deferred, family }))
+    : () => []
+  const lateIntroductions = createLateIntroductions(toolset.later)
   return (context) => [
-    ...factsDue(context, {
+    ...pendingFacts(context, {
       mode: state.policy.mode,
       ...(options.system === undefined ? { now: ground.clock.now() } : {}),
     }),
@@ -239,11 +247,11 @@ async function whatIsDue(equipment: Equipment): Promise<NonNullable<Prepared["du
   ]
 }
 
-/** Nothing in it changes by itself: date and mode are said in messages. */
+/** The system prompt. It is constant: date and mode are sent in messages. */
 const systemPrompt = (cwd: string, prompt: string): string =>
   `${prompt}\n\nWorking directory: ${cwd}\nPlatform: ${process.platform}`
 
-/** How the person wants answers to read. What an agent reports to another one keeps its own form. */
+/** Appends the user's output style. Sub-agents, which report to another agent, do not use it. */
 const withStyle = (prompt: string, { outputStyle: style }: EffectiveSettings): string =>
   style ? `${prompt}\n\n# Output style: ${style.name}\n\n${style.text}` : prompt
 

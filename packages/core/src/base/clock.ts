@@ -11,7 +11,7 @@ export interface Clock {
 }
 
 /** Of an ISO time, in UTC: YYYY-MM-DD. */
-export const dayOf = (time: Date | string): string =>
+export const utcDay = (time: Date | string): string =>
   (typeof time === "string" ? time : time.toISOString()).slice(0, "YYYY-MM-DD".length)
 
 export const systemClock: Clock = { now: () => new Date() }
@@ -91,7 +91,7 @@ export function isSafeId(id: string): boolean {
 }
 
 /** Returns the id if it is safe in a path; throws otherwise. */
-export function checkedId(kind: string, id: string): string {
+export function validateId(kind: string, id: string): string {
   if (!isSafeId(id)) throw new InvalidIdError(kind, id)
   return id
 }

@@ -1,20 +1,20 @@
 import { describe, expect, test } from "vitest"
 import {
   ConversationNotFoundError,
+  errorKind,
+  errorReason,
   JournalOpenError,
   JournalWriteError,
-  kindOfError,
   LockLostError,
-  reasonOf,
   StrataError,
 } from "./errors.ts"
 
 test("the reason of an error is the system's code, and of our own errors the sentence", () => {
-  expect(reasonOf(Object.assign(new Error("ENOSPC: no space left on device"), { code: "ENOSPC" }))).toBe("ENOSPC")
-  expect(reasonOf(new StrataError("The notes were not updated.", { code: "notes-answer" }))).toBe(
+  expect(errorReason(Object.assign(new Error("ENOSPC: no space left on device"), { code: "ENOSPC" }))).toBe("ENOSPC")
+  expect(errorReason(new StrataError("The notes were not updated.", { code: "notes-answer" }))).toBe(
     "The notes were not updated.",
   )
-  expect(reasonOf(new DOMException("The operation was aborted", "AbortError"))).toBe("The operation was aborted")
+  expect(errorReason(new DOMException("The operation was aborted", "AbortError"))).toBe("The operation was aborted")
 })
 
 describe("errors are recognised by their code", () => {
@@ -23,8 +23,8 @@ describe("errors are recognised by their code", () => {
 
   test("each class has its own, and a failure without a class says it itself", () => {
     expect(new ConversationNotFoundError("a", "b").code).toBe("conversation-not-found")
-    expect(kindOfError(new StrataError("No.", { code: "notes-answer" }))).toBe("notes-answer")
-    expect(kindOfError(new StrataError("No."))).toBe("strata")
+    expect(errorKind(new StrataError("No.", { code: "notes-answer" }))).toBe("notes-answer")
+    expect(errorKind(new StrataError("No."))).toBe("strata")
   })
 
   test("also those of another version: instanceof holds for the class, the classes above it, and no other", async () => {
@@ -34,7 +34,7 @@ describe("errors are recognised by their code", () => {
     expect(error).toBeInstanceOf(ConversationNotFoundError)
     expect(error).toBeInstanceOf(StrataError)
     expect(error instanceof LockLostError).toBe(false)
-    expect(reasonOf(error)).toBe(error.message)
+    expect(errorReason(error)).toBe(error.message)
   })
 
   test("a class of someone else's that has no code is the class it is", () => {

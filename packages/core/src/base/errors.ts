@@ -1,5 +1,5 @@
 /** One class per kind of failure a caller can act on. Each message says what happened, what was kept and what to do next. */
-import { escaped } from "./text.ts"
+import { escapeInvisible } from "./text.ts"
 
 /** On every error of ours: its code and those of the classes above it. Each version of this package in a process reads the same symbol. */
 const CODES = Symbol.for("strata.error.codes")
@@ -22,11 +22,11 @@ export class StrataError extends Error {
 
   static override [Symbol.hasInstance](value: unknown): boolean {
     // biome-ignore lint/complexity/noThisInStatic: a class below this one inherits the method
-    return isKind(value, this)
+    return hasCodeOf(value, this)
   }
 }
 
-function isKind(value: unknown, kind: typeof StrataError): boolean {
+function hasCodeOf(value: unknown, kind: typeof StrataError): boolean {
   // a class of someone else's without a code of its own
   if (!Object.hasOwn(kind, "code")) return Function.prototype[Symbol.hasInstance].call(kind, value)
   const codes = (value as { readonly [CODES]?: unknown } | null | undefined)?.[CODES]
@@ -38,7 +38,7 @@ function codesOf(kind: typeof StrataError): readonly string[] {
 }
 
 /** A short name of the kind, without any content. */
-export function kindOfError(error: unknown): string {
+export function errorKind(error: unknown): string {
   if (error instanceof StrataError) return error.code
   return error instanceof Error ? error.name : typeof error
 }
@@ -50,7 +50,9 @@ export class SettingsError extends StrataError {
   readonly problems: readonly SettingsProblem[]
 
   constructor(problems: readonly SettingsProblem[]) {
-    const lines = problems.map(({ source, key, reason }) => `  ${escaped(source)}: ${key || "the file"} ${reason}.`)
+    const lines = problems.map(
+      ({ source, key, reason }) => `  ${escapeInvisible(source)}: ${key || "the file"} ${reason}.`,
+    )
     super(`Nothing was started, because the settings cannot be used:\n${lines.join("\n")}`)
     this.problems = problems
   }
@@ -87,27 +89,27 @@ export interface NamedHolder {
   /** The lock's file, if the store has one. */
   readonly path?: string
   /** `unknown`: it is on another machine or in another container, and cannot be asked from here. */
-  readonly verdict?: "alive" | "unknown"
+  readonly status?: "alive" | "unknown"
   /** The number of its acquisition. */
   readonly fence?: number
   /** It must be renewed: so many seconds after its process was killed, the store gives it to the next who asks. */
   readonly endsAfterSeconds?: number
 }
 
-const placeOf = ({ pid, host, isSelf }: NamedHolder): string =>
+const describeHolder = ({ pid, host, isSelf }: NamedHolder): string =>
   `${isSelf ? "this process" : `process ${pid}`} on ${host}`
 
 /** Who holds something since when, and what to do if that holder may be gone. `does`: as in "is writing here". */
-export function heldSentence(owner: NamedHolder, { does, command }: { does: string; command: string }): string {
-  const place = placeOf(owner)
-  return `${place.slice(0, 1).toUpperCase()}${place.slice(1)} ${does}, since ${owner.since}.${howToBreak(owner, command)}`
+export function describeHeldLock(owner: NamedHolder, { does, command }: { does: string; command: string }): string {
+  const place = describeHolder(owner)
+  return `${place.slice(0, 1).toUpperCase()}${place.slice(1)} ${does}, since ${owner.since}.${unlockAdvice(owner, command)}`
 }
 
 /** What to do about a lock whose holder may be gone. */
-function howToBreak({ path, verdict, endsAfterSeconds, isSelf }: NamedHolder, command: string): string {
+function unlockAdvice({ path, status, endsAfterSeconds, isSelf }: NamedHolder, command: string): string {
   if (endsAfterSeconds !== undefined && !isSelf)
     return ` If that process was killed, the lock ends by itself within ${endsAfterSeconds} seconds.`
-  if (verdict !== "unknown" || path === undefined) return ""
+  if (status !== "unknown" || path === undefined) return ""
   return ` Whether that process still runs cannot be seen from here. If its machine or container is gone, run "${command}": it breaks ${path} so that no write of that process can follow.`
 }
 
@@ -119,7 +121,7 @@ export class ConversationLockedError extends StrataError {
 
   constructor(id: string, owner: NamedHolder) {
     super(
-      `Conversation ${id} is already open in ${placeOf(owner)}, since ${owner.since}. Nothing was changed. Close it there, then open it again.${howToBreak(owner, `strata unlock ${id}`)}`,
+      `Conversation ${id} is already open in ${describeHolder(owner)}, since ${owner.since}. Nothing was changed. Close it there, then open it again.${unlockAdvice(owner, `strata unlock ${id}`)}`,
     )
     this.owner = owner
   }
@@ -135,7 +137,7 @@ export class LockLostError extends StrataError {
   /** `written`: it was lost during the write, which the new owner may or may not have seen. */
   constructor(path: string, { holder, written = false }: { holder?: NamedHolder; written?: boolean } = {}) {
     const who = holder
-      ? `${placeOf(holder)} has taken over, since ${holder.since}`
+      ? `${describeHolder(holder)} has taken over, since ${holder.since}`
       : "someone broke or removed the lock"
     const made = written ? "This write was not acknowledged" : "This write was not made"
     const next = holder ? "continue there, or close it there and open it here again" : "open it again to continue"
@@ -171,7 +173,7 @@ export class JournalWriteError extends StrataError {
 
   constructor(path: string, cause: unknown) {
     super(
-      `Writing to ${path} failed (${plainReason(cause)}). Everything acknowledged before is kept; this write was not made. ${whatToDo(cause)} Then try again.`,
+      `Writing to ${path} failed (${describeReason(cause)}). Everything acknowledged before is kept; this write was not made. ${recoveryAdvice(cause)} Then try again.`,
       { cause },
     )
   }
@@ -186,8 +188,10 @@ export class JournalOpenError extends StrataError {
     const what = access === "write" ? "for writing" : "for reading"
     const kept =
       access === "write" ? "No entry was added, and everything already there is kept." : "Nothing was changed."
-    const elsewhere = access === "write" && isAboutPlace(cause) ? ` ${ELSEWHERE}` : ""
-    super(`${path} cannot be opened ${what} (${plainReason(cause)}). ${kept} ${whatToDo(cause)}${elsewhere}`, { cause })
+    const elsewhere = access === "write" && isAboutDirectory(cause) ? ` ${ELSEWHERE}` : ""
+    super(`${path} cannot be opened ${what} (${describeReason(cause)}). ${kept} ${recoveryAdvice(cause)}${elsewhere}`, {
+      cause,
+    })
   }
 }
 
@@ -230,16 +234,16 @@ const SYSTEM_FAILURES: Readonly<Record<string, SystemFailure>> = {
 }
 
 /** The short reason, in words where the system has only a code. */
-export function plainReason(cause: unknown): string {
-  const reason = reasonOf(cause)
+export function describeReason(cause: unknown): string {
+  const reason = errorReason(cause)
   return SYSTEM_FAILURES[reason] === undefined ? reason : `${SYSTEM_FAILURES[reason].is}, ${reason}`
 }
 
-export const whatToDo = (cause: unknown): string =>
-  SYSTEM_FAILURES[reasonOf(cause)]?.help ?? "Check the path, the permissions and the disk."
+export const recoveryAdvice = (cause: unknown): string =>
+  SYSTEM_FAILURES[errorReason(cause)]?.help ?? "Check the path, the permissions and the disk."
 
 /** Whether another directory could help. */
-export const isAboutPlace = (cause: unknown): boolean => !SYSTEM_FAILURES[reasonOf(cause)]?.isEverywhere
+export const isAboutDirectory = (cause: unknown): boolean => !SYSTEM_FAILURES[errorReason(cause)]?.isEverywhere
 
 /** A file that is not a transcript in the expected format. */
 export class ImportError extends StrataError {
@@ -405,22 +409,26 @@ export class MemoryWriteError extends StrataError {
       state === "unchanged"
         ? "This change was not made"
         : "The change is kept as a whole, and some of its files may be written already. The next command that reads or writes this memory completes it"
-    super(`The memory in ${location} cannot be written (${plainReason(cause)}). ${what}. ${whatToDo(cause)}`, { cause })
+    super(`The memory in ${location} cannot be written (${describeReason(cause)}). ${what}. ${recoveryAdvice(cause)}`, {
+      cause,
+    })
     this.state = state
   }
 }
 
 /** A lock that is held for a moment at a time is not given back. `does`: as in "is writing here". */
 export const busyError = (owner: NamedHolder, does: string) =>
-  new StrataError(`Nothing was written. ${heldSentence(owner, { does, command: "strata unlock" })}`, { code: "busy" })
+  new StrataError(`Nothing was written. ${describeHeldLock(owner, { does, command: "strata unlock" })}`, {
+    code: "busy",
+  })
 
 /** What any error says, in full. */
-export function messageOf(error: unknown): string {
-  return error instanceof Error && error.message !== "" ? error.message : reasonOf(error)
+export function errorMessage(error: unknown): string {
+  return error instanceof Error && error.message !== "" ? error.message : errorReason(error)
 }
 
 /** The short reason of any error: the system's code if it has one, otherwise its message. Never its stack. */
-export function reasonOf(cause: unknown): string {
+export function errorReason(cause: unknown): string {
   if (!(cause instanceof Error)) return String(cause)
   if (cause instanceof StrataError) return cause.message
   const { code } = cause as { code?: unknown }

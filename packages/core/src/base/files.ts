@@ -17,7 +17,7 @@ import {
 import { open } from "node:fs/promises"
 import { StrataError } from "./errors.ts"
 
-const WITHOUT_WAITING = constants.O_RDONLY | constants.O_NONBLOCK
+const NON_BLOCKING = constants.O_RDONLY | constants.O_NONBLOCK
 
 /** The file cannot be used. The message is part of a sentence: "it is a directory". */
 export class PlainFileError extends Error {
@@ -38,10 +38,10 @@ export async function readPlainFile(path: string, max: number): Promise<Buffer> 
 
 /** The first bytes of a file. The size is checked while reading: a file can grow after it was looked at. */
 export async function readPlainStart(path: string, max: number): Promise<{ bytes: Buffer; isCut: boolean }> {
-  const file = await open(path, WITHOUT_WAITING)
+  const file = await open(path, NON_BLOCKING)
   try {
     const stats = await file.stat()
-    checkKind(stats)
+    assertRegularFile(stats)
     const bytes = Buffer.alloc(Math.min(max, stats.size) + 1)
     let length = 0
     for (let read = 1; read > 0 && length < bytes.length; length += read)
@@ -54,10 +54,10 @@ export async function readPlainStart(path: string, max: number): Promise<{ bytes
 
 /** The last bytes of a file. */
 export async function readPlainEnd(path: string, max: number): Promise<Buffer> {
-  const file = await open(path, WITHOUT_WAITING)
+  const file = await open(path, NON_BLOCKING)
   try {
     const stats = await file.stat()
-    checkKind(stats)
+    assertRegularFile(stats)
     const bytes = Buffer.alloc(Math.min(max, stats.size))
     const { bytesRead } = await file.read(bytes, 0, bytes.length, stats.size - bytes.length)
     return bytes.subarray(0, bytesRead)
@@ -68,10 +68,10 @@ export async function readPlainEnd(path: string, max: number): Promise<Buffer> {
 
 /** As `readPlainFile`, for the few places that cannot wait. */
 export function readPlainFileSync(path: string, max: number): Buffer {
-  const file = openSync(path, WITHOUT_WAITING)
+  const file = openSync(path, NON_BLOCKING)
   try {
     const stats = fstatSync(file)
-    checkKind(stats)
+    assertRegularFile(stats)
     const bytes = Buffer.alloc(Math.min(max, stats.size) + 1)
     let length = 0
     for (let read = 1; read > 0 && length < bytes.length; length += read)
@@ -83,7 +83,7 @@ export function readPlainFileSync(path: string, max: number): Buffer {
   }
 }
 
-function checkKind(stats: { isDirectory(): boolean; isFile(): boolean }): void {
+function assertRegularFile(stats: { isDirectory(): boolean; isFile(): boolean }): void {
   if (stats.isDirectory()) throw new PlainFileError("it is a directory", "EISDIR")
   if (!stats.isFile()) throw new PlainFileError("it is not a regular file")
 }
@@ -93,7 +93,7 @@ function checkKind(stats: { isDirectory(): boolean; isFile(): boolean }): void {
 
 /** Every link followed. `undefined` if it does not exist or cannot be reached. */
 export function realPath(path: string): string | undefined {
-  if (factsOf(path) === undefined) return undefined
+  if (statIfReachable(path) === undefined) return undefined
   try {
     return realpathSync.native(path)
   } catch {
@@ -102,7 +102,7 @@ export function realPath(path: string): string | undefined {
 }
 
 /** Of what the path leads to. `undefined` if there is nothing, or it cannot be reached. */
-export function factsOf(path: string): Stats | undefined {
+export function statIfReachable(path: string): Stats | undefined {
   try {
     return statSync(path, { throwIfNoEntry: false })
   } catch {
@@ -111,7 +111,7 @@ export function factsOf(path: string): Stats | undefined {
 }
 
 /** Of the path itself, which may be a link. */
-export function linkFactsOf(path: string): Stats | undefined {
+export function lstatIfReachable(path: string): Stats | undefined {
   try {
     return lstatSync(path, { throwIfNoEntry: false })
   } catch {
@@ -176,20 +176,20 @@ function lineValues(text: string): ReadonlyMap<string, unknown> {
     const [, name, rest = ""] = KEY_LINE.exec(line) ?? []
     if (name !== undefined) {
       key = name
-      values.set(key, unquoted(rest.trim()))
+      values.set(key, withoutQuotes(rest.trim()))
       continue
     }
     if (key === undefined || line.trim() === "") continue
     const before = values.get(key)
     const item = ITEM_LINE.exec(line)?.[1]
     if (item !== undefined && (before === "" || Array.isArray(before)))
-      values.set(key, [...(Array.isArray(before) ? before : []), unquoted(item.trim())])
+      values.set(key, [...(Array.isArray(before) ? before : []), withoutQuotes(item.trim())])
     else if (typeof before === "string") values.set(key, `${before} ${line.trim()}`.trim())
   }
   return values
 }
 
-const unquoted = (text: string): string => /^(["'])(.*)\1$/.exec(text)?.[2] ?? text
+const withoutQuotes = (text: string): string => /^(["'])(.*)\1$/.exec(text)?.[2] ?? text
 
 // Loads a package that only some applications install. Its name is a value here, so that bundlers do not demand it.
 

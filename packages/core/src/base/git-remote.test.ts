@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { expect, onTestFinished, test } from "vitest"
-import { addressIn, remoteAddress } from "./git.ts"
+import { parseRemoteAddress, remoteAddress } from "./git.ts"
 
 async function addressOf(config: string): Promise<string | undefined> {
   const directory = await mkdtemp(join(tmpdir(), "strata-"))
@@ -28,7 +28,7 @@ test.each([
   "git+ssh://git@github.com/acme/shop",
   "git://github.com:9418/acme/shop.git",
 ])("BEY-12 %s is github.com/acme/shop", (url) => {
-  expect(addressIn(url)).toBe("github.com/acme/shop")
+  expect(parseRemoteAddress(url)).toBe("github.com/acme/shop")
 })
 
 test("BEY-12 other hosts, ports and paths are other addresses", () => {
@@ -36,7 +36,7 @@ test("BEY-12 other hosts, ports and paths are other addresses", () => {
     ...["https://github.com/acme/shop", "https://github.com/acme/Shop", "https://github.com/acme-shop"],
     ...["https://gitlab.com/acme/shop", "https://github.com:8443/acme/shop", "ssh://git@github.com:443/acme/shop"],
   ]
-  expect(new Set(urls.map(addressIn)).size).toBe(urls.length)
+  expect(new Set(urls.map(parseRemoteAddress)).size).toBe(urls.length)
 })
 
 test.each([
@@ -51,14 +51,14 @@ test.each([
   ],
   ...["http://127.0.0.1:39000/git/acme/shop", "http://localhost/acme/shop", "ssh://git@[::1]/acme/shop"],
 ])("BEY-12 %s names no other machine", (url) => {
-  expect(addressIn(url)).toBeUndefined()
+  expect(parseRemoteAddress(url)).toBeUndefined()
 })
 
 test.each([
   ...["https://host.example/shop?private_token=hunter2", "https://host.example/shop#hunter2"],
   ...["https://ada:hun/ter2@host.example/shop", "https://hunter2/x@host.example/shop", "ada:hunter2@host.example:shop"],
 ])("SEC-1 of %s no part is used, because a secret may be in it", (url) => {
-  expect(addressIn(url)).toBeUndefined()
+  expect(parseRemoteAddress(url)).toBeUndefined()
 })
 
 test("BEY-12 origin counts, else the first remote by name that leads elsewhere", async () => {

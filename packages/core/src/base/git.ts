@@ -3,7 +3,7 @@
 import { execFile } from "node:child_process"
 import { basename, delimiter, dirname, isAbsolute, join, resolve, sep } from "node:path"
 import { promisify } from "node:util"
-import { factsOf, linkFactsOf, readPlainFile, readPlainStart, realPath } from "./files.ts"
+import { lstatIfReachable, readPlainFile, readPlainStart, realPath, statIfReachable } from "./files.ts"
 
 export interface GitCall {
   readonly args: readonly string[]
@@ -19,14 +19,14 @@ export interface GitCall {
 }
 
 /** Commits need a name and no signature. */
-const SAFE = [
+const SAFE_ARGUMENTS = [
   ...["--no-pager", "-c", "core.hooksPath=/dev/null", "-c", "core.fsmonitor=false", "-c", "commit.gpgSign=false"],
   ...["-c", "user.name=Strata", "-c", "user.email=strata@localhost"],
 ]
 
 /** What git printed. Rejects with the error of `execFile`, which has what git complained about in `stderr`. */
 export async function runGit({ args, at, env, maxOutputBytes, input, signal, timeout = 0 }: GitCall): Promise<Buffer> {
-  const run = promisify(execFile)("git", [...SAFE, ...args], {
+  const run = promisify(execFile)("git", [...SAFE_ARGUMENTS, ...args], {
     ...{ cwd: at, env, timeout, maxBuffer: maxOutputBytes, encoding: "buffer", killSignal: "SIGKILL" },
     ...(signal ? { signal } : {}),
   })
@@ -55,7 +55,7 @@ export function repositoryRoot(cwd: string, { home }: { readonly home?: string |
 }
 
 /** `undefined` if there is nothing. */
-const ownerOf = (path: string): number | undefined => factsOf(path)?.uid
+const ownerOf = (path: string): number | undefined => statIfReachable(path)?.uid
 
 // Which repository a directory belongs to: all worktrees and subdirectories of one are one. Only files are read; git is not run. What a
 // `.git` points to may be anyone's, so it counts only where it points back.
@@ -78,8 +78,8 @@ export async function repositoryOf(
   for (let at = start; ; at = dirname(at)) {
     if (at === end && at !== start) return undefined
     const found = await repositoryAt(at)
-    if (found !== undefined && !(await isContent(at, { home })))
-      return at === start || mayHold(at, start) ? found : undefined
+    if (found !== undefined && !(await isInsideWorkingTree(at, { home })))
+      return at === start || mayContain(at, start) ? found : undefined
     if (dirname(at) === at) return undefined
   }
 }
@@ -88,28 +88,31 @@ export async function repositoryOf(
  * Whether it is a bare repository in another's working directory: a clone may bring such files, and they would name any project. No clone
  * brings a `.git`.
  */
-async function isContent(directory: string, options: { readonly home?: string | undefined }): Promise<boolean> {
+async function isInsideWorkingTree(
+  directory: string,
+  options: { readonly home?: string | undefined },
+): Promise<boolean> {
   if (directory.split(sep).includes(".git") || !isGitDirectory(directory)) return false
   return (await repositoryOf(dirname(directory), options)) !== undefined
 }
 
 /** In a shared directory such as `/tmp` anyone can put a repository. One above counts only if it is yours, or of the owner below. */
-function mayHold(above: string, start: string): boolean {
-  const owners = new Set([process.getuid?.(), factsOf(start)?.uid])
-  const dotGit = factsOf(join(above, ".git"))
-  return owners.has(factsOf(above)?.uid) && (dotGit === undefined || owners.has(dotGit.uid))
+function mayContain(above: string, start: string): boolean {
+  const owners = new Set([process.getuid?.(), statIfReachable(start)?.uid])
+  const dotGit = statIfReachable(join(above, ".git"))
+  return owners.has(statIfReachable(above)?.uid) && (dotGit === undefined || owners.has(dotGit.uid))
 }
 
 /** The repository that begins here. */
 async function repositoryAt(directory: string): Promise<GitRepository | undefined> {
   // inside `.git`, or a bare repository
-  if (isGitDirectory(directory)) return { directory: await ownerOfOfGitRepository(directory), common: directory }
+  if (isGitDirectory(directory)) return { directory: await checkoutDirectory(directory), common: directory }
   const dotGit = join(directory, ".git")
-  const facts = linkFactsOf(dotGit)
+  const facts = lstatIfReachable(dotGit)
   if (facts === undefined) return undefined
   if (facts.isDirectory()) return isGitDirectory(dotGit) ? { directory, common: dotGit } : undefined
   // a file, or a link: it points to the repository, which may be anyone's
-  const target = facts.isSymbolicLink() ? realPath(dotGit) : await pointedAt(dotGit)
+  const target = facts.isSymbolicLink() ? realPath(dotGit) : await gitFileTarget(dotGit)
   const gitDirectory = target && realPath(target)
   if (gitDirectory === undefined) return { directory }
   return (await sharedRepository(directory, gitDirectory)) ?? (await ownRepository(directory, gitDirectory))
@@ -127,7 +130,7 @@ async function sharedRepository(directory: string, gitDirectory: string): Promis
   if (back === undefined) return undefined
   const pointsBack = realPath(resolve(gitDirectory, back))
   if (pointsBack !== join(directory, ".git")) return undefined
-  return { directory: await ownerOfOfGitRepository(commonDirectory), common: commonDirectory }
+  return { directory: await checkoutDirectory(commonDirectory), common: commonDirectory }
 }
 
 /** A submodule, or a repository with its data elsewhere: its settings name this directory. */
@@ -140,22 +143,22 @@ async function ownRepository(directory: string, gitDirectory: string): Promise<G
  * The directory a person would call the repository: the one with `.git` in it. For a submodule it is the one that the submodule
  * is checked out in, and for a bare repository the repository itself.
  */
-async function ownerOfOfGitRepository(gitDirectory: string): Promise<string> {
+async function checkoutDirectory(gitDirectory: string): Promise<string> {
   if (basename(gitDirectory) === ".git") return dirname(gitDirectory)
   const checkout = await worktreeOf(gitDirectory)
-  const pointsHere = checkout && (await pointedAt(join(checkout, ".git")))
+  const pointsHere = checkout && (await gitFileTarget(join(checkout, ".git")))
   const isOurs = pointsHere && realPath(pointsHere) === gitDirectory
   return isOurs ? checkout : gitDirectory
 }
 
 /** The directory that the settings of a repository name. */
 async function worktreeOf(gitDirectory: string): Promise<string | undefined> {
-  const config = (await beginningOf(join(gitDirectory, "config"))) ?? ""
+  const config = (await readBeginning(join(gitDirectory, "config"))) ?? ""
   const worktree = /^\s*worktree\s*=\s*"?([^"\n\r]+)"?\s*$/m.exec(config)?.[1]?.trim()
   return worktree && realPath(resolve(gitDirectory, worktree))
 }
 
-async function pointedAt(dotGit: string): Promise<string | undefined> {
+async function gitFileTarget(dotGit: string): Promise<string | undefined> {
   const path = /^gitdir:\s*(.+)$/.exec((await firstLine(dotGit)) ?? "")?.[1]?.trim()
   if (path === undefined || path.includes("\0")) return undefined
   return isAbsolute(path) ? path : resolve(dirname(dotGit), path)
@@ -163,15 +166,15 @@ async function pointedAt(dotGit: string): Promise<string | undefined> {
 
 /** Git itself looks for these three. */
 function isGitDirectory(path: string): boolean {
-  const [head, objects, refs] = ["HEAD", "objects", "refs"].map((name) => linkFactsOf(join(path, name)))
+  const [head, objects, refs] = ["HEAD", "objects", "refs"].map((name) => lstatIfReachable(join(path, name)))
   return head !== undefined && objects?.isDirectory() === true && refs?.isDirectory() === true
 }
 
 /** The first line of a small file, trimmed. */
 const firstLine = async (path: string): Promise<string | undefined> =>
-  (await beginningOf(path))?.split(/\r?\n/, 1)[0]?.trim()
+  (await readBeginning(path))?.split(/\r?\n/, 1)[0]?.trim()
 
-async function beginningOf(path: string): Promise<string | undefined> {
+async function readBeginning(path: string): Promise<string | undefined> {
   const start = await readPlainStart(path, MAX_POINTER_BYTES).catch(() => undefined)
   return start?.bytes.toString("utf8")
 }
@@ -187,7 +190,7 @@ const MAX_ADDRESS = 2_000 // characters
 export async function remoteAddress(commonDirectory: string): Promise<string | undefined> {
   const addresses = new Map<string, string>()
   for (const [name, url] of await remoteUrls(commonDirectory)) {
-    const address = addressIn(url)
+    const address = parseRemoteAddress(url)
     if (address !== undefined) addresses.set(name, address)
   }
   const [first] = [...addresses.keys()].sort()
@@ -197,13 +200,13 @@ export async function remoteAddress(commonDirectory: string): Promise<string | u
 /** The first address of each remote, by its name, as it is written: it may have credentials in it. */
 export async function remoteUrls(commonDirectory: string): Promise<ReadonlyMap<string, string>> {
   const bytes = await readPlainFile(join(commonDirectory, "config"), MAX_CONFIG_BYTES).catch(() => undefined)
-  return bytes === undefined ? new Map() : remotesIn(bytes.toString("utf8"))
+  return bytes === undefined ? new Map() : parseRemotes(bytes.toString("utf8"))
 }
 
 const SECTION = /^\[[ \t]*([A-Za-z0-9.-]+)(?:[ \t]+"((?:[^"\\]|\\.)*)")?[ \t]*\]/
 const URL_LINE = /^url[ \t]*=(.*)$/is
 
-function remotesIn(config: string): ReadonlyMap<string, string> {
+function parseRemotes(config: string): ReadonlyMap<string, string> {
   const remotes = new Map<string, string>()
   let name: string | undefined
   // a backslash at the end of a line joins it with the next
@@ -235,7 +238,7 @@ function configValue(text: string): string {
 }
 
 /** Of protocols that lead to another machine: the port that need not be named. */
-const USUAL_PORTS: Readonly<Record<string, string>> = {
+const DEFAULT_PORTS: Readonly<Record<string, string>> = {
   "https:": "443",
   "http:": "80",
   "ssh:": "22",
@@ -251,28 +254,28 @@ const SHORT = /^(?:[^@/:[\]]*@)?(\[[^[\]/]+\]|[^@/:[\]]{2,}):(?!:)(.+)$/s
 const SHORT_WITH_PORT = /^\[(?:[^@/:[\]]*@)?([^@/:[\]]+):(\d+)\]:(.+)$/s
 
 /** An address without credentials, usual port, `.git` and slash at the end. `undefined`: it names no other machine, or it may hold a secret. */
-export function addressIn(url: string): string | undefined {
+export function parseRemoteAddress(url: string): string | undefined {
   if (url.length > MAX_ADDRESS || !/^[^\s\p{Cc}]+$/u.test(url)) return undefined
-  if (/^[a-z][a-z0-9+.-]*:\/\//i.test(url)) return ofUrl(url)
+  if (/^[a-z][a-z0-9+.-]*:\/\//i.test(url)) return addressOfUrl(url)
   const withPort = SHORT_WITH_PORT.exec(url)
-  if (withPort) return joined({ host: withPort[1]!, port: portOf("ssh:", withPort[2]!), path: withPort[3]! })
+  if (withPort) return joinAddress({ host: withPort[1]!, port: explicitPort("ssh:", withPort[2]!), path: withPort[3]! })
   const short = SHORT.exec(url)
-  return short ? joined({ host: short[1]!, port: "", path: short[2]! }) : undefined
+  return short ? joinAddress({ host: short[1]!, port: "", path: short[2]! }) : undefined
 }
 
-function ofUrl(text: string): string | undefined {
+function addressOfUrl(text: string): string | undefined {
   const protocol = /^[^:]+:/.exec(text)![0].toLowerCase()
-  if (!Object.hasOwn(USUAL_PORTS, protocol)) return undefined
+  if (!Object.hasOwn(DEFAULT_PORTS, protocol)) return undefined
   // the rules of https for all of them: host in lower case, dots in the path resolved
   const url = URL.parse(`https:${text.slice(protocol.length)}`)
   if (url === null || url.search !== "" || url.hash !== "") return undefined
   const given = /^[^:]+:\/\/(?:[^/@]*@)*[^/@]*?:(\d+)(?:\/|$)/.exec(text)?.[1] ?? ""
-  return joined({ host: url.hostname, port: portOf(protocol, given), path: url.pathname })
+  return joinAddress({ host: url.hostname, port: explicitPort(protocol, given), path: url.pathname })
 }
 
-const portOf = (protocol: string, port: string): string => {
+const explicitPort = (protocol: string, port: string): string => {
   const plain = port.replace(/^0+(?=\d)/, "")
-  return plain === USUAL_PORTS[protocol] ? "" : plain
+  return plain === DEFAULT_PORTS[protocol] ? "" : plain
 }
 
 interface AddressParts {
@@ -284,7 +287,7 @@ interface AddressParts {
 /** Names this machine, whichever it is. */
 const LOOPBACK = /^(?:localhost|.*\.localhost|127(?:\.\d+){3}|\[?::1\]?|0\.0\.0\.0)$/
 
-function joined({ host: given, port, path }: AddressParts): string | undefined {
+function joinAddress({ host: given, port, path }: AddressParts): string | undefined {
   const host = given.toLowerCase().replace(/\.$/, "")
   const repository = path
     .replace(/^\/+|\/+$/g, "")
@@ -306,17 +309,17 @@ const COMMIT = /^[0-9a-f]{40}(?:[0-9a-f]{24})?$/
 type Environment = Readonly<Record<string, string | undefined>>
 
 /** By directory: it stays the same while the process lives. */
-const known = new Map<string, Promise<string | undefined>>()
+const rootCommits = new Map<string, Promise<string | undefined>>()
 
 /** Of several, the smallest. `undefined`: there is no commit yet, its clone has not all of them, or git cannot say. */
 export function rootCommit({ directory, common }: GitRepository, env: Environment): Promise<string | undefined> {
-  if (common === undefined || factsOf(join(common, "shallow")) !== undefined) return Promise.resolve(undefined)
-  const { ino, birthtimeMs } = factsOf(common) ?? {} // another repository may take its place
+  if (common === undefined || statIfReachable(join(common, "shallow")) !== undefined) return Promise.resolve(undefined)
+  const { ino, birthtimeMs } = statIfReachable(common) ?? {} // another repository may take its place
   const key = [directory, ino, birthtimeMs, env.PATH].join("\0")
-  const asked = known.get(key) ?? askGit(directory, env)
-  known.set(key, asked)
+  const asked = rootCommits.get(key) ?? askGit(directory, env)
+  rootCommits.set(key, asked)
   // the first commit may be made yet
-  void asked.then((commit) => commit === undefined && known.delete(key))
+  void asked.then((commit) => commit === undefined && rootCommits.delete(key))
   return asked
 }
 

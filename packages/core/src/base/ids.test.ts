@@ -1,6 +1,6 @@
 import fc from "fast-check"
 import { describe, expect, test } from "vitest"
-import { checkedId, isSafeId, projectName, randomIds, seededIds, uuidFrom } from "./clock.ts"
+import { isSafeId, projectName, randomIds, seededIds, uuidFrom, validateId } from "./clock.ts"
 import { InvalidIdError } from "./errors.ts"
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[48][0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/
@@ -53,8 +53,8 @@ describe("JRN-8 ids that may stand in a path", () => {
 
   test.each(HOSTILE)("%j is refused, with a sentence that says what is allowed", (id) => {
     expect(isSafeId(id)).toBe(false)
-    expect(() => checkedId("conversation id", id)).toThrow(InvalidIdError)
-    expect(() => checkedId("conversation id", id)).toThrow(/cannot be used as a conversation id: only letters, digits/)
+    expect(() => validateId("conversation id", id)).toThrow(InvalidIdError)
+    expect(() => validateId("conversation id", id)).toThrow(/cannot be used as a conversation id: only letters, digits/)
   })
 
   test("the sentence stays short, however long the id is", () => {
@@ -62,7 +62,7 @@ describe("JRN-8 ids that may stand in a path", () => {
   })
 
   test.each(["a", "-", "0", "A_b-9", "x".repeat(220), uuidFrom("x")])("%s is taken as it is", (id) => {
-    expect(checkedId("conversation id", id)).toBe(id)
+    expect(validateId("conversation id", id)).toBe(id)
   })
 })
 

@@ -15,8 +15,8 @@ export class InvalidOptionError extends StrataError {
 
 export interface OptionRule {
   /** Completes the sentence "must be …". */
-  readonly is: string
-  readonly fits: (value: unknown) => boolean
+  readonly expected: string
+  readonly accepts: (value: unknown) => boolean
   readonly required?: boolean
 }
 
@@ -26,23 +26,26 @@ const isObject = (value: unknown) => typeof value === "object" && value !== null
 
 /** The kinds of options that most functions take. */
 export const anOption = {
-  number: { is: "a number, 0 or more", fits: (value) => typeof value === "number" && value >= 0 },
-  text: { is: "a text", fits: (value) => typeof value === "string" },
-  filledText: { is: "a text that is not empty", fits: (value) => typeof value === "string" && value.trim() !== "" },
-  switch: { is: "true or false", fits: (value) => typeof value === "boolean" },
-  object: { is: "an object", fits: isObject },
-  list: { is: "a list", fits: Array.isArray },
-  switchOrFunction: {
-    is: "true, false or a function",
-    fits: (value) => typeof value === "boolean" || typeof value === "function",
+  number: { expected: "a number, 0 or more", accepts: (value) => typeof value === "number" && value >= 0 },
+  text: { expected: "a text", accepts: (value) => typeof value === "string" },
+  filledText: {
+    expected: "a text that is not empty",
+    accepts: (value) => typeof value === "string" && value.trim() !== "",
   },
-  callback: { is: "a function", fits: (value) => typeof value === "function" },
+  switch: { expected: "true or false", accepts: (value) => typeof value === "boolean" },
+  object: { expected: "an object", accepts: isObject },
+  list: { expected: "a list", accepts: Array.isArray },
+  switchOrFunction: {
+    expected: "true, false or a function",
+    accepts: (value) => typeof value === "boolean" || typeof value === "function",
+  },
+  callback: { expected: "a function", accepts: (value) => typeof value === "function" },
 } as const satisfies Record<string, OptionRule>
 
 /** An object of a port, known by its methods. */
-export const objectWith = (is: string, ...methods: readonly string[]): OptionRule => ({
-  is,
-  fits: (value) => {
+export const objectWithMethods = (expected: string, ...methods: readonly string[]): OptionRule => ({
+  expected,
+  accepts: (value) => {
     const given = (value ?? {}) as Readonly<Record<string, unknown>>
     return methods.every((method) => typeof given[method] === "function")
   },
@@ -50,14 +53,14 @@ export const objectWith = (is: string, ...methods: readonly string[]): OptionRul
 
 /** The ports that most functions take. */
 export const aPort = {
-  store: objectWith("a store, such as memoryStore()", "open", "list", "memories", "feed"),
-  clock: objectWith("an object with a function now()", "now"),
-  ids: objectWith("an object with a function uuid()", "uuid"),
+  store: objectWithMethods("a store, such as memoryStore()", "open", "list", "memories", "feed"),
+  clock: objectWithMethods("an object with a function now()", "now"),
+  ids: objectWithMethods("an object with a function uuid()", "uuid"),
 } as const satisfies Record<string, OptionRule>
 
 export const oneOf = (...values: readonly string[]): OptionRule => ({
-  is: `one of ${values.map((value) => `"${value}"`).join(", ")}`,
-  fits: (value) => values.includes(value as string),
+  expected: `one of ${values.map((value) => `"${value}"`).join(", ")}`,
+  accepts: (value) => values.includes(value as string),
 })
 
 export const required = (rule: OptionRule): OptionRule => ({ ...rule, required: true })
@@ -72,11 +75,11 @@ export function checkOptions<Options>(call: string, options: unknown, rules: Opt
   for (const [name, rule] of Object.entries(known)) {
     const value = given[name]
     if (value === undefined && rule.required)
-      throw new InvalidOptionError(name, `${call}() needs the option "${name}": ${rule.is}.`)
-    if (value !== undefined && !rule.fits(value))
+      throw new InvalidOptionError(name, `${call}() needs the option "${name}": ${rule.expected}.`)
+    if (value !== undefined && !rule.accepts(value))
       throw new InvalidOptionError(
         name,
-        `The option "${name}" of ${call}() must be ${rule.is}, not ${describe(value)}.`,
+        `The option "${name}" of ${call}() must be ${rule.expected}, not ${describe(value)}.`,
       )
   }
 }
@@ -85,14 +88,14 @@ function unknownOption(call: string, name: string, rules: Readonly<Record<string
   const plain = (text: string) => text.toLowerCase().replace(/[^a-z]/g, "")
   const meant = Object.keys(rules).find((known) => {
     const [a, b] = [plain(known), plain(name)]
-    return a === b || (b.length > 2 && (a.startsWith(b) || b.startsWith(a) || isSlip(a, b)))
+    return a === b || (b.length > 2 && (a.startsWith(b) || b.startsWith(a) || isTypo(a, b)))
   })
   const hint = meant ? `Did you mean "${meant}"?` : `It takes ${Object.keys(rules).join(", ")}.`
   return new InvalidOptionError(name, `${call}() has no option "${name}". ${hint}`)
 }
 
 /** One letter too many, missing, wrong, or swapped with its neighbour. */
-function isSlip(a: string, b: string): boolean {
+function isTypo(a: string, b: string): boolean {
   if (b.length < 4) return false
   let same = 0
   while (same < a.length && a[same] === b[same]) same++

@@ -1,7 +1,7 @@
 import fc from "fast-check"
 import { describe, expect, test } from "vitest"
 import { isSafeId, projectName } from "./clock.ts"
-import { isLocal, localUser, MEMORY_OPTION, OWNER_OPTION, placeFor } from "./owner.ts"
+import { isLocalNamespace, localUser, MEMORY_OPTION, namespaceFor, OWNER_OPTION } from "./owner.ts"
 
 describe("L5-12 whose it is", () => {
   test("two owners, or two projects, never share a place; the local person's is the project's name as before", () => {
@@ -10,13 +10,13 @@ describe("L5-12 whose it is", () => {
     const owners = fc.oneof(texts, fc.constantFrom(localUser, undefined))
     fc.assert(
       fc.property(projects, owners, projects, owners, (project, owner, other, another) => {
-        const place = placeFor(project, owner)
+        const place = namespaceFor(project, owner)
         expect(isSafeId(place)).toBe(true)
-        expect(isLocal(place)).toBe(owner === localUser)
-        expect(place === placeFor(other, another)).toBe(project === other && owner === another)
+        expect(isLocalNamespace(place)).toBe(owner === localUser)
+        expect(place === namespaceFor(other, another)).toBe(project === other && owner === another)
       }),
     )
-    expect(placeFor("-srv-app", localUser)).toBe("-srv-app")
+    expect(namespaceFor("-srv-app", localUser)).toBe("-srv-app")
   })
 
   test("texts that look alike are different owners", () => {
@@ -33,16 +33,17 @@ describe("L5-12 whose it is", () => {
       "unowned",
       `${"a".repeat(9_999)}`,
     ]
-    expect(new Set(alike.map((owner) => placeFor("p", owner).toLowerCase())).size).toBe(alike.length)
+    expect(new Set(alike.map((owner) => namespaceFor("p", owner).toLowerCase())).size).toBe(alike.length)
   })
 
   test("an owner that is missing or empty is refused, so that it never means everyone", () => {
     for (const owner of [undefined, null, "", "  ", 7, {}, Symbol("strata.localPerson")]) {
-      expect(MEMORY_OPTION.fits({ owner })).toBe(false)
-      expect(OWNER_OPTION.fits(owner)).toBe(false)
+      expect(MEMORY_OPTION.accepts({ owner })).toBe(false)
+      expect(OWNER_OPTION.accepts(owner)).toBe(false)
     }
     for (const memory of [{}, true, "ada", null, { owner: "ada", mode: "auto" }, []])
-      expect(MEMORY_OPTION.fits(memory)).toBe(false)
-    for (const memory of [false, { owner: "ada" }, { owner: localUser }]) expect(MEMORY_OPTION.fits(memory)).toBe(true)
+      expect(MEMORY_OPTION.accepts(memory)).toBe(false)
+    for (const memory of [false, { owner: "ada" }, { owner: localUser }])
+      expect(MEMORY_OPTION.accepts(memory)).toBe(true)
   })
 })

@@ -26,11 +26,11 @@ export type MemoryOption =
 const isOwner = (value: unknown): value is Owner =>
   value === localUser || (typeof value === "string" && value.trim() !== "")
 
-export const OWNER_OPTION: OptionRule = { is: "a text that is not empty, or localPerson", fits: isOwner }
+export const OWNER_OPTION: OptionRule = { expected: "a text that is not empty, or localPerson", accepts: isOwner }
 
 export const MEMORY_OPTION: OptionRule = {
-  is: "an object with an owner, such as { owner: userId }, or false",
-  fits: (value) => {
+  expected: "an object with an owner, such as { owner: userId }, or false",
+  accepts: (value) => {
     if (typeof value !== "object" || value === null) return value === false
     const { owner, directory, ...rest } = value as { readonly owner?: unknown; readonly directory?: unknown }
     const isPlace = directory === undefined || (typeof directory === "string" && directory !== "")
@@ -44,34 +44,34 @@ export function withFixedOwner<T extends { readonly memory?: MemoryOption }>(opt
   return memory ? { ...options, memory: { ...memory } } : options
 }
 
-export const ownerIn = (memory: MemoryOption | undefined): Owner | undefined => (memory ? memory.owner : undefined)
+export const ownerOption = (memory: MemoryOption | undefined): Owner | undefined => (memory ? memory.owner : undefined)
 
 /** No name that `projectName` makes has this character. */
-const JOINED = "_"
+const SEPARATOR = "_"
 /** Characters of a project's name in the name of a place. The rest is for the owner. */
-export const MAX_START = 120
+export const MAX_PROJECT_PREFIX = 120
 const DIGITS = 40 // of SHA-256: no two owners share a place
 
 /**
  * The name by which a store keeps what an owner has in a project. Equal only for equal owners: a hash has no case, no path and no other
  * spelling. Without an owner: the place of conversations that no other one may look into.
  */
-export function placeFor(project: string, owner: Owner | undefined): string {
+export function namespaceFor(project: string, owner: Owner | undefined): string {
   if (owner === localUser) return project
-  if (owner === undefined) return `${project}${JOINED}unowned`
+  if (owner === undefined) return `${project}${SEPARATOR}unowned`
   // every code unit counts: in UTF-8, all broken characters are the same
   const exactly = Buffer.from(`${project}\0${owner}`, "utf16le")
-  return `${project.slice(0, MAX_START)}${JOINED}owner${JOINED}${hash("sha256", exactly, "hex").slice(0, DIGITS)}`
+  return `${project.slice(0, MAX_PROJECT_PREFIX)}${SEPARATOR}owner${SEPARATOR}${hash("sha256", exactly, "hex").slice(0, DIGITS)}`
 }
 
 /** Whether a place is the local person's. */
-export const isLocal = (place: string): boolean => !place.includes(JOINED)
+export const isLocalNamespace = (place: string): boolean => !place.includes(SEPARATOR)
 
 /** Whether a place is of a project, with any owner. */
-export const isPlaceOf = (project: string, place: string): boolean =>
+export const isNamespaceOf = (project: string, place: string): boolean =>
   place === project ||
-  place.startsWith(`${project}${JOINED}`) ||
-  place.startsWith(`${project.slice(0, MAX_START)}${JOINED}owner`)
+  place.startsWith(`${project}${SEPARATOR}`) ||
+  place.startsWith(`${project.slice(0, MAX_PROJECT_PREFIX)}${SEPARATOR}owner`)
 
 /** The place of what an owner has for all projects. */
-export const placeOfAllProjects = (owner: string): string => placeFor("", owner)
+export const globalNamespace = (owner: string): string => namespaceFor("", owner)

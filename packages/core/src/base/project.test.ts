@@ -19,7 +19,7 @@ import { expect, onTestFinished, test } from "vitest"
 import { needs } from "../../test/needs.ts"
 import { isWhole, size } from "../../test/size.ts"
 import { isSafeId, projectName } from "./clock.ts"
-import { placeFor } from "./owner.ts"
+import { namespaceFor } from "./owner.ts"
 import { projectAt } from "./project.ts"
 
 const env = { PATH: process.env.PATH }
@@ -101,7 +101,7 @@ test("BEY-12 without a remote, a shallow clone, a repository without a commit an
   git(join(top, "empty"), "init", "-q")
   mkdirSync(join(top, "plain"))
   for (const path of ["shallow", "empty", "plain"].map((name) => join(top, name)))
-    expect(await at(path)).toMatchObject({ from: "path", name: projectName(path), formerly: [] })
+    expect(await at(path)).toMatchObject({ from: "path", name: projectName(path), formerNames: [] })
   git(join(top, "shallow"), "remote", "set-url", "origin", ACME)
   expect(await at(join(top, "shallow"))).toMatchObject({ from: "remote" })
 })
@@ -212,10 +212,12 @@ test("BEY-12 an option counts before the variable, the variable before the remot
   expect(await at(main, { ...named, project: "other" })).toMatchObject({ from: "option", title: "other" })
   expect((await at(top, { project: "shop" })).name).toBe((await at(main, named)).name)
   expect(await at(main, { env: { ...env, STRATA_PROJECT: " " } })).toMatchObject({ from: "remote" })
-  expect((await at(main)).formerly).toEqual([projectName(main)])
+  expect((await at(main)).formerNames).toEqual([projectName(main)])
   mkdirSync(join(main, "src"))
   symlinkSync(join(main, "src"), join(top, "link"))
-  expect((await at(join(top, "link"))).formerly).toEqual([main, join(main, "src"), join(top, "link")].map(projectName))
+  expect((await at(join(top, "link"))).formerNames).toEqual(
+    [main, join(main, "src"), join(top, "link")].map(projectName),
+  )
 })
 
 test.runIf(isWhole)(
@@ -229,7 +231,7 @@ test.runIf(isWhole)(
     }
     const seen = new Map<string, string>()
     const check = (name: string, identity: string) => {
-      expect(isSafeId(placeFor(name, undefined))).toBe(true)
+      expect(isSafeId(namespaceFor(name, undefined))).toBe(true)
       expect(name).not.toContain("_")
       expect(seen.get(name.toLowerCase()) ?? identity).toBe(identity)
       seen.set(name.toLowerCase(), identity)

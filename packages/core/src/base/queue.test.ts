@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest"
-import { Queue, Queues } from "./work.ts"
+import { KeyedQueues, SerialQueue } from "./work.ts"
 
 /** Work that says when it begins, and ends when `end` is called. */
 function steps() {
@@ -22,7 +22,7 @@ const rest = () => new Promise((resolve) => setImmediate(resolve))
 
 describe("a queue", () => {
   it("runs one piece of work after another, in the order they were asked for", async () => {
-    const queue = new Queue()
+    const queue = new SerialQueue()
     const { seen, step, end } = steps()
     const first = queue.run(step("a"))
     const second = queue.run(step("b"))
@@ -35,7 +35,7 @@ describe("a queue", () => {
   })
 
   it("gives a failure to its caller and not to the next one", async () => {
-    const queue = new Queue()
+    const queue = new SerialQueue()
     const failing = queue.run(async () => {
       throw new Error("no")
     })
@@ -49,7 +49,7 @@ describe("a queue", () => {
   })
 
   it("settles when what was asked for so far is over, also where it failed and no one waited", async () => {
-    const queue = new Queue()
+    const queue = new SerialQueue()
     const { seen, step, end } = steps()
     void queue.run(() => Promise.reject(new Error("no one waits for it")))
     void queue.run(step("a"))
@@ -67,7 +67,7 @@ describe("a queue", () => {
 
 describe("queues", () => {
   it("take turns for the same key only", async () => {
-    const queues = new Queues<string>()
+    const queues = new KeyedQueues<string>()
     const { seen, step, end } = steps()
     const slow = queues.run("x", step("x1"))
     const after = queues.run("x", step("x2"))
@@ -84,7 +84,7 @@ describe("queues", () => {
   })
 
   it("begin again for a key that was idle, after a failure too", async () => {
-    const queues = new Queues<object>()
+    const queues = new KeyedQueues<object>()
     const key = {}
     await expect(queues.run(key, () => Promise.reject(new Error("no")))).rejects.toThrow("no")
     await rest()

@@ -116,7 +116,7 @@ describe("TEL-1 with the OpenTelemetry SDK", () => {
     const request = createTelemetry().request(ABOUT)
     request.failed(new RangeError("no"))
     request.answered({ counts: COUNTS })
-    request.left()
+    request.abandoned()
     expect(onlySpan().attributes).toMatchObject({ "error.type": "RangeError" })
     expect(await pointsOf("gen_ai.client.token.usage")).toEqual([])
   })

@@ -4,9 +4,9 @@
  */
 import { type Attributes, context, metrics, type Span, SpanKind, SpanStatusCode, trace } from "@opentelemetry/api"
 import { type Clock, systemClock } from "./clock.ts"
-import { kindOfError } from "./errors.ts"
+import type { RequestSource } from "./enums.ts"
+import { errorKind } from "./errors.ts"
 import { inputTokens, type TokenCounts } from "./text.ts"
-import type { RequestSource } from "./vocabulary.ts"
 
 const SCOPE = "@strata/core"
 
@@ -41,7 +41,7 @@ export interface RequestTrace {
   answered(outcome: RequestOutcome): void
   failed(error: unknown): void
   /** No one waits for the answer any more. */
-  left(): void
+  abandoned(): void
 }
 
 export interface ToolSpan {
@@ -87,7 +87,7 @@ export interface Telemetry {
 /** For work that must not show up in telemetry. */
 export const silentTelemetry: Telemetry = {
   query: () => ({ within: (work) => work(), ended: () => undefined }),
-  request: () => ({ answered: () => undefined, failed: () => undefined, left: () => undefined }),
+  request: () => ({ answered: () => undefined, failed: () => undefined, abandoned: () => undefined }),
   tool: (_, work) => work(),
   layer: (_, work) => work(() => undefined),
   count: () => undefined,
@@ -181,7 +181,7 @@ export function createTelemetry({ exportContent = false, clock = systemClock }: 
             return {}
           }),
         failed,
-        left: () => failed("aborted"),
+        abandoned: () => failed("aborted"),
       }
     },
 
@@ -246,7 +246,7 @@ export function createTelemetry({ exportContent = false, clock = systemClock }: 
 
 /** Only a reason or the class of an error: its text may contain content. */
 function markFailed(span: Span, error: unknown): Attributes {
-  const type = typeof error === "string" ? error : kindOfError(error)
+  const type = typeof error === "string" ? error : errorKind(error)
   span.setStatus({ code: SpanStatusCode.ERROR })
   span.setAttribute("error.type", type)
   return { "error.type": type }

@@ -3,20 +3,20 @@ import { hash } from "node:crypto"
 import { readFileSync } from "node:fs"
 
 /** Made at the first use: that takes longer than loading the rest of the library's entry. */
-let format: Intl.NumberFormat | undefined
+let numberFormat: Intl.NumberFormat | undefined
 
 /** A whole number as people read it: `12,345`. */
-export function grouped(count: number): string {
-  format ??= new Intl.NumberFormat("en-US")
-  return format.format(Math.round(count))
+export function formatNumber(count: number): string {
+  numberFormat ??= new Intl.NumberFormat("en-US")
+  return numberFormat.format(Math.round(count))
 }
 
 /** Controls, bidi and zero-width characters, separators that break a line, odd spaces, private and unassigned characters. */
-const UNSEEN = /(?! )[\p{C}\p{Zl}\p{Zp}\p{Zs}]/gu
+const INVISIBLE = /(?! )[\p{C}\p{Zl}\p{Zp}\p{Zs}]/gu
 
 /** Writes every such character as an escape: ESC becomes `\u001b`. Line ends are escaped too. */
-export function escaped(text: string): string {
-  return text.replace(UNSEEN, (character) =>
+export function escapeInvisible(text: string): string {
+  return text.replace(INVISIBLE, (character) =>
     Array.from({ length: character.length }, (_, at) => hex(character.charCodeAt(at))).join(""),
   )
 }
@@ -30,48 +30,48 @@ const M = 1_000_000
 const MINUTE = 60_000
 
 /** `950`, `12.3K`, `167K`, `1.25M`: at most five characters below a billion. */
-export function short(value: number): string {
+export function formatCompact(value: number): string {
   if (value < K) return String(Math.round(value))
   if (value < 99.95 * K) return `${(value / K).toFixed(1)}K`
   return value < 999.5 * K ? `${Math.round(value / K)}K` : `${(value / M).toFixed(value < 99.95 * M ? 2 : 0)}M`
 }
 
 /** Four decimals below a dollar, two above. */
-export function dollars(value: number): string {
+export function formatDollars(value: number): string {
   const size = Math.abs(value)
   const amount = `$${size.toFixed(size < 1 ? 4 : 2)}`
   return value < 0 && Number(amount.slice(1)) > 0 ? `-${amount}` : amount
 }
 
 /** An unknown price reads `unknown`, never $0. */
-export const dollarsOrUnknown = (value: number | undefined): string =>
-  value === undefined ? "unknown" : dollars(value)
+export const formatDollarsOrUnknown = (value: number | undefined): string =>
+  value === undefined ? "unknown" : formatDollars(value)
 
-export function percent(part: number, whole: number): string {
+export function formatPercent(part: number, whole: number): string {
   if (whole <= 0 || part <= 0) return "0%"
   const share = (100 * part) / whole
   return share < 0.5 ? "<1%" : `${Math.round(share)}%`
 }
 
 /** `1 file`, `3 files` */
-export const counted = (count: number, one: string, many = `${one}s`): string =>
-  `${grouped(count)} ${count === 1 ? one : many}`
+export const pluralize = (count: number, one: string, many = `${one}s`): string =>
+  `${formatNumber(count)} ${count === 1 ? one : many}`
 
 /** `40 ms`, `1.2 s`, `3:05` */
-export function duration(ms: number): string {
+export function formatDuration(ms: number): string {
   if (ms < 1_000) return `${Math.round(ms)} ms`
   if (ms < 10_000) return `${(ms / 1_000).toFixed(1)} s`
-  return clockTime(ms)
+  return formatClockTime(ms)
 }
 
 /** `0:07`, `12:30` */
-export function clockTime(ms: number): string {
+export function formatClockTime(ms: number): string {
   const seconds = Math.round(ms / 1_000)
   return `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, "0")}`
 }
 
 /** `<1 min`, `7 min`, `3 h`, `3 days` */
-export function pause(minutes: number): string {
+export function formatPause(minutes: number): string {
   if (minutes < 1) return "<1 min"
   if (minutes < 120) return `${Math.round(minutes)} min`
   return minutes < 48 * 60 ? `${Math.round(minutes / 60)} h` : `${Math.round(minutes / 60 / 24)} days`
@@ -84,10 +84,10 @@ const AGES: readonly (readonly [unit: string, ms: number])[] = [
 ]
 
 /** `just now`, `5 minutes ago`. */
-export function timeAgo(then: Date, now: Date): string {
+export function formatTimeAgo(then: Date, now: Date): string {
   const ms = now.getTime() - then.getTime()
   const age = AGES.find(([, unit]) => ms >= unit)
-  return age ? `${counted(Math.floor(ms / age[1]), age[0])} ago` : "just now"
+  return age ? `${pluralize(Math.floor(ms / age[1]), age[0])} ago` : "just now"
 }
 
 // Text from models, tools, files and servers, made harmless for a terminal: every character that controls a terminal or cannot be seen
@@ -116,14 +116,14 @@ const DELETE = 0x7f
 const DELETE_PICTURE = "\u2421"
 
 /** The text with line ends and tabs as they are. Doing it twice changes nothing. */
-export function visible(text: string): string {
+export function escapeForTerminal(text: string): string {
   if (!SUSPECT.test(text)) return text
   return text.replaceAll("\r\n", "\n").replace(NEEDED_OR_HIDDEN, (found, needed: string | undefined) => {
-    return needed !== undefined || found === "\n" || found === "\t" ? found : signFor(found)
+    return needed !== undefined || found === "\n" || found === "\t" ? found : visibleSign(found)
   })
 }
 
-function signFor(hidden: string): string {
+function visibleSign(hidden: string): string {
   const code = hidden.codePointAt(0)!
   if (code < 0x20) return String.fromCodePoint(FIRST_PICTURE + code)
   return code === DELETE ? DELETE_PICTURE : `<U+${hexOf(code)}>`
@@ -137,31 +137,31 @@ const CSI = /\u001b\[[0-9;:<=>?]*[ -/]*[@-~]/g
 const BREAKS = /[\t\n\v\f\r\u0085\u2028\u2029]+/g
 
 /** The text as one line, for titles, names and lists. */
-export function printable(text: string): string {
-  return visible(text.replace(CSI, "").replace(BREAKS, " "))
+export function escapeToLine(text: string): string {
+  return escapeForTerminal(text.replace(CSI, "").replace(BREAKS, " "))
 }
 
 /** The same text without loss: JSON text in which everything invisible is an escape. */
-export function visibleJson(value: unknown, indent?: number): string {
+export function jsonForTerminal(value: unknown, indent?: number): string {
   const text = JSON.stringify(value, undefined, indent)
-  return text.replace(HIDDEN, (found) => (found === "\n" ? found : escapesFor(found)))
+  return text.replace(HIDDEN, (found) => (found === "\n" ? found : unicodeEscapes(found)))
 }
 
-const escapesFor = (found: string): string =>
+const unicodeEscapes = (found: string): string =>
   Array.from({ length: found.length }, (_, i) => `\\u${found.charCodeAt(i).toString(16).padStart(4, "0")}`).join("")
 
 /** How many characters before a piece decide about its first one: an emoji and its selector. */
 const CONTEXT = 4
 
 /** Makes a stream of pieces visible. A letter or line end split between two pieces comes out whole. */
-export function visibleStream(): (piece: string) => string {
+export function terminalEscaper(): (piece: string) => string {
   let before = ""
   let held = ""
   return (piece) => {
     const all = held + piece
     held = /(?:\r|\ufe0f|[\ud800-\udbff])$/.exec(all)?.[0] ?? ""
     const text = held === "" ? all : all.slice(0, -held.length)
-    const shown = visible(before + text).slice(visible(before).length)
+    const shown = escapeForTerminal(before + text).slice(escapeForTerminal(before).length)
     before = contextAfter(before + text)
     return shown
   }
@@ -182,7 +182,7 @@ const DAMAGED = "damaged:"
 /** The id of a line whose own one cannot be read: where it begins. */
 export const damagedId = (offset: number): string => `${DAMAGED}${offset}`
 
-export function keyOf(uuid: string): Buffer {
+export function uuidKey(uuid: string): Buffer {
   if (uuid.startsWith(DAMAGED)) {
     const key = Buffer.alloc(KEY_BYTES)
     key.writeDoubleLE(Number(uuid.slice(DAMAGED.length)), KEY_BYTES / 2)

@@ -1,6 +1,6 @@
 import fc from "fast-check"
 import { describe, expect, it } from "vitest"
-import { printable, visible, visibleJson, visibleStream } from "./text.ts"
+import { escapeForTerminal, escapeToLine, jsonForTerminal, terminalEscaper } from "./text.ts"
 
 /** Everything that a terminal obeys or does not show, but tab and line feed. */
 const HARMFUL = /(?![\t\n])[\p{Cc}\p{Bidi_Control}\u200b\u2028\u2029\u2060\ufeff\u{e0000}-\u{e007f}]/u
@@ -41,25 +41,25 @@ describe("PERM-5 text is made visible", () => {
     ["a selector that selects nothing", "1\ufe0fa\ufe0f", "1<U+FE0F>a<U+FE0F>"],
     ["half a surrogate pair", "a\ud800b", "a<U+D800>b"],
   ])("%s", (_, text, shown) => {
-    expect(visible(text)).toBe(shown)
+    expect(escapeForTerminal(text)).toBe(shown)
   })
 
   it("line ends, tabs, emoji and scripts that need joiners stay as they are", () => {
     const text = "one\r\ntwo\tthree 👩‍👩‍👧 ❤️ 1️⃣ 🇩🇪 می‌خواهم नमस्‍ते 葛󠄀"
-    expect(visible(text)).toBe(text.replace("\r\n", "\n"))
+    expect(escapeForTerminal(text)).toBe(text.replace("\r\n", "\n"))
   })
 
   it("a title is one line, and colours of other programs are left out", () => {
-    expect(printable("a\u001b[32mb\u001b[0m\u001b]0;title\u0007c\r\nd\te")).toBe("ab␛]0;title␇c d e")
+    expect(escapeToLine("a\u001b[32mb\u001b[0m\u001b]0;title\u0007c\r\nd\te")).toBe("ab␛]0;title␇c d e")
   })
 
   it("property: no harmful character is left, and doing it twice changes nothing", () => {
     fc.assert(
       fc.property(hostile, (text) => {
-        expect(visible(text)).not.toMatch(HARMFUL)
-        expect(printable(text)).not.toMatch(/[\t\n]/)
-        expect(printable(text)).not.toMatch(HARMFUL)
-        expect(visible(visible(text))).toBe(visible(text))
+        expect(escapeForTerminal(text)).not.toMatch(HARMFUL)
+        expect(escapeToLine(text)).not.toMatch(/[\t\n]/)
+        expect(escapeToLine(text)).not.toMatch(HARMFUL)
+        expect(escapeForTerminal(escapeForTerminal(text))).toBe(escapeForTerminal(text))
       }),
     )
   })
@@ -68,11 +68,11 @@ describe("PERM-5 text is made visible", () => {
     const pieces = fc.tuple(hostile, fc.array(fc.nat(60), { maxLength: 8 }))
     fc.assert(
       fc.property(pieces, ([text, cuts]) => {
-        const shown = visibleStream()
+        const shown = terminalEscaper()
         const at = [0, ...cuts.map((cut) => Math.min(cut, text.length)).toSorted((a, b) => a - b), text.length]
         const streamed = at.slice(1).map((end, i) => shown(text.slice(at[i], end)))
         for (const piece of streamed) expect(piece).not.toMatch(HARMFUL)
-        expect(streamed.join("") + shown("\n")).toBe(visible(`${text}\n`))
+        expect(streamed.join("") + shown("\n")).toBe(escapeForTerminal(`${text}\n`))
       }),
     )
   })
@@ -80,7 +80,7 @@ describe("PERM-5 text is made visible", () => {
   it("property: JSON keeps the exact text without harmful characters", () => {
     fc.assert(
       fc.property(hostile, (text) => {
-        const json = visibleJson({ [text]: text })
+        const json = jsonForTerminal({ [text]: text })
         expect(json).not.toMatch(HARMFUL)
         expect(JSON.parse(json)).toEqual({ [text]: text })
       }),

@@ -33,18 +33,18 @@ const SLICE_MILLISECONDS = 2 // a turn passes through the event loop several tim
 const OTHERS_MILLISECONDS = 0.1 // an idle event loop comes back sooner
 const PAUSE_MILLISECONDS = 20 // a turn is over by then, so a slice falls into few of them
 
-export interface SliceOptions {
+export interface CooperativeOptions {
   /** Rejects with the signal's reason once it is aborted. */
   readonly signal?: AbortSignal | undefined
   /** Whether it pauses while others use the event loop. For work that no one waits for. */
-  readonly givesWay?: boolean
+  readonly yieldsToOthers?: boolean
 }
 
 /** Work that can pause after each step. It returns the same result however often it pauses. */
-export type Steps<T> = Generator<void, T, void>
+export type CooperativeTask<T> = Generator<void, T, void>
 
 /** Does the work at once. */
-export function atOnce<T>(steps: Steps<T>): T {
+export function runSync<T>(steps: CooperativeTask<T>): T {
   for (;;) {
     const step = steps.next()
     if (step.done) return step.value
@@ -52,25 +52,28 @@ export function atOnce<T>(steps: Steps<T>): T {
 }
 
 /** When the present slice is over. Pieces of work that follow one another share it: between two awaits the event loop serves no one. */
-let end = 0
+let sliceEnd = 0
 
 /** Lets others run whenever a slice is over. */
-export async function inSlices<T>(steps: Steps<T>, { signal, givesWay = false }: SliceOptions = {}): Promise<T> {
+export async function runCooperatively<T>(
+  steps: CooperativeTask<T>,
+  { signal, yieldsToOthers = false }: CooperativeOptions = {},
+): Promise<T> {
   for (;;) {
     const step = steps.next()
     if (step.done) return step.value
     const now = performance.now()
-    if (now < end) continue
+    if (now < sliceEnd) continue
     await setImmediate()
-    if (givesWay && performance.now() - now > OTHERS_MILLISECONDS)
+    if (yieldsToOthers && performance.now() - now > OTHERS_MILLISECONDS)
       await setTimeout(PAUSE_MILLISECONDS, undefined, { signal }).catch(() => undefined) // an abort is thrown below
     signal?.throwIfAborted()
-    end = performance.now() + SLICE_MILLISECONDS
+    sliceEnd = performance.now() + SLICE_MILLISECONDS
   }
 }
 
 /** Makes a value when it is first needed, and keeps it. For tables that take long to make: a conversation opens without them. */
-export function madeOnce<T>(make: () => T): () => T {
+export function lazy<T>(make: () => T): () => T {
   let made: { readonly value: T } | undefined
   return () => {
     made ??= { value: make() }
@@ -81,7 +84,7 @@ export function madeOnce<T>(make: () => T): () => T {
 // Work after a response lets the caller go on first: it is done when the event loop comes round.
 
 /** One waits at a time. Where turns follow one another without a pause, the next does not wait, so nothing piles up. */
-export function oneLater(): () => Promise<void> {
+export function yieldOnce(): () => Promise<void> {
   let isWaiting = false
   return async () => {
     if (isWaiting) return
@@ -96,7 +99,7 @@ export function oneLater(): () => Promise<void> {
 const MAX_CHARACTERS = 4_000_000 // of all remembered texts: about 8 MB
 
 /** `most`: texts, where only the newest are asked about again. */
-export function remembering<T extends object | string>(
+export function memoize<T extends object | string>(
   work: (text: string) => T,
   { max = Number.POSITIVE_INFINITY }: { readonly max?: number } = {},
 ): (text: string) => T {
@@ -124,7 +127,7 @@ interface Closable {
 }
 
 /** What several users in this process share: opened with the first, closed with the last. */
-export class Shared<T extends Closable> {
+export class RefCounted<T extends Closable> {
   readonly #open = new Map<string, { readonly value: T; users: number }>()
   /** Without users and still open, the last used at the end. */
   readonly #idle = new Map<string, T>()
@@ -165,16 +168,16 @@ export class Shared<T extends Closable> {
 }
 
 /** The same for each object apart, such as a store. What belongs to an object goes with it. */
-export class SharedIn<T extends Closable> {
-  readonly #all = new WeakMap<object, Shared<T>>()
+export class RefCountedPerObject<T extends Closable> {
+  readonly #all = new WeakMap<object, RefCounted<T>>()
   readonly #options: { readonly maxIdle?: number }
 
   constructor(options: { readonly maxIdle?: number } = {}) {
     this.#options = options
   }
 
-  of(owner: object): Shared<T> {
-    const shared = this.#all.get(owner) ?? new Shared<T>(this.#options)
+  of(owner: object): RefCounted<T> {
+    const shared = this.#all.get(owner) ?? new RefCounted<T>(this.#options)
     this.#all.set(owner, shared)
     return shared
   }
@@ -182,20 +185,22 @@ export class SharedIn<T extends Closable> {
 
 // Waits for something that cannot be interrupted itself, such as a person.
 
-export type Waited<T> = { readonly state: "settled"; readonly value: T } | { readonly state: "interrupted" }
+export type InterruptibleResult<T> =
+  | { readonly state: "settled"; readonly value: T }
+  | { readonly state: "interrupted" }
 
 /** On abort the work continues, but its result is no longer awaited. */
-export function unlessInterrupted<T>(signal: AbortSignal, promise: Promise<T>): Promise<Waited<T>> {
-  const { promise: interruption, resolve } = Promise.withResolvers<Waited<T>>()
+export function unlessInterrupted<T>(signal: AbortSignal, promise: Promise<T>): Promise<InterruptibleResult<T>> {
+  const { promise: interruption, resolve } = Promise.withResolvers<InterruptibleResult<T>>()
   const onAbort = () => resolve({ state: "interrupted" })
   if (signal.aborted) onAbort()
   signal.addEventListener("abort", onAbort, { once: true })
-  const settled = promise.then((value): Waited<T> => ({ state: "settled", value }))
+  const settled = promise.then((value): InterruptibleResult<T> => ({ state: "settled", value }))
   return Promise.race([interruption, settled]).finally(() => signal.removeEventListener("abort", onAbort))
 }
 
 /** Runs one piece of work after another, in the order they were asked for. A failure reaches its caller, not the next one. */
-export class Queue {
+export class SerialQueue {
   #last: Promise<void> = Promise.resolve()
   #unfinished = 0
 
@@ -219,11 +224,11 @@ export class Queue {
 }
 
 /** A queue for each key, kept as long as it has work. */
-export class Queues<K> {
-  readonly #byKey = new Map<K, Queue>()
+export class KeyedQueues<K> {
+  readonly #byKey = new Map<K, SerialQueue>()
 
   run<T>(key: K, work: () => T | Promise<T>): Promise<T> {
-    const queue = this.#byKey.get(key) ?? new Queue()
+    const queue = this.#byKey.get(key) ?? new SerialQueue()
     this.#byKey.set(key, queue)
     const run = queue.run(work)
     void queue.whenIdle().then(() => {

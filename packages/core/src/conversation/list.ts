@@ -1,14 +1,14 @@
 /** The conversations kept for a project: a list of them, and what is in one. Reads only, so they may be in use. */
 import { anOption, aPort, checkOptions, type OptionRules } from "../base/options.ts"
-import { OWNER_OPTION, type Owner, placeFor } from "../base/owner.ts"
+import { namespaceFor, OWNER_OPTION, type Owner } from "../base/owner.ts"
 import type { Project } from "../base/project.ts"
 import type { Entry } from "../journal/entries.ts"
 import { strataDirectory } from "../journal/file/layout.ts"
-import { listPlaces } from "../journal/openable.ts"
-import { placesOf } from "../journal/project-places.ts"
+import { listJournalsIn } from "../journal/list-journals.ts"
+import { listProjectNamespaces } from "../journal/project-namespaces.ts"
+import { resolveProject } from "../journal/resolve-project.ts"
 import type { JournalAddress, Store } from "../journal/store.ts"
 import { storeFrom } from "../journal/store-from.ts"
-import { whichProject } from "../journal/which-project.ts"
 
 /** Where conversations are kept, and whose they are. */
 export interface StoreLocation {
@@ -71,7 +71,7 @@ export function keptIn({ cwd = process.cwd(), env = process.env, dir, store }: S
 
 /** The project that the options name. */
 export const projectIn = (where: StoreLocation): Promise<Project> =>
-  whichProject({ ...keptIn(where), ...(where.project === undefined ? {} : { project: where.project }) })
+  resolveProject({ ...keptIn(where), ...(where.project === undefined ? {} : { project: where.project }) })
 
 /** Those in which something was said, newest first. */
 export async function listConversations(
@@ -82,16 +82,16 @@ export async function listConversations(
   const project = await projectIn(options)
   const { owner, alsoUnowned = false } = options
   const owners: readonly (Owner | undefined)[] = alsoUnowned && owner !== undefined ? [owner, undefined] : [owner]
-  const places = await Promise.all(owners.map((one) => placesOf({ store, project, owner: one })))
+  const places = await Promise.all(owners.map((one) => listProjectNamespaces({ store, project, owner: one })))
   return conversationsIn(store, places.flat())
 }
 
 /** In places of a store, newest first. */
 export async function conversationsIn(store: Store, places: readonly string[]): Promise<readonly StoredConversation[]> {
-  const listings = await listPlaces(store, places)
+  const listings = await listJournalsIn(store, places)
   return listings
     .filter(({ facts, firstWords }) => facts !== undefined || firstWords !== undefined)
-    .map(({ id, touched, lastMessage = touched, facts, firstWords, place }) => {
+    .map(({ id, touched, lastMessage = touched, facts, firstWords, namespace }) => {
       const { model, mode, cwd, origin, title = firstWords } = facts ?? {}
       return {
         id,
@@ -101,14 +101,14 @@ export async function conversationsIn(store: Store, places: readonly string[]): 
         ...(mode === undefined ? {} : { mode }),
         ...(cwd === undefined ? {} : { directory: cwd }),
         ...(origin === undefined ? {} : { origin }),
-        address: { project: place, id },
-        isOwned: !isUnowned(place),
+        address: { project: namespace, id },
+        isOwned: !isUnowned(namespace),
       }
     })
     .sort((a, b) => b.updated.localeCompare(a.updated))
 }
 
-const UNOWNED = placeFor("", undefined)
+const UNOWNED = namespaceFor("", undefined)
 const isUnowned = (place: string): boolean => place.endsWith(UNOWNED)
 
 /** Every entry of a kept conversation, first to last, also of branches that were left. */

@@ -136,7 +136,7 @@ async function searchIn(
     places.map(async (project) => {
       const journals = sharedJournalSearch(store, { project })
       try {
-        return (await journals.value.search({ ...question, isSaid: true })).answer.found
+        return (await journals.value.search({ ...question, isDialogue: true })).answer.found
       } finally {
         journals.close()
       }

@@ -1,17 +1,17 @@
 /** The past of a kept conversation, to ask it what the Recall tool asks. Reads only, so another process may have it open. */
-import { placesOf } from "../journal/project-places.ts"
+import { listProjectNamespaces } from "../journal/project-namespaces.ts"
 import { ConversationRecall } from "../recall/conversation-recall.ts"
 import { createEstimator } from "../tokens/estimate.ts"
 import { findModel } from "../tokens/models.ts"
-import { readRecallInput } from "../tools/session/recall-input.ts"
+import { parseRecallInput } from "../tools/session/recall-input.ts"
 import type {
-  RecalledPlace,
+  RecalledItem,
   RecalledText,
-  RecallFound,
   RecallInput,
+  RecallMatch,
   RecallSource,
 } from "../tools/session/recall-source.ts"
-import { FOR_THE_MODEL, type RecallWording, recalled } from "../tools/session/recall-text.ts"
+import { FOR_THE_MODEL, type RecallWording, runRecall } from "../tools/session/recall-text.ts"
 import { keptIn, projectIn, type StoredConversation, type StoreLocation } from "./list.ts"
 
 /** What a question about the past found: as a text of quotations, and as data. */
@@ -20,7 +20,7 @@ export interface RecallAnswer {
   readonly state: "found" | "nothing" | "unclear"
   readonly text: string
   /** What has the handle, the texts of the range, or the matches of the search. */
-  readonly found: readonly (RecalledPlace | RecalledText | RecallFound)[]
+  readonly found: readonly (RecalledItem | RecalledText | RecallMatch)[]
   /** Of a search: matches beyond those in `found`, and what was not searched, as a sentence. */
   readonly more?: number
   readonly gap?: string
@@ -40,12 +40,13 @@ export async function openRecall(conversation: StoredConversation, where: StoreL
   const { store } = keptIn(where)
   const { address, model = "unknown" } = conversation
   const { owner } = where
-  const places = owner === undefined ? [] : await placesOf({ store, owner, project: await projectIn(where) })
+  const places =
+    owner === undefined ? [] : await listProjectNamespaces({ store, owner, project: await projectIn(where) })
   const isShared = places.includes(address.project)
   const journal = await store.open(address, { access: "read" })
   const estimator = createEstimator(findModel(model).facts.family)
   const source = new ConversationRecall({
-    ...{ store, journal, isShared, places: async () => (isShared ? places : []) },
+    ...{ store, journal, isShared, namespaces: async () => (isShared ? places : []) },
     estimate: (text) => estimator.text(text),
   })
   const close = async () => {
@@ -65,21 +66,21 @@ interface Asked {
 }
 
 async function answerTo(input: RecallInput, { source, wording }: Asked): Promise<RecallAnswer> {
-  const question = readRecallInput(input)
+  const question = parseRecallInput(input)
   if (question.state === "unclear") return { state: "unclear", text: question.why, found: [] }
-  const { content, isError = false } = await recalled(input, source, wording)
+  const { content, isError = false } = await runRecall(input, source, wording)
   const text =
     typeof content === "string" ? content : content.map((block) => ("text" in block ? block.text : "")).join("\n")
   if (isError || text.startsWith("Nothing in this")) return { state: "nothing", text, found: [] }
   return { state: "found", text, ...(await dataOf(question, source)) }
 }
 
-type Clear = Exclude<ReturnType<typeof readRecallInput>, { readonly state: "unclear" }>
+type Clear = Exclude<ReturnType<typeof parseRecallInput>, { readonly state: "unclear" }>
 
 async function dataOf(question: Clear, source: RecallSource): Promise<Pick<RecallAnswer, "found" | "more" | "gap">> {
   switch (question.state) {
     case "handle":
-      return { found: await source.named(question.handle) }
+      return { found: await source.findByHandle(question.handle) }
     case "range": {
       const found = []
       for await (const text of (await source.range(question)) ?? []) {

@@ -2,8 +2,8 @@
  * The pauses of an owner's conversations as sums, in one small text of the store: a few numbers for each owner, and nothing that was said. A
  * text that cannot be read counts as empty: the planner then begins without a habit to go by.
  */
-import { type Owner, placeFor } from "../base/owner.ts"
-import { changedText, type MemoryFiles } from "../journal/memory-files.ts"
+import { namespaceFor, type Owner } from "../base/owner.ts"
+import { type MemoryFiles, updateText } from "../journal/memory-files.ts"
 import type { Store } from "../journal/store.ts"
 import type { CacheHistory } from "../views/cache/cache-history.ts"
 import {
@@ -57,7 +57,7 @@ export function keepPauses({ files, store }: SharedFiles, owner: Owner, apply: C
   const changes = [change]
   const written = (writes.get(where) ?? Promise.resolve()).then(() => {
     next.delete(where)
-    const writing = changedText(files, PAUSES, (text) => withChanges(text, changes))
+    const writing = updateText(files, PAUSES, (text) => withChanges(text, changes))
     const isOver = writing
       .catch(() => undefined) // those who wait for it get the error
       .finally(() => {
@@ -81,7 +81,7 @@ function withChanges(text: string | undefined, changes: readonly Change[]): stri
 }
 
 /** The name of an owner is not kept. */
-const keyOf = (owner: Owner): string => placeFor("pauses", owner)
+const keyOf = (owner: Owner): string => namespaceFor("pauses", owner)
 
 function sumsIn(text: string | undefined): Readonly<Record<string, KeptSums>> {
   try {

@@ -6,9 +6,9 @@ import { dirname, resolve } from "node:path"
 import type { Journal } from "../journal/store.ts"
 import type { Uuid } from "../messages/messages.ts"
 import { isMissing } from "../tools/files/file-error.ts"
-import { withEndsOf, withPlainEnds } from "../tools/files/line-endings.ts"
+import { matchLineEndings, normalizeLineEndings } from "../tools/files/line-endings.ts"
 import { resolveTarget, shortPath } from "../tools/files/paths.ts"
-import { type Decoded, decodeText, encodeText } from "../tools/files/text-encoding.ts"
+import { type DecodedText, decodeText, encodeText } from "../tools/files/text-encoding.ts"
 import { replaceText } from "../tools/files/text-replacement.ts"
 import { isInside } from "../views/record/file-paths.ts"
 import { type Change, changesAfter, type KnownText, type PathChange, textsAt } from "./file-changes.ts"
@@ -40,7 +40,7 @@ export function earlierText({ changes, known, now }: Rebuilding): Rebuilt {
   if (known) {
     const texts = known.mayEndOpen ? [known.text, known.text.replace(/\n$/, "")] : [known.text]
     const fitting = texts.find((text) => isSame(after(text, changes), now))
-    const text = withEndsOf(now ?? "", fitting ?? texts[0]!)
+    const text = matchLineEndings(now ?? "", fitting ?? texts[0]!)
     return { state: "known", text, isIntact: fitting !== undefined }
   }
   const reversed = now === undefined ? undefined : reverse(now, changes)
@@ -54,16 +54,16 @@ function whyUnknown(change: Change): string {
 }
 
 const isSame = (text: string | undefined, now: string | undefined): boolean =>
-  text !== undefined && now !== undefined && withPlainEnds(text) === withPlainEnds(now)
+  text !== undefined && now !== undefined && normalizeLineEndings(text) === normalizeLineEndings(now)
 
 const after = (text: string | undefined, changes: readonly Change[]): string | undefined =>
   changes.reduce<string | undefined>((known, change) => applied(known, change), text)
 
 /** The text after a change. `undefined`: not known. */
 export function applied(text: string | undefined, change: Change): string | undefined {
-  if (change.kind === "write") return withEndsOf(text ?? "", change.content)
+  if (change.kind === "write") return matchLineEndings(text ?? "", change.content)
   if (change.kind !== "edit" || text === undefined) return undefined
-  if (change.old === "") return change.fresh
+  if (change.old === "") return change.replacement
   const replaced = replaceText(text, change)
   return replaced.state === "replaced" ? replaced.text : undefined
 }
@@ -72,8 +72,8 @@ export function applied(text: string | undefined, change: Change): string | unde
 function reverse(now: string, changes: readonly Change[]): string | undefined {
   let text = now
   for (const change of changes.toReversed()) {
-    if (change.kind !== "edit" || change.all || change.old === "" || change.fresh === "") return undefined
-    const before = replaceText(text, { old: change.fresh, fresh: change.old, all: false })
+    if (change.kind !== "edit" || change.all || change.old === "" || change.replacement === "") return undefined
+    const before = replaceText(text, { old: change.replacement, replacement: change.old, all: false })
     if (before.state !== "replaced" || applied(before.text, change) !== text) return undefined
     text = before.text
   }
@@ -261,7 +261,7 @@ async function earlierContent({
   const keptAt = changes.findIndex(({ kind }) => kind === "kept")
   const kept = changes[keptAt]
   const end = kept?.kind === "kept" ? kept.before && (await keptContent(kept.journal, kept.before)) : bytes
-  const decoded: Decoded | undefined = end ? decodeText(end) : undefined
+  const decoded: DecodedText | undefined = end ? decodeText(end) : undefined
   const rebuilt = earlierText({
     changes: keptAt < 0 ? changes : changes.slice(0, keptAt),
     known,

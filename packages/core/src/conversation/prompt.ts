@@ -1,8 +1,8 @@
 /** What surrounds the messages of every request, rendered once and then sent unchanged. */
-import { reasonOf } from "../base/errors.ts"
+import { errorReason } from "../base/errors.ts"
 import { describe, InvalidOptionError } from "../base/options.ts"
 import { type DecisionOf, isBoundaryEntry } from "../journal/entries.ts"
-import { isDeferred, isThinking, nameOf, wellFormed } from "../messages/blocks.ts"
+import { isDeferred, isThinking, toolName, toWellFormed } from "../messages/blocks.ts"
 import { contentOf } from "../messages/messages.ts"
 import { renderPreamble } from "../messages/preamble.ts"
 import type { SystemPrompt, ToolDefinition } from "../messages/request.ts"
@@ -103,7 +103,7 @@ function readable(prompt: { readonly system: SystemPrompt; readonly tools: reado
   try {
     return asSent(prompt)
   } catch (error) {
-    throw refused("tools", `it is not plain JSON (${reasonOf(error)})`)
+    throw refused("tools", `it is not plain JSON (${errorReason(error)})`)
   }
 }
 
@@ -117,7 +117,7 @@ export function isSamePrompt(a: RenderedParts, b: RenderedParts): boolean {
 /** What thinking is bound to: all but the tools that are deferred and that no message refers to. */
 export function boundParts({ system, tools, context }: RenderedParts, referenced: ReadonlySet<string>): string {
   const offered = Array.isArray(tools) ? (tools as readonly ToolDefinition[]) : []
-  const seen = offered.filter((tool) => !isDeferred(tool) || referenced.has(nameOf(tool) ?? ""))
+  const seen = offered.filter((tool) => !isDeferred(tool) || referenced.has(toolName(tool) ?? ""))
   return bytesOf({ system, tools: seen, context })
 }
 
@@ -127,7 +127,7 @@ const bytesOf = ({ system, tools, context }: RenderedParts) => JSON.stringify({ 
 function asSent<T extends { readonly system?: unknown }>(parts: T): T {
   const { system } = parts
   const isBlank = typeof system === "string" && system.trim() === ""
-  return wellFormed(asJournaled(isBlank ? { ...parts, system: "" } : parts))
+  return toWellFormed(asJournaled(isBlank ? { ...parts, system: "" } : parts))
 }
 
 /** A copy, as the journal would return it. Later changes to the caller's objects do not reach a request. */
@@ -279,7 +279,7 @@ export class PromptKeeper {
     const tools = declareTools({
       tools: given,
       plan: deferral,
-      isOn: on["deferred-tools"] && deferral.isOn(),
+      isEnabled: on["deferred-tools"] && deferral.isOn(),
       byReference: deferral.byReference,
       limit: Math.min((window.current.window * figures["deferred-tools-share"]) / 100, figures["deferred-tools-limit"]),
       estimate: createEstimator(estimator.family).text, // what was learnt meanwhile must not change the decision

@@ -6,8 +6,8 @@
  * `request-preparer.ts`.
  */
 import type { Clock, Ids } from "../base/clock.ts"
-import type { RequestSource } from "../base/vocabulary.ts"
-import { Events, Queue } from "../base/work.ts"
+import type { RequestSource } from "../base/enums.ts"
+import { Events, SerialQueue } from "../base/work.ts"
 import {
   type DecisionOf,
   type Entry,
@@ -100,7 +100,7 @@ export class ConversationRecord {
   readonly source: RequestSource
   readonly session: SessionFacts
   readonly viewOptions: ViewOptions
-  readonly #queue = new Queue()
+  readonly #queue = new SerialQueue()
   #seen: Seen
   #uses = 0
   #call: Call | undefined

@@ -1,11 +1,11 @@
 /** Puts files back as a plan says. Each file is checked again just before: what changed after the plan is left alone. */
 import { realpath, rm } from "node:fs/promises"
-import { messageOf } from "../base/errors.ts"
+import { errorMessage } from "../base/errors.ts"
 import type { Journal } from "../journal/store.ts"
 import type { FilesRestored } from "../messages/attachments.ts"
-import { type FileChangeRecord, keptMode } from "../messages/kept-change.ts"
+import { type FileChangeRecord, preservedMode } from "../messages/file-change-record.ts"
 import type { Uuid } from "../messages/messages.ts"
-import { inTurn } from "../tools/files/file-turns.ts"
+import { enqueueChange } from "../tools/files/file-queue.ts"
 import { replaceFile } from "../tools/files/replace-file.ts"
 import type { Engine } from "./engine.ts"
 import { type FileKeeper, sumOf } from "./file-keeper.ts"
@@ -37,8 +37,8 @@ export interface Restored {
 export async function restoreFiles({ plan, project, overwrite, keeper }: RestoreWork): Promise<Restored> {
   const done: { readonly file: PlannedFile; readonly outcome: Outcome }[] = []
   for (const file of plan.files) {
-    const outcome = await inTurn(file.path, () => putBack(file, { project, overwrite, keeper })).catch(
-      (error: unknown): Outcome => ({ state: "left", why: messageOf(error) }),
+    const outcome = await enqueueChange(file.path, () => putBack(file, { project, overwrite, keeper })).catch(
+      (error: unknown): Outcome => ({ state: "left", why: errorMessage(error) }),
     )
     done.push({ file, outcome })
   }
@@ -74,7 +74,7 @@ async function putBack(file: PlannedFile, { project, overwrite, keeper }: Omit<R
   const found = disk.state === "file" ? disk : undefined
   const now = found && sumOf(found.bytes)
   if (now !== file.now) return { state: "left", why: "it changed just now" }
-  const before = found && { before: await keeper.keep(found.bytes), ...keptMode(found.stats.mode) } // so that this can be taken back too
+  const before = found && { before: await keeper.keep(found.bytes), ...preservedMode(found.stats.mode) } // so that this can be taken back too
   if (now && file.needsConsent && !keeper.keeps(now))
     return { state: "left", why: "someone else changed it, and it is too large to keep what is there now" }
   if (content === undefined) {

@@ -4,8 +4,15 @@
  */
 import { isSafeId } from "../base/clock.ts"
 import { InvalidOptionError } from "../base/options.ts"
-import { localUser, placeFor } from "../base/owner.ts"
-import { claim, isNoted, type OtherNames, otherNames, type ProjectInStore, placeOf } from "../journal/project-places.ts"
+import { localUser, namespaceFor } from "../base/owner.ts"
+import {
+  claimNamespace,
+  type OtherNames,
+  otherNames,
+  type ProjectInStore,
+  projectNamespace,
+  tracksDirectories,
+} from "../journal/project-namespaces.ts"
 import type { Store } from "../journal/store.ts"
 
 export interface Whose extends ProjectInStore {
@@ -16,28 +23,28 @@ export interface Whose extends ProjectInStore {
 /** Throws where an owner asks for a conversation that is kept without one: going on with an empty one would look like a loss. */
 export async function placeOfConversation(whose: Whose): Promise<string> {
   const { store, project, owner, id } = whose
-  const own = placeOf(whose)
+  const own = projectNamespace(whose)
   if (id === undefined) return own
   const others = (one: Whose["owner"]) => otherNames({ ...whose, owner: one })
-  const isSimple = store.isShared || !isNoted(project)
+  const isSimple = store.isShared || !tracksDirectories(project)
   if (owner === localUser && isSimple && isNothing(await others(owner))) return own
   // without an owner, the local person's conversations can be opened too
   const owners: readonly Whose["owner"][] = owner === undefined ? [localUser, undefined] : [owner]
   const kept = (places: readonly string[]) => keptIn(store, places, id)
-  const [found] = await kept(owners.map((one) => placeFor(project.name, one)))
+  const [found] = await kept(owners.map((one) => namespaceFor(project.name, one)))
   if (found !== undefined) return found
   for (const one of owners) {
     const { claimed, free } = await others(one)
-    const there = new Set(await kept([...claimed, ...free].map((name) => placeFor(name, one))))
+    const there = new Set(await kept([...claimed, ...free].map((name) => namespaceFor(name, one))))
     for (const name of [...claimed, ...free]) {
-      const place = placeFor(name, one)
+      const place = namespaceFor(name, one)
       if (!there.has(place)) continue
-      if (claimed.includes(name) || (await claim(name, { ...whose, owner: one }))) return place
+      if (claimed.includes(name) || (await claimNamespace(name, { ...whose, owner: one }))) return place
     }
   }
   if (typeof owner === "string") {
-    const names = [project.name, ...(store.isShared ? [] : project.formerly)]
-    const places = names.flatMap((name) => [placeFor(name, localUser), placeFor(name, undefined)])
+    const names = [project.name, ...(store.isShared ? [] : project.formerNames)]
+    const places = names.flatMap((name) => [namespaceFor(name, localUser), namespaceFor(name, undefined)])
     if ((await kept(places)).length > 0) throw withoutThisOwner(id)
   }
   return own

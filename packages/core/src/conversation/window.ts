@@ -3,27 +3,27 @@
  * the model, the settings, and what servers have shown: the limits that refusals taught, which the journal and the store keep.
  */
 
-import { reasonOf } from "../base/errors.ts"
-import type { CacheLifetime } from "../base/vocabulary.ts"
-import { Queue } from "../base/work.ts"
-import { changedText, type MemoryFiles } from "../journal/memory-files.ts"
-import { addressOf } from "../model/address.ts"
+import type { CacheLifetime } from "../base/enums.ts"
+import { errorReason } from "../base/errors.ts"
+import { SerialQueue } from "../base/work.ts"
+import { type MemoryFiles, updateText } from "../journal/memory-files.ts"
+import { modelAddress } from "../model/address.ts"
 import { PromptTooLongError } from "../model/errors.ts"
 import type { Model } from "../model/model.ts"
 import type { RefusedAttempt } from "../model/spending/meter.ts"
-import { recogniseTooLong } from "../model/too-long-patterns.ts"
+import { matchTooLong } from "../model/too-long-patterns.ts"
 import type { Settings } from "../settings/settings.ts"
 import { findModel, windowBetas } from "../tokens/models.ts"
 import {
-  compactionAllowed,
+  allowedCompaction,
+  computeWindowUsage,
+  describeLearnedLimit,
   type LearnedLimit,
-  learnedSentence,
-  limitIn,
+  learnLimit,
   limitKey,
   type Thresholds,
   thresholdsFor,
   type WindowUsage,
-  windowUsageOf,
 } from "../tokens/window.ts"
 import { lifetimeIn } from "../views/cache/cache-history.ts"
 import type { KeptLimit } from "../views/record/decisions.ts"
@@ -80,7 +80,7 @@ export class Window {
   /** How full it is. */
   fill(): WindowUsage {
     const { record, values } = this.#parts
-    return windowUsageOf(record.views.context.size().tokens, this.current, compactionAllowed(values).auto)
+    return computeWindowUsage(record.views.context.size().tokens, this.current, allowedCompaction(values).auto)
   }
 
   /** How long the server is asked to keep what the next request caches: by the setting, or as the planner decided last. */
@@ -124,7 +124,7 @@ export function limitsIn(text: string | undefined): KeptLimits {
 }
 
 export async function keepLimit(files: SharedFiles, limit: KeptLimit): Promise<void> {
-  await changedText(files, LIMITS, (text) => {
+  await updateText(files, LIMITS, (text) => {
     const { limits, ...rest } = limitsIn(text)
     const others = limits.filter((each) => limitKey(each) !== limitKey(limit))
     return written({ ...rest, limits: [...others, limit].slice(-MAX) })
@@ -138,7 +138,7 @@ export async function forgetLimits(
 ): Promise<readonly KeptLimit[]> {
   const isMeant = (limit: KeptLimit) => "at" in which || limitKey(limit) === limitKey(which)
   let forgotten: readonly KeptLimit[] = []
-  await changedText(files, LIMITS, (text) => {
+  await updateText(files, LIMITS, (text) => {
     const { limits, ...rest } = limitsIn(text)
     forgotten = limits.filter(isMeant)
     const left = limits.filter((limit) => !isMeant(limit))
@@ -174,7 +174,7 @@ export class ServerLimits {
   readonly #parts: ServerLimitsParts
   /** As far as the journal does not have them yet, or never has: those of the store. */
   readonly #known: Map<string, KeptLimit>
-  readonly #writes = new Queue()
+  readonly #writes = new SerialQueue()
 
   constructor(parts: ServerLimitsParts) {
     this.#parts = parts
@@ -183,7 +183,7 @@ export class ServerLimits {
 
   of(model: Named): KeptLimit | undefined {
     if (this.#known.size === 0 && this.#parts.record.views.limits.size === 0) return undefined // a turn asks often
-    const key = limitKey({ model: model.name, address: addressOf(model) })
+    const key = limitKey({ model: model.name, address: modelAddress(model) })
     const { forgotten = "" } = this.#parts.shared
     return [this.#parts.record.views.limits.get(key), this.#known.get(key)]
       .filter((limit) => limit !== undefined)
@@ -199,13 +199,13 @@ export class ServerLimits {
     const { tokens, counted: accepted } = record.views.context.size()
     // the API has counted most of the conversation; what asks about it is larger, and a lower limit is the safer one
     const size = model.name === own ? Math.min(estimate, tokens) : estimate
-    const found = limitIn(error, { estimate: size, accepted, believed })
+    const found = learnLimit(error, { estimate: size, accepted, believed })
     if (!found) return
-    const limit: LearnedLimit = { model: model.name, address: addressOf(model), ...found }
+    const limit: LearnedLimit = { model: model.name, address: modelAddress(model), ...found }
     const kept = { ...limit, learned: record.clock.now().toISOString() }
     this.#known.set(limitKey(limit), kept)
     const isSmaller = limit.tokens < believed.window
-    if (isSmaller) record.events.emit("notice", { message: learnedSentence(limit, believed.window) })
+    if (isSmaller) record.events.emit("notice", { message: describeLearnedLimit(limit, believed.window) })
     void this.#writes.run(async () => {
       await record.append([{ type: "strata", subtype: "limit-learnt", ...limit }])
       if (!limit.isAssumed) await keepLimit(shared.files, kept)
@@ -242,7 +242,7 @@ export class ServerLimits {
 /** Our own error, or one of any SDK by what it says. */
 function asRefusal(thrown: unknown, provider: string): PromptTooLongError | undefined {
   if (thrown instanceof PromptTooLongError) return thrown
-  const said = reasonOf(thrown)
-  const sizes = recogniseTooLong(said)
-  return sizes && new PromptTooLongError(sizes, { provider, said })
+  const providerMessage = errorReason(thrown)
+  const sizes = matchTooLong(providerMessage)
+  return sizes && new PromptTooLongError(sizes, { provider, providerMessage })
 }

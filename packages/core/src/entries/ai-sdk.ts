@@ -11,5 +11,5 @@ export {
   inVersion,
   type StreamPart,
 } from "../model/ai-sdk/interface.ts"
-export { markIn, optionsOn, withOwnMarks } from "../model/ai-sdk/kept-parts.ts"
 export { toCallOptions } from "../model/ai-sdk/prompt.ts"
+export { cacheControlIn, optionsOn, withProgramBreakpoints } from "../model/ai-sdk/provider-metadata.ts"

@@ -4,70 +4,70 @@ import "../base/node-version.ts"
 export {
   type Clock,
   callAfter,
-  checkedId,
-  dayOf,
   isSafeId,
   projectName,
   randomIds,
   seededIds,
   systemClock,
+  utcDay,
   uuidFrom,
+  validateId,
 } from "../base/clock.ts"
+export type { CacheLifetimeSetting, HookEvent, RequestSource } from "../base/enums.ts"
+export { isPermissionRule, type MemoryMode, PERMISSION_RULE, RULE_LISTS, type RuleList } from "../base/enums.ts"
 export type { NamedHolder } from "../base/errors.ts"
 export {
   busyError,
   ConversationLockedError,
   ConversationNotFoundError,
+  describeReason,
+  errorKind,
+  errorMessage,
+  errorReason,
   ImportError,
-  isAboutPlace,
-  kindOfError,
+  isAboutDirectory,
   LockLostError,
   MemoryFileError,
-  messageOf,
-  plainReason,
   RangeRefusedError,
-  reasonOf,
+  recoveryAdvice,
   SettingsError,
   StrataError,
-  whatToDo,
 } from "../base/errors.ts"
 export { readMarkdown, readPlainEnd, readPlainFile, readPlainStart, realPath } from "../base/files.ts"
-export { addressIn, type GitCall, remoteUrls, repositoryOf, repositoryRoot, runGit } from "../base/git.ts"
+export { type GitCall, parseRemoteAddress, remoteUrls, repositoryOf, repositoryRoot, runGit } from "../base/git.ts"
 export { usableMemory } from "../base/memory.ts"
 export { anOption, aPort, checkOptions, type OptionRules, required } from "../base/options.ts"
-export { isLocal, isPlaceOf, localUser, OWNER_OPTION, type Owner, placeFor } from "../base/owner.ts"
-export { externalProjectName, hasRemoteOf, mainDirectory, type Project, projectAt } from "../base/project.ts"
+export { isLocalNamespace, isNamespaceOf, localUser, namespaceFor, OWNER_OPTION, type Owner } from "../base/owner.ts"
+export { externalProjectName, mainDirectory, type Project, projectAt, sharesRemote } from "../base/project.ts"
 export { dropSecrets, findSecrets, maskSecrets } from "../base/secrets/find-secrets.ts"
 export { isSimulatedId, SIMULATED_MARK } from "../base/simulated.ts"
 export type { CompactionFailureReason } from "../base/telemetry.ts"
 export {
   addCounts,
-  clockTime,
-  counted,
   divideCounts,
-  dollars,
-  dollarsOrUnknown,
-  duration,
-  escaped,
+  escapeForTerminal,
+  escapeInvisible,
+  escapeToLine,
   fillPrompt,
-  grouped,
+  formatClockTime,
+  formatCompact,
+  formatDollars,
+  formatDollarsOrUnknown,
+  formatDuration,
+  formatNumber,
+  formatPause,
+  formatPercent,
+  formatTimeAgo,
   inputTokens,
-  keyOf,
+  jsonForTerminal,
   NO_TOKENS,
-  pause,
-  percent,
-  printable,
+  pluralize,
   promptText,
   roundCounts,
-  short,
-  timeAgo,
-  visible,
-  visibleJson,
-  visibleStream,
+  terminalEscaper,
+  uuidKey,
   weighCounts,
 } from "../base/text.ts"
-export type { CacheLifetimeSetting, HookEvent, RequestSource } from "../base/vocabulary.ts"
-export { isPermissionRule, type MemoryMode, PERMISSION_RULE, RULE_LISTS, type RuleList } from "../base/vocabulary.ts"
-export type { Steps } from "../base/work.ts"
-export { Events, inSlices, Queue, Queues } from "../base/work.ts"
+export type { CooperativeTask } from "../base/work.ts"
+export { Events, KeyedQueues, runCooperatively, SerialQueue } from "../base/work.ts"
 export { MailboxFullError, MailboxMessageError, MemberNameTakenError } from "../journal/mailbox.ts"

@@ -8,7 +8,7 @@ export type {
   AgentStatus,
   Attachment,
   AttachmentKind,
-  CallerSystemMessage,
+  ClientSystemMessage,
   DeferredGroup,
   FilesRestored,
   NamedCapability,
@@ -27,31 +27,31 @@ export {
   isThinking,
   isToolResult,
   isToolUse,
-  nameOf,
   resultBlocks,
   type ToolUse,
   textOf,
   toBlocks,
+  toolName,
   withoutBreakpoint,
 } from "../messages/blocks.ts"
-export type { CallerMessage, MessageTrace } from "../messages/caller-key.ts"
-export {
-  ASKING_TOOL,
-  answersIn,
-  blocksIn,
-  digestOf,
-  hasTellingCall,
-  hasTellingText,
-  jsonInOrder,
-  nextLink,
-  refusalIn,
-} from "../messages/caller-key.ts"
 export { exactInputOf, parseExact, stringifyExact, withExactInput } from "../messages/exact-json.ts"
 export { exactNamesIn } from "../messages/exact-names.ts"
+export type { FileChangeRecord } from "../messages/file-change-record.ts"
 export type { FlatMessage } from "../messages/flatten.ts"
-export { membersOf, minified, respelled } from "../messages/json-text.ts"
-export type { FileChangeRecord } from "../messages/kept-change.ts"
+export { listMembers, minify, respell } from "../messages/json-text.ts"
 export { handleOf, MEDIA_LIMITS, parseHandle, planWithholding, readImageSize } from "../messages/media.ts"
+export type { ClientMessage, MessageIdentity } from "../messages/message-identity.ts"
+export {
+  blocksIn,
+  canonicalJson,
+  digestOf,
+  findAnswers,
+  findRefusalText,
+  hasDistinctiveText,
+  hasRandomCallId,
+  nextChainKey,
+  QUESTION_TOOL,
+} from "../messages/message-identity.ts"
 export type {
   Boundary,
   CallChanges,
@@ -70,10 +70,10 @@ export {
   type AssistantMessage,
   BOUNDARY_LINE,
   contentOf,
-  firstWords,
+  firstUserLine,
   isBoundary,
   isContinuation,
-  isHuman,
+  isFromUser,
   isMachineText,
   isRequest,
   isSentToModel,
@@ -87,6 +87,6 @@ export {
 } from "../messages/messages.ts"
 export type { RequestExtras } from "../messages/request.ts"
 export { safeCuts } from "../messages/rounds.ts"
-export { flawOf } from "../messages/shapes/shapes.ts"
+export { findFlaw } from "../messages/shapes/shapes.ts"
 export type { InputSchema, JsonSchema, StandardIssue, StandardResult, StandardSchema } from "../messages/tool-input.ts"
 export { repairsOf, usable } from "../messages/usable.ts"

@@ -4,8 +4,8 @@ import "../base/node-version.ts"
 export type { AiSdkModelOptions } from "../model/ai-sdk/ai-sdk.ts"
 export type { AnthropicModel, AnthropicModelOptions } from "../model/anthropic/anthropic.ts"
 export { MessageCollector } from "../model/anthropic/collect.ts"
-export { markedMessages, placeBreakpoints } from "../model/cache/breakpoints.ts"
-export type { ChangedPlace } from "../model/cache/compare-requests.ts"
+export { placeBreakpoints, withBreakpoints } from "../model/cache/breakpoints.ts"
+export type { RequestChange } from "../model/cache/compare-requests.ts"
 export type { CacheEvent, CachePrediction } from "../model/cache/forecast.ts"
 export { type CacheEntryLifetime, LIFETIME_MS, type PromptSetting } from "../model/cache/prefix.ts"
 export type { CacheCause, CacheVerdict, ExpectedDrop, ProviderReason } from "../model/cache/verdict.ts"
@@ -13,7 +13,7 @@ export type { ModelChoice } from "../model/choose-model.ts"
 export type { ModelFailureDetails } from "../model/errors.ts"
 export { ConnectionLostError, ModelAbortedError } from "../model/errors.ts"
 export type {
-  AttemptWatch,
+  AttemptObserver,
   ModelEvent,
   RateLimit,
   StreamLimits,

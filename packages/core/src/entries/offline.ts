@@ -6,15 +6,15 @@ export { firstLineOf, hashText, headOf, type Section, sentencesOf, splitDocument
 export { type FileText, readFileText } from "../model/offline/file-text.ts"
 export { offlineModel } from "../model/offline/offline-model.ts"
 export type { ReadMessage } from "../model/offline/read-message.ts"
-export { summarise } from "../model/offline/summary.ts"
+export { summarize } from "../model/offline/summary.ts"
 export {
-  callsOf,
-  type Demand,
-  type Moment,
+  listCalls,
+  type OfflineRequest,
   readTimeline,
-  recogniseDemand,
+  recognizeRequest,
+  type TimelineEntry,
   type ToolCall,
-  wordsOf,
+  textsOfKind,
 } from "../model/offline/timeline.ts"
 export {
   completeInput,
@@ -26,15 +26,15 @@ export {
   schemaOf,
 } from "../model/offline/tool-schema.ts"
 export {
-  commandOf,
-  fieldOf,
   openToolbox,
   type PlannedCall,
-  pathOf,
   readStatus,
-  roleOf,
   type Todo,
   type TodoStatus,
   type Toolbox,
-  todosOf,
+  toolCommand,
+  toolField,
+  toolPath,
+  toolRole,
+  toolTodos,
 } from "../model/offline/toolbox.ts"

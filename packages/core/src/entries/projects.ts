@@ -3,4 +3,4 @@ import "../base/node-version.ts"
 
 export { keptIn, projectIn } from "../conversation/list.ts"
 export { forgetLimits, LIMITS, limitsIn } from "../conversation/window.ts"
-export { whichProject } from "../journal/which-project.ts"
+export { resolveProject } from "../journal/resolve-project.ts"

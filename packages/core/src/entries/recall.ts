@@ -12,22 +12,22 @@ export {
 } from "../recall/index/index-file.ts"
 export { PassageIndex } from "../recall/index/passage-index.ts"
 export {
-  type JournalAnswer,
   type JournalQuestion,
   type JournalSearch,
+  type JournalSearchResult,
   journalSearchIn,
 } from "../recall/journal-search.ts"
-export { KeptIndex, MemorySearch } from "../recall/memory-search.ts"
-export { passagesOf } from "../recall/passages/passage.ts"
+export { MemorySearch, PersistentIndex } from "../recall/memory-search.ts"
+export { splitBlock } from "../recall/passages/passage.ts"
 export {
-  foundText,
-  placesNamed,
+  quoteMatch,
   type ReadableConversation,
-  shortened,
-  stretchNamed,
+  resolveHandle,
+  resolveRange,
+  shortConversationId,
   textsIn,
-} from "../recall/recalled-places.ts"
-export type { Embed } from "../recall/vectors/embedded-passages.ts"
+} from "../recall/resolve-handle.ts"
+export type { EmbedFunction } from "../recall/vectors/embedded-passages.ts"
 export { DEFAULT_BUDGET, MIN_BUDGET } from "../tools/session/recall-input.ts"
 export {
   RECALL_KINDS,
@@ -36,4 +36,4 @@ export {
   type RecallSearch,
   type RecallSource,
 } from "../tools/session/recall-source.ts"
-export { recalled } from "../tools/session/recall-text.ts"
+export { runRecall } from "../tools/session/recall-text.ts"

@@ -8,11 +8,7 @@ export type { FlagClient, FlagContext, FlagDetails } from "../settings/flag-clie
 export { MAX_RESULT_CHARACTERS } from "../settings/flag-client.ts"
 export { FIGURES, type FigureName, SWITCHES, type SwitchName } from "../settings/flag-names.ts"
 export { createFlags, type Flags } from "../settings/flags.ts"
-export type { UserRule, UserRules } from "../settings/person-rules.ts"
-export { userRules } from "../settings/person-rules.ts"
-export type { ProjectPart } from "../settings/project-parts.ts"
-export { partText, partTitle, partVariables } from "../settings/project-parts.ts"
-export type { SettingsReading } from "../settings/settings.ts"
+export type { SettingsSnapshot } from "../settings/settings.ts"
 export {
   DEFAULT_SETTINGS,
   ENVIRONMENT,
@@ -21,5 +17,9 @@ export {
   type Settings,
 } from "../settings/settings.ts"
 export type { ProjectClaim, Trust } from "../settings/trust.ts"
-export { revokeTrust, trustOf } from "../settings/trust.ts"
+export { readTrustState, revokeTrust } from "../settings/trust.ts"
+export type { TrustItem } from "../settings/trust-items.ts"
+export { trustItemText, trustItemTitle, trustItemVariables } from "../settings/trust-items.ts"
 export { listTrust } from "../settings/trust-store.ts"
+export type { UserRule, UserRules } from "../settings/user-rules.ts"
+export { userRules } from "../settings/user-rules.ts"

@@ -1,14 +1,14 @@
 /** `@strata/core/store`. The store of conversations: where things are, what is in them, who holds them. */
 import "../base/node-version.ts"
 
-export { Bridge } from "../journal/bridge.ts"
-export { type Choice, chosenIn } from "../journal/chosen-contents.ts"
+export type { AppendLog, LogAddress } from "../journal/append-log.ts"
+export { type ContentCriteria, selectContents } from "../journal/content-selection.ts"
 export type {
   ContentAddress,
-  ContentChange,
   ContentFile,
   ContentFileBytes,
   Contents,
+  ContentWrite,
   PruneCounts,
   PruneCriteria,
   StoredItem,
@@ -23,7 +23,8 @@ export {
   MESSAGES,
   type StoredNamespace,
 } from "../journal/contents.ts"
-export { damageSentences, describeOpeningReport } from "../journal/damage-sentences.ts"
+export { pruneTotals, SPENT, totalsFile, writeTotals } from "../journal/daily-totals.ts"
+export { describeJournalDamage, describeOpeningReport } from "../journal/describe-damage.ts"
 export type {
   AgentEnding,
   AgentKind,
@@ -48,7 +49,7 @@ export type {
   UndoneBy,
 } from "../journal/entries.ts"
 export { type Entry, isBoundaryEntry, isDecision } from "../journal/entries.ts"
-export type { CommittedMemoryPlace } from "../journal/file/committed-memory.ts"
+export type { CommittedMemoryNamespace } from "../journal/file/committed-memory.ts"
 export { committedMemory } from "../journal/file/committed-memory.ts"
 export type { FileStoreOptions } from "../journal/file/file-store.ts"
 export { breakLock, type FoundLock, findLocks } from "../journal/file/find-locks.ts"
@@ -62,24 +63,32 @@ export {
 } from "../journal/file/layout.ts"
 export { acquireLock } from "../journal/file/lock.ts"
 export { makeDirectory } from "../journal/file/make-directory.ts"
-export type { InFlightLog, KeptRequests, SentRequest } from "../journal/in-flight.ts"
+export type { InFlightLog, SentRequest, UnsettledRequests } from "../journal/in-flight.ts"
 export type { MemoryStoreOptions } from "../journal/in-memory/store.ts"
 export { memoryStore } from "../journal/in-memory/store.ts"
-export type { DamagedLine, DamageFound, DecodedLine } from "../journal/line.ts"
-export { decodeLine, encodeLine, isWhole, lostLine, peekLine, withoutSum, withSum } from "../journal/line.ts"
-export type { LineLog, LogAddress } from "../journal/line-log.ts"
-export { firstWordsIn, listingFacts, sessionFacts } from "../journal/listing.ts"
+export type { DamagedLine, DamageReport, DecodedLine } from "../journal/line.ts"
+export {
+  decodeLine,
+  encodeLine,
+  inspectLostLine,
+  isCompleteLine,
+  peekLine,
+  withoutSum,
+  withSum,
+} from "../journal/line.ts"
+export { listJournalsIn } from "../journal/list-journals.ts"
+export { firstWordsIn, readListingFacts, sessionFacts } from "../journal/listing.ts"
 export type {
-  FoundMember,
   Mailbox,
   MailboxCursor,
   MailboxDraft,
   MailboxMessage,
-  MailboxReading,
+  MailboxReadResult,
   Membership,
   SendLimits,
   TeamAddress,
   TeamMember,
+  TeamMemberState,
 } from "../journal/mailbox.ts"
 export { validateMailboxDraft } from "../journal/mailbox-line.ts"
 export type {
@@ -89,27 +98,27 @@ export type {
   MemoryFilesWatch,
   MemoryInstallOptions,
   MemoryInstallReport,
-  MemoryPlace,
+  MemoryNamespace,
   ReadMemoryFile,
   TextSelection,
 } from "../journal/memory-files.ts"
-export { checkedMemoryPath, checkMemoryText, isMemoryPath, WRITING } from "../journal/memory-files.ts"
+export { checkMemoryText, isMemoryPath, validateMemoryPath, WRITE_ANNOUNCEMENTS } from "../journal/memory-files.ts"
 export type { MoveOptions, MoveOutcome, MoveProgress, MoveReport } from "../journal/move-contents.ts"
 export { moveContents } from "../journal/move-contents.ts"
-export { listPlaces } from "../journal/openable.ts"
+export { ParentRelinker } from "../journal/parent-relinker.ts"
 export type {
+  NewPassage,
   PassageCursor,
   PassageDelta,
   PassageReader,
   PassageStore,
+  PassageStoreAddress,
   PassageUpdate,
-  ShelfAddress,
-  ShelfPassage,
-  ShelfRow,
+  StoredPassage,
   TextQuery,
   TokenCount,
-} from "../journal/passage-shelf.ts"
-export { FACTS } from "../journal/passage-shelf.ts"
+} from "../journal/passage-store.ts"
+export { FACTS } from "../journal/passage-store.ts"
 export {
   CONSOLIDATE,
   type Permit,
@@ -121,19 +130,19 @@ export {
 } from "../journal/permit.ts"
 export {
   earlierNames,
-  journalDirectoryOf,
-  memoriesOf,
+  journalDirectoryIn,
+  listProjectNamespaces,
   type ProjectInStore,
-  placeOf,
-  placesOf,
-} from "../journal/project-places.ts"
+  projectMemories,
+  projectNamespace,
+} from "../journal/project-namespaces.ts"
 export { isJournal, readJournalBytes } from "../journal/read-bytes.ts"
 export type {
   AppendedLines,
   AppendOptions,
   BlobReceipt,
-  Budget,
   ConversationListing,
+  DailyBudget,
   FeedLine,
   FeedPoll,
   FlushMode,
@@ -146,15 +155,20 @@ export type {
   ListJournalsOptions,
   OpeningReport,
   OpenJournalOptions,
-  Resumed,
+  ResumeData,
   Store,
 } from "../journal/store.ts"
-export { budgetIn } from "../journal/store.ts"
+export { dailyBudgetIn } from "../journal/store.ts"
 export type { OpenStore, OpenStoreOptions } from "../journal/store-from.ts"
 export { registerStore, storeFrom } from "../journal/store-from.ts"
-export { storedAddress, storedName } from "../journal/stored-name.ts"
-export { pruneSums, SPENT, sumsFile, writeSums } from "../journal/sums-content.ts"
-export { type KeptMember, numberOfPlace, type PlacedMessage, teamFrom, teamTexts } from "../journal/team-content.ts"
+export { parseStoreUri, storeUri } from "../journal/store-uri.ts"
+export {
+  decodeTeam,
+  encodeTeam,
+  type PositionedMessage,
+  parsePosition,
+  type StoredMember,
+} from "../journal/team-content.ts"
 export { waitForLock } from "../journal/wait-for-lock.ts"
-export { isCommandRunning } from "../memory/changes/hand-edits.ts"
+export { isCommandRunning } from "../memory/changes/manual-edits.ts"
 export { claimScratch } from "../memory/scratch.ts"

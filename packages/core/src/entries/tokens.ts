@@ -2,18 +2,18 @@
 import "../base/node-version.ts"
 
 export type {
-  Accounting,
+  ContextBreakdown,
   ContextShare,
   ContextShares,
   DeferredAccount,
   DuplicateRead,
   RepeatedReads,
-} from "../tokens/accounting.ts"
-export { account, repeatedReads, sharesOf } from "../tokens/accounting.ts"
+} from "../tokens/context-breakdown.ts"
+export { breakDownContext, contextShares, repeatedReads } from "../tokens/context-breakdown.ts"
 export type { ContextSize } from "../tokens/context-size.ts"
 export { usageTotal } from "../tokens/context-size.ts"
 export type { BlockTokens } from "../tokens/estimate.ts"
-export { createEstimator, type Estimator, measuredOnce } from "../tokens/estimate.ts"
+export { cacheBlockTokens, createEstimator, type Estimator } from "../tokens/estimate.ts"
 export type { ModelAccepts, ModelFacts, ModelLookup, ModelPrice, TokenizerFamily } from "../tokens/models.ts"
 export {
   canonicalModelId,
@@ -28,4 +28,4 @@ export {
   windowBetas,
 } from "../tokens/models.ts"
 export type { LearnedLimit } from "../tokens/window.ts"
-export { compactionAllowed, thresholdsFor, windowUsageOf } from "../tokens/window.ts"
+export { allowedCompaction, computeWindowUsage, thresholdsFor } from "../tokens/window.ts"

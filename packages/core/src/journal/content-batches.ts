@@ -3,7 +3,7 @@ import type { StoredItem } from "./contents.ts"
 
 const BATCH_BYTES = 8 * 1024 * 1024
 
-export function* batchesOf({ files }: Pick<StoredItem, "files">): Generator<readonly string[]> {
+export function* fileBatches({ files }: Pick<StoredItem, "files">): Generator<readonly string[]> {
   let batch: string[] = []
   let bytes = 0
   for (const file of files) {

@@ -4,17 +4,17 @@
  */
 import { StrataError } from "../base/errors.ts"
 import type { JournalAddress } from "./address.ts"
-import type { LogAddress } from "./line-log.ts"
+import type { LogAddress } from "./append-log.ts"
 import type { TeamAddress } from "./mailbox.ts"
-import type { MemoryPlace } from "./memory-files.ts"
+import type { MemoryNamespace } from "./memory-files.ts"
 
 /** A memory that a store keeps. Those of scope `project` are in the working directory, with any store. */
-export type StoredNamespace = Exclude<MemoryPlace, { readonly scope: "project" }>
+export type StoredNamespace = Exclude<MemoryNamespace, { readonly scope: "project" }>
 
 /** One thing that is kept, with everything that belongs to it. */
 export type ContentAddress =
   | (JournalAddress & { readonly kind: "journal" })
-  | { readonly kind: "memories"; readonly place: StoredNamespace }
+  | { readonly kind: "memories"; readonly namespace: StoredNamespace }
   | (TeamAddress & { readonly kind: "team" })
   | (LogAddress & { readonly kind: "log" })
   | { readonly kind: "sums"; readonly project: string }
@@ -34,7 +34,7 @@ export interface StoredItem {
   /** Someone writes to it now. */
   readonly isOpen?: boolean
   /** Files that no other store can keep, as sentences: links, and names that are not allowed. */
-  readonly leftOut?: readonly string[]
+  readonly omitted?: readonly string[]
 }
 
 export interface ContentFile {
@@ -55,7 +55,7 @@ export interface ContentFileBytes {
 }
 
 /** What to write, all of it or nothing. */
-export interface ContentChange {
+export interface ContentWrite {
   /** Whole lines, with their line ends. `at`: the size that the lines have before. */
   readonly lines?: { readonly at: number; readonly data: Buffer }
   readonly files?: readonly ContentFileBytes[]
@@ -73,7 +73,7 @@ export interface Contents {
    * Throws `ConversationLockedError` if someone else writes to it, and `ContentDiffersError` if something else is there. Then nothing is
    * written.
    */
-  write(address: ContentAddress, change: ContentChange): Promise<void>
+  write(address: ContentAddress, change: ContentWrite): Promise<void>
   /** With everything that belongs to it, also the sub-agents of a conversation. With `names`: only these files. Refused as for `write`. */
   erase(address: ContentAddress, names?: readonly string[]): Promise<void>
   /** Removes what is over: messages from before that every member has read, and sums of earlier days. */
@@ -120,9 +120,9 @@ export const BLOB = "blob/"
 export const SHARED_TEXTS: readonly string[] = ["limits.json", "pauses.json"]
 
 /** The project that it is kept under, with its owner. Nothing: it is for all projects. */
-export function projectOf(address: ContentAddress): string | undefined {
+export function contentProject(address: ContentAddress): string | undefined {
   if (address.kind !== "memories") return address.project
-  return "project" in address.place ? address.place.project : undefined
+  return "project" in address.namespace ? address.namespace.project : undefined
 }
 
 /** For people, and as a key: no two addresses have the same. */
@@ -139,14 +139,14 @@ export function contentName(address: ContentAddress): string {
     case "sums":
       return `sums ${address.project}`
     case "memories":
-      return placeName(address.place)
+      return describeNamespace(address.namespace)
   }
 }
 
-function placeName(place: StoredNamespace): string {
-  if ("shared" in place) return "what is known for all projects"
-  if (!("agent" in place)) return `${place.beside ?? "memory"} ${place.project}`
-  return place.scope === "user"
-    ? `memory of agent ${place.agent}`
-    : `memory of agent ${place.agent} in ${place.project}`
+function describeNamespace(namespace: StoredNamespace): string {
+  if ("shared" in namespace) return "what is known for all projects"
+  if (!("agent" in namespace)) return `${namespace.collection ?? "memory"} ${namespace.project}`
+  return namespace.scope === "user"
+    ? `memory of agent ${namespace.agent}`
+    : `memory of agent ${namespace.agent} in ${namespace.project}`
 }

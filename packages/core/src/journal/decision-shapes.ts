@@ -3,12 +3,12 @@
  * listed come from a newer version: they are kept, and readers pass over them.
  */
 
-import { wellFormed } from "../messages/blocks.ts"
+import { toWellFormed } from "../messages/blocks.ts"
 import {
+  bool,
   type FieldShapes,
   type Flaw,
   fields,
-  flag,
   isRecord,
   json,
   listOf,
@@ -48,7 +48,7 @@ const promptFields = open({ system: json, tools: listOf(json), context: text() }
 const prompt: Shape = (value) => {
   const flaw = promptFields(value)
   if (flaw) return flaw
-  const problem = promptProblem(wellFormed(value) as { readonly system: unknown; readonly tools: unknown })
+  const problem = promptProblem(toWellFormed(value) as { readonly system: unknown; readonly tools: unknown })
   return problem && wrong("a prompt that can be sent", problem.path)
 }
 
@@ -100,7 +100,7 @@ const SHAPES: ReadonlyMap<string, Shape> = new Map<string, Shape>([
   ],
   ["memory-extracted", open({ throughUuid: text(), written: texts, said: count, agentWrites: count })],
   ["memory-rules-kept", open({ said: count, written: texts })],
-  ["memory-looked-up", open({ about: texts, start: maybe(flag) })],
+  ["memory-looked-up", open({ about: texts, start: maybe(bool) })],
   ["memory-written", open({ by: text(), files: texts })],
   [
     "compacted",
@@ -123,13 +123,13 @@ const SHAPES: ReadonlyMap<string, Shape> = new Map<string, Shape>([
       agent: maybe(text()),
       requests: maybe(count),
       lifetime: maybe(lifetime),
-      estimated: maybe(flag),
-      unrecorded: maybe(flag),
+      estimated: maybe(bool),
+      unrecorded: maybe(bool),
     }),
   ],
   [
     "limit-learnt",
-    open({ model: text(), address: text(), tokens: count, countsOutput: maybe(flag), isAssumed: maybe(flag) }),
+    open({ model: text(), address: text(), tokens: count, countsOutput: maybe(bool), isAssumed: maybe(bool) }),
   ],
   ["limit-forgotten", open({ model: text(), address: text() })],
   ["cache-lifetime", open({ forPrompt: lifetime, forMessages: lifetime, why: text(), expected: maybe(text()) })],
@@ -152,7 +152,7 @@ const SHAPES: ReadonlyMap<string, Shape> = new Map<string, Shape>([
       status: oneOf("completed", "failed", "killed"),
       summary: text(),
       hops: maybe(count),
-      delivered: maybe(flag),
+      delivered: maybe(bool),
     }),
   ],
   ["snipped", open({ from: text(), to: text(), why: text(), by: oneOf("user", "agent"), effect })],

@@ -3,8 +3,8 @@
  * to how earlier messages are sent. Decisions refer to content by id and never repeat it, so they stay small.
  */
 
+import type { RequestSource } from "../base/enums.ts"
 import type { CompactionFailureReason } from "../base/telemetry.ts"
-import type { RequestSource } from "../base/vocabulary.ts"
 import { type Boundary, isBoundary, type Message, type Repair, type Usage, type Uuid } from "../messages/messages.ts"
 import type { LearnedLimit } from "../tokens/window.ts"
 

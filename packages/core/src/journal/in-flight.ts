@@ -2,7 +2,7 @@
  * Requests that were sent and whose cost is not in the journal yet. They are kept beside it, without a flush, so that a process that is
  * killed leaves what it had sent: the next opening takes it into the journal, as an estimate.
  */
-import type { RequestSource } from "../base/vocabulary.ts"
+import type { RequestSource } from "../base/enums.ts"
 import type { Usage } from "../messages/messages.ts"
 import type { DecisionOf } from "./entries.ts"
 
@@ -24,18 +24,18 @@ export interface InFlightLog {
   /** Again for a request that is known: more is known about it now. */
   sent(request: SentRequest): void
   /** Its cost is in the journal, or it has cost nothing. */
-  over(id: string): void
+  finished(id: string): void
 }
 
 /** What an earlier process left. */
-export interface KeptRequests {
+export interface UnsettledRequests {
   unsettled(): readonly SentRequest[]
   /** They are in the journal. */
   clear(): void
 }
 
 /** What a request that was not answered in full cost, as far as it is known. */
-export const estimatedSpending = ({ id, purpose, model, usage, responseId = `unfinished-${id}` }: SentRequest) =>
+export const estimateSpending = ({ id, purpose, model, usage, responseId = `unfinished-${id}` }: SentRequest) =>
   ({
     ...{ type: "strata", subtype: "spent", purpose, model, responseId, usage },
     estimated: true,

@@ -16,9 +16,9 @@ import type { DecisionEntry, DecisionOf, Entry } from "./entries.ts"
 // `requestId`. A branch repeats the answers of its conversation, and a lead records those of its agents, so both fields must be there and
 // the same. They are fields of the line only: an entry that is read is as it was written.
 
-type Spent = DecisionEntry & DecisionOf<"spent">
+type SpentEntry = DecisionEntry & DecisionOf<"spent">
 
-const isSpent = (entry: Entry): entry is Spent => entry.type === "strata" && entry.subtype === "spent"
+const isSpent = (entry: Entry): entry is SpentEntry => entry.type === "strata" && entry.subtype === "spent"
 
 export function withUsageFields(entry: Entry): Entry {
   if (isSpent(entry)) return { ...entry, ...spentFields(entry) }
@@ -30,7 +30,7 @@ export function withUsageFields(entry: Entry): Entry {
 
 export function withoutUsageFields(entry: Entry): Entry {
   if (isSpent(entry)) {
-    const { requestId, message: _, ...rest } = entry as Spent & { readonly message?: unknown }
+    const { requestId, message: _, ...rest } = entry as SpentEntry & { readonly message?: unknown }
     return requestId === undefined || requestId === rest.responseId ? rest : { ...rest, requestId }
   }
   if (entry.type !== "assistant" || entry.requestId === undefined || !entry.message) return entry
@@ -41,7 +41,7 @@ export function withoutUsageFields(entry: Entry): Entry {
 }
 
 /** All passes of the response: these programs do not add them up. */
-function spentFields({ responseId: id, requestId = id, model, usage: given }: Spent) {
+function spentFields({ responseId: id, requestId = id, model, usage: given }: SpentEntry) {
   const usage = usableUsage(given)
   if (!usage) return {}
   const { input, output, cacheWrite5m, cacheWrite1h, cacheRead } = tokenCounts(usage)
@@ -68,7 +68,7 @@ export type DecodedLine =
 /** The line for an entry, with its line end. */
 export function encodeLine(entry: Entry): Buffer {
   const { uuid, parentUuid, type } = entry
-  const exact = isExact(entry)
+  const exact = needsExactJson(entry)
   // the fields that the index needs come first, so that it can read them without parsing the line
   const front = "subtype" in entry ? { uuid, parentUuid, type, subtype: entry.subtype } : { uuid, parentUuid, type }
   const fields = withUsageFields(entry)
@@ -91,7 +91,7 @@ export const withoutSum = (line: Buffer): string => `${line.toString("utf8", 0, 
 
 /** Decodes a line without its line end. */
 export function decodeLine(line: Buffer): DecodedLine {
-  if (!isWhole(line)) return { state: "damaged", why: "the checksum does not match" }
+  if (!isCompleteLine(line)) return { state: "damaged", why: "the checksum does not match" }
   const text = withoutSum(line)
   try {
     const spelledExactly = text.slice(0, 200).includes(',"exact":true,')
@@ -117,7 +117,7 @@ function isEntry(value: unknown): value is Entry {
 }
 
 /** Whether the bytes are one unchanged line. Much cheaper than decoding it. */
-export function isWhole(line: Buffer): boolean {
+export function isCompleteLine(line: Buffer): boolean {
   const sumAt = line.length - TAIL_LENGTH
   if (sumAt < 1 || line[0] !== OPENING || line.toString("latin1", sumAt, sumAt + SUM_FIELD.length) !== SUM_FIELD)
     return false
@@ -151,10 +151,10 @@ export function peekLine(line: Buffer): LineFront | undefined {
 }
 
 /** A piece of a raw line: a whole line, or bytes that cannot be read. */
-export interface LinePiece {
+export interface LineChunk {
   readonly start: number
   readonly bytes: Buffer
-  readonly isWhole: boolean
+  readonly isComplete: boolean
 }
 
 const SUM_END = /,"sum":"[0-9a-f]{8}"\}/g
@@ -164,29 +164,29 @@ const MAX_TRIES = 64 // of each search: content can look like the end of a line
  * Takes apart a raw line that is not whole. If a line end was lost, there are two lines in it, with one changed byte or an unfinished
  * write between them. Only pieces at the beginning and at the end count: inside a line, content could pose as one.
  */
-export function piecesOf(raw: Buffer): readonly LinePiece[] {
-  if (isWhole(raw)) return [{ start: 0, bytes: raw, isWhole: true }]
-  const pieces: LinePiece[] = []
+export function splitRawLine(raw: Buffer): readonly LineChunk[] {
+  if (isCompleteLine(raw)) return [{ start: 0, bytes: raw, isComplete: true }]
+  const pieces: LineChunk[] = []
   let start = 0
   for (;;) {
-    const length = wholeAtFront(raw.subarray(start))
+    const length = completeAtFront(raw.subarray(start))
     if (length === undefined) break
-    pieces.push({ start, bytes: raw.subarray(start, start + length), isWhole: true })
+    pieces.push({ start, bytes: raw.subarray(start, start + length), isComplete: true })
     start += length
     if (raw[start] !== OPENING) start++ // the changed line end
   }
   if (start >= raw.length) return pieces
   const rest = raw.subarray(start)
-  const last = wholeAtEnd(rest)
-  if (last === undefined) return [...pieces, { start, bytes: rest, isWhole: false }]
+  const last = completeAtEnd(rest)
+  if (last === undefined) return [...pieces, { start, bytes: rest, isComplete: false }]
   return [
     ...pieces,
-    { start, bytes: rest.subarray(0, last), isWhole: false },
-    { start: start + last, bytes: rest.subarray(last), isWhole: true },
+    { start, bytes: rest.subarray(0, last), isComplete: false },
+    { start: start + last, bytes: rest.subarray(last), isComplete: true },
   ]
 }
 
-function wholeAtFront(raw: Buffer): number | undefined {
+function completeAtFront(raw: Buffer): number | undefined {
   if (raw[0] !== OPENING || !raw.includes(SUM_FIELD)) return undefined
   let tries = 0
   for (const { index } of raw.toString("latin1").matchAll(SUM_END)) {
@@ -197,7 +197,7 @@ function wholeAtFront(raw: Buffer): number | undefined {
   return undefined
 }
 
-function wholeAtEnd(raw: Buffer): number | undefined {
+function completeAtEnd(raw: Buffer): number | undefined {
   const START = '{"uuid":"'
   let tries = 0
   for (let at = raw.indexOf(START, 1); at > 0 && tries++ < MAX_TRIES; at = raw.indexOf(START, at + 1))
@@ -206,7 +206,7 @@ function wholeAtEnd(raw: Buffer): number | undefined {
 }
 
 /** A copied journal may hold anything in place of a message. */
-function isExact(entry: Entry): boolean {
+function needsExactJson(entry: Entry): boolean {
   if (entry.type === "assistant" || entry.type === "user") return hasExactText(entry.message)
   if (entry.type !== "attachment") return false
   return hasExactText((entry.attachment as { readonly message?: object } | null)?.message ?? {})
@@ -228,11 +228,11 @@ export interface DamagedLine {
 }
 
 /** Places that one reading found. */
-export interface DamageFound {
+export interface DamageReport {
   readonly first: DamagedLine
   readonly count: number
   /** The file that has a copy of the bytes. */
-  readonly setAside?: string
+  readonly quarantineFile?: string
 }
 
 /** A line that cannot be read, with what is known about it. */
@@ -243,12 +243,12 @@ export interface LostLine extends DamagedLine {
   /** The front of the line, where it still reads like one. */
   readonly front?: LineFront
   /** The damaged text names itself as what the kept messages follow. Only boundaries have it. */
-  readonly keptFirst?: boolean
+  readonly anchorsItself?: boolean
   /** Which messages stay, as the damaged text says. */
-  readonly kept?: readonly string[]
+  readonly preserved?: readonly string[]
 }
 
-export type FoundLine =
+export type LineReadResult =
   /** `isUnindexed`: it is not where the index says. */
   | { readonly state: "whole"; readonly entry: Entry; readonly isUnindexed?: true }
   | { readonly state: "lost"; readonly lost: LostLine; readonly content: Buffer }
@@ -261,20 +261,20 @@ export const SUM_DIFFERS = "the checksum does not match"
 export const END_CHANGED = "its line end was changed; the line itself is whole"
 
 /** What is known about a line from its own bytes. */
-export function lostLine(at: DamagedLine, bytes: Buffer): LostLine {
+export function inspectLostLine(at: DamagedLine, bytes: Buffer): LostLine {
   const front = peekLine(bytes)
   if (!front) return at
   if (front.type !== "system") return { ...at, front }
-  const kept = keptIn(bytes)
+  const preserved = preservedUuids(bytes)
   return {
     ...at,
     front,
-    keptFirst: bytes.includes(`"anchorUuid":"${front.uuid}"`),
-    ...(kept === undefined ? {} : { kept }),
+    anchorsItself: bytes.includes(`"anchorUuid":"${front.uuid}"`),
+    ...(preserved === undefined ? {} : { preserved }),
   }
 }
 
-function keptIn(bytes: Buffer): readonly string[] | undefined {
+function preservedUuids(bytes: Buffer): readonly string[] | undefined {
   const [, list] = /"preservedMessages":\{[^{}]*?"uuids":(\[[^\]]*\])/.exec(bytes.toString("utf8")) ?? []
   try {
     const uuids: unknown = list === undefined ? undefined : JSON.parse(list)
@@ -285,13 +285,13 @@ function keptIn(bytes: Buffer): readonly string[] | undefined {
 }
 
 /** For a person. What is damaged, where, what it costs, and where the bytes are. */
-export function describeDamage({ first, count, setAside }: DamageFound, journal: string): string {
+export function describeDamage({ first, count, quarantineFile }: DamageReport, journal: string): string {
   const { line, offset, bytes, why } = first
   const what =
     count === 1
       ? `One place in the journal is damaged: line ${line} (${why}).`
       : `${count} places in the journal are damaged. The first is line ${line} (${why}).`
   const where = `Its ${bytes === 1 ? "byte is" : `${bytes} bytes are`} at offset ${offset} of ${journal}`
-  const copy = setAside === undefined ? "." : `, and a copy is in ${setAside}.`
+  const copy = quarantineFile === undefined ? "." : `, and a copy is in ${quarantineFile}.`
   return `${what} Only what is damaged is missing; everything else was read. ${where}${copy}`
 }

@@ -1,14 +1,14 @@
 /** What a listing says about a conversation: the session facts written last, its last message, and the person's first words where it has no title. */
-import { firstWords as wordsOf } from "../messages/messages.ts"
+import { firstUserLine as wordsOf } from "../messages/messages.ts"
 import { type DecisionEntry, type DecisionOf, type Entry, isDecision, isMessage } from "./entries.ts"
 import type { ConversationListing, Journal } from "./store.ts"
 
-export async function listingFacts(
+export async function readListingFacts(
   journal: Pick<Journal, "tail" | "entries">,
 ): Promise<Pick<ConversationListing, "facts" | "firstWords" | "lastMessage">> {
   const { entries } = await journal.tail()
   const facts = sessionFacts(entries)
-  const lastMessage = entries.findLast(isSaid)?.timestamp
+  const lastMessage = entries.findLast(hasMessageTime)?.timestamp
   const last = lastMessage === undefined ? {} : { lastMessage }
   if (facts?.title !== undefined) return { facts, ...last }
   const firstWords = await firstWordsOf(journal)
@@ -17,7 +17,7 @@ export async function listingFacts(
 
 const NO_TIME = "1970-01-01" // importers of formats without times start here
 
-const isSaid = (entry: Entry): boolean =>
+const hasMessageTime = (entry: Entry): boolean =>
   (entry.type === "user" || entry.type === "assistant") && !entry.timestamp.startsWith(NO_TIME)
 
 /** The facts that are written last among these entries. */

@@ -1,8 +1,8 @@
 /** How a message is written into a team's log: one line of JSON with a checksum, like the lines of a journal. */
 
-import { checkedId, isSafeId } from "../base/clock.ts"
-import { type Flaw, fields, listOf, maybe, record, text, whole } from "../messages/shapes/shapes.ts"
-import { isWhole, withoutSum, withSum } from "./line.ts"
+import { isSafeId, validateId } from "../base/clock.ts"
+import { type Flaw, fields, integer, listOf, maybe, record, text } from "../messages/shapes/shapes.ts"
+import { isCompleteLine, withoutSum, withSum } from "./line.ts"
 import { type MailboxDraft, type MailboxMessage, MailboxMessageError } from "./mailbox.ts"
 
 export interface SentMessage extends Omit<MailboxMessage, "cursor"> {
@@ -26,8 +26,8 @@ const MAX_RECEIVERS = 1_000
 
 /** Returns the draft if it can be written; throws otherwise. */
 export function validateMailboxDraft(draft: MailboxDraft): MailboxDraft {
-  checkedId("name for an agent", draft.from)
-  for (const name of draft.to) checkedId("name for an agent", name)
+  validateId("name for an agent", draft.from)
+  for (const name of draft.to) validateId("name for an agent", name)
   if (draft.to.length === 0) throw new MailboxMessageError("it has no receiver")
   if (draft.to.length > MAX_RECEIVERS) throw new MailboxMessageError(`it has more than ${MAX_RECEIVERS} receivers`)
   if (JSON.stringify(draft.content).length > MAX_CHARACTERS)
@@ -42,7 +42,7 @@ export const encodeHeader = (senders: SegmentHeader["senders"]): Buffer =>
   withSum(JSON.stringify({ mailbox: 1, senders }))
 
 const messageFlaw = fields(
-  { from: text(), to: listOf(text()), sequence: whole(), content: record, at: maybe(whole()) },
+  { from: text(), to: listOf(text()), sequence: integer(), content: record, at: maybe(integer()) },
   "open",
 )
 
@@ -50,13 +50,13 @@ const headerFlaw = fields({ senders: (value) => record(value) ?? everySequence(v
 
 function everySequence(value: unknown): Flaw | undefined {
   return Object.values(value as object)
-    .map(whole())
+    .map(integer())
     .find((flaw) => flaw !== undefined)
 }
 
 /** Decodes a line without its line end. */
 export function decodeMailboxLine(line: Buffer): MailboxLine {
-  if (!isWhole(line)) return { state: "damaged" }
+  if (!isCompleteLine(line)) return { state: "damaged" }
   try {
     const value = JSON.parse(withoutSum(line)) as SentMessage | SegmentHeader
     if ("mailbox" in value)
@@ -68,7 +68,7 @@ export function decodeMailboxLine(line: Buffer): MailboxLine {
   }
 }
 
-export interface FoundPiece {
+export interface MailboxChunk {
   /** Where it begins, in bytes from the start of the bytes given. */
   readonly start: number
   /** The first byte after it and its line end. */
@@ -80,24 +80,24 @@ const LINE_END = 0x0a
 const LINE_CLOSE = /,"sum":"[0-9a-f]{8}"\}/g
 
 /** The lines in some bytes that end with a line end. If a line end was changed, the lines on both sides of it are still found. */
-export function* piecesIn(bytes: Buffer): Generator<FoundPiece> {
+export function* splitMailboxLines(bytes: Buffer): Generator<MailboxChunk> {
   for (let start = 0, end = bytes.indexOf(LINE_END); end >= 0; start = end + 1, end = bytes.indexOf(LINE_END, start)) {
     const line = decodeMailboxLine(bytes.subarray(start, end))
-    if (line.state === "damaged") yield* wholeIn(bytes.subarray(0, end + 1), start)
+    if (line.state === "damaged") yield* completeLinesIn(bytes.subarray(0, end + 1), start)
     else yield { start, next: end + 1, line }
   }
 }
 
 /** Whether some bytes without a line end hold a whole line all the same. */
-export const holdsWhole = (bytes: Buffer): boolean =>
-  [...wholeIn(Buffer.concat([bytes, Buffer.of(LINE_END)]), 0)].some(({ line }) => line.state !== "damaged")
+export const holdsCompleteLine = (bytes: Buffer): boolean =>
+  [...completeLinesIn(Buffer.concat([bytes, Buffer.of(LINE_END)]), 0)].some(({ line }) => line.state !== "damaged")
 
-function* wholeIn(bytes: Buffer, from: number): Generator<FoundPiece> {
+function* completeLinesIn(bytes: Buffer, from: number): Generator<MailboxChunk> {
   const raw = bytes.toString("latin1", from)
   let start = from
   for (const { index, 0: close } of raw.matchAll(LINE_CLOSE)) {
     const end = from + index + close.length
-    const begin = wholeBegin(bytes, start, end)
+    const begin = completeLineStart(bytes, start, end)
     if (begin === undefined) continue
     if (begin > start) yield { start, next: begin, line: { state: "damaged" } }
     yield { start: begin, next: end + 1, line: decodeMailboxLine(bytes.subarray(begin, end)) }
@@ -110,12 +110,12 @@ const FRONTS = ['{"from":"', '{"mailbox":']
 const MAX_TRIES = 20
 
 /** Where a whole line begins that ends here, if there is one. */
-function wholeBegin(bytes: Buffer, start: number, end: number): number | undefined {
+function completeLineStart(bytes: Buffer, start: number, end: number): number | undefined {
   const part = bytes.subarray(start, end)
   for (const front of FRONTS)
     for (let at = part.indexOf(front), tries = 0; at >= 0 && tries < MAX_TRIES; at = part.indexOf(front, at + 1)) {
       tries++
-      if (isWhole(part.subarray(at))) return start + at
+      if (isCompleteLine(part.subarray(at))) return start + at
     }
   return undefined
 }

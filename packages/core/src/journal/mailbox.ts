@@ -31,7 +31,7 @@ export interface MailboxMessage extends MailboxDraft {
 }
 
 /** What one reading of the log found. */
-export interface MailboxReading {
+export interface MailboxReadResult {
   readonly messages: readonly MailboxMessage[]
   /** The place after everything that was read. */
   readonly cursor: MailboxCursor
@@ -47,7 +47,7 @@ export interface TeamMember {
 }
 
 /** A member as others see it. */
-export interface FoundMember extends TeamMember {
+export interface TeamMemberState extends TeamMember {
   /** It waits for messages, and has read everything before this place. Absent while it works. */
   readonly idleAt?: MailboxCursor
 }
@@ -84,13 +84,13 @@ export interface Mailbox {
    * with the messages, so a crash in between loses and repeats nothing.
    * A member that gives its name says that it has saved the cursor. What every member has passed may be removed.
    */
-  read(after: MailboxCursor | undefined, member?: string): Promise<MailboxReading>
+  read(after: MailboxCursor | undefined, member?: string): Promise<MailboxReadResult>
   /** Resolves when there is something after the cursor, or when the signal aborts. */
   arrival(after: MailboxCursor | undefined, signal: AbortSignal): Promise<void>
   /** Joins under a name. Throws `MemberNameTakenError` while another living process or conversation has it. */
   join(member: TeamMember): Promise<Membership>
   /** Who is in the team, by name. A member whose process has died is left out. */
-  members(): Promise<readonly FoundMember[]>
+  members(): Promise<readonly TeamMemberState[]>
   /** Resolves when a message or a member may have changed, or when the signal aborts. */
   change(signal: AbortSignal): Promise<void>
   close(): Promise<void>

@@ -9,14 +9,14 @@ import { MemoryChangedError, MemoryFileError } from "../base/errors.ts"
  * `project` is kept in the working directory, where it can be committed. The owner is part of a project's name. `beside` is for what is
  * kept about a project and is no memory: what dreams note, and which directories it was used from. `shared` is for what is known for all projects.
  */
-export type MemoryPlace =
-  | { readonly project: string; readonly beside?: "dreams" | "directories" }
+export type MemoryNamespace =
+  | { readonly project: string; readonly collection?: "dreams" | "directories" }
   | { readonly shared: true }
   | { readonly agent: string; readonly scope: "user" }
   | { readonly agent: string; readonly scope: "local"; readonly project: string }
   | { readonly agent: string; readonly scope: "project"; readonly directory: string }
 
-export type AgentMemoryPlace = Extract<MemoryPlace, { readonly agent: string }>
+export type AgentMemoryNamespace = Extract<MemoryNamespace, { readonly agent: string }>
 
 /** The memory files of one place. */
 export interface MemoryFiles {
@@ -52,7 +52,7 @@ export interface TextSelection {
   /** Single files, wherever they are. */
   readonly paths?: readonly string[]
   /** Versions that the reader has. Their texts are left out. */
-  readonly known?: ReadonlyMap<string, string>
+  readonly knownVersions?: ReadonlyMap<string, string>
   /** Of larger files the text is left out. */
   readonly maxBytes?: number
   /**
@@ -82,13 +82,13 @@ export interface MemoryFilesWatch {
 /** How to make changes to memory files. */
 export interface MemoryInstallOptions {
   /** Keeps no trace of what is replaced. */
-  readonly forGood?: boolean
+  readonly permanent?: boolean
 }
 
 /** What a change to memory files left alone. */
 export interface MemoryInstallReport {
   /** Files that someone saved in the same moment. Their texts stay, and the change does not reach them. */
-  readonly kept: readonly string[]
+  readonly skipped: readonly string[]
 }
 
 /** A memory file in a list. */
@@ -100,7 +100,7 @@ export interface MemoryFileListing {
   /** Differs whenever the text may differ. Opaque to callers. */
   readonly version: string
   /** A folder that may not be looked into. What is in it is unknown. */
-  readonly isClosed?: boolean
+  readonly isUnlistable?: boolean
 }
 
 /** A new text for one memory file, or its removal. */
@@ -111,36 +111,36 @@ export interface MemoryFileChange {
   /** The text that must be there now; `null` if there must be no file. Left out: any. */
   readonly expected?: string | null
   /** What cannot be read as text there is set aside. Without it, that is an error. */
-  readonly setsAside?: boolean
+  readonly quarantinesUnreadable?: boolean
 }
 
 const MAX_NAME_BYTES = 200 // file names may have 255; the rest is for endings
-const DEEPEST = 8 // six for a memory, and two for the folder of a worktree
+const MAX_DEPTH = 8 // six for a memory, and two for the folder of a worktree
 
 /** Returns the path if every part of it is a plain name; throws otherwise. It then cannot lead out of the directory. */
-export function checkedMemoryPath(path: string): string {
+export function validateMemoryPath(path: string): string {
   const parts = path.split("/")
-  if (parts.length > DEEPEST) throw new MemoryFileError(path, `at most ${DEEPEST} folders deep is allowed`)
+  if (parts.length > MAX_DEPTH) throw new MemoryFileError(path, `at most ${MAX_DEPTH} folders deep is allowed`)
   for (const part of parts) {
-    const why = problemWith(part)
+    const why = pathPartProblem(part)
     if (why) throw new MemoryFileError(path, why)
   }
   return path
 }
 
 /** Where writes are announced that may not be the person's. */
-export const WRITING = ".history/writing"
+export const WRITE_ANNOUNCEMENTS = ".history/writing"
 
 const MAX_MEMORY_BYTES = 4 * 1024 * 1024 // a memory has a few kilobytes; more is something else
-const MAX_OWN_BYTES = 100 * 1024 * 1024 // grows with the number of memories; PostgreSQL takes 120 MB
+const MAX_HIDDEN_BYTES = 100 * 1024 * 1024 // grows with the number of memories; PostgreSQL takes 120 MB
 
 /** Hidden files are Strata's own. The writer and the reader of a store have the same limit. */
-export const maxBytesOf = (path: string): number => (path.startsWith(".") ? MAX_OWN_BYTES : MAX_MEMORY_BYTES)
+export const maxMemoryBytes = (path: string): number => (path.startsWith(".") ? MAX_HIDDEN_BYTES : MAX_MEMORY_BYTES)
 
 /** Throws if the text cannot be kept as it is. */
 export function checkMemoryText(path: string, text: string | undefined): void {
   if (text === undefined) return
-  const max = maxBytesOf(path)
+  const max = maxMemoryBytes(path)
   if (text.length * 3 > max && Buffer.byteLength(text) > max)
     throw new MemoryFileError(path, `it would have more than ${max} bytes`)
   if (!text.isWellFormed()) throw new MemoryFileError(path, "the text has half a character in it")
@@ -149,13 +149,13 @@ export function checkMemoryText(path: string, text: string | undefined): void {
 /** Whether a path can be a memory file's. */
 export const isMemoryPath = (path: string): boolean => {
   const parts = path.split("/")
-  return parts.length <= DEEPEST && parts.every((part) => problemWith(part) === undefined)
+  return parts.length <= MAX_DEPTH && parts.every((part) => pathPartProblem(part) === undefined)
 }
 
 /** A plain name such as `release-process.md`: most are, and the checks below would take long for a thousand. */
 const PLAIN_NAME = /^[a-z0-9_-]{5,100}(?:\.[a-z0-9_-]+){0,2}$/i
 
-function problemWith(part: string): string | undefined {
+function pathPartProblem(part: string): string | undefined {
   if (PLAIN_NAME.test(part)) return undefined
   if (part === "") return "it is empty, or has an empty part"
   if (part === "." || part === "..") return "it leads to another folder"
@@ -174,7 +174,7 @@ const hasControl = (text: string) => /[\p{Cc}\u200e\u200f\u202a-\u202e\u2066-\u2
 const MAX_ATTEMPTS = 10_000 // each failure means that another succeeded; of 16 at once, one may lose a hundred times
 
 /** `to`: the new text for the one that is there, or `undefined` to leave it. It may be called several times. */
-export async function changedText(
+export async function updateText(
   files: Pick<MemoryFiles, "read" | "install">,
   path: string,
   to: (text: string | undefined) => string | undefined,

@@ -4,8 +4,8 @@
  */
 import { createHash, hash } from "node:crypto"
 import { ConversationLockedError } from "../base/errors.ts"
-import { chosenIn } from "./chosen-contents.ts"
-import { batchesOf } from "./content-batches.ts"
+import { fileBatches } from "./content-batches.ts"
+import { selectContents } from "./content-selection.ts"
 import {
   BLOB,
   CONSOLIDATED,
@@ -49,7 +49,7 @@ export interface MoveReport {
   readonly outcomes: Readonly<Record<MoveOutcome, number>>
   readonly written: number
   /** Bytes that were read on both sides and are equal. */
-  readonly proven: number
+  readonly verifiedBytes: number
   /** SHA-256 over the sums of everything that is equal on both sides, in the order of its names. */
   readonly sha256: string
   /** What is something else on the other side, or open there, one sentence each. It was left as it is there. */
@@ -57,17 +57,17 @@ export interface MoveReport {
   /** What someone wrote to meanwhile: as much as was there was copied. Move again to continue. */
   readonly open: readonly string[]
   /** Files that no other store can keep, one sentence each. */
-  readonly leftOut: readonly string[]
+  readonly omitted: readonly string[]
 }
 
-const AT_ONCE = 4
+const MAX_PARALLEL = 4
 
 export async function moveContents({ from, to, project, owner, signal, onProgress }: MoveOptions): Promise<MoveReport> {
   const [source, target] = [from.contents(), to.contents()]
   const there = new Map<string, StoredItem>()
   for await (const content of target.list()) there.set(contentName(content.address), content)
   const report = newReport()
-  const { all, isChosen } = await chosenIn(from, { owner, project })
+  const { all, isSelected } = await selectContents(from, { owner, project })
   const next = all.values()
   let hasFailed = false
   const work = async () => {
@@ -76,7 +76,7 @@ export async function moveContents({ from, to, project, owner, signal, onProgres
       if (hasFailed) return
       const { value: content, done } = next.next()
       if (done) return
-      if (!isChosen(content.address)) continue
+      if (!isSelected(content.address)) continue
       const name = contentName(content.address)
       onProgress?.({ contents: report.seen++, written: report.written, at: name })
       const moving = { source, target, content, signal, there: there.get(name), report }
@@ -91,64 +91,72 @@ export async function moveContents({ from, to, project, owner, signal, onProgres
         }
       }
       if (content.isOpen) report.open.push(name)
-      for (const why of content.leftOut ?? []) report.leftOut.push(`${name}: ${why}`)
+      for (const why of content.omitted ?? []) report.omitted.push(`${name}: ${why}`)
     }
   }
-  const ends = await Promise.allSettled(Array.from({ length: AT_ONCE }, work))
+  const ends = await Promise.allSettled(Array.from({ length: MAX_PARALLEL }, work))
   // only once all have ended: none may write after the call
   for (const end of ends) if (end.status === "rejected") throw end.reason
-  const { outcomes, written, proven, sums, refused, open, leftOut } = report
-  return { outcomes, written, proven, sha256: hash("sha256", sums.sort().join("\n"), "hex"), refused, open, leftOut }
+  const { outcomes, written, verifiedBytes, sums, refused, open, omitted } = report
+  return {
+    outcomes,
+    written,
+    verifiedBytes,
+    sha256: hash("sha256", sums.sort().join("\n"), "hex"),
+    refused,
+    open,
+    omitted,
+  }
 }
 
-interface Report {
+interface MoveState {
   readonly outcomes: Record<MoveOutcome, number>
   seen: number
   written: number
-  proven: number
+  verifiedBytes: number
   readonly sums: string[]
   readonly refused: string[]
   readonly open: string[]
-  readonly leftOut: string[]
+  readonly omitted: string[]
 }
 
-const newReport = (): Report => ({
+const newReport = (): MoveState => ({
   outcomes: { copied: 0, continued: 0, equal: 0, further: 0 },
-  ...{ seen: 0, written: 0, proven: 0, sums: [], refused: [], open: [], leftOut: [] },
+  ...{ seen: 0, written: 0, verifiedBytes: 0, sums: [], refused: [], open: [], omitted: [] },
 })
 
-interface Moving {
+interface ContentMove {
   readonly source: Contents
   readonly target: Contents
   readonly content: StoredItem
   readonly there: StoredItem | undefined
   readonly signal: AbortSignal | undefined
-  readonly report: Report
+  readonly report: MoveState
 }
 
-async function moveOne(moving: Moving): Promise<MoveOutcome> {
+async function moveOne(moving: ContentMove): Promise<MoveOutcome> {
   const { content, there } = moving
-  const { state, sum } = await linesState(moving)
+  const { state, sum } = await compareLines(moving)
   if (state === "further") return "further"
   const files = await filesToWrite(moving, state === "equal")
   if (files === "further") return "further"
   if (there && state === "equal" && files.length === 0) {
-    await prove(moving, sum)
+    await verify(moving, sum)
     return "equal"
   }
   await write(moving, files)
-  await prove(moving)
+  await verify(moving)
   return there === undefined || (content.lines !== undefined && there.lines === 0) ? "copied" : "continued"
 }
 
-interface LinesState {
+interface LinesComparison {
   readonly state: "equal" | "shorter" | "further"
   /** Of what both sides have. */
   readonly sum?: string
 }
 
 /** How the lines on the other side are to these. */
-async function linesState({ source, target, content, there }: Moving): Promise<LinesState> {
+async function compareLines({ source, target, content, there }: ContentMove): Promise<LinesComparison> {
   const { address, lines: size = 0 } = content
   const other = there?.lines ?? 0
   const common = Math.min(size, other)
@@ -173,12 +181,12 @@ async function sumOfLines(contents: Contents, address: ContentAddress, size: num
 type FileToWrite = Omit<ContentFileBytes, "data">
 
 /** Those that are missing, or may be replaced. Throws for one that is something else. */
-async function filesToWrite(moving: Moving, hasSameLines: boolean): Promise<readonly FileToWrite[] | "further"> {
+async function filesToWrite(moving: ContentMove, hasSameLines: boolean): Promise<readonly FileToWrite[] | "further"> {
   const { source, target, content, there } = moving
   const { address } = content
   const known = new Set(there?.files.map(({ name }) => name))
   const wanted: FileToWrite[] = []
-  for (const batch of batchesOf(content)) {
+  for (const batch of fileBatches(content)) {
     const both = batch.filter((name) => known.has(name))
     for (const { name, modified } of content.files)
       if (batch.includes(name) && !known.has(name)) wanted.push({ name, ...(modified ? { modified } : {}) })
@@ -189,8 +197,8 @@ async function filesToWrite(moving: Moving, hasSameLines: boolean): Promise<read
       if (!mine || !others || mine.equals(others)) continue
       const isBegun = address.kind === "team" && name === MESSAGES && mine.subarray(0, others.length).equals(others)
       if (address.kind === "team" && name === MESSAGES && others.subarray(0, mine.length).equals(mine)) return "further"
-      if (isBegun || (isOfState(address, name) && !hasSameLines)) wanted.push({ name, replaces: true })
-      else if (!isKept(address, name)) throw new ContentDiffersError(address, `"${name}"`)
+      if (isBegun || (dependsOnLines(address, name) && !hasSameLines)) wanted.push({ name, replaces: true })
+      else if (!mayDiffer(address, name)) throw new ContentDiffersError(address, `"${name}"`)
     }
   }
   const hasMessages = wanted.some(({ name }) => name === MESSAGES)
@@ -200,17 +208,17 @@ async function filesToWrite(moving: Moving, hasSameLines: boolean): Promise<read
 }
 
 /** What belongs to the newest lines of a journal: with more lines, it is another. */
-const isOfState = ({ kind }: ContentAddress, name: string) => kind === "journal" && !name.startsWith(BLOB)
+const dependsOnLines = ({ kind }: ContentAddress, name: string) => kind === "journal" && !name.startsWith(BLOB)
 
 /** What the other side goes on with after a move, and may have changed since: it stays. */
-const isKept = ({ kind }: ContentAddress, name: string) =>
+const mayDiffer = ({ kind }: ContentAddress, name: string) =>
   name === CONSOLIDATED || name === DAYS || name === MEMBERS || (kind === "journal" && name === "checkpoint")
 
-async function write({ source, target, content, there, signal, report }: Moving, files: readonly FileToWrite[]) {
+async function write({ source, target, content, there, signal, report }: ContentMove, files: readonly FileToWrite[]) {
   const { address, touched, lines: size } = content
   const time = touched === undefined ? {} : { touched }
   const wanted = new Map(files.map((file) => [file.name, file]))
-  for (const batch of batchesOf({ ...content, files: content.files.filter(({ name }) => wanted.has(name)) })) {
+  for (const batch of fileBatches({ ...content, files: content.files.filter(({ name }) => wanted.has(name)) })) {
     signal?.throwIfAborted()
     const found = await source.files(address, batch)
     const data = [...found].map(([name, bytes]) => ({ ...wanted.get(name)!, data: bytes }))
@@ -232,7 +240,7 @@ async function write({ source, target, content, there, signal, report }: Moving,
 }
 
 /** Reads both sides again. `known`: the sum of the lines, where both were just read. */
-async function prove({ source, target, content, report }: Moving, known?: string): Promise<void> {
+async function verify({ source, target, content, report }: ContentMove, known?: string): Promise<void> {
   const { address, lines: size = 0 } = content
   const name = contentName(address)
   if (size > 0) {
@@ -242,18 +250,18 @@ async function prove({ source, target, content, report }: Moving, known?: string
         : [known, known]
     if (sum !== other) throw new ContentDiffersError(address, "a line")
     report.sums.push(`${name}\n${sum}`)
-    report.proven += size
+    report.verifiedBytes += size
   }
-  for (const batch of batchesOf(content)) {
+  for (const batch of fileBatches(content)) {
     const [here, other] = await Promise.all([source.files(address, batch), target.files(address, batch)])
     for (const [file, mine] of here) {
       const others = other.get(file)
       if (!others?.equals(mine)) {
-        if (others && isKept(address, file)) continue
+        if (others && mayDiffer(address, file)) continue
         throw new ContentDiffersError(address, `"${file}"`)
       }
       report.sums.push(`${name}\n${file}\n${hash("sha256", mine, "hex")}`)
-      report.proven += mine.length
+      report.verifiedBytes += mine.length
     }
   }
 }

@@ -1,7 +1,8 @@
 /** Reads a journal that is in memory, without its index: what a reader of single files needs. Damage is bridged as in a file. */
-import { Bridge } from "./bridge.ts"
+
 import type { Entry } from "./entries.ts"
-import { type DamagedLine, decodeLine, isWhole, lostLine, piecesOf, statedSum } from "./line.ts"
+import { type DamagedLine, decodeLine, inspectLostLine, isCompleteLine, splitRawLine, statedSum } from "./line.ts"
+import { ParentRelinker } from "./parent-relinker.ts"
 
 export interface JournalBytes {
   readonly entries: readonly Entry[]
@@ -16,13 +17,13 @@ const LINE_END = 0x0a
 
 /** Whether any line has a checksum that matches. Other programs' transcripts have none. */
 export function isJournal(bytes: Buffer): boolean {
-  for (const { line } of linesOf(bytes)) if (isWhole(line)) return true
+  for (const { line } of linesOf(bytes)) if (isCompleteLine(line)) return true
   return false
 }
 
 /** `isFromStart: false`: what follows lines that were read before, so a parent may be among those. */
 export function readJournalBytes(bytes: Buffer, { isFromStart = true } = {}): JournalBytes {
-  const bridge = new Bridge({ isFromStart })
+  const bridge = new ParentRelinker({ isFromStart })
   const entries: Entry[] = []
   const damaged: DamagedLine[] = []
   const seen = new Set<string>()
@@ -30,13 +31,13 @@ export function readJournalBytes(bytes: Buffer, { isFromStart = true } = {}): Jo
   let number = 0
   for (const { line, offset } of linesOf(bytes)) {
     number++
-    for (const piece of piecesOf(line)) {
+    for (const piece of splitRawLine(line)) {
       const decoded = decodeLine(piece.bytes)
       if (decoded.state === "damaged") {
         const { why } = decoded
         const at = { line: number, offset: offset + piece.start, bytes: piece.bytes.length, why, isLost: true }
         damaged.push(at)
-        entries.push(...bridge.lose(lostLine(at, piece.bytes)))
+        entries.push(...bridge.lose(inspectLostLine(at, piece.bytes)))
         continue
       }
       const key = `${decoded.entry.uuid} ${statedSum(piece.bytes)}`

@@ -6,7 +6,7 @@ import { strataDirectory } from "./file/layout.ts"
 import { memoryStore } from "./in-memory/store.ts"
 import type { FlushMode, Store } from "./store.ts"
 
-export interface StoreChoice {
+export interface StoreSelection {
   /** Given in code. It comes first. */
   readonly store?: Store | undefined
   /** The root of the files. Default: `STRATA_HOME`, else `.strata` in the home directory. */
@@ -30,18 +30,18 @@ export interface OpenStoreOptions {
 /** Opens the store that an address names, such as `postgres://…`. It connects when it is first used. */
 export type OpenStore = (address: string, options: OpenStoreOptions) => Store
 
-interface Known {
+interface StoreRegistry {
   readonly opened: Map<string, Store>
   readonly schemes: Map<string, OpenStore>
 }
 
 /** Of the process, not of this module: packages that are built with a copy of it see what others registered. */
 const REGISTRY = Symbol.for("@strata/core stores")
-const everywhere = globalThis as { [REGISTRY]?: Known }
+const shared = globalThis as { [REGISTRY]?: StoreRegistry }
 
-function known(): Known {
-  everywhere[REGISTRY] ??= { opened: new Map(), schemes: new Map() }
-  return everywhere[REGISTRY]
+function registry(): StoreRegistry {
+  shared[REGISTRY] ??= { opened: new Map(), schemes: new Map() }
+  return shared[REGISTRY]
 }
 
 /**
@@ -52,19 +52,19 @@ function known(): Known {
  * registerStore("redis", (address, { clock }) => redisStore({ address, clock }))
  */
 export function registerStore(scheme: string, open: OpenStore): void {
-  known().schemes.set(scheme.toLowerCase(), open)
+  registry().schemes.set(scheme.toLowerCase(), open)
 }
 
-export function storeFrom({ store, dir, env, flush, clock = systemClock }: StoreChoice): Store {
+export function storeFrom({ store, dir, env, flush, clock = systemClock }: StoreSelection): Store {
   if (store) return store
   const root = dir ?? strataDirectory(env)
   const address = env.STRATA_STORE?.trim() ?? ""
   if (address === "") return fileStore({ root, clock, ...(flush ? { flush } : {}) })
   const [, scheme = ""] = /^([a-z][a-z0-9+.-]*):/i.exec(address) ?? []
-  const { opened, schemes } = known()
+  const { opened, schemes } = registry()
   const open = schemes.get(scheme.toLowerCase())
   const isMemory = scheme.toLowerCase() === "memory"
-  if (!open && !isMemory) throw unknownStore(scheme, [...schemes.keys()])
+  if (!open && !isMemory) throw unknownStoreError(scheme, [...schemes.keys()])
   const key = `${open ? (flush ?? "") : root}\n${address}`
   // who does not care how it flushes takes the one that is open: each has connections of its own
   const any = open && !flush ? [...opened].find(([one]) => one.endsWith(`\n${address}`))?.[1] : undefined
@@ -75,7 +75,7 @@ export function storeFrom({ store, dir, env, flush, clock = systemClock }: Store
 }
 
 /** Only the scheme is shown: an address can have a password in it. PostgreSQL is named because the program opens it without being asked to. */
-function unknownStore(scheme: string, registered: readonly string[]): StrataError {
+function unknownStoreError(scheme: string, registered: readonly string[]): StrataError {
   const others = registered.filter((one) => !POSTGRES.includes(one)).map((one) => `${one}:`)
   const usable = ["postgres://user@host/database", "memory:", ...others].join(" or ")
   return new StrataError(

@@ -1,16 +1,16 @@
 /** Where conversations are kept. `Store` is a port: callers do not change when another implementation takes the file store's place. */
 import type { NamedHolder } from "../base/errors.ts"
 import type { JournalAddress } from "./address.ts"
+import type { AppendLog, LogAddress } from "./append-log.ts"
 import type { Contents } from "./contents.ts"
+import { type DailyTotals, decodeTotals, encodeTotals, SPENT } from "./daily-totals.ts"
 import type { DecisionOf, Entry } from "./entries.ts"
-import type { InFlightLog, KeptRequests } from "./in-flight.ts"
-import type { DamagedLine, DamageFound } from "./line.ts"
-import type { LineLog, LogAddress } from "./line-log.ts"
+import type { InFlightLog, UnsettledRequests } from "./in-flight.ts"
+import type { DamagedLine, DamageReport } from "./line.ts"
 import type { Mailbox, TeamAddress } from "./mailbox.ts"
-import { changedText, type MemoryFiles, type MemoryPlace } from "./memory-files.ts"
-import type { PassageStore, ShelfAddress } from "./passage-shelf.ts"
+import { type MemoryFiles, type MemoryNamespace, updateText } from "./memory-files.ts"
+import type { PassageStore, PassageStoreAddress } from "./passage-store.ts"
 import type { Permit, PermitAddress } from "./permit.ts"
-import { type DaySums, SPENT, sumsIn, sumsText } from "./sums-content.ts"
 
 // The part of the `Store` port that an index follows: which journals of a place have grown, and their lines from a place on. A line is given as
 // the bytes that it has.
@@ -43,7 +43,7 @@ export interface FeedPoll {
   /** Whether these are all there are. */
   readonly isAll: boolean
   /** Journals that were there and are no more. */
-  readonly gone: readonly string[]
+  readonly deleted: readonly string[]
 }
 
 export interface FeedLine {
@@ -80,7 +80,7 @@ export interface Store {
   /** Who has a journal open for writing. */
   writerOf(address: JournalAddress): Promise<NamedHolder | undefined>
   /** The memory files of one place, and other small texts that processes share. */
-  memories(place: MemoryPlace): MemoryFiles
+  memories(place: MemoryNamespace): MemoryFiles
   /** Messages between the processes of a team. */
   mailboxes(team: TeamAddress): Mailbox
   /** The right to do something alone, or as one of several at once. */
@@ -88,11 +88,11 @@ export interface Store {
   /** The journals of one place as they grow, for an index that follows them. */
   feed(place: Omit<JournalAddress, "id">): JournalFeed
   /** The search index of these journals, if the store keeps it on a server. Otherwise it is a file in the feed's directory, or in memory. */
-  passages?(address: ShelfAddress): PassageStore
+  passages?(address: PassageStoreAddress): PassageStore
   /** The shelves that have passages of journals that are gone. With `passages` only. */
-  outdatedShelves?(): Promise<readonly ShelfAddress[]>
+  outdatedPassages?(): Promise<readonly PassageStoreAddress[]>
   /** Lines that are only ever added to. */
-  log(address: LogAddress): LineLog
+  log(address: LogAddress): AppendLog
   /** Everything that is kept, for moving, erasing and retention. */
   contents(): Contents
 }
@@ -110,7 +110,7 @@ export interface OpenJournalOptions {
   readonly access: "write" | "read"
   readonly create?: boolean
   /** What a resume needs is wanted too. A store across a network gives it with the same call, as `resumed`. */
-  readonly resumes?: boolean
+  readonly preload?: boolean
 }
 
 /** A conversation in the list of a store. */
@@ -145,7 +145,7 @@ export interface Journal {
   /** What opening found and repaired, and what reading has found since. */
   readonly opening: OpeningReport
   /** Calls back for damage that is found from now on, once for each reading. */
-  onDamage?(listener: (found: DamageFound) => void): void
+  onDamage?(listener: (found: DamageReport) => void): void
   /** Resolves when the entries are written (and flushed, in mode `always`). Writes all of them or none. */
   append(entries: readonly Entry[], options?: AppendOptions): Promise<void>
   /** Flushes everything appended so far, unless the mode is `never`. */
@@ -153,9 +153,9 @@ export interface Journal {
   /** The entries from the last boundary on, in the order they were written. */
   tail(): Promise<JournalSegment>
   /** What a resume needed when it was opened, if it was asked for and the store had it at hand. */
-  readonly resumed?: Resumed
+  readonly preloaded?: ResumeData
   /** What a resume needs, in one call: the tail, and the checkpoint where the tail begins with a boundary. */
-  resume(): Promise<Resumed>
+  resume(): Promise<ResumeData>
   /** The entries before a segment, back to the previous boundary. */
   before(segment: JournalSegment): Promise<JournalSegment | undefined>
   /** Every entry, first to last. */
@@ -166,7 +166,7 @@ export interface Journal {
   /** The entries whose handle has these digits, newest first. More than one is rare. */
   findByHandle(digits: string): Promise<readonly Entry[]>
   /** The entries of a stretch, in the order they were written. None where the journal does not have its ends. */
-  stretch(wanted: JournalRange): AsyncIterable<Entry>
+  range(wanted: JournalRange): AsyncIterable<Entry>
   /** The state of the views at the last boundary. It can be rebuilt from the journal, so losing it loses nothing. */
   readCheckpoint(): Promise<unknown>
   writeCheckpoint(value: unknown): Promise<void>
@@ -181,7 +181,7 @@ export interface Journal {
   /** Writes all of the notes or nothing. False if the text there is not the expected one: `null` for no notes, left out for any. */
   writeNotes(text: string, expected?: string | null): Promise<boolean>
   /** Requests whose cost is not in the journal yet. A store without it works, but then what a killed process had sent is not counted. */
-  readonly inFlight?: InFlightLog & KeptRequests
+  readonly inFlight?: InFlightLog & UnsettledRequests
   close(): Promise<void>
 }
 
@@ -192,7 +192,7 @@ export interface AppendOptions {
 }
 
 /** What a resume needs. */
-export interface Resumed {
+export interface ResumeData {
   readonly tail: JournalSegment
   /** As `readCheckpoint` gives it. */
   readonly checkpoint?: unknown
@@ -247,7 +247,7 @@ export interface OpeningReport {
   /** `damaged`: it did not match its checksum, so everything was read from the journal. */
   readonly checkpoint: "unread" | "used" | "absent" | "damaged"
   /** The file that damaged bytes were copied to. The journal keeps them too, except for an unfinished last line. */
-  readonly setAside?: string
+  readonly quarantineFile?: string
 }
 
 /**
@@ -266,28 +266,28 @@ export type FlushMode = "always" | "turn" | "never"
 // What the processes of a project spend, added up in a small text that they share.
 
 /** Dollars by day. A day is a UTC day, `2026-11-17`. */
-export interface Budget {
+export interface DailyBudget {
   spentOn(day: string): Promise<number>
   /** Resolves with the new sum. No addition is lost, also if others add at the same time. What was added too much is taken off again. */
   add(dollars: number, day: string): Promise<number>
 }
 
-const DAYS_KEPT = 2
+const MAX_DAYS = 2
 
 /** A budget in the memory files of a project. It keeps two days: work that began before midnight is settled after it. */
-export function budgetIn(files: Pick<MemoryFiles, "read" | "install">): Budget {
+export function dailyBudgetIn(files: Pick<MemoryFiles, "read" | "install">): DailyBudget {
   return {
-    spentOn: async (day) => sumsIn((await files.read(SPENT)) ?? "")[day] ?? 0,
+    spentOn: async (day) => decodeTotals((await files.read(SPENT)) ?? "")[day] ?? 0,
     async add(dollars, day) {
       let sum = 0
-      await changedText(files, SPENT, (text) => {
-        const sums = sumsIn(text ?? "")
+      await updateText(files, SPENT, (text) => {
+        const sums = decodeTotals(text ?? "")
         sum = (sums[day] ?? 0) + dollars
-        return sumsText(newest({ ...sums, [day]: sum }))
+        return encodeTotals(newestDays({ ...sums, [day]: sum }))
       })
       return sum
     },
   }
 }
 
-const newest = (sums: DaySums): DaySums => Object.fromEntries(Object.entries(sums).sort().slice(-DAYS_KEPT))
+const newestDays = (sums: DailyTotals): DailyTotals => Object.fromEntries(Object.entries(sums).sort().slice(-MAX_DAYS))

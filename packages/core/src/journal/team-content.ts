@@ -8,13 +8,13 @@ import { StrataError } from "../base/errors.ts"
 import { MEMBERS, MESSAGES } from "./contents.ts"
 import type { MailboxDraft } from "./mailbox.ts"
 
-export interface PlacedMessage extends MailboxDraft {
+export interface PositionedMessage extends MailboxDraft {
   readonly sequence: number
   /** The number of the place right after it. Larger than that of every message before. */
   readonly at: number
 }
 
-export interface KeptMember {
+export interface StoredMember {
   readonly name: string
   readonly conversation: string
   /** The place of the last message that it has read. Absent: none. */
@@ -22,33 +22,33 @@ export interface KeptMember {
 }
 
 export interface TeamContent {
-  readonly messages: readonly PlacedMessage[]
+  readonly messages: readonly PositionedMessage[]
   /** The last sequence of each sender: messages may be gone. */
   readonly senders: Readonly<Record<string, number>>
-  readonly members: readonly KeptMember[]
+  readonly members: readonly StoredMember[]
   /** The place after everything, where that is further than the last message: journals may name it, so no later message may get a smaller one. */
   readonly end?: number
 }
 
 /** A segment of a log in files has at most a few megabytes. */
-const SEGMENT = 2 ** 32
+const SEGMENT_SPAN = 2 ** 32
 
-export const placeNumber = ({ segment, offset }: { readonly segment: number; readonly offset: number }): number =>
-  segment * SEGMENT + offset
+export const positionNumber = ({ segment, offset }: { readonly segment: number; readonly offset: number }): number =>
+  segment * SEGMENT_SPAN + offset
 
 /** Nothing for a number that was never a place in a file. */
-export const filePlace = (at: number): { readonly segment: number; readonly offset: number } | undefined =>
-  at < SEGMENT ? undefined : { segment: Math.floor(at / SEGMENT), offset: at % SEGMENT }
+export const filePosition = (at: number): { readonly segment: number; readonly offset: number } | undefined =>
+  at < SEGMENT_SPAN ? undefined : { segment: Math.floor(at / SEGMENT_SPAN), offset: at % SEGMENT_SPAN }
 
 /** The number of a place, in the form of files (`2:1000`) or as a number. Nothing if it is neither. */
-export function numberOfPlace(cursor: string): number | undefined {
+export function parsePosition(cursor: string): number | undefined {
   const [, segment, offset] = /^(?:(\d{1,8}):)?(\d{1,15})$/.exec(cursor) ?? []
   if (offset === undefined) return undefined
-  return segment === undefined ? Number(offset) : placeNumber({ segment: Number(segment), offset: Number(offset) })
+  return segment === undefined ? Number(offset) : positionNumber({ segment: Number(segment), offset: Number(offset) })
 }
 
 /** The same team gives the same texts. */
-export function teamTexts({ messages, senders, members, end = 0 }: TeamContent): ReadonlyMap<string, Buffer> {
+export function encodeTeam({ messages, senders, members, end = 0 }: TeamContent): ReadonlyMap<string, Buffer> {
   const lines = messages.map(({ from, to, sequence, content, at }) =>
     JSON.stringify({ from, to, sequence, content, at }),
   )
@@ -66,9 +66,9 @@ export function teamTexts({ messages, senders, members, end = 0 }: TeamContent):
 }
 
 /** What was given out by `teamTexts`. Names are checked: they become parts of paths. */
-export function teamFrom(texts: ReadonlyMap<string, Buffer>): TeamContent {
+export function decodeTeam(texts: ReadonlyMap<string, Buffer>): TeamContent {
   const lines = (texts.get(MESSAGES)?.toString("utf8") ?? "").split("\n").filter((line) => line !== "")
-  const messages = lines.map((line) => JSON.parse(line) as PlacedMessage)
+  const messages = lines.map((line) => JSON.parse(line) as PositionedMessage)
   const known = JSON.parse(texts.get(MEMBERS)?.toString("utf8") ?? '{"senders":{},"members":[]}') as Omit<
     TeamContent,
     "messages"

@@ -1,15 +1,16 @@
 /**
- * A memory bank: the memories of one place, changed as a whole, with a history. Edits made by hand are recorded as the person's
- * before anything else happens. No secret is written, and what a tool said never becomes a rule.
+ * A memory bank: the memories of one namespace, changed atomically, with a history. Manual edits are recorded as the user's before
+ * anything else happens. No secret is written, and tool output never becomes a rule.
  *
- * `changes/`: read a snapshot, plan, merge, commit to the history. `facts/`: what memories say, and which contradict each other.
+ * `changes/`: read a snapshot, plan, merge, commit to the history. `facts/`: which facts memories state, and which contradict each
+ * other.
  */
 
 import { join } from "node:path"
-import { type Clock, dayOf, systemClock } from "../base/clock.ts"
+import { type Clock, systemClock, utcDay } from "../base/clock.ts"
 import { MemoryChangedError, MemoryWriteError } from "../base/errors.ts"
 import { maskSecrets } from "../base/secrets/find-secrets.ts"
-import { Queue } from "../base/work.ts"
+import { SerialQueue } from "../base/work.ts"
 import type { MemoryFiles, MemoryFilesWatch } from "../journal/memory-files.ts"
 import type { Store } from "../journal/store.ts"
 import { removeDatabase } from "../recall/index/index-file.ts"
@@ -17,14 +18,14 @@ import { TOKENS_VERSION } from "../recall/index/tokens.ts"
 import { journalSearchIn } from "../recall/journal-search.ts"
 import { commit } from "./changes/commit.ts"
 import { planErasure } from "./changes/erase.ts"
-import { isCommandRunning, withoutLeftOvers } from "./changes/hand-edits.ts"
 import { HEAD, historyError, loadChanges, readCopy } from "./changes/history.ts"
-import { patchOf } from "./changes/merge.ts"
+import { isCommandRunning, removalsOfStale } from "./changes/manual-edits.ts"
+import { createPatch } from "./changes/merge.ts"
 import { planProposal, planRevert } from "./changes/plan-change.ts"
-import { planHandEdits, planToolEdits } from "./changes/plan-record.ts"
+import { planManualEdits, planToolEdits } from "./changes/plan-record.ts"
 import { type Snapshot, SnapshotReader } from "./changes/snapshot.ts"
 import { INDEX_FILE, SEARCH_INDEX } from "./file-names.ts"
-import { type LoadedIndex, loadedIndex, ownIndex, updateIndex } from "./index-file.ts"
+import { type LoadedIndex, loadedIndex, trustedIndex, updateIndex } from "./index-file.ts"
 import {
   isUserMemory,
   type Memory,
@@ -39,55 +40,61 @@ const MAX_ATTEMPTS = 100 // each failure means that another process succeeded
 interface BankOptions {
   readonly files: MemoryFiles
   readonly clock?: Clock
-  /** Writes nothing, not even edits made by hand into the history. */
+  /** Writes nothing, not even manual edits into the history. */
   readonly readOnly?: boolean
-  /** Says whether the files may have changed. Without it, each reading looks at all of them. The caller closes it. */
+  /** Reports whether the files may have changed. Without it, each read checks all files. The caller closes it. */
   readonly watch?: MemoryFilesWatch
 }
 
-/** The memories of one place, with their history. */
+/** The memories of one namespace, with their history. */
 export interface MemoryBank {
-  /** For messages to a person. */
+  /** The location as shown to the user. */
   readonly location: string
   /** The directory, if the store keeps files. */
   readonly directory?: string
-  /** All memories, also those that are superseded, sorted by file. */
+  /** All memories, including superseded ones, sorted by file. */
   all(): Promise<readonly Memory[]>
   get(file: string): Promise<Memory | undefined>
   /** The exact text of a memory or of the index. */
   text(file: string): Promise<string | undefined>
   /** @internal The index as it is loaded at the start of a conversation. */
   index(): Promise<LoadedIndex>
-  /** Makes one change of any number of files. Nothing if everything is already as proposed. */
+  /** Makes one change of any number of files. Undefined if everything is already as proposed. */
   change(proposal: MemoryProposal): Promise<MemoryChange | undefined>
-  /** The person says yes to a memory: it counts as theirs from now on. Nothing if there is no such memory, or it is theirs already. */
+  /**
+   * Records that the user confirmed a memory, which from then on is the user's. Undefined if there is no such memory, or if it is the
+   * user's already.
+   */
   confirm(file: string): Promise<MemoryChange | undefined>
-  /** @internal Takes what file tools just wrote into the history. Announce the write before, so that no one takes it for the person's. */
+  /**
+   * @internal Records in the history what file tools have just written. Announce the write first, so that it is not taken for the
+   * user's.
+   */
   record(edits: MemoryToolEdits): Promise<MemoryChange | undefined>
-  /** The oldest change first. */
+  /** All changes, oldest first. */
   history(): Promise<readonly MemoryChange[]>
   /** A change as a unified diff. */
   diff(id: string): Promise<string>
-  /** Takes a change back, as a new change. Edits made since in other lines stay. */
+  /** Reverts a change by a new change. Edits made since in other lines are preserved. */
   revert(id: string, options?: { readonly by?: MemoryAuthor; readonly why?: string }): Promise<MemoryChange | undefined>
   /**
-   * Erases a memory for good: the file, its archived copies, and everything about it in the history. It cannot be taken back. Nothing if
-   * no file and no change has this name.
+   * Erases a memory permanently: the file, its archived copies, and everything about it in the history. This cannot be undone.
+   * Undefined if no file and no change has this name.
    */
   erase(file: string): Promise<{ readonly changes: number } | undefined>
   /** @internal A text from the history, by its hash. */
   earlierText(hash: string): Promise<string>
-  /** Whether a command of an agent in another process runs now. What is said on its behalf may not be the person's. */
+  /** Whether an agent in another process is running a command. Its edits may not be the user's. */
   isCommandRunning(): Promise<boolean>
-  /** What is wrong with the files, one sentence each. */
+  /** Problems of the files, one sentence each. */
   problems(): Promise<readonly string[]>
 }
 
 export function openBank({ files, clock = systemClock, readOnly = false, watch }: BankOptions): MemoryBank {
   const reader = new SnapshotReader(files, { readOnly })
 
-  /** Repeats work that another process overtook. */
-  async function retried<T>(work: () => Promise<T>): Promise<T> {
+  /** Repeats work that failed because another process made a change first. */
+  async function retryOnConflict<T>(work: () => Promise<T>): Promise<T> {
     for (let attempt = 1; ; attempt++) {
       try {
         return await work()
@@ -97,32 +104,32 @@ export function openBank({ files, clock = systemClock, readOnly = false, watch }
     }
   }
 
-  /** Records what was written past the bank, as one change for each origin. */
-  async function recordHandEdits(): Promise<Snapshot> {
+  /** Records edits that were made without the bank, as one change for each origin. */
+  async function recordManualEdits(): Promise<Snapshot> {
     for (;;) {
       const snapshot = await reader.read()
-      const plan = await planHandEdits({ files, snapshot })
+      const plan = await planManualEdits({ files, snapshot })
       const change = plan && (await commit({ files, reader, snapshot, plan, now: clock.now() }))
       if (change) continue
-      const leftOver = withoutLeftOvers(snapshot.handEdits.announced)
+      const leftOver = removalsOfStale(snapshot.manualEdits.announced)
       if (leftOver.length === 0) return snapshot
       await files.install(leftOver)
       return reader.read()
     }
   }
 
-  /** Before another change. If the record must be completed later, that other change is still not made. */
-  async function recordFirst(): Promise<void> {
-    await recordHandEdits().catch((error: unknown) => {
+  /** Records manual edits before another change. If recording fails, that change is not made either. */
+  async function recordBeforeChange(): Promise<void> {
+    await recordManualEdits().catch((error: unknown) => {
       if (!(error instanceof MemoryWriteError)) throw error
       throw new MemoryWriteError({ location: files.location, state: "unchanged", cause: error.cause })
     })
   }
 
-  /** A reader goes on where nothing can be written: edits made by hand are read from their files, and recorded later. */
-  async function settledNow(): Promise<Snapshot> {
+  /** Reading also works where nothing can be written: manual edits are read from their files, and recorded later. */
+  async function readSettled(): Promise<Snapshot> {
     if (readOnly) return reader.read()
-    return retried(recordHandEdits).catch((error: unknown) => {
+    return retryOnConflict(recordManualEdits).catch((error: unknown) => {
       if (!(error instanceof MemoryWriteError)) throw error
       return reader.read()
     })
@@ -131,18 +138,18 @@ export function openBank({ files, clock = systemClock, readOnly = false, watch }
   const indexes = new WeakMap<Snapshot, LoadedIndex>()
   let last: Snapshot | undefined
 
-  /** One look after another: what is reported to one look is not reported again. */
-  const looks = new Queue()
+  /** Scans run serially, so that each change is reported once. */
+  const scans = new SerialQueue()
 
   function settled(): Promise<Snapshot> {
-    return watch ? looks.run(() => lookAgain(watch)) : settledNow()
+    return watch ? scans.run(() => rescan(watch)) : readSettled()
   }
 
-  async function lookAgain(reported: MemoryFilesWatch): Promise<Snapshot> {
+  async function rescan(reported: MemoryFilesWatch): Promise<Snapshot> {
     if ((await reported.isUnchanged()) && last) return last
-    await reported.follow(followedIn(last)) // before they are read, or a change in between would be missed
-    do last = await settledNow()
-    while (!(await reported.follow(followedIn(last))))
+    await reported.follow(watchedPaths(last)) // before the files are read, or a change in between would be missed
+    do last = await readSettled()
+    while (!(await reported.follow(watchedPaths(last))))
     return last
   }
 
@@ -152,8 +159,8 @@ export function openBank({ files, clock = systemClock, readOnly = false, watch }
 
   async function change(proposal: MemoryProposal): Promise<MemoryChange | undefined> {
     mustBeWritable()
-    return retried(async () => {
-      await recordFirst()
+    return retryOnConflict(async () => {
+      await recordBeforeChange()
       const snapshot = await reader.read()
       const now = clock.now()
       const plan = await planProposal({ snapshot, proposal, now })
@@ -162,7 +169,7 @@ export function openBank({ files, clock = systemClock, readOnly = false, watch }
     })
   }
 
-  async function changeOf(id: string): Promise<MemoryChange> {
+  async function findChange(id: string): Promise<MemoryChange> {
     const { changes } = await loadChanges(files)
     const change = changes.find((one) => one.id === id)
     if (change) return change
@@ -186,7 +193,7 @@ export function openBank({ files, clock = systemClock, readOnly = false, watch }
     },
     async index() {
       const snapshot = await settled()
-      const index = indexes.get(snapshot) ?? indexOf(snapshot)
+      const index = indexes.get(snapshot) ?? trustedIndexOf(snapshot)
       indexes.set(snapshot, index)
       return index
     },
@@ -197,14 +204,14 @@ export function openBank({ files, clock = systemClock, readOnly = false, watch }
       const memory = (await settled()).memories.find((one) => one.file === file)
       if (!memory || isUserMemory(memory)) return undefined
       const source = { ...memory.source, confirmed: true } as const
-      const put = { ...memory, source, confirmed: dayOf(clock.now()) }
+      const put = { ...memory, source, confirmed: utcDay(clock.now()) }
       return change({ by: "person", why: "Confirmed by the user", puts: [put] })
     },
 
     async record(edits) {
       mustBeWritable()
-      // hand edits of other files are recorded with the next reading
-      return retried(async () => {
+      // manual edits of other files are recorded with the next read
+      return retryOnConflict(async () => {
         const [snapshot, now] = [await reader.read(), clock.now()]
         const plan = await planToolEdits({ files, snapshot, edits, now })
         return commit({ files, reader, snapshot, plan, now })
@@ -218,18 +225,18 @@ export function openBank({ files, clock = systemClock, readOnly = false, watch }
 
     async diff(id) {
       const textOf = async (copy: string | undefined) => (copy ? readCopy(files, copy) : undefined)
-      const patches = (await changeOf(id)).files.map(async ({ path, before, after }) =>
-        patchOf(path, await textOf(before), await textOf(after)),
+      const patches = (await findChange(id)).files.map(async ({ path, before, after }) =>
+        createPatch(path, await textOf(before), await textOf(after)),
       )
       return (await Promise.all(patches)).join("")
     },
 
     async revert(id, { by = "person", why } = {}) {
       mustBeWritable()
-      return retried(async () => {
-        await recordFirst()
+      return retryOnConflict(async () => {
+        await recordBeforeChange()
         const snapshot = await reader.read()
-        const change = await changeOf(id)
+        const change = await findChange(id)
         const plan = await planRevert({ files, snapshot, change })
         const reason = why ?? `Took back change ${id}: ${change.why}`
         return commit({ files, reader, snapshot, now: clock.now(), plan: { by, why: reason, reverts: id, ...plan } })
@@ -238,11 +245,11 @@ export function openBank({ files, clock = systemClock, readOnly = false, watch }
 
     async erase(file) {
       mustBeWritable()
-      return retried(async () => {
-        await recordFirst()
+      return retryOnConflict(async () => {
+        await recordBeforeChange()
         const plan = await planErasure({ files, snapshot: await reader.read(), file, now: clock.now() })
         if (!plan) return undefined
-        await files.install(plan.writes, { forGood: true })
+        await files.install(plan.writes, { permanent: true })
         removeSearchIndex(files)
         return { changes: plan.changes }
       })
@@ -258,35 +265,35 @@ export function openBank({ files, clock = systemClock, readOnly = false, watch }
   }
 }
 
-function indexOf({ texts, memories, loaded }: Snapshot): LoadedIndex {
+function trustedIndexOf({ texts, memories, loaded }: Snapshot): LoadedIndex {
   const text = texts.get(INDEX_FILE) ?? updateIndex({ text: undefined, memories })
   const lines = new Set(loaded.head.files[INDEX_FILE]?.lines)
-  const own = ownIndex({ text, memories, lines })
-  // a line that was made from its memory has no secret
+  const own = trustedIndex({ text, memories, lines })
+  // lines generated from memories contain no secrets, so only the user's lines are masked
   return loadedIndex(lines.size === 0 ? own : maskSecrets(own))
 }
 
-/** Of the history, only its head says that something changed. */
-const followedIn = (snapshot: Snapshot | undefined): readonly string[] => [HEAD, ...(snapshot?.texts.keys() ?? [])]
+/** Of the history, only the head is watched: it changes with every recorded change. */
+const watchedPaths = (snapshot: Snapshot | undefined): readonly string[] => [HEAD, ...(snapshot?.texts.keys() ?? [])]
 
-/** It has the texts of memories, and is built again. */
+/** The index contains texts of memories. It is rebuilt when it is needed. */
 function removeSearchIndex({ directory }: MemoryFiles): void {
   if (directory !== undefined) removeDatabase(join(directory, SEARCH_INDEX))
 }
 
-// Brings the search index that a store keeps up to date after conversations were erased: it holds the same words.
+// Updates the search indexes of a store after conversations were erased, because they contain the same text.
 
-/** Also what a process left that was killed after it erased, and indexes that no one asks any more. */
-export async function updateSearch(store: Store): Promise<void> {
-  for (const address of (await store.outdatedShelves?.()) ?? []) {
+/** Covers indexes that nobody queries any more, and those of a process that was killed after it erased. */
+export async function updateSearchIndexes(store: Store): Promise<void> {
+  for (const address of (await store.outdatedPassages?.()) ?? []) {
     const { project, under, only, tokens } = address
     if (only !== undefined || tokens !== TOKENS_VERSION) {
-      await store.passages!(address).clear() // of one conversation, or of another version: it is built again where it is used
+      await store.passages!(address).clear() // index of one conversation, or of another version: rebuilt where it is used
       continue
     }
     const search = journalSearchIn(store, under === undefined ? { project } : { project, under })
     try {
-      await search.update() // looking again takes out what is gone, as for every process that searches
+      await search.update() // an update removes what was deleted, as in every process that searches
     } finally {
       search.close()
     }

@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { afterEach, beforeEach, expect, test } from "vitest"
-import { placeFor } from "../base/owner.ts"
+import { namespaceFor } from "../base/owner.ts"
 import { openConversation } from "../conversation/open.ts"
 import { fileStore } from "../journal/file/file-store.ts"
 import { eraseFrom } from "./erase-from.ts"
@@ -29,7 +29,7 @@ test("BEY-12 erasing an owner finds what was said in a directory whose path is t
 
 test("BEY-12 a team is erased when no one works in it any more, and before that it is left and named", async () => {
   const store = fileStore({ root: join(root, "home") })
-  const project = placeFor("shop", "jane")
+  const project = namespaceFor("shop", "jane")
   const team = store.mailboxes({ project, team: "t" })
   const membership = await team.join({ name: "anna", conversation: "c" })
   await team.send({ from: "anna", to: ["ben"], content: { text: "hello" } })

@@ -1,32 +1,32 @@
 /**
- * Erases from any store what belongs to an owner, or everything that names a subject, and counts it before and after. What someone has open is
- * left and named.
+ * Erases from any store the data of an owner, or everything that mentions a subject, and counts it before and after. Open conversations
+ * and teams are skipped and reported.
  */
 import { type Clock, systemClock } from "../base/clock.ts"
 import { ConversationLockedError, StrataError } from "../base/errors.ts"
-import { chosenIn } from "../journal/chosen-contents.ts"
-import { batchesOf } from "../journal/content-batches.ts"
+import { fileBatches } from "../journal/content-batches.ts"
+import { selectContents } from "../journal/content-selection.ts"
 import {
   type ContentAddress,
   type Contents,
   contentName,
+  contentProject,
   MESSAGES,
-  projectOf,
   type StoredItem,
 } from "../journal/contents.ts"
 import type { Store } from "../journal/store.ts"
-import { openBank, updateSearch } from "./bank.ts"
+import { openBank, updateSearchIndexes } from "./bank.ts"
 import { isTopicFile } from "./file-names.ts"
 
-/** What is to go. Either `owner` or `subject`. */
+/** What to erase. Either `owner` or `subject`. */
 export interface EraseRequest {
-  /** Everything of this owner, as given in the option `memory`. */
+  /** Everything of this owner, as passed in the option `memory`. */
   readonly owner?: string
-  /** Everything in which this text occurs, in any case of its letters. */
+  /** Everything that contains this text, ignoring case. */
   readonly subject?: string
-  /** Only in this project: its name, title, remote or path. */
+  /** Restricts the erasure to this project: its name, title, remote or path. */
   readonly project?: string
-  /** Only says what would go. */
+  /** Only reports what would be erased. */
   readonly dryRun?: boolean
   readonly clock?: Clock
 }
@@ -42,11 +42,11 @@ export interface EraseCounts {
 
 export interface EraseReport {
   readonly before: EraseCounts
-  /** What is still there: what was open. */
+  /** What remains because it was open. */
   readonly after: EraseCounts
-  /** By name. */
+  /** The names of the erased items. */
   readonly erased: readonly string[]
-  /** What was left because it is open, one sentence each. */
+  /** What remains because it is open, one sentence each. */
   readonly left: readonly string[]
 }
 
@@ -54,31 +54,32 @@ export async function eraseFrom(store: Store, request: EraseRequest): Promise<Er
   const { owner, subject, dryRun = false, clock = systemClock } = request
   if ((owner === undefined) === (subject === undefined) || owner === "" || subject?.trim() === "")
     throw new StrataError("Name an owner or a subject, and not both. Nothing was erased.")
-  const found = await foundIn(store, request)
-  const before = countsOf(found)
-  const names = found.map(({ content, files }) => nameOf(content.address, files)).sort()
-  // one that was killed may have left the index of what it had erased. Any search would take it out too
-  if (found.length === 0) await updateSearch(store)
+  const found = await findMatches(store, request)
+  const before = countMatches(found)
+  const names = found.map(({ content, files }) => matchName(content.address, files)).sort()
+  // a killed erasure may have left an index with the erased text. The next search would remove it too
+  if (found.length === 0) await updateSearchIndexes(store)
   if (dryRun) return { before, after: before, erased: [], left: [] }
-  const left: string[] = []
+  const skipped: string[] = []
   for (const match of found.sort(conversationsLast)) {
     try {
       const member = await memberOf(store, match)
-      if (member !== undefined) left.push(`${contentName(match.content.address)}: ${member} is in it. Stop it first.`)
+      if (member !== undefined)
+        skipped.push(`${contentName(match.content.address)}: ${member} is in it. Stop it first.`)
       else await eraseMatch(store, match, { clock, isWhole: owner !== undefined })
     } catch (error) {
       if (!(error instanceof ConversationLockedError)) throw error
-      left.push(`${contentName(match.content.address)}: ${error.message}`)
+      skipped.push(`${contentName(match.content.address)}: ${error.message}`)
     }
   }
-  await updateSearch(store)
-  const still = await foundIn(store, request)
-  const remaining = new Set(still.map(({ content, files }) => nameOf(content.address, files)))
-  return { before, after: countsOf(still), erased: names.filter((name) => !remaining.has(name)), left }
+  await updateSearchIndexes(store)
+  const still = await findMatches(store, request)
+  const remaining = new Set(still.map(({ content, files }) => matchName(content.address, files)))
+  return { before, after: countMatches(still), erased: names.filter((name) => !remaining.has(name)), left: skipped }
 }
 
-/** Someone who works in a team that would go. Single messages go from any team. */
-async function memberOf(store: Store, { content: { address }, files }: Match): Promise<string | undefined> {
+/** A member of the team to erase, if there is one. Single messages can be erased from any team. */
+async function memberOf(store: Store, { content: { address }, files }: EraseMatch): Promise<string | undefined> {
   if (address.kind !== "team" || files !== undefined) return undefined
   const mailbox = store.mailboxes(address)
   try {
@@ -88,64 +89,69 @@ async function memberOf(store: Store, { content: { address }, files }: Match): P
   }
 }
 
-/** A thing that goes, or some of its files. */
-interface Match {
+/** An item to erase, or some of its files. */
+interface EraseMatch {
   readonly content: StoredItem
-  /** Of memories: their paths. Of teams: the places of messages. Absent: all of it. */
+  /** For memories: the paths. For teams: the positions of messages. Absent: the entire item. */
   readonly files?: readonly string[]
   readonly messages: number
 }
 
-/** Sub-agents first: erasing a conversation erases them too. */
-const conversationsLast = (a: Match, b: Match) => rank(a) - rank(b)
-const rank = ({ content: { address } }: Match) => (address.kind === "journal" && address.under === undefined ? 1 : 0)
+/** Sub-agents first: erasing a conversation erases its sub-agents too. */
+const conversationsLast = (a: EraseMatch, b: EraseMatch) => rank(a) - rank(b)
+const rank = ({ content: { address } }: EraseMatch) =>
+  address.kind === "journal" && address.under === undefined ? 1 : 0
 
-const nameOf = (address: ContentAddress, files: readonly string[] | undefined): string =>
+const matchName = (address: ContentAddress, files: readonly string[] | undefined): string =>
   files === undefined || address.kind === "team" ? contentName(address) : `${contentName(address)}: ${files.join(", ")}`
 
-async function foundIn(store: Store, request: EraseRequest): Promise<Match[]> {
+async function findMatches(store: Store, request: EraseRequest): Promise<EraseMatch[]> {
   const contents = store.contents()
-  const { all, isChosen } = await chosenIn(store, request)
-  const needles = request.subject === undefined ? undefined : needlesOf(request.subject)
-  const found: Match[] = []
+  const { all, isSelected } = await selectContents(store, request)
+  const needles = request.subject === undefined ? undefined : subjectSpellings(request.subject)
+  const found: EraseMatch[] = []
   for (const content of all) {
-    if (!isChosen(content.address)) continue
+    if (!isSelected(content.address)) continue
     if (needles === undefined) found.push({ content, messages: await messagesIn(contents, content) })
-    else found.push(...(await naming(contents, content, needles)))
+    else found.push(...(await matchesIn(contents, content, needles)))
   }
   return found
 }
 
-/** As texts, and as JSON spells it. */
-function needlesOf(subject: string): readonly string[] {
-  const plain = folded(subject)
+/** Spellings of the subject: as plain text and as JSON. */
+function subjectSpellings(subject: string): readonly string[] {
+  const plain = foldCase(subject)
   return [...new Set([plain, JSON.stringify(plain).slice(1, -1)])]
 }
 
-const folded = (text: string): string => text.normalize("NFC").toLowerCase()
+const foldCase = (text: string): string => text.normalize("NFC").toLowerCase()
 
-const names = (text: Buffer | string, needles: readonly string[]): boolean => {
-  const searched = folded(text.toString())
+const mentions = (text: Buffer | string, needles: readonly string[]): boolean => {
+  const searched = foldCase(text.toString())
   return needles.some((needle) => searched.includes(needle))
 }
 
-async function naming(contents: Contents, content: StoredItem, needles: readonly string[]): Promise<readonly Match[]> {
+async function matchesIn(
+  contents: Contents,
+  content: StoredItem,
+  needles: readonly string[],
+): Promise<readonly EraseMatch[]> {
   const { address } = content
   for (let at = 0, size = content.lines ?? 0; at < size; ) {
     const bytes = await contents.lines(address, at)
     if (bytes.length === 0) break
-    if (names(bytes, needles)) return [{ content, messages: 0 }]
+    if (mentions(bytes, needles)) return [{ content, messages: 0 }]
     at += bytes.length
   }
   if (address.kind === "team") {
-    const lines = (await messageLines(contents, address)).filter((line) => names(line, needles))
-    const places = lines.map((line) => `${MESSAGES}/${(JSON.parse(line) as { readonly at: number }).at}`)
-    return places.length === 0 ? [] : [{ content, files: places, messages: places.length }]
+    const lines = (await messageLines(contents, address)).filter((line) => mentions(line, needles))
+    const positions = lines.map((line) => `${MESSAGES}/${(JSON.parse(line) as { readonly at: number }).at}`)
+    return positions.length === 0 ? [] : [{ content, files: positions, messages: positions.length }]
   }
   const hits: string[] = []
-  for (const batch of batchesOf(content))
+  for (const batch of fileBatches(content))
     for (const [name, data] of await contents.files(address, batch))
-      if (names(name, needles) || names(data, needles)) hits.push(name)
+      if (mentions(name, needles) || mentions(data, needles)) hits.push(name)
   if (hits.length === 0) return []
   return [address.kind === "memories" ? { content, files: hits, messages: 0 } : { content, messages: 0 }]
 }
@@ -160,31 +166,35 @@ async function messageLines(contents: Contents, team: ContentAddress): Promise<r
   return text.split("\n").slice(0, -1)
 }
 
-interface Erasing {
+interface MatchErasure {
   readonly clock: Clock
-  /** All of the place goes, so what remains need not be in order. */
+  /** Whether the entire namespace is erased, so that the remaining files need not be consistent. */
   readonly isWhole: boolean
 }
 
-async function eraseMatch(store: Store, { content, files }: Match, { clock, isWhole }: Erasing): Promise<void> {
+async function eraseMatch(
+  store: Store,
+  { content, files }: EraseMatch,
+  { clock, isWhole }: MatchErasure,
+): Promise<void> {
   const { address } = content
   const contents = store.contents()
   if (address.kind !== "memories" || isWhole || files === undefined) return contents.erase(address, files)
-  const bank = openBank({ files: store.memories(address.place), clock })
-  for (const path of files.filter(isTopicFile)) await bank.erase(path) // with its history, and what names it
-  const { files: present } = await stillIn(contents, address)
+  const bank = openBank({ files: store.memories(address.namespace), clock })
+  for (const path of files.filter(isTopicFile)) await bank.erase(path) // including its history and all references to it
+  const { files: present } = await findRemaining(contents, address)
   const rest = files.filter((path) => present.has(path) && !isTopicFile(path))
   await contents.erase(address, rest)
 }
 
-async function stillIn(contents: Contents, address: ContentAddress) {
-  const project = projectOf(address)
+async function findRemaining(contents: Contents, address: ContentAddress) {
+  const project = contentProject(address)
   for await (const { address: one, files } of contents.list(project === undefined ? {} : { project }))
     if (contentName(one) === contentName(address)) return { files: new Set(files.map(({ name }) => name)) }
   return { files: new Set<string>() }
 }
 
-function countsOf(found: readonly Match[]): EraseCounts {
+function countMatches(found: readonly EraseMatch[]): EraseCounts {
   const of = (kind: ContentAddress["kind"]) => found.filter(({ content }) => content.address.kind === kind)
   const journals = of("journal").map(({ content }) => content.address)
   const agents = journals.filter((address) => address.kind === "journal" && address.under !== undefined).length

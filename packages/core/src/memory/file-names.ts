@@ -1,14 +1,14 @@
-/** File names of memories: made from their names in any script, never from ids or paths given from outside. */
+/** File names of memories: derived from their names in any script, never from ids or paths from outside. */
 
 import { relative, sep } from "node:path"
 import { MemoryFileError } from "../base/errors.ts"
-import { checkedMemoryPath } from "../journal/memory-files.ts"
+import { validateMemoryPath } from "../journal/memory-files.ts"
 
 export const INDEX_FILE = "MEMORY.md"
 export const ARCHIVE = "archive"
-/** The index of memories for search, beside them. */
+/** The search index of the memories, in their directory. */
 export const SEARCH_INDEX = ".search.sqlite"
-/** Of the longest file that counts as a memory. */
+/** The size limit of a memory file. */
 export const MAX_MEMORY_BYTES = 256 * 1024
 const LOGS = "logs" // daily logs, which consolidation reads
 const MAX_SLUG_BYTES = 120
@@ -25,15 +25,15 @@ export function isTopicFile(path: string): boolean {
   )
 }
 
-/** The name of a file in the memory directory, if the path is inside it. */
-export function nameInside(path: string, directory: string): string | undefined {
+/** The file name within the memory directory, if the path is inside it. */
+export function memoryFileName(path: string, directory: string): string | undefined {
   const name = relative(directory, path)
   return name === "" || name.startsWith("..") || name === path ? undefined : name.split(sep).join("/")
 }
 
 /** Returns the path if a memory may be written there; throws otherwise. */
-export function checkedTopicFile(path: string): string {
-  checkedMemoryPath(path)
+export function validateTopicFile(path: string): string {
+  validateMemoryPath(path)
   if (!isTopicFile(path))
     throw new MemoryFileError(
       path,
@@ -42,20 +42,20 @@ export function checkedTopicFile(path: string): string {
   return path
 }
 
-/** A free file name for a memory's name. File systems that ignore case see the same name. */
+/** An unused file name for a memory's name, also on file systems that ignore case. */
 export const fileNameFor = (name: string, taken: Iterable<string>): string =>
   freeFileName(name, new Set([...taken].map((path) => path.toLowerCase())))
 
 /** `used`: names in lower case. */
 export function freeFileName(name: string, used: ReadonlySet<string>): string {
-  const slug = slugOf(name)
+  const slug = toSlug(name)
   for (let count = 1; ; count++) {
     const file = `${slug}${count === 1 ? "" : `-${count}`}.md`
     if (!used.has(file.toLowerCase()) && isTopicFile(file)) return file
   }
 }
 
-function slugOf(name: string): string {
+function toSlug(name: string): string {
   const words = name
     .normalize("NFC")
     .toLowerCase()
@@ -66,6 +66,6 @@ function slugOf(name: string): string {
     if (Buffer.byteLength(slug + character) > MAX_SLUG_BYTES) break
     slug += character
   }
-  if (slug === "" || slug === "memory") return "note" // memory.md would be the index where case does not count
+  if (slug === "" || slug === "memory") return "note" // memory.md would be the index on file systems that ignore case
   return /^(?:con|prn|aux|nul|com\d|lpt\d)$/.test(slug) ? `${slug}-note` : slug.replace(/-+$/, "")
 }

@@ -1,72 +1,75 @@
-/** What a memory is, and what a change to the memories is. Everything in memory files is plain text that people can edit. */
+/** The types of memories and of changes to them. Memory files contain only plain text that users can edit. */
 
-/** `user`: who they are. `feedback`: how they want to work. `project`: what the code does not say. `reference`: where things are. */
+/**
+ * `user`: who the user is. `feedback`: how the user wants to work. `project`: facts that the code does not state. `reference`: where to
+ * find things.
+ */
 export const MEMORY_TYPES = ["user", "feedback", "project", "reference"] as const
 /** The kind of a memory. */
 export type MemoryType = (typeof MEMORY_TYPES)[number]
 
-export const SPEAKERS = ["user", "agent", "tool"] as const
-/** Who said what a memory is based on. */
-export type MemorySpeaker = (typeof SPEAKERS)[number]
+export const MEMORY_SPEAKERS = ["user", "agent", "tool"] as const
+/** Who stated the content of a memory. `saidBy` is its name on disk. */
+export type MemorySpeaker = (typeof MEMORY_SPEAKERS)[number]
 
-/** Where a memory comes from. Strata computes it with each write and keeps it in the history; what a file says about it does not count. */
-export interface MemoryProvenance {
+/** Where a memory comes from. Strata computes it with each write and stores it in the history; claims in the file itself are ignored. */
+export interface MemorySource {
   readonly saidBy: MemorySpeaker
-  /** Absent for a hand edit. */
+  /** Absent for a manual edit. */
   readonly conversation?: string
-  /** The person's message whose words the memory has. */
+  /** The user's message that the memory quotes. */
   readonly message?: string
-  /** What came from outside and was in view at the write, such as `Read README.md`. */
+  /** Outside content that was in view at the time of the write, such as `Read README.md`. */
   readonly outside?: string
-  /** The person said yes to it. */
+  /** The user confirmed the memory. */
   readonly confirmed?: true
 }
 
-/** What a memory rests on: someone said it, the agent saw it, or the agent concluded it. */
-export const BASES = ["said", "seen", "concluded"] as const
-/** What a memory rests on. */
-export type MemorySource = (typeof BASES)[number]
+/** On what a memory is based: someone stated it, the agent observed it, or the agent concluded it. */
+export const MEMORY_BASES = ["said", "seen", "concluded"] as const
+/** On what a memory is based. */
+export type MemoryBasis = (typeof MEMORY_BASES)[number]
 
-/** What is remembered about one topic. */
+/** A memory about one topic. */
 export interface Memory {
   /** The path in the memory directory, such as `release-process.md`. It identifies the memory. */
   readonly file: string
   readonly name: string
-  /** One line: when this memory matters. */
+  /** One line that tells when this memory is relevant. */
   readonly description: string
   readonly type: MemoryType
   /** ISO date, or ISO time if the file has one. */
   readonly created: string
-  /** When it was last found to be true. */
+  /** Date on which it was last found to be true. */
   readonly confirmed: string
-  readonly source: MemoryProvenance
-  readonly basis: MemorySource
-  /** It was tried and did not work. */
+  readonly source: MemorySource
+  readonly basis: MemoryBasis
+  /** Describes an attempt that did not work. */
   readonly failed?: true
-  /** Files of the memories that this one replaces. */
+  /** Files of the memories that this one supersedes. */
   readonly supersedes?: readonly string[]
-  /** The file of the memory that replaces this one. Set: the memory is no longer current. */
+  /** The file of the memory that supersedes this one. If set, this memory is no longer current. */
   readonly supersededBy?: string
-  /** The file of a later memory that may say otherwise. Both are current. */
+  /** The file of a later memory with a possible conflict. Both are current. */
   readonly doubtedBy?: string
   readonly body: string
 }
 
-/** A memory to write. What is left out keeps its value, or gets its default in a new file. */
+/** A memory to write. Omitted fields keep their value, or have their default in a new file. */
 export interface MemoryDraft extends Partial<Omit<Memory, "name" | "body" | "supersededBy" | "doubtedBy">> {
   readonly name: string
   readonly body: string
 }
 
-/** A whole file to write, with its frontmatter. */
+/** A complete file to write, with its frontmatter. */
 export interface MemoryText {
   readonly file: string
   readonly text: string
-  /** Default: the person's, if they write it; otherwise that of the file as it was. */
-  readonly source?: MemoryProvenance
+  /** Default: the user, if the user writes the file; otherwise the previous source of the file. */
+  readonly source?: MemorySource
 }
 
-/** `merge`: the memories of two places or two machines were brought together. `outside`: a file changed, and it may not have been the person. */
+/** `merge`: the memories of two namespaces or two machines were merged. `outside`: a file changed, possibly not by the user. */
 export type MemoryAuthor = "person" | "agent" | "extraction" | "dream" | "merge" | "outside"
 
 /** A change to make, of any number of files. */
@@ -74,14 +77,14 @@ export interface MemoryProposal {
   readonly by: MemoryAuthor
   /** One sentence for the history. */
   readonly why: string
-  /** Applies to every memory in the proposal. A memory that names a less trusted source keeps that one. */
-  readonly source?: MemoryProvenance
+  /** Applies to every memory in the proposal, unless the memory names a less trusted source. */
+  readonly source?: MemorySource
   readonly puts?: readonly (MemoryDraft | MemoryText)[]
   /** Files to move to the archive. */
   readonly removals?: readonly string[]
   /**
-   * The texts that the proposal started from, by file; `null` if the file did not exist. Changes made since are merged, or
-   * reported as a conflict. Without it, the proposal replaces what is there.
+   * The texts that the proposal is based on, by file; `null` if the file did not exist. Changes made since are merged, or reported as a
+   * conflict. Without it, the proposal replaces the current texts.
    */
   readonly base?: ReadonlyMap<string, string | null>
 }
@@ -90,16 +93,16 @@ export interface MemoryProposal {
 export interface MemoryToolEdits {
   readonly by: MemoryAuthor
   readonly why?: string
-  /** Of all of them. */
-  readonly source: MemoryProvenance
-  /** The files that the tools wrote. Default: all that changed. */
+  /** The source of all these files. */
+  readonly source: MemorySource
+  /** The files that the tools wrote. Default: all changed files. */
   readonly files?: readonly string[]
 }
 
-/** A text that may not be stored, and why. */
+/** A text that must not be stored, with the reason. */
 export interface MemoryRefusal {
   readonly file: string
-  /** The end of a sentence. */
+  /** Reason, as the end of a sentence. */
   readonly why: string
 }
 
@@ -110,42 +113,43 @@ export interface MemoryChange {
   readonly at: string
   readonly by: MemoryAuthor
   readonly why: string
-  readonly source?: MemoryProvenance
+  readonly source?: MemorySource
   readonly files: readonly MemoryFileEdit[]
-  /** The change that this one takes back. */
+  /** The change that this one reverts. */
   readonly reverts?: string
-  /** Secrets that were replaced before anything was written. */
+  /** Secrets that were masked before anything was written. */
   readonly masked?: readonly { readonly file: string; readonly kind: string }[]
-  /** What file tools wrote and may not be stored. It was taken out again. */
+  /** Texts of file tools that must not be stored. They were removed again. */
   readonly refused?: readonly MemoryRefusal[]
-  /** Files that said something else about their source. It was replaced. */
+  /** Files that contained a wrong source, which was replaced. */
   readonly replaced?: readonly string[]
-  /** Files that someone saved while this change was written: their texts stay. Not part of the history. */
+  /** Files that someone saved while this change was written: their texts were preserved. Not part of the history. */
   readonly kept?: readonly string[]
 }
 
 /** What a change did to one file. */
 export interface MemoryFileEdit {
   readonly path: string
-  /** The hashes of the texts before and after. Absent: no file before, or no file after. */
+  /** The hashes of the texts before and after. Absent if the file did not exist before or after. */
   readonly before?: string
   readonly after?: string
-  /** Where a removed file went. */
+  /** Path of a removed file in the archive. */
   readonly archived?: string
-  /** Of the text after. */
-  readonly source?: MemoryProvenance
+  /** Source of the text after the change. */
+  readonly source?: MemorySource
 }
 
-/** Types that say how to work with the person. Only the person's words can be a rule in force. */
+/** Whether the type says how to work with the user. Only statements of the user can be rules in force. */
 export const isRule = ({ type }: Pick<Memory, "type">): boolean => type === "feedback" || type === "user"
 
-/** Said, written or confirmed by the person. All else the agent noted, and no one confirmed it. */
+/** Whether the user stated, wrote or confirmed the memory. All others are unconfirmed notes of the agent. */
 export const isUserMemory = ({ source }: Pick<Memory, "source">): boolean =>
   source.saidBy === "user" || source.confirmed === true
 
 export const isCurrentMemory = (memory: Memory): boolean => memory.supersededBy === undefined
 
-/** For a list: what was confirmed last comes first. */
-export const byNews = (a: Memory, b: Memory): number => compare(b.confirmed, a.confirmed) || compare(a.file, b.file)
+/** Sorts memories for a list: the most recently confirmed first. */
+export const byLastConfirmed = (a: Memory, b: Memory): number =>
+  compare(b.confirmed, a.confirmed) || compare(a.file, b.file)
 
 const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0)

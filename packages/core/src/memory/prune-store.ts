@@ -1,31 +1,31 @@
-/** Retention: removes conversations that are old, or too many, and what else is over. What someone has open stays. */
+/** Retention: removes conversations that are too old or too many, and other expired data. Open conversations are skipped. */
 import { ConversationLockedError } from "../base/errors.ts"
 import { contentName, type PruneCounts, type StoredItem } from "../journal/contents.ts"
 import type { Store } from "../journal/store.ts"
-import { updateSearch } from "./bank.ts"
+import { updateSearchIndexes } from "./bank.ts"
 
 export interface PruneOptions {
-  /** What was not written to since then goes. */
+  /** Removes conversations that were last written before this date. */
   readonly before?: Date
-  /** The oldest conversations go until the rest has at most so many bytes. */
+  /** Removes the oldest conversations until the rest has at most this size. */
   readonly maxBytes?: number
-  /** Only says what would go. */
+  /** Only reports what would be removed. */
   readonly dryRun?: boolean
 }
 
 export interface PruneReport extends PruneCounts {
   readonly conversations: number
-  /** They go with their conversation. */
+  /** Sub-agents are removed with their conversation. */
   readonly subAgents: number
   readonly bytes: number
-  /** The names of the conversations. */
+  /** Names of the conversations. */
   readonly removed: readonly string[]
-  /** Old ones that are open, by name. */
+  /** Names of old conversations that are open. */
   readonly open: readonly string[]
 }
 
 /** A conversation with its sub-agents. */
-interface Group {
+interface ConversationGroup {
   readonly members: readonly StoredItem[]
   readonly bytes: number
   readonly touched: string
@@ -37,9 +37,9 @@ export async function pruneStore(
   { before, maxBytes, dryRun = false }: PruneOptions,
 ): Promise<PruneReport> {
   const contents = store.contents()
-  const groups = await groupsIn(contents.list())
+  const groups = await listGroups(contents.list())
   const report = { conversations: 0, subAgents: 0, bytes: 0, removed: [] as string[], open: [] as string[] }
-  for (const group of chosenOf(groups, { before, maxBytes })) {
+  for (const group of chooseGroups(groups, { before, maxBytes })) {
     const name = contentName(group.members[0]!.address)
     if (group.isOpen || !(await isRemoved(group))) {
       report.open.push(name)
@@ -50,12 +50,12 @@ export async function pruneStore(
     report.bytes += group.bytes
     report.removed.push(name)
   }
-  if (!dryRun) await updateSearch(store)
+  if (!dryRun) await updateSearchIndexes(store)
   const over = before ? await contents.prune({ before, dryRun }) : { messages: 0, sums: 0 }
   return { ...report, ...over }
 
-  /** False: someone opened it in the meantime. */
-  async function isRemoved({ members }: Group): Promise<boolean> {
+  /** False if someone opened it in the meantime. */
+  async function isRemoved({ members }: ConversationGroup): Promise<boolean> {
     if (dryRun) return true
     try {
       for (const { address } of members) await contents.erase(address)
@@ -67,8 +67,8 @@ export async function pruneStore(
   }
 }
 
-/** A sub-agent that a kill left without its conversation is a group of its own. */
-async function groupsIn(list: AsyncIterable<StoredItem>): Promise<readonly Group[]> {
+/** Groups journals. A sub-agent without its conversation, left by a kill, is a group of its own. */
+async function listGroups(list: AsyncIterable<StoredItem>): Promise<readonly ConversationGroup[]> {
   const byKey = new Map<string, StoredItem[]>()
   const below: [parent: string, content: StoredItem][] = []
   for await (const content of list) {
@@ -84,7 +84,7 @@ async function groupsIn(list: AsyncIterable<StoredItem>): Promise<readonly Group
     else byKey.set(contentName(content.address), [content])
   }
   return [...byKey.values()].map((members) => ({
-    members, // the conversation first: it takes its sub-agents along
+    members, // the conversation first: erasing it erases its sub-agents
     bytes: members.reduce((sum, content) => sum + bytesOf(content), 0),
     touched: members
       .map(({ touched = "" }) => touched)
@@ -101,7 +101,10 @@ interface Limits {
   readonly maxBytes: number | undefined
 }
 
-function chosenOf(groups: readonly Group[], { before, maxBytes = Number.POSITIVE_INFINITY }: Limits): readonly Group[] {
+function chooseGroups(
+  groups: readonly ConversationGroup[],
+  { before, maxBytes = Number.POSITIVE_INFINITY }: Limits,
+): readonly ConversationGroup[] {
   const limit = before?.toISOString() ?? ""
   let total = groups.reduce((sum, { bytes }) => sum + bytes, 0)
   return groups

@@ -2,8 +2,8 @@ import fc from "fast-check"
 import { expect, test } from "vitest"
 import { isWhole } from "../../test/size.ts"
 import { fileNameFor, isTopicFile } from "./file-names.ts"
-import { BASES, MEMORY_TYPES, type Memory, SPEAKERS } from "./memory.ts"
-import { claimsOtherSource, parseMemory, renderMemory, usualBasis } from "./topic-file.ts"
+import { MEMORY_BASES, MEMORY_SPEAKERS, MEMORY_TYPES, type Memory } from "./memory.ts"
+import { claimsOtherSource, defaultBasis, parseMemory, renderMemory } from "./topic-file.ts"
 
 const facts = { created: "2026-01-01", source: { saidBy: "user" } } as const
 const parse = (text: string, file = "some-file.md") => parseMemory({ file, text, facts })
@@ -31,10 +31,10 @@ const memory: fc.Arbitrary<Memory> = fc
       created: day,
       confirmed: day,
       source: fc.record(
-        { saidBy: fc.constantFrom(...SPEAKERS), conversation: fc.uuid(), message: fc.uuid() },
+        { saidBy: fc.constantFrom(...MEMORY_SPEAKERS), conversation: fc.uuid(), message: fc.uuid() },
         { requiredKeys: ["saidBy"] },
       ),
-      basis: fc.constantFrom(...BASES),
+      basis: fc.constantFrom(...MEMORY_BASES),
       failed: fc.constant(true as const),
       supersedes: fc.array(file, { minLength: 1, maxLength: 3 }),
       supersededBy: file,
@@ -58,7 +58,7 @@ test.runIf(isWhole)("L5-3 a memory survives its file: every field is read back a
       const known = { ...facts, source: made.source }
       const again = await parseMemory({ file: made.file, text, facts: known })
       const isSaid = made.basis === "said" && made.source.saidBy !== "user"
-      expect(again).toEqual(isSaid ? { ...made, basis: usualBasis(made.source) } : made)
+      expect(again).toEqual(isSaid ? { ...made, basis: defaultBasis(made.source) } : made)
       if (!isSaid) expect(await renderMemory(again, { text, facts: known })).toBe(text)
     }),
   )

@@ -1,5 +1,5 @@
 /**
- * The memories of a store without files as files, so that an agent can read and write them with its file tools. The directory follows what is
+ * The memories of a store without files, so that an agent can read and write them with its file tools. The directory follows what is
  * read from the store and written to it. What a tool writes there is installed into the store, unless someone else changed that memory.
  */
 import { rmSync, type Stats } from "node:fs"
@@ -7,63 +7,63 @@ import { lstat, mkdir, readdir, rename, rm, writeFile } from "node:fs/promises"
 import { dirname, join, relative, sep } from "node:path"
 import { MemoryChangedError } from "../base/errors.ts"
 import { readPlainFile } from "../base/files.ts"
-import { Queue } from "../base/work.ts"
+import { SerialQueue } from "../base/work.ts"
 import { DIRECTORY_MODE, FILE_MODE } from "../journal/file/layout.ts"
 import {
-  checkedMemoryPath,
   isMemoryPath,
   type MemoryFileListing,
   type MemoryFiles,
-  type MemoryPlace,
+  type MemoryNamespace,
+  validateMemoryPath,
 } from "../journal/memory-files.ts"
 import type { Store } from "../journal/store.ts"
 import { INDEX_FILE, isTopicFile, MAX_MEMORY_BYTES } from "./file-names.ts"
 import { claimScratch, type Scratch } from "./scratch.ts"
 
 /** A file that was not installed: someone else changed it meanwhile, or it cannot be a memory. */
-export interface NotTaken {
+export interface RejectedFile {
   readonly path: string
-  readonly why: "changed" | "no-text"
+  readonly reason: "changed" | "no-text"
 }
 
 export interface WorkingCopy extends MemoryFiles {
   readonly directory: string
-  /** Installs what tools wrote. Resolves with what was not: for those, what the store has is in the directory again. */
-  takeIn(): Promise<readonly NotTaken[]>
-  /** The last one of this process removes the directory. */
+  /** Installs the files that tools wrote. Resolves with the rejected ones, for which the directory has the store's text again. */
+  installChanges(): Promise<readonly RejectedFile[]>
+  /** The last user in this process removes the directory. */
   close(): void
 }
 
-/** Those of this process: agents that use one store share a directory. */
-const opened = new WeakMap<Store, Map<string, SharedCopy>>()
+/** Open copies of this process: agents that use one store share a directory. */
+const openCopies = new WeakMap<Store, Map<string, SharedCopy>>()
 
 interface SharedCopy {
-  readonly copy: Promise<Copy>
+  readonly copy: Promise<WorkingCopyFiles>
   users: number
 }
 
-/** A directory that is given back is free before the next one is asked for. */
+/** A directory is released before the next one is claimed. */
 let closing: Promise<unknown> = Promise.resolve()
 
-/** Nothing if the store keeps files: tools work on those. */
-export async function openWorkingCopy(store: Store, place: MemoryPlace): Promise<WorkingCopy | undefined> {
-  const files = store.memories(place)
+/** Undefined if the store has files: tools work on those directly. */
+export async function openWorkingCopy(store: Store, namespace: MemoryNamespace): Promise<WorkingCopy | undefined> {
+  const files = store.memories(namespace)
   if (files.directory !== undefined) return undefined
-  const ofStore: Map<string, SharedCopy> = opened.get(store) ?? new Map()
-  opened.set(store, ofStore)
-  const key = JSON.stringify(place, Object.keys(place).sort()) // what a store calls its places is for people
-  const shared = ofStore.get(key) ?? { copy: copyOf(files, key), users: 0 }
+  const ofStore: Map<string, SharedCopy> = openCopies.get(store) ?? new Map()
+  openCopies.set(store, ofStore)
+  const key = JSON.stringify(namespace, Object.keys(namespace).sort()) // the store's own name of a namespace is only for display
+  const shared = ofStore.get(key) ?? { copy: createCopy(files, key), users: 0 }
   ofStore.set(key, shared)
   shared.users++
   let isClosed = false
-  let copy: Copy | undefined
+  let copy: WorkingCopyFiles | undefined
   const close = () => {
     if (isClosed) return
     isClosed = true
     if (--shared.users > 0) return
     ofStore.delete(key)
     copy?.removeNow() // the process may end at once
-    const released = shared.copy.then((made) => made.release()).catch(() => undefined) // the next process removes it
+    const released = shared.copy.then((made) => made.release()).catch(() => undefined) // otherwise the next process does it
     closing = Promise.all([closing, released])
   }
   try {
@@ -75,27 +75,27 @@ export async function openWorkingCopy(store: Store, place: MemoryPlace): Promise
   }
 }
 
-async function copyOf(files: MemoryFiles, key: string): Promise<Copy> {
+async function createCopy(files: MemoryFiles, key: string): Promise<WorkingCopyFiles> {
   await closing
-  const copy = new Copy(files, await claimScratch({ kind: "memory", of: `${files.location} ${key}` }))
+  const copy = new WorkingCopyFiles(files, await claimScratch({ kind: "memory", of: `${files.location} ${key}` }))
   await copy.follow(await files.list())
   return copy
 }
 
-/** A file as the store had it when it was written here. */
-interface Mirrored {
+/** A file as the store had it when it was written to the directory. */
+interface MirroredFile {
   readonly version: string
   readonly text: string
-  /** Of the file here. Another one means that a tool wrote. */
+  /** State of the file in the directory. If it differs, a tool wrote the file. */
   readonly state: string
 }
 
-class Copy {
+class WorkingCopyFiles {
   readonly #files: MemoryFiles
   readonly #scratch: Scratch
-  readonly #mirrored = new Map<string, Mirrored>()
-  /** One after the other. */
-  readonly #queue = new Queue()
+  readonly #mirrored = new Map<string, MirroredFile>()
+  /** Runs all file operations serially. */
+  readonly #queue = new SerialQueue()
 
   constructor(files: MemoryFiles, scratch: Scratch) {
     this.#files = files
@@ -108,9 +108,9 @@ class Copy {
       location: files.location,
       directory: this.#scratch.directory,
       read: (path) => files.read(path),
-      readAll: async (wanted) => {
-        const read = await files.readAll(wanted)
-        if (wanted.folders.includes(undefined)) await this.follow(read.filter(({ path }) => !isHidden(path)))
+      readAll: async (query) => {
+        const read = await files.readAll(query)
+        if (query.folders.includes(undefined)) await this.follow(read.filter(({ path }) => !isHidden(path)))
         return read
       },
       ...(files.watch ? { watch: () => files.watch!() } : {}),
@@ -126,18 +126,18 @@ class Copy {
         if (paths.length > 0) await this.#queue.run(() => this.#mirror(paths))
         return report
       },
-      takeIn: () => this.#queue.run(() => this.#takeIn()),
+      installChanges: () => this.#queue.run(() => this.#takeIn()),
       close,
     }
   }
 
-  /** Brings the directory up to date with a listing of everything. */
+  /** Updates the directory to match a complete listing of the store. */
   follow(listed: readonly MemoryFileListing[]): Promise<void> {
     return this.#queue.run(async () => {
       const now = new Map(listed.filter(({ path }) => isCopied(path)).map(({ path, version }) => [path, version]))
       const changed = [...now].filter(([path, version]) => this.#mirrored.get(path)?.version !== version)
-      const gone = [...this.#mirrored.keys()].filter((path) => !now.has(path))
-      const paths = [...changed.map(([path]) => path), ...gone]
+      const deleted = [...this.#mirrored.keys()].filter((path) => !now.has(path))
+      const paths = [...changed.map(([path]) => path), ...deleted]
       if (paths.length > 0) await this.#mirror(paths)
     })
   }
@@ -150,7 +150,7 @@ class Copy {
     return this.#queue.run(() => this.#scratch.release())
   }
 
-  /** Writes these files as the store has them. One that a tool has written since is left: it is taken in first. */
+  /** Writes these files with the text of the store. A file that a tool has written since is skipped: it is installed first. */
   async #mirror(paths: readonly string[]): Promise<void> {
     const read = await this.#files.readAll({ folders: [], paths, maxBytes: MAX_MEMORY_BYTES })
     const found = new Map(read.map((file) => [file.path, file]))
@@ -163,41 +163,41 @@ class Copy {
     }
   }
 
-  async #takeIn(): Promise<readonly NotTaken[]> {
-    const refused: NotTaken[] = []
+  async #takeIn(): Promise<readonly RejectedFile[]> {
+    const refused: RejectedFile[] = []
     for (const path of await this.#written()) {
       const before = this.#mirrored.get(path)?.text
       const read = await this.#textOf(path)
-      if (read === NO_TEXT) refused.push({ path, why: "no-text" })
+      if (read === NO_TEXT) refused.push({ path, reason: "no-text" })
       const text = read === NO_TEXT ? before : read
       if (text !== before)
         try {
           await this.#files.install([{ path, text, expected: before ?? null }])
         } catch (error) {
           if (!(error instanceof MemoryChangedError)) throw error
-          refused.push({ path, why: "changed" })
+          refused.push({ path, reason: "changed" })
         }
-      // what is there now is known, so the next line may replace it
+      // the file's current state is known, so the next line may replace it
       this.#mirrored.set(path, { text: text ?? "", version: "", state: await this.#stateOf(path) })
       await this.#mirror([path])
     }
     return refused
   }
 
-  /** Files that differ from what was written here. */
+  /** Files that differ from the text written by this class. */
   async #written(): Promise<readonly string[]> {
     const { directory } = this.#scratch
     const entries = await readdir(directory, { recursive: true, withFileTypes: true })
-    const there = entries
+    const present = entries
       .filter((entry) => entry.isFile())
       .map((entry) => relative(directory, join(entry.parentPath, entry.name)).split(sep).join("/"))
       .filter((path) => isCopied(path) && isMemoryPath(path))
-    const paths = [...new Set([...there, ...this.#mirrored.keys()])].sort()
+    const paths = [...new Set([...present, ...this.#mirrored.keys()])].sort()
     const states = await Promise.all(paths.map((path) => this.#stateOf(path)))
     return paths.filter((path, at) => states[at] !== (this.#mirrored.get(path)?.state ?? NOT_THERE))
   }
 
-  /** Nothing if it is gone. */
+  /** Undefined if the file was deleted. */
   async #textOf(path: string): Promise<string | typeof NO_TEXT | undefined> {
     try {
       const bytes = await readPlainFile(this.#at(path), MAX_MEMORY_BYTES)
@@ -207,7 +207,7 @@ class Copy {
     }
   }
 
-  /** In one step. */
+  /** Writes atomically. */
   async #write(path: string, text: string | undefined): Promise<void> {
     const file = this.#at(path)
     if (text === undefined) return rm(file, { force: true, recursive: true })
@@ -223,7 +223,7 @@ class Copy {
   }
 
   #at(path: string): string {
-    return join(this.#scratch.directory, checkedMemoryPath(path))
+    return join(this.#scratch.directory, validateMemoryPath(path))
   }
 }
 

@@ -1,12 +1,12 @@
 /**
- * Attachments: what the system adds to a conversation besides the messages of the person and the model. They are data. What each says to
- * the model is in `attachment-texts`.
+ * Attachments: data that the system adds to a conversation, besides the messages of the user and the model. `attachment-texts.ts` has
+ * the text of each for the model.
  */
-import type { PermissionMode } from "../base/vocabulary.ts"
+import type { PermissionMode } from "../base/enums.ts"
 import type { TextBlock } from "./blocks.ts"
-import type { FileChangeRecord } from "./kept-change.ts"
+import type { FileChangeRecord } from "./file-change-record.ts"
 
-/** An item of the agent's list. */
+/** An item of the agent's todo list. */
 export interface Todo {
   readonly content: string
   readonly status: "pending" | "in_progress" | "completed"
@@ -28,9 +28,9 @@ export type Attachment = { readonly belongsTo?: string } & (
   | { readonly type: "agent_status"; readonly agents: readonly AgentStatus[] }
   | { readonly type: "agent_listing"; readonly agents: readonly NamedCapability[] }
   | { readonly type: "tool_delta"; readonly added: readonly AddedTool[]; readonly removed: readonly string[] }
-  /** Tools that ToolSearch can load. It replaces the list before it. `tokens`: about what declaring them would take. */
+  /** Tools that ToolSearch can load. Replaces the previous list. `tokens`: about how many tokens their declarations would take. */
   | { readonly type: "deferred_tools"; readonly groups: readonly DeferredGroup[]; readonly tokens: number }
-  /** The file that is open in the person's editor. */
+  /** The file that is open in the user's editor. */
   | { readonly type: "editor_file"; readonly path: string }
   | {
       readonly type: "editor_selection"
@@ -40,23 +40,23 @@ export type Attachment = { readonly belongsTo?: string } & (
       readonly content: string
     }
   | FilesRestored
-  /** A command that the person ran, and what it printed. */
+  /** A command that the user ran, and its output. `person_command` is its name on disk. */
   | { readonly type: "person_command"; readonly command: string; readonly content: string }
   | { readonly type: "mcp_instructions"; readonly server: string; readonly instructions: string }
-  /** A text of a server that the person asked for by name, with the message after it. It is the server's, not the person's. */
+  /** A prompt of an MCP server that the user asked for by name. The text is the server's, not the user's. The user's message follows. */
   | { readonly type: "mcp_prompt"; readonly server: string; readonly prompt: string; readonly content: string }
-  /** What a command printed that a slash command of the person's runs. */
+  /** The output of a command that runs as part of one of the user's slash commands. */
   | { readonly type: "command_output"; readonly command: string; readonly content: string }
   | { readonly type: "nested_memory"; readonly path: string; readonly content: string }
   | AgentMessage
-  /** What a sub-agent that works in the background came to. */
+  /** The result of a sub-agent that ran in the background. */
   | {
       readonly type: "agent_result"
       readonly id: string
       readonly name: string
       readonly status: "completed" | "failed" | "killed"
       readonly content: string
-      /** Where all of it is, if `content` is only a part. */
+      /** The handle of the full result, if `content` is only a part of it. */
       readonly handle?: string
     }
   | {
@@ -66,24 +66,24 @@ export type Attachment = { readonly belongsTo?: string } & (
       readonly audience?: "model" | "person"
     }
   | RecalledMemory
-  /** What is kept across conversations, at the start: how to keep more, the user's rules and preferences, the index. */
+  /** Memory at the start of a conversation: how to save memories, the user's rules and preferences, and the index. */
   | {
       readonly type: "standing_memory"
       readonly path: string
       readonly content: string
-      /** The files whose text is in the content. */
+      /** The files whose text is part of the content. */
       readonly files?: readonly string[]
     }
-  /** Facts from the journal, added after a boundary. */
+  /** Facts computed from the journal, added after a boundary. */
   | { readonly type: "carried_facts"; readonly content: string }
-  /** A message of the role `system` that a caller put between the others. It is sent as it came. */
-  | CallerSystemMessage
-  /** A kind recorded by another program. `text` is what that program sent to the model, if anything. */
+  /** A message with the role `system` that a client put between the others. It is sent unchanged. */
+  | ClientSystemMessage
+  /** A kind that another program recorded. `text` is what that program sent to the model, if anything. */
   | { readonly type: "foreign"; readonly kind: string; readonly data: unknown; readonly text?: string }
 )
 
-/** A system message of a caller that keeps its own list. */
-export interface CallerSystemMessage {
+/** A system message of a client that resends its own message list. */
+export interface ClientSystemMessage {
   readonly type: "system_message"
   readonly message: {
     readonly role: "system"
@@ -92,52 +92,52 @@ export interface CallerSystemMessage {
   }
 }
 
-/** Files that the person had put back to an earlier state, by their whole paths. */
+/** Files that the user had restored to an earlier state, with absolute paths. */
 export interface FilesRestored {
   readonly type: "files_restored"
   readonly restored: readonly string[]
   readonly removed: readonly string[]
-  /** Files that changed since that point and stay as they are. */
+  /** Files that changed since that point and were not restored. */
   readonly left: readonly string[]
-  /** The changes on disk, so that a later restore knows them. The model is not sent them. */
+  /** The changes on disk, for a later restore. The model does not receive them. */
   readonly changes: readonly FileChangeRecord[]
 }
 
-/** A message of another agent: content, never the person's words. */
+/** A message of another agent. It is content, never the user's request. */
 export interface AgentMessage {
   readonly type: "queued_agent_message"
   readonly from: string
   readonly content: string
-  /** `<sender>#<number>`: unique, in order for each sender. */
+  /** `<sender>#<number>`: unique, and increasing for each sender. */
   readonly id?: string
   readonly summary?: string
-  /** A structured message: its kind, the request that it belongs to, and whether the sender agrees. */
+  /** For a structured message: its kind, the id of the request it belongs to, and whether the sender agrees. */
   readonly kind?: string
   readonly request?: string
   readonly approve?: boolean
-  /** How far the receiver has read the mailbox that it came from. */
+  /** Position in the mailbox up to which the receiver has read. */
   readonly cursor?: string
-  /** How many messages, one answering another, led to this one. */
+  /** Number of messages, each answering the one before, that led to this one. */
   readonly hops?: number
 }
 
-/** A memory, or a passage of an earlier conversation, that fits what the user said. */
+/** A memory, or a passage of an earlier conversation, that is relevant to the user's message. */
 export interface RecalledMemory {
   readonly type: "memory"
   readonly path: string
   readonly content: string
   readonly age?: string
-  /** What it is. Default: a memory file. */
+  /** Kind of source. Default: a memory file. */
   readonly from?: "memory" | "conversation"
-  /** Who said it, or where it comes from, as a phrase. */
+  /** A phrase that names who wrote it or where it comes from. */
   readonly source?: string
-  /** Names in it that the code no longer has. */
+  /** Names in the memory that the code no longer contains. */
   readonly gone?: readonly string[]
-  /** Why it was attached: to this message, because of these words. Absent where the person had it saved just now. */
+  /** Why the memory was attached: the message it matched, and the matching terms. Absent if the user has just had it saved. */
   readonly why?: { readonly message: string; readonly words: readonly string[] }
 }
 
-/** Something the model can use by its name. */
+/** A capability that the model can use by name, such as a skill or an agent. */
 export interface NamedCapability {
   readonly name: string
   readonly description?: string
@@ -145,22 +145,22 @@ export interface NamedCapability {
 
 /** A tool that is available from now on. */
 export interface AddedTool extends NamedCapability {
-  /** The JSON Schema of its input, as text, where only CallTool reaches the tool. */
+  /** The JSON Schema of the tool's input, as text, if the tool can only be reached through CallTool. */
   readonly schema?: string
-  /** ToolSearch loaded it. It stays loaded after a compaction. */
+  /** Whether ToolSearch loaded the tool. It then stays loaded after a compaction. */
   readonly loaded?: boolean
 }
 
-/** Tools of one server. */
+/** The deferred tools of one server. */
 export interface DeferredGroup {
-  /** What all names begin with. Empty for tools of the program itself. */
+  /** The prefix of all names. Empty for the program's own tools. */
   readonly prefix: string
   readonly names: readonly string[]
-  /** How many names are left out. */
+  /** Number of names that were omitted. */
   readonly more?: number
 }
 
-/** A sub-agent and how it is doing. */
+/** A sub-agent and its current status. */
 export interface AgentStatus {
   readonly id: string
   readonly name: string

@@ -1,25 +1,25 @@
 /**
- * Keeps JSON as it was written. `JSON.parse` and `JSON.stringify` can change a text: `1.0` becomes `1`, large numbers lose digits, numeric
- * keys move to the front, white space disappears. A message or block with a field that would change keeps the text of that field under a
- * symbol, and `stringifyExact` writes the text back. A text counts only while the field has the value that was read, so code that
- * replaces a value need not know of texts.
+ * Preserves the exact text of JSON. `JSON.parse` and `JSON.stringify` can change a text: `1.0` becomes `1`, large numbers lose digits,
+ * numeric keys move to the front, white space disappears. A message or block stores the text of a field that would change under a
+ * symbol, and `stringifyExact` writes that text back. A text is used only while the field has the value that was read, so code that
+ * replaces a value need not know about texts.
  */
-import { DEEPEST } from "./shapes/shapes.ts"
+import { MAX_DEPTH } from "./shapes/shapes.ts"
 
-const TEXTS = Symbol("fields as they were written")
+const FIELD_TEXTS = Symbol("fields as they were written")
 
-interface Written {
+interface FieldText {
   readonly value: unknown
   readonly text: string
 }
 
-type FieldTexts = ReadonlyMap<string, Written>
+type FieldTexts = ReadonlyMap<string, FieldText>
 
-const textsOf = (object: object): FieldTexts | undefined =>
-  (object as { readonly [TEXTS]?: FieldTexts } | null)?.[TEXTS]
+const fieldTexts = (object: object): FieldTexts | undefined =>
+  (object as { readonly [FIELD_TEXTS]?: FieldTexts } | null)?.[FIELD_TEXTS]
 
 function textOfField(object: object, key: string): string | undefined {
-  const written = textsOf(object)?.get(key)
+  const written = fieldTexts(object)?.get(key)
   return written && Object.is(written.value, (object as Readonly<Record<string, unknown>>)[key])
     ? written.text
     : undefined
@@ -28,35 +28,40 @@ function textOfField(object: object, key: string): string | undefined {
 /** The JSON text of a block's input, if it differs from what `JSON.stringify` would write. */
 export const exactInputOf = (block: object): string | undefined => textOfField(block, "input")
 
-/** A tool_use whose input is written as `text`, which must be valid JSON. */
+/** Returns a tool_use whose input is written as `text`, which must be valid JSON. */
 export function withExactInput<T extends { readonly input: unknown }>(block: T, text: string): T {
   const input: unknown = JSON.parse(text)
   const plain = { ...block, input }
-  return JSON.stringify(input) === text ? plain : { ...plain, [TEXTS]: new Map([["input", { value: input, text }]]) }
+  return JSON.stringify(input) === text
+    ? plain
+    : { ...plain, [FIELD_TEXTS]: new Map([["input", { value: input, text }]]) }
 }
 
-/** Whether a message or block, or a block inside it, has a field that must be written exactly. */
+/** Whether a message or block, or a block inside it, has a field with an exact text. */
 export function hasExactText(object: object): boolean {
   if (typeof object !== "object" || object === null) return false
   const { content } = object as { readonly content?: unknown }
-  return textsOf(object) !== undefined || (Array.isArray(content) && content.some(hasExactText))
+  return fieldTexts(object) !== undefined || (Array.isArray(content) && content.some(hasExactText))
 }
 
-/** The texts of `from` for `copy`, which has the same fields. Each is on one line, as a journal needs it: a line end is white space here. */
-export function copyTexts(from: object, copy: Record<PropertyKey, unknown>): void {
-  const texts = textsOf(from)
+/**
+ * Copies the exact texts of `from` to `copy`, which has the same fields. Each text is put on one line, because a journal entry is a
+ * line.
+ */
+export function copyFieldTexts(from: object, copy: Record<PropertyKey, unknown>): void {
+  const texts = fieldTexts(from)
   if (!texts) return
-  const kept = [...texts.keys()].flatMap((key): [string, Written][] => {
+  const copied = [...texts.keys()].flatMap((key): [string, FieldText][] => {
     const text = textOfField(from, key)
     return text === undefined ? [] : [[key, { value: copy[key], text: onOneLine(text) }]]
   })
-  copy[TEXTS] = new Map(kept)
+  copy[FIELD_TEXTS] = new Map(copied)
 }
 
-/** JSON has line ends only between its tokens. */
+/** Safe for any JSON text: its line ends are all between tokens. */
 export const onOneLine = (json: string): string => json.replaceAll(/[\r\n]/g, " ")
 
-/** Like `JSON.stringify`, but writes fields as they were written. Slower, so use it only if `hasExactText`. */
+/** Like `JSON.stringify`, but writes fields with their exact text. Slower, so use it only if `hasExactText`. */
 export function stringifyExact(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map((item) => stringifyExact(item ?? null)).join(",")}]`
   if (typeof value !== "object" || value === null) return JSON.stringify(value)
@@ -67,8 +72,8 @@ export function stringifyExact(value: unknown): string {
 }
 
 /**
- * Parses JSON and keeps the texts of messages and blocks: of objects with a role, of what is in a list named `content`, and of the input of
- * calls wherever they are. Much slower than `JSON.parse`, so it is used only where `JSON.parse` would lose something.
+ * Parses JSON and stores the exact texts of messages and blocks: of objects with a role, of the items of lists named `content`, and of
+ * the input of calls anywhere. Much slower than `JSON.parse`, so it does so only if `JSON.parse` would lose something.
  */
 export function parseExact(text: string): unknown {
   const canonical: unknown = JSON.parse(text)
@@ -92,7 +97,7 @@ class ExactReader {
     return this.#value()
   }
 
-  /** `isBlock`: in a list named `content`. */
+  /** `isBlock`: the value is an item of a list named `content`. */
   #value(key = "", isBlock = false): unknown {
     const first = this.#text[this.#at]
     if (first === "{") return this.#object(isBlock)
@@ -105,7 +110,7 @@ class ExactReader {
 
   #object(isBlock: boolean): unknown {
     const object: Record<string, unknown> = {}
-    const places = new Map<string, readonly [number, number]>()
+    const offsets = new Map<string, readonly [number, number]>()
     this.#at++
     for (this.#skipSpace(); this.#text[this.#at] !== "}"; this.#skipSeparator()) {
       const keyEnd = this.#stringEnd()
@@ -118,24 +123,24 @@ class ExactReader {
       // defineProperty, so that a key named __proto__ is an ordinary key
       const value = this.#value(key)
       Object.defineProperty(object, key, { value, enumerable: true, writable: true, configurable: true })
-      places.set(key, [start, this.#at])
+      offsets.set(key, [start, this.#at])
     }
     this.#at++
     const { type, role } = object
-    if (isBlock || typeof role === "string") return this.#withTexts(object, places)
+    if (isBlock || typeof role === "string") return this.#withTexts(object, offsets)
     return typeof type === "string" && CALL.test(type)
-      ? this.#withTexts(object, new Map([...places].filter(([key]) => key === "input")))
+      ? this.#withTexts(object, new Map([...offsets].filter(([key]) => key === "input")))
       : object
   }
 
-  #withTexts(object: Record<string, unknown>, places: ReadonlyMap<string, readonly [number, number]>): object {
-    const texts = [...places].flatMap(([key, [start, end]]): [string, Written][] => {
+  #withTexts(object: Record<string, unknown>, offsets: ReadonlyMap<string, readonly [number, number]>): object {
+    const texts = [...offsets].flatMap(([key, [start, end]]): [string, FieldText][] => {
       const value = object[key]
-      if (key === "content" && Array.isArray(value)) return [] // its blocks have theirs
+      if (key === "content" && Array.isArray(value)) return [] // its blocks store their own texts
       const text = this.#text.slice(start, end)
       return JSON.stringify(value) === text ? [] : [[key, { value, text }]]
     })
-    return texts.length > 0 ? { ...object, [TEXTS]: new Map(texts) } : object
+    return texts.length > 0 ? { ...object, [FIELD_TEXTS]: new Map(texts) } : object
   }
 
   #array(hasBlocks: boolean): unknown[] {
@@ -169,24 +174,24 @@ class ExactReader {
   }
 }
 
-// Copies a value from outside as plain JSON, so that what is sent now equals what is read from the journal later. A value that JSON cannot
-// carry, or would change, is refused with its place.
+// Copies a value from outside as plain JSON, so that what is sent now equals what is read from the journal later. Rejects a value that
+// JSON cannot represent, or would change, and names its path.
 
-const MAX_PATH = 120 // characters
+const MAX_PATH_LENGTH = 120 // characters
 
 export class NotJsonError extends Error {
-  /** For example `content[0].input.when` */
+  /** For example `content[0].input.when`. */
   readonly at: string
 
   constructor(at: string, what: string) {
     super(what)
-    this.at = at.length > MAX_PATH ? `${at.slice(0, MAX_PATH)}…` : at
+    this.at = at.length > MAX_PATH_LENGTH ? `${at.slice(0, MAX_PATH_LENGTH)}…` : at
   }
 }
 
 /** A frozen copy. Symbol keys stay: they hold the exact text of fields. `undefined` fields are left out, as in JSON. */
 export function plainJson<T>(value: T, at = ""): T {
-  return copy(value, at, DEEPEST) as T
+  return copy(value, at, MAX_DEPTH) as T
 }
 
 function copy(value: unknown, at: string, levels: number): unknown {
@@ -195,8 +200,9 @@ function copy(value: unknown, at: string, levels: number): unknown {
     if (Number.isFinite(value)) return value
     throw new NotJsonError(at, `is ${value}, which JSON has no form for`)
   }
-  if (typeof value !== "object") throw new NotJsonError(at, `is ${NAMES[typeof value]}, which JSON has no form for`)
-  if (levels === 0) throw new NotJsonError(at, `is nested deeper than ${DEEPEST} levels, or contains itself`)
+  if (typeof value !== "object")
+    throw new NotJsonError(at, `is ${TYPE_NAMES[typeof value]}, which JSON has no form for`)
+  if (levels === 0) throw new NotJsonError(at, `is nested deeper than ${MAX_DEPTH} levels, or contains itself`)
   if (Array.isArray(value)) {
     const items: unknown[] = []
     for (let i = 0; i < value.length; i++) items.push(copy(value[i], `${at}[${i}]`, levels - 1))
@@ -221,21 +227,24 @@ function copyOfObject(value: object, at: string, levels: number): object {
     const inner: unknown = (value as Record<symbol, unknown>)[key]
     if (inner !== undefined && Object.prototype.propertyIsEnumerable.call(value, key)) result[key] = inner
   }
-  copyTexts(value, result)
+  copyFieldTexts(value, result)
   return result
 }
 
-const NAMES: Readonly<Record<string, string>> = {
+const TYPE_NAMES: Readonly<Record<string, string>> = {
   undefined: "undefined",
   function: "a function",
   symbol: "a symbol",
   bigint: "a BigInt",
 }
 
-/** A class of your own is copied by its fields. Objects that JSON writes in another form, or empty, are not. */
+/**
+ * Whether a value can be copied by its fields, as instances of your own classes are. Objects that JSON writes in another form, or as
+ * empty, cannot.
+ */
 function isPlain(value: object): boolean {
   if (typeof (value as { toJSON?: unknown }).toJSON === "function") return false
-  if (Object.getPrototypeOf(value) === Object.prototype) return true // the usual one
+  if (Object.getPrototypeOf(value) === Object.prototype) return true // the most common case
   return (
     ![Map, Set, WeakMap, WeakSet, Promise, RegExp, ArrayBuffer, Error, String, Number, Boolean].some(
       (special) => value instanceof special,

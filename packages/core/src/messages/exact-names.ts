@@ -1,12 +1,12 @@
 /**
- * Exact names in a text: what a paraphrase would lose. Identifiers, paths, numbers, hashes, addresses, versions, flags, error codes, tickets
- * and short quotes, in any script. Ordinary words are not names. Dumps, base64, minified code and the times of log lines are left out.
- * Reads the text once; the time is linear in its length.
+ * Exact names in a text, which a paraphrase would lose: identifiers, paths, numbers, hashes, addresses, versions, flags, error codes,
+ * tickets and short quotes, in any script. Ordinary words are not names. Dumps, base64, minified code and the times of log lines are
+ * left out. Reads the text once, in linear time.
  */
 import { classify, isJoiner, isLineBreak, isWordBreak, WORD } from "./exact-names/classify.ts"
 import type { ExactName, NameKind } from "./exact-names/name.ts"
 
-// Lines and beginnings of lines that hold no names: dumps, minified code, progress bars, times of log lines, numbers of listings.
+// Lines and prefixes of lines without names: dumps, minified code, progress bars, times of log lines, line numbers of listings.
 
 interface Line {
   readonly text: string
@@ -14,9 +14,9 @@ interface Line {
   readonly end: number
 }
 
-const HEAD = 120 // characters of a line that the patterns look at
-const LONG_LINE = 1_000 // characters; prose and code in longer lines has blanks
-const MIN_BLANKS = 1 / 12 // of a long line: prose has one in six characters, minified code one in thirty
+const HEAD = 120 // characters of a line that the patterns are applied to
+const LONG_LINE = 1_000 // characters; longer lines of prose and code contain blanks
+const MIN_BLANKS = 1 / 12 // share of blanks in a long line: one in six characters in prose, one in thirty in minified code
 
 const NOISE: readonly RegExp[] = [
   /^(?:[0-9a-fA-F]{4,16}[:\s]\s*)?(?:[0-9a-fA-F]{2}[\s:]){7}/, // hex dump in pairs
@@ -29,15 +29,18 @@ const NOISE: readonly RegExp[] = [
   /[=#.━█▓▒░⣿■▰>-]{6}.{0,60}\d%|\d%.{0,40}[=#━█▓▒░⣿■▰]{6}/, // progress bar
 ]
 
-const SHORTEST = 8 // characters: every pattern needs more
+const MIN_LINE_LENGTH = 8 // characters; every pattern needs at least as many
 
 export function isNoise({ text, at, end }: Line): boolean {
-  if (end - at < SHORTEST) return false
+  if (end - at < MIN_LINE_LENGTH) return false
   const head = text.slice(at, Math.min(end, at + HEAD)).trimStart()
   return NOISE.some((pattern) => pattern.test(head)) || isMinified({ text, at, end })
 }
 
-/** A long line with few blanks. One of JSON is data with names in it; letters of scripts without blanks count as blanks. */
+/**
+ * Whether a line is long and has few blanks. JSON is excluded, because it contains names. Letters of scripts without blanks count as
+ * blanks.
+ */
 function isMinified({ text, at, end }: Line): boolean {
   const length = end - at
   if (length < LONG_LINE || /^\s*[{[]\s*["{[]/.test(text.slice(at, at + 20))) return false
@@ -58,9 +61,9 @@ const PREFIXES: readonly RegExp[] = [
   /^[-dlbcps][rwxsStT-]{9}[.+@]?\s.*?(?:\d\d:\d\d|\s\d{4})\s/, // ls -l: all but the name
 ]
 
-const MAY_BEGIN = /[\dA-Zdlbcps-]/ // what the prefixes begin with, after blanks and brackets
+const MAY_BEGIN = /[\dA-Zdlbcps-]/ // first characters of the prefixes, after blanks and brackets
 
-/** Where a line's own text begins. */
+/** Offset at which a line's own text starts, after times and line numbers. */
 export function contentStart({ text, at, end }: Line): number {
   let first = at
   while (first < end && first < at + HEAD && " \t[(".includes(text[first]!)) first++
@@ -73,7 +76,7 @@ export function contentStart({ text, at, end }: Line): number {
   return at
 }
 
-// Short quotes: a term, a title, a command in backticks. Strings of code and JSON are not quotes of a term.
+// Short quotes: a term, a title, a command in backticks. String literals of code and JSON do not count.
 
 const CLOSING: ReadonlyMap<number, string> = new Map(
   Object.entries({
@@ -98,28 +101,28 @@ const CODE_BEFORE = "=:([{,+|&?<>\\$/"
 const CODE_AFTER = /^\s*(?::|=|\]|\}|\+|=>)/
 const PLAIN_WORD = /^[a-z]{1,2}$|^[\d\s.,:%-]*$/
 
-const UNSAFE = /[<>\\\p{Cc}]/u // tags, escapes and control characters belong to code
+const UNSAFE = /[<>\\\p{Cc}]/u // tags, escapes and control characters indicate code
 
-/** The characters between have no quote among them, and most characters of most texts are there. */
+/** No character in this range is a quote, and most characters of most texts are in it. */
 const MAY_BE_LETTER = { from: 0x61, to: 0xaa }
 
 export const isQuote = (code: number): boolean =>
   (code < MAY_BE_LETTER.from || code > MAY_BE_LETTER.to) && CLOSING.has(code)
 
-/** Where the next closing quote of each kind is, so that a text full of opening ones is read once. */
+/** Offset of the next closing quote of each kind, so that a text with many opening quotes is scanned only once. */
 export type Closings = Map<string, number>
 
-export interface QuotePlace {
+export interface QuotePosition {
   readonly text: string
   readonly closings: Closings
   readonly at: number
-  /** Where the line starts and ends. */
+  /** Offsets at which the line starts and ends. */
   readonly start: number
   readonly end: number
 }
 
-/** The text in the quotes that open here, if it is a short term and not a string of code. */
-export function quotedAt({ text, at, start, end, closings }: QuotePlace): string | undefined {
+/** The text inside the quotes that open here, if it is a short term and not a string literal. */
+export function quotedAt({ text, at, start, end, closings }: QuotePosition): string | undefined {
   const open = text[at]!
   const close = CLOSING.get(text.charCodeAt(at))!
   const closing = nextClosing({ text, at, close, closings })
@@ -139,7 +142,7 @@ function nextClosing({
   at,
   close,
   closings,
-}: Pick<QuotePlace, "text" | "at" | "closings"> & { close: string }): number {
+}: Pick<QuotePosition, "text" | "at" | "closings"> & { close: string }): number {
   const known = closings.get(close) ?? -1
   if (known > at) return known
   const found = text.indexOf(close, at + 1)
@@ -148,11 +151,11 @@ function nextClosing({
   return next
 }
 
-/** One word with signs in it is found as a word. */
+/** Whether a quote is a single word with punctuation in it. The word scanner already finds it. */
 const isName = (inside: string): boolean => /^[\x21-\x7e]+$/.test(inside) && /[\d_./\\@:-]|[a-z][A-Z]/.test(inside)
 
-/** Not a key or value of JSON, an argument or an attribute; and an apostrophe is no quote. */
-function isProse({ text, at, start, end }: Omit<QuotePlace, "closings">, after: number): boolean {
+/** Whether a quote belongs to prose: it is not a key or value of JSON, an argument, an attribute or an apostrophe. */
+function isProse({ text, at, start, end }: Omit<QuotePosition, "closings">, after: number): boolean {
   if (/[\p{L}\p{N}]/u.test(text[at - 1] ?? " ") || /[\p{L}\p{N}]/u.test(after < end ? text[after]! : " ")) return false
   let before = at - 1
   while (before >= start && before > at - 4 && (text[before] === " " || text[before] === "\t")) before--
@@ -168,10 +171,10 @@ export type { ExactName, NameKind }
 
 const MAX_NAMES = 2_000
 const MAX_WORD = 200 // characters; longer ones are data, not names
-const MAX_LONG_HASHES = 8 // uuids and sha256 in one text; more than that is a dump or a lock file
+const MAX_LONG_HASHES = 8 // uuids and sha256 sums in one text; more indicate a dump or a lock file
 const LONG_HASH = 32 // characters
 
-/** Distinct names in order of first occurrence, at most `most`. */
+/** Distinct names in order of first occurrence, at most `max`. */
 export function exactNamesIn(text: string, max = MAX_NAMES): readonly ExactName[] {
   const found = new Map<string, NameKind>()
   const closings: Closings = new Map()
@@ -181,10 +184,10 @@ export function exactNamesIn(text: string, max = MAX_NAMES): readonly ExactName[
     readLine({ text, at, end, max, closings }, found)
     at = end + 1
   }
-  return withoutBulk(found)
+  return withoutHashDumps(found)
 }
 
-interface LineOfExactNames {
+interface LineScan {
   readonly text: string
   readonly at: number
   readonly end: number
@@ -192,7 +195,7 @@ interface LineOfExactNames {
   readonly closings: Closings
 }
 
-function readLine({ text, at: begin, end, max, closings }: LineOfExactNames, found: Map<string, NameKind>): void {
+function readLine({ text, at: begin, end, max, closings }: LineScan, found: Map<string, NameKind>): void {
   if (begin === end || isNoise({ text, at: begin, end })) return
   const start = contentStart({ text, at: begin, end })
   const add = ({ name, kind }: ExactName) => {
@@ -204,7 +207,7 @@ function readLine({ text, at: begin, end, max, closings }: LineOfExactNames, fou
     if (isQuote(code)) {
       const quoted = quotedAt({ text, at, start: begin, end, closings })
       if (quoted !== undefined) add({ name: quoted, kind: "quoted" })
-      at++ // the words inside are read as well
+      at++ // words inside the quotes are scanned as well
     } else if (isWordBreak(code)) at = code === ESCAPE ? afterEscape(text, at) : at + 1
     else {
       const word = wordAt({ text, at, end })
@@ -227,7 +230,7 @@ const ESCAPE = 0x1b
 const SLASH = 0x2f
 const AFTER_ADDRESS = new Set([..."\"'`<>()[]{}|^\\"].map((character) => character.charCodeAt(0)))
 
-/** In an address, signs that end other words do not end it. */
+/** Offset at which an address ends. Punctuation that ends other words does not end it. */
 function endOfAddress(text: string, at: number, end: number): number {
   let to = at
   while (to < end) {
@@ -238,7 +241,7 @@ function endOfAddress(text: string, at: number, end: number): number {
   return to
 }
 
-/** After a colour or cursor code of a terminal. */
+/** Offset after a colour or cursor escape of a terminal. */
 function afterEscape(text: string, at: number): number {
   if (text[at + 1] !== "[") return at + 1
   let end = at + 2
@@ -246,8 +249,8 @@ function afterEscape(text: string, at: number): number {
   return end + 1
 }
 
-/** The word that begins here, and what kinds of characters are in it. Most words are ordinary ones, and the features show it. */
-function wordAt({ text, at, end }: Pick<LineOfExactNames, "text" | "at" | "end">): {
+/** The end of the word that starts here, and the kinds of characters in it. The features show at once that most words are ordinary. */
+function wordAt({ text, at, end }: Pick<LineScan, "text" | "at" | "end">): {
   readonly end: number
   readonly features: number
 } {
@@ -262,7 +265,7 @@ function wordAt({ text, at, end }: Pick<LineOfExactNames, "text" | "at" | "end">
   return { end: to, features }
 }
 
-function withoutBulk(found: ReadonlyMap<string, NameKind>): readonly ExactName[] {
+function withoutHashDumps(found: ReadonlyMap<string, NameKind>): readonly ExactName[] {
   const names = [...found].map(([name, kind]) => ({ name, kind }))
   const isLongHash = ({ name, kind }: ExactName) => kind === "hash" && name.length >= LONG_HASH
   return names.filter(isLongHash).length > MAX_LONG_HASHES ? names.filter((name) => !isLongHash(name)) : names

@@ -1,13 +1,12 @@
 /**
  * Flattening turns stored messages into messages that the API accepts.
  *
- * The flattener takes one message at a time and closes everything but the last exchange, so a new message costs only its own
- * work. `flatten` does the same for a whole list. Every repair it makes is returned under a name; none is silent.
- * `validator.ts` checks what comes out.
+ * The flattener takes one message at a time and closes everything but the last exchange, so a new message costs only its own work.
+ * `flatten` does the same for a complete list. Every repair is reported under a name; none is silent. `validator.ts` checks the result.
  */
 
 import { renderAttachment } from "./attachment-texts.ts"
-import type { CallerSystemMessage } from "./attachments.ts"
+import type { ClientSystemMessage } from "./attachments.ts"
 import {
   asServerResult,
   asServerUse,
@@ -32,7 +31,7 @@ import {
   type RepairRule,
   type UserMessage,
 } from "./messages.ts"
-import { isAsReceived, isKnownHere, isSetAside, repairsOf, usable } from "./usable.ts"
+import { isAsReceived, isKnownBlock, isUnusable, repairsOf, usable } from "./usable.ts"
 
 export type Role = "user" | "assistant" | "system"
 
@@ -42,60 +41,60 @@ export interface FlatMessage {
   readonly content: readonly Block[]
 }
 
-/** What a caller's message has besides its role and its content. */
+/** Fields of a client's message besides role and content. */
 type Extras = Readonly<Record<string, unknown>>
 
-export interface Flattened {
+export interface FlattenResult {
   readonly messages: readonly FlatMessage[]
-  /** How many messages, counted from the first, can no longer change. */
+  /** Number of messages, counted from the first, that can no longer change. */
   readonly closed: number
   readonly repairs: readonly Repair[]
 }
 
 export interface FlattenOptions {
-  /** Calls that an earlier request answered synthetically. That answer stays, even if a result arrives later. */
+  /** Ids of calls for which an earlier request contained a synthetic result. It stays, even if a real result arrives later. */
   readonly answeredSynthetically?: ReadonlySet<string>
-  /** The messages follow a signed summary, so the assistant may come first. */
+  /** Whether the messages follow a signed summary, so that the assistant may come first. */
   readonly followsSummary?: boolean
 }
 
 const NO_RESULT = "No result: the call was interrupted before it finished."
 const NO_BEGINNING = "[the beginning of this conversation is not available]"
 
-export function flatten(messages: readonly Message[], options: FlattenOptions = {}): Flattened {
+export function flatten(messages: readonly Message[], options: FlattenOptions = {}): FlattenResult {
   const flattener = new Flattener(options)
   const read = messages.map(usable)
   for (const message of read) flattener.add(message)
-  const { repairs, ...flattened } = flattener.flattened()
+  const { repairs, ...flattened } = flattener.result()
   return { ...flattened, repairs: [...read.flatMap(repairsOf), ...repairs] }
 }
 
-/** A turn of one side as it can be sent, and the repairs made in it. */
-interface Turn {
+/** An assistant turn as it can be sent, and the repairs made in it. */
+interface AssistantTurn {
   readonly content: readonly Block[]
   readonly repairs: readonly Repair[]
 }
 
-/** The messages of the user's side as they can be sent. */
+/** The user's side of an exchange as it can be sent, and the repairs made in it. */
 interface UserTurn {
   readonly messages: readonly FlatMessage[]
   readonly repairs: readonly Repair[]
 }
 
-/** A message of the user's side: results, and everything else with the message it came from. */
+/** A message of the user's side: tool results, and all other blocks with the message they came from. */
 interface UserPart {
   readonly results: ToolResult[]
   readonly rest: { readonly from: string; readonly blocks: readonly Block[] }[]
   readonly extras: Extras
-  /** A caller's own message: what is before it is not joined with it. */
+  /** Whether this is a client's own message, which is not joined with the message before it. */
   readonly isApart: boolean
 }
 
-/** The user's side of an exchange. It is one message, unless a caller sends several. */
+/** The user's side of an exchange. It is one message, unless a client sends several. */
 interface Reply {
   readonly parts: UserPart[]
-  /** System messages of a caller. They come last: the API takes only an answer after one. */
-  readonly system: CallerSystemMessage["message"][]
+  /** System messages of a client. They come last, because the API accepts only an assistant message after one. */
+  readonly system: ClientSystemMessage["message"][]
 }
 
 /** An assistant turn that may still grow, and the replies to it so far. */
@@ -106,29 +105,29 @@ interface OpenExchange extends Reply {
   paused: boolean
 }
 
-/** A complete assistant turn with the replies to it. It is never changed: where something is added, another takes its place. */
+/** A complete assistant turn with the replies to it. Immutable: an addition creates a new exchange. */
 interface Exchange extends Reply {
-  readonly answer: Turn
-  /** Names the response in repairs. */
+  readonly answer: AssistantTurn
+  /** Identifies the response in repairs. */
   readonly apiId: string
 }
 
-interface Flat {
+interface FlatSection {
   readonly messages: readonly FlatMessage[]
   readonly repairs: readonly Repair[]
 }
 
-/** With the number of synthetic answers that it takes into account. */
-interface Unclosed extends Flat {
+/** The messages that are not closed. `answered`: number of synthetic results known when they were computed. */
+interface OpenSection extends FlatSection {
   readonly answered: number
 }
 
-interface Settled extends Unclosed {
+interface CachedSection extends OpenSection {
   readonly isFirst: boolean
 }
 
 const newExchange = (): OpenExchange => ({ apiIds: new Set(), assistant: [], paused: false, parts: [], system: [] })
-const newPart = (extras?: Extras): UserPart => ({ results: [], rest: [], extras: extras ?? {}, isApart: !!extras })
+const newUserPart = (extras?: Extras): UserPart => ({ results: [], rest: [], extras: extras ?? {}, isApart: !!extras })
 
 /**
  * A message is closed when no later message can change it. Closing lags by one exchange, because a response with nothing to
@@ -143,12 +142,12 @@ export class Flattener {
   readonly #usedIds = new Set<string>()
   #previous: Exchange | undefined
   #open = newExchange()
-  /** The open exchange as it can be sent, until something is added. */
-  #asComplete: Exchange | undefined
-  /** Messages that were shown once stay the same objects, so readers need not look at them again. */
-  readonly #settled = new WeakMap<Exchange, Settled>()
-  /** What `open` returned last. */
-  #shown: Unclosed | undefined
+  /** The open exchange as it can be sent. Reset when a message is added. */
+  #completed: Exchange | undefined
+  /** Caches the messages of each exchange, so that they stay the same objects and readers need not process them again. */
+  readonly #sections = new WeakMap<Exchange, CachedSection>()
+  /** The last return value of `open()`. */
+  #lastOpen: OpenSection | undefined
 
   constructor({ answeredSynthetically = new Set(), followsSummary = false }: FlattenOptions = {}) {
     this.#answeredSynthetically = answeredSynthetically
@@ -164,11 +163,11 @@ export class Flattener {
       if (attachment.type === "system_message") this.#open.system.push(attachment.message)
       else this.#addRest(message.uuid, renderAttachment(attachment), attachment.belongsTo)
     }
-    this.#asComplete = undefined
-    this.#shown = undefined
+    this.#completed = undefined
+    this.#lastOpen = undefined
   }
 
-  flattened(): Flattened {
+  result(): FlattenResult {
     const open = this.open()
     return {
       messages: [...this.#closed, ...open.messages],
@@ -177,7 +176,7 @@ export class Flattener {
     }
   }
 
-  /** Messages that can no longer change. The list itself keeps growing. */
+  /** Messages that can no longer change. New ones are appended to the same array. */
   get closed(): readonly FlatMessage[] {
     return this.#closed
   }
@@ -186,32 +185,32 @@ export class Flattener {
     return this.#closedRepairs
   }
 
-  /** Whether the server paused its own work and continues when it gets the same messages again. */
+  /** Whether the server paused its own work and continues when it receives the same messages again. */
   get awaitsServer(): boolean {
     return awaitsServer(this.#open, pairServerTools(this.#open.assistant))
   }
 
-  /** Whether the user spoke last in what would be sent now. A system message is on the user's side. */
+  /** Whether the last message of a request sent now would be on the user's side. A system message is, too. */
   get endsWithUser(): boolean {
     const last = this.open().messages.at(-1) ?? this.#closed.at(-1)
     return last !== undefined && last.role !== "assistant"
   }
 
   /** The messages that are not closed, as they would be sent now. */
-  open(): Flat {
-    const answered = this.#answeredSynthetically.size // it only grows
-    if (this.#shown?.answered === answered) return this.#shown
-    const last = withoutTrailingThinking(this.#complete(), (exchange) => this.#userTurn(exchange))
-    const exchanges = !this.#previous ? [last] : (join(this.#previous, last) ?? [this.#previous, last])
+  open(): FlatSection {
+    const answered = this.#answeredSynthetically.size // the set only grows
+    if (this.#lastOpen?.answered === answered) return this.#lastOpen
+    const last = withoutTrailingThinking(this.#completedExchange(), (exchange) => this.#userTurn(exchange))
+    const exchanges = !this.#previous ? [last] : (joinExchanges(this.#previous, last) ?? [this.#previous, last])
     const messages: FlatMessage[] = []
     const repairs: Repair[] = []
     for (const exchange of exchanges) {
-      const settled = this.#settle(exchange, this.#closed.length + messages.length === 0)
+      const settled = this.#section(exchange, this.#closed.length + messages.length === 0)
       messages.push(...settled.messages)
       repairs.push(...settled.repairs)
     }
-    this.#shown = { messages, repairs, answered }
-    return this.#shown
+    this.#lastOpen = { messages, repairs, answered }
+    return this.#lastOpen
   }
 
   #addAssistant(message: AssistantMessage): void {
@@ -222,17 +221,20 @@ export class Flattener {
     this.#open.paused = stop_reason === "pause_turn"
   }
 
-  /** Parts of one response belong together, even with results between them. Adjacent responses are merged. */
+  /**
+   * Whether an assistant message continues the open turn. Parts of one response belong together, even with results between them, and
+   * adjacent responses are merged.
+   */
   #continuesOpenTurn(apiId: string | undefined): boolean {
     if (apiId !== undefined && this.#open.apiIds.has(apiId)) return true
     return this.#open.assistant.length > 0 && !this.#userHasSpoken()
   }
 
-  /** Whether the open exchange has anything from the user. A synthetic answer counts only if it was sent. */
+  /** Whether the open exchange has anything from the user. A synthetic result counts only if it was sent. */
   #userHasSpoken(): boolean {
     const { parts, system } = this.#open
     if (parts.length + system.length + this.#answeredSynthetically.size === 0) return false
-    const { messages, repairs } = this.#userTurn(this.#complete())
+    const { messages, repairs } = this.#userTurn(this.#completedExchange())
     const unsent = repairs.filter(
       ({ rule, id }) => rule === "unanswered-tool-use" && !this.#answeredSynthetically.has(id),
     )
@@ -249,17 +251,20 @@ export class Flattener {
     )
   }
 
-  /** A caller's message is one of its own, but for what we have put before it: results come first. */
+  /**
+   * Starts a new message for a message of a client. It is only joined with content that Strata put before it, because results come
+   * first.
+   */
   #beginPart(extras: Extras): void {
     const { parts } = this.#open
     const last = parts.at(-1)
     if (last && !last.isApart) parts[parts.length - 1] = { ...last, extras, isApart: true }
-    else parts.push(newPart(extras))
+    else parts.push(newUserPart(extras))
   }
 
   #lastPart(): UserPart {
     const { parts } = this.#open
-    if (parts.length === 0) parts.push(newPart())
+    if (parts.length === 0) parts.push(newUserPart())
     return parts.at(-1)!
   }
 
@@ -272,8 +277,8 @@ export class Flattener {
   }
 
   #startExchange(): void {
-    const complete = this.#complete()
-    const [joined] = (this.#previous && join(this.#previous, complete)) ?? []
+    const complete = this.#completedExchange()
+    const [joined] = (this.#previous && joinExchanges(this.#previous, complete)) ?? []
     if (!joined && this.#previous) this.#close(this.#previous)
     this.#previous = joined ?? complete
     for (const id of callsIn(complete.answer.content)) this.#usedIds.add(id)
@@ -281,21 +286,21 @@ export class Flattener {
   }
 
   #close(exchange: Exchange): void {
-    const { messages, repairs } = this.#settle(exchange, this.#closed.length === 0)
+    const { messages, repairs } = this.#section(exchange, this.#closed.length === 0)
     this.#closed.push(...messages)
     this.#closedRepairs.push(...repairs)
   }
 
-  #settle(exchange: Exchange, isFirst: boolean): Flat {
+  #section(exchange: Exchange, isFirst: boolean): FlatSection {
     const answered = this.#answeredSynthetically.size
-    const known = this.#settled.get(exchange)
+    const known = this.#sections.get(exchange)
     if (known?.isFirst === isFirst && known.answered === answered) return known
-    const settled = { ...this.#flat(exchange, isFirst), isFirst, answered }
-    this.#settled.set(exchange, settled)
+    const settled = { ...this.#flattenExchange(exchange, isFirst), isFirst, answered }
+    this.#sections.set(exchange, settled)
     return settled
   }
 
-  #flat(exchange: Exchange, isFirst: boolean): Flat {
+  #flattenExchange(exchange: Exchange, isFirst: boolean): FlatSection {
     const { answer, apiId } = exchange
     const user = this.#userTurn(exchange)
     const repairs = [...answer.repairs, ...user.repairs]
@@ -309,13 +314,13 @@ export class Flattener {
     return { messages, repairs }
   }
 
-  #complete(): Exchange {
-    this.#asComplete ??= this.#completed()
-    return this.#asComplete
+  #completedExchange(): Exchange {
+    this.#completed ??= this.#sendableExchange()
+    return this.#completed
   }
 
   /** The open exchange with its assistant turn as it can be sent. */
-  #completed(): Exchange {
+  #sendableExchange(): Exchange {
     const { apiIds, assistant, parts, system } = this.#open
     const [apiId = ""] = apiIds
     const repairs: Repair[] = []
@@ -327,7 +332,7 @@ export class Flattener {
     const served = pairServerTools(assistant)
     const waiting = awaitsServer(this.#open, served) ? trailingServerCalls(assistant) : new Set<string>()
     const content = assistant.filter((block) => {
-      if (isSetAside(block)) return false
+      if (isUnusable(block)) return false
       if (isEmptyText(block)) return drop("empty-text", apiId)
       if (block.type === "thinking" && !isSigned(block)) return drop("unsigned-thinking", apiId)
       if (isToolUse(block)) {
@@ -335,7 +340,7 @@ export class Flattener {
         if (here.has(block.id) || this.#usedIds.has(block.id)) return drop("duplicate-tool-use", block.id)
         here.add(block.id)
       }
-      if (!isAsReceived(block) && !isKnownHere(block)) return drop("unknown-block", apiId)
+      if (!isAsReceived(block) && !isKnownBlock(block)) return drop("unknown-block", apiId)
       const use = asServerUse(block)
       if (use && !served.has(use.id) && !waiting.has(use.id)) return drop("unanswered-server-tool", use.id)
       const result = asServerResult(block)
@@ -346,17 +351,17 @@ export class Flattener {
     return { answer: { content, repairs }, apiId, parts: copied, system: [...system] }
   }
 
-  /** The user's side of an exchange: every call answered once, results before everything else in their message. */
-  #userTurn({ answer, parts: given, system }: Exchange): UserTurn {
+  /** The user's side of an exchange: one result for each call, and results before everything else in their message. */
+  #userTurn({ answer, parts: originalParts, system }: Exchange): UserTurn {
     const repairs: Repair[] = []
-    const asked = new Set(callsIn(answer.content))
-    const parts = withResultsTogether(given, asked)
-    const late = parts === given ? undefined : given[1]?.results[0]
+    const callIds = new Set(callsIn(answer.content))
+    const parts = joinSplitResults(originalParts, callIds)
+    const late = parts === originalParts ? undefined : originalParts[1]?.results[0]
     if (late) repairs.push({ rule: "split-tool-results", id: late.tool_use_id })
-    const open = new Set(asked)
+    const open = new Set(callIds)
     const answers = parts.map(({ results }) =>
       results.filter(({ tool_use_id: id }) => {
-        const rule = !asked.has(id)
+        const rule = !callIds.has(id)
           ? "orphan-tool-result"
           : this.#answeredSynthetically.has(id)
             ? "late-tool-result"
@@ -371,10 +376,10 @@ export class Flattener {
       repairs.push({ rule: "unanswered-tool-use", id })
       return { type: "tool_result", tool_use_id: id, content: NO_RESULT, is_error: true }
     })
-    const spoken = (parts.length > 0 ? parts : [newPart()]).map(({ rest, extras }, at): FlatMessage => {
+    const spoken = (parts.length > 0 ? parts : [newUserPart()]).map(({ rest, extras }, at): FlatMessage => {
       const others = rest.flatMap(({ from, blocks }) =>
         blocks.filter((block) => {
-          if (isSetAside(block)) return false
+          if (isUnusable(block)) return false
           if (!isEmptyText(block)) return true
           repairs.push({ rule: "empty-text", id: from })
           return false
@@ -383,33 +388,36 @@ export class Flattener {
       return { role: "user", content: [...(answers[at] ?? []), ...(at === 0 ? missing : []), ...others], ...extras }
     })
     const sent = spoken.filter(({ content, ...rest }) => content.length > 0 || Object.keys(rest).length > 1)
-    return { messages: system.length > 0 ? [...sent, joinedSystem(system)] : sent, repairs }
+    return { messages: system.length > 0 ? [...sent, joinSystemMessages(system)] : sent, repairs }
   }
 }
 
-/** Texts that the caller sent or the server received are theirs, even where they are empty. */
+/** Whether a text is empty and must be dropped. Texts that the client sent or the server received are preserved even if they are empty. */
 const isEmptyText = (block: Block): boolean => isText(block) && block.text.trim() === "" && !isAsReceived(block)
 
 const extrasOf = ({ message: { role: _, content: __, ...extras } }: UserMessage): Extras => extras
 
-/** A compaction can bring several together, and the API takes one after another message only. What the last one sets holds. */
-function joinedSystem(messages: readonly CallerSystemMessage["message"][]): FlatMessage {
+/**
+ * Joins system messages into one. A compaction can bring several together, but the API accepts each only after another message. The
+ * last one's settings win.
+ */
+function joinSystemMessages(messages: readonly ClientSystemMessage["message"][]): FlatMessage {
   const content = messages.flatMap((message) => toBlocks((message.content ?? []) as Content).map(withoutBreakpoint))
-  const { role, content: _, ...extras } = Object.assign({}, ...messages) as CallerSystemMessage["message"]
+  const { role, content: _, ...extras } = Object.assign({}, ...messages) as ClientSystemMessage["message"]
   return { role, content, ...extras }
 }
 
-/** Joins two exchanges if the second one has no answer to send. */
-function join(first: Exchange, second: Exchange): [Exchange] | undefined {
+/** Joins two exchanges if the second one has no assistant content to send. */
+function joinExchanges(first: Exchange, second: Exchange): [Exchange] | undefined {
   if (second.answer.content.length > 0) return undefined
   const answer = { content: first.answer.content, repairs: [...first.answer.repairs, ...second.answer.repairs] }
   return [
-    { ...first, answer, parts: joinedParts(first.parts, second.parts), system: [...first.system, ...second.system] },
+    { ...first, answer, parts: joinParts(first.parts, second.parts), system: [...first.system, ...second.system] },
   ]
 }
 
-/** Only a caller's message begins a message of its own. */
-function joinedParts(first: readonly UserPart[], second: readonly UserPart[]): UserPart[] {
+/** Joins the parts of two exchanges. Only a client's message starts a message of its own. */
+function joinParts(first: readonly UserPart[], second: readonly UserPart[]): UserPart[] {
   const [next, ...others] = second
   const last = first.at(-1)
   if (!next || !last || next.isApart) return [...first, ...second]
@@ -417,9 +425,9 @@ function joinedParts(first: readonly UserPart[], second: readonly UserPart[]): U
   return [...first.slice(0, -1), both, ...others]
 }
 
-/** Results of one answer that a caller sends in several messages, in one. */
-function withResultsTogether(parts: UserPart[], asked: ReadonlySet<string>): UserPart[] {
-  const last = parts.findLastIndex(({ results }) => results.some(({ tool_use_id: id }) => asked.has(id)))
+/** Joins results of one assistant turn that a client sent in several messages. */
+function joinSplitResults(parts: UserPart[], callIds: ReadonlySet<string>): UserPart[] {
+  const last = parts.findLastIndex(({ results }) => results.some(({ tool_use_id: id }) => callIds.has(id)))
   if (last < 1) return parts
   const split = parts.slice(0, last + 1)
   const joined: UserPart = {
@@ -431,7 +439,7 @@ function withResultsTogether(parts: UserPart[], asked: ReadonlySet<string>): Use
   return [joined, ...parts.slice(last + 1)]
 }
 
-/** Leaves out an answer that is only thinking with nothing after it. */
+/** Drops an assistant turn that consists of thinking only and has no reply. */
 function withoutTrailingThinking(exchange: Exchange, userTurn: (exchange: Exchange) => UserTurn): Exchange {
   const { content, repairs } = exchange.answer
   if (content.length === 0 || !content.every(isThinking) || userTurn(exchange).messages.length > 0) return exchange

@@ -1,27 +1,27 @@
 /**
- * Changes a part of a JSON text and leaves the rest as it was written: white space, numbers, escapes, repeated keys. All texts are valid
- * JSON.
+ * Changes a part of a JSON text and leaves the rest as it was written: white space, numbers, escapes, repeated keys. All texts must be
+ * valid JSON.
  */
 import { stringifyExact } from "./exact-json.ts"
 import { isRecord } from "./shapes/shapes.ts"
 
-/** Where something is in a text. */
-interface Range {
+/** Offsets of an element in a text. */
+interface TextRange {
   readonly start: number
   readonly end: number
 }
 
-interface Member extends Range {
+interface Member extends TextRange {
   readonly key: string
-  /** Where its key begins. `start` is where its value does. */
+  /** Offset of the member's key. `start` is the offset of its value. */
   readonly from: number
 }
 
-/** The text of `next`, which was made of `old`: what both have is written as in `text`, the text of `old`. */
-export function respelled(text: string, old: unknown, next: unknown): string {
+/** Returns the text of `next`, which was derived from `old`. Parts that both share are written as in `text`, the text of `old`. */
+export function respell(text: string, old: unknown, next: unknown): string {
   if (isSame(old, next)) return text
-  if (Array.isArray(old) && Array.isArray(next)) return respelledList(text, old, next)
-  if (isRecord(old) && isRecord(next)) return respelledObject(text, old, next)
+  if (Array.isArray(old) && Array.isArray(next)) return respellList(text, old, next)
+  if (isRecord(old) && isRecord(next)) return respellObject(text, old, next)
   if (typeof old === "string" && isBlockOf(next, old)) {
     const { type: _, text: __, ...rest } = next[0]
     const others = Object.entries(rest).map(([key, value]) => `,${JSON.stringify(key)}:${stringifyExact(value)}`)
@@ -30,27 +30,27 @@ export function respelled(text: string, old: unknown, next: unknown): string {
   return stringifyExact(next)
 }
 
-/** A text in its form as a list with one block. */
+/** Whether a value is a list with one block that contains the text. */
 const isBlockOf = (value: unknown, text: string): value is readonly [Readonly<Record<string, unknown>>] =>
   Array.isArray(value) && value.length === 1 && value[0]?.type === "text" && value[0].text === text
 
-/** Items are added in front. */
-function respelledList(text: string, old: readonly unknown[], next: readonly unknown[]): string {
-  const items = elementsOf(text)
+/** Assumes that new items were added at the front. */
+function respellList(text: string, old: readonly unknown[], next: readonly unknown[]): string {
+  const items = listElements(text)
   const added = next.length - old.length
   if (added < 0 || items.length === 0) return `[${next.map((item) => stringifyExact(item)).join(",")}]`
   const front = next.slice(0, added).map((item) => `${stringifyExact(item)},`)
   const rest = items.map(({ start, end }, at) => {
     const before = text.slice(at === 0 ? 1 : items[at - 1]!.end, start)
-    return before + respelled(text.slice(start, end), old[at], next[at + added])
+    return before + respell(text.slice(start, end), old[at], next[at + added])
   })
   return `[${front.join("")}${rest.join("")}${text.slice(items.at(-1)!.end)}`
 }
 
 type Fields = Readonly<Record<string, unknown>>
 
-function respelledObject(text: string, old: Fields, next: Fields): string {
-  const members = membersOf(text)
+function respellObject(text: string, old: Fields, next: Fields): string {
+  const members = listMembers(text)
   const last = new Map(members.map((member) => [member.key, member]))
   let written = "{"
   for (const [at, member] of members.entries()) {
@@ -60,7 +60,7 @@ function respelledObject(text: string, old: Fields, next: Fields): string {
     const gap = text.slice(at === 0 ? 1 : members[at - 1]!.end, from)
     written += written === "{" ? gap.replace(",", "") : gap.includes(",") ? gap : `,${gap}`
     written += isChanged
-      ? text.slice(from, start) + respelled(text.slice(start, end), old[key], next[key])
+      ? text.slice(from, start) + respell(text.slice(start, end), old[key], next[key])
       : text.slice(from, end)
   }
   for (const [key, value] of Object.entries(next))
@@ -69,7 +69,7 @@ function respelledObject(text: string, old: Fields, next: Fields): string {
   return written + text.slice(members.at(-1)?.end ?? text.length - 1)
 }
 
-/** Whether JSON would write them the same. */
+/** Whether JSON would write both values the same. */
 function isSame(a: unknown, b: unknown): boolean {
   if (Object.is(a, b)) return true
   if (Array.isArray(a) && Array.isArray(b)) return a.length === b.length && a.every((item, at) => isSame(item, b[at]))
@@ -78,8 +78,8 @@ function isSame(a: unknown, b: unknown): boolean {
   return keys!.length === others!.length && keys!.every((key) => isSame(a[key], b[key]))
 }
 
-/** Without the white space between its tokens. */
-export function minified(text: string): string {
+/** Removes the white space between the tokens of a JSON text. */
+export function minify(text: string): string {
   let written = ""
   let from = 0
   for (let at = 0; at < text.length; at++) {
@@ -92,8 +92,8 @@ export function minified(text: string): string {
   return written + text.slice(from)
 }
 
-/** Of the text of an object. A key may be there twice. */
-export function membersOf(text: string): readonly Member[] {
+/** The members of an object's text. A key may occur twice. */
+export function listMembers(text: string): readonly Member[] {
   const members: Member[] = []
   let at = skipSpace(text, skipSpace(text, 0) + 1)
   while (text[at] === '"') {
@@ -108,9 +108,9 @@ export function membersOf(text: string): readonly Member[] {
   return members
 }
 
-/** Of the text of a list. */
-function elementsOf(text: string): readonly Range[] {
-  const elements: Range[] = []
+/** The elements of a list's text. */
+function listElements(text: string): readonly TextRange[] {
+  const elements: TextRange[] = []
   let at = skipSpace(text, skipSpace(text, 0) + 1)
   while (at < text.length && text[at] !== "]") {
     const end = valueEnd(text, at)
@@ -129,7 +129,7 @@ function skipSpace(text: string, from: number): number {
   return at
 }
 
-/** Of the value that begins here. */
+/** Offset at which the value that starts at `from` ends. */
 function valueEnd(text: string, from: number): number {
   let depth = 0
   for (let at = from; at < text.length; at++) {
@@ -139,14 +139,14 @@ function valueEnd(text: string, from: number): number {
       if (depth === 0) return at + 1
     } else if (sign === "{" || sign === "[") depth++
     else if (sign === "}" || sign === "]") {
-      if (depth === 0) return at // of a number or a word
+      if (depth === 0) return at // end of a number or a word
       if (--depth === 0) return at + 1
     } else if (depth === 0 && (sign === "," || isSpace(text.charCodeAt(at)))) return at
   }
   return text.length
 }
 
-/** After the closing quote. */
+/** Offset after the closing quote. */
 function stringEnd(text: string, from: number): number {
   for (let at = text.indexOf('"', from + 1); at >= 0; at = text.indexOf('"', at + 1)) {
     let slashes = 0

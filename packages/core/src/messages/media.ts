@@ -1,8 +1,8 @@
 /**
- * Withholds images and documents that the API would reject. A text in their place says what they were and how to recall them,
- * so one image never blocks a conversation.
+ * Withholds images and documents that the API would reject. A text in their place describes them and says how to recall them, so a
+ * single image never blocks a conversation.
  */
-import { keyOf } from "../base/text.ts"
+import { uuidKey } from "../base/text.ts"
 import {
   type Block,
   type Content,
@@ -15,18 +15,18 @@ import {
 } from "./blocks.ts"
 import { contentOf, type Message, type Uuid } from "./messages.ts"
 
-// Handles: the short addresses that the model sees where a block was. A handle names a message by ten hex digits, and may add the number of
-// a block in it, and of a block inside a tool result: `3f09c1a2b4`, `3f09c1a2b4.0`, `3f09c1a2b4.0.2`. Everything that takes a handle also
-// takes the whole uuid in place of the digits.
+// Handles: the short addresses that the model sees in place of a block. A handle names a message by ten hex digits, and may add the
+// index of a block in it, and of a block inside a tool result: `3f09c1a2b4`, `3f09c1a2b4.0`, `3f09c1a2b4.0.2`. Wherever a handle is
+// accepted, the complete uuid is accepted in place of the digits.
 
-// Of the end of the key: the beginning of some uuids is the time, and messages of one moment would share it.
-// Among 100,000 messages a handle names two of them once in ten million times.
-const DIGITS = 10
-const SHORT = new RegExp(`^[0-9a-f]{${DIGITS}}$`)
+// The last digits of the key: some uuids start with the time, so messages of one moment would share the first ones.
+// Among 100,000 messages, the probability that a given handle is ambiguous is about one in ten million.
+const HANDLE_DIGITS = 10
+const SHORT_HANDLE = new RegExp(`^[0-9a-f]{${HANDLE_DIGITS}}$`)
 
 /** The handle of a message, or of one of its blocks. */
 export const handleOf = (uuid: Uuid, ...blocks: readonly number[]): string =>
-  [keyOf(uuid).toString("hex").slice(-DIGITS), ...blocks].join(".")
+  [uuidKey(uuid).toString("hex").slice(-HANDLE_DIGITS), ...blocks].join(".")
 
 /** The handle for the address of a block: `<uuid>.<block>`. */
 export function handleFor(address: string): string {
@@ -35,23 +35,23 @@ export function handleFor(address: string): string {
 }
 
 export interface Handle {
-  /** The sub-agent whose conversation it is in. Absent: this one. */
+  /** The sub-agent that has the message. Absent: this conversation. */
   readonly agent?: string
-  /** The digits, or the whole uuid. */
+  /** The ten digits, or the complete uuid. */
   readonly message: string
-  /** The place of a block, and of a block in it. Empty: the whole message. */
+  /** Index of a block, and of a block inside it. Empty: the entire message. */
   readonly blocks: readonly number[]
 }
 
-/** Reads `<message>`, `<message>.<block>` and `<message>.<block>.<inner block>`, also after `<agent>/`. */
+/** Parses `<message>`, `<message>.<block>` and `<message>.<block>.<inner block>`, optionally after `<agent>/`. */
 export function parseHandle(text: string): Handle | undefined {
   const [, agent, message, blocks = ""] = /^(?:([^./\s][^/\s]*)\/)?([^./\s]+)((?:\.\d+){0,2})$/.exec(text) ?? []
   if (message === undefined) return undefined
   return { ...(agent === undefined ? {} : { agent }), message, blocks: blocks.split(".").slice(1).map(Number) }
 }
 
-/** Whether these are the digits of a handle, and not a whole uuid. */
-export const isShort = (message: string): boolean => SHORT.test(message)
+/** Whether these are the ten digits of a handle, and not a complete uuid. */
+export const isShortHandle = (message: string): boolean => SHORT_HANDLE.test(message)
 
 // The size of a PNG, GIF, WebP or JPEG image, from the first bytes of its file.
 // Limits and token counts need only the header, so this reads no more.
@@ -123,16 +123,16 @@ function readJpeg(bytes: Buffer): ImageSize | undefined {
 
 /** The API's limits for images and documents, from its public documentation as of 2026-11. */
 export interface MediaLimits {
-  /** Bytes of one image as it is sent: in base64. */
+  /** Size of one image in bytes as it is sent, in base64. */
   readonly imageBytes: number
   readonly imagePixels: number
-  /** With more images than this in a request, each may only have `manyImagesPixels` per side. */
+  /** In a request with more images than this, each is limited to `manyImagesPixels` per side. */
   readonly manyImages: number
   readonly manyImagesPixels: number
   readonly imagesPerRequest: number
   readonly documentBytes: number
   readonly documentPages: number
-  /** All media of a request together. Leaves room for text below the limit of the body. */
+  /** Size of all media of a request together. Leaves room for text within the limit of the body. */
   readonly bytesPerRequest: number
 }
 
@@ -150,26 +150,26 @@ export const MEDIA_LIMITS: MediaLimits = {
 /** The limit for the body of a request to the Messages API. */
 export const REQUEST_BYTES = 32 * 1024 * 1024
 
-/** One image or document of a conversation, measured. */
+/** One image or document of a conversation with its measurements. */
 export interface MediaItem {
   /** Its address: `<message uuid>.<block>` or `<message uuid>.<block>.<block inside a tool result>`. */
   readonly address: string
   readonly kind: "image" | "document"
   readonly mediaType: string
-  /** As sent, in base64. 0 if it is sent by reference. */
+  /** Size as sent, in base64. 0 if it is sent by reference. */
   readonly bytes: number
   readonly pixels?: { readonly width: number; readonly height: number }
-  /** Its bytes are not of the kind that it says. */
+  /** Whether the bytes are not of the declared type. */
   readonly isUnreadable?: true
   readonly pages?: number
 }
 
-export interface Withheld {
+export interface WithheldMedia {
   readonly address: string
   readonly why: string
 }
 
-export function mediaIn(message: Message): readonly MediaItem[] {
+export function listMedia(message: Message): readonly MediaItem[] {
   if (message.type !== "user" && message.type !== "assistant") return []
   return contentOf(message).flatMap((block, at) => {
     const address = `${message.uuid}.${at}`
@@ -179,16 +179,16 @@ export function mediaIn(message: Message): readonly MediaItem[] {
   })
 }
 
-/** The items that cannot be sent. Skips those withheld before. */
+/** Plans which items to withhold because the API would reject them. Skips those withheld before. */
 export function planWithholding(
   items: readonly MediaItem[],
   withheld: ReadonlySet<string>,
   limits: MediaLimits,
-): readonly Withheld[] {
+): readonly WithheldMedia[] {
   const candidates = items.filter((item) => !withheld.has(item.address))
   const tooLarge = candidates.flatMap((item) => refusal(item, limits, limits.imagePixels))
-  const gone = new Set(tooLarge.map(({ address }) => address))
-  let images = candidates.filter((item) => item.kind === "image" && !gone.has(item.address))
+  const refusedAddresses = new Set(tooLarge.map(({ address }) => address))
+  let images = candidates.filter((item) => item.kind === "image" && !refusedAddresses.has(item.address))
   const excess = images.slice(0, Math.max(0, images.length - limits.imagesPerRequest)).map(({ address }) => ({
     address,
     why: `a request takes at most ${limits.imagesPerRequest} images`,
@@ -197,15 +197,19 @@ export function planWithholding(
   const many =
     images.length > limits.manyImages ? images.flatMap((item) => refusal(item, limits, limits.manyImagesPixels)) : []
   const refused = [...tooLarge, ...excess, ...many]
-  return [...refused, ...beyondBody(candidates, new Set(refused.map(({ address }) => address)), limits)]
+  return [...refused, ...withholdOldest(candidates, new Set(refused.map(({ address }) => address)), limits)]
 }
 
-/** The oldest media, until the rest fits into one request. */
-function beyondBody(items: readonly MediaItem[], refused: ReadonlySet<string>, limits: MediaLimits): Withheld[] {
-  const left = items.filter(({ address, bytes }) => bytes > 0 && !refused.has(address))
-  let bytes = left.reduce((sum, item) => sum + item.bytes, 0)
-  const withheld: Withheld[] = []
-  for (const item of left) {
+/** Withholds the oldest media until the rest fits into one request. */
+function withholdOldest(
+  items: readonly MediaItem[],
+  refused: ReadonlySet<string>,
+  limits: MediaLimits,
+): WithheldMedia[] {
+  const remaining = items.filter(({ address, bytes }) => bytes > 0 && !refused.has(address))
+  let bytes = remaining.reduce((sum, item) => sum + item.bytes, 0)
+  const withheld: WithheldMedia[] = []
+  for (const item of remaining) {
     if (bytes <= limits.bytesPerRequest) break
     withheld.push({
       address: item.address,
@@ -217,7 +221,7 @@ function beyondBody(items: readonly MediaItem[], refused: ReadonlySet<string>, l
 }
 
 /** The text that replaces a withheld block. */
-export function withheldStub(item: MediaItem, why: string): TextBlock {
+export function withheldStub(item: MediaItem, reason: string): TextBlock {
   const size = item.pixels
     ? `, ${item.pixels.width}×${item.pixels.height} pixels`
     : item.pages
@@ -225,11 +229,11 @@ export function withheldStub(item: MediaItem, why: string): TextBlock {
       : ""
   return {
     type: "text",
-    text: `[${item.kind} withheld: ${item.mediaType}${size}, ${item.bytes} bytes: ${why}. Recall: ${handleFor(item.address)}]`,
+    text: `[${item.kind} withheld: ${item.mediaType}${size}, ${item.bytes} bytes: ${reason}. Recall: ${handleFor(item.address)}]`,
   }
 }
 
-function refusal(item: MediaItem, limits: MediaLimits, sidePixels: number): Withheld[] {
+function refusal(item: MediaItem, limits: MediaLimits, sidePixels: number): WithheldMedia[] {
   const { address, bytes, pixels, pages } = item
   if (item.isUnreadable)
     return [{ address, why: `it is not ${item.kind === "image" ? "an image" : "a document"} that the API can read` }]
@@ -248,38 +252,38 @@ function measure(block: Media, address: string): MediaItem {
   const data = source.type === "base64" && typeof source.data === "string" ? source.data : undefined
   const base = { address, kind, mediaType: source.media_type ?? source.type, bytes: data?.length ?? 0 }
   if (data === undefined)
-    return source.type === "content" && !areSmall(source.content) ? { ...base, ...UNREADABLE } : base
+    return source.type === "content" && !fitAnyRequest(source.content) ? { ...base, ...UNREADABLE } : base
   if (kind === "image") {
     const size = readImageSize(data)
-    return size && isShown(size)
+    return size && hasArea(size)
       ? { ...base, pixels: { width: size.width, height: size.height } }
       : { ...base, ...UNREADABLE }
   }
-  return isPdf(data) ? { ...base, pages: pagesOf(data) } : { ...base, ...UNREADABLE }
+  return isPdf(data) ? { ...base, pages: countPages(data) } : { ...base, ...UNREADABLE }
 }
 
 const UNREADABLE = { isUnreadable: true } as const
-const isShown = ({ width, height }: ImageSize): boolean => width > 0 && height > 0
+const hasArea = ({ width, height }: ImageSize): boolean => width > 0 && height > 0
 
 /** Whether the images inside a document fit any request. They have no address of their own, so the document is withheld with them. */
-function areSmall(content: unknown): boolean {
+function fitAnyRequest(content: unknown): boolean {
   return toBlocks(content as Content).every((block) => {
     if (block.type !== "image" || block.source.type !== "base64") return true
     const { data, media_type } = block.source
     const size = data.length > MEDIA_LIMITS.imageBytes ? undefined : readImageSize(data)
-    if (size === undefined || !isShown(size) || size.mediaType !== media_type) return false
+    if (size === undefined || !hasArea(size) || size.mediaType !== media_type) return false
     return Math.max(size.width, size.height) <= MEDIA_LIMITS.manyImagesPixels
   })
 }
 
-const PDF_HEAD = 1_368 // characters of base64: the mark of a PDF is in its first 1,024 bytes
+const PDF_HEAD = 1_368 // base64 characters: the `%PDF-` signature is in the first 1,024 bytes
 
-/** Whether the first bytes say that it is a PDF. */
+/** Whether the first bytes have the signature of a PDF. */
 export const isPdf = (data: string): boolean =>
   Buffer.from(data.slice(0, PDF_HEAD), "base64").toString("latin1").includes("%PDF-")
 
 /** Counts the page objects of a PDF. Compressed object streams hide some, so the true number may be higher. */
-function pagesOf(data: string): number {
+function countPages(data: string): number {
   return (
     Buffer.from(data, "base64")
       .toString("latin1")
@@ -287,7 +291,7 @@ function pagesOf(data: string): number {
   )
 }
 
-/** Replaces the media at `inner` of a tool result by the stub, or the whole block. */
+/** Replaces the media at index `inner` of a tool result by the stub, or the entire block if there is no index. */
 export function replaceMedia(block: Block, inner: number | undefined, stub: TextBlock): Block {
   if (inner === undefined || !isToolResult(block)) return stub
   const content = resultBlocks(block).map((item, i) => (i === inner ? stub : item))

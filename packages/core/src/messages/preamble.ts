@@ -1,23 +1,23 @@
-/** Joins titled context texts (project instructions, memory index …) into one system reminder before the conversation. */
+/** Joins titled context texts (project instructions, memory index …) into one system reminder at the start of the conversation. */
 import { asReminder } from "./attachment-texts.ts"
 
 export interface PreambleOptions {
-  /** Title to text, in order of appearance. */
+  /** The texts by title, in order of appearance. */
   readonly texts: Readonly<Record<string, string>>
   readonly estimate: (text: string) => number
-  /** Tokens for all texts together. */
+  /** Maximum of tokens for all texts together. */
   readonly limit: number
 }
 
 /** The text for the model. Empty if there is no context. */
 export function renderPreamble({ texts, estimate, limit }: PreambleOptions): string {
   const sections: string[] = []
-  let left = limit
+  let remaining = limit
   for (const [title, text] of Object.entries(texts)) {
     if (text.trim() === "") continue
     const size = estimate(text)
-    sections.push(`# ${title}\n${size <= left ? text : cutToFit(text, left / size)}`)
-    left = Math.max(0, left - size)
+    sections.push(`# ${title}\n${size <= remaining ? text : cutToFit(text, remaining / size)}`)
+    remaining = Math.max(0, remaining - size)
   }
   if (sections.length === 0) return ""
   return asReminder(
@@ -28,6 +28,6 @@ export function renderPreamble({ texts, estimate, limit }: PreambleOptions): str
 function cutToFit(text: string, share: number): string {
   const length = Math.floor(text.length * share)
   const lineEnd = text.lastIndexOf("\n", length)
-  const kept = text.slice(0, lineEnd > length / 2 ? lineEnd : length).replace(/[\uD800-\uDBFF]$/, "")
-  return `${kept}\n[cut here: ${text.length - kept.length} of ${text.length} characters are left out, because all instructions together are too long]`
+  const start = text.slice(0, lineEnd > length / 2 ? lineEnd : length).replace(/[\uD800-\uDBFF]$/, "")
+  return `${start}\n[cut here: ${text.length - start.length} of ${text.length} characters are left out, because all instructions together are too long]`
 }

@@ -1,6 +1,6 @@
 /**
- * Groups messages into rounds: one response of the API and what answers it. Messages before the first response are a round
- * of their own. No round splits a tool call from its result, or one response in two.
+ * Groups messages into rounds: one response of the API and the replies to it. Messages before the first response are a round of their
+ * own. A round never splits a tool call from its result, or one response in two.
  */
 import { asServerResult, asServerUse, isToolResult, isToolUse } from "./blocks.ts"
 import { contentOf, type Message } from "./messages.ts"
@@ -14,7 +14,7 @@ export function rounds(messages: readonly Message[]): readonly Round[] {
 
 function roundStarts(messages: readonly Message[]): number[] {
   const starts: number[] = messages.length > 0 ? [0] : []
-  /** For each id whose messages must stay together: the first message with it. */
+  /** For each id whose messages must stay together: the index of the first message with it. */
   const firstWith = new Map<string, number>()
   let currentResponse: string | undefined
   messages.forEach((message, at) => {
@@ -23,7 +23,7 @@ function roundStarts(messages: readonly Message[]): number[] {
       currentResponse = response
       if (starts.at(-1) !== at) starts.push(at)
     }
-    for (const id of bondsOf(message)) {
+    for (const id of bindingIds(message)) {
       const first = firstWith.get(id)
       if (first === undefined) firstWith.set(id, at)
       // every round that begins after the first message with this id belongs to that message's round
@@ -34,26 +34,26 @@ function roundStarts(messages: readonly Message[]): number[] {
 }
 
 /**
- * Before which messages a list may be cut without splitting a tool call from its result, or one response in two. `n` messages
- * have `n + 1` places; the first and the last are always safe.
+ * Indexes at which a list may be cut without splitting a tool call from its result, or one response in two. `n` messages have `n + 1`
+ * such positions; the first and the last are always safe.
  */
 export function safeCuts(messages: readonly Message[]): readonly boolean[] {
-  const known = cutsOf.get(messages)
+  const known = knownCuts.get(messages)
   if (known?.length === messages.length + 1) return known
   const found = findCuts(messages)
-  cutsOf.set(messages, found)
+  knownCuts.set(messages, found)
   return found
 }
 
-/** Of lists that are asked about several times. */
-const cutsOf = new WeakMap<readonly Message[], readonly boolean[]>()
+/** Caches the result for lists that are queried several times. */
+const knownCuts = new WeakMap<readonly Message[], readonly boolean[]>()
 
 function findCuts(messages: readonly Message[]): readonly boolean[] {
   const first = new Map<string, number>()
-  /** For each message, the last one that must not be split from it. */
+  /** For each message, the index of the last one that must not be split from it. */
   const reach = messages.map((_, at) => at)
   messages.forEach((message, at) => {
-    for (const id of bondsOf(message)) {
+    for (const id of bindingIds(message)) {
       const start = first.get(id) ?? at
       first.set(id, start)
       reach[start] = Math.max(reach[start]!, at)
@@ -70,8 +70,8 @@ function findCuts(messages: readonly Message[]): readonly boolean[] {
   ]
 }
 
-/** What binds a message to others: its response, and the tool calls it makes or answers. */
-function bondsOf(message: Message): string[] {
+/** Ids that tie a message to others: of its response, and of the tool calls it makes or answers. */
+function bindingIds(message: Message): string[] {
   if (message.type === "user") {
     return contentOf(message)
       .filter(isToolResult)

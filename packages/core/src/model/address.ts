@@ -4,21 +4,21 @@ import type { Model } from "./model.ts"
 const PUBLIC_API = "https://api.anthropic.com"
 
 /** Without user, password and query: those may be secrets. `undefined` where it is no address. */
-function plain(url: unknown): string | undefined {
+function withoutSecrets(url: unknown): string | undefined {
   if (typeof url !== "string" || !URL.canParse(url)) return undefined
   const { origin, pathname } = new URL(url)
   return `${origin}${pathname}`.replace(/(?:\/v1)?\/*$/, "")
 }
 
-export interface AnthropicPlace {
+export interface AnthropicAddressOptions {
   readonly client?: unknown
   readonly baseURL?: string | undefined
   readonly env?: Readonly<Record<string, string | undefined>>
 }
 
-export function anthropicAddress({ client, baseURL, env = process.env }: AnthropicPlace): string {
+export function anthropicAddress({ client, baseURL, env = process.env }: AnthropicAddressOptions): string {
   const own = (client as { baseURL?: unknown } | undefined)?.baseURL
-  return plain(client ? own : baseURL || env.ANTHROPIC_BASE_URL) ?? PUBLIC_API
+  return withoutSecrets(client ? own : baseURL || env.ANTHROPIC_BASE_URL) ?? PUBLIC_API
 }
 
 /** Providers keep it in different places, most of them none that is public. */
@@ -26,11 +26,11 @@ export function aiSdkAddress(model: object): string | undefined {
   const { config } = model as { config?: { baseURL?: unknown; url?: unknown } }
   if (!config) return undefined
   try {
-    return plain(typeof config.url === "function" ? config.url({ path: "", modelId: "" }) : config.baseURL)
+    return withoutSecrets(typeof config.url === "function" ? config.url({ path: "", modelId: "" }) : config.baseURL)
   } catch {
     return undefined
   }
 }
 
 /** Where the address is not known, the provider's name is used. */
-export const addressOf = ({ address, provider }: Pick<Model, "address" | "provider">): string => address ?? provider
+export const modelAddress = ({ address, provider }: Pick<Model, "address" | "provider">): string => address ?? provider

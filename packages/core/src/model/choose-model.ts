@@ -1,12 +1,13 @@
 /** Turns what people give as `model` into a `Model`: an id, a `Model`, or a model of the Vercel AI SDK. */
+
+import type { CacheLifetime, CacheLifetimeSetting } from "../base/enums.ts"
 import { InvalidOptionError, type OptionRule } from "../base/options.ts"
-import type { CacheLifetime, CacheLifetimeSetting } from "../base/vocabulary.ts"
 import type { ModelOverride } from "../tokens/models.ts"
 import type { AiSdkModel } from "./ai-sdk/ai-sdk.ts"
 import type { AnthropicClient } from "./anthropic/anthropic.ts"
 import { credentialsFrom } from "./anthropic/credentials.ts"
 import type { Model } from "./model.ts"
-import { modelAround } from "./model.ts"
+import { wrapModel } from "./model.ts"
 
 /** A model by its id, or as an object. */
 export type ModelChoice = string | Model | AiSdkModel
@@ -23,13 +24,13 @@ export interface ModelSource {
 }
 
 export const MODEL_OPTION: OptionRule = {
-  is: 'a model id such as "claude-opus-5-5", a Model, or a model of the AI SDK',
-  fits: (value) => (typeof value === "string" && value.trim() !== "") || isModel(value) || isAiSdkModel(value),
+  expected: 'a model id such as "claude-opus-5-5", a Model, or a model of the AI SDK',
+  accepts: (value) => (typeof value === "string" && value.trim() !== "") || isModel(value) || isAiSdkModel(value),
 }
 
 export const CLIENT_OPTION: OptionRule = {
-  is: "a client of the Anthropic SDK",
-  fits: (value) => typeof (value as Partial<AnthropicClient> | null)?.messages?.create === "function",
+  expected: "a client of the Anthropic SDK",
+  accepts: (value) => typeof (value as Partial<AnthropicClient> | null)?.messages?.create === "function",
 }
 
 /** Whether requests can be sent: a model that is given by its id needs a client or a key. */
@@ -39,21 +40,21 @@ export const isReachable = ({ model, client, env }: Pick<ModelSource, "model" | 
 /** The adapters are loaded when one is chosen. */
 export async function chooseModel(source: ModelSource): Promise<Model> {
   const { cacheLifetime = "5m" } = source
-  const model = await modelFrom(source)
+  const model = await resolveModel(source)
   return cacheLifetime === "auto" ? model : withCacheLifetime(model, cacheLifetime)
 }
 
 /** Forks and sub-agents ask for the same lifetime, so they find the entries. Five minutes are what every model asks for by itself. */
 function withCacheLifetime(model: Model, lifetime: CacheLifetime): Model {
   if (lifetime === "5m") return model
-  return modelAround(model, {
+  return wrapModel(model, {
     stream: (request, options) => model.stream(request, { lifetime, ...options }),
     warm: async (request, options) => model.warm?.(request, { lifetime, ...options }),
-    again: (sibling) => withCacheLifetime(sibling, lifetime),
+    wrapSibling: (sibling) => withCacheLifetime(sibling, lifetime),
   })
 }
 
-async function modelFrom({ model, client, env, betas = [], models = {} }: ModelSource): Promise<Model> {
+async function resolveModel({ model, client, env, betas = [], models = {} }: ModelSource): Promise<Model> {
   if (typeof model === "string") {
     const { anthropicModel } = await import("./anthropic/anthropic.ts")
     return anthropicModel({ model, env, betas, models, ...(client ? { client } : {}) })

@@ -22,8 +22,12 @@ describe("LOOP-5 errors are sentences for a person", () => {
       "Anthropic reports that its rate limit is reached after 3 attempts (429). Everything in the conversation is kept. Try again in 62 seconds.",
     )
     expect(
-      new InvalidModelRequestError({ provider, status: 400, said: "max_tokens: Field required", requestId: "req_1" })
-        .message,
+      new InvalidModelRequestError({
+        provider,
+        status: 400,
+        providerMessage: "max_tokens: Field required",
+        requestId: "req_1",
+      }).message,
     ).toBe(
       `Anthropic refuses the request (400, request req_1): "max_tokens: Field required". Everything in the conversation is kept. Sending it again will not help. The provider's message says what to change.`,
     )
@@ -33,7 +37,7 @@ describe("LOOP-5 errors are sentences for a person", () => {
   })
 
   test("a model that is not there: the name may be wrong, or the provider", () => {
-    const unknown = new InvalidModelRequestError({ provider, status: 404, said: "model: gpt-4o" })
+    const unknown = new InvalidModelRequestError({ provider, status: 404, providerMessage: "model: gpt-4o" })
     expect(unknown.message).toBe(
       `Anthropic refuses the request (404): "model: gpt-4o". Everything in the conversation is kept. Check the name of the model. Names go to the Messages API: for a model of another provider, set ANTHROPIC_BASE_URL to a server that offers it there. In code, you can pass a model of the AI SDK.`,
     )
@@ -66,8 +70,10 @@ describe("keys never get into a text", () => {
     ["abc.def.ghi", "authorization: Bearer abc.def.ghi"],
     ["swordfish", '{"x-api-key": "swordfish"}'],
   ])("%s", (key, text) => {
-    const error = new AuthenticationError({ provider, said: text })
-    expect(`${redact(text)} ${error.message} ${error.said} ${JSON.stringify(error)} ${error.stack}`).not.toContain(key)
+    const error = new AuthenticationError({ provider, providerMessage: text })
+    expect(
+      `${redact(text)} ${error.message} ${error.providerMessage} ${JSON.stringify(error)} ${error.stack}`,
+    ).not.toContain(key)
   })
 
   test("a key in use is removed whatever it looks like", () => {

@@ -3,7 +3,7 @@
  * and what to do next; none contains a key. Errors of a provider's SDK are not attached as causes: they carry headers and whole prompts.
  */
 import { StrataError } from "../base/errors.ts"
-import { grouped } from "../base/text.ts"
+import { formatNumber } from "../base/text.ts"
 import { redact } from "./redact.ts"
 
 /** What is known about any failure. */
@@ -12,7 +12,7 @@ export interface ModelFailureDetails {
   /** HTTP status, where there was an answer. */
   readonly status?: number | undefined
   /** The provider's own words. */
-  readonly said?: string | undefined
+  readonly providerMessage?: string | undefined
   readonly requestId?: string | undefined
   /** How often it was tried. Default 1. */
   readonly attempts?: number
@@ -25,7 +25,7 @@ const KEPT = "Everything in the conversation is kept." // also the message that 
 /** How a provider is called in a sentence. Providers of the AI SDK are named like `openai.chat`. */
 const PROVIDER_NAMES: Readonly<Record<string, string>> = { anthropic: "Anthropic", google: "Google", openai: "OpenAI" }
 
-const nameOf = ({ provider }: Pick<ModelFailureDetails, "provider">) =>
+const providerName = ({ provider }: Pick<ModelFailureDetails, "provider">) =>
   PROVIDER_NAMES[provider.split(".")[0]!] ?? provider
 
 export class ModelError extends StrataError {
@@ -34,18 +34,21 @@ export class ModelError extends StrataError {
   readonly provider: string
   readonly status: number | undefined
   /** The provider's own words, without keys. */
-  readonly said: string | undefined
+  readonly providerMessage: string | undefined
   /** What the provider's support asks for. */
   readonly requestId: string | undefined
   readonly attempts: number
   /** @internal The same request would be accepted if it asked for no more output than this. */
   readonly maxOutput: number | undefined
 
-  constructor(message: string, { provider, status, said, requestId, attempts = 1, maxOutput }: ModelFailureDetails) {
+  constructor(
+    message: string,
+    { provider, status, providerMessage, requestId, attempts = 1, maxOutput }: ModelFailureDetails,
+  ) {
     super(redact(message))
     this.provider = provider
     this.status = status
-    this.said = said === undefined ? undefined : redact(said)
+    this.providerMessage = providerMessage === undefined ? undefined : redact(providerMessage)
     this.requestId = requestId
     this.attempts = attempts
     this.maxOutput = maxOutput
@@ -80,12 +83,12 @@ export class PromptTooLongError extends ModelError {
     const { tokens, limit } = sizes
     const gap = sizes.gap ?? (tokens !== undefined && limit !== undefined ? tokens - limit : undefined)
     const figures = [
-      tokens === undefined ? "" : `${grouped(tokens)} tokens`,
-      limit === undefined ? "" : `the limit is ${grouped(limit)}`,
-      gap === undefined ? "" : `${grouped(gap)} too many`,
+      tokens === undefined ? "" : `${formatNumber(tokens)} tokens`,
+      limit === undefined ? "" : `the limit is ${formatNumber(limit)}`,
+      gap === undefined ? "" : `${formatNumber(gap)} too many`,
     ].filter(Boolean)
     super(
-      `The request is too long for ${nameOf(details)}${figures.length > 0 ? ` (${figures.join(", ")})` : ""}. ${theirWords(details)}There was no answer. ${KEPT} Compact the conversation, go back to an earlier message, or use a model with a larger window.`,
+      `The request is too long for ${providerName(details)}${figures.length > 0 ? ` (${figures.join(", ")})` : ""}. ${providerSentence(details)}There was no answer. ${KEPT} Compact the conversation, go back to an earlier message, or use a model with a larger window.`,
       details,
     )
     this.tokens = tokens
@@ -104,8 +107,8 @@ export class AuthenticationError extends ModelError {
   constructor(details: ModelFailureDetails) {
     super(
       details.status === 403
-        ? `${nameOf(details)} does not allow this with the given key${inWords(details)}. ${KEPT} Use a key with access to the model.`
-        : `${nameOf(details)} does not accept the key${inWords(details)}. ${KEPT} Check the key and the address it is sent to.`,
+        ? `${providerName(details)} does not allow this with the given key${failureDetails(details)}. ${KEPT} Use a key with access to the model.`
+        : `${providerName(details)} does not accept the key${failureDetails(details)}. ${KEPT} Check the key and the address it is sent to.`,
       details,
     )
   }
@@ -118,7 +121,7 @@ export class MissingKeyError extends AuthenticationError {
 
   constructor(provider: string) {
     super({ provider })
-    this.message = `There is no key for ${nameOf({ provider })}, so nothing was sent. ${KEPT} Set ANTHROPIC_API_KEY or ANTHROPIC_AUTH_TOKEN, or pass the option "client": new Anthropic({ apiKey }).`
+    this.message = `There is no key for ${providerName({ provider })}, so nothing was sent. ${KEPT} Set ANTHROPIC_API_KEY or ANTHROPIC_AUTH_TOKEN, or pass the option "client": new Anthropic({ apiKey }).`
   }
 }
 
@@ -129,7 +132,7 @@ export class SpendLimitError extends ModelError {
 
   constructor(details: ModelFailureDetails) {
     super(
-      `${nameOf(details)} refuses further requests: the spending limit is reached or there is no credit${inWords(details)}. ${KEPT} Raise the limit or add credit, then try again.`,
+      `${providerName(details)} refuses further requests: the spending limit is reached or there is no credit${failureDetails(details)}. ${KEPT} Raise the limit or add credit, then try again.`,
       details,
     )
   }
@@ -141,12 +144,15 @@ export class InvalidModelRequestError extends ModelError {
   override readonly name = "InvalidModelRequestError"
 
   constructor(details: ModelFailureDetails) {
-    super(`${nameOf(details)} refuses the request${inWords(details)}. ${KEPT} ${whatToChange(details)}`, details)
+    super(
+      `${providerName(details)} refuses the request${failureDetails(details)}. ${KEPT} ${rejectionAdvice(details)}`,
+      details,
+    )
   }
 }
 
 /** A failure that passes: the same request may succeed later. Thrown only when trying again has not helped. */
-export abstract class PassingModelError extends ModelError {
+export abstract class TransientModelError extends ModelError {
   static override readonly code: string = "passing-model"
   /** How long the provider asked to wait. */
   readonly retryAfterMs: number | undefined
@@ -155,30 +161,30 @@ export abstract class PassingModelError extends ModelError {
   /** A few words for the person who sees the retries. */
   abstract readonly reason: string
 
-  constructor(message: string, { retryAfterMs, forbidsRetry = false, ...details }: PassingDetails) {
+  constructor(message: string, { retryAfterMs, forbidsRetry = false, ...details }: TransientFailureDetails) {
     super(message, details)
     this.retryAfterMs = retryAfterMs
     this.forbidsRetry = forbidsRetry
   }
 }
 
-export interface PassingDetails extends ModelFailureDetails {
+export interface TransientFailureDetails extends ModelFailureDetails {
   readonly retryAfterMs?: number | undefined
   readonly forbidsRetry?: boolean
 }
 
 /** The provider is overloaded or failing. It will pass. */
-export class OverloadedError extends PassingModelError {
+export class OverloadedError extends TransientModelError {
   static override readonly code: string = "overloaded"
   override readonly name = "OverloadedError"
   readonly reason: string
 
-  constructor(details: PassingDetails) {
+  constructor(details: TransientFailureDetails) {
     super(
-      `${nameOf(details)} could not answer${tried(details)}${inWords(details)}. ${KEPT} It is overloaded or failing: try again in a while.`,
+      `${providerName(details)} could not answer${attemptsText(details)}${failureDetails(details)}. ${KEPT} It is overloaded or failing: try again in a while.`,
       details,
     )
-    this.reason = `${this.status === 529 || /overload/i.test(this.said ?? "") ? "overloaded" : "server error"}${statusOf(details)}`
+    this.reason = `${this.status === 529 || /overload/i.test(this.providerMessage ?? "") ? "overloaded" : "server error"}${statusText(details)}`
   }
 }
 
@@ -188,18 +194,18 @@ const RATE_LIMIT = "rate limit"
 export const isRateLimit = (reason: string): boolean => reason.startsWith(RATE_LIMIT)
 
 /** Too many requests in too short a time. */
-export class RateLimitedError extends PassingModelError {
+export class RateLimitedError extends TransientModelError {
   static override readonly code: string = "rate-limited"
   override readonly name = "RateLimitedError"
   readonly reason: string
 
-  constructor(details: PassingDetails) {
+  constructor(details: TransientFailureDetails) {
     const { retryAfterMs } = details
     super(
-      `${nameOf(details)} reports that its rate limit is reached${tried(details)}${inWords(details)}. ${KEPT} Try again ${whenToTry(retryAfterMs)}.`,
+      `${providerName(details)} reports that its rate limit is reached${attemptsText(details)}${failureDetails(details)}. ${KEPT} Try again ${whenToTry(retryAfterMs)}.`,
       details,
     )
-    this.reason = `${RATE_LIMIT}${statusOf(details)}`
+    this.reason = `${RATE_LIMIT}${statusText(details)}`
   }
 }
 
@@ -207,7 +213,7 @@ export class RateLimitedError extends PassingModelError {
 const NO_SERVER = /\bE(?:CONNREFUSED|NOTFOUND|HOSTUNREACH|NETUNREACH)\b/
 
 /** No connection, or one that broke before the answer was complete. */
-export class ConnectionLostError extends PassingModelError {
+export class ConnectionLostError extends TransientModelError {
   static override readonly code: string = "connection-lost"
   override readonly name = "ConnectionLostError"
   readonly reason: string
@@ -215,30 +221,30 @@ export class ConnectionLostError extends PassingModelError {
   readonly isUnreachable: boolean
 
   /** `address`: where requests go, as far as it is known. */
-  constructor({ address, ...details }: PassingDetails & { readonly address?: string | undefined }) {
-    const isUnreachable = NO_SERVER.test(details.said ?? "")
-    const place = address === undefined ? "" : ` at ${hostIn(address)}`
+  constructor({ address, ...details }: TransientFailureDetails & { readonly address?: string | undefined }) {
+    const isUnreachable = NO_SERVER.test(details.providerMessage ?? "")
+    const place = address === undefined ? "" : ` at ${hostOf(address)}`
     super(
       isUnreachable
-        ? `${nameOf(details)} cannot be reached${place}${tried(details)}${inWords(details)}. ${KEPT} Check the network and the address, then try again.`
-        : `The connection to ${nameOf(details)}${place} failed before the answer was complete${tried(details)}${inWords(details)}. ${KEPT} Check the network and the address, then try again.`,
+        ? `${providerName(details)} cannot be reached${place}${attemptsText(details)}${failureDetails(details)}. ${KEPT} Check the network and the address, then try again.`
+        : `The connection to ${providerName(details)}${place} failed before the answer was complete${attemptsText(details)}${failureDetails(details)}. ${KEPT} Check the network and the address, then try again.`,
       details,
     )
     this.reason = isUnreachable
-      ? `no server${place}: ${this.said}`
-      : `connection lost${this.said ? `: ${this.said}` : ""}`
+      ? `no server${place}: ${this.providerMessage}`
+      : `connection lost${this.providerMessage ? `: ${this.providerMessage}` : ""}`
     this.isUnreachable = isUnreachable
   }
 }
 
 /** An address may carry a password. The host does not. */
-const hostIn = (address: string): string => (URL.canParse(address) ? new URL(address).origin : "its address")
+const hostOf = (address: string): string => (URL.canParse(address) ? new URL(address).origin : "its address")
 
 /** How a stream stalled: no answer at all, a silent connection, or signs of life without content. */
 export type Stall = "no-answer" | "idle" | "no-content"
 
 /** The stream stopped in the middle, with its connection still open. */
-export class StalledError extends PassingModelError {
+export class StalledError extends TransientModelError {
   static override readonly code: string = "stalled"
   override readonly name = "StalledError"
   readonly reason: string
@@ -248,16 +254,16 @@ export class StalledError extends PassingModelError {
 
   constructor(
     { stall, ms, characters }: { readonly stall: Stall; readonly ms: number; readonly characters: number },
-    details: PassingDetails,
+    details: TransientFailureDetails,
   ) {
-    const seconds = `${grouped(Math.round(ms / 1000))} seconds`
+    const seconds = `${formatNumber(Math.round(ms / 1000))} seconds`
     const happened = {
       "no-answer": `did not begin to answer within ${seconds}`,
       idle: `sent nothing for ${seconds} in the middle of an answer`,
       "no-content": `kept the connection open, but sent no part of the answer for ${seconds}`,
     }[stall]
     super(
-      `${nameOf(details)} ${happened}${tried(details)}, and the request was ended. ${grouped(characters)} characters had arrived. ${KEPT} Try again in a while.`,
+      `${providerName(details)} ${happened}${attemptsText(details)}, and the request was ended. ${formatNumber(characters)} characters had arrived. ${KEPT} Try again in a while.`,
       details,
     )
     this.reason = stall === "no-answer" ? `no answer for ${seconds}` : `stalled for ${seconds}`
@@ -268,7 +274,7 @@ export class StalledError extends PassingModelError {
 
 /** What an answer without an end had too much of. */
 export interface EndlessSize {
-  readonly what: "characters" | "blocks" | "empty" | "time"
+  readonly kind: "characters" | "blocks" | "empty" | "time"
   /** Bytes for `empty`, milliseconds for `time`. */
   readonly count: number
   readonly limit: number
@@ -282,23 +288,23 @@ export class EndlessAnswerError extends ModelError {
 
   constructor(size: EndlessSize, details: ModelFailureDetails) {
     super(
-      `The answer of ${nameOf(details)} did not end and was cut off: ${tooMuch(size)}. ${KEPT} Ask again, or ask for less at once.`,
+      `The answer of ${providerName(details)} did not end and was cut off: ${describeExcess(size)}. ${KEPT} Ask again, or ask for less at once.`,
       details,
     )
     this.size = size
   }
 }
 
-function tooMuch({ what, limit }: EndlessSize): string {
-  switch (what) {
+function describeExcess({ kind, limit }: EndlessSize): string {
+  switch (kind) {
     case "characters":
-      return `it passed ${grouped(limit)} characters, far more than its output limit allows`
+      return `it passed ${formatNumber(limit)} characters, far more than its output limit allows`
     case "blocks":
-      return `it passed ${grouped(limit)} content blocks`
+      return `it passed ${formatNumber(limit)} content blocks`
     case "empty":
-      return `it sent ${grouped(Math.floor(limit / 1024 / 1024))} MB without any content`
+      return `it sent ${formatNumber(Math.floor(limit / 1024 / 1024))} MB without any content`
     case "time":
-      return `it took longer than ${grouped(Math.round(limit / 60_000))} minutes`
+      return `it took longer than ${formatNumber(Math.round(limit / 60_000))} minutes`
   }
 }
 
@@ -308,33 +314,34 @@ export class ModelAbortedError extends ModelError {
   override readonly name = "ModelAbortedError"
 
   constructor(provider: string) {
-    super(`The request to ${nameOf({ provider })} was stopped before it was answered. ${KEPT}`, { provider })
+    super(`The request to ${providerName({ provider })} was stopped before it was answered. ${KEPT}`, { provider })
   }
 }
 
 /** A model id in a string always goes to Anthropic, which is not obvious if it names another provider's model. */
-const whatToChange = ({ status, said = "" }: ModelFailureDetails) =>
-  status === 404 && /\bmodel\b/.test(said)
+const rejectionAdvice = ({ status, providerMessage = "" }: ModelFailureDetails) =>
+  status === 404 && /\bmodel\b/.test(providerMessage)
     ? "Check the name of the model. Names go to the Messages API: for a model of another provider, set ANTHROPIC_BASE_URL to a server that offers it there. In code, you can pass a model of the AI SDK."
     : "Sending it again will not help. The provider's message says what to change."
 
 /** The provider's words, as a sentence of their own. */
-const theirWords = (details: ModelFailureDetails) => (details.said ? `The answer${inWords(details)}. ` : "")
+const providerSentence = (details: ModelFailureDetails) =>
+  details.providerMessage ? `The answer${failureDetails(details)}. ` : ""
 
 const MAX_WAIT_MS = 7 * 24 * 3_600_000 // a header that asks for more is a mistake
 
 function whenToTry(retryAfterMs: number | undefined): string {
   if (retryAfterMs === undefined) return "in a minute"
   if (!(retryAfterMs <= MAX_WAIT_MS)) return "later"
-  return `in ${grouped(Math.ceil(retryAfterMs / 1000))} seconds`
+  return `in ${formatNumber(Math.ceil(retryAfterMs / 1000))} seconds`
 }
 
-const tried = ({ attempts = 1 }: ModelFailureDetails) => (attempts > 1 ? ` after ${attempts} attempts` : "")
+const attemptsText = ({ attempts = 1 }: ModelFailureDetails) => (attempts > 1 ? ` after ${attempts} attempts` : "")
 
-const statusOf = ({ status }: ModelFailureDetails) => (status === undefined ? "" : ` (${status})`)
+const statusText = ({ status }: ModelFailureDetails) => (status === undefined ? "" : ` (${status})`)
 
 /** ` (400, request req_1): "max_tokens: Field required"`: as much of it as there is. */
-function inWords({ status, requestId, said }: ModelFailureDetails): string {
+function failureDetails({ status, requestId, providerMessage }: ModelFailureDetails): string {
   const facts = [status === undefined ? "" : `${status}`, requestId ? `request ${requestId}` : ""].filter(Boolean)
-  return `${facts.length > 0 ? ` (${facts.join(", ")})` : ""}${said ? `: "${said}"` : ""}`
+  return `${facts.length > 0 ? ` (${facts.join(", ")})` : ""}${providerMessage ? `: "${providerMessage}"` : ""}`
 }

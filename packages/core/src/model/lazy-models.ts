@@ -27,7 +27,7 @@ import type { RetryOptions } from "./stream.ts"
 export function anthropicModel(options: AnthropicModelOptions): AnthropicModel {
   checkAnthropicOptions(options)
   const { model: name, models } = options
-  const adapter = lazily(async () => (await import("./anthropic/anthropic.ts")).anthropicModel(options))
+  const adapter = loadLazily(async () => (await import("./anthropic/anthropic.ts")).anthropicModel(options))
   const { facts } = findModel(name, models)
   return {
     name,
@@ -51,7 +51,7 @@ export function anthropicModel(options: AnthropicModelOptions): AnthropicModel {
 export function aiSdkModel(model: AiSdkModel, options: AiSdkModelOptions = {}): Model {
   checkAiSdkOptions(model, options)
   const { name = model.modelId } = options
-  const adapter = lazily(async () => (await import("./ai-sdk/ai-sdk.ts")).aiSdkModel(model, options))
+  const adapter = loadLazily(async () => (await import("./ai-sdk/ai-sdk.ts")).aiSdkModel(model, options))
   const address = aiSdkAddress(model)
   return {
     name,
@@ -63,12 +63,12 @@ export function aiSdkModel(model: AiSdkModel, options: AiSdkModelOptions = {}): 
   }
 }
 
-interface Lazy<M> {
+interface LazyAdapter<M> {
   load(): Promise<M>
   loaded(): M | undefined
 }
 
-function lazily<M>(load: () => Promise<M>): Lazy<M> {
+function loadLazily<M>(load: () => Promise<M>): LazyAdapter<M> {
   let pending: Promise<M> | undefined
   let loaded: M | undefined
   return {
@@ -83,7 +83,7 @@ function lazily<M>(load: () => Promise<M>): Lazy<M> {
   }
 }
 
-const streamOf = (adapter: Lazy<Model>): Model["stream"] =>
+const streamOf = (adapter: LazyAdapter<Model>): Model["stream"] =>
   async function* (request, options) {
     yield* (await adapter.load()).stream(request, options)
   }
@@ -97,7 +97,7 @@ const RETRY_RULES: OptionRules<RetryOptions> = {
 }
 
 const ANTHROPIC_RULES: OptionRules<AnthropicModelOptions> = {
-  model: required({ ...anOption.filledText, is: 'a model id such as "claude-opus-5-5"' }),
+  model: required({ ...anOption.filledText, expected: 'a model id such as "claude-opus-5-5"' }),
   apiKey: anOption.text,
   baseURL: anOption.filledText,
   betas: anOption.list,

@@ -2,8 +2,9 @@
  * The Model port: what the loop needs from a model of any provider. A model streams the answer to a request and says what it can do. It also
  * retries, recognises errors and places cache breakpoints, so the loop does not have to.
  */
+
+import type { CacheLifetime, RequestSource } from "../base/enums.ts"
 import type { RequestTrace, Telemetry } from "../base/telemetry.ts"
-import type { CacheLifetime, RequestSource } from "../base/vocabulary.ts"
 import type { Usage } from "../messages/messages.ts"
 import type { ModelRequest } from "../messages/request.ts"
 import {
@@ -43,13 +44,13 @@ export interface Model {
 /** Times in milliseconds. */
 export interface StreamLimits {
   /** The longest wait for an answer to begin. */
-  readonly beginMs: number
+  readonly firstTokenMs: number
   /** The longest silence of the connection, once it has sent something. */
   readonly idleMs: number
   /** The longest time without a new piece of the answer, on a connection that still sends signs of life. */
   readonly stallMs: number
   /** The longest time for one answer. */
-  readonly answerMs: number
+  readonly responseMs: number
 }
 
 /** How to send a request. */
@@ -68,15 +69,15 @@ export interface StreamOptions {
   /** The id of the answer before. Where the provider can say why its cache lost what that request left, it is asked. */
   readonly previous?: string
   /** Learns what each attempt costs, also one that ends early. */
-  readonly attempts?: AttemptWatch
+  readonly attempts?: AttemptObserver
 }
 
 /** Follows the attempts of a request. A model that does not tell is counted by estimates where an answer ends early. */
-export interface AttemptWatch {
+export interface AttemptObserver {
   /** An attempt is sent now. Before all but the first there was a pause, in which the person may leave. */
   sending(): void
   /** The server has begun to answer, and says what the input is billed as. */
-  begun(answer: Pick<ModelResponse, "id" | "model" | "usage">): void
+  started(answer: Pick<ModelResponse, "id" | "model" | "usage">): void
   failed(error: unknown): void
   /** The server refused the size of the answer. The attempt goes on with a smaller one. */
   refused?(error: unknown): void
@@ -128,15 +129,15 @@ export interface ModelResponse {
 
 // A model that does something around the requests of another one. Everything else is the other's.
 
-export interface Around {
+export interface ModelWrapper {
   readonly stream: Model["stream"]
   /** Default: the other's. It counts only where the other has one. */
   readonly warm?: NonNullable<Model["warm"]>
   /** Does the same around another model of the provider. */
-  readonly again: (sibling: Model) => Model
+  readonly wrapSibling: (sibling: Model) => Model
 }
 
-export function modelAround(model: Model, { stream, warm, again }: Around): Model {
+export function wrapModel(model: Model, { stream, warm, wrapSibling }: ModelWrapper): Model {
   const { sibling, learn, count } = model
   return {
     name: model.name,
@@ -150,7 +151,7 @@ export function modelAround(model: Model, { stream, warm, again }: Around): Mode
     stream,
     ...(model.warm ? { warm: warm ?? model.warm.bind(model) } : {}),
     ...(count ? { count: count.bind(model) } : {}),
-    ...(sibling ? { sibling: (name) => again(sibling.call(model, name)) } : {}),
+    ...(sibling ? { sibling: (name) => wrapSibling(sibling.call(model, name)) } : {}),
     ...(learn ? { learn: learn.bind(model) } : {}),
   }
 }
@@ -158,12 +159,15 @@ export function modelAround(model: Model, { stream, warm, again }: Around): Mode
 // Asks again with less output where a server refuses only the size of the answer: small and local models have less room than was asked for.
 // A refusal comes before the first event, so nothing is sent twice.
 
-interface Fitting {
+interface FitOutputOptions {
   readonly attempt: (request: ModelRequest) => AsyncIterable<ModelEvent>
-  readonly watch?: AttemptWatch | undefined
+  readonly watch?: AttemptObserver | undefined
 }
 
-export async function* fitOutput(request: ModelRequest, { attempt, watch }: Fitting): AsyncGenerator<ModelEvent> {
+export async function* fitOutput(
+  request: ModelRequest,
+  { attempt, watch }: FitOutputOptions,
+): AsyncGenerator<ModelEvent> {
   try {
     yield* attempt(request)
   } catch (error) {
@@ -178,7 +182,7 @@ export async function* fitOutput(request: ModelRequest, { attempt, watch }: Fitt
 // wait for it, so it waits until no query runs, and gives the slot up when the next one begins. What it sent is then sent again.
 
 /** The person does not wait for these. */
-const IN_BACKGROUND: ReadonlySet<RequestSource> = new Set(["notes", "memory", "dream", "progress"])
+const BACKGROUND_SOURCES: ReadonlySet<RequestSource> = new Set(["notes", "memory", "dream", "progress"])
 
 /** Providers of the AI SDK that stand for a server on the person's own machine. */
 const LOCAL_PROVIDER = /^(?:ollama|llama|llamacpp|lm-?studio)\b/i
@@ -190,11 +194,11 @@ export const isOnThisMachine = (address: string | undefined): boolean =>
   address !== undefined && URL.canParse(address) && isLoopback(new URL(address))
 
 /** How many requests the model's server works on at a time. `undefined`: many. */
-export const slotsOf = ({ facts, provider }: Pick<Model, "facts" | "provider">, set?: number): number | undefined =>
+export const modelSlots = ({ facts, provider }: Pick<Model, "facts" | "provider">, set?: number): number | undefined =>
   set ?? facts.slots ?? (LOCAL_PROVIDER.test(provider) ? 1 : undefined)
 
 /** Who has the slot: the queries of a conversation, or work in the background. */
-export class Slot {
+export class RequestSlot {
   #queries = 0
   /** Aborted when a query begins. */
   #lent = new AbortController()
@@ -216,7 +220,7 @@ export class Slot {
   }
 
   /** Resolves when no query runs, with a signal that ends when one begins. */
-  async lent(signal: AbortSignal): Promise<AbortSignal> {
+  async waitUntilIdle(signal: AbortSignal): Promise<AbortSignal> {
     while (this.#queries > 0) {
       signal.throwIfAborted()
       const { promise, reject } = Promise.withResolvers<never>()
@@ -228,26 +232,29 @@ export class Slot {
   }
 }
 
-export function oneSlotModel(model: Model, slot: Slot): Model {
-  return modelAround(model, {
+export function singleSlotModel(model: Model, slot: RequestSlot): Model {
+  return wrapModel(model, {
     stream: (request, options = {}) =>
-      options.purpose && IN_BACKGROUND.has(options.purpose)
-        ? whenFree(model, { request, options, slot })
+      options.purpose && BACKGROUND_SOURCES.has(options.purpose)
+        ? streamWhenFree(model, { request, options, slot })
         : model.stream(request, options),
-    again: (sibling) => oneSlotModel(sibling, slot),
+    wrapSibling: (sibling) => singleSlotModel(sibling, slot),
   })
 }
 
-interface Waiting {
+interface BackgroundRequest {
   readonly request: ModelRequest
   readonly options: StreamOptions
-  readonly slot: Slot
+  readonly slot: RequestSlot
 }
 
-async function* whenFree(model: Model, { request, options, slot }: Waiting): AsyncGenerator<ModelEvent> {
+async function* streamWhenFree(
+  model: Model,
+  { request, options, slot }: BackgroundRequest,
+): AsyncGenerator<ModelEvent> {
   const own = options.signal ?? new AbortController().signal
   for (let attempt = 1; ; attempt++) {
-    const lent = await slot.lent(own)
+    const lent = await slot.waitUntilIdle(own)
     try {
       return yield* model.stream(request, { ...options, signal: AbortSignal.any([own, lent]) })
     } catch (error) {
@@ -259,7 +266,7 @@ async function* whenFree(model: Model, { request, options, slot }: Waiting): Asy
 
 // A model whose requests show up in telemetry: one span for each, from sending it to the whole answer or the failure.
 
-export interface Tracing {
+export interface TracingOptions {
   readonly telemetry: Telemetry
   /** The conversation that the requests belong to. */
   readonly conversation: () => string
@@ -272,24 +279,24 @@ export interface Tracing {
 /** What each traced model passes its requests to. A sub-agent gets its lead's model, and its requests must not be counted twice. */
 const untraced = new WeakMap<Model, Model>()
 
-export function tracedModel(given: Model, tracing: Tracing): Model {
+export function tracedModel(given: Model, tracing: TracingOptions): Model {
   const model = untraced.get(given) ?? given
-  const traced = modelAround(model, {
-    stream: (request, options) => streamed(model, { request, options, tracing }),
-    warm: (request, options) => warmed(model, { request, options, tracing }),
-    again: (sibling) => tracedModel(sibling, tracing),
+  const traced = wrapModel(model, {
+    stream: (request, options) => traceStream(model, { request, options, tracing }),
+    warm: (request, options) => traceWarm(model, { request, options, tracing }),
+    wrapSibling: (sibling) => tracedModel(sibling, tracing),
   })
   untraced.set(traced, model)
   return traced
 }
 
-interface Sending {
+interface TracedRequest {
   readonly request: ModelRequest
   readonly options: StreamOptions | undefined
-  readonly tracing: Tracing
+  readonly tracing: TracingOptions
 }
 
-function begun(model: Model, { request, options, tracing }: Sending): RequestTrace {
+function startTrace(model: Model, { request, options, tracing }: TracedRequest): RequestTrace {
   return tracing.telemetry.request({
     conversation: tracing.conversation(),
     model: model.name,
@@ -301,9 +308,12 @@ function begun(model: Model, { request, options, tracing }: Sending): RequestTra
   })
 }
 
-async function warmed(model: Model, { request, options, tracing }: Sending): Promise<WarmResponse | undefined> {
+async function traceWarm(
+  model: Model,
+  { request, options, tracing }: TracedRequest,
+): Promise<WarmResponse | undefined> {
   const asked = { ...options, purpose: "keep-warm" as const }
-  const trace = begun(model, { request: { ...request, max_tokens: 0 }, options: asked, tracing })
+  const trace = startTrace(model, { request: { ...request, max_tokens: 0 }, options: asked, tracing })
   try {
     const response = await model.warm?.(request, options)
     if (response) {
@@ -315,13 +325,13 @@ async function warmed(model: Model, { request, options, tracing }: Sending): Pro
     trace.failed(error)
     throw error
   } finally {
-    trace.left()
+    trace.abandoned()
   }
 }
 
-async function* streamed(model: Model, sending: Sending): ReturnType<Model["stream"]> {
+async function* traceStream(model: Model, sending: TracedRequest): ReturnType<Model["stream"]> {
   const { request, options } = sending
-  const trace = begun(model, sending)
+  const trace = startTrace(model, sending)
   try {
     for await (const event of model.stream(request, options)) {
       if (event.type === "response") {
@@ -340,6 +350,6 @@ async function* streamed(model: Model, sending: Sending): ReturnType<Model["stre
     trace.failed(error)
     throw error
   } finally {
-    trace.left()
+    trace.abandoned()
   }
 }

@@ -1,9 +1,9 @@
 import { describe, expect, test } from "vitest"
 import { ConnectionLostError, ModelAbortedError, type RateLimitedError } from "./errors.ts"
-import { asModelError, connectionTrouble, modelErrorFrom, type ProviderFailure } from "./provider-failure.ts"
+import { asModelError, connectionFailure, modelErrorFrom, type ProviderFailure } from "./provider-failure.ts"
 
 const context = { provider: "anthropic", attempts: 2, secrets: ["plain-word"] }
-const errorFor = (failure: Partial<ProviderFailure>) => modelErrorFrom({ said: "", ...failure }, context)
+const errorFor = (failure: Partial<ProviderFailure>) => modelErrorFrom({ message: "", ...failure }, context)
 const headers = (given: Readonly<Record<string, string>>) => (name: string) => given[name]
 
 describe("LOOP-5 what a provider says becomes an error a caller can act on", () => {
@@ -18,21 +18,26 @@ describe("LOOP-5 what a provider says becomes an error a caller can act on", () 
     ["a failing server", { status: 500 }, "OverloadedError"],
     ["a server's timeout", { status: 504 }, "OverloadedError"],
     ["a conflict that passes", { status: 409 }, "OverloadedError"],
-    ["an invalid request", { status: 400, said: "max_tokens: Field required" }, "InvalidModelRequestError"],
+    ["an invalid request", { status: 400, message: "max_tokens: Field required" }, "InvalidModelRequestError"],
     ["an unknown model", { status: 404 }, "InvalidModelRequestError"],
-    ["a prompt too long", { status: 400, said: "prompt is too long: 2 tokens > 1 maximum" }, "PromptTooLongError"],
+    ["a prompt too long", { status: 400, message: "prompt is too long: 2 tokens > 1 maximum" }, "PromptTooLongError"],
     ["a body too large", { status: 413, type: "request_too_large" }, "PromptTooLongError"],
     ["a code for it", { status: 400, code: "context_length_exceeded" }, "PromptTooLongError"],
     ["overload in the middle of a stream", { type: "overloaded_error" }, "OverloadedError"],
-    ["a stream that breaks for no stated reason", { said: "whatever" }, "ConnectionLostError"],
-    ["a rate limit that talks of tokens", { status: 429, said: "prompt is too long for now" }, "RateLimitedError"],
+    ["a stream that breaks for no stated reason", { message: "whatever" }, "ConnectionLostError"],
+    ["a rate limit that talks of tokens", { status: 429, message: "prompt is too long for now" }, "RateLimitedError"],
   ])("%s", (_, failure, name) => {
     expect(errorFor(failure).name).toBe(name)
   })
 
   test("status, request id, attempts and words are kept, the key is not", () => {
-    const error = errorFor({ status: 400, said: "no plain-word here", requestId: "req_7" })
-    expect(error).toMatchObject({ status: 400, said: "no [key removed] here", requestId: "req_7", attempts: 2 })
+    const error = errorFor({ status: 400, message: "no plain-word here", requestId: "req_7" })
+    expect(error).toMatchObject({
+      status: 400,
+      providerMessage: "no [key removed] here",
+      requestId: "req_7",
+      attempts: 2,
+    })
     expect(error.message).not.toContain("plain-word")
   })
 
@@ -67,7 +72,7 @@ describe("LOOP-5 network failures", () => {
     [new Error("Request timed out."), "Request timed out."],
     [new SyntaxError("Unexpected end of JSON input"), "Unexpected end of JSON input"],
   ])("%s", (error, words) => {
-    expect(connectionTrouble(error)).toBe(words)
+    expect(connectionFailure(error)).toBe(words)
     const read = () => undefined
     expect(asModelError(error, { read, context })).toBeInstanceOf(ConnectionLostError)
   })

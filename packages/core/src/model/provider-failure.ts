@@ -13,7 +13,7 @@ import {
   SpendLimitError,
 } from "./errors.ts"
 import { redact } from "./redact.ts"
-import { maxOutputIn, recogniseTooLong } from "./too-long-patterns.ts"
+import { matchTooLong, parseMaxOutput } from "./too-long-patterns.ts"
 
 /** A refusal or a failure, as a provider reported it. */
 export interface ProviderFailure {
@@ -23,7 +23,7 @@ export interface ProviderFailure {
   readonly type?: string | undefined
   /** Finer than the type, where there is one. */
   readonly code?: string | undefined
-  readonly said: string
+  readonly message: string
   readonly requestId?: string | undefined
   readonly header?: (name: string) => string | undefined
 }
@@ -72,12 +72,12 @@ const KIND_OF_TYPE: Readonly<Record<string, FailureKind>> = {
 export function modelErrorFrom(failure: ProviderFailure, context: FailureContext): ModelError {
   const { provider, attempts, secrets, address } = context
   const { status, requestId } = failure
-  const said = readable(redact(failure.said, secrets))
-  const words = [failure.code, failure.type, failure.said].filter(Boolean).join(" ")
-  const details = { provider, status, said, requestId, attempts, maxOutput: maxOutputIn(words) }
+  const providerMessage = toReadableText(redact(failure.message, secrets))
+  const words = [failure.code, failure.type, failure.message].filter(Boolean).join(" ")
+  const details = { provider, status, providerMessage, requestId, attempts, maxOutput: parseMaxOutput(words) }
   const passing = { ...details, ...retryAdvice(failure) }
-  const kind = kindOf(failure)
-  const tooLong = kind === "authentication" || kind === "rate-limit" ? undefined : recogniseTooLong(words)
+  const kind = failureKind(failure)
+  const tooLong = kind === "authentication" || kind === "rate-limit" ? undefined : matchTooLong(words)
   if (tooLong) return new PromptTooLongError(tooLong, details)
   switch (kind) {
     case "authentication":
@@ -95,17 +95,17 @@ export function modelErrorFrom(failure: ProviderFailure, context: FailureContext
   }
 }
 
-const MAX_SAID = 2_000 // characters; an error page can have megabytes
+const MAX_MESSAGE = 2_000 // characters; an error page can have megabytes
 const MARKUP = /<(?:style|script)\b[\s\S]*?<\/(?:style|script)>|<[^>]*>/gi
 
 /** A provider's words in a sentence: short, and without the markup of an error page. */
-function readable(said: string): string {
-  const start = said.slice(0, 20 * MAX_SAID)
+function toReadableText(message: string): string {
+  const start = message.slice(0, 20 * MAX_MESSAGE)
   const text = /<!doctype html|<html\b/i.test(start) ? start.replace(MARKUP, " ").replace(/\s+/g, " ").trim() : start
-  return text.length > MAX_SAID ? `${text.slice(0, MAX_SAID)}…` : text
+  return text.length > MAX_MESSAGE ? `${text.slice(0, MAX_MESSAGE)}…` : text
 }
 
-function kindOf({ status, type, code }: ProviderFailure): FailureKind {
+function failureKind({ status, type, code }: ProviderFailure): FailureKind {
   if (code !== undefined && code in KIND_OF_CODE) return KIND_OF_CODE[code]!
   if (status !== undefined) return KIND_OF_STATUS[status] ?? (status >= 500 ? "overload" : "invalid")
   // a request whose answer had begun was valid
@@ -137,29 +137,34 @@ const CONNECTION_SIGNS: readonly RegExp[] = [
 ]
 
 /** The text of a network failure; `undefined` where the error is something else, such as a bug. */
-export function connectionTrouble(error: unknown): string | undefined {
-  const chain = causes(error)
+export function connectionFailure(error: unknown): string | undefined {
+  const chain = causeChain(error)
   const texts = chain.map((link) => `${link.code ?? ""} ${link.message}`.trim())
   // a frame that is not JSON: the stream was damaged in transit
   const broken = chain.some(({ name }) => name === "SyntaxError")
-  const isConnection = broken || chain.some((link, i) => isSign(texts[i]!) || isSign(link.message) || isSign(link.name))
+  const isConnection =
+    broken ||
+    chain.some(
+      (link, i) => isConnectionSign(texts[i]!) || isConnectionSign(link.message) || isConnectionSign(link.name),
+    )
   if (!isConnection) return undefined
   return chain.findLast(({ code }) => code !== undefined)?.code ?? chain.at(-1)?.message
 }
 
-const isRedirectLoop = (error: unknown) => causes(error).some(({ message }) => /redirect count exceeded/i.test(message))
+const isRedirectLoop = (error: unknown) =>
+  causeChain(error).some(({ message }) => /redirect count exceeded/i.test(message))
 
-const isSign = (text: string) => CONNECTION_SIGNS.some((sign) => sign.test(text))
+const isConnectionSign = (text: string) => CONNECTION_SIGNS.some((sign) => sign.test(text))
 
-interface Link {
+interface ErrorLink {
   readonly name: string
   readonly message: string
   readonly code: string | undefined
 }
 
 /** An error and what caused it, outermost first. */
-function causes(error: unknown): Link[] {
-  const chain: Link[] = []
+function causeChain(error: unknown): ErrorLink[] {
+  const chain: ErrorLink[] = []
   for (let link = error; link instanceof Error && chain.length < 5; link = link.cause) {
     const { code } = link as { code?: unknown }
     chain.push({ name: link.name, message: link.message, code: typeof code === "string" ? code : undefined })
@@ -178,12 +183,12 @@ export function asModelError(
   if (error instanceof ModelError) return error
   const failure = read(error)
   if (failure) return modelErrorFrom(failure, context)
-  const refused = causes(error).find(({ message }) => recogniseTooLong(message))
-  if (refused) return modelErrorFrom({ said: refused.message, type: "invalid_request_error" }, context)
-  const trouble = connectionTrouble(error)
+  const refused = causeChain(error).find(({ message }) => matchTooLong(message))
+  if (refused) return modelErrorFrom({ message: refused.message, type: "invalid_request_error" }, context)
+  const trouble = connectionFailure(error)
   if (trouble === undefined) return error
   const { provider, attempts, secrets, address } = context
   if (isRedirectLoop(error))
-    return new InvalidModelRequestError({ provider, attempts, said: "the address redirects without an end" })
-  return new ConnectionLostError({ provider, attempts, address, said: redact(trouble, secrets) })
+    return new InvalidModelRequestError({ provider, attempts, providerMessage: "the address redirects without an end" })
+  return new ConnectionLostError({ provider, attempts, address, providerMessage: redact(trouble, secrets) })
 }

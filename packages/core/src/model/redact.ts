@@ -14,7 +14,7 @@ const WORD = /^[A-Za-z]{1,16}[.:;!?)]*$/
 interface KeyShape {
   readonly shape: RegExp
   /** What matches, and is no key. */
-  readonly not?: readonly RegExp[]
+  readonly except?: readonly RegExp[]
 }
 
 /** What keys look like. */
@@ -22,25 +22,26 @@ const KEY_SHAPES: readonly KeyShape[] = [
   { shape: /\bsk-[\w-]{6,}/g }, // Anthropic, OpenAI, OpenRouter and others that imitate them
   { shape: /\bAIza[\w-]{20,}/g }, // Google
   { shape: /\bAKIA[A-Z0-9]{12,}/g }, // AWS
-  { shape: /(?<=\bbearer\s+)[^\s"',]+/gi, not: [PLACEHOLDER, WORD] },
-  { shape: /(?<=[?&](?:key|api[-_]?key|access_token|token)=)[^&\s"']+/gi, not: [PLACEHOLDER] },
-  { shape: /(?<=\bx-api-key["']?\s*[:=]\s*["']?)[^\s"',]{6,}/gi, not: [PLACEHOLDER] },
+  { shape: /(?<=\bbearer\s+)[^\s"',]+/gi, except: [PLACEHOLDER, WORD] },
+  { shape: /(?<=[?&](?:key|api[-_]?key|access_token|token)=)[^&\s"']+/gi, except: [PLACEHOLDER] },
+  { shape: /(?<=\bx-api-key["']?\s*[:=]\s*["']?)[^\s"',]{6,}/gi, except: [PLACEHOLDER] },
 ]
 
-const SHORTEST_ANYWHERE = 8 // characters: a shorter one may be a part of ordinary words
-const SHORTEST_KEY = 4 // characters: a shorter value of a header or a variable is no key, and may be a word
+const MIN_LENGTH_ANYWHERE = 8 // characters: a shorter one may be a part of ordinary words
+const MIN_KEY_LENGTH = 4 // characters: a shorter value of a header or a variable is no key, and may be a word
 
 /** `secrets` are keys known to be in use, which need not look like one. */
 export function redact(text: string, secrets: readonly string[] = []): string {
-  const withoutKnown = secrets.filter(({ length }) => length >= SHORTEST_KEY).reduce(withoutKey, text)
+  const withoutKnown = secrets.filter(({ length }) => length >= MIN_KEY_LENGTH).reduce(withoutKey, text)
   return KEY_SHAPES.reduce(
-    (left, { shape, not = [] }) => left.replace(shape, (key) => (not.some((one) => one.test(key)) ? key : HIDDEN)),
+    (left, { shape, except = [] }) =>
+      left.replace(shape, (key) => (except.some((one) => one.test(key)) ? key : HIDDEN)),
     withoutKnown,
   )
 }
 
 function withoutKey(text: string, key: string): string {
-  if (key.length >= SHORTEST_ANYWHERE) return text.replaceAll(key, HIDDEN)
+  if (key.length >= MIN_LENGTH_ANYWHERE) return text.replaceAll(key, HIDDEN)
   const literal = key.replace(/[\\^$.*+?()[\]{}|]/g, "\\$&")
   return text.replace(new RegExp(`(?<![\\p{L}\\p{N}])${literal}(?![\\p{L}\\p{N}])`, "gu"), HIDDEN)
 }

@@ -3,7 +3,7 @@
  * no error code for it, so the text is matched. A parameter about thinking is the client's own, and thinking that is missing cannot be left
  * out.
  */
-import { reasonOf } from "../base/errors.ts"
+import { errorReason } from "../base/errors.ts"
 
 const PATTERNS: readonly RegExp[] = [
   /\bsignature\b.{0,40}\bthinking\b/i, // Anthropic: Invalid `signature` in `thinking` block
@@ -14,6 +14,6 @@ const PATTERNS: readonly RegExp[] = [
 
 /** Of our own errors, those of any SDK, or the text of an answer. */
 export function refusesThinking(refusal: unknown): boolean {
-  const said = reasonOf(refusal)
+  const said = errorReason(refusal)
   return PATTERNS.some((pattern) => pattern.test(said))
 }

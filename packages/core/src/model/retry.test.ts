@@ -87,7 +87,7 @@ describe("LOOP-5 the driver", () => {
   test("each further attempt is announced", async () => {
     const waited: number[] = []
     const delay = async (ms: number) => void waited.push(ms)
-    const attempt = failing(overloaded, new ConnectionLostError({ provider, said: "terminated" }))
+    const attempt = failing(overloaded, new ConnectionLostError({ provider, providerMessage: "terminated" }))
     const events = withRetries({ provider, attempt, delay, random: () => 0 })
     expect(await collect(events)).toEqual([
       "text",

@@ -10,34 +10,34 @@ import {
   ConnectionLostError,
   EndlessAnswerError,
   ModelAbortedError,
-  PassingModelError,
   type Stall,
   StalledError,
+  TransientModelError,
 } from "./errors.ts"
-import type { AttemptWatch, ModelEvent, StreamLimits } from "./model.ts"
+import type { AttemptObserver, ModelEvent, StreamLimits } from "./model.ts"
 
 // How long a model may take and how much it may send. Without these limits a stream that stalls, or never ends, would hold a
 // conversation for ever.
 
 export const DEFAULT_LIMITS: StreamLimits = {
-  beginMs: 240_000, // a prompt of a million tokens takes the server more than a minute
+  firstTokenMs: 240_000, // a prompt of a million tokens takes the server more than a minute
   idleMs: 90_000, // the API sends a ping several times a minute
   stallMs: 300_000, // hidden thinking sends pings only
-  answerMs: 7_200_000, // the longest answer, 128,000 tokens, takes about an hour
+  responseMs: 7_200_000, // the longest answer, 128,000 tokens, takes about an hour
 }
 
 /** The limits that settings and flags give. */
-export function limitsFrom({ figures }: Pick<Flags, "figures">): StreamLimits {
+export function streamLimits({ figures }: Pick<Flags, "figures">): StreamLimits {
   return {
-    beginMs: figures["first-token-timeout"] * 1_000,
+    firstTokenMs: figures["first-token-timeout"] * 1_000,
     idleMs: figures["stream-idle"] * 1_000,
     stallMs: figures["stream-stall"] * 1_000,
-    answerMs: figures["response-timeout"] * 60_000,
+    responseMs: figures["response-timeout"] * 60_000,
   }
 }
 
 /** How much one answer may send. */
-export interface AnswerSize {
+export interface ResponseSize {
   readonly characters: number
   readonly blocks: number
   /** Bytes of the stream since its last piece of content. */
@@ -49,22 +49,22 @@ const MIN_CHARACTERS = 100_000 // servers that round a small limit up are not cu
 const MAX_CHARACTERS = 16_000_000
 const MAX_BLOCKS = 5_000
 const MAX_EMPTY_BYTES = 8 * 1024 * 1024 // a block with a fetched document can have megabytes
-const KEPT_CHARACTERS_PER_TOKEN = 4 // of an endless answer: what a full answer of ordinary text has
+const STORED_CHARACTERS_PER_TOKEN = 4 // of an endless answer: what a full answer of ordinary text has
 
-export const sizeLimit = (maxTokens: number): AnswerSize => ({
+export const sizeLimit = (maxTokens: number): ResponseSize => ({
   characters: Math.min(MAX_CHARACTERS, Math.max(MIN_CHARACTERS, maxTokens * CHARACTERS_PER_TOKEN)),
   blocks: MAX_BLOCKS,
   emptyBytes: MAX_EMPTY_BYTES,
 })
 
 /** How much of an answer that did not end is kept, in characters. More would fill the next request. */
-export const keptCharacters = (maxTokens: number): number => maxTokens * KEPT_CHARACTERS_PER_TOKEN
+export const maxStoredCharacters = (maxTokens: number): number => maxTokens * STORED_CHARACTERS_PER_TOKEN
 
 const CLOSING_MS = 5_000 // for the end of a stream whose answer is complete
-const LOOK_AGAIN_MS = 5_000 // while the reader is busy
+const RECHECK_MS = 5_000 // while the reader is busy
 
 /** What an event adds to the answer. */
-export interface Piece {
+export interface StreamChunk {
   /** Characters of text, thinking or tool input. */
   readonly characters?: number
   readonly beginsBlock?: boolean
@@ -72,24 +72,24 @@ export interface Piece {
   readonly isLast?: boolean
 }
 
-export interface WatchedStream<T> {
+export interface WatchStreamOptions<T> {
   readonly provider: string
   readonly attempts: number
   readonly maxTokens: number
   /** Starts the stream. Call `onBytes` for everything that arrives, also signs of life, where the transport shows it. */
   open(signal: AbortSignal, onBytes: (count: number) => void): Promise<AsyncIterable<T>>
   /** `undefined`: nothing new for the answer. */
-  measure(event: T): Piece | undefined
+  measure(event: T): StreamChunk | undefined
   readonly limits?: Partial<StreamLimits> | undefined
   readonly clock?: Clock | undefined
   readonly signal?: AbortSignal | undefined
 }
 
-export async function* watchedStream<T>(stream: WatchedStream<T>): AsyncGenerator<T> {
+export async function* watchStream<T>(stream: WatchStreamOptions<T>): AsyncGenerator<T> {
   const { provider, measure } = stream
   const cut = new AbortController()
   const signal = stream.signal ? AbortSignal.any([stream.signal, cut.signal]) : cut.signal
-  const watch = new Watch(stream, () => cut.abort())
+  const watch = new StreamWatch(stream, () => cut.abort())
   let isWhole = false
   try {
     const events = await unlessAborted(
@@ -99,7 +99,7 @@ export async function* watchedStream<T>(stream: WatchedStream<T>): AsyncGenerato
     if (events !== undefined) {
       for await (const event of untilAborted(events, signal)) {
         watch.take(measure(event))
-        if (watch.trouble) break
+        if (watch.failure) break
         watch.pause()
         yield event
         watch.resume()
@@ -109,21 +109,21 @@ export async function* watchedStream<T>(stream: WatchedStream<T>): AsyncGenerato
   } catch (error) {
     if (stream.signal?.aborted) throw new ModelAbortedError(provider)
     if (watch.isComplete) return // the connection broke after the last piece
-    throw watch.trouble ?? error
+    throw watch.failure ?? error
   } finally {
     watch.stop()
     if (!isWhole) cut.abort()
   }
   if (stream.signal?.aborted) throw new ModelAbortedError(provider)
-  if (watch.trouble && !watch.isComplete) throw watch.trouble
+  if (watch.failure && !watch.isComplete) throw watch.failure
 }
 
-class Watch {
-  trouble: StalledError | EndlessAnswerError | undefined
+class StreamWatch {
+  failure: StalledError | EndlessAnswerError | undefined
   isComplete = false
-  readonly #stream: Pick<WatchedStream<never>, "provider" | "attempts">
+  readonly #stream: Pick<WatchStreamOptions<never>, "provider" | "attempts">
   readonly #limits: StreamLimits
-  readonly #max: AnswerSize
+  readonly #max: ResponseSize
   readonly #clock: Clock
   readonly #onTrouble: () => void
   readonly #began: number
@@ -137,7 +137,7 @@ class Watch {
   #isPaused = false
   #cancel: () => void = () => undefined
 
-  constructor(stream: Omit<WatchedStream<never>, "open" | "measure">, onTrouble: () => void) {
+  constructor(stream: Omit<WatchStreamOptions<never>, "open" | "measure">, onTrouble: () => void) {
     this.#stream = stream
     this.#limits = { ...DEFAULT_LIMITS, ...stream.limits }
     this.#max = sizeLimit(stream.maxTokens)
@@ -154,10 +154,10 @@ class Watch {
     if (isFirst) this.#arm()
     this.#emptyBytes += bytes
     const { emptyBytes } = this.#max
-    if (this.#emptyBytes > emptyBytes) this.#endless({ what: "empty", count: this.#emptyBytes, limit: emptyBytes })
+    if (this.#emptyBytes > emptyBytes) this.#endless({ kind: "empty", count: this.#emptyBytes, limit: emptyBytes })
   }
 
-  take(piece: Piece | undefined): void {
+  take(piece: StreamChunk | undefined): void {
     const isFirst = !this.#hasBegun
     this.#hasBegun = true
     if (isFirst || piece !== undefined) this.#lastPiece = this.#now()
@@ -170,8 +170,8 @@ class Watch {
     if (isLast) this.#complete()
     const { characters: maxCharacters, blocks } = this.#max
     if (this.#characters > maxCharacters)
-      this.#endless({ what: "characters", count: this.#characters, limit: maxCharacters })
-    else if (this.#blocks > blocks) this.#endless({ what: "blocks", count: this.#blocks, limit: blocks })
+      this.#endless({ kind: "characters", count: this.#characters, limit: maxCharacters })
+    else if (this.#blocks > blocks) this.#endless({ kind: "blocks", count: this.#blocks, limit: blocks })
   }
 
   pause(): void {
@@ -197,27 +197,27 @@ class Watch {
   /** One timer for the next deadline. When it fires, later arrivals may have moved that deadline. */
   #arm(): void {
     this.#cancel()
-    const ms = this.#isPaused ? LOOK_AGAIN_MS : Math.max(0, this.#deadline().at - this.#now())
+    const ms = this.#isPaused ? RECHECK_MS : Math.max(0, this.#deadline().at - this.#now())
     this.#cancel = callAfter(this.#clock, ms, () => this.#check())
   }
 
   #check(): void {
-    const { at, trouble } = this.#deadline()
-    if (!this.#isPaused && this.#now() >= at) this.#fail(trouble())
+    const { at, failure } = this.#deadline()
+    if (!this.#isPaused && this.#now() >= at) this.#fail(failure())
     else this.#arm()
   }
 
-  #deadline(): { readonly at: number; readonly trouble: () => StalledError | EndlessAnswerError } {
-    const { beginMs, idleMs, stallMs, answerMs } = this.#limits
+  #deadline(): { readonly at: number; readonly failure: () => StalledError | EndlessAnswerError } {
+    const { firstTokenMs, idleMs, stallMs, responseMs } = this.#limits
     if (this.isComplete) return this.#stalled("idle", this.#lastPiece, CLOSING_MS)
     const waits = [
       this.#hasBegun
         ? this.#stalled("no-content", this.#lastPiece, stallMs)
-        : this.#stalled("no-answer", this.#began, beginMs),
+        : this.#stalled("no-answer", this.#began, firstTokenMs),
       ...(this.#lastByte === undefined ? [] : [this.#stalled("idle", this.#lastByte, idleMs)]),
       {
-        at: this.#began + answerMs,
-        trouble: () => this.#endlessError({ what: "time", count: answerMs, limit: answerMs }),
+        at: this.#began + responseMs,
+        trouble: () => this.#endlessError({ kind: "time", count: responseMs, limit: responseMs }),
       },
     ]
     return waits.reduce((first, next) => (next.at < first.at ? next : first))
@@ -226,7 +226,7 @@ class Watch {
   #stalled(stall: Stall, since: number, ms: number) {
     const { provider, attempts } = this.#stream
     const characters = this.#characters
-    return { at: since + ms, trouble: () => new StalledError({ stall, ms, characters }, { provider, attempts }) }
+    return { at: since + ms, failure: () => new StalledError({ stall, ms, characters }, { provider, attempts }) }
   }
 
   #endless(size: ConstructorParameters<typeof EndlessAnswerError>[0]): void {
@@ -238,8 +238,8 @@ class Watch {
     return new EndlessAnswerError(size, { provider, attempts })
   }
 
-  #fail(trouble: StalledError | EndlessAnswerError): void {
-    this.trouble ??= trouble
+  #fail(failure: StalledError | EndlessAnswerError): void {
+    this.failure ??= failure
     this.#cancel()
     this.#onTrouble()
   }
@@ -318,7 +318,7 @@ export function planRetry(
   { error, attempt, waitedMs, stalls = 0, elapsedMs = 0 }: FailedAttempt,
   { maxAttempts = MAX_ATTEMPTS, maxWaitMs = MAX_WAIT_MS, random = Math.random }: RetryOptions = {},
 ): RetryPlan {
-  if (!(error instanceof PassingModelError) || error.forbidsRetry || attempt >= maxAttempts) return GIVE_UP
+  if (!(error instanceof TransientModelError) || error.forbidsRetry || attempt >= maxAttempts) return GIVE_UP
   if (error instanceof ConnectionLostError && error.isUnreachable && attempt >= MAX_UNREACHED) return GIVE_UP
   if (stalls >= MAX_STALLS || elapsedMs >= MAX_TOTAL_MS) return GIVE_UP
   const { retryAfterMs } = error
@@ -332,11 +332,11 @@ export function planRetry(
 
 const backoff = (attempt: number) => Math.min(FIRST_DELAY_MS * 2 ** (attempt - 1), MAX_DELAY_MS)
 
-export interface RetriedWork extends RetryOptions {
+export interface RetryableWork extends RetryOptions {
   readonly provider: string
   readonly signal?: AbortSignal | undefined
   readonly clock?: Clock | undefined
-  readonly attempts?: AttemptWatch | undefined
+  readonly attempts?: AttemptObserver | undefined
   /** One attempt, counted from 1. Throws `ModelError`s. */
   attempt(number: number): AsyncIterable<ModelEvent>
 }
@@ -348,7 +348,7 @@ export async function* withRetries({
   signal,
   attempts,
   ...options
-}: RetriedWork): AsyncGenerator<ModelEvent> {
+}: RetryableWork): AsyncGenerator<ModelEvent> {
   const { delay = wait, clock = systemClock } = options
   const began = clock.now().getTime()
   let waitedMs = 0

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest"
-import { maxOutputIn, recogniseTooLong } from "./too-long-patterns.ts"
+import { matchTooLong, parseMaxOutput } from "./too-long-patterns.ts"
 
 /** Sentences as they were seen, with whose they are and the numbers in them. */
 const SEEN: readonly [
@@ -67,7 +67,7 @@ const SEEN: readonly [
 
 describe("LOOP-5 a prompt that is too long is recognised", () => {
   test.each(SEEN)("%s", (words, expected) => {
-    const { reason, ...found } = recogniseTooLong(words)!
+    const { reason, ...found } = matchTooLong(words)!
     expect(found).toEqual(expected)
     expect(reason).not.toBe("")
   })
@@ -79,7 +79,7 @@ describe("LOOP-5 a prompt that is too long is recognised", () => {
     "The maximum tokens you requested exceeds the model limit of 4096.",
     "Overloaded",
   ])("and nothing else is: %s", (words) => {
-    expect(recogniseTooLong(words)).toBeUndefined()
+    expect(matchTooLong(words)).toBeUndefined()
   })
 })
 
@@ -103,6 +103,6 @@ describe("LOOP-5 a refusal of the answer's size alone says how much output is al
     ],
     ["prompt is too long: 215000 tokens > 200000 maximum", undefined],
   ])("%s", (words, max) => {
-    expect(maxOutputIn(words)).toBe(max)
+    expect(parseMaxOutput(words)).toBe(max)
   })
 })

@@ -4,7 +4,7 @@
  * those without.
  */
 
-export interface TooLong {
+export interface TooLongMatch {
   /** Whose text it is, as far as that is clear: gateways pass on the text of others. */
   readonly provider: string
   readonly reason: string
@@ -113,19 +113,20 @@ const TOO_LONG_PATTERNS: readonly TooLongPattern[] = [
 ]
 
 /** What a provider's text says about a prompt that does not fit; `undefined` where it is about something else. */
-export function recogniseTooLong(words: string): TooLong | undefined {
+export function matchTooLong(words: string): TooLongMatch | undefined {
   for (const { provider, reason, pattern } of TOO_LONG_PATTERNS) {
     const match = pattern.exec(words)
     if (!match) continue
     const { tokens, input, output, limit, gap } = match.groups ?? {}
-    const size = tokens ?? (input !== undefined && output !== undefined ? `${count(input) + count(output)}` : undefined)
-    const room = input !== undefined && limit !== undefined ? count(limit) - count(input) : 0
+    const size =
+      tokens ?? (input !== undefined && output !== undefined ? `${parseCount(input) + parseCount(output)}` : undefined)
+    const room = input !== undefined && limit !== undefined ? parseCount(limit) - parseCount(input) : 0
     return {
       provider,
       reason,
-      ...(size === undefined ? {} : { tokens: count(size) }),
-      ...(limit === undefined ? {} : { limit: count(limit) }),
-      ...(gap === undefined ? {} : { gap: count(gap) }),
+      ...(size === undefined ? {} : { tokens: parseCount(size) }),
+      ...(limit === undefined ? {} : { limit: parseCount(limit) }),
+      ...(gap === undefined ? {} : { gap: parseCount(gap) }),
       ...(room >= MIN_OUTPUT ? { maxOutput: room } : {}),
       ...(reason === INPUT_AND_OUTPUT ? { countsOutput: true } : {}),
       ...(reason === BYTES ? { isBytes: true } : {}),
@@ -146,14 +147,14 @@ const OUTPUT_PATTERNS: readonly RegExp[] = [
 ]
 
 /** The most output that a refusal allows; `undefined` where it is about something else. */
-export function maxOutputIn(words: string): number | undefined {
-  const tooLong = recogniseTooLong(words)
+export function parseMaxOutput(words: string): number | undefined {
+  const tooLong = matchTooLong(words)
   if (tooLong) return tooLong.maxOutput
   for (const pattern of OUTPUT_PATTERNS) {
     const max = pattern.exec(words)?.groups?.most
-    if (max !== undefined && count(max) > 0) return count(max)
+    if (max !== undefined && parseCount(max) > 0) return parseCount(max)
   }
   return undefined
 }
 
-const count = (digits: string) => Number(digits.replaceAll(",", ""))
+const parseCount = (digits: string) => Number(digits.replaceAll(",", ""))

@@ -1,7 +1,7 @@
 import fc from "fast-check"
 import { describe, expect, test } from "vitest"
 import { exactInputOf, stringifyExact } from "../messages/exact-json.ts"
-import { unusableInputOf, withInputText } from "./tool-input-text.ts"
+import { getUnusableInput, withInputText } from "./tool-input-text.ts"
 
 const CALL = { type: "tool_use", id: "toolu_1", name: "Read", input: {} }
 const read = (text: string, stopReason = "tool_use") => withInputText(CALL, { text, stopReason })
@@ -11,12 +11,12 @@ describe("MSG-5 tool inputs from a stream", () => {
     const call = read('{ "n": 1.0, "2": 1e3 }')
     expect(call.input).toEqual({ n: 1, 2: 1000 })
     expect(exactInputOf(call)).toBe('{ "n": 1.0, "2": 1e3 }')
-    expect(unusableInputOf(call)).toBeUndefined()
+    expect(getUnusableInput(call)).toBeUndefined()
   })
 
   test("no text is no arguments", () => {
     expect(read("")).toEqual(CALL)
-    expect(unusableInputOf(read(" "))).toBeUndefined()
+    expect(getUnusableInput(read(" "))).toBeUndefined()
   })
 
   test.each([
@@ -29,14 +29,14 @@ describe("MSG-5 tool inputs from a stream", () => {
   ])("%s (%s) cannot be used, and says why", (text, stopReason, why) => {
     const call = read(text, stopReason)
     expect(call.input).toEqual({})
-    expect(unusableInputOf(call)?.text).toBe(text)
-    expect(unusableInputOf(call)?.why).toMatch(why)
+    expect(getUnusableInput(call)?.text).toBe(text)
+    expect(getUnusableInput(call)?.reason).toMatch(why)
   })
 
   test("the mark is not sent and survives a copy", () => {
     const call = { ...read("[1]") }
     expect(stringifyExact(call)).toBe(JSON.stringify(CALL))
-    expect(unusableInputOf(call)).toBeDefined()
+    expect(getUnusableInput(call)).toBeDefined()
   })
 
   test("whatever a model writes, the call can be sent back", () => {

@@ -13,11 +13,11 @@ export interface UnusableInput {
   /** As far as the model wrote it. */
   readonly text: string
   /** For the model. */
-  readonly why: string
+  readonly reason: string
 }
 
 /** Why a call must not run, if its input cannot be used. */
-export function unusableInputOf(call: object): UnusableInput | undefined {
+export function getUnusableInput(call: object): UnusableInput | undefined {
   return (call as { readonly [UNUSABLE]?: UnusableInput })[UNUSABLE]
 }
 
@@ -27,11 +27,11 @@ export function withInputText<T extends { readonly input: unknown }>(
   { text, stopReason }: { readonly text: string; readonly stopReason: string | null },
 ): T {
   if (text.trim() === "") return { ...call, input: {} }
-  const why = troubleWith(text, stopReason)
-  return why === undefined ? withExactInput(call, text) : { ...call, input: {}, [UNUSABLE]: { text, why } }
+  const reason = inputProblem(text, stopReason)
+  return reason === undefined ? withExactInput(call, text) : { ...call, input: {}, [UNUSABLE]: { text, reason } }
 }
 
-function troubleWith(text: string, stopReason: string | null): string | undefined {
+function inputProblem(text: string, stopReason: string | null): string | undefined {
   try {
     const input: unknown = JSON.parse(text)
     if (typeof input === "object" && input !== null && !Array.isArray(input)) return undefined

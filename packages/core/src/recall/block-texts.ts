@@ -22,7 +22,7 @@ import { RECALL_TOOL, type RecalledText } from "../tools/session/recall-source.t
 const MAX_OPEN_CALLS = 500 // more are not open at once; a call that is never answered must not stay for ever
 
 /** Attachments that say something new. The others repeat what the journal holds elsewhere, or are about the session. */
-const TELLING: ReadonlySet<Attachment["type"]> = new Set([
+const INFORMATIVE_ATTACHMENTS: ReadonlySet<Attachment["type"]> = new Set([
   "file",
   "plan_file",
   "skill_content",
@@ -45,7 +45,7 @@ export interface BlockText extends Pick<RecalledText, "kind" | "label" | "text" 
   /** False for what repeats other blocks: summaries, carried facts, what Recall itself returned. */
   readonly isSearchable: boolean
   /** Whether the person or the assistant said it: no thinking, no tools, no notes. */
-  readonly isSaid: boolean
+  readonly isDialogue: boolean
 }
 
 /** Reads entries in their order: a result gets the name of its tool from the call before it. */
@@ -67,10 +67,10 @@ export class BlockReader {
     if (entry.type === "attachment") {
       const { attachment } = entry
       const text = textOf(renderAttachment(attachment))
-      const isSearchable = TELLING.has(attachment.type)
+      const isSearchable = INFORMATIVE_ATTACHMENTS.has(attachment.type)
       return text === ""
         ? []
-        : [{ ...at, blocks: [], kind: "note", label: attachment.type, text, isSearchable, isSaid: false }]
+        : [{ ...at, blocks: [], kind: "note", label: attachment.type, text, isSearchable, isDialogue: false }]
     }
     if (entry.type !== "user" && entry.type !== "assistant") return []
     return contentOf(entry).flatMap((block, place) => {
@@ -84,7 +84,7 @@ export class BlockReader {
     if (call) {
       this.#calls.set(call.id, call.name)
       const isSearchable = call.name !== RECALL_TOOL
-      return { kind: "call", label: call.name, text: inputText(call.input), isSearchable, isSaid: false }
+      return { kind: "call", label: call.name, text: inputText(call.input), isSearchable, isDialogue: false }
     }
     const result = isToolResult(block) ? block : asServerResult(block)
     if (result) {
@@ -96,24 +96,24 @@ export class BlockReader {
         ...(tool === undefined ? {} : { label: tool }),
         text,
         isSearchable: tool !== RECALL_TOOL,
-        isSaid: false,
+        isDialogue: false,
       }
     }
     return {
       ...speakerOf(message),
-      ...(block.type === "thinking" ? { label: "thinking", isSaid: false } : {}),
+      ...(block.type === "thinking" ? { label: "thinking", isDialogue: false } : {}),
       text: plainText(block),
     }
   }
 }
 
-function speakerOf(message: Message): Pick<BlockText, "kind" | "label" | "isSearchable" | "isSaid"> {
+function speakerOf(message: Message): Pick<BlockText, "kind" | "label" | "isSearchable" | "isDialogue"> {
   if (message.type === "assistant")
-    return { kind: "assistant", isSearchable: true, isSaid: !message.isSidechain && !isSyntheticError(message) }
+    return { kind: "assistant", isSearchable: true, isDialogue: !message.isSidechain && !isSyntheticError(message) }
   if (message.type === "user" && message.isCompactSummary)
-    return { kind: "note", label: "summary", isSearchable: false, isSaid: false }
-  const isSaid = isRequest(message)
-  return { kind: isSaid ? "user" : "note", isSearchable: true, isSaid }
+    return { kind: "note", label: "summary", isSearchable: false, isDialogue: false }
+  const isDialogue = isRequest(message)
+  return { kind: isDialogue ? "user" : "note", isSearchable: true, isDialogue }
 }
 
 const resultText = (blocks: readonly Block[]): string => blocks.map(plainText).join("\n")

@@ -8,7 +8,7 @@ import { isSafeId } from "../base/clock.ts"
 import { ConversationNotFoundError } from "../base/errors.ts"
 import type { Journal, JournalAddress, Store } from "../journal/store.ts"
 import type {
-  RecalledPlace,
+  RecalledItem,
   RecalledText,
   RecallMatches,
   RecallRange,
@@ -17,29 +17,29 @@ import type {
 } from "../tools/session/recall-source.ts"
 import type { Question } from "./answer/ranking.ts"
 import {
-  type JournalAnswer,
-  type JournalPlace,
+  type JournalNamespace,
   type JournalQuestion,
   type JournalSearch,
+  type JournalSearchResult,
   journalSearchIn,
   sharedJournalSearch,
 } from "./journal-search.ts"
 import {
-  foundText,
-  messagesNamed,
-  type Named,
-  placesNamed,
-  shortened,
-  stretchNamed,
+  quoteMatch,
+  type ResolvedMessage,
+  resolveHandle,
+  resolveMessages,
+  resolveRange,
+  shortConversationId,
   textsIn,
   withoutPrefix,
-} from "./recalled-places.ts"
-import { CANDIDATES, type Embed, fusedByRank } from "./vectors/embedded-passages.ts"
+} from "./resolve-handle.ts"
+import { CANDIDATES, type EmbedFunction, fuseByRank } from "./vectors/embedded-passages.ts"
 
 /** Passages of the index that are read on both sides of a match, to show all of its block: about 12,000 tokens. */
 const AROUND_MATCH = 40
 /** A search does not wait longer for other conversations to be indexed. */
-const PATIENCE_MS = 10_000
+const MAX_WAIT_MS = 10_000
 
 const LATE = "Some conversations are not indexed yet. Search again to include them."
 const LATE_HERE = "The newest part of this conversation is not indexed yet. Search again to include it."
@@ -54,18 +54,18 @@ interface ConversationRecallOptions {
   /** Whether it may look into other conversations in its place of the store: they have the same owner. */
   readonly isShared: boolean
   /** The places of the store with conversations of the same project and owner. */
-  readonly places: () => Promise<readonly string[]>
+  readonly namespaces: () => Promise<readonly string[]>
   readonly estimate: (text: string) => number
   /** Searches beside our own search. */
-  readonly embed?: Embed | undefined
+  readonly embed?: EmbedFunction | undefined
   /** What "last week" in a question is counted from. Default: the system's clock. */
   readonly now?: () => Date
 }
 
-type Matches = Pick<JournalAnswer, "found" | "more"> & Pick<RecallMatches, "gap">
+type Matches = Pick<JournalSearchResult, "found" | "more"> & Pick<RecallMatches, "gap">
 
 /** How the asked places are named among each other. */
-const keyOf = ({ project, under }: JournalPlace): string => JSON.stringify([project, under])
+const namespaceKey = ({ project, under }: JournalNamespace): string => JSON.stringify([project, under])
 
 export class ConversationRecall implements RecallSource {
   readonly #options: ConversationRecallOptions
@@ -73,7 +73,7 @@ export class ConversationRecall implements RecallSource {
   #closed = false
   /** Why the embedding function failed first. It is said once. */
   #failure: string | undefined
-  #isFailureSaid = false
+  #isFailureReported = false
 
   constructor(options: ConversationRecallOptions) {
     this.#options = options
@@ -88,28 +88,28 @@ export class ConversationRecall implements RecallSource {
   }
 
   /** What a handle names, newest first. */
-  async find(handle: string): Promise<readonly Named[]> {
-    return (await this.#within(handle, ({ journal }) => messagesNamed(journal, withoutPrefix(handle)))) ?? []
+  async find(handle: string): Promise<readonly ResolvedMessage[]> {
+    return (await this.#within(handle, ({ journal }) => resolveMessages(journal, withoutPrefix(handle)))) ?? []
   }
 
-  async named(handle: string): Promise<readonly RecalledPlace[]> {
-    return (await this.#within(handle, (where) => placesNamed(where, handle))) ?? []
+  async findByHandle(handle: string): Promise<readonly RecalledItem[]> {
+    return (await this.#within(handle, (where) => resolveHandle(where, handle))) ?? []
   }
 
   async range({ from, to, ...filter }: RecallRange): Promise<AsyncIterable<RecalledText> | undefined> {
     const ends = to === undefined ? { from } : { from, to }
     const found = await this.#within(from, async ({ journal, prefix }) => {
-      const stretch = await stretchNamed(journal, ends)
-      return stretch && { prefix, stretch }
+      const range = await resolveRange(journal, ends)
+      return range && { prefix, stretch: range }
     })
     if (!found) return undefined
-    const { prefix, stretch } = found
+    const { prefix, stretch: range } = found
     const open = () => this.#open(prefix)
     return (async function* () {
       const opened = await open()
       if (!opened) return
       try {
-        yield* textsIn({ journal: opened.journal, prefix }, { ...stretch, filter })
+        yield* textsIn({ journal: opened.journal, prefix }, { ...range, filter })
       } finally {
         await opened.release()
       }
@@ -118,14 +118,16 @@ export class ConversationRecall implements RecallSource {
 
   async search(search: RecallSearch): Promise<RecallMatches> {
     const { journal } = this.#options
-    const { in: wanted, ...asked } = search
+    const { in: requested, ...asked } = search
     const question = { ...asked, now: this.#options.now?.() ?? new Date() }
-    const where = this.#isAlone ? "conversation" : wanted
+    const where = this.#isAlone ? "conversation" : requested
     const { found, more, gap } = await this.#searchIndexes(question, where)
-    const narrowed = where === wanted ? undefined : this.#isSubAgent ? ONLY_OWN : ONLY_THIS
+    const narrowed = where === requested ? undefined : this.#isSubAgent ? ONLY_OWN : ONLY_THIS
     const gaps = [gap, narrowed].filter((each) => each !== undefined)
     return {
-      found: found.map((one) => foundText(one, one.source === journal.address.id ? "" : shortened(one.source))),
+      found: found.map((one) =>
+        quoteMatch(one, one.source === journal.address.id ? "" : shortConversationId(one.source)),
+      ),
       more,
       ...(gaps.length === 0 ? {} : { gap: gaps.join(" ") }),
     }
@@ -153,14 +155,14 @@ export class ConversationRecall implements RecallSource {
     const started = performance.now()
     let isLate = false
     const late = () => {
-      isLate ||= performance.now() - started > PATIENCE_MS
+      isLate ||= performance.now() - started > MAX_WAIT_MS
       return isLate
     }
-    const places = isHere ? [journal.address] : await this.#beside()
+    const namespaces = isHere ? [journal.address] : await this.#searchableNamespaces()
     const ours = { ...asked, limit: this.#options.embed ? Math.max(asked.limit, CANDIDATES) : asked.limit }
     const answers = await Promise.all(
-      places.map(async (place) => {
-        const search = this.#index(place)
+      namespaces.map(async (namespace) => {
+        const search = this.#index(namespace)
         const { answer, of } = await search.search(ours, { isLate: late })
         return { of, answer: { ...answer, found: await this.#withNearest(answer.found, search, asked) } }
       }),
@@ -168,8 +170,8 @@ export class ConversationRecall implements RecallSource {
     const all = answers.flatMap(({ answer }) => answer.found)
     const found = all.sort((a, b) => b.score - a.score).slice(0, question.limit)
     const isLocked = answers.some(({ of }) => of === "stand-in")
-    const failed = this.#failure === undefined || this.#isFailureSaid ? [] : [`${FAILED} ${this.#failure}.`]
-    this.#isFailureSaid ||= failed.length > 0
+    const failed = this.#failure === undefined || this.#isFailureReported ? [] : [`${FAILED} ${this.#failure}.`]
+    this.#isFailureReported ||= failed.length > 0
     const gaps = [...(isLocked ? [LOCKED] : []), ...(isLate ? [isHere ? LATE_HERE : LATE] : []), ...failed]
     return {
       found,
@@ -183,7 +185,7 @@ export class ConversationRecall implements RecallSource {
     const { embed } = this.#options
     if (!embed) return found
     try {
-      return fusedByRank([found, await search.nearest(embed, question)])
+      return fuseByRank([found, await search.nearest(embed, question)])
     } catch (error) {
       if (this.#closed) throw error
       this.#failure ??= error instanceof Error ? error.message : String(error)
@@ -192,21 +194,21 @@ export class ConversationRecall implements RecallSource {
   }
 
   /** The place of this conversation, then those of others that it may look into. */
-  async #beside(): Promise<readonly JournalPlace[]> {
+  async #searchableNamespaces(): Promise<readonly JournalNamespace[]> {
     const { project, under } = this.#options.journal.address
-    const own: JournalPlace = under === undefined ? { project } : { project, under }
-    const others = (await this.#options.places()).map((name): JournalPlace => ({ project: name }))
-    return [...new Map([own, ...others].map((place) => [keyOf(place), place])).values()]
+    const own: JournalNamespace = under === undefined ? { project } : { project, under }
+    const others = (await this.#options.namespaces()).map((name): JournalNamespace => ({ project: name }))
+    return [...new Map([own, ...others].map((place) => [namespaceKey(place), place])).values()]
   }
 
-  #index(place: JournalPlace): JournalSearch {
+  #index(namespace: JournalNamespace): JournalSearch {
     const { journal, store, isShared } = this.#options
     // the agents of one conversation have a place of their own; conversations without an owner are beside each other
     const isWhole = isShared || this.#isSubAgent
-    const key = keyOf(place)
+    const key = namespaceKey(namespace)
     const search =
       this.#searches.get(key) ??
-      (isWhole ? sharedJournalSearch(store, place) : ownJournalSearch(store, journal.address))
+      (isWhole ? sharedJournalSearch(store, namespace) : ownJournalSearch(store, journal.address))
     this.#searches.set(key, search)
     return search.value
   }
@@ -231,8 +233,8 @@ export class ConversationRecall implements RecallSource {
     const { project, id } = journal.address
     if (prefix === "" || prefix === id) return { journal, release: async () => undefined }
     if (!isSafeId(prefix)) return undefined
-    const beside = this.#isAlone ? [] : await this.#beside()
-    const addresses = [{ project, under: id }, ...beside].map((place) => ({ ...place, id: prefix }))
+    const others = this.#isAlone ? [] : await this.#searchableNamespaces()
+    const addresses = [{ project, under: id }, ...others].map((place) => ({ ...place, id: prefix }))
     const isKept = await store.has(addresses)
     for (const address of addresses.filter((_, at) => isKept[at])) {
       try {
@@ -242,14 +244,14 @@ export class ConversationRecall implements RecallSource {
         if (!(error instanceof ConversationNotFoundError)) throw error // it was deleted since
       }
     }
-    const whole = isShortened(prefix) ? await this.#beginningWith(prefix, beside) : undefined
-    return whole === undefined ? undefined : this.#open(whole)
+    const fullId = isShortId(prefix) ? await this.#newestWithPrefix(prefix, others) : undefined
+    return fullId === undefined ? undefined : this.#open(fullId)
   }
 
   /** The id of the newest conversation that begins like this, of the first place that has one. */
-  async #beginningWith(prefix: string, places: readonly JournalPlace[]): Promise<string | undefined> {
+  async #newestWithPrefix(prefix: string, namespaces: readonly JournalNamespace[]): Promise<string | undefined> {
     const listed = await Promise.all(
-      places.map(({ project, under }) =>
+      namespaces.map(({ project, under }) =>
         this.#options.store.list(project, { isBare: true, ...(under === undefined ? {} : { under }) }),
       ),
     )
@@ -257,9 +259,9 @@ export class ConversationRecall implements RecallSource {
   }
 }
 
-function ownJournalSearch(store: Store, { id, ...place }: JournalAddress) {
-  const value = journalSearchIn(store, place, id)
+function ownJournalSearch(store: Store, { id, ...namespace }: JournalAddress) {
+  const value = journalSearchIn(store, namespace, id)
   return { value, close: () => value.close() }
 }
 
-const isShortened = (prefix: string) => /^[0-9a-f]{8}$/.test(prefix)
+const isShortId = (prefix: string) => /^[0-9a-f]{8}$/.test(prefix)

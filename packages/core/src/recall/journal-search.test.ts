@@ -67,7 +67,7 @@ test("BEY-5 a search in what was said finds no thinking, tools or internal messa
       .user("walrus reminder", { isMeta: true }).messages,
   )
   const index = open()
-  expect((await index.search({ text: "walrus", now: NOW, isSaid: true })).answer.found).toEqual([])
+  expect((await index.search({ text: "walrus", now: NOW, isDialogue: true })).answer.found).toEqual([])
   expect((await texts(index, "walrus")).toSorted()).toEqual([
     "file_path: walrus",
     "pondering walrus",

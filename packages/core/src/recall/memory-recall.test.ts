@@ -1,5 +1,5 @@
 import { expect, onTestFinished, test } from "vitest"
-import type { Found } from "./answer/choose.ts"
+import type { PassageMatch } from "./answer/choose.ts"
 import { MemoryRecall, type MemoryRecallOptions, type RecallableMemory, type RecallQuestion } from "./memory-recall.ts"
 
 const NOW = new Date("2026-03-10T12:00:00Z")
@@ -18,8 +18,15 @@ function memory(file: string, body: string, more: Partial<RecallableMemory> = {}
   }
 }
 
-const passage = (conversation: string, message: string, coverage = 1): Found => ({
-  ...{ source: conversation, uuid: message, coverage, kind: "user", isSaid: true, time: "2026-02-10T12:00:00.000Z" },
+const passage = (conversation: string, message: string, coverage = 1): PassageMatch => ({
+  ...{
+    source: conversation,
+    uuid: message,
+    coverage,
+    kind: "user",
+    isDialogue: true,
+    time: "2026-02-10T12:00:00.000Z",
+  },
   ...{ blocks: "0", start: 0, length: 10, at: 0, text: `text of ${message}`, score: 1, words: ["staging", "port"] },
 })
 
@@ -29,7 +36,7 @@ const BANK = [
   ...Array.from({ length: 8 }, (_, at) => memory(`retry-${at}.md`, `Retry ${at} of the upload queue.`)),
 ]
 
-function recallIn({ memories = BANK, passages = [] as readonly Found[] }) {
+function recallIn({ memories = BANK, passages = [] as readonly PassageMatch[] }) {
   const options: MemoryRecallOptions<RecallableMemory> = {
     bank: { all: async () => memories },
     journals: {

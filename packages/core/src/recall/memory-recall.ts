@@ -2,11 +2,11 @@
  * Chooses what to attach to a person's message: memories and a few passages of past conversations. Works offline. Chooses nothing where
  * nothing fits. The caller attaches the choice and excludes it from then on.
  */
-import type { Found, SearchAnswer } from "./answer/choose.ts"
-import type { Holding, Question } from "./answer/ranking.ts"
-import { doubtOf } from "./doubt.ts"
+import type { PassageMatch, PassageSearchResult } from "./answer/choose.ts"
+import type { MembershipTest, Question } from "./answer/ranking.ts"
 import { MemorySearch, type SearchableMemory } from "./memory-search.ts"
 import { isExactName, questionTerms } from "./passages/passage-terms.ts"
+import { possibleConflict } from "./possible-conflict.ts"
 
 const DEFAULT_LIMIT = 5
 /** Passages are there to fill a gap. One has its place beside memories: what waits for an extraction is in passages alone. */
@@ -35,7 +35,7 @@ export interface MemoryRecallOptions<M extends RecallableMemory> {
   /** A file for the index of memories. Default: in memory. */
   readonly index?: string
   readonly bank?: { all(): Promise<readonly M[]> }
-  readonly journals?: { search(question: Question): Promise<Pick<SearchAnswer, "found" | "isFitting">> }
+  readonly journals?: { search(question: Question): Promise<Pick<PassageSearchResult, "found" | "isFitting">> }
 }
 
 export interface RecallQuestion {
@@ -52,7 +52,7 @@ export interface RecallQuestion {
     /** Conversations, such as the current one: neither what was said in them nor memories that come from them. */
     readonly conversations?: ReadonlySet<string>
     /** Uuids of messages already attached. */
-    readonly messages?: Holding
+    readonly messages?: MembershipTest
   }
 }
 
@@ -60,21 +60,21 @@ export interface RecallableMemory extends SearchableMemory {
   readonly source?: { readonly conversation?: string; readonly message?: string }
 }
 
-interface Choice {
+interface RecallChoice {
   /** The words of the message that matched. */
   readonly words: readonly string[]
   /** Days since the memory was confirmed, or since the message was written. */
   readonly ageDays: number
 }
 
-export type Recalled<M extends RecallableMemory> =
-  | (Choice & {
+export type RecalledMatch<M extends RecallableMemory> =
+  | (RecallChoice & {
       readonly kind: "memory"
       readonly memory: M
       /** A later memory that may say otherwise. */
       readonly doubtedBy?: M
     })
-  | (Choice & { readonly kind: "conversation"; readonly passage: Found })
+  | (RecallChoice & { readonly kind: "conversation"; readonly passage: PassageMatch })
 
 /** Keeps the index of memories between two messages, so that a message costs what changed. */
 export class MemoryRecall<M extends RecallableMemory> {
@@ -86,8 +86,12 @@ export class MemoryRecall<M extends RecallableMemory> {
     this.#search = new MemorySearch<M>([], options.index)
   }
 
-  async recall({ limit = DEFAULT_LIMIT, exclude = {}, ...question }: RecallQuestion): Promise<readonly Recalled<M>[]> {
-    if (!isTelling(question.text)) return []
+  async recall({
+    limit = DEFAULT_LIMIT,
+    exclude = {},
+    ...question
+  }: RecallQuestion): Promise<readonly RecalledMatch<M>[]> {
+    if (!isSpecific(question.text)) return []
     const all = (await this.#options.bank?.all()) ?? []
     this.#search.update(all, MAX_INDEXED)
     const memories = this.#search
@@ -96,20 +100,20 @@ export class MemoryRecall<M extends RecallableMemory> {
         ({ memory, words, coverage }) =>
           (isAbout(words) || coverage >= MIN_MEMORY_COVERAGE) &&
           !exclude.memories?.has(memory.file) &&
-          !isFrom(memory, exclude),
+          !isFromConversation(memory, exclude),
       )
       .slice(0, limit)
       .map(({ memory, words }) => {
-        const doubtedBy = doubtOf(memory, (file) => this.#search.get(file))
+        const doubtedBy = possibleConflict(memory, (file) => this.#search.get(file))
         return {
           ...{ kind: "memory" as const, memory, words, ageDays: daysSince(memory.confirmed, question.now) },
           ...(doubtedBy ? { doubtedBy } : {}),
         }
       })
     const retired = [...this.#search.retired].flatMap((file) => this.#search.get(file) ?? [])
-    const known = messagesOf([...retired, ...memories.map(({ memory }) => memory)])
-    const places = Math.min(MAX_PASSAGES, Math.max(limit > 1 ? OWN_PASSAGES : 0, limit - memories.length))
-    const passages = await this.#passages(question, places, {
+    const known = sourceMessages([...retired, ...memories.map(({ memory }) => memory)])
+    const maxPassages = Math.min(MAX_PASSAGES, Math.max(limit > 1 ? OWN_PASSAGES : 0, limit - memories.length))
+    const passages = await this.#passages(question, maxPassages, {
       conversations: exclude.conversations ?? new Set(),
       messages: { has: (uuid) => known.has(uuid) || exclude.messages?.has(uuid) === true },
     })
@@ -123,20 +127,20 @@ export class MemoryRecall<M extends RecallableMemory> {
   /** At most one passage of each conversation. */
   async #passages(
     question: Question,
-    places: number,
-    exclude: { readonly conversations: ReadonlySet<string>; readonly messages: Holding },
-  ): Promise<readonly Recalled<M>[]> {
+    max: number,
+    exclude: { readonly conversations: ReadonlySet<string>; readonly messages: MembershipTest },
+  ): Promise<readonly RecalledMatch<M>[]> {
     const { journals } = this.#options
-    if (!journals || places <= 0) return []
+    if (!journals || max <= 0) return []
     const { found, isFitting } = await journals.search({
-      ...{ ...question, isSaid: true, limit: PASSAGES_LOOKED_AT },
+      ...{ ...question, isDialogue: true, limit: PASSAGES_LOOKED_AT },
       ...{ isOnePerSource: true, minCoverage: MIN_PASSAGE_COVERAGE },
       exclude: { sources: exclude.conversations, messages: exclude.messages },
     })
     const fitting = isFitting
       ? found.filter(({ coverage, words }) => coverage >= MIN_PASSAGE_COVERAGE && isAbout(words))
       : []
-    return [...Map.groupBy(fitting, ({ source }) => source).values()].slice(0, places).map(([passage]) => ({
+    return [...Map.groupBy(fitting, ({ source }) => source).values()].slice(0, max).map(([passage]) => ({
       kind: "conversation",
       passage: passage!,
       words: passage!.words,
@@ -146,7 +150,7 @@ export class MemoryRecall<M extends RecallableMemory> {
 }
 
 /** Small talk is about nothing: "thanks!", "continue". A pair of characters is no word yet, so scripts without spaces need more of them. */
-function isTelling(text: string): boolean {
+function isSpecific(text: string): boolean {
   return isAbout([...new Set(questionTerms(text).map(({ word }) => word))])
 }
 
@@ -154,12 +158,15 @@ const isAbout = (words: readonly string[]) =>
   words.filter((word) => !SMALL_TALK.has(word)).length >= MIN_WORDS || words.some(isExactName)
 
 /** Messages that memories come from: a replaced fact must not return through its conversation, nor a chosen one twice. */
-function messagesOf(memories: readonly RecallableMemory[]): ReadonlySet<string> {
+function sourceMessages(memories: readonly RecallableMemory[]): ReadonlySet<string> {
   return new Set(memories.flatMap(({ source }) => source?.message ?? []))
 }
 
 /** What was said in a conversation is in its own messages. */
-const isFrom = ({ source }: RecallableMemory, { conversations, messages }: NonNullable<RecallQuestion["exclude"]>) =>
+const isFromConversation = (
+  { source }: RecallableMemory,
+  { conversations, messages }: NonNullable<RecallQuestion["exclude"]>,
+) =>
   (source?.conversation !== undefined && conversations?.has(source.conversation)) ||
   (source?.message !== undefined && messages?.has(source.message))
 

@@ -9,7 +9,7 @@ import { FILE_MODE } from "../journal/file/layout.ts"
 import type { Question } from "./answer/ranking.ts"
 import { isDamage, isFromSqlite, removeDatabase } from "./index/index-file.ts"
 import { PassageIndex } from "./index/passage-index.ts"
-import { type Passage, partsOf } from "./passages/passage.ts"
+import { type Passage, splitText } from "./passages/passage.ts"
 
 /** What search needs to know about a memory. */
 export interface SearchableMemory {
@@ -47,16 +47,16 @@ const TYPE_PRIOR: Readonly<Record<string, number>> = { feedback: 1.15, user: 1.1
 const CONCLUDED_PRIOR = 0.9 // the agent's own conclusion, not seen or said
 const DEFAULT_LIMIT = 5
 /** Passages of memories. Replaced ones, and those that are in view already, are left out of them. */
-const MAX_LOOKED_AT = 100
+const MAX_CANDIDATES = 100
 const SLICE = 20 // memories that are indexed at once in the background: about 5 ms
 
 export class MemorySearch<M extends SearchableMemory> {
-  readonly #kept: KeptIndex
+  readonly #index: PersistentIndex
   /** As they were given: the same list again has nothing new. */
-  #given: readonly M[] | undefined
+  #latest: readonly M[] | undefined
   #memories: ReadonlyMap<string, M> = new Map()
   /** Files to index. */
-  #waiting: string[] = []
+  #pending: string[] = []
   /** The index that has the memories, apart from those that wait. */
   #filled: PassageIndex | undefined
   #later: NodeJS.Immediate | undefined
@@ -64,7 +64,7 @@ export class MemorySearch<M extends SearchableMemory> {
 
   /** `path`: a file for the index, so that the next process has it. Default: in memory. */
   constructor(memories: readonly M[] = [], path?: string) {
-    this.#kept = new KeptIndex(path)
+    this.#index = new PersistentIndex(path)
     if (memories.length > 0) this.update(memories) // with none, all that the file has would leave it
   }
 
@@ -75,39 +75,39 @@ export class MemorySearch<M extends SearchableMemory> {
   update(memories: readonly M[], max = Number.POSITIVE_INFINITY): void {
     const before = this.#memories
     const isSame =
-      memories === this.#given ||
+      memories === this.#latest ||
       (memories.length === before.size && memories.every((memory) => before.get(memory.file) === memory))
-    this.#given = memories
+    this.#latest = memories
     if (!isSame) {
       this.#memories = new Map(memories.map((memory) => [memory.file, memory]))
-      this.#successors = successorsOf(memories)
+      this.#successors = findSuccessors(memories)
       this.#filled = undefined
     }
-    this.#kept.ask((index) => this.#fill(index, max))
+    this.#index.ask((index) => this.#fill(index, max))
     this.#indexLater()
   }
 
   #fill(index: PassageIndex, max: number): void {
     if (this.#filled !== index) {
-      const known = index.marks()
+      const known = index.positions()
       for (const file of [...known.keys()]) if (!this.#memories.has(file)) index.remove(file)
-      const changed = [...this.#memories.values()].filter((memory) => known.get(memory.file) !== markOf(memory))
-      this.#waiting = changed.sort((a, b) => compare(b.confirmed, a.confirmed)).map(({ file }) => file)
+      const changed = [...this.#memories.values()].filter((memory) => known.get(memory.file) !== fingerprint(memory))
+      this.#pending = changed.sort((a, b) => compare(b.confirmed, a.confirmed)).map(({ file }) => file)
       this.#filled = index
     }
-    const next = this.#waiting.splice(0, max).flatMap((file) => this.#memories.get(file) ?? [])
+    const next = this.#pending.splice(0, max).flatMap((file) => this.#memories.get(file) ?? [])
     if (next.length === 0) return
     index.replace(
-      new Map(next.map((memory) => [memory.file, passagesOf(memory)])),
-      new Map(next.map((memory) => [memory.file, markOf(memory)])),
+      new Map(next.map((memory) => [memory.file, memoryPassages(memory)])),
+      new Map(next.map((memory) => [memory.file, fingerprint(memory)])),
     )
   }
 
   #indexLater(): void {
-    if (this.#waiting.length === 0 || this.#later) return
+    if (this.#pending.length === 0 || this.#later) return
     this.#later = setImmediate(() => {
       this.#later = undefined
-      this.#kept.ask((index) => this.#fill(index, SLICE))
+      this.#index.ask((index) => this.#fill(index, SLICE))
       this.#indexLater()
     })
     this.#later.unref()
@@ -115,11 +115,11 @@ export class MemorySearch<M extends SearchableMemory> {
 
   search(asked: MemoryQuestion): readonly FoundMemory<M>[] {
     const { includeRetired = false, mustFit = false, limit = DEFAULT_LIMIT, ...question } = asked
-    const { chosen, isFitting } = this.#kept.ask((index) => {
+    const { chosen, isFitting } = this.#index.ask((index) => {
       if (this.#filled !== index) this.#fill(index, SLICE) // someone removed the file since
       return index.choose({
         ...question,
-        ...{ limit: MAX_LOOKED_AT, isDistinct: false },
+        ...{ limit: MAX_CANDIDATES, isDistinct: false },
         // one that another process has indexed and this one has not read is not offered
         prior: (source) => priorOf(this.#memories.get(source)),
       })
@@ -152,7 +152,7 @@ export class MemorySearch<M extends SearchableMemory> {
 
   close(): void {
     clearImmediate(this.#later)
-    this.#kept.close()
+    this.#index.close()
   }
 
   /** The newest memory in a chain of replacements. None if it was deleted. */
@@ -170,7 +170,7 @@ export class MemorySearch<M extends SearchableMemory> {
 }
 
 /** Both directions count, since people edit these files. Links that would form a circle are left out. */
-function successorsOf(memories: readonly SearchableMemory[]): ReadonlyMap<string, string> {
+function findSuccessors(memories: readonly SearchableMemory[]): ReadonlyMap<string, string> {
   const successors = new Map<string, string>()
   const leadsTo = (from: string, to: string): boolean => {
     for (let at: string | undefined = from; at !== undefined; at = successors.get(at)) if (at === to) return true
@@ -187,26 +187,26 @@ function successorsOf(memories: readonly SearchableMemory[]): ReadonlyMap<string
   return successors
 }
 
-const marks = new WeakMap<SearchableMemory, string>()
+const fingerprints = new WeakMap<SearchableMemory, string>()
 
 /** Differs where what is indexed differs. */
-function markOf(memory: SearchableMemory): string {
-  const known = marks.get(memory)
+function fingerprint(memory: SearchableMemory): string {
+  const known = fingerprints.get(memory)
   if (known !== undefined) return known
   const { name, description, confirmed, body } = memory
-  const mark = hash("sha1", JSON.stringify([name, description, confirmed, body]), "base64")
-  marks.set(memory, mark)
-  return mark
+  const computed = hash("sha1", JSON.stringify([name, description, confirmed, body]), "base64")
+  fingerprints.set(memory, computed)
+  return computed
 }
 
 const priorOf = (memory: SearchableMemory | undefined) =>
   memory ? (TYPE_PRIOR[memory.type] ?? 1) * (memory.basis === "concluded" ? CONCLUDED_PRIOR : 1) : 0
 
 /** A memory is what a person wants to keep, so it counts as theirs. */
-function passagesOf({ file, name, description, confirmed, body }: SearchableMemory): readonly Passage[] {
-  const parts = partsOf(body)
+function memoryPassages({ file, name, description, confirmed, body }: SearchableMemory): readonly Passage[] {
+  const parts = splitText(body)
   return (parts.length > 0 ? parts : [{ start: 0, end: 0 }]).map(({ start, end }) => ({
-    ...{ uuid: file, blocks: "", kind: "user", isSaid: true, time: confirmed },
+    ...{ uuid: file, blocks: "", kind: "user", isDialogue: true, time: confirmed },
     label: `${name.replaceAll("-", " ")} ${description}`,
     ...{ start, length: body.length, text: body.slice(start, end) },
   }))
@@ -220,7 +220,7 @@ const IN_MEMORY = ":memory:"
  * An index in a file that others may use, remove or damage. It holds nothing that cannot be built again: a damaged one is removed, and
  * where a file cannot be used, an index in memory takes its place.
  */
-export class KeptIndex {
+export class PersistentIndex {
   #path: string
   #inode: number | undefined
   #index: PassageIndex | undefined
@@ -233,13 +233,13 @@ export class KeptIndex {
   /** It may be another index than the one before, and empty. */
   ask<T>(question: (index: PassageIndex) => T): T {
     try {
-      return this.#asked(question)
+      return this.#query(question)
     } catch (error) {
       if (this.#path === IN_MEMORY || !(isFromSqlite(error) || (error as NodeJS.ErrnoException).code)) throw error
       this.close()
       if (isFromSqlite(error) && isDamage(error)) removeDatabase(this.#path)
       else this.#path = IN_MEMORY
-      return this.#asked(question)
+      return this.#query(question)
     }
   }
 
@@ -248,7 +248,7 @@ export class KeptIndex {
     this.#index = undefined
   }
 
-  #asked<T>(question: (index: PassageIndex) => T): T {
+  #query<T>(question: (index: PassageIndex) => T): T {
     if (this.#path !== IN_MEMORY && this.#index && inodeOf(this.#path) !== this.#inode) this.close()
     this.#index ??= this.#opened()
     return question(this.#index)

@@ -4,15 +4,15 @@
  */
 import { readdir, realpath, stat } from "node:fs/promises"
 import { join, relative, sep } from "node:path"
-import { reasonOf } from "../base/errors.ts"
+import { errorReason } from "../base/errors.ts"
 import { isMissing, PlainFileError, readPlainFile, realPath } from "../base/files.ts"
 import { repositoryRoot } from "../base/git.ts"
-import { escaped } from "../base/text.ts"
+import { escapeInvisible } from "../base/text.ts"
 
 const MAX_BYTES = 128 * 1024 // instructions of one agent, not a book
 const MAX_FILES = 100 // in one directory with its subfolders: each is listed in the first request
 const MAX_ENTRIES = 2_000 // looked at in one directory with its subfolders
-const DEEPEST = 4 // folders below the directory of agents
+const MAX_DEPTH = 4 // folders below the directory of agents
 const MAX_PROBLEMS = 20 // named for one directory
 
 export interface AgentFile {
@@ -30,7 +30,7 @@ export interface AgentFiles {
   readonly problems: readonly string[]
 }
 
-export interface AgentPlaces {
+export interface AgentFileLocations {
   /** The root directory of Strata. */
   readonly root: string
   /** The home directory of the person. */
@@ -42,49 +42,49 @@ export interface AgentPlaces {
 /** Strata's own folder, and the one that people have for Claude Code. */
 const FOLDERS = [".strata", ".claude"] as const
 export type FileKind = "agent" | "command"
-const folderOf = (kind: FileKind): string => `${kind}s`
+const folderName = (kind: FileKind): string => `${kind}s`
 
-const homeFolders = ({ root, home }: Pick<AgentPlaces, "root" | "home">, kind: FileKind): readonly string[] => [
-  join(root, folderOf(kind)),
-  ...(home ? [join(home, ".claude", folderOf(kind))] : []),
+const homeFolders = ({ root, home }: Pick<AgentFileLocations, "root" | "home">, kind: FileKind): readonly string[] => [
+  join(root, folderName(kind)),
+  ...(home ? [join(home, ".claude", folderName(kind))] : []),
 ]
 
 /** What the person has for all projects. */
 export async function homeAgentFiles(
-  places: Pick<AgentPlaces, "root" | "home">,
+  places: Pick<AgentFileLocations, "root" | "home">,
   kind: FileKind = "agent",
 ): Promise<AgentFiles> {
-  return joined(await Promise.all(homeFolders(places, kind).map((directory) => filesIn(directory, { kind }))))
+  return joinFiles(await Promise.all(homeFolders(places, kind).map((directory) => readFolder(directory, { kind }))))
 }
 
 /** What the project brings: at its directory first, then at the root of its repository. Folders of the person are not the project's. */
-export async function projectAgentFiles(places: AgentPlaces, kind: FileKind = "agent"): Promise<AgentFiles> {
+export async function projectAgentFiles(places: AgentFileLocations, kind: FileKind = "agent"): Promise<AgentFiles> {
   const { cwd, home } = places
   const project = repositoryRoot(cwd, { home })
-  const own = homeFolders(places, kind).map(followed)
+  const own = homeFolders(places, kind).map(resolveLinks)
   const wanted = [...new Set([cwd, project])].flatMap((directory) =>
-    FOLDERS.map((folder) => join(directory, folder, folderOf(kind))),
+    FOLDERS.map((folder) => join(directory, folder, folderName(kind))),
   )
   const seen = new Set(own)
   const found: AgentFiles[] = []
   for (const directory of wanted) {
     if (isMissing(directory)) continue
-    const real = followed(directory)
+    const real = resolveLinks(directory)
     if (seen.has(real)) continue
     seen.add(real)
-    found.push(await filesIn(directory, { kind, inProject: { project, cwd } }))
+    found.push(await readFolder(directory, { kind, inProject: { project, cwd } }))
   }
-  return joined(found)
+  return joinFiles(found)
 }
 
-const followed = (path: string): string => realPath(path) ?? path
+const resolveLinks = (path: string): string => realPath(path) ?? path
 
-const joined = (parts: readonly AgentFiles[]): AgentFiles => ({
+const joinFiles = (parts: readonly AgentFiles[]): AgentFiles => ({
   files: parts.flatMap(({ files }) => files),
   problems: parts.flatMap(({ problems }) => problems),
 })
 
-interface InProject {
+interface ProjectBounds {
   /** Nothing outside of it is read. */
   readonly project: string
   readonly cwd: string
@@ -92,11 +92,11 @@ interface InProject {
 
 interface FolderOptions {
   readonly kind: FileKind
-  readonly inProject?: InProject
+  readonly inProject?: ProjectBounds
 }
 
-async function filesIn(directory: string, { kind, inProject }: FolderOptions): Promise<AgentFiles> {
-  const real = inProject && { inProject: { ...inProject, project: followed(inProject.project) } }
+async function readFolder(directory: string, { kind, inProject }: FolderOptions): Promise<AgentFiles> {
+  const real = inProject && { inProject: { ...inProject, project: resolveLinks(inProject.project) } }
   const folder = new AgentFolder(directory, { kind, ...real })
   await folder.read()
   return folder
@@ -106,7 +106,7 @@ class AgentFolder implements AgentFiles {
   readonly files: AgentFile[] = []
   readonly problems: string[] = []
   readonly #directory: string
-  readonly #inProject: InProject | undefined
+  readonly #inProject: ProjectBounds | undefined
   readonly #kind: FileKind
   #entries = 0
   #isCut = false
@@ -127,7 +127,7 @@ class AgentFolder implements AgentFiles {
     } catch (error) {
       const { code } = error as NodeJS.ErrnoException
       if (code !== "ENOENT" && code !== "ENOTDIR")
-        this.problems.push(`The ${this.#kind}s in ${name} cannot be read (${reasonOf(error)}).`)
+        this.problems.push(`The ${this.#kind}s in ${name} cannot be read (${errorReason(error)}).`)
     }
     if (this.#isCut)
       this.problems.push(`Of the ${this.#kind}s in ${name}, only the first ${this.files.length} files count.`)
@@ -143,7 +143,10 @@ class AgentFolder implements AgentFiles {
       try {
         await this.#entry(path, depth)
       } catch (error) {
-        this.#refuse(path, error instanceof BadFile ? error.message : `it cannot be read (${reasonOf(error)})`)
+        this.#refuse(
+          path,
+          error instanceof UnusableFileError ? error.message : `it cannot be read (${errorReason(error)})`,
+        )
       }
     }
   }
@@ -152,12 +155,12 @@ class AgentFolder implements AgentFiles {
     const real = await realpath(path)
     const stats = await stat(real)
     if (!stats.isDirectory() && !path.toLowerCase().endsWith(".md")) return
-    if (this.#leadsOut(real)) throw new BadFile("it leads out of the project")
+    if (this.#leadsOut(real)) throw new UnusableFileError("it leads out of the project")
     if (stats.isDirectory()) {
-      if (depth === DEEPEST) throw new BadFile(`it is more than ${DEEPEST} folders deep`)
+      if (depth === MAX_DEPTH) throw new UnusableFileError(`it is more than ${MAX_DEPTH} folders deep`)
       return this.#walk(path, depth + 1)
     }
-    if (!stats.isFile()) throw new BadFile("it is not a regular file")
+    if (!stats.isFile()) throw new UnusableFileError("it is not a regular file")
     if (this.files.length === MAX_FILES) this.#isCut = true
     else this.files.push({ path: real, name: this.#nameOf(path), text: await readText(real) })
   }
@@ -167,7 +170,7 @@ class AgentFolder implements AgentFiles {
   }
 
   #nameOf(path: string): string {
-    return escaped(this.#inProject ? relative(this.#inProject.cwd, path) : path)
+    return escapeInvisible(this.#inProject ? relative(this.#inProject.cwd, path) : path)
   }
 
   #refuse(path: string, why: string): void {
@@ -177,21 +180,21 @@ class AgentFolder implements AgentFiles {
   }
 }
 
-class BadFile extends Error {}
+class UnusableFileError extends Error {}
 
 async function readText(path: string): Promise<string> {
   const bytes = await readPlainFile(path, MAX_BYTES).catch((error: unknown) => {
-    throw error instanceof PlainFileError ? new BadFile(error.message) : error
+    throw error instanceof PlainFileError ? new UnusableFileError(error.message) : error
   })
-  const text = decoded(bytes)
-  if (text.includes("\0")) throw new BadFile("it is a binary file")
+  const text = decodeText(bytes)
+  if (text.includes("\0")) throw new UnusableFileError("it is a binary file")
   return text
 }
 
-function decoded(bytes: Buffer): string {
+function decodeText(bytes: Buffer): string {
   try {
     return new TextDecoder("utf-8", { fatal: true }).decode(bytes)
   } catch {
-    throw new BadFile("it is not UTF-8 text")
+    throw new UnusableFileError("it is not UTF-8 text")
   }
 }

@@ -2,7 +2,7 @@
 import { type ClaudeDecision, type ClaudeLayer, claudeDirectory, readClaudeHome } from "./claude-home.ts"
 import { asRecord } from "./claude-settings.ts"
 import type { OutputStyle } from "./output-style.ts"
-import { type ProjectPart, partsOf } from "./project-parts.ts"
+import { listTrustItems, type TrustItem } from "./trust-items.ts"
 
 /** What the person has for Claude Code, for a question and for a list. */
 export interface ClaudeOffer {
@@ -11,9 +11,9 @@ export interface ClaudeOffer {
   /** Absent: the person was not asked yet. */
   readonly decision?: ClaudeDecision
   /** What counts after a yes, without the values of variables. */
-  readonly parts: readonly ProjectPart[]
+  readonly items: readonly TrustItem[]
   /** Rules that deny or ask. They always count. */
-  readonly restricting: readonly ProjectPart[]
+  readonly restricting: readonly TrustItem[]
   /** A sentence about what has no counterpart. */
   readonly unused?: string
 }
@@ -26,7 +26,7 @@ export interface ClaudeConsent {
   readonly offer?: ClaudeOffer
 }
 
-export interface ConsentPlace {
+export interface ConsentLocation {
   readonly cwd: string
   readonly env: Readonly<Record<string, string | undefined>>
   readonly repository: string
@@ -34,14 +34,14 @@ export interface ConsentPlace {
 }
 
 /** `own`: the content of the person's settings file. */
-export async function claudeConsent(place: ConsentPlace, own: unknown): Promise<ClaudeConsent> {
-  const decision = decisionIn(asRecord(asRecord(own).claudeHome)[claudeDirectory(place)])
+export async function readClaudeConsent(place: ConsentLocation, own: unknown): Promise<ClaudeConsent> {
+  const decision = parseDecision(asRecord(asRecord(own).claudeHome)[claudeDirectory(place)])
   const found = await readClaudeHome(place, decision)
   const { directory, restricting, offered, environment, outputStyle, unused, problems } = found
   const parts = [
-    ...offered.flatMap(({ source, values }) => partsOf(source, values)),
-    ...Object.keys(environment).map((name) => variablePart(name, directory)),
-    ...(outputStyle ? [stylePart(outputStyle)] : []),
+    ...offered.flatMap(({ source, values }) => listTrustItems(source, values)),
+    ...Object.keys(environment).map((name) => variableTrustItem(name, directory)),
+    ...(outputStyle ? [styleTrustItem(outputStyle)] : []),
   ]
   const rules = restricting.flatMap(({ source, values: { permissions = {} } }) =>
     (["ask", "deny"] as const).flatMap((list) =>
@@ -50,7 +50,7 @@ export async function claudeConsent(place: ConsentPlace, own: unknown): Promise<
   )
   const offer = {
     directory,
-    parts,
+    items: parts,
     restricting: rules,
     ...(decision === undefined ? {} : { decision }),
     ...(unused === undefined ? {} : { unused }),
@@ -66,17 +66,17 @@ export async function claudeConsent(place: ConsentPlace, own: unknown): Promise<
   }
 }
 
-const decisionIn = (given: unknown): ClaudeDecision | undefined =>
+const parseDecision = (given: unknown): ClaudeDecision | undefined =>
   given === "use" || given === "ignore" ? given : undefined
 
-const variablePart = (name: string, directory: string): ProjectPart => ({
+const variableTrustItem = (name: string, directory: string): TrustItem => ({
   kind: "variable",
   name,
   what: "(hidden)",
   source: `${directory}/settings.json`,
 })
 
-const stylePart = ({ name, text, source }: OutputStyle): ProjectPart => ({
+const styleTrustItem = ({ name, text, source }: OutputStyle): TrustItem => ({
   kind: "output style",
   name,
   what: text,

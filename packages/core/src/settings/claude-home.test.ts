@@ -12,10 +12,10 @@ import {
 import { tmpdir } from "node:os"
 import { dirname, join } from "node:path"
 import { afterEach, beforeEach, describe, expect, test } from "vitest"
-import { partText } from "./project-parts.ts"
 import { readWithTrust } from "./read-with-trust.ts"
 import { readSettings, type SettingsSources } from "./settings.ts"
 import { grantTrust } from "./trust.ts"
+import { trustItemText } from "./trust-items.ts"
 
 let root: string
 beforeEach(() => {
@@ -84,7 +84,7 @@ describe("PERM-3 the person's settings for Claude Code", () => {
     expect([values.hooks, values.mcpServers, environment, outputStyle]).toEqual([{}, {}, undefined, undefined])
     expect(claude).toMatchObject({ directory: join(root, ".claude") })
     expect(claude!.decision).toBeUndefined()
-    expect(claude!.parts.map((part) => partText(part))).toEqual([
+    expect(claude!.items.map((part) => trustItemText(part))).toEqual([
       "hook on Stop: notify",
       "permission mode: accept-edits",
       "allow rule: Bash(npm run test:*)",
@@ -150,7 +150,7 @@ describe("PERM-3 the person's settings for Claude Code", () => {
     const env = { HOME: root, CLAUDE_CONFIG_DIR: join(root, "work") }
     const { values, claude } = await read({ env })
     expect(values.permissions).toEqual({ deny: ["WebSearch"] })
-    expect(claude!.parts.map(({ kind }) => kind)).toEqual(["allow rule", "MCP server"])
+    expect(claude!.items.map(({ kind }) => kind)).toEqual(["allow rule", "MCP server"])
     decided("use", "work")
     expect((await read({ env })).values.permissions.allow).toEqual(["Bash(ls)"])
   })

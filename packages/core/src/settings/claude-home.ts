@@ -5,13 +5,20 @@
  */
 
 import { isAbsolute, join, sep } from "node:path"
-import { reasonOf } from "../base/errors.ts"
+import { errorReason } from "../base/errors.ts"
 import { isMissing, PlainFileError, readPlainFile, realPath } from "../base/files.ts"
-import { escaped } from "../base/text.ts"
-import { restrictingRulesIn, translatedRules } from "./claude-rules.ts"
-import { asRecord, type ClaudeSettings, type Fields, isRecord, translated, unusedSentence } from "./claude-settings.ts"
-import { serversIn } from "./mcp-file.ts"
-import { type OutputStyle, outputStyleIn } from "./output-style.ts"
+import { escapeInvisible } from "../base/text.ts"
+import { parseRestrictingRules, translateRules } from "./claude-rules.ts"
+import {
+  asRecord,
+  type ClaudeSettings,
+  describeUnused,
+  type Fields,
+  isRecord,
+  translateSettings,
+} from "./claude-settings.ts"
+import { parseServers } from "./mcp-file.ts"
+import { findOutputStyle, type OutputStyle } from "./output-style.ts"
 import type { Settings } from "./settings-schema.ts"
 
 // Reads a settings file of another program in the person's home directory. A file that cannot be used must not stop Strata, so the answer
@@ -29,7 +36,7 @@ export async function readExternalJson(file: string): Promise<ExternalJson> {
   try {
     text = (await readPlainFile(file, MAX_BYTES)).toString("utf8").replace(/^\uFEFF/, "")
   } catch (error) {
-    const why = error instanceof PlainFileError ? error.message : reasonOf(error)
+    const why = error instanceof PlainFileError ? error.message : errorReason(error)
     return { state: "broken", why: `cannot be read (${why})`, text: "" }
   }
   try {
@@ -48,7 +55,7 @@ const MANAGED: Readonly<Record<string, string>> = {
 /** Variables that say where files and settings are. Settings cannot move themselves. */
 const FIXED_VARIABLE = /^(?:HOME|USERPROFILE|CLAUDE_CONFIG_DIR|STRATA_.*)$/i
 
-export interface ClaudeHomePlace {
+export interface ClaudeHomeLocation {
   readonly env: Readonly<Record<string, string | undefined>>
   readonly cwd: string
   /** The root of the repository. What is inside is the project's, not the person's. */
@@ -84,7 +91,7 @@ export interface ClaudeHome {
 }
 
 /** The folder that the environment names, if it is the person's: one that a project brings is not. */
-export function claudeFolder({ env, repository }: Pick<ClaudeHomePlace, "env" | "repository">): ClaudeFolder {
+export function claudeFolder({ env, repository }: Pick<ClaudeHomeLocation, "env" | "repository">): ClaudeFolder {
   const usual = env.HOME ? join(env.HOME, ".claude") : undefined
   const { CLAUDE_CONFIG_DIR: named } = env
   if (!named || named === usual) return { folder: usual }
@@ -97,7 +104,7 @@ export function claudeFolder({ env, repository }: Pick<ClaudeHomePlace, "env" | 
 const NOT_USED = "Strata does not use it."
 
 /** The folder with links followed: what a decision is about. Empty without a home directory. */
-export function claudeDirectory(place: Pick<ClaudeHomePlace, "env" | "repository">): string {
+export function claudeDirectory(place: Pick<ClaudeHomeLocation, "env" | "repository">): string {
   const { folder = "" } = claudeFolder(place)
   return realPath(folder) ?? folder
 }
@@ -110,7 +117,7 @@ interface ClaudeFolder {
 }
 
 /** With the decision "ignore", only what restricts is read. */
-export async function readClaudeHome(place: ClaudeHomePlace, decision?: ClaudeDecision): Promise<ClaudeHome> {
+export async function readClaudeHome(place: ClaudeHomeLocation, decision?: ClaudeDecision): Promise<ClaudeHome> {
   const { folder, isNamed, problem } = claudeFolder(place)
   const managed = await readFile(place.managed ?? MANAGED[process.platform] ?? "", place)
   const own = await readFile(folder === undefined ? "" : join(folder, "settings.json"), place)
@@ -122,16 +129,16 @@ export async function readClaudeHome(place: ClaudeHomePlace, decision?: ClaudeDe
   const nothing = { ...base, offered: [], environment: {} }
   if (folder === undefined || decision === "ignore") return nothing
   const { given = {}, source } = own
-  const settings = translatedHome(given, { source, directory: place.cwd })
-  const environment = variablesIn(given.env)
+  const settings = translateHome(given, { source, directory: place.cwd })
+  const environment = parseVariables(given.env)
   const hasMore = Object.keys(settings.values).length + Object.keys(environment).length > 0
   if (isWithin(folder, place.repository) || isWithin(source, place.repository))
-    return hasMore ? { ...nothing, problems: [...base.problems, insideSentence(source)] } : nothing
+    return hasMore ? { ...nothing, problems: [...base.problems, insideProjectProblem(source)] } : nothing
   const file = isNamed ? join(folder, ".claude.json") : `${folder}.json`
   const servers = isWithin(file, place.repository) ? NO_SERVERS : await readServers(file, place)
-  const found = await outputStyleIn(folder, given.outputStyle)
+  const found = await findOutputStyle(folder, given.outputStyle)
   const style = found && !isWithin(found.source, place.repository) ? found : undefined
-  const unused = unusedSentence([withoutStyle(settings, style !== undefined)])
+  const unused = describeUnused([withoutStyle(settings, style !== undefined)])
   return {
     ...base,
     environment,
@@ -142,15 +149,15 @@ export async function readClaudeHome(place: ClaudeHomePlace, decision?: ClaudeDe
   }
 }
 
-const insideSentence = (source: string): string =>
-  `${escaped(source)} is inside this project. Of it, only rules that deny or ask count here.`
+const insideProjectProblem = (source: string): string =>
+  `${escapeInvisible(source)} is inside this project. Of it, only rules that deny or ask count here.`
 
 const isWithin = (path: string, directory: string): boolean => {
-  const [inner, outer] = [followed(path), followed(directory)]
+  const [inner, outer] = [resolveLinks(path), resolveLinks(directory)]
   return inner === outer || inner.startsWith(outer.endsWith(sep) ? outer : outer + sep)
 }
 
-const followed = (path: string): string => realPath(path) ?? path
+const resolveLinks = (path: string): string => realPath(path) ?? path
 
 interface RestrictingFile {
   readonly source: string
@@ -160,42 +167,42 @@ interface RestrictingFile {
   readonly problems: readonly string[]
 }
 
-async function readFile(source: string, { cwd }: ClaudeHomePlace): Promise<RestrictingFile> {
+async function readFile(source: string, { cwd }: ClaudeHomeLocation): Promise<RestrictingFile> {
   if (source === "" || isMissing(source)) return { source, given: undefined, restricting: [], problems: [] }
   const read = await readExternalJson(source)
   const given = read.state === "read" && isRecord(read.content) ? read.content : undefined
-  const rules = given ? asRecord(given.permissions) : read.state === "broken" ? restrictingRulesIn(read.text) : {}
+  const rules = given ? asRecord(given.permissions) : read.state === "broken" ? parseRestrictingRules(read.text) : {}
   const values: { ask?: string[]; deny?: string[] } = {}
   const problems: string[] = []
   for (const list of ["ask", "deny"] as const) {
-    const { rules: good, notUnderstood } = translatedRules(asRecord(rules)[list], { directory: cwd, list })
+    const { rules: good, notUnderstood } = translateRules(asRecord(rules)[list], { directory: cwd, list })
     if (good.length > 0) values[list] = [...good]
-    problems.push(...notUnderstood.map((rule) => notUnderstoodSentence(rule, { source, list })))
+    problems.push(...notUnderstood.map((rule) => describeInvalidRule(rule, { source, list })))
   }
   const count = (values.ask?.length ?? 0) + (values.deny?.length ?? 0)
   if (!given) {
     const kept = count === 0 ? "No rule in it could be read" : `Only its ${count} rules that deny or ask count`
     problems.unshift(
-      `${escaped(source)} ${read.state === "read" ? "is not an object" : read.why}. ${kept}. Mend it: until then, nothing else in it protects you.`,
+      `${escapeInvisible(source)} ${read.state === "read" ? "is not an object" : read.why}. ${kept}. Mend it: until then, nothing else in it protects you.`,
     )
   }
   return { source, given, restricting: count > 0 ? [{ source, values: { permissions: values } }] : [], problems }
 }
 
-const MAX_SHOWN = 80 // characters
+const MAX_RULE_SHOWN = 80 // characters
 
-const notUnderstoodSentence = (
+const describeInvalidRule = (
   rule: string,
   { source, list }: { readonly source: string; readonly list: "ask" | "deny" },
 ): string =>
-  `The rule ${JSON.stringify(escaped(rule.slice(0, MAX_SHOWN)))} in ${escaped(source)} ${list === "deny" ? "denies" : "asks"} nothing, because it is not "Tool" or "Tool(pattern)". Write it again.`
+  `The rule ${JSON.stringify(escapeInvisible(rule.slice(0, MAX_RULE_SHOWN)))} in ${escapeInvisible(source)} ${list === "deny" ? "denies" : "asks"} nothing, because it is not "Tool" or "Tool(pattern)". Write it again.`
 
 /** All but what restricts, which counts already. */
-function translatedHome(
+function translateHome(
   given: Fields,
   { source, directory }: { readonly source: string; readonly directory: string },
 ): ClaudeSettings {
-  const { values, unused } = translated(given, { directory, hasHooks: given.disableAllHooks !== true })
+  const { values, unused } = translateSettings(given, { directory, hasHooks: given.disableAllHooks !== true })
   const { permissions: { ask: _, deny: __, ...permissions } = {}, ...rest } = values
   const isEmpty = Object.keys(permissions).length === 0
   const restricting = /^permissions\.(?:ask|deny) rules/ // they have sentences of their own
@@ -209,7 +216,7 @@ function translatedHome(
 const withoutStyle = (settings: ClaudeSettings, isFound: boolean): ClaudeSettings =>
   isFound ? { ...settings, unused: settings.unused.filter((key) => key !== "outputStyle") } : settings
 
-function variablesIn(given: unknown): Readonly<Record<string, string>> {
+function parseVariables(given: unknown): Readonly<Record<string, string>> {
   const isPlain = (value: unknown) => ["string", "number", "boolean"].includes(typeof value)
   const entries = Object.entries(asRecord(given)).filter(
     ([name, value]) => !FIXED_VARIABLE.test(name) && isPlain(value),
@@ -225,15 +232,15 @@ interface Servers {
 const NO_SERVERS: Servers = { layers: [], problems: [] }
 
 /** Those for every project, and those that the person added for this one. */
-async function readServers(source: string, { cwd, repository }: ClaudeHomePlace): Promise<Servers> {
+async function readServers(source: string, { cwd, repository }: ClaudeHomeLocation): Promise<Servers> {
   if (isMissing(source)) return NO_SERVERS
   const read = await readExternalJson(source)
   if (read.state === "broken")
-    return { layers: [], problems: [`${escaped(source)} ${read.why}. Its MCP servers are not used.`] }
+    return { layers: [], problems: [`${escapeInvisible(source)} ${read.why}. Its MCP servers are not used.`] }
   const content = asRecord(read.content)
   const projects = [...new Set([repository, cwd])].map((path) => asRecord(asRecord(content.projects)[path]))
   const switchedOff = new Set(projects.flatMap(({ disabledMcpServers: names }) => (Array.isArray(names) ? names : [])))
-  const lists = [content, ...projects].map(({ mcpServers }) => serversIn(asRecord(mcpServers), source))
+  const lists = [content, ...projects].map(({ mcpServers }) => parseServers(asRecord(mcpServers), source))
   const found = await Promise.all(lists)
   const all = found.flatMap(({ servers }) => Object.entries(servers)).filter(([name]) => !switchedOff.has(name))
   return {

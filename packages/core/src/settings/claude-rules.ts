@@ -2,21 +2,21 @@
  * Permission rules as people write them for Claude Code, in the form of our own. Tools have other names here, and a path with one slash
  * begins at the project there.
  */
-import { isPermissionRule } from "../base/vocabulary.ts"
+import { isPermissionRule } from "../base/enums.ts"
 import type { Settings } from "./settings-schema.ts"
 
 export const RULE_LISTS = ["allow", "ask", "deny"] as const
 export type RuleList = (typeof RULE_LISTS)[number]
 export type RuleLists = Pick<Settings["permissions"], RuleList>
 
-export interface RulePlace {
+export interface RuleContext {
   /** The directory that a path with one slash begins at. */
   readonly directory: string
   readonly list: RuleList
 }
 
 /** Seen in Claude Code 1.0 to 2.1. */
-const OTHER_NAMES: Readonly<Record<string, string>> = {
+const RENAMED_TOOLS: Readonly<Record<string, string>> = {
   AskUserQuestion: "AskUser",
   KillBash: "KillShell",
   LS: "Glob",
@@ -28,7 +28,15 @@ const OTHER_NAMES: Readonly<Record<string, string>> = {
 }
 
 /** Tools that Strata does not have: to allow one of them means nothing here. */
-const MISSING = new Set(["SlashCommand", "TodoRead", "LSP", "TaskCreate", "TaskGet", "TaskList", "TaskUpdate"])
+const UNSUPPORTED_TOOLS = new Set([
+  "SlashCommand",
+  "TodoRead",
+  "LSP",
+  "TaskCreate",
+  "TaskGet",
+  "TaskList",
+  "TaskUpdate",
+])
 
 /** The rules that Strata understands, and those it does not. */
 export interface TranslatedRules {
@@ -36,22 +44,22 @@ export interface TranslatedRules {
   readonly notUnderstood: readonly string[]
 }
 
-export function translatedRules(given: unknown, place: RulePlace): TranslatedRules {
+export function translateRules(given: unknown, place: RuleContext): TranslatedRules {
   const isOne = typeof given === "string" && place.list !== "allow" // a rule that denies counts also where a list was forgotten
   const all: readonly unknown[] = Array.isArray(given) ? given : isOne ? [given] : []
   const isGood = (rule: unknown): rule is string => typeof rule === "string" && isPermissionRule(rule)
-  const good = all.filter(isGood).filter((rule) => place.list !== "allow" || !MISSING.has(toolIn(rule)))
+  const good = all.filter(isGood).filter((rule) => place.list !== "allow" || !UNSUPPORTED_TOOLS.has(ruleTool(rule)))
   return {
-    rules: good.flatMap((rule) => rulesFrom(withOurName(rule.trim()), place)),
+    rules: good.flatMap((rule) => expandRule(withStrataName(rule.trim()), place)),
     notUnderstood: all.filter((rule) => !isGood(rule)).map((rule) => (typeof rule === "string" ? rule : typeof rule)),
   }
 }
 
-const toolIn = (rule: string): string => rule.trim().replace(/\(.*$/s, "")
+const ruleTool = (rule: string): string => rule.trim().replace(/\(.*$/s, "")
 
-function withOurName(rule: string): string {
-  const tool = toolIn(rule)
-  const ours = Object.hasOwn(OTHER_NAMES, tool) ? OTHER_NAMES[tool]! : tool
+function withStrataName(rule: string): string {
+  const tool = ruleTool(rule)
+  const ours = Object.hasOwn(RENAMED_TOOLS, tool) ? RENAMED_TOOLS[tool]! : tool
   return ours + rule.slice(tool.length)
 }
 
@@ -59,7 +67,7 @@ function withOurName(rule: string): string {
  * There, a path with one slash begins at the project and one with two at the root of the disk. A rule that denies or asks counts for both
  * readings, because people write both.
  */
-function rulesFrom(rule: string, { directory, list }: RulePlace): string[] {
+function expandRule(rule: string, { directory, list }: RuleContext): string[] {
   const [, tool, path] = /^(Read|Edit|Write|MultiEdit|NotebookEdit|Grep|Glob)\((\/(?!\/).*)\)$/s.exec(rule) ?? []
   if (tool === undefined || path === undefined) return [rule]
   const inProject = `${tool}(${directory.replace(/[*?[\]{}\\]/g, "\\$&")}${path})`
@@ -73,7 +81,7 @@ const BETWEEN = /(?:[\s,]|\/\/[^\n]*|\/\*[\s\S]*?\*\/)*/y
  * The rules that deny or ask in a text that is not JSON, a comma too many for example. What restricts must not get lost with the rest of
  * the file.
  */
-export function restrictingRulesIn(text: string): Readonly<Record<"ask" | "deny", readonly string[]>> {
+export function parseRestrictingRules(text: string): Readonly<Record<"ask" | "deny", readonly string[]>> {
   const found = { ask: [] as string[], deny: [] as string[] }
   for (const { 0: opening, 1: list, index } of text.matchAll(/"(ask|deny)"\s*:\s*\[/g)) {
     let at = index + opening.length
@@ -83,14 +91,14 @@ export function restrictingRulesIn(text: string): Readonly<Record<"ask" | "deny"
       const [quoted] = TEXT.exec(text) ?? []
       if (quoted === undefined) break
       at = TEXT.lastIndex
-      const rule = unquoted(quoted)
+      const rule = parseQuoted(quoted)
       if (rule !== undefined) found[list as "ask" | "deny"].push(rule)
     }
   }
   return found
 }
 
-function unquoted(text: string): string | undefined {
+function parseQuoted(text: string): string | undefined {
   try {
     return JSON.parse(text) as string
   } catch {

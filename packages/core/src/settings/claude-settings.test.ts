@@ -4,9 +4,9 @@ import { tmpdir } from "node:os"
 import { dirname, join } from "node:path"
 import { afterEach, beforeEach, describe, expect, test } from "vitest"
 import { SettingsError } from "../base/errors.ts"
-import { partText } from "./project-parts.ts"
 import { loadSettings, readSettings } from "./settings.ts"
-import { grantTrust, trustOf } from "./trust.ts"
+import { grantTrust, readTrustState } from "./trust.ts"
+import { trustItemText } from "./trust-items.ts"
 
 let root: string
 beforeEach(() => {
@@ -37,7 +37,7 @@ describe("PERM-3 settings for Claude Code", () => {
     const untrusted = await loadSettings(sources())
     expect(untrusted.values.permissions).toEqual({ ask: ["WebFetch"], deny: ["Read(./.env)", "Bash(rm:*)"] })
     expect(untrusted.values.hooks).toEqual({})
-    expect(untrusted.leftOut!.map((part) => partText(part))).toEqual([
+    expect(untrusted.untrusted!.map((part) => trustItemText(part))).toEqual([
       "hook on PreToolUse for Edit|Write: ./check.sh",
       "hook on Notification: beep",
       "permission mode: accept-edits",
@@ -67,7 +67,7 @@ describe("PERM-3 settings for Claude Code", () => {
     put("project/.strata/settings.json", { permissions: { allow: ["Bash(ls)"] } })
     await grantTrust(sources().home, await readSettings(sources()))
     put("project/.claude/settings.json", { permissions: { deny: ["WebFetch"] } })
-    expect((await trustOf(sources().home, await readSettings(sources()))).state).toBe("trusted")
+    expect((await readTrustState(sources().home, await readSettings(sources()))).state).toBe("trusted")
   })
 
   test("paths with one slash begin at the project; rules that deny count for the disk too", async () => {
@@ -107,7 +107,7 @@ describe("PERM-3 settings for Claude Code", () => {
     "of another shape do no harm: %j",
     async (content) => {
       put("project/.claude/settings.json", JSON.stringify(content))
-      expect((await readSettings(sources())).parts).toEqual([])
+      expect((await readSettings(sources())).items).toEqual([])
     },
   )
 
@@ -121,7 +121,7 @@ describe("PERM-3 settings for Claude Code", () => {
     put("project/.claude/settings.json", SHARED)
     put("project/.claude/settings.local.json", { disableAllHooks: true })
     expect((await readSettings(sources())).settings({ trusted: true }).values.hooks).toEqual({})
-    expect((await readSettings(sources("."))).parts).toEqual([])
+    expect((await readSettings(sources("."))).items).toEqual([])
   })
 
   test("matchers: names are exact, a regular expression may match a part", async () => {

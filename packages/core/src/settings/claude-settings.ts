@@ -3,10 +3,10 @@
  * hooks become settings of Strata. What has no counterpart is listed, so that no one relies on it.
  */
 import { join } from "node:path"
-import { factsOf } from "../base/files.ts"
-import { escaped } from "../base/text.ts"
-import { HOOK_EVENTS, type HookEvent, type PermissionMode } from "../base/vocabulary.ts"
-import { RULE_LISTS, translatedRules } from "./claude-rules.ts"
+import { HOOK_EVENTS, type HookEvent, type PermissionMode } from "../base/enums.ts"
+import { statIfReachable } from "../base/files.ts"
+import { escapeInvisible } from "../base/text.ts"
+import { RULE_LISTS, translateRules } from "./claude-rules.ts"
 import { readSettingsFile } from "./settings-files.ts"
 import type { Settings } from "./settings-schema.ts"
 
@@ -25,41 +25,41 @@ export interface ClaudeSettings {
 /** Of one directory, the shared file first. Files that do not exist are left out. */
 export async function readClaudeSettings(directory: string): Promise<readonly ClaudeSettings[]> {
   const folder = join(directory, ".claude")
-  if (factsOf(folder) === undefined) return []
+  if (statIfReachable(folder) === undefined) return []
   const read = FILES.map(async (name) => ({
     source: join(folder, name),
     given: await readSettingsFile(join(folder, name)),
   }))
   const files = (await Promise.all(read)).filter(({ given }) => isRecord(given) && Object.keys(given).length > 0)
   const hasHooks = files.every(({ given }) => asRecord(given).disableAllHooks !== true)
-  return files.map(({ source, given }) => ({ source, ...translated(asRecord(given), { directory, hasHooks }) }))
+  return files.map(({ source, given }) => ({ source, ...translateSettings(asRecord(given), { directory, hasHooks }) }))
 }
 
 /** One sentence for everything that was found and is not used. */
-export function unusedSentence(found: readonly ClaudeSettings[]): string | undefined {
+export function describeUnused(found: readonly ClaudeSettings[]): string | undefined {
   const files = found
     .filter(({ unused }) => unused.length > 0)
-    .map(({ source, unused }) => `${listed([...new Set(unused)])} (${escaped(source)})`)
+    .map(({ source, unused }) => `${joinNames([...new Set(unused)])} (${escapeInvisible(source)})`)
   return files.length === 0 ? undefined : `Found and not used, because Strata has no counterpart: ${files.join("; ")}.`
 }
 
 /** Names from a stranger's file: they must neither draw on the screen nor fill it. */
-function listed(names: readonly string[]): string {
-  const shown = names.slice(0, MAX_LISTED).map((name) => escaped(name.slice(0, MAX_LISTED_LENGTH)))
+function joinNames(names: readonly string[]): string {
+  const shown = names.slice(0, MAX_LISTED).map((name) => escapeInvisible(name.slice(0, MAX_LISTED_LENGTH)))
   const more = names.length - shown.length
   return [...shown, ...(more > 0 ? [`${more} more`] : [])].join(", ")
 }
 
 export type Fields = Readonly<Record<string, unknown>>
 
-interface Place {
+interface TranslationContext {
   /** The project's directory: the one that has the `.claude` folder, or where the person's own settings are used. */
   readonly directory: string
   readonly hasHooks: boolean
 }
 
 /** Read here, or without an effect here on purpose. */
-const KNOWN: ReadonlySet<string> = new Set([
+const KNOWN_KEYS: ReadonlySet<string> = new Set([
   "$schema",
   "permissions",
   "hooks",
@@ -69,9 +69,12 @@ const KNOWN: ReadonlySet<string> = new Set([
 ])
 
 /** What one file says, in our words. */
-export function translated(given: Fields, { directory, hasHooks }: Place): Omit<ClaudeSettings, "source"> {
-  const permissions = permissionsIn(asRecord(given.permissions), directory)
-  const hooks = hasHooks ? hooksIn(asRecord(given.hooks), directory) : { values: {}, unused: [] }
+export function translateSettings(
+  given: Fields,
+  { directory, hasHooks }: TranslationContext,
+): Omit<ClaudeSettings, "source"> {
+  const permissions = translatePermissions(asRecord(given.permissions), directory)
+  const hooks = hasHooks ? translateHooks(asRecord(given.hooks), directory) : { values: {}, unused: [] }
   const { autoCompactEnabled: compacts } = given
   return {
     values: {
@@ -80,11 +83,11 @@ export function translated(given: Fields, { directory, hasHooks }: Place): Omit<
       ...(isEmpty(permissions.values) ? {} : { permissions: permissions.values }),
       ...(isEmpty(hooks.values) ? {} : { hooks: hooks.values }),
     },
-    unused: [...Object.keys(given).filter((key) => !KNOWN.has(key)), ...permissions.unused, ...hooks.unused],
+    unused: [...Object.keys(given).filter((key) => !KNOWN_KEYS.has(key)), ...permissions.unused, ...hooks.unused],
   }
 }
 
-interface Translated<T> {
+interface TranslationResult<T> {
   readonly values: T
   readonly unused: readonly string[]
 }
@@ -97,19 +100,18 @@ const MODES: Readonly<Record<string, PermissionMode>> = {
 }
 
 /** The name that hooks written for Claude Code expect. */
-export const claudeModeOf = (mode: PermissionMode): string =>
-  Object.entries(MODES).find(([, ours]) => ours === mode)![0]
+export const claudeMode = (mode: PermissionMode): string => Object.entries(MODES).find(([, ours]) => ours === mode)![0]
 
 const PERMISSION_KEYS = new Set(["allow", "ask", "deny", "defaultMode"])
 
-function permissionsIn(given: Fields, directory: string): Translated<Settings["permissions"]> {
+function translatePermissions(given: Fields, directory: string): TranslationResult<Settings["permissions"]> {
   const mode = MODES[String(given.defaultMode)]
   const unused = Object.keys(given).filter((key) => !PERMISSION_KEYS.has(key))
   if (given.defaultMode !== undefined && mode === undefined) unused.push("defaultMode")
   const values: { -readonly [K in keyof Settings["permissions"]]: Settings["permissions"][K] } = {}
   if (mode !== undefined) values.mode = mode
   for (const list of RULE_LISTS) {
-    const { rules, notUnderstood } = translatedRules(given[list], { directory, list })
+    const { rules, notUnderstood } = translateRules(given[list], { directory, list })
     if (notUnderstood.length > 0) unused.push(`${list} rules that are not "Tool" or "Tool(pattern)"`)
     if (rules.length > 0) values[list] = [...rules]
   }
@@ -119,14 +121,14 @@ function permissionsIn(given: Fields, directory: string): Translated<Settings["p
 type HookCommand = NonNullable<Settings["hooks"][HookEvent]>[number]
 
 /** `{ "PreToolUse": [{ "matcher": "Bash", "hooks": [{ "type": "command", "command": "…", "timeout": 5 }] }] }` */
-function hooksIn(given: Fields, directory: string): Translated<Settings["hooks"]> {
+function translateHooks(given: Fields, directory: string): TranslationResult<Settings["hooks"]> {
   const values: Partial<Record<HookEvent, HookCommand[]>> = {}
   const unused: string[] = []
   for (const [name, groups] of Object.entries(given)) {
     const event = HOOK_EVENTS.find((known) => known === name)
-    for (const group of listIn(groups).map(asRecord))
-      for (const hook of listIn(group.hooks).map(asRecord)) {
-        const command = event && commandFrom(hook, { matcher: group.matcher, directory })
+    for (const group of asList(groups).map(asRecord))
+      for (const hook of asList(group.hooks).map(asRecord)) {
+        const command = event && translateHook(hook, { matcher: group.matcher, directory })
         if (command) values[event] = [...(values[event] ?? []), command]
         else unused.push(`hooks.${name}`)
       }
@@ -137,7 +139,7 @@ function hooksIn(given: Fields, directory: string): Translated<Settings["hooks"]
 /** Fields that narrow or change what runs. Without them the hook would run for other calls, or in another way. */
 const UNSUPPORTED = ["if", "args", "shell"]
 
-function commandFrom(
+function translateHook(
   hook: Fields,
   given: { readonly matcher: unknown; readonly directory: string },
 ): HookCommand | undefined {
@@ -147,17 +149,18 @@ function commandFrom(
   const seconds = typeof timeout === "number" && timeout > 0 ? timeout : HOOK_SECONDS.byDefault
   return {
     command,
-    ...(typeof given.matcher === "string" && given.matcher !== "" ? { matcher: matcherFrom(given.matcher) } : {}),
+    ...(typeof given.matcher === "string" && given.matcher !== "" ? { matcher: translateMatcher(given.matcher) } : {}),
     timeoutSeconds: Math.min(HOOK_SECONDS.max, Math.max(HOOK_SECONDS.min, seconds)),
     projectDirectory: given.directory,
   }
 }
 
 /** There, names and lists of names are exact, and a regular expression may match any part of a name. */
-const matcherFrom = (matcher: string): string => (/^(?:\*|[\w|-]*)$/.test(matcher) ? matcher : `.*(?:${matcher}).*`)
+const translateMatcher = (matcher: string): string =>
+  /^(?:\*|[\w|-]*)$/.test(matcher) ? matcher : `.*(?:${matcher}).*`
 
 export const isRecord = (value: unknown): value is Fields =>
   typeof value === "object" && value !== null && !Array.isArray(value)
 export const asRecord = (value: unknown): Fields => (isRecord(value) ? value : {})
-const listIn = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : [])
+const asList = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : [])
 const isEmpty = (value: object): boolean => Object.keys(value).length === 0

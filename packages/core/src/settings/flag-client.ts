@@ -2,7 +2,7 @@
  * Asks an OpenFeature client for every switch, figure and limit, all at the same time. A flag of a switch may be an object that carries
  * its figures too. Each value is checked by itself: one that cannot be used is reported, and the value of the settings applies.
  */
-import { reasonOf } from "../base/errors.ts"
+import { errorReason } from "../base/errors.ts"
 import { CONFIGURATIONS, FIGURES, type FigureName, SWITCHES, type SwitchName } from "./flag-names.ts"
 
 /** The part of an OpenFeature client that flags are read through. Declared here, so that our types need no OpenFeature package. */
@@ -29,92 +29,92 @@ export type FlagContext = Readonly<Record<string, string | number | boolean>>
 export const MAX_RESULT_CHARACTERS = 100_000_000
 export const NOT_SET = Number.NaN // what the client answers for a tool that no flag names
 
-interface Range {
+interface FigureRange {
   readonly min: number
   readonly max: number
 }
 
-export interface RangedFigure extends Range {
+export interface RangedFigure extends FigureRange {
   readonly name: FigureName
   readonly value: number
 }
 
-const RESULT_LIMITS: Range = { min: 0, max: MAX_RESULT_CHARACTERS }
+const RESULT_LIMITS: FigureRange = { min: 0, max: MAX_RESULT_CHARACTERS }
 
-export const isWithin = (value: number, { min, max }: Range) => value >= min && value <= max
+export const isWithin = (value: number, { min, max }: FigureRange) => value >= min && value <= max
 
-interface Values {
+interface FlagValues {
   readonly on: Readonly<Record<SwitchName, boolean>>
   readonly figures: Readonly<Record<FigureName, number>>
 }
 
-export interface Answers extends Values {
+export interface FlagAnswers extends FlagValues {
   /** By tool. `NOT_SET` where no flag names it. */
   readonly limits: ReadonlyMap<string, number>
 }
 
-export interface Asked {
+export interface FlagQuery {
   readonly client: FlagClient
   readonly context: FlagContext
   readonly refuse: (message: string) => void
   /** What the settings say. */
-  readonly own: Values
+  readonly fallback: FlagValues
   /** Switches that no client can turn on. */
   readonly isForced: (name: SwitchName) => boolean
 }
 
-export async function askForAll(tools: readonly string[], asked: Asked): Promise<Answers> {
-  const { own, isForced } = asked
-  const on = { ...own.on }
-  const figures = { ...own.figures }
+export async function queryFlags(tools: readonly string[], asked: FlagQuery): Promise<FlagAnswers> {
+  const { fallback, isForced } = asked
+  const on = { ...fallback.on }
+  const figures = { ...fallback.figures }
   const free = SWITCHES.filter(({ name }) => !isForced(name))
   const mistyped = new Set<SwitchName>()
   const [objects, limits] = await Promise.all([
-    Promise.all(free.map(async ({ name }) => ({ name, fields: await askForObject(name, asked) }))),
-    askForLimits(tools, asked),
+    Promise.all(free.map(async ({ name }) => ({ name, fields: await queryObject(name, asked) }))),
+    queryLimits(tools, asked),
     ...free.map(async ({ name }) => {
-      const { value, errorCode } = await askForSwitch(name, asked)
-      on[name] = typeof value === "boolean" ? value : own.on[name]
+      const { value, errorCode } = await querySwitch(name, asked)
+      on[name] = typeof value === "boolean" ? value : fallback.on[name]
       if (typeof value !== "boolean" || errorCode === MISTYPED) mistyped.add(name)
     }),
     ...FIGURES.map(async (figure) => {
-      figures[figure.name] = await askForFigure(figure, asked)
+      figures[figure.name] = await queryFigure(figure, asked)
     }),
   ])
   for (const { name, fields } of objects) {
     const isObject = Object.keys(fields).length > 0
     if (mistyped.has(name) && !isObject)
       asked.refuse(`The flag "${name}" is not true or false. Using ${on[name]} instead.`)
-    useFields(fields, { name, on, figures, refuse: asked.refuse })
+    applyFields(fields, { name, on, figures, refuse: asked.refuse })
   }
   return { on, figures, limits }
 }
 
-export async function askForLimits(tools: readonly string[], asked: Asked): Promise<ReadonlyMap<string, number>> {
-  return new Map(await Promise.all(tools.map(async (tool) => [tool, await askForLimit(tool, asked)] as const)))
+export async function queryLimits(tools: readonly string[], asked: FlagQuery): Promise<ReadonlyMap<string, number>> {
+  return new Map(await Promise.all(tools.map(async (tool) => [tool, await queryLimit(tool, asked)] as const)))
 }
 
-interface Question<T> {
+interface ClientQuestion<T> {
   readonly otherwise: T
   readonly ask: (otherwise: T, context: FlagContext) => Promise<T>
 }
 
 /** A client that fails must not stop the conversation. */
-async function answer<T>({ context, refuse }: Asked, { otherwise, ask }: Question<T>): Promise<T> {
+async function queryOrFallback<T>({ context, refuse }: FlagQuery, { otherwise, ask }: ClientQuestion<T>): Promise<T> {
   try {
     return await ask(otherwise, context)
   } catch (error) {
-    refuse(`Flags cannot be read (${reasonOf(error)}). The settings apply instead.`)
+    refuse(`Flags cannot be read (${errorReason(error)}). The settings apply instead.`)
     return otherwise
   }
 }
 
 const MISTYPED = "TYPE_MISMATCH" // OpenFeature's code: the client then answers with the value it was given
 
-function askForSwitch(name: SwitchName, asked: Asked): Promise<FlagDetails<boolean>> {
-  const { client, own } = asked
-  return answer<FlagDetails<boolean>>(asked, {
-    otherwise: { value: own.on[name] },
+function querySwitch(name: SwitchName, asked: FlagQuery): Promise<FlagDetails<boolean>> {
+  const { client, fallback } = asked
+  return queryOrFallback<FlagDetails<boolean>>(asked, {
+    otherwise: { value: fallback.on[name] },
     ask: async ({ value: otherwise }, context) =>
       client.getBooleanDetails?.(name, otherwise, context) ?? {
         value: await client.getBooleanValue(name, otherwise, context),
@@ -122,9 +122,9 @@ function askForSwitch(name: SwitchName, asked: Asked): Promise<FlagDetails<boole
   })
 }
 
-function askForNumber(name: string, otherwise: number, asked: Asked): Promise<FlagDetails<number>> {
+function queryNumber(name: string, otherwise: number, asked: FlagQuery): Promise<FlagDetails<number>> {
   const { client } = asked
-  return answer<FlagDetails<number>>(asked, {
+  return queryOrFallback<FlagDetails<number>>(asked, {
     otherwise: { value: otherwise },
     ask: async (_, context) =>
       client.getNumberDetails?.(name, otherwise, context) ?? {
@@ -133,30 +133,30 @@ function askForNumber(name: string, otherwise: number, asked: Asked): Promise<Fl
   })
 }
 
-async function askForFigure(figure: RangedFigure, asked: Asked): Promise<number> {
+async function queryFigure(figure: RangedFigure, asked: FlagQuery): Promise<number> {
   const { name } = figure
-  const otherwise = asked.own.figures[name]
-  const { value, errorCode } = await askForNumber(name, otherwise, asked)
+  const otherwise = asked.fallback.figures[name]
+  const { value, errorCode } = await queryNumber(name, otherwise, asked)
   if (errorCode === MISTYPED) asked.refuse(`The flag "${name}" is not a number. Using ${otherwise} instead.`)
-  return checked(value, { figure, otherwise, label: `The flag "${name}"`, refuse: asked.refuse })
+  return checkFigure(value, { figure, otherwise, label: `The flag "${name}"`, refuse: asked.refuse })
 }
 
-interface Check extends Pick<Asked, "refuse"> {
+interface FigureCheck extends Pick<FlagQuery, "refuse"> {
   readonly figure: RangedFigure
   readonly otherwise: number
   readonly label: string
 }
 
-function checked(value: unknown, { figure: { min, max }, otherwise, label, refuse }: Check): number {
+function checkFigure(value: unknown, { figure: { min, max }, otherwise, label, refuse }: FigureCheck): number {
   if (typeof value === "number" && isWithin(value, { min, max })) return value
   const shown = typeof value === "number" ? value : JSON.stringify(value)
   refuse(`${label} says ${shown}, which is not between ${min} and ${max}. Using ${otherwise} instead.`)
   return otherwise
 }
 
-async function askForLimit(tool: string, asked: Asked): Promise<number> {
+async function queryLimit(tool: string, asked: FlagQuery): Promise<number> {
   const name = `tool-result-limit.${tool}`
-  const { value, errorCode } = await askForNumber(name, NOT_SET, asked)
+  const { value, errorCode } = await queryNumber(name, NOT_SET, asked)
   if (errorCode === MISTYPED) asked.refuse(`The flag "${name}" is not a number. The flag is ignored.`)
   if (Number.isNaN(value) || isWithin(value, RESULT_LIMITS)) return value
   const { min, max } = RESULT_LIMITS
@@ -167,29 +167,29 @@ async function askForLimit(tool: string, asked: Asked): Promise<number> {
 type Fields = Readonly<Record<string, unknown>>
 
 /** The client answers with the empty object where the flag does not exist or has another type. */
-async function askForObject(name: SwitchName, asked: Asked): Promise<Fields> {
+async function queryObject(name: SwitchName, asked: FlagQuery): Promise<Fields> {
   const { client } = asked
   if (!client.getObjectValue) return {}
-  const value = await answer<unknown>(asked, {
+  const value = await queryOrFallback<unknown>(asked, {
     otherwise: {},
     ask: (_, context) => client.getObjectValue!(name, {}, context),
   })
   return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Fields) : {}
 }
 
-interface Target extends Pick<Asked, "refuse"> {
+interface FieldTarget extends Pick<FlagQuery, "refuse"> {
   readonly name: SwitchName
   readonly on: Record<SwitchName, boolean>
   readonly figures: Record<FigureName, number>
 }
 
 /** What an object says counts more than the flags of its figures. */
-function useFields(fields: Fields, { name, on, figures, refuse }: Target): void {
+function applyFields(fields: Fields, { name, on, figures, refuse }: FieldTarget): void {
   const known: readonly string[] = CONFIGURATIONS[name] ?? []
   for (const [field, value] of Object.entries(fields)) {
     const label = `The field "${field}" of the flag "${name}"`
     const figure = known.includes(field) ? FIGURES.find((each) => each.name === field) : undefined
-    if (figure) figures[figure.name] = checked(value, { figure, otherwise: figures[figure.name], label, refuse })
+    if (figure) figures[figure.name] = checkFigure(value, { figure, otherwise: figures[figure.name], label, refuse })
     else if (field !== "on")
       refuse(`${label} is not known. It can have: ${["on", ...known].join(", ")}. The field is ignored.`)
     else if (typeof value === "boolean") on[name] = value

@@ -7,7 +7,7 @@ export interface Switch {
   readonly name: string
   readonly env: string
   readonly on: boolean
-  readonly about: string
+  readonly description: string
 }
 
 export interface Figure {
@@ -17,12 +17,17 @@ export interface Figure {
   readonly min: number
   readonly max: number
   readonly unit: string
-  readonly about: string
+  readonly description: string
 }
 
 const envName = (name: string) => `STRATA_${name.replaceAll("-", "_").toUpperCase()}`
 
-const flag = <const N extends string>(name: N, on: boolean, about: string) => ({ name, env: envName(name), on, about })
+const flag = <const N extends string>(name: N, on: boolean, description: string) => ({
+  name,
+  env: envName(name),
+  on,
+  description,
+})
 
 export const SWITCHES = [
   flag("tool-result-storage", true, "layer 1: large tool results are put aside on disk"),
@@ -57,11 +62,11 @@ interface Range {
   readonly unit: string
 }
 
-const figure = <const N extends string>(name: N, range: Range, about: string) => ({
+const figure = <const N extends string>(name: N, range: Range, description: string) => ({
   name,
   env: envName(name),
   ...range,
-  about,
+  description,
 })
 
 const MILLION = 1_000_000
@@ -202,7 +207,7 @@ export const CONFIGURATIONS: Readonly<Partial<Record<SwitchName, readonly Figure
 const RETIRED_VALUES: Readonly<Record<string, readonly string[]>> = { planner: ["money", "fidelity"] }
 
 /** Names that earlier versions accepted, by group. Settings files that still contain them are read without them. */
-const RETIRED: Readonly<Record<"settings" | "switches" | "figures" | "hooks", readonly string[]>> = {
+const RETIRED_NAMES: Readonly<Record<"settings" | "switches" | "figures" | "hooks", readonly string[]>> = {
   settings: ["worktreeMemory"],
   switches: ["folding"],
   // now constants in the code that uses them
@@ -216,7 +221,7 @@ const RETIRED: Readonly<Record<"settings" | "switches" | "figures" | "hooks", re
 }
 
 /** What figures of earlier versions are called now. */
-const RENAMED: Readonly<Record<string, FigureName>> = {
+const RENAMED_FIGURES: Readonly<Record<string, FigureName>> = {
   "keep-least": "tail-min",
   "keep-most": "tail-max",
   "keep-newest": "tail-tokens",
@@ -233,12 +238,12 @@ const RENAMED: Readonly<Record<string, FigureName>> = {
   "notes-first": "notes-start",
 }
 
-const OBSOLETE = { ...RETIRED, figures: [...RETIRED.figures, ...Object.keys(RENAMED)] }
+const OBSOLETE_NAMES = { ...RETIRED_NAMES, figures: [...RETIRED_NAMES.figures, ...Object.keys(RENAMED_FIGURES)] }
 
 /** Settings without obsolete names, so that an old file still opens. */
-export function withoutRetired(given: unknown): unknown {
+export function withoutRetiredNames(given: unknown): unknown {
   if (!isRecord(given)) return given
-  const { settings, ...groups } = OBSOLETE
+  const { settings, ...groups } = OBSOLETE_NAMES
   const kept: Record<string, unknown> = without(settings, given)
   for (const [group, names] of Object.entries(groups)) {
     const values = kept[group]
@@ -250,16 +255,16 @@ export function withoutRetired(given: unknown): unknown {
 }
 
 /** The obsolete names in these settings, as a reader writes them: `figures.pauses`, with the new name where there is one. */
-export function retiredIn(given: unknown): { readonly gone: readonly string[]; readonly renamed: readonly string[] } {
+export function findRetired(given: unknown): { readonly gone: readonly string[]; readonly renamed: readonly string[] } {
   if (!isRecord(given)) return { gone: [], renamed: [] }
   const has = (group: string) => (name: string) => isRecord(given[group]) && Object.hasOwn(given[group], name)
-  const { settings, ...groups } = RETIRED
+  const { settings, ...groups } = RETIRED_NAMES
   const inGroups = Object.entries(groups).flatMap(([group, names]) =>
     names.filter(has(group)).map((name) => `${group}.${name}`),
   )
   return {
     gone: [...settings.filter((name) => Object.hasOwn(given, name)), ...inGroups],
-    renamed: Object.entries(RENAMED)
+    renamed: Object.entries(RENAMED_FIGURES)
       .filter(([name]) => has("figures")(name))
       .map(([name, now]) => `figures.${name} is now figures.${now}`),
   }

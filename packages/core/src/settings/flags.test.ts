@@ -43,7 +43,7 @@ describe("FLG-1 switches", () => {
     for (const entry of [...SWITCHES, ...FIGURES]) {
       expect(entry.name).toMatch(/^[a-z-]+$/)
       expect(entry.env).toBe(`STRATA_${entry.name.toUpperCase().replaceAll("-", "_")}`)
-      expect(entry.about.length).toBeGreaterThan(10)
+      expect(entry.description.length).toBeGreaterThan(10)
     }
     const names = [...SWITCHES, ...FIGURES].map(({ name }) => name)
     expect(new Set(names).size).toBe(names.length)

@@ -4,15 +4,15 @@
  * turn waits for the client: a late answer counts from the next turn on.
  */
 
-import type { CacheLifetimeSetting, PlannerMode } from "../base/vocabulary.ts"
+import type { CacheLifetimeSetting, PlannerMode } from "../base/enums.ts"
 import {
-  type Answers,
-  askForAll,
-  askForLimits,
+  type FlagAnswers,
   type FlagClient,
   type FlagContext,
   isWithin,
   NOT_SET,
+  queryFlags,
+  queryLimits,
   type RangedFigure,
 } from "./flag-client.ts"
 import { FIGURES, type FigureName, SWITCHES, type SwitchName } from "./flag-names.ts"
@@ -60,23 +60,23 @@ const MICROCOMPACT: ReadonlySet<SwitchName> = new Set([
 ])
 
 export function createFlags({ settings, client, context = {}, onRefused }: FlagOptions): FlagReader {
-  const refuse = once(onRefused)
-  const own = flagsFrom(settings, refuse)
+  const refuse = reportOnce(onRefused)
+  const own = flagsFromSettings(settings, refuse)
   if (!client) return { current: own, read: async () => own, readLimits: async () => own }
   const isForced = (name: SwitchName) => isForcedOff(name, settings)
-  const asked = { client, context, refuse, own, isForced }
-  const flagsOf = ({ on, figures, limits }: Answers): Flags => ({
+  const query = { client, context, refuse, fallback: own, isForced }
+  const flagsOf = ({ on, figures, limits }: FlagAnswers): Flags => ({
     ...own,
-    ...{ on, figures, toolResultLimit: limitsFrom({ settings, figures, driven: limits }) },
+    ...{ on, figures, toolResultLimit: createResultLimits({ settings, figures, driven: limits }) },
   })
   let current = own
   /** The newest answers of the client. They count from the next `read` on, so that nothing changes during a turn. */
-  let latest: Answers = { on: own.on, figures: own.figures, limits: new Map() }
+  let latest: FlagAnswers = { on: own.on, figures: own.figures, limits: new Map() }
   let asking: Promise<void> | undefined
   let hasRead = false
 
   async function ask(tools: readonly string[]): Promise<void> {
-    latest = await askForAll(tools, asked)
+    latest = await queryFlags(tools, query)
     hasRead = true
   }
 
@@ -94,7 +94,7 @@ export function createFlags({ settings, client, context = {}, onRefused }: FlagO
     },
     async readLimits(tools) {
       const fresh = [...new Set(tools)].filter((tool) => !latest.limits.has(tool))
-      const answered = askForLimits(fresh, asked).then((limits) => {
+      const answered = queryLimits(fresh, query).then((limits) => {
         latest = { ...latest, limits: new Map([...latest.limits, ...limits]) }
       })
       await (hasRead ? Promise.race([answered, nextTick()]) : answered)
@@ -107,14 +107,14 @@ export function createFlags({ settings, client, context = {}, onRefused }: FlagO
 /** A provider that has its values at hand is heard at once. A slow one delays only the first reading. */
 const nextTick = () => new Promise<void>((resolve) => setImmediate(resolve))
 
-function flagsFrom(settings: Settings, refuse: (message: string) => void): Flags {
+function flagsFromSettings(settings: Settings, refuse: (message: string) => void): Flags {
   const on = Object.fromEntries(
     SWITCHES.map(({ name, on: usual }) => [name, !isForcedOff(name, settings) && (settings.switches[name] ?? usual)]),
   ) as Flags["on"]
   const figures = Object.fromEntries(
-    FIGURES.map(({ name, value, ...range }) => [name, figureIn(settings, { name, value, ...range }, refuse)]),
+    FIGURES.map(({ name, value, ...range }) => [name, readFigure(settings, { name, value, ...range }, refuse)]),
   ) as Flags["figures"]
-  const toolResultLimit = limitsFrom({ settings, figures, driven: new Map() })
+  const toolResultLimit = createResultLimits({ settings, figures, driven: new Map() })
   const { planner, cacheLifetime, clearableTools } = settings
   return { on, figures, planner, cacheLifetime, clearableTools, toolResultLimit }
 }
@@ -123,21 +123,21 @@ function flagsFrom(settings: Settings, refuse: (message: string) => void): Flags
 const isForcedOff = (name: SwitchName, { off, disableMicrocompact }: Settings): boolean =>
   off || (disableMicrocompact && MICROCOMPACT.has(name))
 
-function figureIn({ figures }: Settings, { name, value, min, max }: RangedFigure, refuse: (message: string) => void) {
+function readFigure({ figures }: Settings, { name, value, min, max }: RangedFigure, refuse: (message: string) => void) {
   const set = figures[name]
   if (set === undefined || isWithin(set, { min, max })) return set ?? value
   refuse(`The setting "figures.${name}" is ${set}, which is not between ${min} and ${max}. Using ${value} instead.`)
   return value
 }
 
-interface Limits extends Pick<Flags, "figures"> {
+interface ResultLimitSources extends Pick<Flags, "figures"> {
   readonly settings: Settings
   /** By tool, as the client answered. */
   readonly driven: ReadonlyMap<string, number>
 }
 
-const limitsFrom =
-  ({ settings, figures, driven }: Limits): Flags["toolResultLimit"] =>
+const createResultLimits =
+  ({ settings, figures, driven }: ResultLimitSources): Flags["toolResultLimit"] =>
   (tool, otherwise) => {
     const limit = driven.get(tool) ?? NOT_SET
     if (!Number.isNaN(limit)) return limit
@@ -146,7 +146,7 @@ const limitsFrom =
     return set ?? otherwise ?? figures["tool-result-limit"]
   }
 
-function once(listener: FlagOptions["onRefused"]): (message: string) => void {
+function reportOnce(listener: FlagOptions["onRefused"]): (message: string) => void {
   const heard = new Set<string>()
   return (message) => {
     if (heard.has(message)) return

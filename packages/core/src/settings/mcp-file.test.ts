@@ -37,7 +37,7 @@ test("PERM-3: servers in .mcp.json count after a person trusted them, and trust 
     old: SERVERS.old,
   })
   expect(origins["mcpServers.web"]).toBe(join(cwd, ".mcp.json"))
-  expect(reading.parts).toMatchObject([
+  expect(reading.items).toMatchObject([
     { kind: "MCP server", name: "files", what: "mcp-files . (in sub)", variables: { PORT: "3000" } },
     { kind: "MCP server", name: "web", secrets: ["HOST", "TOKEN"] },
     { kind: "MCP server", name: "old" },

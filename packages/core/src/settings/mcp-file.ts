@@ -4,7 +4,7 @@
  */
 import { join } from "node:path"
 import { SettingsError } from "../base/errors.ts"
-import { escaped } from "../base/text.ts"
+import { escapeInvisible } from "../base/text.ts"
 import { readSettingsFile } from "./settings-files.ts"
 import type { Settings } from "./settings-schema.ts"
 
@@ -19,7 +19,7 @@ export interface McpFiles {
   readonly problems: readonly string[]
 }
 
-export async function mcpFileLayers(directories: readonly string[]): Promise<McpFiles> {
+export async function readMcpFiles(directories: readonly string[]): Promise<McpFiles> {
   const read = await Promise.all([...new Set(directories)].map((directory) => readFile(join(directory, FILE))))
   return {
     layers: read.flatMap(({ source, servers }) =>
@@ -38,16 +38,16 @@ interface McpFile {
 async function readFile(source: string): Promise<McpFile> {
   try {
     const listed = (await readSettingsFile(source)) as { readonly mcpServers?: unknown } | null
-    return { source, ...(await serversIn(listed?.mcpServers, source)) }
+    return { source, ...(await parseServers(listed?.mcpServers, source)) }
   } catch (error) {
     if (!(error instanceof SettingsError)) throw error
-    const problems = error.problems.map(({ reason }) => `${escaped(source)} is not used: it ${reason}.`)
+    const problems = error.problems.map(({ reason }) => `${escapeInvisible(source)} is not used: it ${reason}.`)
     return { source, servers: {}, problems }
   }
 }
 
 /** The servers of a list that another program reads too. */
-export async function serversIn(listed: unknown, source: string): Promise<Omit<McpFile, "source">> {
+export async function parseServers(listed: unknown, source: string): Promise<Omit<McpFile, "source">> {
   const servers: Settings["mcpServers"] = {}
   const problems: string[] = []
   const entries = Object.entries(listed ?? {})
@@ -55,9 +55,12 @@ export async function serversIn(listed: unknown, source: string): Promise<Omit<M
   const { mcpServerSchema } = await import("./settings-schema.ts") // loads zod
   for (const [name, given] of entries) {
     if (isDisabled(given)) continue
-    const parsed = mcpServerSchema.safeParse(known(given))
+    const parsed = mcpServerSchema.safeParse(withKnownKeys(given))
     if (parsed.success) servers[name] = parsed.data
-    else problems.push(`The MCP server ${escaped(name)} in ${escaped(source)} is left out: it ${whyNot(given)}.`)
+    else
+      problems.push(
+        `The MCP server ${escapeInvisible(name)} in ${escapeInvisible(source)} is left out: it ${describeInvalidServer(given)}.`,
+      )
   }
   return { servers, problems }
 }
@@ -65,7 +68,7 @@ export async function serversIn(listed: unknown, source: string): Promise<Omit<M
 const isDisabled = (server: unknown): boolean => (server as { readonly disabled?: unknown } | null)?.disabled === true
 
 /** Numbers and switches in `env` are texts for the server. */
-function known(given: unknown): unknown {
+function withKnownKeys(given: unknown): unknown {
   if (typeof given !== "object" || given === null) return given
   const kept = Object.fromEntries(Object.entries(given).filter(([key]) => KEYS.includes(key)))
   if (typeof kept.env !== "object" || kept.env === null) return kept
@@ -75,10 +78,10 @@ function known(given: unknown): unknown {
 
 const isPlain = (value: unknown): boolean => typeof value === "number" || typeof value === "boolean"
 
-function whyNot(given: unknown): string {
+function describeInvalidServer(given: unknown): string {
   const { type, command, url } = (given ?? {}) as Readonly<Record<string, unknown>>
   if (typeof type === "string" && !["stdio", "http", "streamable-http", "sse"].includes(type))
-    return `has the type ${escaped(JSON.stringify(type))}, and Strata knows stdio, http and sse`
+    return `has the type ${escapeInvisible(JSON.stringify(type))}, and Strata knows stdio, http and sse`
   if (typeof command !== "string" && typeof url !== "string") return "needs a command to start, or a url"
   if (typeof command === "string" && typeof url === "string") return "has both a command and a url"
   if (typeof url === "string" && !url.includes("${") && !URL.canParse(url)) return "has a url that is not valid"

@@ -14,7 +14,7 @@ export interface OutputStyle {
 }
 
 /** By the name in its head, or by the name of its file. Those that come with Claude Code are not files: `undefined`. */
-export async function outputStyleIn(folder: string, wanted: unknown): Promise<OutputStyle | undefined> {
+export async function findOutputStyle(folder: string, wanted: unknown): Promise<OutputStyle | undefined> {
   if (typeof wanted !== "string" || wanted === "") return undefined
   const directory = join(folder, "output-styles")
   const names = (await readdir(directory).catch(() => [])).filter((name) => /\.md$/i.test(name)).toSorted()

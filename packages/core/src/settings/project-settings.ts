@@ -3,17 +3,11 @@
  * rights or sends data elsewhere counts only if a person trusted it. A new setting must be classified here before it compiles.
  */
 
-import {
-  MEMORY_MODES,
-  type MemoryMode,
-  type PermissionMode,
-  SANDBOX_MODES,
-  type SandboxMode,
-} from "../base/vocabulary.ts"
+import { MEMORY_MODES, type MemoryMode, type PermissionMode, SANDBOX_MODES, type SandboxMode } from "../base/enums.ts"
 import { FIGURES, type FigureName } from "./flag-names.ts"
 import type { Settings } from "./settings-schema.ts"
 
-type Verdict = "restricts" | "harmless" | "needs trust"
+type TrustClass = "restricts" | "harmless" | "needs trust"
 
 /** What the person's own settings say, where a project's value is compared with it. */
 export interface UserSettings {
@@ -36,7 +30,7 @@ export const userSettings = ({
   hasPrices: Object.values(models).some(({ price }) => price !== undefined),
 })
 
-type Rule<T> = Verdict | ((value: NonNullable<T>, user: UserSettings) => Verdict)
+type Rule<T> = TrustClass | ((value: NonNullable<T>, user: UserSettings) => TrustClass)
 type Rules<T> = { readonly [K in keyof Required<T>]: Rule<T[K]> }
 type SettingRule<T> =
   | Rule<T>
@@ -46,17 +40,17 @@ type SettingRule<T> =
   | { readonly each: Rule<NonNullable<T>[keyof NonNullable<T>]> }
 
 /** From the strictest to the widest. */
-const WIDTH: Readonly<Record<PermissionMode, number>> = { plan: 0, ask: 1, "accept-edits": 2, bypass: 3 }
+const MODE_WIDTH: Readonly<Record<PermissionMode, number>> = { plan: 0, ask: 1, "accept-edits": 2, bypass: 3 }
 
 const PERMISSIONS: Rules<Settings["permissions"]> = {
-  mode: (mode, user) => (WIDTH[mode] <= WIDTH[user.mode] ? "restricts" : "needs trust"),
+  mode: (mode, user) => (MODE_WIDTH[mode] <= MODE_WIDTH[user.mode] ? "restricts" : "needs trust"),
   allow: "needs trust",
   ask: "restricts",
   deny: "restricts",
 }
 
 /** Limits on what the project itself may add to the context, on money spent without a question, and on what others share. */
-const GUARDING: ReadonlySet<FigureName> = new Set([
+const GUARDED_FIGURES: ReadonlySet<FigureName> = new Set([
   "instructions-limit",
   "background-share",
   "compact-failures",
@@ -64,7 +58,7 @@ const GUARDING: ReadonlySet<FigureName> = new Set([
   "max-agents-project",
 ])
 const FIGURE_RULES = Object.fromEntries(
-  FIGURES.map(({ name }) => [name, GUARDING.has(name) ? "needs trust" : "harmless"]),
+  FIGURES.map(({ name }) => [name, GUARDED_FIGURES.has(name) ? "needs trust" : "harmless"]),
 ) as Rules<Settings["figures"]>
 
 /** Cost limits count with these prices. An entry without a price would replace the person's entry for the same model. */
@@ -108,14 +102,14 @@ export const PROJECT_RULES: { readonly [K in keyof Required<Settings>]: SettingR
 
 export interface SplitSettings {
   /** Restricts or harms no one: counts without a question. */
-  readonly counts: Partial<Settings>
+  readonly applied: Partial<Settings>
   readonly needsTrust: Partial<Settings>
 }
 
 export function splitByTrust(values: Partial<Settings>, user: UserSettings): SplitSettings {
-  const split = { counts: {} as Record<string, unknown>, needsTrust: {} as Record<string, unknown> }
+  const split = { applied: {} as Record<string, unknown>, needsTrust: {} as Record<string, unknown> }
   const sideFor = (rule: Rule<unknown> | undefined, value: unknown) =>
-    verdictOf(rule, value, user) === "needs trust" ? split.needsTrust : split.counts
+    classify(rule, value, user) === "needs trust" ? split.needsTrust : split.applied
   for (const [key, value] of Object.entries(values)) {
     const rule = PROJECT_RULES[key as keyof Settings] as SettingRule<Readonly<Record<string, unknown>>>
     if (typeof rule !== "object") {
@@ -130,7 +124,7 @@ export function splitByTrust(values: Partial<Settings>, user: UserSettings): Spl
   return split
 }
 
-function verdictOf(rule: Rule<unknown> | undefined, value: unknown, user: UserSettings): Verdict {
+function classify(rule: Rule<unknown> | undefined, value: unknown, user: UserSettings): TrustClass {
   if (rule === undefined) return "needs trust"
   return typeof rule === "function" ? rule(value as NonNullable<unknown>, user) : rule
 }

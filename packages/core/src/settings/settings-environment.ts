@@ -7,13 +7,13 @@ type Reader = (text: string) => unknown
 const ON = new Set(["1", "true", "yes", "on"])
 const OFF = new Set(["0", "false", "no", "off"])
 /** Anything else counts as not set: other programs read some of these variables too, and what they take must not end this one. */
-const asSwitch: Reader = (text) => {
+const parseSwitch: Reader = (text) => {
   const word = text.trim().toLowerCase()
   return ON.has(word) ? true : OFF.has(word) ? false : undefined
 }
-const asNumber: Reader = (text) => (text.trim() === "" ? undefined : Number(text))
-const asNumberOrText: Reader = (text) => (Number.isNaN(Number(text)) ? text : asNumber(text))
-const asText: Reader = (text) => text
+const parseNumber: Reader = (text) => (text.trim() === "" ? undefined : Number(text))
+const parseNumberOrText: Reader = (text) => (Number.isNaN(Number(text)) ? text : parseNumber(text))
+const parseText: Reader = (text) => text
 
 interface EnvironmentLayer {
   readonly source: string
@@ -29,27 +29,27 @@ interface EnvironmentName {
 
 /** The first name that is set counts. */
 export const ENVIRONMENT: readonly EnvironmentName[] = [
-  { key: "off", names: ["STRATA_OFF"], read: asSwitch },
-  { key: "disableCompact", names: ["STRATA_DISABLE_COMPACT", "DISABLE_COMPACT"], read: asSwitch },
-  { key: "disableAutoCompact", names: ["STRATA_DISABLE_AUTO_COMPACT", "DISABLE_AUTO_COMPACT"], read: asSwitch },
-  { key: "disableMicrocompact", names: ["STRATA_DISABLE_MICROCOMPACT", "DISABLE_MICROCOMPACT"], read: asSwitch },
-  { key: "compactInstructions", names: ["STRATA_COMPACT_INSTRUCTIONS"], read: asText },
-  { key: "summariserModel", names: ["STRATA_SUMMARISER_MODEL"], read: asText },
+  { key: "off", names: ["STRATA_OFF"], read: parseSwitch },
+  { key: "disableCompact", names: ["STRATA_DISABLE_COMPACT", "DISABLE_COMPACT"], read: parseSwitch },
+  { key: "disableAutoCompact", names: ["STRATA_DISABLE_AUTO_COMPACT", "DISABLE_AUTO_COMPACT"], read: parseSwitch },
+  { key: "disableMicrocompact", names: ["STRATA_DISABLE_MICROCOMPACT", "DISABLE_MICROCOMPACT"], read: parseSwitch },
+  { key: "compactInstructions", names: ["STRATA_COMPACT_INSTRUCTIONS"], read: parseText },
+  { key: "summariserModel", names: ["STRATA_SUMMARISER_MODEL"], read: parseText },
   {
     key: "autoCompactPercent",
     names: ["STRATA_AUTOCOMPACT_PCT", "CLAUDE_AUTOCOMPACT_PCT_OVERRIDE"],
-    read: asNumberOrText,
+    read: parseNumberOrText,
   },
-  { key: "autoCompactTokens", names: ["STRATA_AUTOCOMPACT_TOKENS"], read: asNumber },
-  { key: "contextWindow", names: ["STRATA_CONTEXT_WINDOW", "CLAUDE_CODE_MAX_CONTEXT_TOKENS"], read: asNumber },
-  { key: "maxOutputTokens", names: ["STRATA_MAX_OUTPUT_TOKENS", "CLAUDE_CODE_MAX_OUTPUT_TOKENS"], read: asNumber },
-  { key: "planner", names: ["STRATA_PLANNER"], read: asText },
-  { key: "cacheLifetime", names: ["STRATA_CACHE_LIFETIME"], read: asText },
-  { key: "flush", names: ["STRATA_FLUSH"], read: asText },
-  { key: "exportContent", names: ["STRATA_EXPORT_CONTENT"], read: asSwitch },
-  { key: "memory", names: ["STRATA_MEMORY"], read: asText },
-  { key: "project", names: ["STRATA_PROJECT"], read: asText },
-  { key: "sandbox", names: ["STRATA_SANDBOX"], read: asText },
+  { key: "autoCompactTokens", names: ["STRATA_AUTOCOMPACT_TOKENS"], read: parseNumber },
+  { key: "contextWindow", names: ["STRATA_CONTEXT_WINDOW", "CLAUDE_CODE_MAX_CONTEXT_TOKENS"], read: parseNumber },
+  { key: "maxOutputTokens", names: ["STRATA_MAX_OUTPUT_TOKENS", "CLAUDE_CODE_MAX_OUTPUT_TOKENS"], read: parseNumber },
+  { key: "planner", names: ["STRATA_PLANNER"], read: parseText },
+  { key: "cacheLifetime", names: ["STRATA_CACHE_LIFETIME"], read: parseText },
+  { key: "flush", names: ["STRATA_FLUSH"], read: parseText },
+  { key: "exportContent", names: ["STRATA_EXPORT_CONTENT"], read: parseSwitch },
+  { key: "memory", names: ["STRATA_MEMORY"], read: parseText },
+  { key: "project", names: ["STRATA_PROJECT"], read: parseText },
+  { key: "sandbox", names: ["STRATA_SANDBOX"], read: parseText },
 ]
 
 /** One layer for each variable, so that an error names the variable. */
@@ -63,8 +63,8 @@ export function environmentLayers(env: Readonly<Record<string, string | undefine
       .map(({ source, value }) => ({ source, values: { [key]: value } })),
   )
   const flags = [
-    ...SWITCHES.map(({ name, env: variable }) => ({ group: "switches", name, variable, read: asSwitch })),
-    ...FIGURES.map(({ name, env: variable }) => ({ group: "figures", name, variable, read: asNumber })),
+    ...SWITCHES.map(({ name, env: variable }) => ({ group: "switches", name, variable, read: parseSwitch })),
+    ...FIGURES.map(({ name, env: variable }) => ({ group: "figures", name, variable, read: parseNumber })),
   ].flatMap(({ group, name, variable, read }) => {
     const text = env[variable]
     return text === undefined || text === ""

@@ -1,10 +1,10 @@
 /** Reads a settings file. A repository can put anything in its place: a link to a device, a file without end. */
-import { reasonOf, SettingsError } from "../base/errors.ts"
+import { errorReason, SettingsError } from "../base/errors.ts"
 import { isMissing, readPlainFile } from "../base/files.ts"
-import { escaped } from "../base/text.ts"
+import { escapeInvisible } from "../base/text.ts"
 
 const MAX_BYTES = 1_000_000 // settings take a few kilobytes; everything in them is shown before it is trusted
-const DEEPEST = 50 // the deepest setting has six levels
+const MAX_DEPTH = 50 // the deepest setting has six levels
 
 /** The parsed content. A file that does not exist has none: `{}`. */
 export async function readSettingsFile(file: string): Promise<unknown> {
@@ -16,22 +16,22 @@ export async function readSettingsFile(file: string): Promise<unknown> {
   } catch (error) {
     const code = (error as NodeJS.ErrnoException).code
     if (code === "ENOENT" || code === "ENOTDIR") return {}
-    throw unusable(`cannot be read (${reasonOf(error)})`)
+    throw unusable(`cannot be read (${errorReason(error)})`)
   }
   let content: unknown
   try {
     content = JSON.parse(text)
   } catch (error) {
-    throw unusable(`is not JSON (${escaped((error as Error).message)})`)
+    throw unusable(`is not JSON (${escapeInvisible((error as Error).message)})`)
   }
-  if (!isFlat(content)) throw unusable(`is nested more than ${DEEPEST} levels deep`)
+  if (!isShallow(content)) throw unusable(`is nested more than ${MAX_DEPTH} levels deep`)
   return content
 }
 
 /** Checked level by level, because recursion on a hostile file would overflow the stack. */
-function isFlat(content: unknown): boolean {
+function isShallow(content: unknown): boolean {
   let level: readonly unknown[] = [content]
-  for (let depth = 0; depth <= DEEPEST; depth++) {
+  for (let depth = 0; depth <= MAX_DEPTH; depth++) {
     level = level.flatMap((value) => (typeof value === "object" && value !== null ? Object.values(value) : []))
     if (level.length === 0) return true
   }

@@ -9,12 +9,12 @@ import {
   PERMISSION_RULE,
   PLANNER_MODES,
   SANDBOX_MODES,
-} from "../base/vocabulary.ts"
+} from "../base/enums.ts"
 import { FIGURES, SWITCHES } from "./flag-names.ts"
 
 /** A key that may be missing. Its type excludes `undefined`, because `combineSettings` drops such values before it checks the rest. */
-const mayBeMissing = <T>(schema: z.ZodType<T>) => schema.optional() as unknown as MayBeMissing<T> // zod 4.3 has exactOptional
-type MayBeMissing<T> = z.ZodType<T> & { _zod: { optin: "optional"; optout: "optional" } }
+const optionalKey = <T>(schema: z.ZodType<T>) => schema.optional() as unknown as OptionalKey<T> // zod 4.3 has exactOptional
+type OptionalKey<T> = z.ZodType<T> & { _zod: { optin: "optional"; optout: "optional" } }
 
 const tokens = z.int().min(1)
 
@@ -30,12 +30,12 @@ const accepts = z.partialRecord(
 )
 
 const modelOverride = z.strictObject({
-  family: mayBeMissing(z.enum(["claude-4", "claude-5", "gpt-5", "unknown"])),
-  window: mayBeMissing(tokens),
-  maxOutput: mayBeMissing(tokens),
-  minCacheable: mayBeMissing(z.int().min(0)),
-  slots: mayBeMissing(z.int().min(1)),
-  price: mayBeMissing(
+  family: optionalKey(z.enum(["claude-4", "claude-5", "gpt-5", "unknown"])),
+  window: optionalKey(tokens),
+  maxOutput: optionalKey(tokens),
+  minCacheable: optionalKey(z.int().min(0)),
+  slots: optionalKey(z.int().min(1)),
+  price: optionalKey(
     z.strictObject({
       input: z.number().min(0),
       output: z.number().min(0),
@@ -44,29 +44,29 @@ const modelOverride = z.strictObject({
       cacheRead: z.number().min(0),
     }),
   ),
-  accepts: mayBeMissing(accepts),
-  autoCompactPercent: mayBeMissing(z.number()),
-  autoCompactTokens: mayBeMissing(z.number()),
+  accepts: optionalKey(accepts),
+  autoCompactPercent: optionalKey(z.number()),
+  autoCompactTokens: optionalKey(z.number()),
 })
 
 /** Rules are `Tool` or `Tool(pattern)`. The rules of all sources count. */
 const rules = z.array(z.string().refine(isPermissionRule, { error: `must be ${PERMISSION_RULE}` }))
 const permissions = z.strictObject({
-  mode: mayBeMissing(z.enum(PERMISSION_MODES)),
-  allow: mayBeMissing(rules),
-  ask: mayBeMissing(rules),
-  deny: mayBeMissing(rules),
+  mode: optionalKey(z.enum(PERMISSION_MODES)),
+  allow: optionalKey(rules),
+  ask: optionalKey(rules),
+  deny: optionalKey(rules),
 })
 
 const hookCommand = z.strictObject({
   command: z.string().min(1),
   /** The tools (or sources) it runs for, as a regular expression. Default: all. */
-  matcher: mayBeMissing(z.string()),
-  timeoutSeconds: mayBeMissing(z.number().min(0.1).max(3600)),
+  matcher: optionalKey(z.string()),
+  timeoutSeconds: optionalKey(z.number().min(0.1).max(3600)),
   /** Variables it gets although they look like secrets. */
-  passEnv: mayBeMissing(z.array(z.string().min(1))),
+  passEnv: optionalKey(z.array(z.string().min(1))),
   /** What the command finds in `CLAUDE_PROJECT_DIR`. Default: the working directory. */
-  projectDirectory: mayBeMissing(z.string().min(1)),
+  projectDirectory: optionalKey(z.string().min(1)),
 })
 
 /** Other programs write `type` into the same configuration. `${NAME}` in an address is filled in later. */
@@ -78,22 +78,22 @@ const SAMPLING_MODES = ["allow", "ask", "deny"] as const
 export const mcpServerSchema = z.union(
   [
     z.strictObject({
-      type: mayBeMissing(z.literal("stdio")),
+      type: optionalKey(z.literal("stdio")),
       command: z.string().min(1),
-      args: mayBeMissing(z.array(z.string())),
-      env: mayBeMissing(texts),
-      cwd: mayBeMissing(z.string().min(1)),
-      timeout: mayBeMissing(timeout),
-      sampling: mayBeMissing(z.enum(SAMPLING_MODES)),
-      trustReadOnlyHint: mayBeMissing(z.boolean()),
+      args: optionalKey(z.array(z.string())),
+      env: optionalKey(texts),
+      cwd: optionalKey(z.string().min(1)),
+      timeout: optionalKey(timeout),
+      sampling: optionalKey(z.enum(SAMPLING_MODES)),
+      trustReadOnlyHint: optionalKey(z.boolean()),
     }),
     z.strictObject({
-      type: mayBeMissing(z.enum(["http", "streamable-http", "sse"])),
+      type: optionalKey(z.enum(["http", "streamable-http", "sse"])),
       url: address,
-      headers: mayBeMissing(texts),
-      timeout: mayBeMissing(timeout),
-      sampling: mayBeMissing(z.enum(SAMPLING_MODES)),
-      trustReadOnlyHint: mayBeMissing(z.boolean()),
+      headers: optionalKey(texts),
+      timeout: optionalKey(timeout),
+      sampling: optionalKey(z.enum(SAMPLING_MODES)),
+      trustReadOnlyHint: optionalKey(z.boolean()),
     }),
   ],
   {

@@ -5,41 +5,41 @@
  */
 
 import { join } from "node:path"
+import { RULE_LISTS, type RuleList } from "../base/enums.ts"
 import { SettingsError, type SettingsProblem } from "../base/errors.ts"
-import { linkFactsOf } from "../base/files.ts"
+import { lstatIfReachable } from "../base/files.ts"
 import { repositoryRoot } from "../base/git.ts"
-import { escaped } from "../base/text.ts"
-import { RULE_LISTS, type RuleList } from "../base/vocabulary.ts"
+import { escapeInvisible } from "../base/text.ts"
 import { type AgentFile, type AgentFiles, projectAgentFiles } from "./agent-files.ts"
-import { type ClaudeOffer, claudeConsent } from "./claude-consent.ts"
+import { type ClaudeOffer, readClaudeConsent } from "./claude-consent.ts"
 import { claudeFolder } from "./claude-home.ts"
-import { readClaudeSettings, unusedSentence } from "./claude-settings.ts"
-import { retiredIn, withoutRetired } from "./flag-names.ts"
-import { mcpFileLayers } from "./mcp-file.ts"
+import { describeUnused, readClaudeSettings } from "./claude-settings.ts"
+import { findRetired, withoutRetiredNames } from "./flag-names.ts"
+import { readMcpFiles } from "./mcp-file.ts"
 import type { OutputStyle } from "./output-style.ts"
-import {
-  agentPart,
-  commandPart,
-  fingerprintOf,
-  memoryPart,
-  type ProjectPart,
-  partsOf,
-  skillPart,
-} from "./project-parts.ts"
 import { splitByTrust, userSettings } from "./project-settings.ts"
 import { environmentLayers } from "./settings-environment.ts"
 import { readSettingsFile } from "./settings-files.ts"
 import type { Settings, SettingsIssue } from "./settings-schema.ts"
 import { projectSkillFiles } from "./skill-files.ts"
-import { followed, type ProjectClaim, trustOf } from "./trust.ts"
+import { type ProjectClaim, readTrustState, resolveLinks } from "./trust.ts"
+import {
+  agentTrustItem,
+  commandTrustItem,
+  fingerprint,
+  listTrustItems,
+  memoryTrustItem,
+  skillTrustItem,
+  type TrustItem,
+} from "./trust-items.ts"
 
 // Says what is wrong with a setting and what is allowed, as the end of a sentence that begins with the setting's name.
 
-export function problemsOf(source: string, issue: SettingsIssue): SettingsProblem[] {
-  const key = escaped(issue.path.join("."))
+export function describeIssue(source: string, issue: SettingsIssue): SettingsProblem[] {
+  const key = escapeInvisible(issue.path.join("."))
   if (issue.code !== "unrecognized_keys") return [{ source, key, reason: reasonFor(issue) }]
   return issue.keys.map((name) => {
-    const shown = escaped(name)
+    const shown = escapeInvisible(name)
     return { source, key: key ? `${key}.${shown}` : shown, reason: "is not a known setting" }
   })
 }
@@ -49,7 +49,7 @@ function reasonFor(issue: Exclude<SettingsIssue, { code: "unrecognized_keys" }>)
     case "invalid_type":
       return `must be ${KINDS[issue.expected] ?? issue.expected}`
     case "invalid_value":
-      return `must be ${listed(issue.values.map((value) => JSON.stringify(value)))}`
+      return `must be ${joinAlternatives(issue.values.map((value) => JSON.stringify(value)))}`
     case "too_small":
       return issue.origin === "string" ? "must not be empty" : `must be at least ${issue.minimum}`
     case "too_big":
@@ -71,7 +71,7 @@ const KINDS: Readonly<Record<string, string>> = {
   record: "an object",
 }
 
-function listed(values: readonly string[]): string {
+function joinAlternatives(values: readonly string[]): string {
   return values.length < 2 ? values.join("") : `${values.slice(0, -1).join(", ")} or ${values.at(-1)}`
 }
 
@@ -110,7 +110,7 @@ export interface EffectiveSettings {
   /** @internal Where each permission rule comes from. Absent without rules. */
   readonly rules?: readonly RuleOrigin[]
   /** What the project's files say and no person trusted, so it does not count. Absent if there is nothing. */
-  readonly leftOut?: readonly ProjectPart[]
+  readonly untrusted?: readonly TrustItem[]
   /** @internal The project's agent definitions, exactly as they were trusted. Absent if nothing counts. */
   readonly agents?: AgentFiles
   /** @internal The project's slash commands, exactly as they were trusted. Absent if nothing counts. */
@@ -147,31 +147,31 @@ export interface SettingsSources {
 /** The settings that count now: those of the project as far as the root directory says that a person trusted them. */
 export async function loadSettings(sources: SettingsSources): Promise<EffectiveSettings> {
   const reading = await readSettings(sources)
-  const { state } = await trustOf(sources.home, reading)
+  const { state } = await readTrustState(sources.home, reading)
   return reading.settings({ trusted: state === "trusted" })
 }
 
 /** All places, read once, so that what a person is asked about is what counts afterwards. */
-export interface SettingsReading extends ProjectClaim {
+export interface SettingsSnapshot extends ProjectClaim {
   /** The effective settings, with everything the project says or without what needs trust. */
   settings(given: { readonly trusted: boolean }): EffectiveSettings
   /** What the person has for Claude Code, and whether it counts. Absent if there is nothing to decide or to name. */
   readonly claude?: ClaudeOffer
 }
 
-export async function readSettings(sources: SettingsSources): Promise<SettingsReading> {
+export async function readSettings(sources: SettingsSources): Promise<SettingsSnapshot> {
   const { home, cwd, env, code = {} } = sources
   const project = join(cwd, ".strata")
-  const isOwn = followed(project) === followed(home) // in the home directory, both are the person's
+  const isOwn = resolveLinks(project) === resolveLinks(home) // in the home directory, both are the person's
   const [own, shared, local] = await Promise.all([
-    layerFrom(join(home, "settings.json")),
-    isOwn ? undefined : layerFrom(join(project, "settings.json")),
-    layerFrom(join(project, "settings.local.json")),
+    readLayer(join(home, "settings.json")),
+    isOwn ? undefined : readLayer(join(project, "settings.json")),
+    readLayer(join(project, "settings.local.json")),
   ])
   const repository = repositoryRoot(cwd, { home: env.HOME })
-  const servers = await mcpFileLayers([repository, cwd])
-  const claude = await claudeLayers([repository, cwd], claudeFolder({ env, repository }).folder)
-  const user = await claudeConsent({ ...sources, repository }, own.values)
+  const servers = await readMcpFiles([repository, cwd])
+  const claude = await readClaudeLayers([repository, cwd], claudeFolder({ env, repository }).folder)
+  const user = await readClaudeConsent({ ...sources, repository }, own.values)
   const given = [
     ...user.layers,
     own,
@@ -182,17 +182,17 @@ export async function readSettings(sources: SettingsSources): Promise<SettingsRe
     ...environmentLayers({ ...user.environment, ...env }),
   ]
   const sourced = [...given, { source: "options in code", values: code }]
-  const retired = sourced.flatMap(({ source, values }) => retiredSentences(source, retiredIn(values)))
+  const retired = sourced.flatMap(({ source, values }) => describeRetired(source, findRetired(values)))
   const problems = [...servers.problems, ...claude.problems, ...user.problems, ...retired]
   const external = [...servers.layers, ...claude.layers, ...(shared ? [shared, local] : [])].map(({ source }) => source)
-  const checked = await checkedLayers(sourced)
+  const checked = await validateLayers(sourced)
   const isLocal = (source: string) => source === local.source
   const layers = checked.map((layer) =>
     external.includes(layer.source) ? withoutHints(isLocal(layer.source) ? layer : withoutName(layer)) : layer,
   )
   const fromProject = layers.filter(({ source }) => external.includes(source))
   const isClaude = new Set(claude.layers.map(({ source }) => source))
-  const theirs = userSettings(merged(layers.slice(0, user.layers.length + 1)).values)
+  const theirs = userSettings(mergeLayers(layers.slice(0, user.layers.length + 1)).values)
   const split = new Map(fromProject.map((layer) => [layer, splitByTrust(layer.values, theirs)]))
   const needing = [...split]
     .map(([{ source }, { needsTrust }]) => ({ source, needsTrust }))
@@ -200,12 +200,12 @@ export async function readSettings(sources: SettingsSources): Promise<SettingsRe
   const places = { root: home, home: env.HOME, cwd }
   const [agents, commands] = [await projectAgentFiles(places), await projectAgentFiles(places, "command")]
   const skills = await projectSkillFiles(places)
-  const parts = [
-    ...needing.flatMap(({ source, needsTrust }) => partsOf(source, needsTrust)),
-    ...agents.files.map(agentPart),
-    ...commands.files.map(commandPart),
-    ...skills.map(skillPart),
-    ...memoryParts(repository, home),
+  const items = [
+    ...needing.flatMap(({ source, needsTrust }) => listTrustItems(source, needsTrust)),
+    ...agents.files.map(agentTrustItem),
+    ...commands.files.map(commandTrustItem),
+    ...skills.map(skillTrustItem),
+    ...memoryTrustItems(repository, home),
   ]
   const has = ({ files, problems: unread }: AgentFiles) => files.length + unread.length > 0
   const brought = {
@@ -216,22 +216,22 @@ export async function readSettings(sources: SettingsSources): Promise<SettingsRe
   const { environment, outputStyle } = user
   const personal = { ...(environment ? { environment } : {}), ...(outputStyle ? { outputStyle } : {}) }
   return {
-    directory: followed(cwd),
+    directory: resolveLinks(cwd),
     ...(user.offer ? { claude: user.offer } : {}),
-    parts,
-    fingerprint: fingerprintOf({ settings: needing, agents: agents.files, commands: commands.files, skills }),
+    items,
+    fingerprint: fingerprint({ settings: needing, agents: agents.files, commands: commands.files, skills }),
     settings: ({ trusted }) => {
-      const counting = layers.map((layer) => ({ ...layer, values: split.get(layer)?.counts ?? layer.values }))
-      const effective = { ...merged(trusted ? layers : counting), ...personal }
+      const counting = layers.map((layer) => ({ ...layer, values: split.get(layer)?.applied ?? layer.values }))
+      const effective = { ...mergeLayers(trusted ? layers : counting), ...personal }
       const settings = problems.length === 0 ? effective : { ...effective, problems }
       if (trusted) return { ...settings, ...brought }
-      return parts.length === 0 ? settings : { ...settings, leftOut: parts }
+      return items.length === 0 ? settings : { ...settings, untrusted: items }
     },
   }
 }
 
-function retiredSentences(source: string, { gone, renamed }: ReturnType<typeof retiredIn>): readonly string[] {
-  const named = escaped(source)
+function describeRetired(source: string, { gone, renamed }: ReturnType<typeof findRetired>): readonly string[] {
+  const named = escapeInvisible(source)
   return [
     ...(gone.length === 0
       ? []
@@ -257,23 +257,23 @@ function withoutName(layer: CheckedLayer): CheckedLayer {
 }
 
 /** What the project has for Claude Code. In the home directory these files are the person's. */
-async function claudeLayers(directories: readonly string[], folder: string | undefined) {
-  const own = folder === undefined ? undefined : followed(folder)
-  const places = [...new Set(directories)].filter((directory) => followed(join(directory, ".claude")) !== own)
+async function readClaudeLayers(directories: readonly string[], folder: string | undefined) {
+  const own = folder === undefined ? undefined : resolveLinks(folder)
+  const places = [...new Set(directories)].filter((directory) => resolveLinks(join(directory, ".claude")) !== own)
   const layers = (await Promise.all(places.map(readClaudeSettings))).flat()
-  const unused = unusedSentence(layers)
+  const unused = describeUnused(layers)
   return { layers, problems: unused === undefined ? [] : [unused] }
 }
 
 /** A repository can bring memories for an agent of yours. */
-function memoryParts(project: string, home: string): readonly ProjectPart[] {
+function memoryTrustItems(project: string, home: string): readonly TrustItem[] {
   const directory = join(project, ".strata", "agent-memory")
-  const isOwn = followed(directory) === followed(join(home, "agent-memory"))
-  const isThere = !isOwn && linkFactsOf(directory) !== undefined
-  return isThere ? [memoryPart(directory)] : []
+  const isOwn = resolveLinks(directory) === resolveLinks(join(home, "agent-memory"))
+  const isThere = !isOwn && lstatIfReachable(directory) !== undefined
+  return isThere ? [memoryTrustItem(directory)] : []
 }
 
-const layerFrom = async (file: string): Promise<SettingsLayer> => ({
+const readLayer = async (file: string): Promise<SettingsLayer> => ({
   source: file,
   values: await readSettingsFile(file),
 })
@@ -289,17 +289,17 @@ interface CheckedLayer extends SettingsLayer {
 
 /** Later layers win. Records (`models`, `switches` …) merge key by key; lists are joined. */
 export async function combineSettings(layers: readonly SettingsLayer[]): Promise<EffectiveSettings> {
-  return merged(await checkedLayers(layers))
+  return mergeLayers(await validateLayers(layers))
 }
 
-async function checkedLayers(layers: readonly SettingsLayer[]): Promise<readonly CheckedLayer[]> {
-  const given = layers.map(({ source, values }) => ({ source, values: withoutUndefined(withoutRetired(values)) }))
+async function validateLayers(layers: readonly SettingsLayer[]): Promise<readonly CheckedLayer[]> {
+  const given = layers.map(({ source, values }) => ({ source, values: withoutUndefined(withoutRetiredNames(values)) }))
   if (given.every(isEmpty)) return given
   const { settingsLayerSchema } = await import("./settings-schema.ts") // loading zod takes longer than loading everything else
   const problems: SettingsProblem[] = []
   const checked = given.flatMap(({ source, values }) => {
     const parsed = settingsLayerSchema.safeParse(values)
-    if (!parsed.success) problems.push(...parsed.error.issues.flatMap((issue) => problemsOf(source, issue)))
+    if (!parsed.success) problems.push(...parsed.error.issues.flatMap((issue) => describeIssue(source, issue)))
     return parsed.success ? [{ source, values: parsed.data as Partial<Settings> }] : []
   })
   if (problems.length > 0) throw new SettingsError(problems)
@@ -313,7 +313,7 @@ const isEmpty = (layer: SettingsLayer): layer is CheckedLayer =>
   !Array.isArray(layer.values) &&
   Object.keys(layer.values).length === 0
 
-function merged(layers: readonly CheckedLayer[]): EffectiveSettings {
+function mergeLayers(layers: readonly CheckedLayer[]): EffectiveSettings {
   const values: Record<string, unknown> = { ...DEFAULT_SETTINGS }
   const origins: Record<string, string> = {}
   for (const { source, values: given } of layers) {

@@ -6,7 +6,7 @@ import { readdir, realpath } from "node:fs/promises"
 import { join, relative, sep } from "node:path"
 import { readPlainFile, realPath } from "../base/files.ts"
 import { repositoryRoot } from "../base/git.ts"
-import { escaped } from "../base/text.ts"
+import { escapeInvisible } from "../base/text.ts"
 import type { AgentFile } from "./agent-files.ts"
 
 export const SKILL_FILE = "SKILL.md"
@@ -19,18 +19,18 @@ export const projectSkillFolders = (cwd: string, home: string | undefined): read
     [".strata", ".claude"].map((name) => join(directory, name, "skills")),
   )
 
-export interface SkillPlaces {
+export interface SkillFileLocations {
   readonly root: string
   readonly home: string | undefined
   readonly cwd: string
 }
 
 /** What cannot be read is not trusted: it is reported when skills are loaded. */
-export async function projectSkillFiles({ root, home, cwd }: SkillPlaces): Promise<readonly AgentFile[]> {
+export async function projectSkillFiles({ root, home, cwd }: SkillFileLocations): Promise<readonly AgentFile[]> {
   const own = [join(root, "skills"), ...(home ? [join(home, ".claude", "skills")] : [])].map((path) => realPath(path))
   const folders = [...new Set(projectSkillFolders(cwd, home).flatMap((folder) => realPath(folder) ?? []))]
-  const project = followed(repositoryRoot(cwd, { home }))
-  const within = [project, ...(home ? [followed(home)] : [])]
+  const project = resolveLinks(repositoryRoot(cwd, { home }))
+  const within = [project, ...(home ? [resolveLinks(home)] : [])]
   const found: AgentFile[] = []
   for (const folder of folders) {
     if (own.includes(folder) || !folder.startsWith(project + sep)) continue // one that leads out of the project does not count
@@ -41,11 +41,11 @@ export async function projectSkillFiles({ root, home, cwd }: SkillPlaces): Promi
         const path = await realpath(join(directory, SKILL_FILE))
         if (!path.startsWith(directory + sep) || !within.some((place) => path.startsWith(place + sep))) continue
         const text = (await readPlainFile(path, MAX_SKILL_BYTES)).toString("utf8")
-        found.push({ path, name: escaped(relative(cwd, join(folder, name))), text })
+        found.push({ path, name: escapeInvisible(relative(cwd, join(folder, name))), text })
       } catch {} // no skill
     }
   }
   return found
 }
 
-const followed = (path: string): string => realPath(path) ?? path
+const resolveLinks = (path: string): string => realPath(path) ?? path

@@ -5,8 +5,8 @@
 import { hash, randomUUID } from "node:crypto"
 import { mkdir, readdir, readFile, rename, rm, writeFile } from "node:fs/promises"
 import { join } from "node:path"
-import { reasonOf } from "../base/errors.ts"
-import { hashOf } from "./project-parts.ts"
+import { errorReason } from "../base/errors.ts"
+import { canonicalHash } from "./trust-items.ts"
 
 const VERSION = 1
 const OWNER_ONLY = { directory: 0o700, file: 0o600 }
@@ -28,12 +28,12 @@ export type StoredTrust =
   | ({ readonly state: "kept" } & TrustRecord)
   | { readonly state: "unusable"; readonly file: string; readonly why: string }
 
-const folderOf = (home: string): string => join(home, "trust")
-const fileOf = (home: string, directory: string): string =>
-  join(folderOf(home), `${hash("sha256", directory, "hex")}.json`)
+const trustFolder = (home: string): string => join(home, "trust")
+const trustFile = (home: string, directory: string): string =>
+  join(trustFolder(home), `${hash("sha256", directory, "hex")}.json`)
 
 export async function readTrust(home: string, directory: string): Promise<StoredTrust> {
-  const file = fileOf(home, directory)
+  const file = trustFile(home, directory)
   const stored = await readRecord(file)
   if (stored.state === "kept" && stored.directory !== directory)
     return { state: "unusable", file, why: "it is about another directory" }
@@ -41,12 +41,12 @@ export async function readTrust(home: string, directory: string): Promise<Stored
 }
 
 export async function writeTrust(home: string, record: TrustRecord): Promise<void> {
-  const file = fileOf(home, record.directory)
+  const file = trustFile(home, record.directory)
   const draft = `${file}.${randomUUID()}.draft`
-  await mkdir(folderOf(home), { recursive: true, mode: OWNER_ONLY.directory })
+  await mkdir(trustFolder(home), { recursive: true, mode: OWNER_ONLY.directory })
   const content = { version: VERSION, ...record }
   try {
-    const text = JSON.stringify({ ...content, checksum: hashOf(content) }, undefined, 2)
+    const text = JSON.stringify({ ...content, checksum: canonicalHash(content) }, undefined, 2)
     await writeFile(draft, `${text}\n`, { flag: "wx", mode: OWNER_ONLY.file, flush: true })
     await rename(draft, file)
   } finally {
@@ -56,7 +56,7 @@ export async function writeTrust(home: string, record: TrustRecord): Promise<voi
 
 /** Whether there was something to remove. */
 export async function removeTrust(home: string, directory: string): Promise<boolean> {
-  const file = fileOf(home, directory)
+  const file = trustFile(home, directory)
   const { state } = await readRecord(file)
   await rm(file, { force: true })
   return state !== "none"
@@ -64,9 +64,9 @@ export async function removeTrust(home: string, directory: string): Promise<bool
 
 /** Every directory with a file, by path. Unusable files come last. */
 export async function listTrust(home: string): Promise<readonly Exclude<StoredTrust, { state: "none" }>[]> {
-  const names = await readdir(folderOf(home)).catch(() => [])
+  const names = await readdir(trustFolder(home)).catch(() => [])
   const files = names.filter((name) => name.endsWith(".json")).toSorted()
-  const stored = await Promise.all(files.map((name) => readRecord(join(folderOf(home), name))))
+  const stored = await Promise.all(files.map((name) => readRecord(join(trustFolder(home), name))))
   const place = (one: StoredTrust) => (one.state === "kept" ? `0${one.directory}` : "1")
   return stored.filter((one) => one.state !== "none").toSorted((a, b) => (place(a) < place(b) ? -1 : 1))
 }
@@ -80,7 +80,7 @@ async function readRecord(file: string): Promise<StoredTrust> {
     const code = (error as NodeJS.ErrnoException).code
     return code === "ENOENT" || code === "ENOTDIR"
       ? { state: "none" }
-      : unusable(`it cannot be read, ${reasonOf(error)}`)
+      : unusable(`it cannot be read, ${errorReason(error)}`)
   }
   let content: unknown
   try {
@@ -91,7 +91,7 @@ async function readRecord(file: string): Promise<StoredTrust> {
   if (typeof content !== "object" || content === null) return unusable("it is not an object")
   const { checksum, ...rest } = content as Readonly<Record<string, unknown>>
   if (rest.version !== VERSION) return unusable("another version of Strata wrote it")
-  if (checksum !== hashOf(rest)) return unusable("it was changed or damaged")
+  if (checksum !== canonicalHash(rest)) return unusable("it was changed or damaged")
   const { version: _, ...record } = rest
   return { state: "kept", ...(record as unknown as TrustRecord) }
 }

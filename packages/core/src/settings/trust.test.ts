@@ -16,11 +16,11 @@ import { tmpdir } from "node:os"
 import { dirname, join } from "node:path"
 import { afterEach, beforeEach, describe, expect, test } from "vitest"
 import { SettingsError } from "../base/errors.ts"
-import { partText } from "./project-parts.ts"
 import { PROJECT_RULES } from "./project-settings.ts"
 import { DEFAULT_SETTINGS, loadSettings, readSettings, type SettingsInput } from "./settings.ts"
 import { settingsSchema } from "./settings-schema.ts"
-import { grantTrust, revokeTrust, trustOf } from "./trust.ts"
+import { grantTrust, readTrustState, revokeTrust } from "./trust.ts"
+import { trustItemText } from "./trust-items.ts"
 import { listTrust } from "./trust-store.ts"
 
 let root: string
@@ -44,9 +44,9 @@ const local = (settings: SettingsInput) => put(join(cwd(), ".strata/settings.loc
 const sources = () => ({ home: home(), cwd: cwd(), env: {} })
 const load = () => loadSettings(sources())
 const read = () => readSettings(sources())
-const stateNow = async () => (await trustOf(home(), await read())).state
+const stateNow = async () => (await readTrustState(home(), await read())).state
 const grant = async () => grantTrust(home(), await read())
-const leftOut = async () => ((await load()).leftOut ?? []).map((part) => partText(part))
+const leftOut = async () => ((await load()).untrusted ?? []).map((part) => trustItemText(part))
 const trustFile = () => join(home(), "trust", readdirSync(join(home(), "trust"))[0]!)
 
 const PRICE = { input: 0, output: 0, cacheWrite5m: 0, cacheWrite1h: 0, cacheRead: 0 }
@@ -168,7 +168,7 @@ describe("PERM-3 what a project's settings may decide", () => {
     put(join(cwd(), ".strata/settings.json"), EVERYTHING)
     local({ permissions: { allow: ["Write"] } })
     symlinkSync(join(cwd(), ".strata"), home())
-    const { values, leftOut: missing } = await load()
+    const { values, untrusted: missing } = await load()
     expect(missing).toBeUndefined()
     expect(values.hooks).toEqual(EVERYTHING.hooks)
     expect(values.permissions.allow).toEqual(["Bash", "Write"])
@@ -194,7 +194,7 @@ describe("PERM-3 trust is for exactly these contents", () => {
   test("granted, everything counts and has its origin", async () => {
     project(EVERYTHING)
     await grant()
-    const { values, origins, leftOut: missing } = await load()
+    const { values, origins, untrusted: missing } = await load()
     expect(values).toMatchObject(EVERYTHING)
     expect(origins["hooks.PreToolUse"]).toBe(join(cwd(), ".strata/settings.json"))
     expect(missing).toBeUndefined()
@@ -242,7 +242,7 @@ describe("PERM-3 trust is for exactly these contents", () => {
     project(EVERYTHING)
     await grant()
     project({ ...EVERYTHING, permissions: { mode: "bypass", allow: ["Bash", "Write"] } })
-    const trust = await trustOf(home(), await read())
+    const trust = await readTrustState(home(), await read())
     expect(trust).toMatchObject({ state: "untrusted", earlier: expect.stringMatching(/^\d{4}-/) })
     expect(trust.state === "untrusted" && trust.fresh.map(({ what }) => what)).toEqual(["Write"])
   })
@@ -251,9 +251,9 @@ describe("PERM-3 trust is for exactly these contents", () => {
     project(EVERYTHING)
     await grant()
     symlinkSync(cwd(), join(root, "link"))
-    expect((await loadSettings({ ...sources(), cwd: join(root, "link") })).leftOut).toBeUndefined()
+    expect((await loadSettings({ ...sources(), cwd: join(root, "link") })).untrusted).toBeUndefined()
     put(join(root, "copy/.strata/settings.json"), EVERYTHING)
-    expect((await loadSettings({ ...sources(), cwd: join(root, "copy") })).leftOut).toHaveLength(11)
+    expect((await loadSettings({ ...sources(), cwd: join(root, "copy") })).untrusted).toHaveLength(11)
   })
 
   test("it can be listed and taken back", async () => {
@@ -301,7 +301,7 @@ describe("PERM-3 a trust file that cannot be relied on trusts nothing, and it sa
     project(EVERYTHING)
     await grant()
     damage()
-    const trust = await trustOf(home(), await read())
+    const trust = await readTrustState(home(), await read())
     expect(trust).toMatchObject({ state: "untrusted", problem: expect.stringMatching(why) })
     expect((await load()).values).toEqual(DEFAULT_SETTINGS)
     expect((await listTrust(home()))[0]).toMatchObject({ state: "unusable" })
@@ -317,7 +317,9 @@ describe("PERM-3 a trust file that cannot be relied on trusts nothing, and it sa
     const reading = await readSettings({ ...sources(), cwd: copy })
     await grantTrust(home(), reading)
     writeFileSync(trustFile(), stolen)
-    expect(await trustOf(home(), reading)).toMatchObject({ problem: expect.stringContaining("another directory") })
+    expect(await readTrustState(home(), reading)).toMatchObject({
+      problem: expect.stringContaining("another directory"),
+    })
   })
 
   test("granting again repairs it", async () => {

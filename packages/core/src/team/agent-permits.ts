@@ -1,54 +1,57 @@
 /**
- * The permits of a conversation's agents among all agents that work for the project at once, over all processes. An agent has one while it
- * works. A teammate that waits has none.
+ * Limits how many agents work for a project at once, across all processes: a working agent holds a permit, and a teammate that waits for
+ * messages holds none.
  */
 import type { Clock } from "../base/clock.ts"
 import { type Ids, randomIds } from "../base/clock.ts"
 import type { Conversation } from "../conversation/conversation.ts"
 import type { PermitAttempt, TakenPermit } from "../journal/permit.ts"
 
-const PAUSE_MS = 5_000 // other processes do not say when a permit is free
+const PAUSE_MS = 5_000 // other processes do not report when they release a permit
 
-export interface AgentPermitsParts {
-  readonly lead: () => Pick<Conversation, "agentPermit" | "flags">
+export interface AgentPermitsDependencies {
+  readonly attachLead: () => Pick<Conversation, "agentPermit" | "flags">
   readonly clock: Clock
-  /** A permit may be free by now. */
+  /** Called when a retry may succeed. */
   readonly onChance: () => void
-  /** No id of a permit reaches a journal. Default: random. */
+  /** Source of permit ids. They never reach a journal. Default: random. */
   readonly ids?: Ids
 }
 
 export class AgentPermits {
-  readonly #parts: AgentPermitsParts
+  readonly #parts: AgentPermitsDependencies
   #last: Promise<unknown> = Promise.resolve()
 
-  constructor(parts: AgentPermitsParts) {
+  constructor(parts: AgentPermitsDependencies) {
     this.#parts = parts
   }
 
-  /** All are asked for at once and answered in the order of the calls: agents are numbered in the order in which they were ordered. */
+  /** Requests run concurrently, but their results arrive in call order, because agents are numbered in the order they were started. */
   take(): Promise<PermitAttempt> {
-    const { lead, ids = randomIds } = this.#parts
-    const { flags } = lead()
-    const asked = lead().agentPermit({ id: ids.uuid(), max: flags.figures["max-agents-project"] })
-    const answered = this.#last.then(() => asked)
-    this.#last = Promise.allSettled([asked, answered])
+    const { attachLead, ids = randomIds } = this.#parts
+    const { flags } = attachLead()
+    const requested = attachLead().agentPermit({ id: ids.uuid(), max: flags.figures["max-agents-project"] })
+    const answered = this.#last.then(() => requested)
+    this.#last = Promise.allSettled([requested, answered])
     return answered
   }
 
-  /** For a teammate that has a message. Nothing while all are taken: it is called when it should ask again. */
+  /**
+   * Requests a permit for a teammate with a new message. Resolves with `undefined` while all are taken, and then calls `onChance` after a
+   * pause.
+   */
   async takeAgain(signal: AbortSignal): Promise<TakenPermit | undefined> {
     const attempt = await this.take()
     if (attempt.state === "acquired") return attempt.permit
     const { clock, onChance } = this.#parts
-    const cancel = keptAlive(clock, onChance)
+    const cancel = callBeforeExit(clock, onChance)
     signal.addEventListener("abort", cancel, { once: true })
     return undefined
   }
 }
 
-/** A run must not end while one of its agents waits for its turn. */
-function keptAlive(clock: Clock, call: () => void): () => void {
+/** Schedules a call and keeps the process running until then, so that it does not exit while an agent waits for a permit. */
+function callBeforeExit(clock: Clock, call: () => void): () => void {
   if (clock.after) return clock.after(PAUSE_MS, call)
   const timer = setTimeout(call, PAUSE_MS)
   return () => clearTimeout(timer)

@@ -1,21 +1,21 @@
-/** What a model may not do with agents, as one sentence each. */
+/** Limits on starting and naming agents. Each violation is described in one sentence for the model. */
 import type { Flags } from "../settings/flags.ts"
-import { LEAD } from "./carrier.ts"
+import { LEAD } from "./message-transport.ts"
 
-/** Messages that may wait for one agent: a flood ends while its reader can still read it. */
+/** Maximum number of messages that wait for one agent, so that it can still read them all. */
 export const MAX_WAITING_MESSAGES = 50
-/** Agents that may answer one another because of one message: six exchanges of two. */
+/** Maximum length of a chain of messages that answer each other: six exchanges between two agents. */
 export const MAX_HOPS = 12
-const MAX_AGENTS = 200 // sub-agents that a conversation may start: the end of a model that starts agents for ever
+const MAX_AGENTS = 200 // sub-agents that a conversation may start in total, in case a model keeps starting them
 
 export interface StartState {
   readonly running: number
-  /** Since the conversation began. */
+  /** Agents started since the conversation began. */
   readonly started: number
   readonly figures: Flags["figures"]
 }
 
-/** Why no agent can be started now. */
+/** The reason why no agent can be started now, or `undefined`. */
 export function startProblem({ running, started, figures }: StartState): string | undefined {
   const { "max-agents": atOnce } = figures
   if (started >= MAX_AGENTS)
@@ -25,15 +25,15 @@ export function startProblem({ running, started, figures }: StartState): string 
   return undefined
 }
 
-/** Why no agent can be started: others work for the project, in this process or in another one. */
-export const projectProblem = (taken: number, { "max-agents-project": max }: Flags["figures"]): string =>
+/** The reason why no agent can be started: agents of any process have taken the project's permits. */
+export const projectLimitProblem = (taken: number, { "max-agents-project": max }: Flags["figures"]): string =>
   `${taken} agents of this project work at the moment, those of other conversations and machines included, and the limit is ${max} (max-agents-project). Nothing was started: try again later, or do the work yourself.`
 
 const NAME = /^[A-Za-z0-9][A-Za-z0-9_-]{0,39}$/
-/** Ids, the lead, and names that a reader could take for the person or the program. */
+/** Agent ids, the lead, and names that could be mistaken for the user or the program. */
 const RESERVED = /^(?:agent-\d+|lead|user|human|person|system|assistant|strata)$/i
 
-/** Whether agents of this process, or readers, could take a name for another one's. */
+/** Whether a name could be mistaken for an agent id, the lead, the user or the program. */
 export const isReserved = (name: string): boolean => RESERVED.test(name)
 
 export function nameProblem(name: string, taken: readonly string[]): string | undefined {

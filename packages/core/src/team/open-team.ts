@@ -1,14 +1,14 @@
-/** Opens an agent that can have others work for it: with the Agent tool, and a team that is closed with it. */
+/** Opens an agent that can start sub-agents: with the Agent tool, and a team that is closed with it. */
 
 import { readdir } from "node:fs/promises"
 import { join } from "node:path"
 import { z } from "zod/v4"
 import type { Agent } from "../agent/agent.ts"
-import { openAgentWith, type Surroundings, settingsFor } from "../agent/open-agent.ts"
+import { type OpenAgentDependencies, openAgentWith, settingsFor } from "../agent/open-agent.ts"
 import { checkAgentOptions, type SingleAgentOptions } from "../agent/options.ts"
 import { isSafeId } from "../base/clock.ts"
 import { describe, InvalidOptionError } from "../base/options.ts"
-import { ownerIn, withFixedOwner } from "../base/owner.ts"
+import { ownerOption, withFixedOwner } from "../base/owner.ts"
 import { promptText } from "../base/text.ts"
 import { strataDirectory } from "../journal/file/layout.ts"
 import type { Store } from "../journal/store.ts"
@@ -16,31 +16,29 @@ import { storeFrom } from "../journal/store-from.ts"
 import type { Model } from "../model/model.ts"
 import type { EffectiveSettings } from "../settings/settings.ts"
 import type { OpenToolset, Tool, Toolset } from "../tools/tool.ts"
+import type { AgentTask } from "./agent-task.ts"
 import { AGENT_TOOL, agentTool, refusedAgentTool } from "./agent-tool.ts"
-import { LEAD } from "./carrier.ts"
 import { CHANGES_TOOL, changesTool } from "./changes-tool.ts"
 import { type AgentDefinition, isAgentName, NAME_RULE, toolNames } from "./definitions/definition.ts"
 import { agentListing } from "./definitions/listing.ts"
 import { type LoadedDefinitions, loadAgentDefinitions } from "./definitions/load.ts"
-import { type AgentMemoryGround, agentMemoryFor, projectOf } from "./definitions/memory-choice.ts"
-import { worktreesOf } from "./isolation.ts"
-import type { Mail } from "./mail.ts"
-import type { TeamPlace } from "./mailbox-carrier.ts"
+import { type AgentMemoryDependencies, agentMemoryFor, projectOf } from "./definitions/memory-choice.ts"
+import { worktreeFinder } from "./isolation.ts"
+import type { TeamJoinOptions } from "./mailbox-transport.ts"
+import type { MessageRouter } from "./message-router.ts"
+import { LEAD } from "./message-transport.ts"
 import { MESSAGE_KINDS } from "./messages.ts"
 import { cheapestModel } from "./models.ts"
 import { subAgentOpener } from "./open-sub-agent.ts"
-import type { AgentOrder } from "./order.ts"
-import { circleOf } from "./socket-carrier.ts"
+import { circleOf } from "./socket-transport.ts"
 import { Team } from "./team.ts"
-import { Worktree, type WorktreePlace, worktreesDirectory } from "./worktree.ts"
-
-// The SendMessage tool of one agent.
+import { Worktree, type WorktreeLocation, worktreesDirectory } from "./worktree.ts"
 
 export const SEND_MESSAGE = "SendMessage"
 
 const DESCRIPTION = promptText(new URL("./send-message.md", import.meta.url)).trim()
 
-// the kind is a plain text here, so that an unknown one is refused with the list of those that exist
+// the kind is any string here, so that an unknown one is refused with a list of the valid ones
 const inputSchema = z.object({
   to: z.string().min(1).describe('The receiver: a name, "*", "bridge:<conversation id>" or "uds:<path>".'),
   message: z
@@ -60,48 +58,48 @@ const inputSchema = z.object({
 type SendMessageInput = z.infer<typeof inputSchema>
 
 /** @internal */
-export interface SendMessageParts {
-  /** The agent that has the tool. */
+export interface SendMessageDependencies {
+  /** Name of the agent that has the tool. */
   readonly from: string
-  readonly mail: Pick<Mail, "send">
+  readonly mail: Pick<MessageRouter, "send">
 }
 
 /** @internal */
-export function sendMessageTool({ from, mail }: SendMessageParts): Tool<SendMessageInput> {
+export function sendMessageTool({ from, mail }: SendMessageDependencies): Tool<SendMessageInput> {
   return {
     name: SEND_MESSAGE,
     description: DESCRIPTION,
     inputSchema,
     limitsItself: true,
-    readOnly: true, // it changes no file, and an agent that plans may ask
+    readOnly: true, // it changes no file, and an agent in plan mode may ask others
     needsApproval: false,
     question: ({ to, summary }) => ({
       kind: "other",
       summary: `send a message to ${to}${summary ? `: ${summary}` : ""}`,
     }),
     async execute({ to, message, summary }, { toolUseId }) {
-      const about = summary === undefined ? {} : { summary }
-      const sent = await mail.send({ from, to, message, ...about, newRequest: toolUseId })
-      if (sent.state === "refused") return { content: `Not sent. ${sent.why}`, isError: true }
+      const label = summary === undefined ? {} : { summary }
+      const sent = await mail.send({ from, to, message, ...label, newRequest: toolUseId })
+      if (sent.state === "refused") return { content: `Not sent. ${sent.reason}`, isError: true }
       const receivers = sent.to.join(", ")
-      const asked = sent.request === undefined ? "" : ` The request has the id ${sent.request}.`
-      return { content: `${sent.isQueued ? queuedFor(receivers) : `Sent to ${receivers}.`}${asked}` }
+      const requestText = sent.request === undefined ? "" : ` The request has the id ${sent.request}.`
+      return { content: `${sent.isQueued ? queuedMessage(receivers) : `Sent to ${receivers}.`}${requestText}` }
     },
   }
 }
 
-/** The other conversation may end before its next round, so an answer is the only proof that it was read. */
-const queuedFor = (to: string) =>
+/** Queued is not read: the other conversation may end before its next round, so only an answer proves that it read the message. */
+const queuedMessage = (to: string) =>
   `Queued for ${to}. That conversation reads it at its next round; if it is closed before, the message is lost.`
 
 export interface AgentOptions extends SingleAgentOptions {
-  /** Lets the agent start others that work for it. A list adds your own kinds of agents. Default: it works alone. */
+  /** Lets the agent start sub-agents. A list adds your own agent definitions. Default: no sub-agents. */
   readonly agents?: boolean | readonly AgentDefinition[]
-  /** Makes this process a member of a team of several on the same directory. */
-  readonly team?: TeamPlace
+  /** Makes this process a member of a team of processes in the same directory. */
+  readonly team?: TeamJoinOptions
 }
 
-/** An agent with a team. The team lists, watches and stops its agents. */
+/** An agent with a team, which lists, watches and stops its sub-agents. */
 export interface TeamAgent extends Agent {
   readonly team: Team
 }
@@ -113,16 +111,16 @@ export async function openTeamAgent(given: AgentOptions): Promise<TeamAgent> {
   return openTeamAgentWith(given, settings, { problems })
 }
 
-export interface TeamSurroundings extends Pick<Surroundings, "problems"> {
-  /** Connects to the model of a sub-agent that has another one than its lead. Default: by its lead's client. */
+export interface TeamDependencies extends Pick<OpenAgentDependencies, "problems"> {
+  /** Creates the model of a sub-agent that requests a different one. Default: a model with the lead's client. */
   readonly modelNamed?: (id: string) => Model
 }
 
-/** For settings that were loaded before. */
+/** Opens the agent with settings that are already loaded. */
 async function openTeamAgentWith(
   { agents = true, team: place, ...given }: AgentOptions,
   settings: EffectiveSettings,
-  { problems = [], modelNamed }: TeamSurroundings = {},
+  { problems = [], modelNamed }: TeamDependencies = {},
 ): Promise<TeamAgent> {
   checkAgentOptions(given)
   const options = withFixedOwner(given)
@@ -132,9 +130,9 @@ async function openTeamAgentWith(
     subAgentOpener({
       ...models,
       teamTools: [AGENT_TOOL, CHANGES_TOOL, SEND_MESSAGE],
-      toolsFor: ({ name }, order) => [
-        ...(order.kind === "fork" ? [refusedAgentTool(), changesTool()] : []),
-        ...(maySend(order) ? [sendMessageTool({ from: name, mail: team.mail })] : []),
+      toolsFor: ({ name }, task) => [
+        ...(task.kind === "fork" ? [refusedAgentTool(), changesTool()] : []),
+        ...(maySend(task) ? [sendMessageTool({ from: name, mail: team.mail })] : []),
       ],
     }),
     {
@@ -143,7 +141,9 @@ async function openTeamAgentWith(
       mail: { place, root: socketRoot(options), circle: circleOf(options.memory) },
     },
   )
-  const changes = Worktree.isPossibleIn(options.cwd ?? process.cwd()) ? [changesTool(worktreesOf(team, options))] : []
+  const changes = Worktree.isPossibleIn(options.cwd ?? process.cwd())
+    ? [changesTool(worktreeFinder(team, options))]
+    : []
   const tools = [
     agentTool({ team, definitions: () => definitions }),
     ...changes,
@@ -158,13 +158,13 @@ async function openTeamAgentWith(
     await team.lead(agent)
     if (changes.length > 0) void dropLeftovers(agent, options)
   } catch (error) {
-    await agent.close().catch(() => undefined) // why the opening failed matters more
+    await agent.close().catch(() => undefined) // the cause of the failed opening matters more
     throw error
   }
   return Object.assign(agent, { team })
 }
 
-/** In the background: comparing a tree takes git a while. */
+/** Runs in the background, because git takes a while to compare a tree. */
 async function dropLeftovers({ conversation, shared }: Agent, { env = process.env, dir, store }: SingleAgentOptions) {
   const root = dir ?? strataDirectory(env)
   const { project: cwd } = shared.state.policy
@@ -172,19 +172,24 @@ async function dropLeftovers({ conversation, shared }: Agent, { env = process.en
   await dropUnchangedWorktrees({ ...place, store: storeFrom({ store, dir: root, env }) })
 }
 
-/** A fork has the tools of its lead. A teammate can answer unless its definition forbids it. Others have it unless they list tools without it. */
-function maySend({ kind, definition }: AgentOrder): boolean {
+/**
+ * A fork has its lead's tools. A teammate has the tool unless its definition forbids it; others also need it in their list, if they have
+ * one.
+ */
+function maySend({ kind, definition }: AgentTask): boolean {
   if (kind === "fork") return true
   if (definition?.disallowedTools?.includes(SEND_MESSAGE)) return false
   return kind === "teammate" || (definition?.tools?.includes(SEND_MESSAGE) ?? true)
 }
 
-/** Sockets are on this machine, also if the store is not. A program with a store of its own names a directory for them. Windows has none. */
+/**
+ * The directory for sockets, which are local even if the store is remote. A program with a custom store must pass `dir`. Windows has none.
+ */
 function socketRoot({ store, dir, env = process.env }: SingleAgentOptions): string | undefined {
   return (store && dir === undefined) || process.platform === "win32" ? undefined : (dir ?? strataDirectory(env))
 }
 
-/** The team's tools come last, so that the list before them stays as it is without a team. */
+/** Adds the team's tools at the end, so that the list before them is the same as without a team. */
 function teamToolset(tools: readonly Tool[], definitions: readonly AgentDefinition[]): Toolset {
   const listing = agentListing(definitions)
   const opened: OpenToolset = { tools, introductions: listing ? [listing] : [], close: async () => undefined }
@@ -197,22 +202,22 @@ function teamToolset(tools: readonly Tool[], definitions: readonly AgentDefiniti
   return set
 }
 
-interface DefinitionSources {
+interface TeamDefinitionSources {
   readonly agents: unknown
   readonly options: SingleAgentOptions
   readonly settings: EffectiveSettings
 }
 
-/** Those given in code come first: a file must not replace what the program relies on. A memory that cannot be used is said now. */
-async function definitionsFor({ agents, options, settings }: DefinitionSources): Promise<LoadedDefinitions> {
-  const given = givenDefinitions(agents)
+/** Loads the definitions. Those passed in code take precedence over files. Refused memories are reported here. */
+async function definitionsFor({ agents, options, settings }: TeamDefinitionSources): Promise<LoadedDefinitions> {
+  const given = validateDefinitions(agents)
   const { env = process.env, cwd = process.cwd() } = options
   const root = options.dir ?? strataDirectory(env)
   const loaded = await loadAgentDefinitions({ root, home: env.HOME, project: settings.agents })
   const names = new Set(given.map(({ name }) => name.toLowerCase()))
   const definitions = [...given, ...loaded.definitions.filter(({ name }) => !names.has(name.toLowerCase()))]
-  const owner = ownerIn(options.memory)
-  const ground: AgentMemoryGround = {
+  const owner = ownerOption(options.memory)
+  const memoryDependencies: AgentMemoryDependencies = {
     store: storeFrom({ store: options.store, dir: root, env }),
     owner,
     cwd,
@@ -220,15 +225,15 @@ async function definitionsFor({ agents, options, settings }: DefinitionSources):
     home: env.HOME,
     settings,
   }
-  const choices = await Promise.all(definitions.map((definition) => agentMemoryFor(definition, ground)))
+  const choices = await Promise.all(definitions.map((definition) => agentMemoryFor(definition, memoryDependencies)))
   const refusals = choices.flatMap((choice) => (choice.state === "refused" ? [choice.why] : []))
-  return { definitions, problems: [...given.flatMap(leftOut), ...loaded.problems, ...refusals] }
+  return { definitions, problems: [...given.flatMap(omittedToolRemarks), ...loaded.problems, ...refusals] }
 }
 
-const leftOut = ({ name, tools = [] }: AgentDefinition): readonly string[] =>
+const omittedToolRemarks = ({ name, tools = [] }: AgentDefinition): readonly string[] =>
   toolNames(tools, "tools").remarks.map((remark) => `The agent ${name}: ${remark}.`)
 
-function givenDefinitions(agents: unknown): readonly AgentDefinition[] {
+function validateDefinitions(agents: unknown): readonly AgentDefinition[] {
   if (agents === true) return []
   if (!Array.isArray(agents)) throw new InvalidOptionError("agents", `${MUST_BE}, not ${describe(agents)}.`)
   for (const one of agents as readonly Partial<AgentDefinition>[]) {
@@ -247,23 +252,23 @@ const MUST_BE =
   'The option "agents" of openAgent() must be true, or a list of agents with a name, a description and a prompt'
 
 /**
- * Removes working trees that agents left without a change because their process was killed. Only those that Strata made for this
- * repository, and only of conversations that no process has open. A tree with changes stays until someone merges or drops it.
+ * Locates working trees of agents whose process was killed. Those without changes are removed if Strata made them for this repository and
+ * no process has the conversation open. A tree with changes remains until it is merged or dropped.
  */
-interface Leftovers extends Pick<WorktreePlace, "cwd" | "root" | "env" | "project"> {
+interface LeftoverWorktrees extends Pick<WorktreeLocation, "cwd" | "root" | "env" | "project"> {
   readonly store: Store
-  /** The conversation that is open here. None of its agents has begun yet. */
+  /** Id of the conversation that is being opened. None of its agents has started yet. */
   readonly conversation: string
 }
 
-/** Never rejects: what cannot be removed now is looked at again at the next start. */
-async function dropUnchangedWorktrees(leftovers: Leftovers): Promise<void> {
+/** Never rejects. Trees that cannot be removed now are tried again at the next start. */
+async function dropUnchangedWorktrees(leftovers: LeftoverWorktrees): Promise<void> {
   const { store, project, conversation: own } = leftovers
   const directory = worktreesDirectory(leftovers)
   for (const conversation of await namesIn(directory)) {
     const agents = await namesIn(join(directory, conversation))
     try {
-      // opening it for writing takes its lock, so no process begins to work in these trees meanwhile
+      // opening for write takes the lock, so that no process starts to work in these trees meanwhile
       const journal =
         conversation === own ? undefined : await store.open({ project, id: conversation }, { access: "write" })
       try {
@@ -271,14 +276,14 @@ async function dropUnchangedWorktrees(leftovers: Leftovers): Promise<void> {
       } finally {
         await journal?.close()
       }
-    } catch {} // of another project, or in use
+    } catch {} // the conversation belongs to another project or is in use
   }
 }
 
-async function dropIfUnchanged(place: WorktreePlace): Promise<void> {
+async function dropIfUnchanged(place: WorktreeLocation): Promise<void> {
   try {
     const worktree = await Worktree.find(place)
-    const changes = await worktree?.changes() // fails for a tree of another repository
+    const changes = await worktree?.changes() // throws for a tree of another repository
     if (changes?.files.length === 0) await worktree?.drop()
   } catch {}
 }

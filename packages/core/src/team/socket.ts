@@ -1,106 +1,106 @@
 /**
- * A Unix socket through which other conversations of the same user send messages to this one. The directory is for its owner only, and
- * each message must bring the token from the file beside the socket. A connection carries one line and its answer, within seconds.
+ * A Unix socket that receives messages from other conversations of the same user. Its directory is private to the user, and each message
+ * must carry the token from the file next to the socket. A connection transfers one line and its reply, within seconds.
  */
 import { hash, randomBytes, timingSafeEqual } from "node:crypto"
 import { chmod, lstat, readdir, readFile, rename, rm, writeFile } from "node:fs/promises"
 import { createConnection, createServer, type Server, type Socket } from "node:net"
 import { dirname, join } from "node:path"
-import { type Clock, callAfter, checkedId } from "../base/clock.ts"
-import { messageOf, StrataError } from "../base/errors.ts"
+import { type Clock, callAfter, validateId } from "../base/clock.ts"
+import { errorMessage, StrataError } from "../base/errors.ts"
 import { FILE_MODE } from "../journal/file/layout.ts"
-import { type Holder, isAlive, thisProcess } from "../journal/file/lock-owner.ts"
+import { isOwnerAlive, type OwnerIdentity, thisProcess } from "../journal/file/lock-owner.ts"
 import { makeDirectory } from "../journal/file/make-directory.ts"
-import { fields, flag, isRecord, maybe, record, text, whole } from "../messages/shapes/shapes.ts"
+import { bool, fields, integer, isRecord, maybe, record, text } from "../messages/shapes/shapes.ts"
 
-const MAX_LINE_BYTES = 256 * 1024 // the longest message, every character escaped
-const MAX_SECONDS = 5 // for one message and its answer
+const MAX_LINE_BYTES = 256 * 1024 // the longest message with every character escaped
+const MAX_SECONDS = 5 // for one message and its reply
 const MAX_CONNECTIONS = 16
-const MAX_PATH_BYTES = 100 // the system allows 104 to 108 bytes for a socket's path
+const MAX_PATH_BYTES = 100 // operating systems allow 104 to 108 bytes
 const TOKEN_BYTES = 32
 
-/** A message could not be handed to another conversation. The text is a sentence for the model. */
+/** Creates the error for a message that could not be delivered. The text is a sentence for the model. */
 const socketError = (why: string) => new StrataError(why, { code: "socket" })
 
-/** What one conversation sends to another. */
+/** A message from one conversation to another. */
 export interface SocketMessage {
-  /** The id of the sender's conversation. It is a claim: the token proves only that it is the same user. */
+  /** Id of the sender's conversation. Not verified: the token only proves that the sender is the same user. */
   readonly from: string
-  /** Whose the sender is, as `circleOf` names it. Absent: the local person's. */
+  /** Owner of the sender, as identified by `circleOf`. Absent: the local user. */
   readonly circle?: string
   readonly content: Readonly<Record<string, unknown>>
 }
 
-/** Whether the process that has a conversation open took a message, else why not, as a sentence. */
+/** Whether the process that has a conversation open accepted a message, or a sentence with the reason why not. */
 export type SocketReply = { readonly accepted: true } | { readonly accepted: false; readonly why: string }
 
 export interface SocketOptions {
-  /** The directory that Strata keeps its files in. */
+  /** Strata's root directory. */
   readonly root: string
-  /** The id of the conversation that listens, and whose it is. */
+  /** Id of the conversation that listens. */
   readonly conversation: string
   readonly circle?: string | undefined
   readonly clock: Clock
-  /** Takes a message, or says why not. */
+  /** Accepts a message, or refuses it with a reason. */
   readonly receive: (message: SocketMessage) => SocketReply
 }
 
 export interface OpenSocket {
-  /** For `uds:<path>`. */
+  /** Path of the socket, for addresses of the form `uds:<path>`. */
   readonly path: string
   close(): Promise<void>
 }
 
 const socketsDirectory = (root: string) => join(root, "sockets")
 
-/** Opens the socket of a conversation. What dead processes left is removed. */
+/** Opens the socket of a conversation and removes files of dead processes. */
 export async function openSocket(options: SocketOptions): Promise<OpenSocket> {
   const directory = socketsDirectory(options.root)
   await makeDirectory(directory)
-  await mustBeOwn(directory, "directory")
+  await requirePrivate(directory, "directory")
   await removeStale(directory)
-  const name = nameOf(options)
-  const place = placeOf(directory, name)
-  if (Buffer.byteLength(place.socket) > MAX_PATH_BYTES)
-    throw socketError(`${place.socket} is too long for the path of a socket. Choose a shorter STRATA_HOME.`)
+  const name = entryName(options)
+  const files = socketFiles(directory, name)
+  if (Buffer.byteLength(files.socket) > MAX_PATH_BYTES)
+    throw socketError(`${files.socket} is too long for the path of a socket. Choose a shorter STRATA_HOME.`)
   const token = randomBytes(TOKEN_BYTES).toString("hex")
   const { since: _, token: __, ...owner } = await thisProcess("")
-  await rm(place.socket, { force: true })
-  await writeOwn(place.token, token)
-  const server = await listen(place.socket, (socket) => serve(socket, { ...options, token }))
-  await chmod(place.socket, FILE_MODE)
-  await writeOwn(place.entry, JSON.stringify({ conversation: name, socket: place.socket, ...owner }))
+  await rm(files.socket, { force: true })
+  await writePrivate(files.token, token)
+  const server = await listen(files.socket, (socket) => serve(socket, { ...options, token }))
+  await chmod(files.socket, FILE_MODE)
+  await writePrivate(files.entry, JSON.stringify({ conversation: name, socket: files.socket, ...owner }))
   return {
-    path: place.socket,
+    path: files.socket,
     async close() {
-      await removePlace(place)
+      await removeFiles(files)
       await new Promise<void>((resolve) => server.close(() => resolve()))
     },
   }
 }
 
-/** Sends to the conversation whose socket has this path. */
+/** Sends a message to the conversation that listens on this socket. */
 export async function sendToSocket(path: string, message: SocketMessage, clock: Clock): Promise<SocketReply> {
-  const place = { socket: path, token: tokenBeside(path) }
-  await mustBeOwn(dirname(path), "directory")
-  await mustBeOwn(place.socket, "socket")
-  await mustBeOwn(place.token, "file")
-  const token = (await readFile(place.token, "utf8")).trim()
+  const files = { socket: path, token: tokenPath(path) }
+  await requirePrivate(dirname(path), "directory")
+  await requirePrivate(files.socket, "socket")
+  await requirePrivate(files.token, "file")
+  const token = (await readFile(files.token, "utf8")).trim()
   return exchange(path, `${JSON.stringify({ token, ...message })}\n`, clock)
 }
 
-/** The socket of an open conversation, by its id and by whose it is. */
+/** Finds the socket of an open conversation by its id and owner. */
 export async function findSocket(root: string, address: SocketAddress): Promise<string> {
   const { conversation } = address
   const directory = socketsDirectory(root)
-  const place = placeOf(directory, nameOf(address))
-  const entry = await readEntry(place.entry)
-  if (entry && (await isAlive(entry))) return place.socket
-  if (entry) await removePlace(place)
+  const files = socketFiles(directory, entryName(address))
+  const entry = await readEntry(files.entry)
+  if (entry && (await isOwnerAlive(entry))) return files.socket
+  if (entry) await removeFiles(files)
   throw socketError(`The conversation ${conversation} is not open, so nothing was sent.`)
 }
 
-interface Place {
+interface SocketFiles {
   readonly socket: string
   readonly token: string
   readonly entry: string
@@ -108,34 +108,40 @@ interface Place {
 
 export type SocketAddress = Pick<SocketOptions, "conversation" | "circle">
 
-/** Two owners may use the same id, and no name of one may show in a directory that others list. */
-function nameOf({ conversation, circle }: SocketAddress): string {
-  const id = checkedId("conversation id", conversation)
+/**
+ * Hashes the id together with the owner: two owners may use the same id, and no owner's name may appear in a directory that others can
+ * list.
+ */
+function entryName({ conversation, circle }: SocketAddress): string {
+  const id = validateId("conversation id", conversation)
   return circle ? hash("sha256", `${circle}/${id}`, "hex").slice(0, 40) : id
 }
 
-/** Names are hashed, because a socket's path must be short. */
-function placeOf(directory: string, conversation: string): Place {
+/** Hashes the name, because a socket's path must be short. */
+function socketFiles(directory: string, conversation: string): SocketFiles {
   const socket = join(directory, `${hash("sha256", conversation, "hex").slice(0, 16)}.sock`)
-  return { socket, token: tokenBeside(socket), entry: join(directory, `${conversation}.json`) }
+  return { socket, token: tokenPath(socket), entry: join(directory, `${conversation}.json`) }
 }
 
-const tokenBeside = (socket: string): string => `${socket.replace(/\.sock$/, "")}.token`
+const tokenPath = (socket: string): string => `${socket.replace(/\.sock$/, "")}.token`
 
-async function removePlace({ socket, token, entry }: Place): Promise<void> {
+async function removeFiles({ socket, token, entry }: SocketFiles): Promise<void> {
   for (const path of [entry, socket, token]) await rm(path, { force: true })
 }
 
-interface Entry extends Holder {
+interface SocketEntry extends OwnerIdentity {
   readonly conversation: string
 }
 
-const entryFlaw = fields({ conversation: text(), socket: text(), pid: whole(), host: text(), started: text() }, "open")
+const checkEntry = fields(
+  { conversation: text(), socket: text(), pid: integer(), host: text(), started: text() },
+  "open",
+)
 
-async function readEntry(path: string): Promise<Entry | undefined> {
+async function readEntry(path: string): Promise<SocketEntry | undefined> {
   try {
     const value: unknown = JSON.parse(await readFile(path, "utf8"))
-    return entryFlaw(value) === undefined ? (value as Entry) : undefined
+    return checkEntry(value) === undefined ? (value as SocketEntry) : undefined
   } catch {
     return undefined
   }
@@ -144,13 +150,16 @@ async function readEntry(path: string): Promise<Entry | undefined> {
 async function removeStale(directory: string): Promise<void> {
   for (const name of (await readdir(directory)).filter((file) => file.endsWith(".json"))) {
     const entry = await readEntry(join(directory, name))
-    if (entry?.conversation === name.slice(0, -".json".length) && !(await isAlive(entry)))
-      await removePlace(placeOf(directory, entry.conversation))
+    if (entry?.conversation === name.slice(0, -".json".length) && !(await isOwnerAlive(entry)))
+      await removeFiles(socketFiles(directory, entry.conversation))
   }
 }
 
-/** Others could listen in, or answer in the place of a conversation, if they could write here. */
-async function mustBeOwn(path: string, kind: "directory" | "socket" | "file"): Promise<void> {
+/**
+ * Throws unless the path belongs to this user and no other user can access it: another user could read messages, or answer in this
+ * conversation's name.
+ */
+async function requirePrivate(path: string, kind: "directory" | "socket" | "file"): Promise<void> {
   const facts = await lstat(path).catch(() => undefined)
   if (facts === undefined) throw socketError(`There is no ${kind} ${path}, so nothing was sent.`)
   const isKind = kind === "directory" ? facts.isDirectory() : kind === "socket" ? facts.isSocket() : facts.isFile()
@@ -159,7 +168,7 @@ async function mustBeOwn(path: string, kind: "directory" | "socket" | "file"): P
   if ((facts.mode & 0o077) !== 0) throw socketError(`${path} is open to other users, so nothing was sent.`)
 }
 
-async function writeOwn(path: string, content: string): Promise<void> {
+async function writePrivate(path: string, content: string): Promise<void> {
   const draft = `${path}.${process.pid}.draft`
   await rm(draft, { force: true })
   await writeFile(draft, content, { mode: FILE_MODE, flag: "wx" })
@@ -169,47 +178,51 @@ async function writeOwn(path: string, content: string): Promise<void> {
 function listen(path: string, onConnection: (socket: Socket) => void): Promise<Server> {
   const server = createServer(onConnection)
   server.maxConnections = MAX_CONNECTIONS
-  server.unref() // a conversation that has nothing else to do may end
+  server.unref() // lets the process exit while the socket is open
   return new Promise((resolve, reject) => {
     server.once("error", reject)
     server.listen(path, () => resolve(server.off("error", reject)))
   })
 }
 
-interface Serving extends Pick<SocketOptions, "clock" | "receive"> {
+interface ServeOptions extends Pick<SocketOptions, "clock" | "receive"> {
   readonly token: string
 }
 
-const messageFlaw = fields({ token: text(), from: text(), circle: maybe(text()), content: record }, "closed")
+const checkMessage = fields({ token: text(), from: text(), circle: maybe(text()), content: record }, "closed")
 
-function serve(socket: Socket, { clock, receive, token }: Serving): void {
+function serve(socket: Socket, { clock, receive, token }: ServeOptions): void {
   onLine(socket, clock, (line) => {
-    const message = parsed(line)
-    if (!isRecord(message) || messageFlaw(message) !== undefined || !isSame(String(message.token), token))
+    const message = parseJson(line)
+    if (
+      !isRecord(message) ||
+      checkMessage(message) !== undefined ||
+      !isEqualInConstantTime(String(message.token), token)
+    )
       return socket.destroy()
     const { token: _, ...sent } = message as unknown as SocketMessage & { readonly token: string }
     socket.end(`${JSON.stringify(receive(sent))}\n`)
   })
 }
 
-const answerFlaw = fields({ accepted: flag, why: maybe(text({ max: 2_000 })) }, "open")
+const checkReply = fields({ accepted: bool, why: maybe(text({ max: 2_000 })) }, "open")
 
 async function exchange(path: string, line: string, clock: Clock): Promise<SocketReply> {
   const socket = createConnection(path)
-  const answer = Promise.withResolvers<SocketReply>()
-  const fail = (why: string) => answer.reject(socketError(`The conversation at ${path} ${why}. Nothing was sent.`))
+  const reply = Promise.withResolvers<SocketReply>()
+  const fail = (why: string) => reply.reject(socketError(`The conversation at ${path} ${why}. Nothing was sent.`))
   onLine(socket, clock, (text) => {
-    const value = parsed(text)
-    if (answerFlaw(value) === undefined) answer.resolve(value as SocketReply)
+    const value = parseJson(text)
+    if (checkReply(value) === undefined) reply.resolve(value as SocketReply)
     socket.destroy()
   })
-  socket.on("error", (error) => fail(`cannot be reached (${messageOf(error)})`))
+  socket.on("error", (error) => fail(`cannot be reached (${errorMessage(error)})`))
   socket.on("close", () => fail("did not take the message"))
   socket.write(line)
-  return answer.promise
+  return reply.promise
 }
 
-/** Calls back with the first line. A peer that sends too much, or takes too long, is cut off. */
+/** Calls back with the first line. A peer that sends too much or takes too long is disconnected. */
 function onLine(socket: Socket, clock: Clock, call: (line: string) => void): void {
   const chunks: Buffer[] = []
   let bytes = 0
@@ -228,7 +241,7 @@ function onLine(socket: Socket, clock: Clock, call: (line: string) => void): voi
   socket.on("data", onData)
 }
 
-function parsed(line: string): unknown {
+function parseJson(line: string): unknown {
   try {
     return JSON.parse(line)
   } catch {
@@ -236,6 +249,6 @@ function parsed(line: string): unknown {
   }
 }
 
-/** Compares in the same time wherever the texts differ. */
-const isSame = (a: string, b: string): boolean =>
+/** Compares two texts in constant time. */
+const isEqualInConstantTime = (a: string, b: string): boolean =>
   timingSafeEqual(hash("sha256", a, "buffer"), hash("sha256", b, "buffer"))

@@ -1,6 +1,6 @@
-/** What the requests of a sub-agent cost, for the ledger of its parent. */
+/** The cost of a sub-agent's requests, for the ledger of its parent. */
 import { type DecisionDraft, type Entry, isDecision } from "../journal/entries.ts"
-import { estimatedSpending } from "../journal/in-flight.ts"
+import { estimateSpending } from "../journal/in-flight.ts"
 import { newestFirst } from "../journal/newest-first.ts"
 import type { Journal } from "../journal/store.ts"
 import { isSyntheticError } from "../messages/messages.ts"
@@ -21,24 +21,28 @@ export function spendingOf(entry: Entry, agent: string): Spending | undefined {
   return { ...spent, model, responseId: id, ...(requestId && { requestId }), usage }
 }
 
-export interface Unsettled {
-  /** Agents that were running when the process died, by id. */
+export interface MissingSpendingInput {
+  /** Ids of the agents that were running when the process died. */
   readonly agents: readonly string[]
-  /** The parent's entries, newest first. They are read back to where the first of these agents was started. */
+  /** The parent's entries, newest first. They are read back to the start of the oldest of these agents. */
   readonly parent: AsyncIterable<Entry>
-  /** Rejects where an agent has no journal. */
+  /** Rejects if the agent has no journal. */
   readonly openJournal: (agent: string) => Promise<Journal>
 }
 
-/** What agents spent and the parent's journal does not have, because the process died in between. */
-export async function missingSpending({ agents, parent, openJournal }: Unsettled): Promise<readonly DecisionDraft[]> {
-  const known = await recordedResponses(parent, new Set(agents))
+/** Finds spending of agents that is missing in the parent's journal, because the process died in between. */
+export async function missingSpending({
+  agents,
+  parent,
+  openJournal,
+}: MissingSpendingInput): Promise<readonly DecisionDraft[]> {
+  const known = await readRecordedResponses(parent, new Set(agents))
   const missing: Spending[] = []
   for (const agent of agents) {
     const journal = await openJournal(agent).catch(() => undefined)
-    if (!journal) continue // it died before it wrote anything
+    if (!journal) continue // the process died before the agent wrote anything
     try {
-      const spent = await spentIn(journal, agent)
+      const spent = await listSpending(journal, agent)
       missing.push(...spent.filter(({ responseId }) => !known.has(responseId)))
     } finally {
       await journal.close()
@@ -47,7 +51,7 @@ export async function missingSpending({ agents, parent, openJournal }: Unsettled
   return missing
 }
 
-async function recordedResponses(parent: AsyncIterable<Entry>, agents: ReadonlySet<string>): Promise<Set<string>> {
+async function readRecordedResponses(parent: AsyncIterable<Entry>, agents: ReadonlySet<string>): Promise<Set<string>> {
   const responses = new Set<string>()
   const unseen = new Set(agents)
   for await (const entry of parent) {
@@ -59,8 +63,11 @@ async function recordedResponses(parent: AsyncIterable<Entry>, agents: ReadonlyS
   return responses
 }
 
-/** In the order it was spent, and last what was in flight. A fork's journal begins with a copy of its parent's, which the parent paid for. */
-async function spentIn(journal: Journal, agent: string): Promise<readonly Spending[]> {
+/**
+ * Spending in chronological order, followed by requests in flight. Entries that a fork copied from its parent are excluded, because the
+ * parent has recorded them.
+ */
+async function listSpending(journal: Journal, agent: string): Promise<readonly Spending[]> {
   const spent: Spending[] = []
   for await (const entry of newestFirst(journal)) {
     if (isDecision(entry) && entry.subtype === "branched") break
@@ -69,7 +76,7 @@ async function spentIn(journal: Journal, agent: string): Promise<readonly Spendi
   }
   const known = new Set(spent.map(({ responseId }) => responseId))
   const inFlight = (journal.inFlight?.unsettled() ?? [])
-    .map((sent): Spending => ({ ...estimatedSpending(sent), purpose: "agent", agent }))
+    .map((sent): Spending => ({ ...estimateSpending(sent), purpose: "agent", agent }))
     .filter(({ responseId }) => !known.has(responseId))
   return [...spent.reverse(), ...inFlight]
 }

@@ -1,76 +1,75 @@
 /**
- * One sub-agent: an agent of its own, with its own journal under its parent's. It works on its task, then ends. A teammate waits for
- * messages in between. What it spends and what it does is reported as it happens.
+ * One sub-agent with its own journal, nested under its parent's. It works on its task and ends. A teammate waits for further messages
+ * instead. Its spending and activity are reported as they happen.
  */
 import type { Agent } from "../agent/agent.ts"
-import type { Companions } from "../agent/loop/companions.ts"
+import type { AgentLinks } from "../agent/loop/agent-links.ts"
 import type { QueryEnd, QueryEvent } from "../agent/loop/query-events.ts"
-import { messageOf } from "../base/errors.ts"
+import { errorMessage } from "../base/errors.ts"
 import type { AgentEnding, AgentStart } from "../journal/entries.ts"
 import type { TakenPermit } from "../journal/permit.ts"
 import { type Block, type Content, isText, textOf } from "../messages/blocks.ts"
 import type { Inbox } from "./inboxes.ts"
 import { oneLine } from "./progress-line.ts"
 
-/** How an agent ended. `text` is the last thing it wrote, or why there is nothing. */
+/** The ending of an agent. `text` is the last text that it wrote, or the reason why there is none. */
 export interface AgentOutcome {
   readonly status: AgentEnding
   readonly text: string
 }
 
-/** Everyone spends from one purse. */
+/** All agents of a conversation share its cost limit. */
 export const LIMIT_REACHED = "The conversation has reached its limit in dollars."
 
-export interface SubAgentParts {
+export interface SubAgentDependencies {
   readonly start: AgentStart
-  /** Its first message: the task. */
-  readonly task: Content
-  /** The hops of what its lead answers with it. */
+  /** The agent's first message, which contains its task. */
+  readonly firstMessage: Content
+  /** Hop count of the messages that the lead is answering by starting this agent. */
   readonly hops: number
-  /** Why it must not begin: it was stopped while it was prepared. */
-  readonly stopped: string | undefined
+  /** Set if the agent was stopped while it was being prepared: it must not start. */
+  readonly stopReason: string | undefined
   readonly maxTurns: number
-  readonly open: (companions: Companions) => Promise<Agent>
+  readonly open: (companions: AgentLinks) => Promise<Agent>
   readonly inbox: Inbox
-  /** Resolves when a message may have come, or another agent has ended or waits. */
+  /** Resolves when a message may have arrived, or another agent has ended or become idle. */
   readonly nextChange: (signal: AbortSignal) => Promise<void>
-  /** Whether another agent of the conversation may work now. A teammate that has a message waits until then. */
+  /** Whether the limit of the conversation allows one more working agent. A teammate with a message waits until then. */
   readonly hasRoom: () => boolean
-  /** Its place among all agents of the project. It gives it back when it waits, and when it has ended. */
+  /** The agent's permit among all agents of the project, released while it is idle and after it has ended. */
   readonly permit: TakenPermit
-  /** A place for its next task. Nothing while all are taken: then there is a change when it should ask again. */
+  /** Requests a permit for the next task. Resolves with `undefined` while all are taken; `nextChange` resolves when a retry makes sense. */
   readonly nextPermit: (signal: AbortSignal) => Promise<TakenPermit | undefined>
-  /** A teammate has finished a task and waits for the next message. */
+  /** Called when a teammate has finished a task and waits for the next message. */
   readonly onIdle: (text: string) => void
   readonly onEvent: (event: QueryEvent) => void
-  /** Called when it has ended and is closed. May add to what its parent gets. Never rejects. */
+  /** Called after the agent has ended and is closed. May append to the result for its parent. Never rejects. */
   readonly finish: (outcome: AgentOutcome) => Promise<AgentOutcome>
 }
 
 export class SubAgent {
   readonly start: AgentStart
-  /** Never rejects. */
+  /** Resolves when the agent has ended. Never rejects. */
   readonly done: Promise<AgentOutcome>
   status: "running" | "idle" | AgentEnding = "running"
-  /** How many tasks it has finished. */
+  /** Number of finished tasks. */
   tasks = 0
   turns = 0
   toolUses = 0
-  /** The last progress line. */
   line: string | undefined
-  #call: string | undefined
-  readonly #parts: SubAgentParts
+  #lastCall: string | undefined
+  readonly #parts: SubAgentDependencies
   readonly #abort = new AbortController()
-  #why: string | undefined
-  #last = ""
+  #stopReason: string | undefined
+  #lastText = ""
   #agent: Agent | undefined
   #permit: TakenPermit | undefined
 
-  constructor(parts: SubAgentParts) {
+  constructor(parts: SubAgentDependencies) {
     this.#parts = parts
     this.start = parts.start
     this.#permit = parts.permit
-    if (parts.stopped !== undefined) this.stop(parts.stopped)
+    if (parts.stopReason !== undefined) this.stop(parts.stopReason)
     this.done = this.#run()
   }
 
@@ -82,49 +81,49 @@ export class SubAgent {
     return this.start.name
   }
 
-  /** While it is being closed, it takes no message any more. */
+  /** Whether the agent still accepts messages. `false` while it is being closed. */
   get isActive(): boolean {
     return this.#parts.inbox.isOpen
   }
 
-  /** It has finished its task, and no message is there for it. */
+  /** Whether the agent has finished its task and has no message to read. */
   get isWaiting(): boolean {
     return this.status === "idle" && !this.#parts.inbox.hasAny
   }
 
-  /** What it does now, in a few words: the last line about it, else its last call. */
+  /** Short description of its current activity: the last progress line, else its last tool call. */
   get progress(): string | undefined {
-    return this.line ?? (this.#call === undefined ? undefined : oneLine(this.#call))
+    return this.line ?? (this.#lastCall === undefined ? undefined : oneLine(this.#lastCall))
   }
 
   get steps(): number {
     return this.turns + this.toolUses
   }
 
-  /** The agent itself, while it is open. */
+  /** The opened agent. `undefined` before it is open. */
   get agent(): Agent | undefined {
     return this.#agent
   }
 
-  /** Of the messages that it works on, its lead's included: a new agent does not begin to count again. */
+  /** Highest hop count of the messages that the agent works on, including its lead's, so that a new agent does not reset the count. */
   get hops(): number {
     return Math.max(this.#parts.hops, this.#agent?.conversation.views.agents.hops ?? 0)
   }
 
-  /** Ends its work. `why` is a sentence for its parent. */
+  /** Ends the agent's work. `why` is a sentence for its parent. */
   stop(why: string): void {
-    this.#why ??= why
+    this.#stopReason ??= why
     this.#abort.abort()
   }
 
   async #run(): Promise<AgentOutcome> {
     const ended = await this.#work().catch((error) =>
       this.#outcome(
-        this.#abort.signal.aborted ? { reason: "aborted" } : { reason: "error", message: messageOf(error), error },
+        this.#abort.signal.aborted ? { reason: "aborted" } : { reason: "error", message: errorMessage(error), error },
       ),
     )
     this.#parts.inbox.isOpen = false
-    await this.#agent?.close().catch(() => undefined) // what it wrote is in its journal
+    await this.#agent?.close().catch(() => undefined) // its messages are in its journal
     await this.#releasePermit()
     const outcome = await this.#parts.finish(ended)
     this.status = outcome.status
@@ -136,7 +135,7 @@ export class SubAgent {
     const { inbox, open } = this.#parts
     const agent = await open({ arrivals: inbox, follow: () => () => undefined, close: async () => undefined })
     this.#agent = agent
-    let end = await this.#query(agent, this.#parts.task)
+    let end = await this.#query(agent, this.#parts.firstMessage)
     while (end.reason === "answer" && !inbox.isEnding) {
       if (this.start.kind === "teammate") {
         await this.#releasePermit()
@@ -144,7 +143,7 @@ export class SubAgent {
         this.tasks++
         this.#parts.onIdle(end.text)
         if (!(await this.#nextMessage())) return { status: "completed", text: end.text }
-      } else if (!inbox.hasAny) break // what came during its last hook is answered too
+      } else if (!inbox.hasAny) break // messages that arrived during the last hook are answered too
       end = await this.#query(agent)
     }
     return this.#outcome(end)
@@ -157,26 +156,26 @@ export class SubAgent {
       if (event.type === "response") {
         this.turns++
         const text = textOf((event.response.content as readonly Block[]).filter(isText))
-        if (text.trim() !== "") this.#last = text
+        if (text.trim() !== "") this.#lastText = text
       }
       if (event.type === "tool-start") {
         this.toolUses++
-        this.#call = event.summary
+        this.#lastCall = event.summary
       }
-      if (event.type === "error") event.take() // the end says it
+      if (event.type === "error") event.take() // the end of the query reports it
       if (event.type === "done") end = event
       onEvent(event)
     }
     return end
   }
 
-  /** Waits for a message, and then for room to work. `false` where it was stopped instead. */
+  /** Waits for a message, and then for a permit. `false` if the agent was stopped instead. */
   async #nextMessage(): Promise<boolean> {
     const { signal } = this.#abort
     const { inbox, hasRoom, nextChange, nextPermit } = this.#parts
     while (!signal.aborted) {
       if (inbox.hasAny && hasRoom()) {
-        this.status = "running" // in the same step as the look, so that no other takes the room
+        this.status = "running" // set synchronously after the check, so that no other agent takes the permit
         this.#permit = await nextPermit(signal)
         if (this.#permit) return !signal.aborted
         this.status = "idle"
@@ -186,7 +185,7 @@ export class SubAgent {
     return false
   }
 
-  /** If the store cannot be reached, the permit is free when this process ends. */
+  /** Releases the permit. If the store cannot be reached, it is released when this process ends. */
   async #releasePermit(): Promise<void> {
     const permit = this.#permit
     this.#permit = undefined
@@ -198,21 +197,21 @@ export class SubAgent {
       case "answer":
         return { status: "completed", text: end.text }
       case "aborted":
-        return { status: "killed", text: this.#withLast(this.#why ?? "It was stopped.") }
+        return { status: "killed", text: this.#withLastText(this.#stopReason ?? "It was stopped.") }
       case "max-turns":
-        return { status: "failed", text: this.#withLast(`It used all of its ${end.limit} requests.`) }
+        return { status: "failed", text: this.#withLastText(`It used all of its ${end.limit} requests.`) }
       case "cost-limit":
-        return { status: "killed", text: this.#withLast(LIMIT_REACHED) }
+        return { status: "killed", text: this.#withLastText(LIMIT_REACHED) }
       case "refusal":
-        return { status: "failed", text: this.#withLast("The model refused the task.") }
+        return { status: "failed", text: this.#withLastText("The model refused the task.") }
       case "error":
-        return { status: "failed", text: this.#withLast(end.message) }
+        return { status: "failed", text: this.#withLastText(end.message) }
       default:
-        return { status: "failed", text: this.#withLast(end.why) }
+        return { status: "failed", text: this.#withLastText(end.why) }
     }
   }
 
-  #withLast(why: string): string {
-    return this.#last === "" ? why : `${why} The last thing it wrote:\n\n${this.#last}`
+  #withLastText(why: string): string {
+    return this.#lastText === "" ? why : `${why} The last thing it wrote:\n\n${this.#lastText}`
   }
 }

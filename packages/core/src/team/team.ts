@@ -1,12 +1,12 @@
 /**
- * The agents of one conversation, the lead: starts, lists, watches and stops them, within limits. What begins, ends and is spent is in
- * the lead's journal, so nothing is started twice and every result arrives once, also after a crash.
+ * Starts, lists, watches and stops the sub-agents of one conversation, the lead, within limits. Starts, ends and spending are in the lead's
+ * journal, so that even after a crash no agent is started twice and every result arrives once.
  */
 import type { Agent } from "../agent/agent.ts"
-import type { Companions, InboundMessages } from "../agent/loop/companions.ts"
+import type { AgentLinks, InboundMessages } from "../agent/loop/agent-links.ts"
 import type { QueryEvent } from "../agent/loop/query-events.ts"
 import { type Clock, systemClock } from "../base/clock.ts"
-import { messageOf, StrataError } from "../base/errors.ts"
+import { errorMessage, StrataError } from "../base/errors.ts"
 import { Events } from "../base/work.ts"
 import { type Conversation, engineOf } from "../conversation/conversation.ts"
 import type { DecisionDraft } from "../journal/entries.ts"
@@ -16,26 +16,26 @@ import type { Content } from "../messages/blocks.ts"
 import { summarise } from "../views/ledger/ledger.ts"
 import { type AgentRecord, undelivered } from "../views/record/open-work.ts"
 import { AgentPermits } from "./agent-permits.ts"
+import type { AgentTask, AgentView } from "./agent-task.ts"
 import { agentView } from "./agent-view.ts"
-import { type Delivery, LEAD } from "./carrier.ts"
-import { nameProblem, projectProblem, startProblem } from "./limits.ts"
-import { Mail, type MailOptions } from "./mail.ts"
+import { nameProblem, projectLimitProblem, startProblem } from "./limits.ts"
+import { MessageRouter, type MessageRouterOptions } from "./message-router.ts"
+import { type Delivery, LEAD } from "./message-transport.ts"
 import type { TeamMessage } from "./messages.ts"
 import type { OpenSubAgent, PreparedAgent } from "./open-sub-agent.ts"
-import type { AgentOrder, AgentView } from "./order.ts"
-import { type ProgressLineParts, ProgressLines } from "./progress-line.ts"
-import { arrivalOf, type BoundedResult, boundedFor, summaryOf } from "./result.ts"
+import { ProgressLines, type ProgressLinesDependencies } from "./progress-line.ts"
+import { type BoundedResult, boundForLead, inboundResult, summaryOf } from "./result.ts"
 import { missingSpending, spendingOf } from "./spending.ts"
-import { type AgentOutcome, LIMIT_REACHED, SubAgent, type SubAgentParts } from "./sub-agent.ts"
+import { type AgentOutcome, LIMIT_REACHED, SubAgent, type SubAgentDependencies } from "./sub-agent.ts"
 
-/** An agent was not started. The message is a sentence for the model. */
+/** Creates the error for an agent that was not started. The message is a sentence for the model. */
 const notStarted = (why: string) => new StrataError(why, { code: "agent-refused" })
 
 /** @internal */
-export interface TeamOptions extends Pick<ProgressLineParts, "cheapestModel"> {
-  /** For the times of progress lines. Default: the machine's. */
+export interface TeamOptions extends Pick<ProgressLinesDependencies, "cheapestModel"> {
+  /** Clock for progress lines. Default: the system clock. */
   readonly clock?: Clock | undefined
-  readonly mail: MailOptions
+  readonly mail: MessageRouterOptions
 }
 
 const PROGRAM_ENDED = "The program ended while it was working."
@@ -43,30 +43,30 @@ const INTERRUPTED = "The conversation was interrupted."
 const SWITCHED_OFF = "Agents are switched off (agents). Nothing was started: do the work yourself."
 const LEAD_CLOSED = "The conversation was closed."
 
-/** The agents that work for a conversation. */
-export class Team implements Companions {
+/** The sub-agents of a conversation. */
+export class Team implements AgentLinks {
   /** @internal */
-  readonly mail: Mail
+  readonly mail: MessageRouter
   readonly #open: OpenSubAgent
   readonly #lines: ProgressLines
   readonly #permits: AgentPermits
   readonly #agents = new Map<string, SubAgent>()
   readonly #outcomes = new Map<string, AgentOutcome>()
-  /** By agent: resolves when its end is in the journal. */
-  readonly #recorded = new Map<string, Promise<void>>()
-  /** Agents whose call waits for them: the result of the call brings what they found. */
+  /** For each agent id: resolves when the agent's end is in the journal. */
+  readonly #endRecorded = new Map<string, Promise<void>>()
+  /** Agents whose tool call waits for them: the result of the call delivers their findings. */
   readonly #awaited = new Set<string>()
-  /** By agent. */
+  /** Query events by agent id. */
   readonly #activity = new Events<Record<string, QueryEvent>>()
   #lead: Agent | undefined
-  /** Agents that are being opened count as running. `stopped`: why one must not begin. */
-  readonly #opening = new Set<{ stopped?: string }>()
+  /** Agents that are being opened. They count as running. `stopReason` is set if one must not start. */
+  readonly #pendingStarts = new Set<{ stopped?: string }>()
   #started = 0
-  /** Those that are being opened and have no number yet. */
+  /** Number of agents that are being opened and have no id yet. */
   #unnumbered = 0
-  /** Reports of teammates that are being written. */
+  /** Number of teammates' reports that are being written. */
   #reporting = 0
-  /** Of the last query: agents in the background spend money after it too. */
+  /** Cost limit of the last query. It applies to background agents after the query too. */
   #costLimit = Number.POSITIVE_INFINITY
   #isClosed = false
 
@@ -76,18 +76,24 @@ export class Team implements Companions {
     this.#lines = new ProgressLines({
       clock,
       cheapestModel,
-      figures: () => this.#chat.flags.figures,
+      figures: () => this.#conversation.flags.figures,
       onSpent: (decision) => void this.#spent(decision),
       onProblem: (problem) => this.mail.notice(problem),
     })
-    this.#permits = new AgentPermits({ lead: () => this.#chat, clock, onChance: () => this.mail.changed() })
-    this.mail = new Mail({
+    this.#permits = new AgentPermits({
+      attachLead: () => this.#conversation,
+      clock,
+      onChance: () => this.mail.changed(),
+    })
+    this.mail = new MessageRouter({
       ...mail,
       clock,
       agents: {
-        hasResults: () => this.#due.length > 0,
+        hasResults: () => this.#pendingResults.length > 0,
         results: () =>
-          Promise.all(this.#due.map((due) => arrivalOf(this.#chat, due, this.#outcomes.get(due.id)?.text))),
+          Promise.all(
+            this.#pendingResults.map((due) => inboundResult(this.#conversation, due, this.#outcomes.get(due.id)?.text)),
+          ),
         isWorking: () => this.#isWorking,
         hopsOf: (name) => (name === LEAD ? this.#hops : (this.get(name)?.hops ?? 0)),
         endOf: (name) => this.view(name)?.status,
@@ -96,92 +102,100 @@ export class Team implements Companions {
     })
   }
 
-  /** What reaches the lead: results of agents that ended, then messages. */
+  /** Messages for the lead: results of ended agents first, then other messages. */
   get arrivals(): InboundMessages {
     return this.mail
   }
 
-  /** @internal Takes up work for an agent that was opened. What ran when an earlier process died is recorded as killed, with all that it spent. */
-  async lead(agent: Agent): Promise<void> {
+  /**
+   * @internal Attaches the team to an opened lead. Agents that were running when an earlier process died are recorded as killed, with all
+   * their
+   * spending.
+   */
+  async attachLead(agent: Agent): Promise<void> {
     this.#lead = agent
-    const { roster } = this.#chat.views.agents
+    const { roster } = this.#conversation.views.agents
     this.#started = roster.size
     const lost = [...roster.values()].filter(({ status }) => status === "running")
     if (lost.length > 0) await this.#recordLost(lost)
-    await this.mail.open(this.#chat)
+    await this.mail.open(this.#conversation)
   }
 
   async #recordLost(lost: readonly AgentRecord[]): Promise<void> {
     const spent = await missingSpending({
       agents: lost.map(({ id }) => id),
-      parent: newestFirst(engineOf(this.#chat).record.journal),
-      openJournal: (id) => this.#chat.openAgentJournal(id),
+      parent: newestFirst(engineOf(this.#conversation).record.journal),
+      openJournal: (id) => this.#conversation.openAgentJournal(id),
     })
     const killed = { status: "killed", text: PROGRAM_ENDED } as const
-    await this.#chat.note([...spent, ...lost.map(({ id }) => ended(id, killed))])
+    await this.#conversation.note([...spent, ...lost.map(({ id }) => endedDecision(id, killed))])
     for (const _ of lost) this.#count("agents.ended", { "strata.agent.status": killed.status })
   }
 
-  /** @internal Resolves when the agent is in the journal and begins to work. Throws a sentence for the model where a limit does not allow it. */
-  async start(order: AgentOrder): Promise<SubAgent> {
+  /**
+   * @internal Starts an agent. Resolves when its start is in the journal and it works. If a limit is reached, throws a sentence for the
+   * model.
+   */
+  async start(task: AgentTask): Promise<SubAgent> {
     const lead = this.leader
-    const problem = this.#startProblem(order)
+    const problem = this.#startProblem(task)
     if (problem !== undefined) throw notStarted(problem)
     const opening: { stopped?: string } = {}
-    this.#opening.add(opening)
+    this.#pendingStarts.add(opening)
     let permit: TakenPermit | undefined
     try {
-      const admitted = await this.#admitted()
+      const admitted = await this.#admit()
       const { id } = admitted
       permit = admitted.permit
-      const { definition, description, kind, callId, name = id } = order
-      const prepared = this.#open(order, { id, name, lead })
+      const { definition, description, kind, callId, name = id } = task
+      const prepared = this.#open(task, { id, name, lead })
       const about = definition === undefined ? {} : { definition: definition.name }
       const start = { agent: id, name, kind, description, callId, model: prepared.model, ...about }
       if (kind === "wait") this.#awaited.add(id)
-      const maxTurns = definition?.maxTurns ?? this.#chat.flags.figures["agent-turns"]
-      await this.#chat.note([{ type: "strata", subtype: "agent-started", ...start }])
+      const maxTurns = definition?.maxTurns ?? this.#conversation.flags.figures["agent-turns"]
+      await this.#conversation.note([{ type: "strata", subtype: "agent-started", ...start }])
       this.#count("agents.started", { "strata.agent.kind": kind })
-      const task = await this.#begun(id, prepared)
-      const agent = this.#employ(prepared, { start, task, stopped: opening.stopped, maxTurns, permit })
+      const firstMessage = await this.#begin(id, prepared)
+      const agent = this.#createAgent(prepared, { start, firstMessage, stopReason: opening.stopped, maxTurns, permit })
       this.#agents.set(id, agent)
-      this.#recorded.set(id, this.#record(agent))
+      this.#endRecorded.set(id, this.#record(agent))
       return agent
     } catch (error) {
-      await permit?.release().catch(() => undefined) // why it did not begin matters more
+      await permit?.release().catch(() => undefined) // the cause of the failed start matters more
       throw error
     } finally {
-      this.#opening.delete(opening)
+      this.#pendingStarts.delete(opening)
       this.mail.changed()
     }
   }
 
-  /** A permit among the agents of the project, and the number of the agent. Who is refused gets no number. */
-  async #admitted(): Promise<{ readonly id: string; readonly permit: TakenPermit }> {
+  /** Takes a permit among the agents of the project, and then an agent id. A refused agent gets no id. */
+  async #admit(): Promise<{ readonly id: string; readonly permit: TakenPermit }> {
     this.#unnumbered++
     try {
       const attempt = await this.#permits.take()
-      if (attempt.state === "full") throw notStarted(projectProblem(attempt.taken, this.#chat.flags.figures))
+      if (attempt.state === "full")
+        throw notStarted(projectLimitProblem(attempt.taken, this.#conversation.flags.figures))
       return { id: this.#newId(), permit: attempt.permit }
     } finally {
       this.#unnumbered--
     }
   }
 
-  /** Why no agent can be started, as a sentence. */
-  #startProblem({ name, kind }: AgentOrder): string | undefined {
+  /** The reason why no agent can be started, as a sentence. */
+  #startProblem({ name, kind }: AgentTask): string | undefined {
     if (this.#isClosed) return LEAD_CLOSED
-    const { figures, on } = this.#chat.flags
+    const { figures, on } = this.#conversation.flags
     if (!on.agents) return SWITCHED_OFF
     const problem = startProblem({ running: this.#running, started: this.#started + this.#unnumbered, figures })
     if (problem !== undefined || (name === undefined && kind !== "teammate")) return problem
     return nameProblem(name ?? "", this.mail.inboxes.names())
   }
 
-  /** It begins to work at once. */
-  #employ(
+  /** Creates the agent, which starts to work at once. */
+  #createAgent(
     prepared: PreparedAgent,
-    work: Pick<SubAgentParts, "start" | "task" | "stopped" | "maxTurns" | "permit">,
+    work: Pick<SubAgentDependencies, "start" | "firstMessage" | "stopReason" | "maxTurns" | "permit">,
   ): SubAgent {
     const { agent: id, name } = work.start
     return new SubAgent({
@@ -195,7 +209,7 @@ export class Team implements Companions {
       finish: (outcome) => prepared.finish(outcome),
       inbox: this.mail.inboxes.open(name),
       nextChange: (signal) => this.mail.nextChange(signal),
-      hasRoom: () => this.#running < this.#chat.flags.figures["max-agents"],
+      hasRoom: () => this.#running < this.#conversation.flags.figures["max-agents"],
       nextPermit: (signal) => this.#permits.takeAgain(signal),
       onIdle: (text) => {
         void this.#report(id, text)
@@ -205,46 +219,49 @@ export class Team implements Companions {
     })
   }
 
-  /** All agents of the conversation, in the order they were started, those of earlier processes too. */
+  /** All agents of the conversation in the order they were started, including those of earlier processes. */
   list(): readonly AgentView[] {
-    const { location, views } = this.#chat
+    const { location, views } = this.#conversation
     const lead = { location, views }
     return [...views.agents.roster.values()].map((record) =>
       agentView({ record, live: this.#agents.get(record.id), lead }),
     )
   }
 
-  /** The last agent with this name or id. */
+  /** The latest agent with this name or id. */
   view(nameOrId: string): AgentView | undefined {
     return this.list().findLast(({ id, name }) => id === nameOrId || name === nameOrId)
   }
 
-  /** @internal An agent of this process. */
+  /** @internal The agent of this process with this name or id. */
   get(nameOrId: string): SubAgent | undefined {
     return this.#agents.get(nameOrId) ?? [...this.#agents.values()].findLast(({ name }) => name === nameOrId)
   }
 
-  /** Calls back for everything that the agent does from now on. Call the result to end that. */
+  /** Calls back for all events of the agent from now on. Call the returned function to stop. */
   watch(id: string, listener: (event: QueryEvent) => void): () => void {
     return this.#activity.on(id, listener)
   }
 
-  /** Ends an agent's work. Resolves when that is in the journal. */
+  /** Stops an agent. Resolves when its end is in the journal. */
   async stop(nameOrId: string, why = "It was stopped."): Promise<void> {
     const agent = this.get(nameOrId)
     if (!agent) return
     agent.stop(why)
-    await this.#recorded.get(agent.id)
+    await this.#endRecorded.get(agent.id)
   }
 
-  /** @internal What the call that waits for an agent returns. */
+  /** @internal The result that the tool call waiting for an agent returns. */
   async result({ id, done }: SubAgent): Promise<BoundedResult & { readonly outcome: AgentOutcome }> {
     const outcome = await done
-    await this.#recorded.get(id)
-    return { outcome, ...(await boundedFor(this.#chat, { name: `${id}-result`, text: outcome.text })) }
+    await this.#endRecorded.get(id)
+    return { outcome, ...(await boundForLead(this.#conversation, { name: `${id}-result`, text: outcome.text })) }
   }
 
-  /** @internal To one name, or to all but the sender. The receiver gets it at its next round; a teammate that waits begins to work. */
+  /**
+   * @internal Delivers to one name, or to all except the sender. The receiver reads it in its next round, and an idle teammate starts
+   * working.
+   */
   deliver(message: TeamMessage): Delivery {
     return this.mail.inboxes.deliver(message)
   }
@@ -261,43 +278,43 @@ export class Team implements Companions {
     }
   }
 
-  /** Resolves when no agent works any more. */
+  /** Resolves when no agent is working. */
   async settled(): Promise<void> {
     while (this.#isWorking) await this.mail.nextChange()
   }
 
-  /** Ends all agents. Results that the lead does not have yet stay in the journal, for the next opening. */
+  /** Stops all agents. Undelivered results remain in the journal for the next time the conversation is opened. */
   async close(): Promise<void> {
     this.#isClosed = true
     this.mail.inboxes.closed = LEAD_CLOSED
-    for (const opening of this.#opening) opening.stopped ??= LEAD_CLOSED
+    for (const opening of this.#pendingStarts) opening.stopped ??= LEAD_CLOSED
     for (const agent of this.#agents.values()) agent.stop(LEAD_CLOSED)
-    while (this.#opening.size > 0) await this.mail.nextChange()
-    await Promise.all(this.#recorded.values())
+    while (this.#pendingStarts.size > 0) await this.mail.nextChange()
+    await Promise.all(this.#endRecorded.values())
     await this.mail.close()
   }
 
-  /** @internal The agent that the others work for. */
+  /** @internal The lead of the team. */
   get leader(): Agent {
     if (!this.#lead) throw new Error("The team has no lead yet.")
     return this.#lead
   }
 
-  get #chat(): Conversation {
+  get #conversation(): Conversation {
     return this.leader.conversation
   }
 
-  /** Until the end of an agent is in the journal, its result is still to come. */
+  /** Whether results may still arrive. An agent counts until its end is in the journal. */
   get #isWorking(): boolean {
-    if (this.#opening.size + this.#reporting > 0) return true
+    if (this.#pendingStarts.size + this.#reporting > 0) return true
     return [...this.#agents.values()].some(
-      ({ id, isWaiting }) => !isWaiting && this.#chat.views.agents.roster.get(id)?.status === "running",
+      ({ id, isWaiting }) => !isWaiting && this.#conversation.views.agents.roster.get(id)?.status === "running",
     )
   }
 
-  /** Agents that ended and whose result the lead does not have. */
-  get #due(): readonly AgentRecord[] {
-    return undelivered(this.#chat.views.agents).filter(({ id }) => !this.#awaited.has(id))
+  /** Agents that have ended and whose result the lead has not received. */
+  get #pendingResults(): readonly AgentRecord[] {
+    return undelivered(this.#conversation.views.agents).filter(({ id }) => !this.#awaited.has(id))
   }
 
   get #hops(): number {
@@ -305,12 +322,12 @@ export class Team implements Companions {
   }
 
   get #running(): number {
-    return this.#opening.size + [...this.#agents.values()].filter(({ status }) => status === "running").length
+    return this.#pendingStarts.size + [...this.#agents.values()].filter(({ status }) => status === "running").length
   }
 
-  /** Taken at once, because several calls start agents at the same time. An imported agent may have any id. */
+  /** Assigned synchronously, because several calls start agents concurrently. Skips ids that imported agents use. */
   #newId(): string {
-    const { roster } = this.#chat.views.agents
+    const { roster } = this.#conversation.views.agents
     for (;;) {
       const id = `agent-${++this.#started}`
       if (!roster.has(id)) return id
@@ -318,17 +335,17 @@ export class Team implements Companions {
   }
 
   #stopRunning(why: string): void {
-    for (const opening of this.#opening) opening.stopped ??= why
+    for (const opening of this.#pendingStarts) opening.stopped ??= why
     for (const agent of this.#agents.values()) if (agent.status === "running") agent.stop(why)
   }
 
-  /** An agent that cannot begin has ended. The call that started it says why. */
-  async #begun(id: string, prepared: PreparedAgent): Promise<Content> {
+  /** Prepares the agent. If that fails, the agent is recorded as ended, and the call that started it reports the error. */
+  async #begin(id: string, prepared: PreparedAgent): Promise<Content> {
     try {
       return await prepared.begin()
     } catch (error) {
       this.#awaited.add(id)
-      await this.#ended(id, { status: "failed", text: messageOf(error) })
+      await this.#ended(id, { status: "failed", text: errorMessage(error) })
       throw error
     }
   }
@@ -336,7 +353,7 @@ export class Team implements Companions {
   async #ended(agent: string, outcome: AgentOutcome): Promise<void> {
     this.#count("agents.ended", { "strata.agent.status": outcome.status })
     const hops = this.get(agent)?.hops ?? 0
-    await this.#chat.note([{ ...ended(agent, outcome), ...(hops > this.#hops ? { hops } : {}) }])
+    await this.#conversation.note([{ ...endedDecision(agent, outcome), ...(hops > this.#hops ? { hops } : {}) }])
   }
 
   #count(name: string, about: Readonly<Record<string, string>>): void {
@@ -350,7 +367,10 @@ export class Team implements Companions {
     return true
   }
 
-  /** Never rejects. If the journal cannot be written, the lead's own next entry says so, and a resume finds the agent killed. */
+  /**
+   * Records the end of the agent. Never rejects. If the journal cannot be written, the lead's next entry fails, and the agent is found
+   * killed when the conversation is resumed.
+   */
   async #record(agent: SubAgent): Promise<void> {
     const endLines = agent.start.kind === "wait" ? undefined : this.#lines.follow(agent)
     const outcome = await agent.done
@@ -362,17 +382,20 @@ export class Team implements Companions {
 
   async #spent(decision: DecisionDraft | undefined): Promise<void> {
     if (!decision) return
-    await this.#chat.note([decision]).catch(() => undefined) // a journal that cannot be written fails the lead's own next entry
-    if (summarise(this.#chat.views.ledger).dollars >= this.#costLimit) this.#stopRunning(LIMIT_REACHED)
+    await this.#conversation.note([decision]).catch(() => undefined) // a journal that cannot be written also fails the lead's next entry
+    if (summarise(this.#conversation.views.ledger).dollars >= this.#costLimit) this.#stopRunning(LIMIT_REACHED)
   }
 
-  /** A teammate's answer reaches the lead as a message, because the teammate stays. It has the hops of what it answers. */
+  /**
+   * Delivers a teammate's answer to the lead as a message, because the teammate continues to exist. It has the hop count of what it
+   * answers.
+   */
   async #report(id: string, text: string): Promise<void> {
-    const { name, tasks, hops: own } = this.get(id)!
-    const hops = Math.max(1, own)
+    const { name, tasks, hops: agentHops } = this.get(id)!
+    const hops = Math.max(1, agentHops)
     this.#reporting++
     try {
-      const { content, handle } = await boundedFor(this.#chat, { name: `${id}-report-${tasks}`, text })
+      const { content, handle } = await boundForLead(this.#conversation, { name: `${id}-report-${tasks}`, text })
       const rest = handle === undefined ? "" : `\n\nAll of it: ${handle}`
       const report = { id: `${id}#report-${tasks}`, from: name, to: LEAD, text: `${content}${rest}`, hops }
       this.mail.inboxes.lead.push(report)
@@ -383,5 +406,5 @@ export class Team implements Companions {
   }
 }
 
-const ended = (agent: string, { status, text }: AgentOutcome) =>
+const endedDecision = (agent: string, { status, text }: AgentOutcome) =>
   ({ type: "strata", subtype: "agent-ended", agent, status, summary: summaryOf(text) }) as const

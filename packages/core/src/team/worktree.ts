@@ -1,6 +1,6 @@
 /**
- * A working tree of its own for a sub-agent. It starts as the project is now, uncommitted and new files included. What the agent changes
- * there comes back as a diff that the lead merges or drops. Until then nothing of it is removed.
+ * A separate working tree for a sub-agent. It starts with the project's current state, including uncommitted and new files. The agent's
+ * changes are a diff that the lead merges or drops. Nothing is removed before that.
  */
 import { isUtf8 } from "node:buffer"
 import { hash } from "node:crypto"
@@ -10,96 +10,96 @@ import { dirname, join, relative, resolve } from "node:path"
 import { Disk } from "../agent/tools/shell/command/disk.ts"
 import { findRepository } from "../agent/tools/shell/command/git-config.ts"
 import { shellEnvironment } from "../agent/tools/shell/shell-environment.ts"
-import { checkedId } from "../base/clock.ts"
+import { validateId } from "../base/clock.ts"
 import { StrataError } from "../base/errors.ts"
 import { type GitCall as RunGit, runGit } from "../base/git.ts"
-import { isLocal } from "../base/owner.ts"
+import { isLocalNamespace } from "../base/owner.ts"
 
 const MAX_OUTPUT_BYTES = 256 * 1024 * 1024
 
-export interface WorktreePlace {
+export interface WorktreeLocation {
   /** The project's directory. */
   readonly cwd: string
-  /** Where Strata keeps its files. Worktrees are beside it: no tool may write inside it. */
+  /** Strata's root directory. Worktrees are in a sibling directory, because no tool may write inside the root. */
   readonly root: string
-  /** Where the store keeps the lead's conversation. */
+  /** Namespace of the lead's conversation in the store. */
   readonly project: string
-  /** The lead's conversation, and the agent's id. */
+  /** Id of the lead's conversation. */
   readonly conversation: string
   readonly agent: string
   readonly env: Readonly<Record<string, string | undefined>>
 }
 
 export interface WorktreeChanges {
-  /** As `git diff` prints it, binary files included. Empty if nothing changed. */
+  /** Output of `git diff`, including binary files. Empty if nothing changed. */
   readonly diff: string
-  /** Paths from the root of the repository. */
+  /** Paths relative to the root of the repository. */
   readonly files: readonly string[]
-  /** What git calls these contents: equal for equal changes. */
+  /** Hash of the git tree: equal for equal contents. */
   readonly tree: string
 }
 
 export type MergeOutcome =
   | { readonly state: "merged"; readonly files: readonly string[] }
   | { readonly state: "nothing" }
-  /** They are not those that were looked at. Nothing was changed. */
+  /** The changes differ from the reviewed ones. Nothing was changed. */
   | { readonly state: "other" }
-  /** The project has other changes at the same places. Nothing was changed. `why` is what git says. */
-  | { readonly state: "conflict"; readonly why: string }
+  /** The project has conflicting changes. Nothing was changed. `reason` is git's message. */
+  | { readonly state: "conflict"; readonly reason: string }
 
-/** A worktree could not be made or read. */
+/** A working tree could not be created or read. */
 export class WorktreeError extends StrataError {
   static override readonly code: string = "worktree"
   override readonly name = "WorktreeError"
 }
 
 export class Worktree {
-  /** The agent's working directory: the same place in the repository as the project's directory. */
+  /** The agent's working directory: corresponds to the project's directory within the repository. */
   readonly directory: string
-  /** The root of the project's repository, which changes are merged into. */
+  /** Root of the project's repository, which changes are merged into. */
   readonly top: string
-  readonly #place: WorktreePlace
+  readonly #place: WorktreeLocation
   readonly #copy: string
 
-  private constructor(place: WorktreePlace, top: string) {
+  private constructor(place: WorktreeLocation, top: string) {
     this.#place = place
     this.top = top
-    this.#copy = pathOf(place)
+    this.#copy = worktreePath(place)
     this.directory = join(this.#copy, relative(top, place.cwd))
   }
 
-  static async create(place: WorktreePlace, signal?: AbortSignal): Promise<Worktree> {
+  static async create(place: WorktreeLocation, signal?: AbortSignal): Promise<Worktree> {
     const worktree = new Worktree(place, repositoryAround(place.cwd))
     await worktree.#create(signal)
     return worktree
   }
 
-  /** Whether a directory is in a repository where an agent can have one. */
+  /** Whether the directory is in a repository that supports working trees. */
   static isPossibleIn(directory: string): boolean {
     const found = findRepository(directory, new Disk())
     return found.state === "found" && found.danger === undefined
   }
 
-  /** One that was made before, also by a process that ended. `undefined` where it does not exist. */
-  static async find(place: WorktreePlace): Promise<Worktree | undefined> {
-    const facts = await stat(pathOf(place)).catch(() => undefined)
+  /** Finds an existing working tree, including those of ended processes. `undefined` if there is none. */
+  static async find(place: WorktreeLocation): Promise<Worktree | undefined> {
+    const facts = await stat(worktreePath(place)).catch(() => undefined)
     return facts?.isDirectory() ? new Worktree(place, repositoryAround(place.cwd)) : undefined
   }
 
-  /** Where the repository's files are in the copy. */
+  /** Root directory of the copy. */
   get copy(): string {
     return this.#copy
   }
 
-  /** Everything that differs from the start, committed or not. Files that git ignores are left out. */
+  /** All changes since the start, committed or not, except files that git ignores. */
   async changes(): Promise<WorktreeChanges> {
-    const { diff, changed, tree } = await this.#compared()
+    const { diff, changed, tree } = await this.#compare()
     return { diff: diff.toString("utf8"), files: changed.map(({ name }) => name.toString("utf8")), tree }
   }
 
-  /** The files may change at any time, so everything is compared with what git has taken in. */
-  async #compared(): Promise<{ diff: Buffer; changed: readonly ChangedFile[]; tree: string }> {
-    for (const directory of [this.#place.cwd, this.#copy]) repositoryAround(directory) // the agent may have changed its settings
+  /** Compares the trees that git has stored, because files may change at any time. */
+  async #compare(): Promise<{ diff: Buffer; changed: readonly ChangedFile[]; tree: string }> {
+    for (const directory of [this.#place.cwd, this.#copy]) repositoryAround(directory) // the agent may have changed the repository's settings
     const base = await this.#base()
     await this.#inCopy(["add", "--all"])
     const tree = (await this.#inCopy(["write-tree"])).trim()
@@ -109,9 +109,9 @@ export class Worktree {
     return { diff, changed: changedFiles(list), tree }
   }
 
-  /** Takes the changes into the project: all of them or none. Nothing is committed or staged. With a tree: only if they are these. */
+  /** Applies all changes to the project, or none. Nothing is committed or staged. With `expected`: only if the tree is still the same. */
   async merge(expected?: string): Promise<MergeOutcome> {
-    const { diff, changed, tree } = await this.#compared()
+    const { diff, changed, tree } = await this.#compare()
     if (expected !== undefined && expected !== tree) return { state: "other" }
     if (diff.length === 0) return { state: "nothing" }
     this.#mustBeMergeable(changed)
@@ -120,7 +120,7 @@ export class Worktree {
     try {
       await this.#git([...apply, "--check"], { at: this.top, input: diff })
     } catch (error) {
-      return { state: "conflict", why: error instanceof WorktreeError ? error.message : String(error) }
+      return { state: "conflict", reason: error instanceof WorktreeError ? error.message : String(error) }
     }
     await this.#git(apply, { at: this.top, input: diff })
     await this.#advance(tree)
@@ -137,24 +137,24 @@ export class Worktree {
     if (odd) throw new WorktreeError(`Nothing was merged: the name of the file ${odd.name} is not UTF-8.`)
   }
 
-  /** What was merged is no longer a change: the agent may go on from here. */
+  /** Moves the start to the merged tree, so that merged changes are not reported again and the agent can continue. */
   async #advance(tree: string): Promise<void> {
     const merged = await this.#inCopy(["commit-tree", tree, "-p", await this.#base(), "-m", "Merged into the project"])
     await this.#git(["update-ref", this.#ref, merged.trim()], { at: this.top })
   }
 
-  /** Removes the worktree and everything in it. */
+  /** Removes the working tree with all its files. */
   async drop(): Promise<void> {
     await this.#git(["worktree", "remove", "--force", this.#copy], { at: this.top })
     await this.#git(["update-ref", "-d", this.#ref], { at: this.top })
-    await rmdir(dirname(this.#copy)).catch(() => undefined) // other agents of the conversation may have theirs in it
+    await rmdir(dirname(this.#copy)).catch(() => undefined) // fails if other agents of the conversation have working trees in it
   }
 
   async #create(signal: AbortSignal | undefined): Promise<void> {
     const start = await this.#snapshot(signal)
     await mkdir(dirname(this.#copy), { recursive: true, mode: 0o700 })
     const at = { at: this.top, signal }
-    await this.#git(["update-ref", this.#ref, start], at) // so that the start is found again, and git does not collect it
+    await this.#git(["update-ref", this.#ref, start], at) // marks the start, and prevents git from collecting it
     try {
       await this.#git(["worktree", "add", "--detach", "--quiet", this.#copy, start], at)
     } catch (error) {
@@ -163,7 +163,7 @@ export class Worktree {
     }
   }
 
-  /** A commit of all files as they are now, made with an index of its own. */
+  /** Commits the current state of all files, using a temporary index. */
   async #snapshot(signal: AbortSignal | undefined): Promise<string> {
     const at = { at: this.top, signal }
     const head = await this.#git(["rev-parse", "--verify", "--quiet", "HEAD^{commit}"], at).catch(() => "")
@@ -171,7 +171,7 @@ export class Worktree {
     try {
       const index = join(scratch, "index")
       const own = await this.#git(["rev-parse", "--git-path", "index"], at)
-      await copyFile(resolve(this.top, own.trim()), index).catch(() => undefined) // a new repository has none; the copy only saves time
+      await copyFile(resolve(this.top, own.trim()), index).catch(() => undefined) // a new repository has no index; copying it only saves time
       const staged = { ...at, env: { GIT_INDEX_FILE: index } }
       await this.#git(["add", "--all"], staged)
       const tree = await this.#git(["write-tree"], staged)
@@ -207,14 +207,14 @@ export class Worktree {
   }
 }
 
-/** Names and diffs are bytes: files may be in any encoding. */
+/** A changed file. Names are bytes, because files may use any encoding. */
 interface ChangedFile {
   readonly name: Buffer
-  /** A repository inside the repository, which git keeps only a reference to. */
+  /** Whether the file is a nested repository, of which git stores only a reference. */
   readonly isRepository: boolean
 }
 
-/** Reads `git diff --raw -z`: `:<old mode> <new mode> <hash> <hash> <status>`, then the name. */
+/** Parses `git diff --raw -z`: `:<old mode> <new mode> <hash> <hash> <status>`, then the name. */
 function changedFiles(list: Buffer): readonly ChangedFile[] {
   const files: ChangedFile[] = []
   for (let at = 0; at < list.length; ) {
@@ -227,22 +227,25 @@ function changedFiles(list: Buffer): readonly ChangedFile[] {
   return files
 }
 
-/** A variable such as GIT_DIR would lead git to another repository. */
-function gitEnvironment(env: WorktreePlace["env"]): Readonly<Record<string, string>> {
+/** Environment for git without variables such as GIT_DIR, which would point it to another repository. */
+function gitEnvironment(env: WorktreeLocation["env"]): Readonly<Record<string, string>> {
   const own = Object.entries(env).filter(([name]) => !name.startsWith("GIT_"))
   return shellEnvironment(Object.fromEntries(own))
 }
 
-/** Two owners may use the same conversation id, so each place but the local person's has a directory of its own. */
-export function worktreesDirectory({ root, project }: Pick<WorktreePlace, "root" | "project">): string {
+/**
+ * The directory of all working trees of a namespace. Each namespace except the local user's has its own, because two owners may use the
+ * same conversation id.
+ */
+export function worktreesDirectory({ root, project }: Pick<WorktreeLocation, "root" | "project">): string {
   const all = `${root}-worktrees`
-  return isLocal(project) ? all : join(all, hash("sha256", project, "hex").slice(0, 16))
+  return isLocalNamespace(project) ? all : join(all, hash("sha256", project, "hex").slice(0, 16))
 }
 
-const pathOf = ({ conversation, agent, ...place }: WorktreePlace): string =>
-  join(worktreesDirectory(place), checkedId("conversation id", conversation), checkedId("agent id", agent))
+const worktreePath = ({ conversation, agent, ...place }: WorktreeLocation): string =>
+  join(worktreesDirectory(place), validateId("conversation id", conversation), validateId("agent id", agent))
 
-/** The root of the repository around a directory, if git can run there without starting anything else. */
+/** Root of the repository that contains a directory. Throws if git could start other programs there. */
 function repositoryAround(directory: string): string {
   const found = findRepository(directory, new Disk())
   if (found.state !== "found")

@@ -1,7 +1,7 @@
 import fc from "fast-check"
 import { describe, expect, test } from "vitest"
 import { SAMPLE_TEXTS } from "../../test/sample-texts.ts"
-import { createCalibration, type Parts, summarizeErrors } from "./calibrate.ts"
+import { createCalibration, type EstimateParts, summarizeErrors } from "./calibrate.ts"
 import { createEstimator, measureText } from "./estimate.ts"
 
 const claude = () => createCalibration({ family: "claude-4" })
@@ -79,7 +79,7 @@ describe("TOK-5: calibration", () => {
 
   test("goes on from its stored state as if it had never stopped", () => {
     const [whole, first] = [claude(), claude()]
-    const window: Parts = { prose: 700, code: 90 }
+    const window: EstimateParts = { prose: 700, code: 90 }
     teach(whole, 10)
     teach(first, 10)
     const resumed = createCalibration({ family: "claude-4", state: JSON.parse(JSON.stringify(first.state())) })

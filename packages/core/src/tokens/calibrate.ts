@@ -11,7 +11,7 @@
 import type { TokenizerFamily } from "./models.ts"
 
 /** Estimated tokens by part: each content class, framing, media. */
-export type Parts = Readonly<Record<string, number>>
+export type EstimateParts = Readonly<Record<string, number>>
 
 export interface CalibrationState {
   readonly family: TokenizerFamily
@@ -44,8 +44,8 @@ export interface ErrorSummary {
 }
 
 export interface Calibration {
-  predict(parts: Parts): number
-  learn(parts: Parts, actual: number): void
+  predict(parts: EstimateParts): number
+  learn(parts: EstimateParts, actual: number): void
   report(): CalibrationReport
   state(): CalibrationState
 }
@@ -65,7 +65,7 @@ const DRIFT_VARIANCE = 0.0002 // per observation: fifty of them undo what one ta
 const CORRECTION_RANGE = { min: 0.5, max: 2 }
 const COUNTED_DEVIATIONS = 0.8 // corrections follow the typical window, not a mean with outliers
 const GROSS_FACTOR = 1.5 // off by more than this factor: something other than the estimate is wrong
-const KEPT_ERRORS = 500
+const MAX_ERRORS = 500
 
 export function createCalibration(options: { family: TokenizerFamily; state?: CalibrationState }): Calibration {
   const { family } = options
@@ -77,28 +77,28 @@ export function createCalibration(options: { family: TokenizerFamily; state?: Ca
   let observations = state?.observations ?? 0
   let surprise: Surprise = state?.surprise ?? "none"
 
-  const predict = (parts: Parts) => {
+  const predict = (parts: EstimateParts) => {
     let sum = 0
     for (const name in parts) sum += (parts[name] as number) * (known.get(name)?.correction ?? 1)
     return sum
   }
 
-  function learn(parts: Parts, actual: number): void {
+  function learn(parts: EstimateParts, actual: number): void {
     const estimate = predict(parts)
     if (!(actual > 0 && Number.isFinite(actual) && estimate > 0)) return // content was removed in between, so the figure says nothing about sizes
     observations++
     errors.calibrated.add(estimate / actual - 1)
-    errors.uncalibrated.add(sumOf(parts) / actual - 1)
+    errors.uncalibrated.add(sumParts(parts) / actual - 1)
     const before = surprise
     // short tails are mostly framing, so a factor says little about them
     surprise = grossSurprise(estimate + noiseTokens, actual + noiseTokens)
     if (surprise === "none" || surprise === before) adjust(parts, actual - estimate)
   }
 
-  function adjust(parts: Parts, miss: number): void {
+  function adjust(parts: EstimateParts, miss: number): void {
     const names = Object.keys(parts).filter((name) => (parts[name] as number) > 0)
     const doubt = (name: string) => (known.get(name) ?? unseen).variance * (parts[name] as number) ** 2
-    const noise = (NOISE_SHARE * sumOf(parts)) ** 2 + noiseTokens ** 2
+    const noise = (NOISE_SHARE * sumParts(parts)) ** 2 + noiseTokens ** 2
     const spread = names.reduce((sum, name) => sum + doubt(name), noise)
     const counted = clamp(miss, {
       min: -COUNTED_DEVIATIONS * Math.sqrt(spread),
@@ -132,7 +132,7 @@ function grossSurprise(estimate: number, actual: number): Surprise {
   return actual > GROSS_FACTOR * estimate ? "too low" : "none"
 }
 
-const sumOf = (parts: Parts) => Object.values(parts).reduce((sum, tokens) => sum + tokens, 0)
+const sumParts = (parts: EstimateParts) => Object.values(parts).reduce((sum, tokens) => sum + tokens, 0)
 const clamp = (value: number, { min, max }: { min: number; max: number }) => Math.min(max, Math.max(min, value))
 
 class RecentErrors {
@@ -140,7 +140,7 @@ class RecentErrors {
 
   add(error: number): void {
     this.#errors.push(error)
-    if (this.#errors.length > KEPT_ERRORS) this.#errors.shift()
+    if (this.#errors.length > MAX_ERRORS) this.#errors.shift()
   }
 
   summary(): ErrorSummary {

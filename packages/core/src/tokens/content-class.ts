@@ -102,7 +102,7 @@ const NUMBER_RUNS = ["lineNumber", "number", "gluedNumber", "digit", "digitAfter
 const BLANK_RUNS = ["lineEnd", "space", "tab"]
 
 /** The grammar of the automaton: the state that a character of this kind leads to. */
-function stateAfter({ run, place }: Place, kind: CharacterKind): string {
+function stateAfter({ run, place }: RunPosition, kind: CharacterKind): string {
   const afterBlank = BLANK_RUNS.includes(run)
   const inWord = WORD_RUNS.includes(run)
   const inNumber = NUMBER_RUNS.includes(run)
@@ -110,7 +110,7 @@ function stateAfter({ run, place }: Place, kind: CharacterKind): string {
     case "lower":
       if (inNumber) return "letterAfterDigit"
       if (!inWord) return afterBlank ? "word" : "gluedWord"
-      return furtherIn("letter", run === "letter" ? place : 1)
+      return nextInRun("letter", run === "letter" ? place : 1)
     case "upper":
       if (inNumber) return "letterAfterDigit"
       if (!inWord) return afterBlank ? "capital" : "gluedCapital"
@@ -120,39 +120,39 @@ function stateAfter({ run, place }: Place, kind: CharacterKind): string {
       if (inWord) return "digitAfterLetter"
       if (!inNumber) return afterBlank ? "number" : "gluedNumber"
       if (run !== "digit") return "digit2"
-      return place === 4 ? "digit2" : furtherIn("digit", place) // a token has three digits: the fourth begins a new one
+      return place === 4 ? "digit2" : nextInRun("digit", place) // a token has three digits: the fourth begins a new one
     case "quote":
     case "bracket":
     case "stop":
     case "slash":
     case "rule":
     case "sign":
-      if (run === kind || run === glued(kind)) return furtherIn(kind, place)
+      if (run === kind || run === glued(kind)) return nextInRun(kind, place)
       return afterBlank ? kind : glued(kind)
     default:
-      return run === kind ? furtherIn(kind, place) : kind
+      return run === kind ? nextInRun(kind, place) : kind
   }
 }
 
-interface Place {
+interface RunPosition {
   readonly run: string
   readonly place: number
 }
 
-function parseState(state: string): Place {
+function parseState(state: string): RunPosition {
   const [, run = "", place = ""] = /^(\D+)(\d*)$/.exec(state) ?? []
   return { run, place: place === "" ? 1 : Number(place) }
 }
 
-function furtherIn(run: string, place: number): string {
+function nextInRun(run: string, place: number): string {
   const next = `${run}${place + 1}`
   if (indexOf(next) >= 0) return next
   return place === 1 ? run : `${run}${place}`
 }
 
 const glued = (kind: string) => `glued${kind.charAt(0).toUpperCase()}${kind.slice(1)}`
-const PLACES: ReadonlyMap<string, number> = new Map(STATES.map((state, at) => [state, at]))
-const indexOf = (state: string) => PLACES.get(state) ?? -1
+const STATE_INDEXES: ReadonlyMap<string, number> = new Map(STATES.map((state, at) => [state, at]))
+const indexOf = (state: string) => STATE_INDEXES.get(state) ?? -1
 
 const KINDS = CHARACTER_KINDS.length
 const LINE_END = CHARACTER_KINDS.indexOf("lineEnd")
@@ -194,7 +194,7 @@ const GROUPS = [
 type Group = (typeof GROUPS)[number]
 type CountEach<T extends readonly unknown[]> = { -readonly [K in keyof T]: number }
 
-function groupOf(state: State): Group {
+function stateGroup(state: State): Group {
   const { run } = parseState(state)
   if (BLANK_RUNS.includes(run)) return "blank"
   if (run === "hump" || run === "letterAfterDigit" || run === "digitAfterLetter") return "mixed"
@@ -204,7 +204,7 @@ function groupOf(state: State): Group {
   return GROUPS.find((group) => run === group || run === glued(group)) ?? "sign"
 }
 
-const groupOfState = Uint8Array.from(STATES.map((state) => GROUPS.indexOf(groupOf(state))))
+const groupOfState = Uint8Array.from(STATES.map((state) => GROUPS.indexOf(stateGroup(state))))
 const COLUMN_GAP = indexOf("space2")
 
 /** The thresholds were chosen by eye on recorded tool results. The weights were then fitted to the resulting classes. */
@@ -301,7 +301,7 @@ const BASE_TOKENS: Readonly<Record<State, readonly [number, number, number, numb
 }
 
 /** The columns: one list of weights per class. */
-const weightsOf = Object.fromEntries(
+const classWeights = Object.fromEntries(
   CONTENT_CLASSES.map((name, column) => [
     name,
     Float64Array.from(STATES, (state) => BASE_TOKENS[state][column] as number),
@@ -309,7 +309,7 @@ const weightsOf = Object.fromEntries(
 ) as Record<ContentClass, Float64Array>
 
 export function baseTokens(contentClass: ContentClass, visits: Readonly<Float64Array>): number {
-  const weights = weightsOf[contentClass]
+  const weights = classWeights[contentClass]
   let sum = 0
   for (let state = 0; state < visits.length; state++) sum += (visits[state] as number) * (weights[state] as number)
   return sum

@@ -4,7 +4,7 @@
  */
 import { renderAttachment } from "../messages/attachment-texts.ts"
 import { type AssistantMessage, contentOf, isSentToModel, type Message, type Usage } from "../messages/messages.ts"
-import { addMeasure, type Estimator, type Measure, runningMeasure, takeMeasure } from "./estimate.ts"
+import { addMeasure, type Estimator, type Measure, runningMeasure, subtractMeasure } from "./estimate.ts"
 
 /** The size of the context, in tokens. */
 export interface ContextSize {
@@ -17,7 +17,7 @@ export interface ContextSize {
 const ROUNDING = 1e-6 // removing and adding back an amount may leave a rounding error
 
 /** An estimate as the whole number that is shown and stored. */
-export const wholeTokens = (estimate: number): number => Math.ceil(estimate - ROUNDING)
+export const toWholeTokens = (estimate: number): number => Math.ceil(estimate - ROUNDING)
 
 /** All tokens of a request and its response. */
 export function usageTotal(usage: Usage): number {
@@ -33,12 +33,12 @@ export function contextSize(messages: readonly Message[], estimator: Estimator):
 }
 
 /** What a new anchor teaches: the measure of the messages since the last anchor, and their actual tokens. */
-export interface Lesson {
+export interface CalibrationSample {
   readonly measure: Measure
   readonly actual: number
 }
 
-interface Piece {
+interface MeasuredMessage {
   readonly measure: Measure
   readonly responseId: string | undefined
 }
@@ -50,7 +50,7 @@ export class ContextMeter {
   #counted = 0
   #estimated = 0
   /** What follows the anchor, without parts of the same response. Parts of a response without usage keep its id. */
-  #since: Piece[] = []
+  #since: MeasuredMessage[] = []
   /** Tokens in the anchor's count that decisions have removed since. */
   #removed = 0
   /** Tokens that the server removed from its copy before the anchor's count, and whether the next request has them again. */
@@ -64,7 +64,7 @@ export class ContextMeter {
   }
 
   /** Returns a lesson if the message's usage shows how large the messages before it really were. */
-  add(message: Message): Lesson | undefined {
+  add(message: Message): CalibrationSample | undefined {
     if (!isSentToModel(message)) return undefined
     if (message.type === "assistant") return this.#addAssistant(message)
     const blocks =
@@ -80,18 +80,18 @@ export class ContextMeter {
   }
 
   /** Of all messages that the meter counts, the anchor's included. */
-  get whole(): Measure {
+  get total(): Measure {
     return this.#whole
   }
 
   /** What the API counted up to the anchor, with what the server removed from its copy. 0 where something has come since. */
-  get countedWhole(): number {
+  get countedTotal(): number {
     return this.#since.length === 0 && this.#removed === 0 ? this.#counted + this.#takenByServer : 0
   }
 
   /** A decision shows content in another form. */
   replace(before: Measure, after: Measure): void {
-    takeMeasure(this.#whole, before)
+    subtractMeasure(this.#whole, before)
     addMeasure(this.#whole, after)
     this.remove(this.#estimator.tokens(before) - this.#estimator.tokens(after))
   }
@@ -102,12 +102,12 @@ export class ContextMeter {
   }
 
   /** The server removed this much from the request that the anchor counted, and is expected to do so again. */
-  takenByServer(tokens: number): void {
+  removedByServer(tokens: number): void {
     this.#takenByServer = tokens
   }
 
   /** The server will not remove it again: the next request counts whole. */
-  comesBack(): void {
+  restoredNextRequest(): void {
     this.#comesBack = true
   }
 
@@ -135,11 +135,11 @@ export class ContextMeter {
   size(without?: number): ContextSize {
     const comesBack = this.#comesBack || without !== undefined
     const estimated = this.#estimated + (comesBack ? this.#takenByServer : 0) - this.#removed - (without ?? 0)
-    const tokens = Math.max(0, this.#counted + wholeTokens(estimated))
+    const tokens = Math.max(0, this.#counted + toWholeTokens(estimated))
     return { tokens, counted: this.#counted, estimated: tokens - this.#counted }
   }
 
-  #addAssistant(message: AssistantMessage): Lesson | undefined {
+  #addAssistant(message: AssistantMessage): CalibrationSample | undefined {
     const { id, usage } = message.message
     const total = usage === undefined ? 0 : usageTotal(usage)
     const measure = this.#estimator.measure(contentOf(message))
@@ -169,7 +169,7 @@ export class ContextMeter {
     return lesson
   }
 
-  #lessonOf(usage: Usage, before: readonly Piece[]): Lesson | undefined {
+  #lessonOf(usage: Usage, before: readonly MeasuredMessage[]): CalibrationSample | undefined {
     if (this.#counted === 0 || this.#removed !== 0 || before.length === 0) return undefined
     const actual = usageTotal(usage) - usage.output_tokens - this.#counted
     return { measure: this.#estimator.sum(before.map(({ measure }) => measure)), actual }
@@ -184,14 +184,14 @@ export class ContextMeter {
 // The running factor between estimates and what the API counts. Each response tells how large the whole request was. The first one measures
 // the prompt, which later ones share. From then on the messages take the difference, so that the parts add up to the count.
 
-export interface SettledSizes {
+export interface CalibratedSizes {
   /** Tokens of system prompt, tools and preamble. */
   readonly prompt: number
   /** Tokens for each estimated token of the messages. */
   readonly factor: number
 }
 
-export interface CountedWhole {
+export interface CountedContext {
   /** By the API: prompt, messages and the response. */
   readonly counted: number
   /** As far as it is known: measured by an earlier response, or estimated. */
@@ -201,15 +201,15 @@ export interface CountedWhole {
   readonly factor: number
 }
 
-const STEADY = 4_000 // estimated tokens: fewer say little about a factor, so the prompt takes the difference
+const MIN_RELIABLE_TOKENS = 4_000 // estimated tokens: fewer say little about a factor, so the prompt takes the difference
 const RANGE = { min: 0.5, max: 2 } // outside of it something other than an estimate is wrong
 
-export function settleSizes({ counted, prompt, messages, factor }: CountedWhole): SettledSizes {
+export function calibrateSizes({ counted, prompt, messages, factor }: CountedContext): CalibratedSizes {
   const expected = prompt.tokens + factor * messages
-  const unsure = Math.max(0, STEADY - expected)
+  const unsure = Math.max(0, MIN_RELIABLE_TOKENS - expected)
   const share = (counted + unsure) / (expected + unsure)
   const settled = prompt.isMeasured
-    ? bySteps({ counted, prompt, messages, factor })
+    ? calibrateMessages({ counted, prompt, messages, factor })
     : messages > prompt.tokens
       ? { prompt: prompt.tokens * share, factor: factor * share }
       : { prompt: counted - factor * messages, factor }
@@ -217,8 +217,8 @@ export function settleSizes({ counted, prompt, messages, factor }: CountedWhole)
   return isUsable ? settled : { prompt: prompt.tokens, factor }
 }
 
-function bySteps({ counted, prompt, messages, factor }: CountedWhole): SettledSizes {
-  const unsure = Math.max(0, STEADY - messages)
+function calibrateMessages({ counted, prompt, messages, factor }: CountedContext): CalibratedSizes {
+  const unsure = Math.max(0, MIN_RELIABLE_TOKENS - messages)
   const settled = (counted - prompt.tokens + unsure * factor) / (messages + unsure)
   return { prompt: counted - settled * messages, factor: settled }
 }

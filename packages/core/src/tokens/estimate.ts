@@ -5,26 +5,26 @@
  * never adds more than a few tokens. For unknown models plain rules apply: 4 bytes of text per token, 2 bytes of JSON, 2,000
  * tokens for an image or a document, and a third on top.
  */
-import { remembering } from "../base/work.ts"
+import { memoize } from "../base/work.ts"
 import {
   asServerResult,
   asServerUse,
   type Block,
+  findToolReferences,
   isDeferred,
   isMedia,
   isText,
   isThinking,
   isToolResult,
   isToolUse,
-  nameOf,
-  referencesIn,
   resultBlocks,
   type Thinking,
   type ToolResult,
+  toolName,
 } from "../messages/blocks.ts"
 import { exactInputOf } from "../messages/exact-json.ts"
 import type { ToolDefinition } from "../messages/request.ts"
-import { type CalibrationReport, type CalibrationState, createCalibration, type Parts } from "./calibrate.ts"
+import { type CalibrationReport, type CalibrationState, createCalibration, type EstimateParts } from "./calibrate.ts"
 import {
   baseTokens,
   CONTENT_CLASSES,
@@ -58,7 +58,7 @@ const NO_CLASS = Object.fromEntries(CONTENT_CLASSES.map((name) => [name, 0])) as
 const NOTHING: Measure = { byClass: NO_CLASS, bytes: { text: 0, json: 0 }, texts: 0, calls: 0, results: 0, media: 0 }
 
 export function measureText(text: string, countedAs: ByteKind = "text"): Measure {
-  return { ...NOTHING, byClass: classTokens(text), bytes: bytesOf(text, countedAs) }
+  return { ...NOTHING, byClass: classTokens(text), bytes: countBytes(text, countedAs) }
 }
 
 export function measureBlock(block: Block): Measure {
@@ -108,7 +108,7 @@ export function addMeasure(total: RunningMeasure, measure: Measure): void {
   total.media += measure.media
 }
 
-export function takeMeasure(total: RunningMeasure, measure: Measure): void {
+export function subtractMeasure(total: RunningMeasure, measure: Measure): void {
   for (const name of CONTENT_CLASSES) total.byClass[name] -= measure.byClass[name]
   total.bytes.text -= measure.bytes.text
   total.bytes.json -= measure.bytes.json
@@ -119,7 +119,7 @@ export function takeMeasure(total: RunningMeasure, measure: Measure): void {
 }
 
 /** A text is measured as it comes, in its message, and before the next request. */
-const classTokens = remembering(readClassTokens, { max: 100 })
+const classTokens = memoize(readClassTokens, { max: 100 })
 
 function readClassTokens(text: string): Readonly<Record<ContentClass, number>> {
   const byClass = { ...NO_CLASS }
@@ -129,13 +129,13 @@ function readClassTokens(text: string): Readonly<Record<ContentClass, number>> {
   return byClass
 }
 
-const bytesOf = (text: string, kind: ByteKind) => ({ text: 0, json: 0, [kind]: Buffer.byteLength(text) })
+const countBytes = (text: string, kind: ByteKind) => ({ text: 0, json: 0, [kind]: Buffer.byteLength(text) })
 
 function measureCall(call: { readonly name: string; readonly input: unknown }): Measure {
   const json = exactInputOf(call) ?? JSON.stringify(call.input ?? {})
   return {
     ...NOTHING,
-    byClass: classTokens(`${call.name}\n${asModelsReadIt(call.input) ?? json}`),
+    byClass: classTokens(`${call.name}\n${modelInputText(call.input) ?? json}`),
     bytes: { text: Buffer.byteLength(call.name), json: Buffer.byteLength(json) },
     calls: 1,
   }
@@ -145,7 +145,7 @@ function measureCall(call: { readonly name: string; readonly input: unknown }): 
  * Claude writes parameters without JSON escapes. Measured that way, inputs have about as many tokens per base token as other
  * text (1.20 and 1.23); measured as JSON, a seventh fewer. For GPT, which writes JSON, the difference is 0.6%.
  */
-function asModelsReadIt(input: unknown): string | undefined {
+function modelInputText(input: unknown): string | undefined {
   if (typeof input !== "object" || input === null || Array.isArray(input)) return undefined
   return Object.entries(input)
     .map(([name, value]) => `${name}\n${typeof value === "string" ? value : JSON.stringify(value)}`)
@@ -167,7 +167,7 @@ function measureThinking(block: Thinking): Measure {
   return {
     ...NOTHING,
     byClass: { ...NO_CLASS, prose: block.data.length * CIPHER_BASE_TOKENS },
-    bytes: bytesOf(block.data, "text"),
+    bytes: countBytes(block.data, "text"),
   }
 }
 
@@ -208,8 +208,8 @@ export function createEstimator(family: TokenizerFamily, state?: CalibrationStat
   const partsOf = family === "unknown" ? plainParts : familyParts(FAMILY_FACTORS[family])
   const calibration = createCalibration({ family, ...(state && { state }) })
   const definitions = new Map<string, ToolDefinition>()
-  const measureResult = createResultMeter((result) => {
-    const loaded = referencesIn(result).flatMap((name) => definitions.get(name) ?? [])
+  const measureResult = cacheResultMeasures((result) => {
+    const loaded = findToolReferences(result).flatMap((name) => definitions.get(name) ?? [])
     if (loaded.length === 0) return measureBlock(result)
     return sumMeasures([measureBlock(result), ...loaded.map((tool) => measureText(JSON.stringify(tool)))])
   })
@@ -235,7 +235,7 @@ export function createEstimator(family: TokenizerFamily, state?: CalibrationStat
     blocks: (blocks) => tokens(measure(blocks)),
     knowTools(tools) {
       definitions.clear()
-      for (const tool of tools.filter(isDeferred)) definitions.set(nameOf(tool) ?? "", tool)
+      for (const tool of tools.filter(isDeferred)) definitions.set(toolName(tool) ?? "", tool)
     },
     learn: ({ measure: measured, actual }) => calibration.learn(partsOf(measured), actual),
     report: calibration.report,
@@ -243,7 +243,7 @@ export function createEstimator(family: TokenizerFamily, state?: CalibrationStat
   }
 }
 
-function plainParts({ bytes, media }: Measure): Parts {
+function plainParts({ bytes, media }: Measure): EstimateParts {
   return {
     text: (bytes.text / BYTES_PER_TOKEN.text) * UNKNOWN_PAD,
     json: (bytes.json / BYTES_PER_TOKEN.json) * UNKNOWN_PAD,
@@ -251,7 +251,13 @@ function plainParts({ bytes, media }: Measure): Parts {
   }
 }
 
-function familyParts({ perBaseToken, perText, perCall, perResult, pad }: FamilyFactors): (measure: Measure) => Parts {
+function familyParts({
+  perBaseToken,
+  perText,
+  perCall,
+  perResult,
+  pad,
+}: FamilyFactors): (measure: Measure) => EstimateParts {
   return ({ byClass, texts, calls, results, media }) => {
     const parts: Record<string, number> = {
       framing: (texts * perText + calls * perCall + results * perResult) * pad,
@@ -266,11 +272,11 @@ function familyParts({ perBaseToken, perText, perCall, perResult, pad }: FamilyF
  * Caches the measure of tool results by tool_use id, as long as the content stays the same. It compares content by length and
  * hash, so it keeps no text in memory.
  */
-const REMEMBERED_RESULTS = 20_000 // about 5 MB; a conversation of a million tokens has fewer results
+const MAX_CACHED_RESULTS = 20_000 // about 5 MB; a conversation of a million tokens has fewer results
 
-type ResultMeter = (result: ToolResult) => Measure
+type ResultMeasure = (result: ToolResult) => Measure
 
-export function createResultMeter(measure: ResultMeter = measureBlock): ResultMeter {
+export function cacheResultMeasures(measure: ResultMeasure = measureBlock): ResultMeasure {
   const remembered = new Map<string, { readonly content: string; readonly measure: Measure }>()
   return (result) => {
     const content = fingerprint(result.content ?? "")
@@ -279,7 +285,7 @@ export function createResultMeter(measure: ResultMeter = measureBlock): ResultMe
     const fresh = { content, measure: measure(result) }
     remembered.delete(result.tool_use_id)
     remembered.set(result.tool_use_id, fresh)
-    if (remembered.size > REMEMBERED_RESULTS) forgetOldest(remembered)
+    if (remembered.size > MAX_CACHED_RESULTS) forgetOldest(remembered)
     return fresh.measure
   }
 }
@@ -303,7 +309,7 @@ function fingerprint(content: NonNullable<ToolResult["content"]>): string {
 
 export type BlockTokens = Pick<Estimator, "block" | "blocks">
 
-export function measuredOnce(estimator: Estimator): BlockTokens {
+export function cacheBlockTokens(estimator: Estimator): BlockTokens {
   const known = new WeakMap<Block, Measure>()
   const measure = (block: Block): Measure => {
     const measured = known.get(block) ?? estimator.measure([block])

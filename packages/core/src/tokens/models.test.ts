@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest"
 import { combineSettings } from "../settings/settings.ts"
-import { asksForMillion, canonicalModelId, findModel, MODEL_FACTS, sentModelName } from "./models.ts"
+import { canonicalModelId, findModel, MODEL_FACTS, requestModelName, requestsLongContext } from "./models.ts"
 
 describe("WIN-8 a model by any of its names", () => {
   test.each([
@@ -44,8 +44,8 @@ describe("WIN-1 the [1m] suffix", () => {
     ["claude-sonnet-4-5", false, "claude-sonnet-4-5"],
     ["us.anthropic.claude-sonnet-4-5-20250929-v1:0", false, "us.anthropic.claude-sonnet-4-5-20250929-v1:0"],
   ])("%s asks for a million: %s, and is sent as %s", (name, asks, sent) => {
-    expect(asksForMillion(name)).toBe(asks)
-    expect(sentModelName(name)).toBe(sent)
+    expect(requestsLongContext(name)).toBe(asks)
+    expect(requestModelName(name)).toBe(sent)
   })
 })
 

@@ -2,8 +2,8 @@
  * Looks up a model by any of its names: with a date, a provider's prefix or a `[1m]` suffix. An unknown model gets safe
  * defaults and a notice, and never a price of zero.
  */
-import { addCounts, grouped, inputTokens, type TokenCounts, weighCounts } from "../base/text.ts"
-import { remembering } from "../base/work.ts"
+import { addCounts, formatNumber, inputTokens, type TokenCounts, weighCounts } from "../base/text.ts"
+import { memoize } from "../base/work.ts"
 import type { Usage } from "../messages/messages.ts"
 
 // The model table: window, output, prices and what each model accepts. Data only; `models.ts` looks models up.
@@ -224,7 +224,7 @@ const OPENAI_LONG = 272_000 // tokens of input, from gpt-5.4 on
 const GEMINI_LONG = 200_000
 
 /** Above the limit, the whole request costs twice the input and cache rates and 1.5 times the output rate. */
-const doubled = ({ input, cached, output }: Rates): Rates => ({
+const longPromptRates = ({ input, cached, output }: Rates): Rates => ({
   input: input * 2,
   cached: cached * 2,
   output: output * 1.5,
@@ -235,15 +235,15 @@ type Pricing = (rates: Rates) => ModelPrices
 const flat: Pricing = (rates) => ({ price: freeWrites(rates) })
 const from54: Pricing = (rates) => ({
   price: freeWrites(rates),
-  longPrompt: { above: OPENAI_LONG, price: freeWrites(doubled(rates)) },
+  longPrompt: { above: OPENAI_LONG, price: freeWrites(longPromptRates(rates)) },
 })
 const from56: Pricing = (rates) => ({
   price: paidWrites(rates),
-  longPrompt: { above: OPENAI_LONG, price: paidWrites(doubled(rates)) },
+  longPrompt: { above: OPENAI_LONG, price: paidWrites(longPromptRates(rates)) },
 })
 const geminiPro: Pricing = (rates) => ({
   price: freeWrites(rates),
-  longPrompt: { above: GEMINI_LONG, price: freeWrites(doubled(rates)) },
+  longPrompt: { above: GEMINI_LONG, price: freeWrites(longPromptRates(rates)) },
 })
 
 const row = (id: string, pricing: Pricing, [input, cached, output]: readonly [number, number, number]) =>
@@ -310,22 +310,22 @@ const LONG_CONTEXT_BETA = "context-1m-2025-08-07"
 export const LONG_WINDOW = 1_000_000 // tokens
 
 /** The name to send: without the `[1m]` suffix, which only selects the window. */
-export function sentModelName(name: string): string {
-  return asksForMillion(name) ? name.slice(0, -LONG_CONTEXT_SUFFIX.length).trimEnd() : name
+export function requestModelName(name: string): string {
+  return requestsLongContext(name) ? name.slice(0, -LONG_CONTEXT_SUFFIX.length).trimEnd() : name
 }
 
-export function asksForMillion(name: string): boolean {
+export function requestsLongContext(name: string): boolean {
   return name.toLowerCase().endsWith(LONG_CONTEXT_SUFFIX)
 }
 
 /** The beta header without which the API gives a `[1m]` model its usual window. Newer models have the large one anyway. */
 export function windowBetas(name: string, { window }: Pick<ModelFacts, "window">): readonly string[] {
-  return asksForMillion(name) && window < LONG_WINDOW ? [LONG_CONTEXT_BETA] : []
+  return requestsLongContext(name) && window < LONG_WINDOW ? [LONG_CONTEXT_BETA] : []
 }
 
 /** `us.anthropic.claude-sonnet-4-5-20250929-v1:0` and `anthropic/claude-sonnet-4-5` are both `claude-sonnet-4-5`. */
-export const canonicalModelId = remembering((name): string =>
-  sentModelName(name)
+export const canonicalModelId = memoize((name): string =>
+  requestModelName(name)
     .toLowerCase()
     .replace(/^.*[/]/, "")
     .replace(/^(?:[a-z]{2,6}\.)?anthropic\./, "")
@@ -348,12 +348,12 @@ export function findModel(
   name: string,
   overrides: Readonly<Record<string, ModelOverride>> = NO_OVERRIDES,
 ): ModelLookup {
-  const find = lookups.get(overrides) ?? remembering((each) => lookUp(each, overrides))
+  const find = lookups.get(overrides) ?? memoize((each) => findModelUncached(each, overrides))
   lookups.set(overrides, find)
   return find(name)
 }
 
-function lookUp(name: string, overrides: Overrides): ModelLookup {
+function findModelUncached(name: string, overrides: Overrides): ModelLookup {
   const id = canonicalModelId(name)
   const found = byId.get(id)
   const key = [id, name].find((each) => Object.hasOwn(overrides, each))
@@ -364,7 +364,7 @@ function lookUp(name: string, overrides: Overrides): ModelLookup {
   return {
     known: false,
     facts,
-    notice: `The model "${id}" is not in the model table. A window of ${grouped(facts.window)} tokens is assumed${facts.price ? "" : ", and its price is unknown"}. Set its figures under "models" in the settings.`,
+    notice: `The model "${id}" is not in the model table. A window of ${formatNumber(facts.window)} tokens is assumed${facts.price ? "" : ", and its price is unknown"}. Set its figures under "models" in the settings.`,
   }
 }
 
@@ -389,10 +389,10 @@ export function tokenCounts(usage: Usage): TokenCounts {
 /** The passes of a response. Each is priced by its own size. */
 function billedPasses(usage: Usage): readonly TokenCounts[] {
   const passes = usage.iterations && usage.iterations.length > 0 ? usage.iterations : [usage]
-  return passes.map(countsOf)
+  return passes.map(passCounts)
 }
 
-function countsOf(usage: Omit<Usage, "iterations">): TokenCounts {
+function passCounts(usage: Omit<Usage, "iterations">): TokenCounts {
   const written = usage.cache_creation_input_tokens ?? 0
   const for1h = usage.cache_creation?.ephemeral_1h_input_tokens ?? 0
   return {

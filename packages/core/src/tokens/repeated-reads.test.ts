@@ -1,5 +1,5 @@
 import { expect, test } from "vitest"
-import { repeatedReads } from "./accounting.ts"
+import { repeatedReads } from "./context-breakdown.ts"
 import { findModel } from "./models.ts"
 
 const duplicateReads = [

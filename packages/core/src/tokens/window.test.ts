@@ -5,12 +5,12 @@ import { size } from "../../test/size.ts"
 import { combineSettings, type SettingsInput } from "../settings/settings.ts"
 import { findModel, MODEL_FACTS, MODEL_FACTS_DATE, type ModelFacts } from "./models.ts"
 import {
-  compactionAllowed,
+  allowedCompaction,
+  computeWindowUsage,
   fitsModel,
   resolveThresholds,
   resolveWindow,
   type ThresholdInput,
-  windowUsageOf,
 } from "./window.ts"
 
 const factsOf = (name: string): ModelFacts => findModel(name).facts
@@ -183,7 +183,7 @@ describe("WIN-4 limits and how full it is", () => {
     [177_000, 0, "blocked"],
     [500_000, 0, "blocked"],
   ])("auto-compact on, %i used: %i%% left, %s", (used, percentLeft, state) => {
-    expect(windowUsageOf(used, thresholds(), true)).toEqual({ used, percentLeft, state })
+    expect(computeWindowUsage(used, thresholds(), true)).toEqual({ used, percentLeft, state })
   })
 
   test.each([
@@ -192,7 +192,7 @@ describe("WIN-4 limits and how full it is", () => {
     [176_999, 2, "warning"],
     [177_000, 2, "blocked"],
   ])("auto-compact off, %i used: %i%% left, %s", (used, percentLeft, state) => {
-    expect(windowUsageOf(used, thresholds({ autoCompact: false }), false)).toEqual({ used, percentLeft, state })
+    expect(computeWindowUsage(used, thresholds({ autoCompact: false }), false)).toEqual({ used, percentLeft, state })
   })
 })
 
@@ -346,6 +346,6 @@ describe("WIN-5 which compactions are allowed", () => {
     ],
   ])("%s", async (_name, given, allowed) => {
     const { values } = await combineSettings([{ source: "test", values: given }])
-    expect(compactionAllowed(values)).toEqual(allowed)
+    expect(allowedCompaction(values)).toEqual(allowed)
   })
 })

@@ -1,8 +1,8 @@
 /** How much fits, and when layers must act: window, output reserve, thresholds. Pure functions of the model and the settings. */
-import { grouped } from "../base/text.ts"
+import { formatNumber } from "../base/text.ts"
 import { inline } from "../messages/blocks.ts"
 import type { Settings } from "../settings/settings.ts"
-import { asksForMillion, LONG_WINDOW, type ModelFacts, type ModelLookup, windowBetas } from "./models.ts"
+import { LONG_WINDOW, type ModelFacts, type ModelLookup, requestsLongContext, windowBetas } from "./models.ts"
 
 /** Defaults, in tokens. */
 const DEFAULT_WINDOW = 200_000
@@ -49,7 +49,7 @@ function believedWindow(input: WindowInput): ResolvedWindow {
 function knownWindow({ name, facts, known, betas = [] }: WindowInput): ResolvedWindow | undefined {
   const hasBeta = betas.some((beta) => LONG_CONTEXT_BETA.test(beta))
   const isGiven = !known || facts.window >= LONG_WINDOW || hasBeta
-  if (asksForMillion(name) && isGiven) return { tokens: LONG_WINDOW, from: "name" }
+  if (requestsLongContext(name) && isGiven) return { tokens: LONG_WINDOW, from: "name" }
   if (known) return { tokens: facts.window, from: "model" }
   if (hasBeta) return { tokens: LONG_WINDOW, from: "beta" }
   return undefined
@@ -106,7 +106,7 @@ export function resolveThresholds(input: ThresholdInput): Thresholds {
   const outputReserve = part(reserve)
   const effective = Math.max(1, window - outputReserve)
   const standard = Math.max(1, effective - part(AUTO_COMPACT_BUFFER))
-  const autoCompact = Math.min(standard, ...lowered(input, effective, notices))
+  const autoCompact = Math.min(standard, ...loweredThresholds(input, effective, notices))
   const limit = on ? autoCompact : effective
   return {
     window,
@@ -129,7 +129,7 @@ function shrinkage(window: number, reserve: number): number {
   return Math.min(1, Math.max(0, window) / wanted)
 }
 
-function lowered({ percent, tokens }: ThresholdInput, effective: number, notices: string[]): number[] {
+function loweredThresholds({ percent, tokens }: ThresholdInput, effective: number, notices: string[]): number[] {
   const candidates: number[] = []
   if (percent !== undefined) {
     if (typeof percent === "number" && percent > 0 && percent <= 100)
@@ -154,7 +154,7 @@ export interface WindowUsage {
 }
 
 /** How full a conversation is. A limit counts as reached at `used >= limit`. */
-export function windowUsageOf(used: number, thresholds: Thresholds, autoCompact: boolean): WindowUsage {
+export function computeWindowUsage(used: number, thresholds: Thresholds, autoCompact: boolean): WindowUsage {
   const { limit, warning, blocking } = thresholds
   const percentLeft = Math.max(0, Math.round((100 * (limit - used)) / limit))
   const state =
@@ -204,18 +204,18 @@ export interface RefusedRequest {
   readonly believed: { readonly window: number; readonly countsOutput: boolean }
 }
 
-const MIN = 1_000 // tokens: a smaller figure is no window
+const MIN_WINDOW = 1_000 // tokens: a smaller figure is no window
 const ASSUMED_SHARE = 0.5 // of what was refused, where nothing else is known
 
 /** What the refusal of a request teaches; `undefined` where it says nothing new. */
-export function limitIn(
+export function learnLimit(
   { tokens, limit, gap, countsOutput = false, isBytes }: RefusedSizes,
   { estimate, accepted, believed }: RefusedRequest,
 ): Pick<LearnedLimit, "tokens" | "countsOutput" | "isAssumed"> | undefined {
   if (isBytes) return undefined
   const named = limit ?? (gap === undefined ? undefined : (tokens ?? estimate) - gap)
   const learned = Math.floor(named ?? Math.max(accepted, estimate * ASSUMED_SHARE))
-  if (!(learned >= MIN)) return undefined
+  if (!(learned >= MIN_WINDOW)) return undefined
   const isSmaller = learned < believed.window
   const isStricter = countsOutput && !believed.countsOutput && limit !== undefined
   if (!isSmaller && !isStricter) return undefined
@@ -227,8 +227,8 @@ export function limitIn(
 }
 
 /** For the person, once it is learnt. */
-export const learnedSentence = ({ model, tokens, isAssumed }: LearnedLimit, believed: number): string =>
-  `${model} takes ${isAssumed ? "fewer" : `at most ${grouped(tokens)}`} tokens here, not ${grouped(believed)}: the server has refused a request. Strata keeps to ${isAssumed ? `${grouped(tokens)}, which fitted` : "that"} from now on.`
+export const describeLearnedLimit = ({ model, tokens, isAssumed }: LearnedLimit, believed: number): string =>
+  `${model} takes ${isAssumed ? "fewer" : `at most ${formatNumber(tokens)}`} tokens here, not ${formatNumber(believed)}: the server has refused a request. Strata keeps to ${isAssumed ? `${formatNumber(tokens)}, which fitted` : "that"} from now on.`
 
 // The thresholds of a conversation, from the model's window and the settings.
 
@@ -259,14 +259,14 @@ export function thresholdsFor({ name, values, betas, learned }: ThresholdSource,
     window: window.tokens,
     facts,
     maxOutput: Math.min(values.maxOutputTokens, facts.maxOutput),
-    autoCompact: compactionAllowed(values).auto,
+    autoCompact: allowedCompaction(values).auto,
     ...(percent === undefined ? {} : { percent }),
     ...(tokens === undefined ? {} : { tokens }),
     ...(window.from === "learnt" ? { believed: resolveWindow(known).tokens } : {}),
   })
   const [beta] = windowBetas(name, facts)
   if (beta === undefined || window.from !== "model") return thresholds
-  const notice = `The window is ${grouped(window.tokens)} tokens: for a million, "${facts.id}" needs the beta header ${beta}. Send requests with client.beta.messages and set contextManagement, or send the header yourself and name it in betas.`
+  const notice = `The window is ${formatNumber(window.tokens)} tokens: for a million, "${facts.id}" needs the beta header ${beta}. Send requests with client.beta.messages and set contextManagement, or send the header yourself and name it in betas.`
   return { ...thresholds, notices: [...thresholds.notices, notice] }
 }
 
@@ -276,7 +276,7 @@ const withoutOverflow = (facts: ModelFacts): ModelFacts => ({
 })
 
 /** Whether the person may compact, and whether the conversation compacts on its own. */
-export function compactionAllowed(settings: Settings): { manual: boolean; auto: boolean } {
+export function allowedCompaction(settings: Settings): { manual: boolean; auto: boolean } {
   const manual = !settings.off && !settings.disableCompact
   return { manual, auto: manual && !settings.disableAutoCompact && settings.autoCompactEnabled }
 }

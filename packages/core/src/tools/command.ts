@@ -1,41 +1,47 @@
 /**
- * What a command line would do, as far as it can be known without running it, and how its commands are confined. Rules, read-only detection
- * and dialogs all use these facts. Who reads and runs such lines is above.
+ * The effects of a command line, as far as they can be determined without running it, and how commands are confined. Rules, read-only
+ * detection and dialogs all use these facts. The agent folder parses and runs command lines.
  */
-import type { SandboxMode } from "../base/vocabulary.ts"
+import type { SandboxMode } from "../base/enums.ts"
 
 export interface CommandFacts {
   readonly line: string
-  /** Every simple command in every nesting, including those inside `bash -c`, `xargs`, `find -exec` and substitutions. */
+  /** All simple commands at any nesting level, including those inside `bash -c`, `xargs`, `find -exec` and substitutions. */
   readonly commands: readonly SimpleCommand[]
-  /** Files that its redirections read and write. */
+  /** Files that the redirections read and write. */
   readonly redirections: FileUses
-  /** What cannot be known before it runs, as sentences for a person. */
+  /** Effects that are unknown before the line runs, as sentences for the user. */
   readonly unknown: readonly string[]
-  /** Parts of the line that a person should look at. */
+  /** Parts of the line that the user should review. */
   readonly unusual: readonly UnusualPart[]
-  /** It is in the small language, so the facts hold. Otherwise they only explain, and nothing runs outside of a sandbox because of them. */
+  /**
+   * Whether the line belongs to the supported subset of shell syntax, so that the facts are reliable. Otherwise they only explain the line,
+   * and nothing runs outside a sandbox because of them.
+   */
   readonly isExact: boolean
-  /** It changes nothing: it was read exactly, or it runs in a sandbox. */
+  /** Whether the line changes nothing: either it was parsed exactly, or it runs in a sandbox. */
   readonly isReadOnly: boolean
-  /** Only the sandbox keeps it from changing anything, and from reading more than is known. */
+  /** Whether only the sandbox prevents the line from changing anything, and from reading more than is known. */
   readonly isConfined: boolean
 }
 
 export interface SimpleCommand {
-  /** The words as bash would pass them. The first is the program as written. `undefined` is not known before it runs. */
+  /** Arguments as bash would pass them, the program first. `undefined`: not known before it runs. */
   readonly words: readonly (string | undefined)[]
-  /** It changes nothing by itself. What it starts (`timeout 5 rm x`) is a command of its own. */
+  /** Whether the command itself changes nothing. A command that it starts (`timeout 5 rm x`) is listed separately. */
   readonly isReadOnly: boolean
-  /** Files that its words read and write. */
+  /** Files that its arguments read and write. */
   readonly uses: FileUses
-  /** Paths that its words may name, if the command is not understood well enough to say what it does with them. */
+  /** Possible paths among its arguments, if their effect is not understood. */
   readonly names: readonly string[]
-  /** It starts with variables that can change which programs run: `PATH=… npm test`. */
+  /** Whether it sets variables that can change which programs run: `PATH=… npm test`. */
   readonly changesEnvironment: boolean
-  /** It only starts the command after it: `timeout 5`, `nice`. A rule for that one covers it. */
+  /** Whether it only starts the next command: `timeout 5`, `nice`. A rule for that command covers it. */
   readonly isWrapper?: boolean
-  /** It may be started by the command before it: the words after `npx`, `docker exec` or `parallel`. It counts for deny and ask only. */
+  /**
+   * Whether this may be a command started by the one before: the arguments after `npx`, `docker exec` or `parallel`. Only deny and ask
+   * rules use it.
+   */
   readonly isGuess?: boolean
 }
 
@@ -45,15 +51,15 @@ export interface FileUses {
 }
 
 export interface FileUse {
-  /** Absolute, with symlinks followed. `undefined`: not known before it runs. */
+  /** Absolute path with symbolic links resolved. `undefined`: not known before it runs. */
   readonly path: string | undefined
-  /** The content of everything below the path too. */
+  /** Whether the use includes the content of all files below the path. */
   readonly isTree?: boolean
-  /** Below the path it leaves out names that start with a dot. */
+  /** Whether names below the path that start with a dot are excluded. */
   readonly skipsHidden?: boolean
-  /** The content of the files below the path that git tracks. */
+  /** The use covers only files below the path that git tracks. */
   readonly tracked?: { readonly top: string; readonly index: string }
-  /** Only names in it are looked at, because a pattern is matched there. */
+  /** Whether only the names in the directory are read, to match a pattern. */
   readonly isListed?: boolean
 }
 
@@ -77,8 +83,8 @@ export interface UnusualPart {
 /** How the commands of a conversation are confined. */
 export interface Confinement {
   readonly sandbox: SandboxMode
-  /** Strata's own directory. No command in a sandbox sees it. */
+  /** Strata's root directory. Commands in a sandbox cannot see it. */
   readonly root: string
-  /** Places that need no permission to read, also inside of the root. */
+  /** Directories that can be read without permission, even inside the root. */
   readonly readable: readonly string[]
 }

@@ -1,7 +1,7 @@
-/** What a call does where its tool leaves something out, and its output in one form. */
+/** Defaults for optional members of a tool, and the conversion of results to `ToolOutput`. */
 import type { Block } from "../messages/blocks.ts"
 import { NotJsonError, plainJson } from "../messages/exact-json.ts"
-import { problemIn } from "../messages/usable.ts"
+import { findProblem } from "../messages/usable.ts"
 import type { PermissionQuestion, Tool, ToolContext, ToolOutput } from "./tool.ts"
 
 const SUMMARY_CHARACTERS = 200
@@ -14,10 +14,10 @@ const OUTPUT_KEYS: ReadonlySet<string> = new Set<keyof ToolOutput>([
 ])
 
 export function isReadOnly<Input>({ readOnly = false }: Tool<Input>, input: Input): boolean {
-  return (typeof readOnly === "function" ? readOnly(input) : readOnly) === true // a promise is no "yes"
+  return (typeof readOnly === "function" ? readOnly(input) : readOnly) === true // a promise does not count as `true`
 }
 
-/** `undefined`: the kind of the question decides. A tool without a question is the program's own code, which needs no approval. */
+/** `undefined`: the kind of the question decides. A tool without a question is the program's own code and needs no approval. */
 export async function needsApproval<Input>(
   { needsApproval: needed, question }: Tool<Input>,
   input: Input,
@@ -33,12 +33,12 @@ export async function questionOf<Input>(
   context: ToolContext,
 ): Promise<PermissionQuestion> {
   if (tool.question) return tool.question(input, context)
-  const summary = `${tool.name} ${shown(input)}`
-  return { kind: "other", summary: clip(summary, SUMMARY_CHARACTERS), preview: shown(input, 2) }
+  const summary = `${tool.name} ${formatInput(input)}`
+  return { kind: "other", summary: clip(summary, SUMMARY_CHARACTERS), preview: formatInput(input, 2) }
 }
 
-/** A schema may turn the input into something that JSON has no form for. That must not stop the call. */
-function shown(input: unknown, indent?: number): string {
+/** Formats the input for display. A schema may produce values without a JSON form, which must not stop the call. */
+function formatInput(input: unknown, indent?: number): string {
   try {
     return JSON.stringify(input, (_, value) => (typeof value === "bigint" ? String(value) : value), indent) ?? ""
   } catch {
@@ -46,30 +46,33 @@ function shown(input: unknown, indent?: number): string {
   }
 }
 
-export async function executed<Input>(tool: Tool<Input>, input: Input, context: ToolContext): Promise<ToolOutput> {
+export async function executeTool<Input>(tool: Tool<Input>, input: Input, context: ToolContext): Promise<ToolOutput> {
   const value = await tool.execute(input, context)
   try {
-    return outputOf(value)
+    return toToolOutput(value)
   } catch (error) {
     const place = error instanceof NotJsonError ? `${error.at} ` : ""
     throw new Error(`${tool.name} ran, but what it returned cannot be sent: ${place}${(error as Error).message}`)
   }
 }
 
-/** Text stays text, a `ToolOutput` stays itself, every other value becomes JSON text. */
-export function outputOf(value: unknown): ToolOutput {
+/** Converts a tool's return value: a string becomes the content, a `ToolOutput` is used as it is, and any other value becomes JSON text. */
+export function toToolOutput(value: unknown): ToolOutput {
   if (typeof value === "string") return { content: value }
   return isOutput(value) ? value : { content: JSON.stringify(value) ?? "" }
 }
 
-/** An object with other keys than an output's is a value, even if it has a `content`. Throws for blocks that no request can carry. */
+/**
+ * Whether a value is a `ToolOutput`. An object with other keys is an ordinary value, even if it has a `content`. Throws for blocks that
+ * cannot be sent in a request.
+ */
 function isOutput(value: unknown): value is ToolOutput {
   if (typeof value !== "object" || value === null || !("content" in value)) return false
   if (!Object.keys(value).every((key) => OUTPUT_KEYS.has(key))) return false
   const { content } = value
   if (typeof content === "string") return true
   if (!Array.isArray(content) || !content.every(isBlock)) return false
-  const problem = problemIn(plainJson(content, "content"), { role: "result", subject: "its content" })
+  const problem = findProblem(plainJson(content, "content"), { role: "result", subject: "its content" })
   if (problem !== undefined) throw new Error(problem)
   return true
 }

@@ -1,20 +1,20 @@
 /**
- * Runs tool calls, for the agent's loop and for forks: finds the tool, checks the input, asks the gate, executes. Every call gets exactly
- * one result: a refusal, an error and an interruption are results too. A call through another tool counts as one of the tool it names.
+ * Runs tool calls for the agent loop and for forks: finds the tool, validates the input, asks for authorization, executes. Every call gets
+ * exactly one result; refusals, errors and interruptions are results too. A forwarded call counts as a call of the tool it names.
  */
-import { messageOf } from "../base/errors.ts"
+import { errorMessage } from "../base/errors.ts"
 import { unlessInterrupted } from "../base/work.ts"
 import type { Attachment } from "../messages/attachments.ts"
 import type { ToolResult, ToolUse } from "../messages/blocks.ts"
 import type { CallChanges } from "../messages/messages.ts"
 import { checkToolInput, invalidInputResult } from "../messages/tool-input.ts"
-import { unusableInputOf } from "../model/tool-input-text.ts"
-import { executed, isReadOnly, questionOf } from "./defaults.ts"
+import { getUnusableInput } from "../model/tool-input-text.ts"
+import { executeTool, isReadOnly, questionOf } from "./defaults.ts"
 import { CALL_TOOL, SEARCH_TOOL } from "./deferred/deferrable.ts"
 import { forgetCalls } from "./files/read-state.ts"
 import type { PermissionQuestion, SharedToolContext, Tool, ToolContext, ToolOutput, WorkingDirectory } from "./tool.ts"
 
-/** A call whose tool exists and whose input fits, or the result it gets instead. */
+/** A call with an existing tool and valid input, or the error result that it gets instead. */
 export type PreparedCall =
   | {
       readonly state: "ready"
@@ -27,21 +27,21 @@ export type PreparedCall =
 
 type ReadyCall = Extract<PreparedCall, { state: "ready" }>
 
-/** A call that wants to run. */
+/** A call that needs authorization. */
 export interface CallRequest extends Omit<ReadyCall, "state"> {
   readonly context: ToolContext
   readonly question: PermissionQuestion
 }
 
-export type Admission =
+export type CallAuthorization =
   /**
-   * `perform` runs around the tool, and may change its output. Default: the tool alone. `input` replaces the call's own; it has been
-   * checked. `unasked`: no one said yes to the call.
+   * `perform` wraps the execution of the tool and may change its output. Default: only the tool runs. `input` replaces the call's validated
+   * input, and is validated too. `unapproved`: no user, rule, mode or hook approved the call.
    */
   | {
       readonly state: "admitted"
       readonly input?: unknown
-      readonly unasked?: true
+      readonly unapproved?: true
       readonly perform?: (execute: () => Promise<ToolOutput>) => Promise<ToolOutput>
     }
   /** `why` is for the model. */
@@ -50,10 +50,10 @@ export type Admission =
 export interface CallRun {
   readonly context: SharedToolContext
   readonly signal: AbortSignal
-  /** Decides whether the call may run. */
-  readonly admit: (request: CallRequest) => Promise<Admission>
+  /** Decides whether a call may run. */
+  readonly authorize: (request: CallRequest) => Promise<CallAuthorization>
   readonly progress?: (text: string) => void
-  /** The result of a call that was interrupted. */
+  /** Result text of an interrupted call. */
   readonly interrupted?: string
 }
 
@@ -61,13 +61,13 @@ export interface CallOutcome {
   readonly result: ToolResult
   readonly attachments: readonly Attachment[]
   readonly touched: readonly string[]
-  /** What changed on disk while it ran. */
+  /** Changes on disk during the call. */
   readonly filesChanged?: CallChanges
 }
 
 const INTERRUPTED = "Interrupted before it finished."
 
-/** In groups to run one after the other. Neighbouring calls that change nothing form one group and may run side by side. */
+/** Prepares calls in groups that run one after the other. Consecutive read-only calls form one group and may run in parallel. */
 export async function prepareCalls(
   calls: readonly ToolUse[],
   tools: readonly Tool[],
@@ -88,18 +88,18 @@ async function prepareCall(call: ToolUse, tools: readonly Tool[]): Promise<Prepa
   const tool = tools.find(({ name }) => name === call.name)
   if (!tool) return unusable(failure(call, noSuchTool(call.name, tools)))
   const notLoaded = isUnseen(tool.name, tools) ? ` ${loadFirst(tool.name)}` : ""
-  const broken = unusableInputOf(call)
-  if (broken) return unusable(invalidInputResult(call.id, tool.name, broken.why))
+  const broken = getUnusableInput(call)
+  if (broken) return unusable(invalidInputResult(call.id, tool.name, broken.reason))
   try {
     const checked = await checkToolInput(tool.inputSchema, call.input)
     if (checked.state === "invalid")
-      return unusable(invalidInputResult(call.id, tool.name, `${checked.why}${notLoaded}`))
+      return unusable(invalidInputResult(call.id, tool.name, `${checked.reason}${notLoaded}`))
     const forwarded = tool.forwards?.(checked.input)
     if (forwarded?.state === "refused") return unusable(failure(call, forwarded.why))
     if (forwarded) return prepareCall({ ...call, name: forwarded.name, input: forwarded.input }, tools)
     return { state: "ready", call, tool, input: checked.input, isReadOnly: isReadOnly(tool, checked.input) }
   } catch (error) {
-    return unusable(failure(call, messageOf(error)))
+    return unusable(failure(call, errorMessage(error)))
   }
 }
 
@@ -111,8 +111,8 @@ export async function runCall(prepared: PreparedCall, run: CallRun): Promise<Cal
   try {
     return await admitAndExecute(prepared, run)
   } catch (error) {
-    forgetCalls(run.context.reads, new Set([call.id])) // what it may have read is not in the conversation
-    return failed(call, signal.aborted ? interrupted : messageOf(error))
+    forgetCalls(run.context.reads, new Set([call.id])) // the conversation does not contain what the call may have read
+    return failed(call, signal.aborted ? interrupted : errorMessage(error))
   }
 }
 
@@ -126,13 +126,13 @@ async function admitAndExecute({ state: _, ...ready }: ReadyCall, run: CallRun):
     toolUseId: call.id,
     progress: run.progress ?? (() => undefined),
   }
-  const admission = await run.admit({ ...ready, context, question: await questionOf(tool, input, context) })
+  const admission = await run.authorize({ ...ready, context, question: await questionOf(tool, input, context) })
   if (admission.state === "refused") {
     return { result: refusedCall(call, admission.why), attachments: admission.attachments ?? [], touched: [] }
   }
   const admitted = admission.input ?? input
-  const within: ToolContext = admission.unasked ? { ...context, unasked: true } : context
-  const execute = () => orInterrupted(signal, () => executed(tool, admitted, within))
+  const within: ToolContext = admission.unapproved ? { ...context, unapproved: true } : context
+  const execute = () => orInterrupted(signal, () => executeTool(tool, admitted, within))
   const output = admission.perform ? await admission.perform(execute) : await execute()
   return {
     result: resultOf(call, output),
@@ -142,19 +142,19 @@ async function admitAndExecute({ state: _, ...ready }: ReadyCall, run: CallRun):
   }
 }
 
-/** A call runs in the directory it was judged in: another one beside it may leave that directory meanwhile. */
+/** Gives a call its own working directory, the one it was authorized in, because a parallel call may change the shared one. */
 function directoryOfCall(shared: WorkingDirectory): WorkingDirectory {
-  let own = shared.get()
+  let current = shared.get()
   return {
-    get: () => own,
+    get: () => current,
     set: (path) => {
-      own = path
+      current = path
       shared.set(path)
     },
   }
 }
 
-/** Rejects as soon as the signal aborts: work that does not listen to it cannot hold up the conversation. */
+/** Rejects as soon as the signal aborts, so that work that ignores the signal cannot block the conversation. */
 export async function orInterrupted<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T> {
   signal.throwIfAborted()
   const done = await unlessInterrupted(signal, work())
@@ -167,7 +167,7 @@ function resultOf(call: ToolUse, { content, isError }: ToolOutput): ToolResult {
   return isError ? { ...result, is_error: true } : result
 }
 
-/** The result of a call that may not run. */
+/** The result of a refused call. */
 export const refusedCall = (call: ToolUse, why: string): ToolResult => failure(call, `Not allowed: ${why}`)
 
 const failure = (call: ToolUse, text: string): ToolResult => resultOf(call, { content: text, isError: true })
@@ -185,7 +185,7 @@ function noSuchTool(name: string, tools: readonly Tool[]): string {
   return `There is no tool named ${name}. ${list}${more}`
 }
 
-/** They are declared only where tools wait to be loaded. */
+/** Tools that are declared only if other tools are deferred. */
 const ON_DEMAND: ReadonlySet<string> = new Set([SEARCH_TOOL, CALL_TOOL])
 
 const unseenOf = (tools: readonly Tool[]) => tools.find(({ name }) => name === SEARCH_TOOL)?.unseen?.()

@@ -1,6 +1,6 @@
 /**
- * What a tool is: a plain object with a name, a schema and a function. It knows neither the loop nor the conversation: all it needs comes
- * in its context. An error it throws becomes an error result for the model.
+ * The tool interface: a plain object with a name, a schema and a function. A tool depends on neither the loop nor the conversation: its
+ * context provides what it needs. An error that it throws becomes an error result for the model.
  */
 import type { Clock } from "../base/clock.ts"
 import type { Attachment, Todo } from "../messages/attachments.ts"
@@ -10,35 +10,38 @@ import type { InputSchema } from "../messages/tool-input.ts"
 import type { CommandFacts, Confinement } from "./command.ts"
 import type { RecallSource } from "./session/recall-source.ts"
 
-/** `defineTool` infers `Input` from the schema. */
+/** A tool that the model can call. `defineTool` infers `Input` from the schema. */
 // biome-ignore lint/suspicious/noExplicitAny: a list holds tools of different inputs, and each input is checked before its tool gets it
 export interface Tool<Input = any> {
   readonly name: string
   /** For the model: what the tool does and when to use it. */
   readonly description: string
   readonly inputSchema: InputSchema<Input>
-  /** The call changes nothing. Such calls run side by side, and in plan mode. Default: false. */
+  /** Whether a call changes nothing. Such calls run in parallel, and also in plan mode. Default: false. */
   readonly readOnly?: boolean | ((input: Input) => boolean)
   /**
-   * `true`: a person is asked unless a rule allows the call. `false`: no one is asked, though rules that deny or ask still hold.
-   * Default: the kind of its `question` decides; a tool without one needs no approval.
+   * `true`: the user is asked unless a rule allows the call. `false`: nobody is asked, but rules that deny or ask still apply. Default: the
+   * kind
+   * of its `question` decides, and a tool without a question needs no approval.
    */
   readonly needsApproval?: boolean | ((input: Input, context: ToolContext) => boolean | Promise<boolean>)
-  /** Returns text, a `ToolOutput`, or any JSON value, which the model gets as JSON text. May return a promise. */
+  /** Runs the call. May return text, a `ToolOutput`, any JSON value, which the model receives as JSON text, or a promise of these. */
   execute(input: Input, context: ToolContext): unknown
-  /** What the call wants to do, for the person or the rule that allows it. Default: kind `other`, with the name and the input. */
+  /** Describes the call for the user or rule that approves it. Default: kind `other`, with the name and the input. */
   question?(input: Input, context: ToolContext): PermissionQuestion | Promise<PermissionQuestion>
-  /** The tool keeps its own results short, so layer 1 leaves them alone. */
+  /** Whether the tool limits its own results, so that layer 1 does not offload them. */
   readonly limitsItself?: boolean
-  /** The tool returns all it has where large results are put aside. This many characters stay of a result that cannot be. */
+  /** The tool returns complete results if large ones are offloaded. If a result cannot be offloaded, it is cut to this many characters. */
   readonly shortResult?: number
-  /** The model always sees the tool. Otherwise it may wait for ToolSearch where the definitions of all tools are large. Default: false. */
+  /**
+   * Whether the tool is always declared. Otherwise ToolSearch may load it on demand if all definitions together are large. Default: false.
+   */
   readonly alwaysLoad?: boolean
-  /** @internal Names of the tools that the model does not see until it loads them. Absent where it sees all of them. */
+  /** @internal Names of deferred tools that the model has not loaded. Absent if all tools are declared. */
   unseen?(): ReadonlySet<string> | undefined
-  /** @internal Called with the past of the conversation that the tool is passed to. */
+  /** @internal Called with the recall source of the conversation that the tool is passed to. */
   useIn?(past: RecallSource): void
-  /** @internal The call is one of another tool, whose schema, permissions and hooks apply. */
+  /** @internal Resolves the call of another tool, whose schema, permissions and hooks apply. */
   forwards?(input: Input): ForwardedCall
 }
 
@@ -55,86 +58,86 @@ export interface Toolset {
   [Symbol.iterator](): Iterator<Toolset>
 }
 
-/** What an MCP server sends to the model. */
-export interface ModelSample {
+/** A sampling request of an MCP server. */
+export interface SamplingRequest {
   readonly server: string
   readonly system?: string
   readonly messages: readonly { readonly role: "user" | "assistant"; readonly content: readonly Block[] }[]
   readonly maxTokens: number
 }
 
-/** The model's answer to a tool. */
-export interface SampledAnswer {
+/** The model's response to a sampling request. */
+export interface SampledResponse {
   readonly text: string
   readonly model: string
-  /** It was longer than the request allowed. */
+  /** Whether the response was cut at the token limit. */
   readonly isCut: boolean
 }
 
-/** The model, for requests of servers. */
+/** Access to the model for requests of servers and tools. */
 export interface SampleModel {
-  /** Whether a person can be asked for consent. */
+  /** Whether the user can be asked for consent. */
   readonly canAsk: boolean
-  ask(sample: ModelSample, signal: AbortSignal): Promise<SampledAnswer>
-  /** Searches the web, where the model's API can. Resolves with the blocks of its answer. */
+  ask(sample: SamplingRequest, signal: AbortSignal): Promise<SampledResponse>
+  /** Searches the web, if the model's API supports it. Resolves with the blocks of the response. */
   search?(query: WebQuery, signal: AbortSignal): Promise<readonly Block[]>
 }
 
 /** A search on the web. */
 export interface WebQuery {
   readonly query: string
-  /** Only these domains, or none of these. */
+  /** Domains to which the search is restricted. */
   readonly allowed?: readonly string[]
   readonly blocked?: readonly string[]
 }
 
-/** What a toolset is opened with. */
+/** Environment in which a toolset is opened. */
 export interface ToolsetContext {
   /** The project's directory. */
   readonly cwd: string
-  /** The directory that Strata keeps its files in. */
+  /** Strata's root directory. */
   readonly root: string
-  /** The directory for long outputs. They can be read without asking. Default: the local person's in this project. */
+  /** Directory for long outputs, which can be read without permission. Default: the local user's directory for this project. */
   readonly results?: string
   /** Default: the process's environment. */
   readonly env?: Readonly<Record<string, string | undefined>>
-  /** For servers and tools that want to ask the model. */
+  /** Access to the model, for servers and tools that use it. */
   readonly sampling?: SampleModel
-  /** The project's skills that a person trusted: what each file said, by its path. The others of a project are left out. */
+  /** The project's trusted skills: path of each file and its text at the time. Other skills of a project are ignored. */
   readonly trustedSkills?: ReadonlyMap<string, string>
 }
 
 /** The tools of a toolset, ready to run. */
 export interface OpenToolset {
-  /** Always in the same order, because the order is part of the cached prefix. */
+  /** The tools, always in the same order, because the order is part of the cached prefix. */
   readonly tools: readonly Tool[]
-  /** For the model, at the start of a conversation. */
+  /** Attachments for the model at the start of a conversation. */
   readonly introductions?: readonly Attachment[]
-  /** For the person: what could not be opened. */
+  /** Problems while opening, as sentences for the user. */
   readonly problems?: readonly string[]
-  /** Directories outside the project that need no permission to read: the person's own skills. Links are followed. */
+  /** Directories outside the project that can be read without permission, such as the user's skills. Symbolic links are resolved. */
   readonly readable?: readonly string[]
-  /** Tools that come after the opening. */
+  /** Tools that become available after opening. */
   readonly later?: DeferredToolAccess
-  /** @internal For the person: the servers that tools come from. */
+  /** @internal The servers that provide tools, for display. */
   servers?(): readonly ToolServer[]
-  /** @internal For the person: commands that run in the background. */
+  /** @internal Commands that run in the background, for display. */
   shells?(): readonly BackgroundShell[]
-  /** The same tools for another agent of the project: with a shell of its own, on the same servers. Tools without it are shared. */
+  /** Opens the same tools for another agent of the project, with a separate shell and the same servers. Toolsets without it are shared. */
   fork?(): Promise<OpenToolset>
   close(): Promise<void>
 }
 
-/** A server may start slowly or change its list. Such tools are found with ToolSearch, so nothing before them changes. */
+/** Tools of servers that start slowly or change their list. ToolSearch finds them, so the cached prefix does not change. */
 export interface DeferredToolAccess {
-  /** In the order in which they came. */
+  /** The tools in order of arrival. */
   tools(): readonly Tool[]
   introductions(): readonly Attachment[]
-  /** Whether more tools may come. Decided once, because the prompt depends on it. */
+  /** Whether more tools may arrive. Fixed at opening, because the prompt depends on it. */
   readonly isExpected: boolean
-  /** Grows with every change. */
+  /** Increases with every change of the list. */
   revision(): number
-  /** Tries servers again that were away, in the background. Called with every query. */
+  /** Reconnects lost servers in the background. Called with every query. */
   wake(): void
 }
 
@@ -147,27 +150,27 @@ export interface BackgroundShell {
 export interface ToolServer {
   readonly name: string
   readonly state: "starting" | "connected" | "failed" | "needs-sign-in" | "lost" | "closed"
-  /** Why it failed, or what is needed. */
+  /** Reason of the failure, or the required action. */
   readonly why?: string
   readonly tools: readonly Tool[]
-  /** What the person can send by name. Empty until the server has listed them. */
+  /** Prompts that the user can send by name. Empty until the server has listed them. */
   readonly prompts?: readonly ServerPrompt[]
-  /** Absent where the server has none. */
+  /** Absent if the server has no resources. */
   readonly resources?: ServerResources
-  /** Signs the person in. Absent where the server offers no sign-in. */
+  /** Signs the user in. Absent if the server offers no sign-in. */
   signIn?(user: SignInUser): Promise<void>
 }
 
-/** The one who signs in. */
+/** Interaction with the user during sign-in. */
 export interface SignInUser {
   /**
-   * Shows the address, and may open it in a browser if the person agrees. Resolves with the address or code that they paste, or with
-   * `undefined` if they give up. The signal aborts when the browser has come back.
+   * Shows the address, and may open it in a browser if the user agrees. Resolves with the address or code that the user pastes, or with
+   * `undefined` if they cancel. The signal aborts once the browser has returned the code.
    */
   visit(address: string, signal: AbortSignal): Promise<string | undefined>
 }
 
-/** A text of a server that the person sends by name. */
+/** A prompt of a server that the user can send by name. */
 export interface ServerPrompt {
   readonly name: string
   /** `mcp__<server>__<prompt>` */
@@ -178,7 +181,7 @@ export interface ServerPrompt {
     readonly isRequired: boolean
     readonly description?: string
   }[]
-  /** Content of the server, not the person's words. */
+  /** Renders the prompt. It is content of the server, not the user's text. */
   text(given: Readonly<Record<string, string>>, signal: AbortSignal): Promise<string>
 }
 
@@ -190,36 +193,36 @@ export interface ServerResources {
   read(uri: string, signal: AbortSignal): Promise<ToolOutput>
 }
 
-interface AboutResource {
+interface ResourceInfo {
   readonly name: string
   readonly title?: string | undefined
   readonly description?: string | undefined
   readonly mimeType?: string | undefined
 }
 
-export interface ListedResource extends AboutResource {
+export interface ListedResource extends ResourceInfo {
   readonly uri: string
 }
 
-/** A uri with parts to fill in. */
-export interface ListedTemplate extends AboutResource {
+/** A resource template: a URI with placeholders. */
+export interface ListedTemplate extends ResourceInfo {
   readonly uriTemplate: string
 }
 
-/** What a call would do, for rules and for a person. */
+/** The intended effect of a call, for permission rules and the user. */
 export interface PermissionQuestion {
   readonly kind: "read" | "write" | "execute" | "network" | "ask" | "other"
-  /** One line for a person: `rm -rf build`, `edit src/index.ts`. */
+  /** One line for the user: `rm -rf build`, `edit src/index.ts`. */
   readonly summary: string
-  /** The files it touches, as absolute paths with symlinks followed. */
+  /** Affected files, as absolute paths with symbolic links resolved. */
   readonly paths?: readonly string[]
-  /** Rules for this name count like rules for the tool: `mcp__db` covers the resources of the server db. */
+  /** An additional name that rules can use: `mcp__db` covers the resources of the server db. */
   readonly ruleName?: string
-  /** What the patterns in rules match when it is not a path: a command line, a URL. */
+  /** Text that patterns in rules match if it is not a path: a command line, a URL. */
   readonly subject?: string
-  /** What would change, for a person to look at. */
+  /** Preview of the changes, for the user. */
   readonly preview?: string
-  /** @internal For a command line: everything it would run, read and write, as parsed. */
+  /** @internal The parsed command line: everything it would run, read and write. */
   readonly command?: CommandFacts
 }
 
@@ -228,59 +231,59 @@ export interface ToolOutput {
   readonly isError?: boolean
   /** Added to the conversation after the results. */
   readonly attachments?: readonly Attachment[]
-  /** Files it touched. Instruction files in their directories become relevant. */
+  /** Files that the call touched. Instruction files in their directories become relevant. */
   readonly touched?: readonly string[]
-  /** Files that changed on disk while it ran. The journal keeps their names; the model is not sent them. */
+  /** Files that changed on disk during the call. The journal records their names; they are not sent to the model. */
   readonly filesChanged?: Omit<CallChanges, "callId">
 }
 
-/** What a tool may use. All but `signal`, `toolUseId`, `progress` and `unasked` belongs to the conversation. */
+/** Environment of a call. All members except `signal`, `toolUseId`, `progress` and `unapproved` are shared by the conversation. */
 export interface ToolContext {
   readonly signal: AbortSignal
-  /** The id of this call. */
+  /** Id of this call. */
   readonly toolUseId: string
   readonly clock: Clock
-  /** Relative paths start here. `cd` in a shell moves it. */
+  /** Working directory, from which relative paths are resolved. `cd` in a shell changes it. */
   readonly directory: WorkingDirectory
   readonly reads: ReadState
   readonly env: Readonly<Record<string, string | undefined>>
-  /** Shows a line while the call runs. */
+  /** Displays a progress line while the call runs. */
   progress(text: string): void
-  /** Asks the person. Missing where no one can be asked. */
+  /** Asks the user a question. Absent if nobody can be asked. */
   readonly promptUser?: (question: UserQuestion) => Promise<string | undefined>
   readonly todos: { get(): readonly Todo[]; set(todos: readonly Todo[]): void }
   readonly plan: PlanState
-  /** What the rules say to a further step of this call, such as the target of a redirect. Missing where there are no rules. */
+  /** Applies the permission rules to a further step of this call, such as the target of a redirect. Absent without rules. */
   readonly judgeStep?: (step: PermissionQuestion) => StepJudgement
-  /** @internal Keeps the content of a file that is about to change, and resolves with its sum. */
-  readonly keepFile?: (bytes: Uint8Array) => Promise<string>
-  /** No person, rule, mode or hook said yes to this call: it runs because it changes nothing, or because its tool needs no approval. */
-  readonly unasked?: true
-  /** @internal How commands are confined. Default: those that no one allowed, in the system's sandbox. */
+  /** @internal Stores the content of a file before it changes, and resolves with its hash. */
+  readonly snapshotFile?: (bytes: Uint8Array) => Promise<string>
+  /** No user, rule, mode or hook approved this call: it runs because it changes nothing, or because its tool needs no approval. */
+  readonly unapproved?: true
+  /** @internal How commands are confined. Default: unapproved commands run in the system's sandbox. */
   readonly confinement?: () => Confinement
-  /** Whether large results are put aside on disk. A tool may then return all it has. Otherwise it keeps its result short. */
-  readonly putsAside?: () => boolean
+  /** Whether large results are offloaded to disk. If so, a tool may return its complete result; otherwise it must limit it. */
+  readonly offloadsResults?: () => boolean
 }
 
 /** Whether a step of a call may run. */
 export interface StepJudgement {
   readonly verdict: "allow" | "ask" | "deny"
-  /** Part of a sentence: `the rule "…" forbids it`. */
+  /** Reason, as part of a sentence: `the rule "…" forbids it`. */
   readonly why: string
-  /** A rule of the person's says so, not only the mode. */
+  /** Whether a rule of the user decided, and not only the mode. */
   readonly byRule?: boolean
 }
 
-/** The part of a context that is the same for all calls of a conversation. */
-export type SharedToolContext = Omit<ToolContext, "signal" | "progress" | "toolUseId" | "unasked">
+/** The part of a context that all calls of a conversation share. */
+export type SharedToolContext = Omit<ToolContext, "signal" | "progress" | "toolUseId" | "unapproved">
 
-/** The directory that the tools work in. */
+/** The working directory of the tools. */
 export interface WorkingDirectory {
   get(): string
   set(path: string): void
 }
 
-/** A question of the model for the person. */
+/** A question of the model for the user. */
 export interface UserQuestion {
   readonly text: string
   readonly options?: readonly string[]
@@ -294,7 +297,7 @@ export interface PlanState {
   leave(plan: string): Promise<{ readonly approved: boolean; readonly remark?: string }>
 }
 
-/** What the model has seen of files, so that it does not edit blindly or read the same thing twice. */
+/** File contents that the model has seen, so that it does not edit blindly or read the same content twice. */
 export interface ReadState {
   get(path: string): FileRead | undefined
   set(path: string, read: FileRead): void
@@ -302,14 +305,14 @@ export interface ReadState {
   entries(): Iterable<readonly [string, FileRead]>
 }
 
-/** What the model has seen of a file. */
+/** A file as the model has last seen it. */
 export interface FileRead {
   /** The file's content when it was last read or written. */
   readonly content: string
   readonly modifiedMs: number
-  /** The lines shown, if not the whole file. */
+  /** Lines that were read, if not the complete file. */
   readonly range?: { readonly offset: number; readonly limit: number }
-  /** The call whose result shows the content. */
+  /** Id of the call whose result contains the content. */
   readonly toolUseId?: string
   readonly at: string
 }

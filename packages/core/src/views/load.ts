@@ -4,7 +4,7 @@
  */
 
 import { type Entry, isBoundaryEntry, isDecision, isMessage } from "../journal/entries.ts"
-import type { Journal, Resumed } from "../journal/store.ts"
+import type { Journal, ResumeData } from "../journal/store.ts"
 import { isBoundary, type Uuid } from "../messages/messages.ts"
 import { usable } from "../messages/usable.ts"
 import { foldLine, withoutUsage } from "./context/shown.ts"
@@ -18,7 +18,7 @@ export interface LoadedViews {
 }
 
 /** `resumed`: what the opening of the journal brought. Only as long as nothing was appended. */
-export async function loadViews(journal: Journal, options: ViewOptions, resumed?: Resumed): Promise<LoadedViews> {
+export async function loadViews(journal: Journal, options: ViewOptions, resumed?: ResumeData): Promise<LoadedViews> {
   const fromTail = await loadTail(journal, options, resumed)
   return fromTail ? { views: fromTail, read: "tail" } : { views: await loadAll(journal, options), read: "all" }
 }
@@ -34,7 +34,7 @@ export interface Tail {
 async function loadTail(
   journal: Journal,
   options: ViewOptions,
-  resumed: Resumed | undefined,
+  resumed: ResumeData | undefined,
 ): Promise<Views | undefined> {
   const tail = await readTail(journal, resumed)
   return tail && viewsOf(tail, options)
@@ -43,7 +43,7 @@ async function loadTail(
 /** Resuming reads nothing before the last boundary. The checkpoint has what the views knew there. */
 export async function readTail(
   journal: Journal,
-  resumed?: Resumed,
+  resumed?: ResumeData,
 ): Promise<(Tail & { readonly places: Places }) | undefined> {
   const {
     tail: { entries, start },

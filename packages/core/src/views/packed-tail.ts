@@ -4,7 +4,7 @@
  */
 import { promisify } from "node:util"
 import { deflateRaw, inflateRawSync } from "node:zlib"
-import { inSlices, type Steps } from "../base/work.ts"
+import { type CooperativeTask, runCooperatively } from "../base/work.ts"
 import type { Entry } from "../journal/entries.ts"
 import { decodeLine, encodeLine } from "../journal/line.ts"
 import type { Journal } from "../journal/store.ts"
@@ -25,11 +25,11 @@ export interface PackedTail {
 export async function packTail(journal: Journal): Promise<PackedTail | undefined> {
   const tail = await readTail(journal)
   if (!tail) return undefined
-  const lines = await inSlices(lineSteps(tail)) // the next call may wait for it, so it does not pause
+  const lines = await runCooperatively(lineSteps(tail)) // the next call may wait for it, so it does not pause
   return { bytes: await deflated(Buffer.concat(lines)), kept: tail.kept.length }
 }
 
-function* lineSteps({ checkpoint = null, kept, entries }: Tail): Steps<Buffer[]> {
+function* lineSteps({ checkpoint = null, kept, entries }: Tail): CooperativeTask<Buffer[]> {
   const lines: Buffer[] = [Buffer.from(`${JSON.stringify(checkpoint)}\n`)]
   for (const entry of [...kept, ...entries]) {
     yield

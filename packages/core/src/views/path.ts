@@ -3,8 +3,8 @@
  * branch stays in the journal. The path leads from the first message to the newest one.
  */
 
-import { isPartOfCompaction } from "../journal/bridge.ts"
 import { type BoundaryEntry, type Entry, isBoundaryEntry, isDecision } from "../journal/entries.ts"
+import { isPartOfCompaction } from "../journal/parent-relinker.ts"
 import type { Uuid } from "../messages/messages.ts"
 import { CompactionParts } from "./compaction-parts.ts"
 

@@ -1,5 +1,5 @@
 /** All views of one conversation, fed together. */
-import type { Steps } from "../base/work.ts"
+import type { CooperativeTask } from "../base/work.ts"
 import { type Entry, isMessage } from "../journal/entries.ts"
 import type { Uuid } from "../messages/messages.ts"
 import { usable } from "../messages/usable.ts"
@@ -255,7 +255,7 @@ export class Views {
   }
 
   /** Applies what waits, an entry at each step. */
-  *catchUpSteps(): Steps<void> {
+  *catchUpSteps(): CooperativeTask<void> {
     for (let next = this.#waiting.shift(); next; next = this.#waiting.shift()) {
       next()
       yield

@@ -1,7 +1,7 @@
 /** How often the store is asked: over a network, each of these is a way there and back. */
 import { expect, onTestFinished, test } from "vitest"
 import { countedStore } from "../../../store-contract/src/counted-store.ts"
-import { type Owner, placeFor } from "../../src/base/owner.ts"
+import { namespaceFor, type Owner } from "../../src/base/owner.ts"
 import { projectAt } from "../../src/base/project.ts"
 import type { Conversation } from "../../src/conversation/conversation.ts"
 import { openConversation } from "../../src/conversation/open.ts"
@@ -24,7 +24,7 @@ async function place() {
       ...{ id: "c", memory: { owner: OWNER } },
     })
   const { name } = await projectAt({ cwd: root, env: {} })
-  return { opened, project: placeFor(name, OWNER) }
+  return { opened, project: namespaceFor(name, OWNER) }
 }
 
 async function remember(store: Store, project: string, many: number): Promise<void> {

@@ -128,14 +128,14 @@ test("JRN-9 a flipped bit costs at most the line it is in, is reported if it cha
 
           const body = !opened.views.context.isEmpty ? serialiseRequest(await opened.prepare()) : ""
           await opened.close()
-          const aside = await stat(pathsOf(directory).setAside).catch(() => undefined)
+          const aside = await stat(pathsOf(directory).quarantine).catch(() => undefined)
           await using again = await openIn(directory, "again")
           // a checkpoint that was made again has taken the damage into account
           if (!isSame && again.openResult.read === opened.openResult.read)
             expect(again.openResult.damagedCount, context).toBeGreaterThan(0)
           if (body !== "") expect(serialiseRequest(await again.prepare()), context).toBe(body)
           await again.close()
-          const asideAgain = await stat(pathsOf(directory).setAside).catch(() => undefined)
+          const asideAgain = await stat(pathsOf(directory).quarantine).catch(() => undefined)
           expect(asideAgain?.size, context).toBe(aside?.size)
         }
       },

@@ -8,7 +8,13 @@ import { dirname } from "node:path"
 import { setImmediate } from "node:timers/promises"
 import { maskSecrets } from "@strata/core/base"
 import { handleOf } from "@strata/core/messages"
-import { type BlockText, type JournalAnswer, type JournalQuestion, KeptIndex, passagesOf } from "@strata/core/recall"
+import {
+  type BlockText,
+  type JournalQuestion,
+  type JournalSearchResult,
+  PersistentIndex,
+  splitBlock,
+} from "@strata/core/recall"
 import { DIRECTORY_MODE } from "@strata/core/store"
 import type { Transcript } from "../project-transcripts.ts"
 import type { TranscriptReader } from "./read-transcripts.ts"
@@ -27,12 +33,12 @@ interface ReadState {
 }
 
 export class TranscriptIndex {
-  readonly #kept: KeptIndex
+  readonly #kept: PersistentIndex
   readonly #reader: TranscriptReader
 
   /** `path`: a file for the index. Default: in memory. */
   constructor({ path, reader }: { readonly path?: string; readonly reader: TranscriptReader }) {
-    this.#kept = new KeptIndex(path)
+    this.#kept = new PersistentIndex(path)
     this.#reader = reader
     if (path === undefined) return
     try {
@@ -65,7 +71,7 @@ export class TranscriptIndex {
     return reachedIn(this.#mark(path))?.mark === mark
   }
 
-  search({ around = 0, ...question }: JournalQuestion): JournalAnswer {
+  search({ around = 0, ...question }: JournalQuestion): JournalSearchResult {
     return this.#kept.ask((index) => {
       const { found, ...answer } = index.search(question)
       const neighbors = index.around(found, around)
@@ -84,12 +90,12 @@ export class TranscriptIndex {
   }
 
   #mark(path: string): string | undefined {
-    return this.#kept.ask((index) => index.marks().get(path))
+    return this.#kept.ask((index) => index.positions().get(path))
   }
 
   #removeOthers(paths: ReadonlySet<string>): void {
     this.#kept.ask((index) => {
-      for (const path of [...index.marks().keys()]) if (!paths.has(path)) index.remove(path)
+      for (const path of [...index.positions().keys()]) if (!paths.has(path)) index.remove(path)
     })
   }
 
@@ -109,7 +115,7 @@ export class TranscriptIndex {
       while (passages.length < BATCH && done < texts.length) {
         const text = texts[done++]!
         running.update(markOf(text))
-        if (!OWN_TOOL.test(text.label ?? "")) passages.push(...passagesOf(text, maskSecrets))
+        if (!OWN_TOOL.test(text.label ?? "")) passages.push(...splitBlock(text, maskSecrets))
       }
       const isAll = done === texts.length
       const reached: ReadState = {

@@ -7,7 +7,7 @@ import { LOOK_BACK, type PrefixItem, PromptCache } from "./prompt-cache.ts"
 const MINUTE = 60_000
 const MINIMUM = 1000
 
-/** An item of 100 tokens for each letter; `!` marks the one before it for 5 minutes, `*` for an hour. */
+/** An item of 100 tokens for each letter; `!` puts a breakpoint of 5 minutes on the item before it, `*` one of an hour. */
 function prefix(letters: string): readonly PrefixItem[] {
   return [...letters.matchAll(/(\w)([!*]?)/g)].map(([, letter = "", mark]) => {
     const breakpoint: Ttl | undefined = mark === "!" ? "5m" : mark === "*" ? "1h" : undefined
@@ -42,7 +42,7 @@ describe("BEY-8 prompt cache", () => {
 
   test("a breakpoint writes everything up to it, and the next request reads that much", () => {
     const cache = new TestCache()
-    // a b c! d: 3 × 100 written, 1 × 100 after the mark
+    // a b c! d: 3 × 100 written, 1 × 100 after the breakpoint
     expect(cache.send("abc!d")).toEqual({ read: 0, write5m: 300, write1h: 0, uncached: 100 })
     expect(cache.send("abc!d")).toEqual({ read: 300, write5m: 0, write1h: 0, uncached: 100 })
   })
@@ -50,7 +50,7 @@ describe("BEY-8 prompt cache", () => {
   test("a conversation that grows reads the old and writes the new", () => {
     const cache = new TestCache()
     cache.send("abc!")
-    // c is found two places before the mark: 300 read, d and e (200) written
+    // c is found two positions before the breakpoint: 300 read, d and e (200) written
     expect(cache.send("abcde!")).toEqual({ read: 300, write5m: 200, write1h: 0, uncached: 0 })
   })
 
@@ -79,9 +79,9 @@ describe("BEY-8 prompt cache", () => {
     const grown = (length: number) => `${letters.slice(0, length)}!`
     const cache = new TestCache()
     cache.send(grown(15))
-    // from place 35, places 35 … 16 are looked at: the entry at 15 is one too far
+    // from position 35, the positions 35 … 16 are checked: the entry at 15 is one too far
     expect(cache.request(grown(15 + LOOK_BACK)).outcome.read).toBe(0)
-    // from place 34, places 34 … 15 are looked at
+    // from position 34, the positions 34 … 15 are checked
     expect(cache.request(grown(14 + LOOK_BACK)).outcome.read).toBe(1500)
   })
 
@@ -160,7 +160,7 @@ describe("BEY-8 prompt cache", () => {
   test("mixed lifetimes are billed A, B, C", () => {
     const cache = new TestCache()
     cache.send("ab*")
-    // A = 200 (hit at b), B = 400 (the 1h mark at d), C = 600 (the 5m mark at f), then g
+    // A = 200 (hit at b), B = 400 (the 1h breakpoint at d), C = 600 (the 5m breakpoint at f), then g
     expect(cache.send("ab*cd*ef!g")).toEqual({ read: 200, write1h: 200, write5m: 200, uncached: 100 })
   })
 

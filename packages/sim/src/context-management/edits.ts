@@ -1,4 +1,4 @@
-/** Context editing: clears old thinking and tool results from what the model gets. The client's copy stays whole. */
+/** Context editing: clears old thinking and tool results from the prompt. The client's copy stays unchanged. */
 import type { ModelFacts } from "@strata/core/tokens"
 import { isThinking, mapBlocks, type Turn } from "../conversation.ts"
 import type { AppliedEdit, Block, Edit } from "../wire.ts"
@@ -40,9 +40,9 @@ export function applyEdits({ edits, turns, ...tools }: EditInput): EditedTurns {
 }
 
 type Tools = Pick<EditInput, "model" | "countPrompt">
-type Cleared = { readonly turns: readonly Turn[]; readonly applied: AppliedEdit } | undefined
+type ClearingResult = { readonly turns: readonly Turn[]; readonly applied: AppliedEdit } | undefined
 
-function clearThinking({ keep }: ClearThinking, turns: readonly Turn[], { model, countPrompt }: Tools): Cleared {
+function clearThinking({ keep }: ClearThinking, turns: readonly Turn[], { model, countPrompt }: Tools): ClearingResult {
   const kept = thinkingTurnsKept(keep, model)
   const thoughtful = turns.filter(({ blocks }) => blocks.some(({ block }) => isThinking(block)))
   const clearing = new Set(thoughtful.slice(0, Math.max(0, thoughtful.length - kept)))
@@ -67,7 +67,7 @@ function thinkingTurnsKept(keep: ClearThinking["keep"], { accepts }: ModelFacts)
   return typeof keep === "object" && keep.type === "thinking_turns" ? keep.value : Number.POSITIVE_INFINITY
 }
 
-function clearToolUses(edit: ClearToolUses, turns: readonly Turn[], { countPrompt }: Tools): Cleared {
+function clearToolUses(edit: ClearToolUses, turns: readonly Turn[], { countPrompt }: Tools): ClearingResult {
   const uses = turns.flatMap(({ blocks }) => blocks.map(({ block }) => block)).filter(({ type }) => type === "tool_use")
   const trigger = edit.trigger ?? DEFAULT_TRIGGER
   const before = countPrompt(turns)

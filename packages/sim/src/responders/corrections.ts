@@ -1,24 +1,24 @@
-/** Which of the user's rules a planned call obeys, and where the user wants notes. */
-import { type PlannedCall, type Rule, roleOf, sentencesOf } from "@strata/core/offline"
+/** Which of the user's rules a planned call obeys, and the file in which the user wants notes. */
+import { type PlannedCall, type Rule, sentencesOf, toolRole } from "@strata/core/offline"
 
-const NOTES_PLACE = /\b(?:notes|findings)\b[^.!?\n]*?\b(?:in|into|to) ((?:[\w@-]+\/)*[\w@-]+\.[a-z]{1,5})\b/i
+const NOTES_FILE = /\b(?:notes|findings)\b[^.!?\n]*?\b(?:in|into|to) ((?:[\w@-]+\/)*[\w@-]+\.[a-z]{1,5})\b/i
 
 /** The file that the user wants notes in. */
-export interface NotesPlace {
+export interface NotesFile {
   readonly path: string
-  /** The user's own words. */
+  /** The user's request, verbatim. */
   readonly words: string
 }
 
-/** The newest one counts. */
-export function findNotesPlace(said: readonly string[]): NotesPlace | undefined {
-  const words = said.flatMap(sentencesOf).findLast((sentence) => NOTES_PLACE.test(sentence))
-  return words === undefined ? undefined : { path: NOTES_PLACE.exec(words)![1]!, words }
+/** Finds the newest request. */
+export function findNotesFile(userTexts: readonly string[]): NotesFile | undefined {
+  const words = userTexts.flatMap(sentencesOf).findLast((sentence) => NOTES_FILE.test(sentence))
+  return words === undefined ? undefined : { path: NOTES_FILE.exec(words)![1]!, words }
 }
 
 /** Whether a planned call obeys a rule. Paths in rules are relative to the root. */
 export function obeys(rule: Rule, { call, root = "" }: { call: PlannedCall; root: string | undefined }): boolean {
-  const role = roleOf(call.name)
+  const role = toolRole(call.name)
   if (rule.paths.length === 0) return role === "other" || !rule.roles.includes(role)
   if (rule.roles.length > 0 && role !== "shell" && (role === "other" || !rule.roles.includes(role))) return true
   const target = [call.input.command, call.input.path, call.input.file_path]

@@ -1,12 +1,12 @@
 /**
- * Bound thinking: a thinking block is valid only after the exact prompt it was written for. The simulator signs each
- * block together with what came before it, and compares when the block comes back.
+ * Bound thinking: a thinking block is valid only after the exact prompt it was written for. The simulator signs each block together with
+ * its prompt, and compares when the block comes back.
  */
 import type { ModelFacts } from "@strata/core/tokens"
+import { BETA, type Dialect } from "../api-dialect.ts"
 import { invalidRequest } from "../api-error.ts"
 import { mapBlocks, type PlacedBlock, pathOf, type Turn } from "../conversation.ts"
-import { BETA, type Dialect } from "../dialect.ts"
-import { digest, seal, unseal } from "../seal.ts"
+import { digest, readSignature, sign } from "../signature.ts"
 import type { InputTransformation, MessagesBody } from "../wire.ts"
 import { EMPTY_CHAIN, extendChain, promptHead } from "./prefix-chain.ts"
 
@@ -16,27 +16,27 @@ import { EMPTY_CHAIN, extendChain, promptHead } from "./prefix-chain.ts"
  */
 export type BindingEnforcement = "off" | "allow-report" | "error"
 
-/** What comes before a block, and so what thinking in that place is bound to. */
+/** The content before a block, to which thinking at that position is bound. */
 export interface BindingState {
   readonly model: string
   readonly system: string
   readonly tools: string
   readonly chain: string
-  /** The shortened seal of the previous thinking block. */
+  /** The shortened signature of the previous thinking block. */
   readonly previous: string | null
 }
 
-interface ThinkingSeal extends BindingState {
+interface ThinkingSignature extends BindingState {
   /** Digest of the thinking as it was delivered. */
   readonly thinking: string
 }
 
 export const sealThinking = (state: BindingState, thinking: string) =>
-  seal("thinking", { ...state, thinking: digest(thinking) })
+  sign("thinking", { ...state, thinking: digest(thinking) })
 
 export const shortened = (signature: string) => digest(signature).slice(0, 16)
 
-type Finding =
+type BindingFinding =
   | { readonly kind: "sound" }
   | { readonly kind: "forged" }
   | { readonly kind: "changed" }
@@ -47,9 +47,9 @@ export interface BindingRequest {
   readonly body: MessagesBody
   readonly model: ModelFacts
   readonly dialect: Dialect
-  /** What the client sent, without what a compaction block replaced. */
+  /** The turns that the client sent, without those that a compaction block replaced. */
   readonly turns: readonly Turn[]
-  /** `undefined`: what the model does. */
+  /** `undefined` selects the model's default. */
   readonly enforcement: BindingEnforcement | undefined
 }
 
@@ -57,7 +57,7 @@ export interface BoundTurns {
   /** The turns without dropped thinking. */
   readonly turns: readonly Turn[]
   readonly transformations: readonly InputTransformation[]
-  /** What thinking in the answer is bound to. A function, because it hashes the whole conversation. */
+  /** The state that thinking in the answer is bound to. A function, because it hashes the complete conversation. */
   readonly state: () => BindingState
 }
 
@@ -90,7 +90,7 @@ export function checkThinking(request: BindingRequest): BoundTurns {
 
 type Verdict = "keep" | "allow" | "drop"
 
-/** Walks the conversation, asks about each thinking block, and returns the state at the end. */
+/** Walks the conversation, asks for a verdict on each thinking block, and returns the state at the end. */
 function walk(
   { body, model, turns }: BindingRequest,
   decide: (placed: PlacedBlock, turn: Turn, before: BindingState) => Verdict,
@@ -108,24 +108,24 @@ function walk(
   return state
 }
 
-const sound: Finding = { kind: "sound" }
+const sound: BindingFinding = { kind: "sound" }
 
-function examine({ block }: PlacedBlock, state: BindingState): Finding {
-  const sealed = unseal("thinking", block.signature ?? "") as ThinkingSeal | undefined
+function examine({ block }: PlacedBlock, state: BindingState): BindingFinding {
+  const sealed = readSignature("thinking", block.signature ?? "") as ThinkingSignature | undefined
   if (!sealed) return { kind: "forged" }
   if (sealed.thinking !== digest(block.thinking ?? "")) return { kind: "changed" }
   if (sealed.model !== state.model) return { kind: "other model" }
   if (sealed.system !== state.system) return { kind: "other prefix", what: "`system` differs" }
   if (sealed.tools !== state.tools) return { kind: "other prefix", what: "`tools` differs" }
   if (sealed.chain !== state.chain) return { kind: "other prefix", what: "An earlier message differs" }
-  // a client may remove thinking from the start, so the first block that is left may have lost its predecessors
+  // a client may remove thinking from the start, so the first remaining block may have lost its predecessors
   if (state.previous !== null && sealed.previous !== state.previous) {
     return { kind: "other prefix", what: "An earlier thinking block is missing or was put back" }
   }
   return sound
 }
 
-interface Circumstances {
+interface BlockContext {
   readonly request: BindingRequest
   /** Whether the block is in the latest assistant turn. */
   readonly isLatest: boolean
@@ -133,7 +133,7 @@ interface Circumstances {
   readonly dropping: boolean
 }
 
-function judge(finding: Finding, placed: PlacedBlock, { request, isLatest, dropping }: Circumstances): Verdict {
+function judge(finding: BindingFinding, placed: PlacedBlock, { request, isLatest, dropping }: BlockContext): Verdict {
   const invalid = `${pathOf(placed)}: Invalid \`signature\` in \`thinking\` block`
   switch (finding.kind) {
     case "sound":
@@ -169,7 +169,11 @@ function behaviorOf({ thinking }: MessagesBody) {
   return thinking && "block_binding" in thinking ? thinking.block_binding?.prefix_mismatch_behavior : undefined
 }
 
-const report = (type: InputTransformation["type"], placed: PlacedBlock, finding: Finding): InputTransformation => ({
+const report = (
+  type: InputTransformation["type"],
+  placed: PlacedBlock,
+  finding: BindingFinding,
+): InputTransformation => ({
   type,
   path: pathOf(placed),
   reason: finding.kind === "other model" ? "model_binding_mismatch" : "prefix_binding_mismatch",

@@ -25,9 +25,9 @@ const join = (path: string, key: string | number) => (path === "" ? `${key}` : `
 export const isRecord = (value: unknown): value is Record<string, unknown> =>
   typeof value === "object" && value !== null && !Array.isArray(value)
 
-/** May be absent. */
+/** A field that may be absent. */
 export const optional = (schema: Schema): Field => ({ schema, presence: "optional" })
-/** May be absent or null. */
+/** A field that may be absent or null. */
 export const nullable = (schema: Schema): Field => ({ schema, presence: "nullable" })
 
 interface StringLimits {
@@ -120,7 +120,7 @@ export function object(fields: Fields): Schema {
   }
 }
 
-interface Tagging {
+interface TagOptions {
   /** The field that holds the tag. */
   readonly by?: string
   /** The tag of an object without one. */
@@ -128,7 +128,7 @@ interface Tagging {
 }
 
 /** A choice of objects by tag. The tag becomes part of the path: `thinking.adaptive.block_binding`. */
-export function tagged(variants: Readonly<Record<string, Fields>>, { by = "type", fallback }: Tagging = {}): Schema {
+export function tagged(variants: Readonly<Record<string, Fields>>, { by = "type", fallback }: TagOptions = {}): Schema {
   const schemas = new Map(
     Object.entries(variants).map(([tag, fields]) => [tag, object({ [by]: optional(anything), ...fields })]),
   )

@@ -14,9 +14,9 @@ const ADDRESSES: readonly ContentAddress[] = [
   { kind: "log", project: "p", name: "callers" },
   ...[
     { project: "p" },
-    { project: "p_owner_1", beside: "dreams" } as const,
+    { project: "p_owner_1", collection: "dreams" } as const,
     { agent: "a", scope: "user" } as const,
-  ].map((place) => ({ kind: "memories", place }) as const),
+  ].map((namespace) => ({ kind: "memories", namespace }) as const),
 ]
 
 const FILES = {

@@ -63,16 +63,16 @@ async function fill(fixture: ContractFixture): Promise<void> {
     await journal.writeCheckpoint({ at: "四" })
     await journal.close()
   }
-  const places = [
-    ...[{ project: PROJECT }, { project: PROJECT, beside: "dreams" }, { project: PROJECT, beside: "directories" }],
+  const namespaces = [
+    ...[{ project: PROJECT }, { project: PROJECT, collection: "dreams" }, { project: PROJECT, collection: "directories" }],
     ...[
       { agent: "reviewer", scope: "user" },
       { agent: "reviewer", scope: "local", project: PROJECT },
     ],
   ] as const
-  for (const place of places)
-    await store.memories(place).install([
-      { path: "发布流程.md", text: `四 ${JSON.stringify(place)}` },
+  for (const namespace of namespaces)
+    await store.memories(namespace).install([
+      { path: "发布流程.md", text: `四 ${JSON.stringify(namespace)}` },
       { path: ".history/1.json", text: "{}" },
       { path: ".state.json", text: "1" },
     ])
@@ -206,16 +206,16 @@ export const contents: readonly ContractClaim[] = [
       assert.equal((await contents.files(JOURNAL, ["notes"])).get("notes")?.toString(), "one")
       await contents.write(JOURNAL, { files: [{ ...other.files[0]!, replaces: true }] })
       assert.equal((await contents.files(JOURNAL, ["notes"])).get("notes")?.toString(), "two")
-      const place: ContentAddress = { kind: "memories", namespace: { project: PROJECT } }
-      await contents.write(place, { files: [{ name: "a.md", data: Buffer.from("one") }] })
+      const namespace: ContentAddress = { kind: "memories", namespace: { project: PROJECT } }
+      await contents.write(namespace, { files: [{ name: "a.md", data: Buffer.from("one") }] })
       const changed = [
         { name: "b.md", data: Buffer.from("x") },
         { name: "a.md", data: Buffer.from("two") },
       ]
-      await assertRefused(() => contents.write(place, { files: changed }), ContentDiffersError, "another memory")
-      assert.deepEqual([...(await contents.files(place, ["a.md", "b.md"])).keys()], ["a.md"])
-      await contents.erase(place, ["a.md"])
-      assert.deepEqual([...(await contents.files(place, ["a.md", "b.md"])).keys()], [])
+      await assertRefused(() => contents.write(namespace, { files: changed }), ContentDiffersError, "another memory")
+      assert.deepEqual([...(await contents.files(namespace, ["a.md", "b.md"])).keys()], ["a.md"])
+      await contents.erase(namespace, ["a.md"])
+      assert.deepEqual([...(await contents.files(namespace, ["a.md", "b.md"])).keys()], [])
     },
   ],
   [

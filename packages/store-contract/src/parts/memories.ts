@@ -7,7 +7,7 @@ import { assertRefused } from "../assertions.ts"
 import { DIFFICULT_TEXTS } from "../entries.ts"
 import { type ContractClaim, PROJECT, upTo } from "../fixture.ts"
 
-const PLACE = { project: PROJECT }
+const NAMESPACE = { project: PROJECT }
 
 const OUTSIDE = [
   ...["", ".", "..", "../x.md", "a/../../x.md", "/etc/passwd", "a//b.md", "a\\..\\x.md", "c:x.md", "x\0.md", "nul.md"],
@@ -18,7 +18,7 @@ export const memories: readonly ContractClaim[] = [
   [
     "BEY-9 memory files change all at once, or not at all if a text is no longer the expected one",
     async (fixture) => {
-      const [files, others] = [fixture.handle().memories(PLACE), fixture.handle().memories(PLACE)]
+      const [files, others] = [fixture.handle().memories(NAMESPACE), fixture.handle().memories(NAMESPACE)]
       assert.deepEqual([await files.list(), await files.read("a.md")], [[], undefined])
       assert.deepEqual((await files.install([]))?.skipped ?? [], [])
       await files.install([
@@ -60,13 +60,13 @@ export const memories: readonly ContractClaim[] = [
   [
     "BEY-9 a memory's text comes back as it was; half a character and too large a text are refused",
     async (fixture) => {
-      const files = fixture.handle().memories(PLACE)
+      const files = fixture.handle().memories(NAMESPACE)
       for (const text of DIFFICULT_TEXTS) {
         const install = () => files.install([{ path: "a.md", text }])
         if (!text.isWellFormed()) await assertRefused(install, MemoryFileError, "half a character")
         else {
           await install()
-          assert.ok((await fixture.handle().memories(PLACE).read("a.md")) === text, `${text.length} characters`)
+          assert.ok((await fixture.handle().memories(NAMESPACE).read("a.md")) === text, `${text.length} characters`)
         }
       }
       const large = { path: "large.md", text: "x".repeat(5_000_000) }
@@ -77,11 +77,11 @@ export const memories: readonly ContractClaim[] = [
   [
     "BEY-9 a large change is made as a whole, and a hidden file may be larger than a memory's: it grows with their number",
     async (fixture) => {
-      const files = fixture.handle().memories(PLACE)
+      const files = fixture.handle().memories(NAMESPACE)
       const notes = Array.from({ length: 24 }, (_, at) => ({ path: `n${at}.md`, text: `${at} ${"x".repeat(200_000)}` }))
       const head = { path: ".history/head.json", text: "y".repeat(5_000_000) }
       await files.install([...notes, head])
-      const others = fixture.handle().memories(PLACE)
+      const others = fixture.handle().memories(NAMESPACE)
       assert.ok((await others.read(head.path)) === head.text)
       const read = new Map((await others.readAll({ folders: [undefined] })).map(({ path, text }) => [path, text]))
       assert.equal(read.size, notes.length)
@@ -91,7 +91,7 @@ export const memories: readonly ContractClaim[] = [
   [
     "BEY-9 no path leads out of the memory files",
     async (fixture) => {
-      const files = fixture.handle().memories(PLACE)
+      const files = fixture.handle().memories(NAMESPACE)
       for (const path of OUTSIDE) {
         const what = JSON.stringify(path.slice(0, 40))
         await assertRefused(() => files.read(path), MemoryFileError, what)
@@ -114,13 +114,13 @@ export const memories: readonly ContractClaim[] = [
   [
     "BEY-12 many memory files are read in one call, without those that the reader has or that are too large",
     async (fixture) => {
-      const files = fixture.handle().memories(PLACE)
+      const files = fixture.handle().memories(NAMESPACE)
       const paths = ["a.md", "sub/b.md", ".history/c.json", ".state.json", "large.md"]
       await files.install(
         paths.map((path) => ({ path, text: path === "large.md" ? "x".repeat(1_000) : `text of ${path}` })),
       )
       const read = async (wanted: Parameters<typeof files.readAll>[0]) =>
-        (await fixture.handle().memories(PLACE).readAll(wanted)).toSorted((a, b) => (a.path < b.path ? -1 : 1))
+        (await fixture.handle().memories(NAMESPACE).readAll(wanted)).toSorted((a, b) => (a.path < b.path ? -1 : 1))
       const texts = async (wanted: Parameters<typeof files.readAll>[0]) =>
         (await read(wanted)).map(({ path, text }) => `${path}: ${text?.slice(0, 20)}`)
       const visible = { folders: [undefined], maxBytes: 100 }
@@ -132,7 +132,7 @@ export const memories: readonly ContractClaim[] = [
       const some = { folders: [".history", "sub", "nowhere"], paths: [".state.json", "a.md", "nowhere.md", "sub/b.md"] }
       const hidden = [".history/c.json: text of .history/c.j", ".state.json: text of .state.json"]
       assert.deepEqual(await texts(some), [...hidden, "a.md: text of a.md", "sub/b.md: text of sub/b.md"])
-      const listed = await fixture.handle().memories(PLACE).list()
+      const listed = await fixture.handle().memories(NAMESPACE).list()
       const knownVersions = new Map(listed.map(({ path, version }) => [path, version]))
       assert.deepEqual(
         (await texts({ ...visible, knownVersions })).map((text) => text.split(": ")[1]),
@@ -150,14 +150,14 @@ export const memories: readonly ContractClaim[] = [
   [
     "BEY-9 a version differs whenever the text does, and stays the same while nothing changes",
     async (fixture) => {
-      const files = fixture.handle().memories(PLACE)
+      const files = fixture.handle().memories(NAMESPACE)
       for (const path of ["a.md", ".state.json"]) {
         const seen = new Set<string>()
         const version = async () =>
           (
             await fixture
               .handle()
-              .memories(PLACE)
+              .memories(NAMESPACE)
               .readAll({ folders: [], paths: [path] })
           )[0]!.version
         for (const at of upTo(20)) {
@@ -170,28 +170,28 @@ export const memories: readonly ContractClaim[] = [
     },
   ],
   [
-    "BEY-12 places are kept apart: of another project, agent or kind nothing is read or listed",
+    "BEY-12 namespaces are kept apart: of another project, agent or kind nothing is read or listed",
     async (fixture) => {
-      const places: readonly MemoryNamespace[] = [
-        ...[{ project: PROJECT }, { project: `${PROJECT}-2` }, { project: PROJECT, beside: "dreams" } as const],
-        ...[{ project: PROJECT, beside: "directories" } as const, { shared: true } as const],
+      const namespaces: readonly MemoryNamespace[] = [
+        ...[{ project: PROJECT }, { project: `${PROJECT}-2` }, { project: PROJECT, collection: "dreams" } as const],
+        ...[{ project: PROJECT, collection: "directories" } as const, { shared: true } as const],
         ...[{ agent: "reviewer", scope: "user" } as const, { agent: "reviewer-2", scope: "user" } as const],
         { agent: "reviewer", scope: "local", project: PROJECT },
         { agent: "reviewer", scope: "local", project: `${PROJECT}-2` },
       ]
-      for (const [at, place] of places.entries())
+      for (const [at, namespace] of namespaces.entries())
         await fixture
           .handle()
-          .memories(place)
+          .memories(namespace)
           .install([
-            { path: "a.md", text: `place ${at}` },
+            { path: "a.md", text: `namespace ${at}` },
             { path: `${at}.md`, text: "x" },
           ])
-      for (const [at, place] of places.entries()) {
-        const files = fixture.handle().memories(place)
-        assert.equal(await files.read("a.md"), `place ${at}`)
-        for (const other of places.keys()) assert.equal(await files.read(`${other}.md`), other === at ? "x" : undefined)
-        if ("shared" in place) continue // a store with files keeps the other namespaces below this one
+      for (const [at, namespace] of namespaces.entries()) {
+        const files = fixture.handle().memories(namespace)
+        assert.equal(await files.read("a.md"), `namespace ${at}`)
+        for (const other of namespaces.keys()) assert.equal(await files.read(`${other}.md`), other === at ? "x" : undefined)
+        if ("shared" in namespace) continue // a store with files keeps the other namespaces below this one
         assert.deepEqual(
           (await files.list()).map(({ path }) => path),
           [`${at}.md`, "a.md"],

@@ -95,7 +95,7 @@ export const passages: readonly ContractClaim[] = [
 
     const known = { passage: 3, source: Math.max(...all.sources.keys()), removals: all.removals }
     await openPassages().extend([step("one", ["herons"], { from: "1", to: "2" })])
-    const asked = { asked: ["hero", "heron"], maxMissed: 4, mostSimilar: 1 }
+    const asked = { queryTokens: ["hero", "heron"], maxMissed: 4, maxSimilar: 1 }
     const news = await shelf.changes({ ...NOTHING_KNOWN, ...known, ...asked })
     assert.deepEqual(textsOf(news.rows ?? []), ["herons"])
     assert.deepEqual(

@@ -1,7 +1,7 @@
 /**
- * An answer as events, for the caller. Bytes pass as they come, but for what our own tool needs: its calls are taken out, the answers that
- * continue one follow on the same stream, and the indexes of blocks are in a row. The last event passes only after the plan has the
- * message: so a caller that asks again at once finds it there.
+ * Relays a response as events. Bytes pass unchanged, except for Strata's own tool: its calls are removed, continuing responses follow on
+ * the same stream, and block indexes are renumbered. The last event passes only after the plan has the message, so that a client's next
+ * request finds it.
  */
 
 import { errorReason } from "@strata/core/base"
@@ -10,10 +10,10 @@ import type { Body } from "../plan.ts"
 import { EventReader } from "./event-reader.ts"
 import { SplicedEvents } from "./spliced-events.ts"
 
-// Puts the message together that a stream of events carries. Blocks, deltas and fields that no one knows yet are taken as they come, and
-// tool inputs keep the model's own spelling. A stream that makes no sense has no message, and harms nothing.
+// Assembles the message from a stream of events. Unknown blocks, deltas and fields are preserved, and tool inputs keep the model's
+// spelling. An invalid stream yields no message and has no other effect.
 
-/** Of an answer. What is longer is passed on, and not put together. */
+/** Maximum size of a response to assemble. Longer ones are only relayed. */
 const MAX_CHARACTERS = 64 * 1024 * 1024
 
 export type Message = Readonly<Record<string, unknown>>
@@ -22,7 +22,7 @@ export class AssembledMessage {
   #collector: MessageCollector | undefined = new MessageCollector()
   #characters = 0
 
-  /** Takes the data of the next event. Says whether it is the last one. */
+  /** Processes the data of the next event. Returns whether it is the last one. */
   take(data: string): "last" | undefined {
     this.#characters += data.length
     if (this.#characters > MAX_CHARACTERS) this.giveUp()
@@ -31,7 +31,7 @@ export class AssembledMessage {
       this.#collector?.take(event)
       return event.type === "message_stop" ? "last" : undefined
     } catch {
-      this.giveUp() // half an answer must not be taken for a whole one
+      this.giveUp() // a partial response must not count as complete
       return undefined
     }
   }
@@ -40,12 +40,12 @@ export class AssembledMessage {
     this.#collector = undefined
   }
 
-  /** `undefined` where it is not complete. */
+  /** The message, or `undefined` if it is incomplete. */
   whole(): Message | undefined {
     return this.#collector?.response() as Message | undefined
   }
 
-  /** `undefined` where it has not begun, or cannot be read. */
+  /** The partial message, or `undefined` if it has not begun or is invalid. */
   soFar(): Message | undefined {
     return this.#collector?.partialResponse() as Message | undefined
   }
@@ -53,18 +53,18 @@ export class AssembledMessage {
 
 type Chunks = AsyncIterable<Uint8Array>
 
-/** What becomes of an answer. Of `whole` and `brokenOff` exactly one is called. */
+/** Handlers for a response. Exactly one of `whole` and `brokenOff` is called. */
 export interface AnswerCourse {
   readonly hiddenTool?: string | undefined
-  /** The caller wants JSON. */
+  /** Whether the client expects JSON. */
   readonly isJson?: boolean
-  /** Sends what continues an answer that only asks our tool. `undefined`: the answer is the last. */
+  /** Sends the continuation of a response that calls only Strata's tool. `undefined` if the response is the last one. */
   again(answer: Body): Promise<Chunks | undefined>
   whole(answer: Body): Promise<void>
   brokenOff(partial: Body | undefined): Promise<void>
 }
 
-/** The server refused what continues an answer. */
+/** The server refused the continuation of a response. */
 export class RefusedAgain extends Error {
   readonly status: number
   readonly bytes: Buffer
@@ -172,7 +172,7 @@ function errorEvent(error: unknown): Buffer {
   return Buffer.from(`event: error\ndata: ${JSON.stringify(said ?? own)}\n\n`)
 }
 
-/** An error as the API has it. */
+/** Parses an error of the API. */
 function errorIn(bytes: Buffer): unknown {
   try {
     const value = JSON.parse(bytes.toString("utf8")) as { readonly type?: unknown } | null

@@ -1,23 +1,23 @@
 /**
- * A hook that is a shell command. It gets its input as JSON on standard input, an environment without secrets, and limits of time and
- * output. It ends with everything it started when its time is over, when the query is aborted, and when this process ends.
+ * A hook that is a shell command. It gets its input as JSON on standard input, an environment without secrets, and limits on time and
+ * output. After its time limit, on abort, and when this process exits, it is ended together with all processes it started.
  */
-import type { HookEvent } from "../../base/vocabulary.ts"
+import type { HookEvent } from "../../base/enums.ts"
 import { redact } from "../../model/redact.ts"
 import type { Settings } from "../../settings/settings.ts"
 import { GuardedProcess, type ProcessEnd } from "../tools/processes/guarded-process.ts"
 import { secretsIn, withoutSecrets } from "../tools/shell/shell-environment.ts"
-import { type Hook, type HookAnswer, type HookInput, PERMISSIONS } from "./hooks.ts"
+import { type Hook, type HookInput, type HookResult, PERMISSIONS } from "./hooks.ts"
 
 const DEFAULT_TIMEOUT_SECONDS = 60
 const BLOCKING_EXIT = 2
-const MAX_OUTPUT = 1_000_000 // characters of each stream: a JSON answer must not be cut in the middle
-const SHOWN_ERROR = 500 // characters of standard error in a report
+const MAX_OUTPUT = 1_000_000 // characters of each stream; a JSON answer must not be cut
+const MAX_ERROR = 500 // characters of standard error in a report
 const GRACE_MS = 200 // between SIGTERM and SIGKILL: an abort should be felt at once
 
 type Environment = Readonly<Record<string, string | undefined>>
 
-/** The hooks of the settings. */
+/** Creates hooks from the settings. */
 export function commandHooks(settings: Settings["hooks"], env: Environment): readonly Hook[] {
   const secrets = secretsIn(env)
   return Object.entries(settings).flatMap(([event, commands]) =>
@@ -45,7 +45,7 @@ interface CommandRun {
   readonly signal: AbortSignal
 }
 
-async function runCommand(run: CommandRun): Promise<HookAnswer | undefined> {
+async function runCommand(run: CommandRun): Promise<HookResult | undefined> {
   const { command, input, timeoutSeconds, env, secrets, signal } = run
   const child = new GuardedProcess({ command: "/bin/sh", args: ["-c", command], env, directory: input.cwd })
   let stopped: string | undefined
@@ -57,21 +57,26 @@ async function runCommand(run: CommandRun): Promise<HookAnswer | undefined> {
   const timer = setTimeout(() => stop(`it took longer than ${timeoutSeconds} s`), timeoutSeconds * 1000)
   signal.addEventListener("abort", onAbort, { once: true })
   const onFull = () => stop(`it printed more than ${MAX_OUTPUT} characters`)
-  const [stdout, stderr] = [collected(child.stdout, onFull), collected(child.stderr, onFull)]
+  const [stdout, stderr] = [collectText(child.stdout, onFull), collectText(child.stderr, onFull)]
   child.stdin.end(JSON.stringify(input))
   try {
     if (signal.aborted) onAbort()
     const end = await child.ended
     if (stopped !== undefined) throw new Error(stopped)
-    return answerOf(end, { stdout: stdout(), stderr: redact(stderr(), secrets), event: input.hook_event_name, secrets })
+    return parseOutput(end, {
+      stdout: stdout(),
+      stderr: redact(stderr(), secrets),
+      event: input.hook_event_name,
+      secrets,
+    })
   } finally {
     clearTimeout(timer)
     signal.removeEventListener("abort", onAbort)
   }
 }
 
-/** Decoded as a stream, because what is read may end in the middle of a character. */
-function collected(stream: GuardedProcess["stdout"], onFull: () => void): () => string {
+/** Collects output. Decoded as a stream, because a chunk may end within a character. */
+function collectText(stream: GuardedProcess["stdout"], onFull: () => void): () => string {
   let text = ""
   stream.setEncoding("utf8").on("data", (data: string) => {
     if (text.length + data.length > MAX_OUTPUT) onFull()
@@ -80,36 +85,36 @@ function collected(stream: GuardedProcess["stdout"], onFull: () => void): () => 
   return () => text
 }
 
-interface Printed {
+interface HookOutput {
   readonly stdout: string
   readonly stderr: string
   readonly event: HookEvent
   readonly secrets: readonly string[]
 }
 
-function answerOf(end: ProcessEnd, { stdout, stderr, event, secrets }: Printed): HookAnswer | undefined {
+function parseOutput(end: ProcessEnd, { stdout, stderr, event, secrets }: HookOutput): HookResult | undefined {
   if (end.state === "not started") throw new Error(end.why)
   if (end.code === BLOCKING_EXIT) return blockedBy(stderr)
   if (end.code !== 0) {
-    const said = stderr.trim().slice(0, SHOWN_ERROR).toWellFormed()
-    throw new Error(`exit code ${end.code}${said === "" ? "" : `: ${said}`}`)
+    const detail = stderr.trim().slice(0, MAX_ERROR).toWellFormed()
+    throw new Error(`exit code ${end.code}${detail === "" ? "" : `: ${detail}`}`)
   }
   const answer = parseAnswer(stdout, event)
   return answer && withRedactedTexts(answer, secrets)
 }
 
-/** A new input is left as it is: it must run as the hook wrote it. */
-function withRedactedTexts(answer: HookAnswer, secrets: readonly string[]): HookAnswer {
+/** Redacts secrets in all texts except a new input, which must run as the hook wrote it. */
+function withRedactedTexts(answer: HookResult, secrets: readonly string[]): HookResult {
   const entries = Object.entries(answer).map(([field, value]) => [
     field,
     typeof value === "string" && field !== "permission" ? redact(value, secrets) : value,
   ])
-  return Object.fromEntries(entries) as HookAnswer
+  return Object.fromEntries(entries) as HookResult
 }
 
 /**
- * Reads what a hook's command printed: JSON in the shape that hooks of other agents use, or plain text. Fields that are unknown or hold
- * something else than expected are ignored, so that a hook written for another agent works here.
+ * Parses the output of a hook command: JSON in the format that hooks of other agents use, or plain text. Unknown fields and fields with
+ * unexpected types are ignored, so that hooks written for other agents work.
  */
 const MAX_CONTEXT = 100_000 // characters for the model
 const UNEXPLAINED_BLOCK = "blocked by a hook"
@@ -118,7 +123,7 @@ const UNEXPLAINED_STOP = "a hook stopped it"
 /** Events whose plain output is context for the model. Other plain output is ignored. */
 const OUTPUT_IS_CONTEXT: ReadonlySet<HookEvent> = new Set(["SessionStart", "UserPromptSubmit", "PreCompact"])
 
-function parseAnswer(stdout: string, event: HookEvent): HookAnswer | undefined {
+function parseAnswer(stdout: string, event: HookEvent): HookResult | undefined {
   const text = stdout.trim().toWellFormed()
   if (text === "") return undefined
   const parsed = objectIn(text)
@@ -126,27 +131,25 @@ function parseAnswer(stdout: string, event: HookEvent): HookAnswer | undefined {
   return withoutMissing({ ...commonAnswer(parsed), ...specificAnswer(parsed, event) })
 }
 
-/** Exit code 2: standard error is the reason, and standard output does not count. */
-const blockedBy = (stderr: string): HookAnswer => ({ block: stderr.trim().toWellFormed() || UNEXPLAINED_BLOCK })
+/** For exit code 2: standard error is the reason, and standard output is ignored. */
+const blockedBy = (stderr: string): HookResult => ({ block: stderr.trim().toWellFormed() || UNEXPLAINED_BLOCK })
 
 type Fields = Readonly<Record<string, unknown>>
-type Parsed = { readonly [Field in keyof HookAnswer]: HookAnswer[Field] | undefined }
+type PartialAnswer = { readonly [Field in keyof HookResult]: HookResult[Field] | undefined }
 
-function commonAnswer(fields: Fields): Parsed {
+function commonAnswer(fields: Fields): PartialAnswer {
   const { hookSpecificOutput: specific = {} } = fields
-  const context = wordsIn(asFields(specific).additionalContext) ?? wordsIn(fields.additionalContext)
+  const context = asText(asFields(specific).additionalContext) ?? asText(fields.additionalContext)
   return {
-    block: fields.decision === "block" ? (wordsIn(fields.reason) ?? UNEXPLAINED_BLOCK) : undefined,
+    block: fields.decision === "block" ? (asText(fields.reason) ?? UNEXPLAINED_BLOCK) : undefined,
     stop:
-      fields.continue === false
-        ? (wordsIn(fields.stopReason) ?? wordsIn(fields.reason) ?? UNEXPLAINED_STOP)
-        : undefined,
+      fields.continue === false ? (asText(fields.stopReason) ?? asText(fields.reason) ?? UNEXPLAINED_STOP) : undefined,
     context: context === undefined ? undefined : bounded(context),
-    message: wordsIn(fields.systemMessage),
+    message: asText(fields.systemMessage),
   }
 }
 
-function specificAnswer(fields: Fields, event: HookEvent): Parsed {
+function specificAnswer(fields: Fields, event: HookEvent): PartialAnswer {
   const specific = asFields(fields.hookSpecificOutput)
   switch (event) {
     case "PreToolUse":
@@ -155,32 +158,32 @@ function specificAnswer(fields: Fields, event: HookEvent): Parsed {
       return dialogAnswer(fields, specific)
     default:
       return {
-        permission: permissionIn(specific.permissionDecision),
-        output: wordsIn(specific.updatedToolOutput) ?? jsonOf(specific.updatedMCPToolOutput),
+        permission: asPermission(specific.permissionDecision),
+        output: asText(specific.updatedToolOutput) ?? jsonOf(specific.updatedMCPToolOutput),
       }
   }
 }
 
-/** `decision: "approve"` is an old spelling of the permission to run. */
-function toolAnswer(fields: Fields, specific: Fields): Parsed {
+/** Parses the answer to PreToolUse. `decision: "approve"` is a legacy form of the permission to run. */
+function toolAnswer(fields: Fields, specific: Fields): PartialAnswer {
   const approved = fields.decision === "approve" ? "allow" : undefined
   return {
-    permission: permissionIn(specific.permissionDecision) ?? approved,
-    reason: wordsIn(specific.permissionDecisionReason) ?? (approved && wordsIn(fields.reason)),
-    input: inputIn(specific.updatedInput),
+    permission: asPermission(specific.permissionDecision) ?? approved,
+    reason: asText(specific.permissionDecisionReason) ?? (approved && asText(fields.reason)),
+    input: asInput(specific.updatedInput),
   }
 }
 
-/** The answer to a question that a person would get. */
-function dialogAnswer(fields: Fields, specific: Fields): Parsed {
+/** Parses the answer to PermissionRequest, a question that the user would otherwise get. */
+function dialogAnswer(fields: Fields, specific: Fields): PartialAnswer {
   const { behavior, message, updatedInput, interrupt } = asFields(specific.decision)
-  const reason = wordsIn(message)
+  const reason = asText(message)
   const stopped = behavior === "deny" && interrupt === true ? { stop: reason ?? UNEXPLAINED_STOP } : {}
   const asTool = toolAnswer(fields, specific)
   return {
-    permission: permissionIn(behavior) ?? asTool.permission,
+    permission: asPermission(behavior) ?? asTool.permission,
     reason: reason ?? asTool.reason,
-    input: inputIn(updatedInput) ?? asTool.input,
+    input: asInput(updatedInput) ?? asTool.input,
     ...stopped,
   }
 }
@@ -196,15 +199,15 @@ function objectIn(text: string): Fields | undefined {
 
 const asFields = (value: unknown): Fields => (typeof value === "object" && value !== null ? (value as Fields) : {})
 
-/** Only text gets into the conversation. */
-const wordsIn = (value: unknown): string | undefined => (typeof value === "string" ? value.toWellFormed() : undefined)
+/** Returns a string, or `undefined` for other types, so that only text gets into the conversation. */
+const asText = (value: unknown): string | undefined => (typeof value === "string" ? value.toWellFormed() : undefined)
 const jsonOf = (value: unknown) =>
-  value === undefined || value === null ? undefined : (wordsIn(value) ?? JSON.stringify(value))
-const permissionIn = (value: unknown) => PERMISSIONS.find((known) => known === value)
+  value === undefined || value === null ? undefined : (asText(value) ?? JSON.stringify(value))
+const asPermission = (value: unknown) => PERMISSIONS.find((known) => known === value)
 const bounded = (text: string) => text.slice(0, MAX_CONTEXT).toWellFormed()
 
-/** Anything given counts, even if it is no object: the tool's schema refuses it, and the original does not run in its place. */
-const inputIn = (value: unknown) => (value === undefined || value === null ? undefined : (value as HookAnswer["input"]))
+/** Returns any value that is present. If it is not an object, the tool's schema refuses it, and the original input does not run instead. */
+const asInput = (value: unknown) => (value === undefined || value === null ? undefined : (value as HookResult["input"]))
 
-const withoutMissing = (answer: Parsed): HookAnswer =>
-  Object.fromEntries(Object.entries(answer).filter(([, value]) => value !== undefined)) as HookAnswer
+const withoutMissing = (answer: PartialAnswer): HookResult =>
+  Object.fromEntries(Object.entries(answer).filter(([, value]) => value !== undefined)) as HookResult

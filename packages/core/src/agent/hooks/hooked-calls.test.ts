@@ -1,4 +1,4 @@
-/** Hooks around calls in an agent: real shell commands as hooks, a real Bash, a scripted model. */
+/** Hooks on tool calls in an agent: real shell commands as hooks, a real Bash, a scripted model. */
 import { chmodSync, existsSync, mkdirSync, realpathSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { describe, expect, onTestFinished, test } from "vitest"
@@ -6,7 +6,7 @@ import { z } from "zod"
 import { allEnded, pidsIn } from "../../../test/processes.ts"
 import { everyNth, isWhole } from "../../../test/size.ts"
 import { scratchDirectory } from "../../../test/tool-context.ts"
-import type { HookEvent } from "../../base/vocabulary.ts"
+import type { HookEvent } from "../../base/enums.ts"
 import { memoryStore } from "../../journal/in-memory/store.ts"
 import type { Model } from "../../model/model.ts"
 import type { SettingsInput } from "../../settings/settings.ts"
@@ -16,13 +16,13 @@ import type { Agent } from "../agent.ts"
 import type { QueryEvent } from "../loop/query-events.ts"
 import { openAgent } from "../open-agent.ts"
 import type { SingleAgentOptions } from "../options.ts"
-import type { PermissionRequest } from "../permissions/admit-call.ts"
+import type { PermissionRequest } from "../permissions/authorize-call.ts"
 import { fileTools, openShellTools } from "../tools/coding-tools.ts"
 import type { Hook } from "./hooks.ts"
 
 type Call = readonly [tool: string, input: object]
 
-/** Makes the calls of each turn, then says "Done.". */
+/** A model that makes the calls of each turn, then answers "Done.". */
 function calling(turns: readonly (readonly Call[])[]): Model {
   const name = "claude-opus-4-6"
   const left = [...turns]
@@ -87,7 +87,7 @@ const resultsIn = (events: readonly QueryEvent[]) =>
   ofType(events, "tool-result").map(({ result }) => String(result.content))
 const noticesIn = (events: readonly QueryEvent[]) => ofType(events, "notice").map(({ message }) => message)
 
-/** A hook in the settings that prints this answer. */
+/** Settings with a hook that prints this answer. */
 const printing = (event: HookEvent, answer: object, cwd: string): SettingsInput => {
   writeFileSync(join(cwd, `${event}.json`), JSON.stringify(answer))
   return { hooks: { [event]: [{ command: `cat ${join(cwd, `${event}.json`)}` }] } }

@@ -7,9 +7,9 @@ import { afterAll, describe, expect, onTestFinished, test, vi } from "vitest"
 import { needs } from "../../../test/needs.ts"
 import { allEnded, pidsIn } from "../../../test/processes.ts"
 import { isWhole } from "../../../test/size.ts"
-import type { HookEvent } from "../../base/vocabulary.ts"
+import type { HookEvent } from "../../base/enums.ts"
 import { commandHooks } from "./hook-command.ts"
-import { compactionHooks, type Hook, type HookInput, hooksOf, runHooks } from "./hooks.ts"
+import { compactionHooks, createHookRunner, type Hook, type HookInput, runHooks } from "./hooks.ts"
 
 const directory = mkdtempSync(join(tmpdir(), "strata-hooks-"))
 afterAll(() => rmSync(directory, { recursive: true }))
@@ -98,7 +98,7 @@ describe("HOOK-2 shell commands", () => {
     expect(runningInGroup(group)).not.toEqual([])
     vi.advanceTimersByTime(1)
     expect((await running).messages[0]).toMatch(/longer than 30 s/)
-    while (runningInGroup(group).length > 0) await wait(2) // killed, but perhaps not yet gone
+    while (runningInGroup(group).length > 0) await wait(2) // killed, but possibly still ending
   })
 
   test(
@@ -112,7 +112,7 @@ describe("HOOK-2 shell commands", () => {
       const child = await pidIn("left")
       vi.advanceTimersByTime(30_000)
       expect((await running).messages[0]).toMatch(/longer than 30 s/)
-      await allEnded([child]) // it has left the group, but not its mark
+      await allEnded([child]) // it has left the group, but keeps its mark
     },
   )
 
@@ -150,14 +150,14 @@ describe("HOOK-2 shell commands", () => {
   })
 })
 
-/** The process id that a command wrote down, as soon as it has. */
+/** Waits for the process id that a command wrote to a file. */
 async function pidIn(name: string): Promise<number> {
   const file = join(directory, name)
   while (!existsSync(file) || readFileSync(file, "utf8") === "") await wait(2)
   return Number(readFileSync(file, "utf8"))
 }
 
-/** Processes of a group that still run; those that have ended and wait to be collected do not count. */
+/** Running processes of a group. Ended processes that wait to be reaped are excluded. */
 function runningInGroup(group: number): string[] {
   const lines = execFileSync("ps", ["-A", "-o", "pgid=,stat=,args="], { encoding: "utf8" }).split("\n")
   return lines.filter((line) => Number(line.trim().split(/\s+/)[0]) === group && !/^\s*\d+\s+Z/.test(line))
@@ -166,7 +166,7 @@ function runningInGroup(group: number): string[] {
 test("HOOK-3 PreCompact gets trigger, instructions, conversation and transcript; what it says follows the user's", async () => {
   const hooks = command("PreCompact", "cat > compact.json; echo keep the test names", { matcher: "auto" })
   const session = { session_id: "s", transcript_path: "/t.jsonl", cwd: directory }
-  const { before } = compactionHooks(hooksOf({ hooks, session: () => session }))
+  const { before } = compactionHooks(createHookRunner({ hooks, session: () => session }))
   const answer = await before({ trigger: "auto", instructions: "Keep numbers." })
   expect(answer).toEqual({ instructions: "Keep numbers.\n\nkeep the test names", messages: [], blocked: undefined })
   expect(JSON.parse(readFileSync(join(directory, "compact.json"), "utf8"))).toEqual({

@@ -19,7 +19,7 @@ export interface HookInput {
 
 export const PERMISSIONS = ["allow", "ask", "deny"] as const // ordered from permissive to strict
 
-export interface HookAnswer {
+export interface HookResult {
   /** Blocks the event and states the reason: the tool does not run, the prompt is not sent, the agent does not stop. */
   readonly block?: string
   /** Context for the model. */
@@ -42,7 +42,7 @@ export interface HookAnswer {
 export type HookFunction = (
   input: HookInput,
   options: { readonly signal: AbortSignal },
-) => HookAnswer | undefined | Promise<HookAnswer | undefined>
+) => HookResult | undefined | Promise<HookResult | undefined>
 
 export interface Hook {
   readonly event: HookEvent
@@ -55,11 +55,11 @@ export interface Hook {
   readonly isForClaudeCode?: boolean
 }
 
-const nameOf = ({ name, run, event }: Hook): string => name || (run.name !== "run" && run.name) || event
+const hookName = ({ name, run, event }: Hook): string => name || (run.name !== "run" && run.name) || event
 
 export interface HookOutcome {
   readonly blocked: string | undefined
-  readonly permission: HookAnswer["permission"]
+  readonly permission: HookResult["permission"]
   /** Reason for the permission decision. */
   readonly reason: string | undefined
   readonly contexts: readonly { readonly hook: string; readonly text: string }[]
@@ -101,7 +101,7 @@ export interface SessionHooks {
   readonly closing?: AbortSignal
 }
 
-export function hooksOf({ hooks, session, closing }: SessionHooks): RunHooks {
+export function createHookRunner({ hooks, session, closing }: SessionHooks): RunHooks {
   return (event, { about, claudeCode, signal, onRun }) => {
     const signals = [signal, event === "SessionEnd" ? undefined : closing].filter((one) => one !== undefined)
     const given = { hook_event_name: event, ...session(), ...about }
@@ -112,7 +112,7 @@ export function hooksOf({ hooks, session, closing }: SessionHooks): RunHooks {
 
 const withFields = (hook: Hook, fields: Readonly<Record<string, unknown>>): Hook =>
   hook.isForClaudeCode
-    ? { ...hook, name: nameOf(hook), run: (input, options) => hook.run({ ...input, ...fields }, options) }
+    ? { ...hook, name: hookName(hook), run: (input, options) => hook.run({ ...input, ...fields }, options) }
     : hook
 
 /** Runs all hooks for an event in order. Later hooks see the input that earlier ones replaced. */
@@ -128,12 +128,12 @@ export async function runHooks(
   let input: HookOutcome["input"]
   for (const hook of hooks) {
     if (hook.event !== given.hook_event_name) continue
-    const name = nameOf(hook)
+    const name = hookName(hook)
     try {
-      if (!fits(hook.matcher, subjectOf(given))) continue
+      if (!fits(hook.matcher, matcherSubject(given))) continue
       onRun?.(name)
       const seen = input === undefined ? given : { ...given, tool_input: input.value }
-      const answer = await runOne(hook, seen, signal)
+      const answer = await runHook(hook, seen, signal)
       if (answer?.context) contexts.push({ hook: name, text: answer.context })
       if (answer?.message) messages.push(answer.message)
       if (answer?.input !== undefined) {
@@ -156,7 +156,7 @@ export async function runHooks(
 const ABORT_GRACE_MS = 500 // a command needs less; a function that ignores the signal is abandoned
 
 /** Runs one hook. On abort, waits briefly for it to end. */
-async function runOne({ run }: Hook, input: HookInput, signal: AbortSignal): Promise<HookAnswer | undefined> {
+async function runHook({ run }: Hook, input: HookInput, signal: AbortSignal): Promise<HookResult | undefined> {
   signal.throwIfAborted()
   const running = (async () => run(input, { signal }))()
   const done = await unlessInterrupted(signal, running)
@@ -171,7 +171,7 @@ interface Decision {
 }
 
 /** Returns the stricter decision. If both are equal, the reason of the first one is used. */
-function stricter(first: Decision | undefined, answer: HookAnswer | undefined): Decision | undefined {
+function stricter(first: Decision | undefined, answer: HookResult | undefined): Decision | undefined {
   const permission = answer?.permission
   if (permission === undefined) return first
   if (first && PERMISSIONS.indexOf(first.permission) >= PERMISSIONS.indexOf(permission)) return first
@@ -179,7 +179,7 @@ function stricter(first: Decision | undefined, answer: HookAnswer | undefined): 
 }
 
 /** Messages of hooks for events that cannot be blocked, for the user. */
-export const reportsOf = ({ messages, blocked, stop }: HookOutcome): readonly string[] => [
+export const hookReports = ({ messages, blocked, stop }: HookOutcome): readonly string[] => [
   ...messages,
   ...[blocked, stop].filter((text) => text !== undefined).map((text) => `A hook says: ${text}`),
 ]
@@ -188,7 +188,7 @@ export const reportsOf = ({ messages, blocked, stop }: HookOutcome): readonly st
  * The text that a matcher is compared with: the tool of a call, the source of a session, the trigger of a compaction, or the type of a
  * notification or sub-agent.
  */
-const subjectOf = ({ tool_name, source, trigger, notification_type, agent_type }: HookInput): string =>
+const matcherSubject = ({ tool_name, source, trigger, notification_type, agent_type }: HookInput): string =>
   String(tool_name ?? source ?? trigger ?? notification_type ?? agent_type ?? "")
 
 function fits(matcher: string | undefined, subject: string): boolean {
@@ -206,13 +206,13 @@ export function compactionHooks(runHooks: RunHooks): CompactionHooks {
     },
     async started(run = {}) {
       const outcome = await runHooks("SessionStart", { about: { source: "compact" }, ...given(run, "SessionStart") })
-      return { contexts: outcome.contexts, messages: reportsOf(outcome) }
+      return { contexts: outcome.contexts, messages: hookReports(outcome) }
     },
     // only its messages for the user are used
     async after({ trigger, summary, signal }) {
       try {
         const about = { trigger, compact_summary: summary }
-        return { messages: reportsOf(await runHooks("PostCompact", { about, ...(signal ? { signal } : {}) })) }
+        return { messages: hookReports(await runHooks("PostCompact", { about, ...(signal ? { signal } : {}) })) }
       } catch (error) {
         if (signal?.aborted) return { messages: [] } // the compaction is done
         throw error
@@ -221,9 +221,9 @@ export function compactionHooks(runHooks: RunHooks): CompactionHooks {
   }
 }
 
-type Run = NonNullable<Parameters<CompactionHooks["started"]>[0]>
+type CompactionRun = NonNullable<Parameters<CompactionHooks["started"]>[0]>
 
-const given = ({ signal, progress }: Run, event: "PreCompact" | "SessionStart") => ({
+const given = ({ signal, progress }: CompactionRun, event: "PreCompact" | "SessionStart") => ({
   ...(signal ? { signal } : {}),
   ...(progress ? { onRun: (hook: string) => progress({ phase: "hook", event, hook }) } : {}),
 })

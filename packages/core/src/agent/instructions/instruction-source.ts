@@ -1,48 +1,51 @@
 /**
- * Reads the files that instructions are made of, within limits. Each file is read once for one look at the project, whatever imports it.
- * Anything that may not be read, or is not plain text, is left out and reported.
+ * Reads instruction files and their imports within limits. During one scan of the project, each file is read once, regardless of the number
+ * of imports. Files that may not be read, or are not plain text, are omitted and reported.
  */
 import { constants } from "node:fs"
 import { open, realpath } from "node:fs/promises"
 import { type Clock, systemClock } from "../../base/clock.ts"
 import { isInside } from "../permissions/permissions.ts"
 
-/** Of one instruction file with its imports, and of all that are attached at once. */
+/** Maximum characters of one instruction file with its imports, and of all files attached at once. */
 export const MAX_CHARACTERS = 40_000
-export const MAX_IMPORTS = 100 // for one look at the project
-const MAX_MS = 2_000 // for following imports, in one look at the project
-const MAX_BYTES = 4 * MAX_CHARACTERS // no character takes more in UTF-8
+export const MAX_IMPORTS = 100 // per scan of the project
+const MAX_MS = 2_000 // for following imports, per scan of the project
+const MAX_BYTES = 4 * MAX_CHARACTERS // a character takes at most 4 bytes in UTF-8
 
-export interface SourceOptions {
-  /** Where the project's files must be, links followed. */
+export interface InstructionSourceOptions {
+  /** Directory that must contain the project's files, with symbolic links resolved. */
   readonly project: string
-  /** Whether the rules for Read let a file be read without a question. Paths are absolute, with symlinks followed. */
+  /** Whether the rules for Read allow a file without asking. Paths are absolute, with symbolic links resolved. */
   readonly mayRead: (path: string) => boolean
-  /** Takes a sentence for the person. */
+  /** Receives a sentence for the user. */
   readonly report?: (problem: string) => void
   readonly clock?: Clock
 }
 
-/** Whose file it is. The person's own may name any file; a project's files stay inside the project. */
-export type Owner = "person" | "project"
+/** Owner of an instruction file. The user's files may import any file; a project's imports must be inside the project. */
+export type InstructionOwner = "person" | "project"
 
-export type Source =
+export type InstructionText =
   | { readonly path: string; readonly text: string; readonly isCut: boolean; readonly modifiedMs: number }
   | undefined
 
 export class InstructionSource {
-  readonly #options: SourceOptions
-  readonly #read = new Map<string, Promise<Source>>()
+  readonly #options: InstructionSourceOptions
+  readonly #read = new Map<string, Promise<InstructionText>>()
   readonly #started: number
   #imports = 0
 
-  constructor(options: SourceOptions) {
+  constructor(options: InstructionSourceOptions) {
     this.#options = options
     this.#started = this.#now()
   }
 
-  /** `name` is how reports call the file. */
-  async read(path: string, { owner, name }: { readonly owner: Owner; readonly name: string }): Promise<Source> {
+  /** Reads a file. `name` is its name in reports. */
+  async read(
+    path: string,
+    { owner, name }: { readonly owner: InstructionOwner; readonly name: string },
+  ): Promise<InstructionText> {
     const real = await realpath(path).catch(() => undefined)
     if (real === undefined) return undefined
     if (owner === "project" && !isInside(real, this.#options.project))
@@ -57,7 +60,7 @@ export class InstructionSource {
     this.#imports++
   }
 
-  /** Whether there were too many imports, or they took too long. */
+  /** Whether the limit on the number or the time of imports is reached. Reports it. */
   isFull(from: string): boolean {
     if (this.#imports >= MAX_IMPORTS) {
       this.report(`Instruction files import more than ${MAX_IMPORTS} files. The rest was left out, from ${from} on.`)
@@ -76,9 +79,9 @@ export class InstructionSource {
     this.#options.report?.(problem)
   }
 
-  async #readFile(path: string, name: string): Promise<Source> {
+  async #readFile(path: string, name: string): Promise<InstructionText> {
     try {
-      // a FIFO would otherwise wait for a writer for ever
+      // opening a FIFO would otherwise block until a writer appears
       const file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK)
       try {
         const stats = await file.stat()
@@ -92,7 +95,7 @@ export class InstructionSource {
         await file.close()
       }
     } catch {
-      return undefined // unreadable: nothing to load
+      return undefined // unreadable files are skipped
     }
   }
 
@@ -105,7 +108,7 @@ export class InstructionSource {
   }
 }
 
-/** The limit may have split the last character, which is dropped. */
+/** Decodes UTF-8 text. `undefined` if it is not text. A last character that the limit split is dropped. */
 function textOf(bytes: Uint8Array): string | undefined {
   if (bytes.includes(0)) return undefined
   try {
@@ -115,7 +118,7 @@ function textOf(bytes: Uint8Array): string | undefined {
   }
 }
 
-/** Cuts a text at a line end and says what is missing and where it is. */
+/** Cuts a text at a line end, and states what is missing and where it is. */
 export function cutToLimit(
   text: string,
   { path, limit, more = false }: { path: string; limit: number; more?: boolean },

@@ -1,30 +1,30 @@
 /**
- * Tracks which instruction files the conversation has, and which must be attached: new ones near touched files, and known ones that
- * changed, once for each change. It looks only into directories just touched and those that hold instructions, so the cost does not grow
- * with the files the conversation has seen.
+ * Tracks which instruction files the conversation contains and which must be attached: new ones near touched files, and changed ones, once
+ * for each change. Only directories that were just touched or contain instructions are scanned, so the cost does not grow with the number
+ * of files.
  */
 import type { Attachment } from "../../messages/attachments.ts"
 import type { Message } from "../../messages/messages.ts"
 import { cutToLimit, MAX_CHARACTERS } from "./instruction-source.ts"
 import {
+  appliesTo,
+  createDirectoryLoader,
   directoriesOf,
   type InstructionFile,
   type InstructionOptions,
-  isFor,
+  initialDirectories,
   loadInstructions,
-  lookOnce,
-  standingDirectories,
 } from "./instructions.ts"
 
-/** Why a file is loaded. At the start, the agent itself reports the loads. */
+/** Reason why a file is loaded. The agent reports loads at the start itself. */
 export type LoadReason = "session_start" | "nested_traversal" | "changed" | "compact"
 
 export interface WatchOptions extends InstructionOptions {
-  /** Learns of every load after the start. Answers with sentences for the person. */
+  /** Called for every load after the start. Resolves with sentences for the user. */
   readonly onLoaded?: (path: string, reason: LoadReason) => Promise<readonly string[]>
 }
 
-/** For a file with globs: the globs, and whether a matching file was touched. */
+/** Scope of a file with globs: the globs, and whether a matching file was touched. */
 interface Scope {
   readonly globs: string
   readonly isTouched: boolean
@@ -32,13 +32,13 @@ interface Scope {
 
 export class InstructionWatch {
   readonly #options: WatchOptions
-  /** Content in the conversation, by path. */
+  /** Instruction contents in the conversation, by path. */
   #known: Map<string, string>
   readonly #touched = new Set<string>()
-  /** Directories below the working directory in which instructions were found. */
+  /** Directories below the working directory that contain instructions. */
   readonly #holding = new Set<string>()
   readonly #scopes = new Map<string, Scope>()
-  /** The files loaded at the start, as texts for the context preamble. */
+  /** Texts of the files loaded at the start, for the context preamble. */
   #texts: Readonly<Record<string, string>>
 
   readonly #problems: Set<string>
@@ -48,8 +48,8 @@ export class InstructionWatch {
     this.#options = options
     this.#problems = problems
     this.#reported = new Set(problems)
-    this.#known = knownFrom(files)
-    this.#texts = textsFrom(files)
+    this.#known = contentsByPath(files)
+    this.#texts = textsByTitle(files)
   }
 
   static async start(options: WatchOptions): Promise<InstructionWatch> {
@@ -60,12 +60,12 @@ export class InstructionWatch {
     return new InstructionWatch(reporting, problems, files)
   }
 
-  /** What was left out, for the person. Each is named once. */
+  /** Problems with omitted files, for the user. Each is listed once. */
   get problems(): readonly string[] {
     return [...this.#problems]
   }
 
-  /** What was left out since the last call. */
+  /** Problems since the last call. */
   newProblems(): readonly string[] {
     const found = this.problems.filter((problem) => !this.#reported.has(problem))
     for (const problem of found) this.#reported.add(problem)
@@ -76,12 +76,12 @@ export class InstructionWatch {
     return this.#texts
   }
 
-  /** After a boundary all files are read again, and files attached before it are due again. */
+  /** Reads all files again after a boundary. Files that were attached before it must be attached again. */
   async renew(): Promise<Readonly<Record<string, string>>> {
     const files = await loadInstructions(this.#options)
     showAll(files, this.#options)
-    this.#known = knownFrom(files)
-    this.#texts = textsFrom(files)
+    this.#known = contentsByPath(files)
+    this.#texts = textsByTitle(files)
     for (const { path } of files) await this.#loaded(path, "compact")
     return this.#texts
   }
@@ -91,12 +91,12 @@ export class InstructionWatch {
   }
 
   /**
-   * A resumed conversation has the files in its prompt and those attached since. Files that have changed meanwhile are due: the prompt
-   * stays as it is, so the server's cache still fits.
+   * Restores the known files of a resumed conversation from its prompt and attachments. Files that have changed in the meantime will be
+   * attached, and the prompt remains the same, so that the server's cache still matches.
    */
   remember(messages: readonly Message[], preamble: string | undefined): void {
     if (preamble !== undefined)
-      for (const [path, content] of this.#known) if (!isIn(preamble, path, content)) this.#known.delete(path)
+      for (const [path, content] of this.#known) if (!isInPreamble(preamble, path, content)) this.#known.delete(path)
     for (const message of messages) {
       if (message.type !== "attachment" || message.attachment.type !== "nested_memory") continue
       const { path, content } = message.attachment
@@ -105,7 +105,7 @@ export class InstructionWatch {
     }
   }
 
-  /** What must be attached now. */
+  /** Attachments that are due after these files were touched. */
   async due(touched: readonly string[]): Promise<readonly Attachment[]> {
     const fresh = touched.filter((file) => !this.#touched.has(file))
     for (const file of fresh) this.#touched.add(file)
@@ -117,18 +117,18 @@ export class InstructionWatch {
       await this.#loaded(path, this.#known.has(path) ? "changed" : "nested_traversal")
       this.#known.set(path, content)
     }
-    const attachments = withinLimit(due)
+    const attachments = cutToSharedLimit(due)
     for (const [i, { shown, content }] of due.entries())
       if (shown && attachments[i]!.content === content) this.#options.onShown?.(shown)
     return attachments
   }
 
   async #loaded(path: string, reason: LoadReason): Promise<void> {
-    for (const said of (await this.#options.onLoaded?.(path, reason)) ?? []) this.#problems.add(said)
+    for (const sentence of (await this.#options.onLoaded?.(path, reason)) ?? []) this.#problems.add(sentence)
   }
 
   async #look(touched: readonly string[]): Promise<readonly InstructionFile[]> {
-    const look = lookOnce(this.#options)
+    const look = createDirectoryLoader(this.#options)
     const near = new Set([...touched.flatMap((file) => directoriesOf(file, this.#options)), ...this.#holding])
     const nested = await Promise.all(
       [...near].map(async (directory) => {
@@ -137,49 +137,49 @@ export class InstructionWatch {
         return files
       }),
     )
-    const standing = await Promise.all(standingDirectories(this.#options).map(look))
+    const standing = await Promise.all(initialDirectories(this.#options).map(look))
     return [...standing, ...nested].flat()
   }
 
-  /** Files touched earlier are checked again only if the globs changed. */
+  /** Whether a file that matches the globs was touched. Earlier files are checked again only if the globs changed. */
   #isTouched(file: InstructionFile, fresh: readonly string[]): boolean {
     const globs = (file.paths ?? []).join("\n")
     const known = this.#scopes.get(file.path)
-    const isSame = known?.globs === globs
+    const isUnchanged = known?.globs === globs
     const isTouched =
-      (isSame && known.isTouched) ||
-      [...(isSame ? fresh : this.#touched)].some((touched) => isFor(file, touched, this.#options))
+      (isUnchanged && known.isTouched) ||
+      [...(isUnchanged ? fresh : this.#touched)].some((touched) => appliesTo(file, touched, this.#options))
     this.#scopes.set(file.path, { globs, isTouched })
     return isTouched
   }
 }
 
-/** The prompt has all of them, so they count as read. */
+/** Reports complete files as shown, so that they count as read. */
 function showAll(files: readonly InstructionFile[], { onShown }: InstructionOptions): void {
   for (const { shown } of files) if (shown) onShown?.(shown)
 }
 
-const knownFrom = (files: readonly InstructionFile[]) => new Map(files.map(({ path, content }) => [path, content]))
+const contentsByPath = (files: readonly InstructionFile[]) => new Map(files.map(({ path, content }) => [path, content]))
 
 type NestedMemory = Extract<Attachment, { type: "nested_memory" }>
 
-/** All that is attached at once shares one limit. */
-function withinLimit(due: readonly InstructionFile[]): readonly NestedMemory[] {
-  let left = MAX_CHARACTERS
+/** Cuts attachments so that together they respect one limit. */
+function cutToSharedLimit(due: readonly InstructionFile[]): readonly NestedMemory[] {
+  let remaining = MAX_CHARACTERS
   return due.map(({ path, content }) => {
-    const shown = cutToLimit(content, { path, limit: Math.max(left, 0), more: false })
-    left -= content.length
+    const shown = cutToLimit(content, { path, limit: Math.max(remaining, 0), more: false })
+    remaining -= content.length
     return { type: "nested_memory", path, content: shown }
   })
 }
 
 const titleOf = (path: string) => `Instructions in ${path}`
 
-const textsFrom = (files: readonly InstructionFile[]) =>
+const textsByTitle = (files: readonly InstructionFile[]) =>
   Object.fromEntries(files.map(({ path, content }) => [titleOf(path), content]))
 
-/** Whether the context preamble has this text for a file: the whole of it, or its beginning where the preamble was cut. */
-function isIn(preamble: string, path: string, content: string): boolean {
+/** Whether the context preamble contains this text of a file, either completely or cut. */
+function isInPreamble(preamble: string, path: string, content: string): boolean {
   const title = `# ${titleOf(path)}\n`
   const at = preamble.indexOf(title)
   if (at < 0) return false

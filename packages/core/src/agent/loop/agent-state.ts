@@ -1,22 +1,22 @@
-/** What changes while an agent works and is not a message: mode and rules, directory, todos. Tools see it as their context. */
-import type { PermissionMode, RuleList } from "../../base/vocabulary.ts"
+/** State of an agent that is not a message: mode and rules, directory, todos. Tools access it through their context. */
+import type { PermissionMode, RuleList } from "../../base/enums.ts"
 import { engineOf } from "../../conversation/conversation.ts"
 import type { EditorState } from "../../conversation/editor.ts"
 import type { WhenOpen } from "../../conversation/open.ts"
 import type { Todo } from "../../messages/attachments.ts"
 import type { Confinement } from "../../tools/command.ts"
 import type { ReadState, SharedToolContext } from "../../tools/tool.ts"
-import type { Ground } from "../ground.ts"
+import type { AgentEnvironment } from "../agent-environment.ts"
 import type { SingleAgentOptions } from "../options.ts"
-import { narrowed } from "../permissions/permission-policy.ts"
+import { narrowPolicy } from "../permissions/permission-policy.ts"
 import type { PermissionPolicy } from "../permissions/permissions.ts"
 import { Refusals } from "./refusals.ts"
 
-export interface AgentStateParts extends Pick<SingleAgentOptions, "promptUser" | "approvePlan"> {
-  readonly ground: Pick<Ground, "cwd" | "root" | "clock" | "env" | "settings" | "memory">
+export interface AgentStateDependencies extends Pick<SingleAgentOptions, "promptUser" | "approvePlan"> {
+  readonly ground: Pick<AgentEnvironment, "cwd" | "root" | "clock" | "env" | "settings" | "memory">
   readonly policy: PermissionPolicy
   readonly reads: ReadState
-  /** The policy of the agent that this one works for. This one is never wider. */
+  /** Policy of the lead. This agent's policy is never wider. */
   readonly within?: (() => PermissionPolicy) | undefined
   readonly whenOpen: WhenOpen
 }
@@ -31,13 +31,13 @@ export class AgentState {
   todos: readonly Todo[] = []
   readonly refusals: Refusals
   readonly toolContext: SharedToolContext
-  /** What the person's editor shows. */
+  /** What the user's editor shows. */
   editor: EditorState | undefined
-  readonly #parts: AgentStateParts
+  readonly #parts: AgentStateDependencies
   #policy: PermissionPolicy
   readonly #added: AddedRule[] = []
 
-  constructor(parts: AgentStateParts) {
+  constructor(parts: AgentStateDependencies) {
     const { ground, policy, reads, whenOpen, approvePlan, promptUser } = parts
     const { clock, env, cwd } = ground
     this.refusals = new Refusals(() => whenOpen.conversation.flags.figures["max-denials"])
@@ -48,8 +48,8 @@ export class AgentState {
       clock,
       env,
       reads,
-      putsAside: () => this.#putsAside(),
-      keepFile: (bytes) => engineOf(whenOpen.conversation).files.keep(bytes),
+      offloadsResults: () => this.#putsAside(),
+      snapshotFile: (bytes) => engineOf(whenOpen.conversation).files.keep(bytes),
       confinement: () => this.confinement(),
       directory: {
         get: () => this.directory,
@@ -78,10 +78,10 @@ export class AgentState {
 
   get policy(): PermissionPolicy {
     const { within } = this.#parts
-    return within ? narrowed(this.#policy, within()) : this.#policy
+    return within ? narrowPolicy(this.#policy, within()) : this.#policy
   }
 
-  /** How commands are confined. */
+  /** Confinement of commands. */
   confinement(): Confinement {
     const { settings, root, memory } = this.#parts.ground
     return {
@@ -90,21 +90,21 @@ export class AgentState {
     }
   }
 
-  /** Whether large results are put aside. */
+  /** Whether large results are offloaded. */
   #putsAside(): boolean {
     const { layers, conversation } = this.#parts.whenOpen
     return layers.some(({ name }) => name === "tool-results") && conversation.flags.on["tool-result-storage"]
   }
 
-  /** The mode changes at once. Resolves when it is in the journal. */
+  /** Changes the mode at once. Resolves when the change is in the journal. */
   setMode(mode: PermissionMode): Promise<void> {
     this.#policy = { ...this.#policy, mode }
     const recorded = engineOf(this.#parts.whenOpen.conversation).setMode(mode)
-    recorded.catch(() => undefined) // a caller that does not wait gets the same error with the next entry
+    recorded.catch(() => undefined) // a caller that does not await it gets the same error with the next entry
     return recorded
   }
 
-  /** A file or directory that needs no permission to read. */
+  /** Allows reading a file or directory without permission. */
   letRead(path: string): void {
     this.#policy = { ...this.#policy, readable: [...(this.#policy.readable ?? []), path] }
   }
@@ -113,13 +113,13 @@ export class AgentState {
     this.addRule("allow", rule)
   }
 
-  /** For the rest of the conversation. */
+  /** Adds a rule for the rest of the conversation. */
   addRule(list: RuleList, rule: string): void {
     this.#policy = { ...this.#policy, [list]: [...this.#policy[list], rule] }
     this.#added.push({ list, rule })
   }
 
-  /** Takes one such rule back for the rest of the conversation. Where two sources have it, the other one's stays. */
+  /** Removes a rule for the rest of the conversation. If two sources have it, the other one remains. */
   removeRule(list: RuleList, rule: string): void {
     const rules = this.#policy[list]
     const at = rules.lastIndexOf(rule)

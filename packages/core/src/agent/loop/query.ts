@@ -1,8 +1,8 @@
 /**
- * The query loop: prepare, send, record, run the tools, add their results, and again, until the model gives a final answer or something
- * ends it. It is an async generator of events. However it ends, the conversation can continue.
+ * The query loop: prepare, send, record, run tools, add results, and repeat until the model gives a final answer or something ends the
+ * loop. It is an async generator of events. However it ends, the conversation can continue.
  */
-import { messageOf } from "../../base/errors.ts"
+import { errorMessage } from "../../base/errors.ts"
 import type { Conversation } from "../../conversation/conversation.ts"
 import { checkedCopy } from "../../conversation/incoming.ts"
 import type { Attachment } from "../../messages/attachments.ts"
@@ -11,42 +11,42 @@ import type { ModelResponse } from "../../model/model.ts"
 import { type CostBudget, CostLimitError } from "../../model/spending/budget.ts"
 import { findModel } from "../../tokens/models.ts"
 import type { HookCall } from "../hooks/hooks.ts"
-import { type Asking, ask } from "./ask-model.ts"
-import type { Companions } from "./companions.ts"
+import type { AgentLinks } from "./agent-links.ts"
+import { type AskModelOptions, ask } from "./ask-model.ts"
 import { mentionedFiles } from "./mentioned-files.ts"
-import { aboutOf, type QueryEnd, type QueryEvent } from "./query-events.ts"
-import { QueryProgress, type Stuck } from "./query-progress.ts"
+import { type NoProgressReason, ProgressGuard } from "./progress-guard.ts"
+import { attachmentSubject, type QueryEnd, type QueryEvent } from "./query-events.ts"
 import { runTools, type ToolRun } from "./run-tools.ts"
 import { withSideEvents } from "./side-events.ts"
 
-export interface QueryOptions extends Asking {
+export interface QueryOptions extends AskModelOptions {
   /** Tools, permissions, hooks. */
   readonly tools: Omit<ToolRun, "signal" | "conversation">
-  /** Requests to the model in this query. */
+  /** Maximum number of requests to the model in this query. */
   readonly maxTurns?: number
-  /** What everyone who works on the conversation may spend. */
+  /** Cost budget of the conversation with its sub-agents. */
   readonly budget: CostBudget
-  /** Attaches the files that the prompt names as `@path`, or that this text names. */
+  /** Attaches files that the prompt, or this text, mentions as `@path`. */
   readonly mentions?: boolean | string
-  /** The part of the prompt that the person typed. Default: all of it, or the text in `mentions`. */
+  /** The part of the prompt that the user typed. Default: the text in `mentions`, else the complete prompt. */
   readonly written?: string
-  /** Why a hook does not let this session work. The query then ends at once. */
+  /** Reason why a hook stopped the session. The query then ends at once. */
   readonly stopped?: string
-  /** Agents that work for this one, or beside it. */
-  readonly companions?: Companions
-  /** It works for another agent: the hooks are those of sub-agents. */
+  /** Links to other agents: sub-agents and other members of its team. */
+  readonly companions?: AgentLinks
+  /** Whether it is a sub-agent, so that hooks for sub-agents run. */
   readonly isSubAgent?: boolean
-  /** No one is there to answer. The query waits for agents that still work. */
+  /** Whether no user is present. The query then waits for sub-agents that are still working. */
   readonly isAutonomous?: boolean
-  /** Messages typed meanwhile: waits for the hooks that look at them, and takes what those said. */
-  readonly typed?: { settled(): Promise<void>; take(): Relevant }
-  /** What the round has made relevant: instruction files near the files it touched, and those that changed. */
-  readonly attachmentsFor: (touched: readonly string[]) => Promise<Relevant>
+  /** User input during the query: waits for its hooks and takes what they produced. */
+  readonly typed?: { settled(): Promise<void>; take(): RelevantAttachments }
+  /** Attachments that a round made relevant: new or changed instruction files near touched files. */
+  readonly attachmentsFor: (touched: readonly string[]) => Promise<RelevantAttachments>
 }
 
-export interface Relevant {
+export interface RelevantAttachments {
   readonly attachments: readonly Attachment[]
-  /** Sentences for the person about what was left out. */
+  /** Sentences for the user about what was omitted. */
   readonly problems: readonly string[]
 }
 
@@ -58,15 +58,18 @@ const unknownPrice = (model: string, limit: number) =>
 
 export async function* query(prompt: Content | undefined, given: QueryOptions): AsyncGenerator<QueryEvent, QueryEnd> {
   const turns = { count: 0 }
-  const left = new AbortController() // a `break` in the reader's loop ends tools under way, like an abort
-  const options = { ...given, signal: given.signal ? AbortSignal.any([given.signal, left.signal]) : left.signal }
+  const readerLeft = new AbortController() // a `break` in the reader's loop ends running tools, like an abort
+  const options = {
+    ...given,
+    signal: given.signal ? AbortSignal.any([given.signal, readerLeft.signal]) : readerLeft.signal,
+  }
   const { conversation, companions, costLimit = Number.POSITIVE_INFINITY } = options
-  const onLeft = () => left.abort()
-  if (!options.isSubAgent) options.budget.limit = costLimit // also for background work after the query
+  const onLeft = () => readerLeft.abort()
+  if (!options.isSubAgent) options.budget.limit = costLimit // applies to background work after the query too
   const unfollow = companions?.follow({ signal: given.signal ?? new AbortController().signal, costLimit })
   let end: QueryEnd
   try {
-    end = yield* withSideEvents(guarded(run(prompt, options, turns), options), { conversation, onLeft })
+    end = yield* withSideEvents(convertErrors(run(prompt, options, turns), options), { conversation, onLeft })
   } finally {
     unfollow?.()
   }
@@ -83,8 +86,8 @@ export async function* query(prompt: Content | undefined, given: QueryOptions): 
   return end
 }
 
-/** An error ends the query with a sentence. An abort is not an error. */
-async function* guarded(
+/** Converts errors into a query end. An abort is not an error. */
+async function* convertErrors(
   work: AsyncGenerator<QueryEvent, QueryEnd>,
   { signal }: QueryOptions,
 ): AsyncGenerator<QueryEvent, QueryEnd> {
@@ -96,11 +99,11 @@ async function* guarded(
       const { limit, spent, next } = error
       return { reason: "cost-limit", limit, spent, next }
     }
-    return { reason: "error", message: messageOf(error), error }
+    return { reason: "error", message: errorMessage(error), error }
   }
 }
 
-/** The first message, then rounds: a request, and what its answer asks for. */
+/** Adds the first message, then runs rounds: a request, and the tool calls of its response. */
 async function* run(
   prompt: Content | undefined,
   options: QueryOptions,
@@ -110,16 +113,18 @@ async function* run(
   const blocked = prompt === undefined ? undefined : yield* submit(prompt, options)
   if (blocked) return blocked
   yield* priceNotice(options)
-  const progress = new QueryProgress()
+  const progress = new ProgressGuard()
   for (;;) {
     const over = limitReached(options, turns.count)
     if (over) return over
-    yield* arrive(options)
+    yield* addInbound(options)
     if (options.typed) yield* attachAll(options.typed.take(), options.conversation)
     const response = yield* ask(options, ++turns.count)
     if (response === "aborted") return { reason: "aborted" }
     const calls = (response.content as readonly Block[]).filter(isToolUse)
-    const end = yield* calls.length > 0 ? work(calls, options, progress) : answered(response, options, progress)
+    const end = yield* calls.length > 0
+      ? work(calls, options, progress)
+      : handleFinalResponse(response, options, progress)
     if (end) return end
   }
 }
@@ -130,7 +135,7 @@ function* priceNotice({ conversation, model, costLimit }: QueryOptions): Generat
     yield { type: "notice", message: unknownPrice(facts.id, costLimit) }
 }
 
-/** Why no further request is sent. */
+/** The limit that prevents a further request. */
 function limitReached({ signal, maxTurns, budget }: QueryOptions, turns: number): QueryEnd | undefined {
   if (signal?.aborted) return { reason: "aborted" }
   if (maxTurns !== undefined && turns >= maxTurns) return { reason: "max-turns", limit: maxTurns }
@@ -138,17 +143,18 @@ function limitReached({ signal, maxTurns, budget }: QueryOptions, turns: number)
   return isReached ? { reason: "cost-limit", limit, spent } : undefined
 }
 
-const stuck = (why: Stuck): QueryEnd | undefined => (why === undefined ? undefined : { reason: "no-progress", why })
+const endWithoutProgress = (why: NoProgressReason): QueryEnd | undefined =>
+  why === undefined ? undefined : { reason: "no-progress", why }
 
-/** A response without calls. It ends the query, unless it is not complete or something came that must be answered. */
-async function* answered(
+/** Handles a response without calls. It ends the query unless it is incomplete or there is more to answer. */
+async function* handleFinalResponse(
   response: ModelResponse,
   options: QueryOptions,
-  progress: QueryProgress,
+  progress: ProgressGuard,
 ): AsyncGenerator<QueryEvent, QueryEnd | undefined> {
   const { content, stop_reason: reason } = response
   if (reason === "refusal") return { reason: "refusal" }
-  if (reason === "pause_turn") return stuck(progress.paused(response))
+  if (reason === "pause_turn") return endWithoutProgress(progress.paused(response))
   if (reason === "max_tokens" && progress.continues()) {
     yield { type: "notice", message: "The answer was cut at the output limit. The model is asked to continue." }
     return undefined
@@ -157,15 +163,17 @@ async function* answered(
   if (yield* moreToAnswer(options)) return undefined
   yield* notices(options)
   if (options.signal?.aborted) return { reason: "aborted" }
-  const goesOn = yield* stop(content as readonly Block[], options, progress.hasHookAsked)
-  return goesOn ? stuck(progress.hookAsked()) : { reason: "answer", text: textOf(content as readonly Block[]) }
+  const continues = yield* stop(content as readonly Block[], options, progress.hasHookAsked)
+  return continues
+    ? endWithoutProgress(progress.hookAsked())
+    : { reason: "answer", text: textOf(content as readonly Block[]) }
 }
 
-/** Whether the next request has something new: messages typed meanwhile, what other agents sent. With no one there, agents are waited for. */
+/** Whether there is more to answer: queued messages or messages of other agents. Without a user, waits for sub-agents. */
 async function* moreToAnswer(options: QueryOptions): AsyncGenerator<QueryEvent, boolean> {
   const { conversation: chat, companions, typed, isAutonomous, signal = new AbortController().signal } = options
   await typed?.settled()
-  if (chat.views.context.queued.length > 0 || (yield* arrive(options))) return true
+  if (chat.views.context.queued.length > 0 || (yield* addInbound(options))) return true
   return isAutonomous === true && companions !== undefined && companions.arrivals.whenAny(signal)
 }
 
@@ -195,11 +203,11 @@ async function* submit(prompt: Content, options: QueryOptions): AsyncGenerator<Q
   return undefined
 }
 
-/** Runs the calls, adds their results, then attaches what the round has made relevant. */
+/** Runs the calls, adds their results, and attaches what the round made relevant. */
 async function* work(
   calls: readonly ToolUse[],
   options: QueryOptions,
-  progress: QueryProgress,
+  progress: ProgressGuard,
 ): AsyncGenerator<QueryEvent, QueryEnd | undefined> {
   const { conversation: chat } = options
   const run = toolRun(options)
@@ -209,7 +217,7 @@ async function* work(
   await chat.add({ role: "user", content: [...(results as Block[]), ...said], ...onDisk })
   yield* attach(attachments, chat)
   if (!run.signal.aborted) yield* attachRelevant(touched, options)
-  return why === undefined ? stuck(progress.worked(calls, results)) : { reason: "stopped-by-hook", why }
+  return why === undefined ? endWithoutProgress(progress.worked(calls, results)) : { reason: "stopped-by-hook", why }
 }
 
 const toolRun = ({ conversation, tools, signal = new AbortController().signal }: QueryOptions): ToolRun => ({
@@ -227,35 +235,38 @@ async function* attachRelevant(touched: readonly string[], options: QueryOptions
   yield* attachAll(await options.attachmentsFor(touched), options.conversation)
 }
 
-async function* attachAll({ attachments, problems }: Relevant, chat: Conversation): AsyncGenerator<QueryEvent, void> {
+async function* attachAll(
+  { attachments, problems }: RelevantAttachments,
+  chat: Conversation,
+): AsyncGenerator<QueryEvent, void> {
   for (const message of problems) yield { type: "notice", message }
   yield* attach(attachments, chat)
 }
 
-/** Adds what other agents sent. Returns whether there was anything. */
-async function* arrive({ conversation: chat, companions }: QueryOptions): AsyncGenerator<QueryEvent, boolean> {
+/** Adds messages of other agents. Returns whether there were any. */
+async function* addInbound({ conversation: chat, companions }: QueryOptions): AsyncGenerator<QueryEvent, boolean> {
   const arrivals = (await companions?.arrivals.take()) ?? []
   yield* notices({ companions })
   for (const { attachment, journaled } of arrivals) {
     await chat.attach(attachment)
     journaled?.()
-    yield { type: "attached", kind: attachment.type, about: aboutOf(attachment) }
+    yield { type: "attached", kind: attachment.type, about: attachmentSubject(attachment) }
   }
   return arrivals.length > 0
 }
 
-function* notices({ companions }: { readonly companions?: Companions | undefined }): Generator<QueryEvent, void> {
+function* notices({ companions }: { readonly companions?: AgentLinks | undefined }): Generator<QueryEvent, void> {
   for (const message of companions?.arrivals.notices?.() ?? []) yield { type: "notice", message }
 }
 
 async function* attach(attachments: readonly Attachment[], chat: Conversation): AsyncGenerator<QueryEvent, void> {
   for (const attachment of attachments) {
     await chat.attach(attachment)
-    yield { type: "attached", kind: attachment.type, about: aboutOf(attachment) }
+    yield { type: "attached", kind: attachment.type, about: attachmentSubject(attachment) }
   }
 }
 
-/** A hook may ask for more work in place of an end. Its input says if it already did. */
+/** Runs the stop hooks, which may request more work instead. Their input states whether one already did. */
 async function* stop(
   content: readonly Block[],
   options: QueryOptions,

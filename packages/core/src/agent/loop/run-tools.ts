@@ -1,11 +1,11 @@
 /**
- * Runs the tool calls of one response in the agent's loop: with permissions, hooks, events and telemetry. Calls that change nothing run
- * side by side, others in order. Every call gets exactly one result.
+ * Runs the tool calls of one response in the agent loop, with permissions, hooks, events and telemetry. Read-only calls run in parallel,
+ * others in order. Every call gets exactly one result.
  */
 
 import { resolve } from "node:path"
 import type { Telemetry } from "../../base/telemetry.ts"
-import { Queue } from "../../base/work.ts"
+import { SerialQueue } from "../../base/work.ts"
 import type { Attachment } from "../../messages/attachments.ts"
 import { type ToolResult, type ToolUse, textOf } from "../../messages/blocks.ts"
 import type { CallChanges } from "../../messages/messages.ts"
@@ -13,14 +13,14 @@ import { forgetCalls } from "../../tools/files/read-state.ts"
 import { type CallOutcome, type CallRequest, type PreparedCall, prepareCalls, runCall } from "../../tools/run-calls.ts"
 import type { SharedToolContext, Tool, ToolOutput } from "../../tools/tool.ts"
 import {
+  applyRules,
   asAttachment,
-  type Candidate,
+  type CallCandidate,
+  cloneIfPossible,
   contextsOf,
-  copyOf,
-  type Gate,
-  throughHooks,
-  throughRules,
-} from "../permissions/admit-call.ts"
+  type PermissionGate,
+  runPreToolHooks,
+} from "../permissions/authorize-call.ts"
 import { judge } from "../permissions/permissions.ts"
 import { NO_OUTPUT } from "../tools/shell/bash.ts"
 import type { QueryEvent } from "./query-events.ts"
@@ -54,7 +54,7 @@ class Channel<T> {
   }
 }
 
-export interface ToolRun extends Omit<Gate, "notice"> {
+export interface ToolRun extends Omit<PermissionGate, "notice"> {
   readonly tools: readonly Tool[]
   readonly context: SharedToolContext
   readonly telemetry: Telemetry
@@ -64,37 +64,37 @@ export interface ToolRun extends Omit<Gate, "notice"> {
 }
 
 export interface ToolRunOutcome {
-  /** In the order of the calls. */
+  /** Results in the order of the calls. */
   readonly results: readonly ToolResult[]
   readonly attachments: readonly Attachment[]
   readonly touched: readonly string[]
-  /** What changed on disk around each call, where that was looked at. */
+  /** File changes on disk during each call, if they were tracked. */
   readonly filesChanged: readonly CallChanges[]
-  /** What the person said when they refused a call. It is kept as their own message. */
+  /** Remarks of the user when refusing calls. They are recorded as the user's message. */
   readonly remarks: readonly string[]
-  /** Why a hook ends the query. */
+  /** Reason why a hook ends the query. */
   readonly stop: string | undefined
 }
 
-/** The person interrupted instead of answering. */
+/** Reason if the user interrupted instead of answering. */
 const NEVER_RAN = "you interrupted before it ran"
 const INTERRUPTED = "Interrupted by the user before it finished."
 
-/** Yields what happens; returns what goes into the conversation. */
+/** Yields events, and returns the results for the conversation. */
 export async function* runTools(calls: readonly ToolUse[], given: ToolRun): AsyncGenerator<QueryEvent, ToolRunOutcome> {
   const outcomes: CallOutcome[] = []
   const remarks: string[] = []
   let stop: string | undefined
-  const run = recordingRemarks(given, remarks)
+  const run = recordRemarks(given, remarks)
   for (const group of await prepareCalls(calls, run.tools)) {
     const events = new Channel<QueryEvent>()
-    const round: Round = {
+    const round: ToolRound = {
       emit: (event) => events.push(event),
       stopped: () => stop,
       stop: (why) => {
         stop ??= why
       },
-      alone: new Queue(),
+      alone: new SerialQueue(),
     }
     const work = Promise.all(group.map((prepared) => runWithEvents(prepared, run, round))).finally(() => events.end())
     yield* events
@@ -110,17 +110,17 @@ export async function* runTools(calls: readonly ToolUse[], given: ToolRun): Asyn
   }
 }
 
-/** What the calls of one group share. */
-interface Round {
+/** State shared by the calls of one group. */
+interface ToolRound {
   readonly emit: (event: QueryEvent) => void
-  /** Why a hook ends the query. Calls that have not started then do not run. */
+  /** Reason why a hook ends the query. Calls that have not started do not run. */
   readonly stopped: () => string | undefined
   readonly stop: (why: string) => void
-  /** For a call that ran beside others because it changed nothing, until a hook gave it an input that does. */
-  readonly alone: Queue
+  /** Serializes calls that were started in parallel as read-only until a hook gave them an input that changes something. */
+  readonly alone: SerialQueue
 }
 
-function recordingRemarks(run: ToolRun, remarks: string[]): ToolRun {
+function recordRemarks(run: ToolRun, remarks: string[]): ToolRun {
   const ask = run.askPermission
   if (!ask) return run
   return {
@@ -135,10 +135,10 @@ function recordingRemarks(run: ToolRun, remarks: string[]): ToolRun {
   }
 }
 
-async function runWithEvents(prepared: PreparedCall, run: ToolRun, round: Round): Promise<CallOutcome> {
+async function runWithEvents(prepared: PreparedCall, run: ToolRun, round: ToolRound): Promise<CallOutcome> {
   const { id, name } = prepared.call
   const { emit } = round
-  const gate: Gate = { ...run, notice: (message) => emit({ type: "notice", message }) }
+  const gate: PermissionGate = { ...run, notice: (message) => emit({ type: "notice", message }) }
   let started: number | undefined
   let waiting: CallRequest | undefined
   const outcome = await runCall(prepared, {
@@ -152,12 +152,12 @@ async function runWithEvents(prepared: PreparedCall, run: ToolRun, round: Round)
     signal: run.signal,
     interrupted: INTERRUPTED,
     progress: (text) => emit({ type: "tool-progress", id, text }),
-    admit: async (given) => {
-      const candidate = await hooked(given, gate, round)
+    authorize: async (given) => {
+      const candidate = await runCallHooks(given, gate, round)
       const { input, question } = candidate.request
       emit({ type: "tool-start", id, name, input, summary: question.summary })
       waiting = candidate.request
-      const { request, notes, refused, rules, stop, unasked } = await throughRules(candidate, gate)
+      const { request, notes, refused, rules, stop, unapproved } = await applyRules(candidate, gate)
       waiting = undefined
       if (stop !== undefined) round.stop(stop)
       if (refused !== undefined) {
@@ -170,10 +170,10 @@ async function runWithEvents(prepared: PreparedCall, run: ToolRun, round: Round)
       return {
         state: "admitted",
         input: request.input,
-        ...(unasked ? { unasked } : {}),
+        ...(unapproved ? { unapproved } : {}),
         perform: async (execute) => {
           const timed = () => {
-            started = run.now() // the time a person took to decide is not the tool's
+            started = run.now() // excludes the time the user took to decide
             return run.telemetry.tool(
               { conversation: run.conversation, name, callId: id, input: () => request.input },
               execute,
@@ -186,30 +186,39 @@ async function runWithEvents(prepared: PreparedCall, run: ToolRun, round: Round)
     },
   })
   if (waiting && run.signal.aborted) emit({ type: "tool-denied", id, name, question: waiting.question, why: NEVER_RAN })
-  const ms = started === undefined ? 0 : run.now() - started // a call that never ran took no time
+  const ms = started === undefined ? 0 : run.now() - started // a call that never ran has no duration
   emit({ type: "tool-result", id, name, result: outcome.result, ms })
   return outcome
 }
 
-/** Once a hook has ended the query, the calls that are left get a refusal each. */
-async function hooked(request: CallRequest, gate: Gate, round: Round): Promise<Candidate> {
+/** Runs the hooks before a call. After a hook has ended the query, remaining calls are refused. */
+async function runCallHooks(request: CallRequest, gate: PermissionGate, round: ToolRound): Promise<CallCandidate> {
   const stop = round.stopped()
-  if (stop === undefined) return throughHooks(request, gate)
+  if (stop === undefined) return runPreToolHooks(request, gate)
   const before = { permission: undefined, reason: undefined }
   return { request, notes: [], before, refused: `a hook stopped the work: ${stop}` }
 }
 
-interface Performed {
+interface PerformedCall {
   readonly request: CallRequest
   readonly output: ToolOutput
   readonly notes: readonly Attachment[]
 }
 
-/** The output after the hooks: one may replace the content, each may add something for the model. */
-async function afterHooks({ request, output, notes }: Performed, gate: Gate, round: Round): Promise<ToolOutput> {
+/** Runs PostToolUse hooks, which may replace the content and add context for the model. */
+async function afterHooks(
+  { request, output, notes }: PerformedCall,
+  gate: PermissionGate,
+  round: ToolRound,
+): Promise<ToolOutput> {
   const { call, tool, input, context } = request
   const response = typeof output.content === "string" ? output.content : output.content.map((block) => block.type)
-  const about = { tool_name: tool.name, tool_input: copyOf(input), tool_use_id: call.id, tool_response: response }
+  const about = {
+    tool_name: tool.name,
+    tool_input: cloneIfPossible(input),
+    tool_use_id: call.id,
+    tool_response: response,
+  }
   const claudeCode = {
     tool_response: claudeToolResponse({ tool: tool.name, input, output, directory: context.directory.get() }),
   }
@@ -225,22 +234,22 @@ async function afterHooks({ request, output, notes }: Performed, gate: Gate, rou
   }
 }
 
-/** The `tool_response` that scripts written for Claude Code expect after a call: an object whose fields depend on the tool. */
-interface Responded {
+/** Input for the `tool_response` that scripts written for Claude Code expect after a call: an object whose fields depend on the tool. */
+interface ToolResponseInput {
   readonly tool: string
   readonly input: unknown
   readonly output: ToolOutput
-  /** Relative paths start here. */
+  /** Directory from which relative paths are resolved. */
   readonly directory: string
 }
 
 type Fields = Readonly<Record<string, unknown>>
 
-type Response = (input: Fields, output: ToolOutput) => Fields
+type ResponseBuilder = (input: Fields, output: ToolOutput) => Fields
 
-/** By name: a tool may be called like a method of every object. */
-const RESPONSES: ReadonlyMap<string, Response> = new Map<string, Response>([
-  // the shell has one stream for both, and it is in the order in which it was printed
+/** Builders by tool name. A map, because a tool may be named like a method of every object. */
+const RESPONSES: ReadonlyMap<string, ResponseBuilder> = new Map<string, ResponseBuilder>([
+  // the shell has one stream for both, in the order of output
   ["Bash", (_, output) => ({ stdout: textIn(output), stderr: "", interrupted: false, isImage: false })],
   ["Read", ({ file_path: filePath }, output) => ({ type: "text", file: { filePath, content: textIn(output) } })],
   ["Write", ({ file_path: filePath, content }, output) => ({ filePath, content, success: output.isError !== true })],
@@ -256,8 +265,8 @@ const RESPONSES: ReadonlyMap<string, Response> = new Map<string, Response>([
   ],
 ])
 
-/** For other tools the content, as text or as blocks. */
-export function claudeToolResponse({ tool, input, output, directory }: Responded): Fields {
+/** Builds the response. For other tools it contains the content as text or blocks. */
+export function claudeToolResponse({ tool, input, output, directory }: ToolResponseInput): Fields {
   const given = (typeof input === "object" && input !== null ? input : {}) as Fields
   const { file_path: path } = given
   const fields = typeof path === "string" ? { ...given, file_path: resolve(directory, path) } : given

@@ -1,11 +1,13 @@
-/** Merges what a conversation reports while a query waits for it into the query's own events: layers, compaction progress and results. */
+/**
+ * Merges events of the conversation into the events of a query that waits for it: layers, compaction progress and results. `onLeft` is
+ * called if the reader leaves before the last event, so that running work can stop.
+ */
 import type { Conversation } from "../../conversation/conversation.ts"
 import { type Entry, isBoundaryEntry } from "../../journal/entries.ts"
 import { isText } from "../../messages/blocks.ts"
 import { contentOf } from "../../messages/messages.ts"
-import { aboutOf, type QueryEvent } from "./query-events.ts"
+import { attachmentSubject, type QueryEvent } from "./query-events.ts"
 
-/** `onLeft` is called if the reader leaves before the last event, so that work under way can stop. */
 export async function* withSideEvents<End>(
   events: AsyncGenerator<QueryEvent, End>,
   { conversation: chat, onLeft }: { readonly conversation: Conversation; readonly onLeft?: () => void },
@@ -40,23 +42,23 @@ export async function* withSideEvents<End>(
   }
 }
 
-function listen(chat: Conversation, tell: (event: QueryEvent) => void): readonly (() => void)[] {
+function listen(chat: Conversation, emit: (event: QueryEvent) => void): readonly (() => void)[] {
   const afterBoundary = compactionEntries()
   return [
-    chat.on("notice", ({ message }) => tell({ type: "notice", message })),
-    chat.on("layerFailed", ({ layer, reason }) => tell({ type: "notice", message: `${layer}: ${reason}` })),
+    chat.on("notice", ({ message }) => emit({ type: "notice", message })),
+    chat.on("layerFailed", ({ layer, reason }) => emit({ type: "notice", message: `${layer}: ${reason}` })),
     chat.on("layerActed", ({ message }) => {
-      if (message !== undefined) tell({ type: "notice", message, quiet: true })
+      if (message !== undefined) emit({ type: "notice", message, quiet: true })
     }),
-    chat.on("compaction", (progress) => tell({ type: "compaction", progress })),
+    chat.on("compaction", (progress) => emit({ type: "compaction", progress })),
     chat.on("entry", ({ entry }) => {
       const event = afterBoundary(entry)
-      if (event) tell(event)
+      if (event) emit(event)
     }),
   ]
 }
 
-/** From a boundary to the `compacted` decision, every entry is part of what the compaction left. */
+/** Converts entries to events. All entries between a boundary and the `compacted` decision belong to the compaction. */
 function compactionEntries(): (entry: Entry) => QueryEvent | undefined {
   let isOpen = false
   return (entry) => {
@@ -74,7 +76,7 @@ function compactionEntries(): (entry: Entry) => QueryEvent | undefined {
       return { type: "summary", uuid: entry.uuid, text: text.join("\n") }
     }
     if (entry.type === "attachment")
-      return { type: "attached", kind: entry.attachment.type, about: aboutOf(entry.attachment) }
+      return { type: "attached", kind: entry.attachment.type, about: attachmentSubject(entry.attachment) }
     if (entry.type === "strata" && entry.subtype === "compacted") {
       isOpen = false
       const { tokensBefore, tokensAfter, route, planned, audit } = entry

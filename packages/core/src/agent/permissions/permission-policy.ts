@@ -1,7 +1,7 @@
-/** What a judgement is made of: the mode, the rules, the places, and the files that always ask. */
+/** The permission policy: mode, rules, directories, and files that always need approval. */
 import { homedir } from "node:os"
 import { join, relative, sep } from "node:path"
-import type { PermissionMode } from "../../base/vocabulary.ts"
+import type { PermissionMode } from "../../base/enums.ts"
 import { PROJECTS } from "../../journal/file/layout.ts"
 import { INDEX_FILE, isTopicFile } from "../../memory/file-names.ts"
 import type { PermissionQuestion } from "../../tools/tool.ts"
@@ -11,58 +11,60 @@ import { parseRule, type Rule } from "./rules.ts"
 
 export interface PermissionPolicy {
   readonly mode: PermissionMode
-  /** Rules: `Tool`, `Tool(pattern)`. A pattern names paths, or commands: a whole command or its start (`npm test:*`). */
+  /** Rules: `Tool`, `Tool(pattern)`. A pattern matches paths, or commands: a complete command or its prefix (`npm test:*`). */
   readonly allow: readonly string[]
   readonly ask: readonly string[]
   readonly deny: readonly string[]
-  /** The project's directory. Reading in it needs no permission. */
+  /** The project's directory, which can be read without permission. */
   readonly project: string
-  /** Other directories that need no permission to read: this project's large results that were put aside, the person's own skills. */
+  /** Further directories that can be read without permission: offloaded results of this project, the user's skills. */
   readonly readable?: readonly string[]
-  /** Directories that no tool may write to: journals, locks, memories. */
-  readonly kept: readonly string[]
-  /** The memory of this project, inside what is kept: file tools may write memories there, as far as this says. */
+  /** Directories of Strata that no tool may write to: journals, locks, memories. */
+  readonly protectedDirectories: readonly string[]
+  /** The memory of this project, inside a protected directory, and whether file tools may write memories there. */
   readonly memory?: { readonly directory: string; readonly writes: "allow" | "ask" | "deny" }
-  /** What `~` means in rules. Default: your home directory. */
+  /** Directory for `~` in rules. Default: the home directory. */
   readonly home?: string
-  /** The project's directory is in a copy of a repository. Rules that deny or ask count for both. */
+  /** Set if the project is in a copy of a repository. Rules that deny or ask apply to both copies. */
   readonly copy?: ProjectCopy
 }
 
 const FROM_NARROW_TO_WIDE: readonly PermissionMode[] = ["plan", "ask", "accept-edits", "bypass"]
 
-/** The policy of an agent that works for another one: the other's rules, and the narrower of the two modes. */
-export function narrowed(own: PermissionPolicy, lead: PermissionPolicy): PermissionPolicy {
+/** The policy of a sub-agent: its lead's rules, and the narrower of the two modes. */
+export function narrowPolicy(own: PermissionPolicy, lead: PermissionPolicy): PermissionPolicy {
   const width = Math.min(...[own, lead].map(({ mode }) => FROM_NARROW_TO_WIDE.indexOf(mode)))
   const { allow, ask, deny } = lead
   return { ...own, mode: FROM_NARROW_TO_WIDE[width]!, allow, ask, deny }
 }
 
-export interface Request {
+export interface JudgementRequest {
   readonly tool: string
   readonly isReadOnly: boolean
-  /** What the tool itself says. Rules that deny, ask or allow come first. */
+  /** The tool's own requirement. Rules take precedence. */
   readonly needsApproval?: boolean | undefined
   readonly question: PermissionQuestion
 }
 
 export type Judgement =
-  /** `unasked`: no person, rule or mode said yes. It may run because it changes nothing, or because its tool asks for no approval. */
-  | { readonly verdict: "allow"; readonly why: string; readonly unasked?: true }
-  /** `onlyPerson`: a hook cannot say yes in place of the person. */
+  /**
+   * `unapproved`: no user, rule or mode approved the call. It may run because it changes nothing, or because its tool needs no approval.
+   */
+  | { readonly verdict: "allow"; readonly why: string; readonly unapproved?: true }
+  /** `onlyUser`: a hook cannot approve it for the user. */
   | { readonly verdict: "ask"; readonly why: string; readonly onlyUser?: true }
   | { readonly verdict: "deny"; readonly why: string }
 
 export const PLANNING = "plan mode is on: read and plan, change nothing"
 export const allow = (why: string): Judgement => ({ verdict: "allow", why })
-export const allowUnasked = (why: string): Judgement => ({ ...allow(why), verdict: "allow", unasked: true })
+export const allowUnapproved = (why: string): Judgement => ({ ...allow(why), verdict: "allow", unapproved: true })
 export const ask = (why: string) => ({ verdict: "ask", why }) as const
 export const deny = (why: string): Judgement => ({ verdict: "deny", why })
 
-export const isKept = (path: string, { kept }: PermissionPolicy): boolean =>
-  kept.some((directory) => isInside(path, directory))
+export const isProtected = (path: string, { protectedDirectories }: PermissionPolicy): boolean =>
+  protectedDirectories.some((directory) => isInside(path, directory))
 
-/** Whether all of these are memories of this project, or its index. Its history and its archive are not. */
+/** Whether all paths are memories of this project or its index. Its history and archive are not. */
 export function areMemories(paths: readonly string[], { memory }: PermissionPolicy): boolean {
   if (!memory) return false
   return (
@@ -75,23 +77,28 @@ export function areMemories(paths: readonly string[], { memory }: PermissionPoli
 }
 
 /**
- * Reading there needs no permission. Tokens, and what other conversations and owners keep, are asked for even if the project is the home
- * directory.
+ * Whether a path can be read without permission. Tokens and data of other conversations and owners need permission, even if the project is
+ * the home directory.
  */
-export function isReadable(path: string, { project, readable = [], memory, kept }: PermissionPolicy): boolean {
-  const isAmong = (folder: string) => kept.some((directory) => isInside(path, join(directory, folder)))
+export function isReadable(
+  path: string,
+  { project, readable = [], memory, protectedDirectories }: PermissionPolicy,
+): boolean {
+  const isAmong = (folder: string) => protectedDirectories.some((directory) => isInside(path, join(directory, folder)))
   if (isAmong(SIGN_INS)) return false
   const own = [...readable, ...(memory ? [memory.directory] : [])]
   return [...own, ...(isAmong(PROJECTS) ? [] : [project])].some((place) => isInside(path, place))
 }
 
-/** Whether tokens, and what others keep, are below a path, so that a search there would come to them. */
-export const isAroundOthers = (path: string, { kept }: PermissionPolicy): boolean =>
-  kept.some((directory) => [SIGN_INS, PROJECTS].some((folder) => isInside(join(directory, folder), path)))
+/** Whether a path contains tokens or data of other owners, so that a search would reach them. */
+export const isAroundOthers = (path: string, { protectedDirectories }: PermissionPolicy): boolean =>
+  protectedDirectories.some((directory) =>
+    [SIGN_INS, PROJECTS].some((folder) => isInside(join(directory, folder), path)),
+  )
 
 /**
- * The first file that decides which programs run, and that no rule names. A rule for a directory around it does not: who allows edits in
- * the project has not thought of `.git/hooks`.
+ * The first file that decides which programs run and that no rule names. A rule for a parent directory is not enough: a user who allows
+ * edits in the project does not think of `.git/hooks`.
  */
 export function setupAmong(paths: readonly string[], policy: PermissionPolicy): string | undefined {
   const { project } = policy
@@ -113,27 +120,27 @@ function namesSetup(rule: Rule, { path, part, policy }: SetupFile): boolean {
   if (rule.tool !== "Edit" && rule.tool !== "Write") return false
   if (rule.pattern === undefined) return true
   return (
-    rule.pattern.toLowerCase().includes(part) && pathFits(rule.pattern, path, { ...placeOf(policy), strict: false })
+    rule.pattern.toLowerCase().includes(part) && pathFits(rule.pattern, path, { ...pathRoots(policy), strict: false })
   )
 }
 
-export const placeOf = ({ project, home = homedir(), copy }: PermissionPolicy) => ({ project, home, copy })
+export const pathRoots = ({ project, home = homedir(), copy }: PermissionPolicy) => ({ project, home, copy })
 
 export function isInside(path: string, directory: string): boolean {
   return path === directory || path.startsWith(directory.endsWith(sep) ? directory : directory + sep)
 }
 
 /**
- * Files that other programs take orders from. An unasked edit of one would run a command later: `git status` runs what `.git/config` names,
- * a shell its start file, an agent the hooks in `.strata`, npm what `.npmrc` sets as its shell.
+ * Directories with files that make other programs run commands. An unapproved edit would run a command later: `git status` runs commands
+ * from `.git/config`, a shell its startup file, an agent the hooks in `.strata`, npm the shell set in `.npmrc`.
  */
-const listed = (text: string): ReadonlySet<string> => new Set(text.split(/\s+/))
+const wordSet = (text: string): ReadonlySet<string> => new Set(text.split(/\s+/))
 
-const DIRECTORIES = listed(
+const DIRECTORIES = wordSet(
   ".git .strata .claude .vscode .idea .fleet .zed .cursor .husky .devcontainer .cargo .mvn .ssh .gnupg .direnv",
 )
-/** A file named `HEAD` can make any directory a repository. */
-const FILES = listed(
+/** Files that make other programs run commands. A file named `HEAD` can turn any directory into a repository. */
+const FILES = wordSet(
   `head .gitconfig .gitmodules .mcp.json .claude.json .envrc .ripgreprc .npmrc .yarnrc .yarnrc.yml .pnpmfile.cjs .pnpmfile.mjs .bazelrc .mise.toml
   .tool-versions rust-toolchain rust-toolchain.toml
   lefthook.yml .lefthook.yml .pre-commit-config.yaml .bashrc .bash_profile .bash_login .bash_logout .bash_aliases .profile
@@ -141,7 +148,7 @@ const FILES = listed(
   .emacs .dir-locals.el .gdbinit .lldbinit .pythonrc sitecustomize.py usercustomize.py config.fish .netrc .curlrc .wgetrc`,
 )
 
-/** The part of a path that makes it such a file. Upper and lower case are one, as on the file systems of macOS and Windows. */
+/** The part of a path that identifies such a file. Ignores case, like the file systems of macOS and Windows. */
 function setupPart(path: string): string | undefined {
   const names = path.toLowerCase().split(sep)
   return names.find((name) => DIRECTORIES.has(name)) ?? (FILES.has(names.at(-1)!) ? names.at(-1) : undefined)

@@ -1,4 +1,4 @@
-/** An agent in a project whose settings run and widen: real files, real hooks. */
+/** An agent in a project whose settings run programs and widen permissions: real files, real hooks. */
 import { existsSync, mkdirSync, realpathSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { describe, expect, onTestFinished, test } from "vitest"
@@ -6,7 +6,7 @@ import { scratchDirectory } from "../../../test/tool-context.ts"
 import { openConversation } from "../../conversation/open.ts"
 import { memoryStore } from "../../journal/in-memory/store.ts"
 import type { Model } from "../../model/model.ts"
-import type { ProjectPart } from "../../settings/project-parts.ts"
+import type { TrustItem } from "../../settings/trust-items.ts"
 import { findModel } from "../../tokens/models.ts"
 import type { Agent } from "../agent.ts"
 import { openAgent } from "../open-agent.ts"
@@ -78,8 +78,8 @@ describe("PERM-3 an agent in a project that no one trusted", () => {
 
   test("a function is asked with the parts; its yes is kept until the contents change", async () => {
     const project = hostileProject()
-    const asked: (readonly ProjectPart[])[] = []
-    const trustProject = (parts: readonly ProjectPart[]) => asked.push(parts) > 0
+    const asked: (readonly TrustItem[])[] = []
+    const trustProject = (parts: readonly TrustItem[]) => asked.push(parts) > 0
     const agent = await project.open({ trustProject })
     expect(project.hasRun()).toBe(true)
     expect([agent.mode, agent.problems]).toEqual(["bypass", []])
@@ -129,7 +129,7 @@ test("PERM-3 a conversation of one's own loop leaves out the same, and says what
   await using chat = await openConversation(options)
   expect(chat.settings.values).toMatchObject({ exportContent: false, flush: "never", hooks: {} })
   expect(chat.settings.values.compactInstructions).toBeUndefined()
-  expect(chat.settings.leftOut).toHaveLength(5)
+  expect(chat.settings.untrusted).toHaveLength(5)
   const notices: string[] = []
   chat.on("notice", ({ message }) => notices.push(message))
   await chat.add("Hello")

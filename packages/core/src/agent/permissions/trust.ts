@@ -1,14 +1,14 @@
-/** Decides, when an agent opens, whether what the project's settings would run or widen counts. */
+/** Decides at opening whether to apply project settings that run programs or widen permissions. */
 import type { Clock } from "../../base/clock.ts"
-import { reasonOf } from "../../base/errors.ts"
-import { escaped } from "../../base/text.ts"
+import { errorReason } from "../../base/errors.ts"
+import { escapeInvisible } from "../../base/text.ts"
 import {
   type EffectiveSettings,
   readSettings,
-  type SettingsReading,
+  type SettingsSnapshot,
   type SettingsSources,
 } from "../../settings/settings.ts"
-import { grantTrust, leftOutSentences, trustOf } from "../../settings/trust.ts"
+import { describeUntrusted, grantTrust, readTrustState } from "../../settings/trust.ts"
 import type { SingleAgentOptions } from "../options.ts"
 
 export interface TrustOptions {
@@ -18,41 +18,41 @@ export interface TrustOptions {
 
 export interface TrustedSettings {
   readonly settings: EffectiveSettings
-  /** What does not count, and why: a sentence each. */
+  /** Sentences about settings that are not applied, with the reason. */
   readonly problems: readonly string[]
 }
 
 export async function loadTrusted(sources: SettingsSources, options: TrustOptions): Promise<TrustedSettings> {
   const reading = await readSettings(sources)
-  if (reading.parts.length === 0) return { settings: reading.settings({ trusted: true }), problems: [] }
+  if (reading.items.length === 0) return { settings: reading.settings({ trusted: true }), problems: [] }
   const { trusted, problems } = await decide(reading, { home: sources.home, ...options })
   if (trusted) return { settings: reading.settings({ trusted: true }), problems }
-  const hint = `To use what was left out, look at it with "strata trust ${escaped(reading.directory)}", or open the agent with trustProject.`
+  const hint = `To use what was left out, look at it with "strata trust ${escapeInvisible(reading.directory)}", or open the agent with trustProject.`
   return {
     settings: reading.settings({ trusted: false }),
-    problems: [...problems, ...leftOutSentences(reading.parts), hint],
+    problems: [...problems, ...describeUntrusted(reading.items), hint],
   }
 }
 
-interface Decision {
+interface TrustDecision {
   readonly trusted: boolean
   readonly problems: readonly string[]
 }
 
 async function decide(
-  reading: SettingsReading,
+  reading: SettingsSnapshot,
   { home, trustProject, clock }: TrustOptions & Pick<SettingsSources, "home">,
-): Promise<Decision> {
+): Promise<TrustDecision> {
   if (typeof trustProject === "boolean") return { trusted: trustProject, problems: [] }
-  const trust = await trustOf(home, reading)
+  const trust = await readTrustState(home, reading)
   if (trust.state !== "untrusted") return { trusted: true, problems: [] }
   const problems = trust.problem === undefined ? [] : [trust.problem]
-  if (!trustProject || (await trustProject(reading.parts)) !== true) return { trusted: false, problems }
+  if (!trustProject || (await trustProject(reading.items)) !== true) return { trusted: false, problems }
   try {
     await grantTrust(home, reading, clock)
     return { trusted: true, problems: [] }
   } catch (error) {
-    const kept = `The project is trusted for now, but this could not be kept in ${home} (${reasonOf(error)}).`
+    const kept = `The project is trusted for now, but this could not be kept in ${home} (${errorReason(error)}).`
     return { trusted: true, problems: [kept] }
   }
 }

@@ -1,9 +1,9 @@
-/** The tools to work on a project. Their order is fixed, because it is part of the cached prefix. */
+/** Tools to work on a project. Their order is fixed, because it is part of the cached prefix. */
 import { join } from "node:path"
 import { projectName } from "../../base/clock.ts"
-import { messageOf } from "../../base/errors.ts"
+import { errorMessage } from "../../base/errors.ts"
 import { repositoryRoot } from "../../base/git.ts"
-import { escaped } from "../../base/text.ts"
+import { escapeInvisible } from "../../base/text.ts"
 import { projectDirectory } from "../../journal/file/layout.ts"
 import { projectSkillFolders } from "../../settings/skill-files.ts"
 import { edit } from "../../tools/files/edit.ts"
@@ -27,7 +27,7 @@ import { webSearchTool } from "./web/web-search.ts"
 
 export const fileTools: readonly Tool[] = [read, write, edit, glob, grep]
 
-/** Bash, BashOutput and KillShell for one conversation. `close` ends every command that still runs. */
+/** Opens Bash, BashOutput and KillShell for one conversation. `close` ends all running commands. */
 export function openShellTools(options: ShellOptions = {}): OpenToolset {
   const session = new ShellSession(options)
   return {
@@ -39,7 +39,7 @@ export function openShellTools(options: ShellOptions = {}): OpenToolset {
 
 export const webTools = (options: WebFetchOptions = {}): readonly Tool[] => [webFetchTool(options)]
 
-/** Tools about the conversation itself. Without skills there is no Skill tool. */
+/** Tools about the conversation itself. The Skill tool is included only if there are skills. */
 export function sessionTools({ skills = [] }: { readonly skills?: readonly Skill[] } = {}): readonly Tool[] {
   return [todoWrite, ...(skills.length > 0 ? [skillTool(skills)] : []), enterPlanMode, exitPlanMode, askUser]
 }
@@ -48,7 +48,10 @@ export function sessionTools({ skills = [] }: { readonly skills?: readonly Skill
 export interface CodingToolsOptions {
   readonly shell?: ShellOptions
   readonly web?: WebFetchOptions
-  /** Directories with skills. Of two with the same name, the first counts. Default: your own in `~/.strata/skills` and `~/.claude/skills`, then those folders of the project. */
+  /**
+   * Directories with skills. If two skills have the same name, the first one is used. Default: `~/.strata/skills` and `~/.claude/skills`,
+   * then the same directories of the project.
+   */
   readonly skillDirectories?: readonly string[]
 }
 
@@ -59,13 +62,13 @@ export async function openCodingTools(
   const { skills, problems } = await loadSkills(skillDirectories ?? defaultSkillDirectories(context))
   const missing = await ripgrepProgram().then(
     () => [],
-    (error) => [`${messageOf(error)}. The agent has no Grep until then.`],
+    (error) => [`${errorMessage(error)}. The agent has no Grep until then.`],
   )
   const files = missing.length > 0 ? fileTools.filter((tool) => tool !== grep) : fileTools
   const open = (): OpenToolset => {
     const shell = openShellTools({
       outputDirectory: outputDirectory(context),
-      notItsWork: [context.root],
+      ignoredDirectories: [context.root],
       ...shellOptions,
     })
     const { sampling } = context
@@ -73,7 +76,10 @@ export async function openCodingTools(
     return {
       tools: [...files, notebookEdit, ...shell.tools, ...webTools(web), ...search, ...sessionTools({ skills })],
       introductions: skills.length === 0 ? [] : [skillListing(skills)],
-      problems: [...missing, ...problems.map(({ path, why }) => escaped(`The skill ${path} cannot be used: ${why}`))],
+      problems: [
+        ...missing,
+        ...problems.map(({ path, why }) => escapeInvisible(`The skill ${path} cannot be used: ${why}`)),
+      ],
       readable: skills.flatMap(({ directory, isOwn }) => (isOwn ? [directory] : [])),
       shells: () => shell.shells?.() ?? [],
       fork: async () => open(),
@@ -83,7 +89,7 @@ export async function openCodingTools(
   return open()
 }
 
-/** Yours come first: a project must not replace a skill that you rely on. */
+/** Default skill directories. The user's come first, so that a project cannot replace a skill that the user relies on. */
 export function defaultSkillDirectories(context: ToolsetContext): readonly SkillDirectory[] {
   const { root, cwd, env = process.env } = context
   const home = env.HOME
@@ -95,7 +101,7 @@ export function defaultSkillDirectories(context: ToolsetContext): readonly Skill
   return [...own.map((path) => ({ path, links })), ...ofProject.map((path) => ({ path, within, links, trusted }))]
 }
 
-/** Next to the results that layer 1 puts aside, which the agent may read without asking. */
+/** Directory for shell output, next to offloaded results, which the agent can read without permission. */
 function outputDirectory({ root, cwd, results }: ToolsetContext): string {
   return join(results ?? join(projectDirectory(root, projectName(cwd)), "tool-results"), "shell")
 }

@@ -11,10 +11,10 @@ export interface FoundSecret {
 }
 
 const RULES: readonly SecretRule[] = [...KNOWN_FORMS, ...NAMED_SECRETS]
-const WORDS_AFTER = 40 // characters that a rule may look at after the value
+const CHARACTERS_AFTER = 40 // characters that a rule may look at after the value
 
 /** Differs where other rules are in use: a text that was clean before may not be now. */
-export function secretRulesMark(): string {
+export function secretRulesHash(): string {
   const rules = RULES.map(
     ({ kind, pattern, begins, needs, isSecret }) => `${kind} ${pattern} ${begins} ${needs} ${isSecret}`,
   )
@@ -27,12 +27,12 @@ export const findSecrets = (text: string): readonly FoundSecret[] => findIn(text
 /** `depth`: how often the text was decoded. */
 function findIn(text: string, depth: number): readonly FoundSecret[] {
   const { visible, positions } = withoutInvisible(withoutMasks(text))
-  const placesOf = placesIn(visible)
+  const placesOf = matchPositions(visible)
   const found: FoundSecret[] = []
   for (const rule of [...RULES, ...encodedSecrets(findIn, depth)]) {
     const first = rule.begins ?? rule.needs
     if (first && placesOf(first).length === 0) continue
-    for (const match of matchesOf(rule, visible, placesOf)) found.push(...secretIn(rule, visible, match))
+    for (const match of findMatches(rule, visible, placesOf)) found.push(...secretInMatch(rule, visible, match))
   }
   const kept: FoundSecret[] = []
   for (const secret of found.sort((a, b) => a.at - b.at || b.length - a.length)) {
@@ -50,12 +50,12 @@ function findIn(text: string, depth: number): readonly FoundSecret[] {
 }
 
 /** The text with each secret replaced by a note that says what kind it was. */
-export const maskSecrets = (text: string): string => replaced(text, ({ kind }) => `[secret removed: ${kind}]`)
+export const maskSecrets = (text: string): string => replaceSecrets(text, ({ kind }) => `[secret removed: ${kind}]`)
 
 /** The text with a blank in place of each secret. */
-export const dropSecrets = (text: string): string => replaced(text, () => " ")
+export const dropSecrets = (text: string): string => replaceSecrets(text, () => " ")
 
-function replaced(text: string, instead: (secret: FoundSecret) => string): string {
+function replaceSecrets(text: string, instead: (secret: FoundSecret) => string): string {
   let at = 0
   let result = ""
   for (const secret of findSecrets(text)) {
@@ -65,10 +65,10 @@ function replaced(text: string, instead: (secret: FoundSecret) => string): strin
   return result + text.slice(at)
 }
 
-type PlacesOf = (pattern: RegExp) => readonly number[]
+type FindPositions = (pattern: RegExp) => readonly number[]
 
 /** Where a pattern matches in a text. The answers are kept: many rules ask for the same. */
-function placesIn(text: string): PlacesOf {
+function matchPositions(text: string): FindPositions {
   const known = new Map<RegExp, number[]>()
   return (pattern) => {
     const before = known.get(pattern)
@@ -84,7 +84,11 @@ function placesIn(text: string): PlacesOf {
   }
 }
 
-function* matchesOf({ pattern, begins }: SecretRule, text: string, placesOf: PlacesOf): Generator<RegExpExecArray> {
+function* findMatches(
+  { pattern, begins }: SecretRule,
+  text: string,
+  placesOf: FindPositions,
+): Generator<RegExpExecArray> {
   let end = 0
   for (const place of begins ? placesOf(begins) : [0]) {
     if (place < end) continue
@@ -96,14 +100,14 @@ function* matchesOf({ pattern, begins }: SecretRule, text: string, placesOf: Pla
   }
 }
 
-function secretIn({ kind, isSecret }: SecretRule, text: string, match: RegExpExecArray): readonly FoundSecret[] {
+function secretInMatch({ kind, isSecret }: SecretRule, text: string, match: RegExpExecArray): readonly FoundSecret[] {
   const group = ["quoted", "fancy", "bare", "secret"].find((name) => match.groups?.[name] !== undefined)
   const [start, end] = group === undefined ? match.indices![0]! : match.indices!.groups![group]!
   const isQuoted = group === "quoted" || group === "fancy"
   const given = text.slice(start, end)
   const value = group === "bare" ? given.replace(/[.!?)\]}>*_:]+$/, "") : given
   if (value === "" || given.startsWith("[[")) return []
-  const after = text.slice(start + value.length, end + WORDS_AFTER)
+  const after = text.slice(start + value.length, end + CHARACTERS_AFTER)
   if (isSecret && !isSecret({ value, isQuoted, after })) return []
   return [{ at: start, length: value.length, kind }]
 }
@@ -135,7 +139,7 @@ const MAX_LAYERS = 2
 /** The shortest token that is recognised by its form has 20 characters: 27 in base64, 40 in hexadecimal digits. */
 const BASE64 = /(?<![A-Za-z0-9+/_-])[A-Za-z0-9+/_-]{24,}(?:\r?\n[ \t]*[A-Za-z0-9+/_-]{4,})*={0,2}/
 const HEX = /(?<![A-Za-z0-9])(?:0x)?(?:[0-9A-Fa-f]{2}){20,}(?![A-Za-z0-9])/
-const MAX = 200_000 // characters of one run: no secret is longer, and images are
+const MAX_RUN = 200_000 // characters of one run: no secret is longer, and images are
 const MIN_PRINTABLE = 16 // characters in a row that a text in the decoded bytes has at least
 
 const encodedSecrets = (find: FindSecrets, depth: number): readonly SecretRule[] =>
@@ -157,7 +161,7 @@ const encodedSecrets = (find: FindSecrets, depth: number): readonly SecretRule[]
 
 /** A run may begin with up to three characters that belong to the text before it. */
 function fromBase64(run: string): readonly string[] {
-  const joined = run.slice(0, MAX).replace(/\s+/g, "")
+  const joined = run.slice(0, MAX_RUN).replace(/\s+/g, "")
   return [0, 1, 2, 3].flatMap((start) => textsIn(Buffer.from(joined.slice(start), "base64")))
 }
 

@@ -17,13 +17,16 @@ const LENGTHS: Readonly<Record<number, string>> = {
 const MIN_DIGITS = 10 // of all countries; a sentence in small letters has fewer
 
 /** In groups of four, or without spaces. */
-const written = ([length, countries]: readonly [string, string]): string => {
+const ibanPattern = ([length, countries]: readonly [string, string]): string => {
   const rest = Number(length) - 4
   const end = rest % 4 === 0 ? "" : `[ -]?[A-Z0-9]{${rest % 4}}`
   return `(?:${countries})\\d{2}(?:[ -]?[A-Z0-9]{4}){${Math.floor(rest / 4)}}${end}`
 }
 
-export const IBAN = new RegExp(`(?<![A-Z0-9])(?:${Object.entries(LENGTHS).map(written).join("|")})(?![A-Z0-9])`, "dgi")
+export const IBAN = new RegExp(
+  `(?<![A-Z0-9])(?:${Object.entries(LENGTHS).map(ibanPattern).join("|")})(?![A-Z0-9])`,
+  "dgi",
+)
 export const LIKE_IBAN = /(?<![A-Z0-9])[A-Z]{2}\d{2}[ -]?[A-Z0-9]{4}/gi
 
 export function isIban(text: string): boolean {

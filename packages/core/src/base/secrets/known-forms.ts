@@ -6,12 +6,12 @@ import { isCardNumber, isCredentialPair, looksRandom } from "./secret-values.ts"
 const hasDigit = ({ value }: FoundValue) => /\d/.test(value)
 
 /** A format that its issuer made recognisable: how it starts, and what follows. */
-interface Issued extends Pick<SecretRule, "kind" | "isSecret"> {
+interface IssuedFormat extends Pick<SecretRule, "kind" | "isSecret"> {
   readonly start: RegExp
   readonly rest: RegExp
 }
 
-const ISSUED: readonly Issued[] = [
+const ISSUED_FORMATS: readonly IssuedFormat[] = [
   {
     kind: "private key",
     start: /-----BEGIN /,
@@ -58,10 +58,10 @@ const ISSUED: readonly Issued[] = [
   { kind: "JSON web token", start: /\beyJ/, rest: /[\w-]{8,}\.[\w-]{8,}(?:\.[\w-]*)?/ },
 ]
 
-const ISSUED_STARTS = new RegExp(ISSUED.map(({ start }) => start.source).join("|"), "g")
+const ISSUED_STARTS = new RegExp(ISSUED_FORMATS.map(({ start }) => start.source).join("|"), "g")
 
 /** Forms in which programs carry credentials. */
-const CARRIED: readonly SecretRule[] = [
+const CREDENTIAL_FORMS: readonly SecretRule[] = [
   { kind: "Telegram token", pattern: /\b\d{8,10}:[A-Za-z0-9_-]{35}\b/dg, needs: /\d:[A-Za-z0-9_-]{35}/g },
   {
     kind: "password in an address",
@@ -125,10 +125,10 @@ const CARRIED: readonly SecretRule[] = [
 ]
 
 export const KNOWN_FORMS: readonly SecretRule[] = [
-  ...ISSUED.map(({ start, rest, ...rule }) => ({
+  ...ISSUED_FORMATS.map(({ start, rest, ...rule }) => ({
     ...rule,
     pattern: new RegExp(`(?:${start.source})(?:${rest.source})`, "dgy"),
     begins: ISSUED_STARTS,
   })),
-  ...CARRIED,
+  ...CREDENTIAL_FORMS,
 ]

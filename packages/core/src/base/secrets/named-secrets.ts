@@ -25,15 +25,15 @@ const BECAME =
 const STRONG_BEGINS = new RegExp(`${STRONG}|pass|pw`, "giu")
 const WEAK_BEGINS = new RegExp(`${WEAK}|key|schlüssel`, "giu")
 
-const named = (names: string, rest: string) => new RegExp(`(?:${names})${rest}${VALUE}`, "dgiu")
+const namedPattern = (names: string, rest: string) => new RegExp(`(?:${names})${rest}${VALUE}`, "dgiu")
 const strong = (names: string, rest: string) => ({
   kind: "password",
-  pattern: new RegExp(named(names, rest), "dgiuy"),
+  pattern: new RegExp(namedPattern(names, rest), "dgiuy"),
   begins: STRONG_BEGINS,
 })
 const weak = (names: string, rest: string) => ({
   kind: "key or token",
-  pattern: new RegExp(named(names, rest), "dgiuy"),
+  pattern: new RegExp(namedPattern(names, rest), "dgiuy"),
   begins: WEAK_BEGINS,
 })
 
@@ -76,13 +76,13 @@ export const NAMED_SECRETS: readonly SecretRule[] = [
   // --password …, | password | … |, password hunter2
   {
     kind: "password",
-    pattern: named(`--?(?:${STRONG}|pass)`, "[\\s=]{1,3}"),
+    pattern: namedPattern(`--?(?:${STRONG}|pass)`, "[\\s=]{1,3}"),
     needs: STRONG_BEGINS,
     isSecret: isPassword,
   },
   {
     kind: "key or token",
-    pattern: named(`--?[\\w-]{0,20}(?:${WEAK})`, "[\\s=]{1,3}"),
+    pattern: namedPattern(`--?[\\w-]{0,20}(?:${WEAK})`, "[\\s=]{1,3}"),
     needs: WEAK_BEGINS,
     isSecret: random,
   },

@@ -11,9 +11,9 @@ import { scratchDirectory } from "../../../test/tool-context.ts"
 import { manualClock, systemClock } from "../../base/clock.ts"
 import {
   acquireConsolidationLock,
+  type ConsolidationLockOptions,
   GUARD_FILE,
   LOCK_FILE,
-  type LockPlace,
   machineProcesses,
   readConsolidationLock,
 } from "./consolidate-lock.ts"
@@ -29,7 +29,7 @@ const fileIn = (directory: string) => join(directory, LOCK_FILE)
 const contentOf = (directory: string) => readFileSync(fileIn(directory), "utf8")
 const timeOf = (directory: string) => statSync(fileIn(directory)).mtime
 
-async function acquired(place: LockPlace) {
+async function acquired(place: ConsolidationLockOptions) {
   const attempt = await acquireConsolidationLock(place)
   if (attempt.state === "held") throw new Error(`held by ${attempt.by.pid}`)
   return attempt.lock
@@ -137,7 +137,7 @@ describe("L6-2 the lock of a consolidation", () => {
     expect(await readConsolidationLock({ directory, clock: systemClock })).toMatchObject({ heldBy: owner.pid })
     expect(await acquireConsolidationLock({ directory, clock: systemClock })).toMatchObject({
       state: "held",
-      by: { ...owner, path: guard, verdict: "unknown" },
+      by: { ...owner, path: guard, status: "unknown" },
     })
   })
 

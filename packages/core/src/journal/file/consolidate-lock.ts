@@ -24,7 +24,7 @@ const CLOCK_SLACK_MS = 2_000 // the kernel reports the boot time in whole second
 const FUTURE_SLACK_MS = 60_000 // clocks of machines that share a disk differ a little
 const MAX_TEXT = 64 // bytes; a pid has at most 10 digits
 
-export interface LockPlace {
+export interface ConsolidationLockOptions {
   readonly directory: string
   readonly clock: Clock
   /** Default: those of this machine. */
@@ -36,14 +36,14 @@ export interface LockPlace {
 type LockStep = "guarded" | "drafted" | "written" | "acquired" | "released"
 
 /** The permit to consolidate the memory of a directory. One has it at a time. */
-export const consolidatePermit = (place: LockPlace): Permit => ({
+export const consolidatePermit = (options: ConsolidationLockOptions): Permit => ({
   async state() {
-    const { last, heldBy } = await readConsolidationLock(place)
+    const { last, heldBy } = await readConsolidationLock(options)
     return { taken: heldBy === undefined ? 0 : 1, ...(last ? { last } : {}) }
   },
   async take({ max }) {
     if (max < 1) return { state: "full", taken: (await this.state()).taken }
-    const attempt = await acquireConsolidationLock(place)
+    const attempt = await acquireConsolidationLock(options)
     return attempt.state === "held" ? { state: "full", taken: 1, by: attempt.by } : { ...attempt, permit: attempt.lock }
   },
 })
@@ -59,35 +59,35 @@ type ConsolidationAttempt =
   | { readonly state: "acquired"; readonly lock: TakenPermit }
   | { readonly state: "held"; readonly by: NamedHolder }
 
-export async function readConsolidationLock(place: LockPlace): Promise<ConsolidationState> {
-  const { last, pid, writtenMs } = await readFileOf(place)
+export async function readConsolidationLock(options: ConsolidationLockOptions): Promise<ConsolidationState> {
+  const { last, pid, writtenMs } = await readLockFile(options)
   const times = last ? { last } : {}
-  const guard = await holderOf(join(place.directory, GUARD_FILE))
-  if (guard) return guard.verdict === "dead" ? times : { ...times, heldBy: guard.pid }
+  const guard = await holderOf(join(options.directory, GUARD_FILE))
+  if (guard) return guard.status === "dead" ? times : { ...times, heldBy: guard.pid }
   if (pid === undefined) return times
-  return (await isHolder({ ...place, pid, writtenMs })) ? { ...times, heldBy: pid } : times
+  return (await isHolder({ ...options, pid, writtenMs })) ? { ...times, heldBy: pid } : times
 }
 
-export async function acquireConsolidationLock(place: LockPlace): Promise<ConsolidationAttempt> {
-  const { directory, clock, atStep = () => {} } = place
+export async function acquireConsolidationLock(options: ConsolidationLockOptions): Promise<ConsolidationAttempt> {
+  const { directory, clock, atStep = () => {} } = options
   await mkdir(directory, { recursive: true, mode: DIRECTORY_MODE })
   const attempt = await acquireLock(join(directory, GUARD_FILE), clock.now().toISOString())
   if (attempt.state === "held") return attempt
   let acquired: TakenPermit | undefined
   try {
     atStep("guarded")
-    const { last, pid, writtenMs } = await readFileOf(place)
-    if (attempt.takenOverFrom === undefined && pid !== undefined && (await isHolder({ ...place, pid, writtenMs })))
+    const { last, pid, writtenMs } = await readLockFile(options)
+    if (attempt.takenOverFrom === undefined && pid !== undefined && (await isHolder({ ...options, pid, writtenMs })))
       return { state: "held", by: { pid, host: "this machine", since: new Date(writtenMs).toISOString() } }
-    acquired = await written(place, { guard: attempt.lock, last })
+    acquired = await writeLockFile(options, { guard: attempt.lock, last })
     return { state: "acquired", lock: acquired }
   } finally {
     if (!acquired) await attempt.lock.release()
   }
 }
 
-async function written(
-  { directory, atStep = () => {} }: LockPlace,
+async function writeLockFile(
+  { directory, atStep = () => {} }: ConsolidationLockOptions,
   { guard, last }: { guard: FileLock; last: Date | undefined },
 ): Promise<TakenPermit> {
   const path = join(directory, LOCK_FILE)
@@ -136,7 +136,7 @@ async function replaceLock(change: {
 }
 
 /** A time in the future is a clock that was wrong once, so it counts as none. */
-async function readFileOf({ directory, clock }: LockPlace) {
+async function readLockFile({ directory, clock }: ConsolidationLockOptions) {
   const path = join(directory, LOCK_FILE)
   const facts = await stat(path).catch(() => undefined)
   if (!facts?.isFile()) return { writtenMs: 0 }
@@ -152,21 +152,26 @@ async function namedPid(path: string, size: number): Promise<number | undefined>
 }
 
 /** A live process holds the lock. After an hour it must also be the one that wrote its pid. */
-async function isHolder({ pid, writtenMs, clock, processes = machineProcesses }: LockPlace & Claim): Promise<boolean> {
+async function isHolder({
+  pid,
+  writtenMs,
+  clock,
+  processes = machineProcesses,
+}: ConsolidationLockOptions & PidClaim): Promise<boolean> {
   if (pid === process.pid) return false // this process would have the guard
   const isRecent = clock.now().getTime() - writtenMs < MAX_HOLD_MS
   return isRecent ? processes.isAlive(pid) : isWriterAlive({ pid, writtenMs }, processes)
 }
 
 /** A pid in a file. */
-interface Claim {
+interface PidClaim {
   readonly pid: number
   /** When it was written, by the machine's clock. */
   readonly writtenMs: number
 }
 
 /** A process that began after the pid was written only has the same pid, and is not this program. */
-async function isWriterAlive({ pid, writtenMs }: Claim, processes = machineProcesses): Promise<boolean> {
+async function isWriterAlive({ pid, writtenMs }: PidClaim, processes = machineProcesses): Promise<boolean> {
   if (!(await processes.isAlive(pid))) return false
   const began = await processes.startedAt(pid)
   return began === undefined || began.getTime() <= writtenMs + CLOCK_SLACK_MS

@@ -128,9 +128,9 @@ test("JRN-3 a damaged line in the middle is set aside, reported and skipped; the
 
   const reopened = await openJournal(root)
   expect(await textsOf(reopened)).toEqual(["one", "three"])
-  expect(reopened.opening).toMatchObject({ index: "rebuilt", tornBytes: 0, setAside: paths.setAside })
+  expect(reopened.opening).toMatchObject({ index: "rebuilt", tornBytes: 0, quarantineFile: paths.quarantine })
   expect(reopened.opening.damagedLines).toHaveLength(1)
-  const aside = JSON.parse(await readFile(paths.setAside, "utf8")) as { base64: string }
+  const aside = JSON.parse(await readFile(paths.quarantine, "utf8")) as { base64: string }
   expect(Buffer.from(aside.base64, "base64").toString()).toContain("Two")
   expect(await reopened.find(entries[1]!.uuid)).toBeUndefined()
   expect(await reopened.find(entries[2]!.uuid)).toMatchObject({ message: { content: "three" } })

@@ -95,7 +95,11 @@ describe("JRN-9 a damaged message", () => {
       const { offset, bytes: length } = place!
       expect(place).toMatchObject({ line: 17, why: "the checksum does not match", isLost: true })
       expect(bytes.toString("utf8", offset, offset + length)).toMatch(/^\{"uuid".*"sum":"[0-9a-f]{8}"\}$/)
-      expect(again.openResult).toMatchObject({ damagedCount: 1, bridged: 1, setAside: pathOf(location, ".damaged") })
+      expect(again.openResult).toMatchObject({
+        damagedCount: 1,
+        bridged: 1,
+        quarantineFile: pathOf(location, ".damaged"),
+      })
       const next = await again.add("after 1")
       await again.close()
       const third = await open([], "third")
@@ -272,18 +276,18 @@ describe("JRN-9 a journal that is damaged as a whole", () => {
 
   test(`${LINES} damaged lines are set aside once, and the report is bounded`, async () => {
     await written(2)
-    const { journal: path, setAside } = pathsIn(root)
+    const { journal: path, quarantine } = pathsIn(root)
     await appendFile(path, "this is no entry\n".repeat(LINES))
     const journal = await openJournal(root)
     expect(journal.opening.damagedLines).toHaveLength(100)
     expect(journal.opening.damagedCount).toBe(LINES)
     expect(await textsOf(journal)).toEqual(["text 0", "text 1"])
     await journal.close()
-    const { size } = await stat(setAside)
+    const { size } = await stat(quarantine)
     const again = await openJournal(root)
     expect((await again.tail()).entries).toHaveLength(2)
     await again.close()
-    expect((await stat(setAside)).size).toBe(size)
+    expect((await stat(quarantine)).size).toBe(size)
   })
 
   test("written twice, each line is read once and the others are counted, with and without the index", async () => {
@@ -316,7 +320,7 @@ describe("JRN-9 a journal that is damaged as a whole", () => {
 
   test("zeros at the end, as a power cut leaves them, are described and cut off", async () => {
     await written(2)
-    const { journal: path, setAside } = pathsIn(root)
+    const { journal: path, quarantine } = pathsIn(root)
     const { size } = await stat(path)
     await truncate(path, size + 20_000_000)
     const journal = await openJournal(root)
@@ -324,18 +328,18 @@ describe("JRN-9 a journal that is damaged as a whole", () => {
     await journal.append([userEntry("after")])
     expect(await textsOf(journal)).toEqual(["text 0", "text 1", "after"])
     await journal.close()
-    expect((await stat(setAside)).size).toBeLessThan(1_000)
+    expect((await stat(quarantine)).size).toBeLessThan(1_000)
   })
 
   test(`a line of ${LONG / 1_000_000} MB without an end is set aside whole`, async () => {
     await written(2)
-    const { journal: path, setAside } = pathsIn(root)
+    const { journal: path, quarantine } = pathsIn(root)
     await appendFile(path, Buffer.alloc(LONG, "x"))
     const journal = await openJournal(root)
     expect(journal.opening.tornBytes).toBe(LONG)
     expect(await textsOf(journal)).toEqual(["text 0", "text 1"])
     await journal.close()
-    expect((await stat(setAside)).size).toBeGreaterThan(1.33 * LONG)
+    expect((await stat(quarantine)).size).toBeGreaterThan(1.33 * LONG)
   })
 
   test("two writers that ignored the lock: every line of both is read", async () => {

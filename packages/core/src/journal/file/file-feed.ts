@@ -7,9 +7,9 @@ import { open } from "node:fs/promises"
 import { sep } from "node:path"
 import { isSafeId } from "../../base/clock.ts"
 import type { AppendedLines, FeedLine, FeedPoll, JournalFeed, JournalSize } from "../store.ts"
+import { onAppended } from "./guarded-writes.ts"
 import { scanLines } from "./scan.ts"
 import { FolderWatch } from "./watch.ts"
-import { onAppended } from "./writing.ts"
 
 const EXTENSION = ".jsonl"
 const LOCK_EXTENSION = ".lock"
@@ -20,11 +20,11 @@ const MAX_LOCKED = 32
 /** More that were written since are no longer a few. */
 const MAX_GROWING = 100
 /** A write that no one reported is noticed after this. */
-const ALL_AGAIN_MS = 60_000
+const FULL_POLL_MS = 60_000
 /** The times of a directory have steps. A change in the same step as the look before would not show. */
 const TIME_STEP_MS = 50
 
-interface Look {
+interface PollState {
   /** The directory's own time: it changes when a file is added, removed or locked. */
   readonly changed: bigint
   readonly at: number
@@ -35,7 +35,7 @@ interface Look {
 export class FileFeed implements JournalFeed {
   readonly directory: string
   readonly #watch: FolderWatch
-  #last: Look | undefined
+  #last: PollState | undefined
 
   constructor(directory: string) {
     this.directory = directory
@@ -75,25 +75,28 @@ export class FileFeed implements JournalFeed {
     const [now, last] = [performance.now(), this.#last]
     const isSame = last?.changed === changed
     // where the directory changed and no one reported it, others write who cannot be heard
-    if (last && now - last.at < ALL_AGAIN_MS && (isSame || (reported && reported.size > 0))) {
+    if (last && now - last.at < FULL_POLL_MS && (isSame || (reported && reported.size > 0))) {
       const names = [...(reported ?? [])]
-      const told = names.flatMap((name) => [...idOf(name, EXTENSION), ...idOf(name, LOCK_EXTENSION)])
+      const told = names.flatMap((name) => [
+        ...withoutExtension(name, EXTENSION),
+        ...withoutExtension(name, LOCK_EXTENSION),
+      ])
       if (told.length <= MAX_GROWING) {
         const looked = [...new Set([...last.growing, ...told, ...unread])]
         const journals = this.#sizes(looked)
         this.#last = { ...last, changed, growing: last.growing.filter((id) => journals.has(id)) }
-        return { journals, isAll: false, gone: looked.filter((id) => !journals.has(id)) }
+        return { journals, isAll: false, deleted: looked.filter((id) => !journals.has(id)) }
       }
     }
     const names = changed === 0n ? [] : readdirSync(this.directory)
-    const journals = this.#sizes(names.flatMap((name) => idOf(name, EXTENSION)))
-    const locked = names.flatMap((name) => idOf(name, LOCK_EXTENSION))
+    const journals = this.#sizes(names.flatMap((name) => withoutExtension(name, EXTENSION)))
+    const locked = names.flatMap((name) => withoutExtension(name, LOCK_EXTENSION))
     // a server has thousands open, and its own writes are reported
     const elsewhere = locked.length <= MAX_LOCKED ? locked : []
     const growing = [...new Set([...[...journals.keys()].slice(0, RECENT), ...elsewhere])]
     const isSettled = reported !== undefined || Date.now() - Number(changed / 1_000_000n) > TIME_STEP_MS
     this.#last = { changed: isSettled ? changed : -1n, at: now, growing }
-    return { journals, isAll: true, gone: [] }
+    return { journals, isAll: true, deleted: [] }
   }
 
   #file(conversation: string): string {
@@ -109,5 +112,5 @@ export class FileFeed implements JournalFeed {
   }
 }
 
-const idOf = (name: string, extension: string): readonly string[] =>
+const withoutExtension = (name: string, extension: string): readonly string[] =>
   name.endsWith(extension) ? [name.slice(0, -extension.length)] : []

@@ -3,12 +3,12 @@ import { readFile } from "node:fs/promises"
 import { dirname, join } from "node:path"
 import { isSafeId } from "../../base/clock.ts"
 import { ClosedError, InvalidIdError, JournalWriteError, LockLostError, StrataError } from "../../base/errors.ts"
-import { mustFitMemory } from "../../base/memory.ts"
-import { inSlices } from "../../base/work.ts"
-import { handleOf, isShort } from "../../messages/media.ts"
-import { Bridge } from "../bridge.ts"
+import { assertFitsMemory } from "../../base/memory.ts"
+import { runCooperatively } from "../../base/work.ts"
+import { handleOf, isShortHandle } from "../../messages/media.ts"
 import { type Entry, isBoundaryEntry } from "../entries.ts"
 import { decodeLine, encodeLine } from "../line.ts"
+import { ParentRelinker } from "../parent-relinker.ts"
 import type {
   BlobReceipt,
   FlushMode,
@@ -17,31 +17,38 @@ import type {
   JournalRange,
   JournalSegment,
   OpeningReport,
-  Resumed,
+  ResumeData,
 } from "../store.ts"
-import { type IndexFile, type IndexSurvey, type LineKind, type LineRecord, NewNames, readBytes } from "./index-file.ts"
+import {
+  type AtomicFile,
+  decodeCheckpoint,
+  encodeCheckpointTask,
+  type HeldLock,
+  lockLost,
+  notifyAppended,
+  type PooledFile,
+  removeFile,
+  writeAtomically,
+} from "./guarded-writes.ts"
+import {
+  type IndexFile,
+  type IndexSurvey,
+  type LineKind,
+  type LineRecord,
+  readBytes,
+  UnflushedDirectories,
+} from "./index-file.ts"
 import type { JournalPaths } from "./layout.ts"
 import { makeDirectory, mustNotBeLink } from "./make-directory.ts"
 import { type DamageListener, type DamageLog, readLines } from "./read-lines.ts"
 import { InFlightFile, readNotesFile, writeNotesFile } from "./small-files.ts"
-import {
-  type Held,
-  lockLost,
-  type PooledFile,
-  readSummed,
-  removeNamed,
-  summedSteps,
-  tellAppended,
-  type WholeFile,
-  writeWhole,
-} from "./writing.ts"
 
-export interface FileJournalParts {
+export interface FileJournalOptions {
   readonly address: JournalAddress
   readonly paths: JournalPaths
   readonly handle: PooledFile
   /** Absent: it is only read. */
-  readonly held?: Held
+  readonly held?: HeldLock
   readonly flush: FlushMode
   readonly size: number
   readonly index: IndexFile
@@ -64,16 +71,16 @@ export class FileJournal implements Journal {
   readonly notesPath: string
   readonly inFlight: InFlightFile
   readonly fence?: number
-  readonly #opening: FileJournalParts["opening"]
+  readonly #opening: FileJournalOptions["opening"]
   readonly #damage: DamageLog
   readonly #repeated = new Set<number>()
   readonly #found = { bridged: 0, restored: 0, hasNewGap: false }
   #checkpoint: OpeningReport["checkpoint"] = "unread"
   readonly #paths: JournalPaths
   readonly #handle: PooledFile
-  readonly #held: Held | undefined
+  readonly #held: HeldLock | undefined
   readonly #flush: FlushMode
-  readonly #newNames: NewNames
+  readonly #newNames: UnflushedDirectories
   readonly #index: IndexFile
   #size: number
   #waiting: Batch[] = []
@@ -87,7 +94,7 @@ export class FileJournal implements Journal {
   #hasTornEnd = false
   #closed = false
 
-  constructor(parts: FileJournalParts) {
+  constructor(parts: FileJournalOptions) {
     this.address = parts.address
     this.location = parts.paths.journal
     this.file = parts.paths.journal
@@ -100,13 +107,13 @@ export class FileJournal implements Journal {
     this.#handle = parts.handle
     this.#held = parts.held
     this.#flush = parts.flush
-    this.#newNames = new NewNames(parts.newNames)
+    this.#newNames = new UnflushedDirectories(parts.newNames)
     this.#index = parts.index
     this.#size = parts.size
   }
 
   get opening(): OpeningReport {
-    const { places, count, setAside } = this.#damage
+    const { places, count, quarantineFile } = this.#damage
     const { bridged, restored, hasNewGap } = this.#found
     return {
       ...this.#opening,
@@ -117,7 +124,7 @@ export class FileJournal implements Journal {
       restored,
       hasNewGap,
       checkpoint: this.#checkpoint,
-      ...(setAside === undefined ? {} : { setAside }),
+      ...(quarantineFile === undefined ? {} : { quarantineFile }),
     }
   }
 
@@ -163,11 +170,11 @@ export class FileJournal implements Journal {
     await this.#writing
     const { lastBoundary = 0, count } = this.#index
     const first = await this.#index.record(lastBoundary)
-    mustFitMemory(this.location, this.#size - (first?.offset ?? 0))
+    assertFitsMemory(this.location, this.#size - (first?.offset ?? 0))
     return this.#segment(lastBoundary, count)
   }
 
-  async resume(): Promise<Resumed> {
+  async resume(): Promise<ResumeData> {
     const tail = await this.tail()
     const [first] = tail.entries
     return first && isBoundaryEntry(first) ? { tail, checkpoint: await this.readCheckpoint() } : { tail }
@@ -201,7 +208,7 @@ export class FileJournal implements Journal {
 
   async findByHandle(digits: string): Promise<readonly Entry[]> {
     this.#mustBeOpen()
-    if (!isShort(digits)) return []
+    if (!isShortHandle(digits)) return []
     const found = new Map<string, Entry>()
     for await (const { record, number } of this.#index.findEnding(digits)) {
       const entry = await this.#lineAt(record, number)
@@ -210,7 +217,7 @@ export class FileJournal implements Journal {
     return found.size > 0 ? [...found.values()] : this.#findUnindexed(({ uuid }) => handleOf(uuid) === digits)
   }
 
-  async *stretch({ first, last, around = 0 }: JournalRange): AsyncGenerator<Entry> {
+  async *range({ first, last, around = 0 }: JournalRange): AsyncGenerator<Entry> {
     this.#mustBeOpen()
     await this.#writing
     const { count } = this.#index
@@ -220,12 +227,12 @@ export class FileJournal implements Journal {
     const start = Math.max(0, Math.min(from, to) - around)
     const end = Math.min(count, Math.max(from, to) + around + 1)
     // what a part shows of gaps says nothing about the journal
-    yield* this.#bridged(new Bridge({ isFromStart: start === 0 }), start, end)
+    yield* this.#bridged(new ParentRelinker({ isFromStart: start === 0 }), start, end)
   }
 
   async readCheckpoint(): Promise<unknown> {
     const bytes = await readFile(this.#paths.checkpoint).catch(() => undefined)
-    const read = bytes === undefined ? ({ state: "absent" } as const) : readSummed(bytes)
+    const read = bytes === undefined ? ({ state: "absent" } as const) : decodeCheckpoint(bytes)
     this.#checkpoint = read.state
     return read.state === "used" ? read.value : undefined
   }
@@ -234,7 +241,10 @@ export class FileJournal implements Journal {
   async writeCheckpoint(value: unknown): Promise<void> {
     if (!this.#held?.lock.isHeld()) return
     try {
-      await this.#writeWhole("checkpoint", { path: this.#paths.checkpoint, data: await inSlices(summedSteps(value)) })
+      await this.#writeWhole("checkpoint", {
+        path: this.#paths.checkpoint,
+        data: await runCooperatively(encodeCheckpointTask(value)),
+      })
     } catch (error) {
       if (!(error instanceof LockLostError)) throw error
     }
@@ -257,10 +267,10 @@ export class FileJournal implements Journal {
   }
 
   /** Flushed before it has its name, so that a power cut too leaves all of it or nothing. */
-  #writeWhole(step: "checkpoint" | "blob", file: Pick<WholeFile, "path" | "data">): Promise<void> {
+  #writeWhole(step: "checkpoint" | "blob", file: Pick<AtomicFile, "path" | "data">): Promise<void> {
     const { lock, fence } = this.#held!
     const check = () => fence.check(step)
-    return writeWhole({ ...file, number: lock.fence, flush: this.#flush !== "never", check })
+    return writeAtomically({ ...file, number: lock.fence, flush: this.#flush !== "never", check })
   }
 
   async readBlob(name: string): Promise<Buffer | undefined> {
@@ -300,7 +310,7 @@ export class FileJournal implements Journal {
   #removeWrongIndex(): void {
     if (!this.#isIndexWrong || !this.#held?.lock.isHeld()) return
     const { lock, fence } = this.#held
-    removeNamed({ path: this.#paths.index, number: lock.fence, check: () => fence.check("remove") })
+    removeFile({ path: this.#paths.index, number: lock.fence, check: () => fence.check("remove") })
   }
 
   /** Writes all waiting batches. Callers that append at the same time share a write and a flush. */
@@ -334,7 +344,7 @@ export class FileJournal implements Journal {
       return record
     })
     await this.#cutTornEnd()
-    const bytes = joined(lines)
+    const bytes = concatLines(lines)
     try {
       await this.#handle.append(bytes)
       this.#unsynced = true
@@ -346,7 +356,7 @@ export class FileJournal implements Journal {
       await this.#cutTornEnd().catch(() => undefined) // retried before the next write and at the next opening
       throw error
     }
-    tellAppended(this.#paths.directory, { conversation: this.address.id, from: this.#size, bytes })
+    notifyAppended(this.#paths.directory, { conversation: this.address.id, from: this.#size, bytes })
     this.#size = offset
   }
 
@@ -359,12 +369,12 @@ export class FileJournal implements Journal {
 
   /** The entries of some lines. Damage among them is reported, set aside and bridged. */
   async *#read(from: number, to: number): AsyncGenerator<Entry> {
-    const bridge = new Bridge({ isFromStart: from === 0 })
+    const bridge = new ParentRelinker({ isFromStart: from === 0 })
     yield* this.#bridged(bridge, from, to)
     this.#note(bridge)
   }
 
-  async *#bridged(bridge: Bridge, from: number, to: number): AsyncGenerator<Entry> {
+  async *#bridged(bridge: ParentRelinker, from: number, to: number): AsyncGenerator<Entry> {
     const lines = readLines({ handle: this.#handle, index: this.#index, from, to, size: this.#size })
     for await (const line of lines) {
       if (line.state === "whole") {
@@ -382,7 +392,7 @@ export class FileJournal implements Journal {
   }
 
   /** The same lines may be read again, so the largest figures count. */
-  #note({ bridged, restored, isUnanswered }: Bridge): void {
+  #note({ bridged, restored, isUnanswered }: ParentRelinker): void {
     const found = this.#found
     found.bridged = Math.max(found.bridged, bridged)
     found.restored = Math.max(found.restored, restored)
@@ -433,7 +443,7 @@ export class FileJournal implements Journal {
   }
 
   /** Nothing is prepared either for a file that could not get its name. */
-  #mustHold(): Held {
+  #mustHold(): HeldLock {
     if (this.#closed || this.#held === undefined) throw new ClosedError()
     if (!this.#held.lock.isHeld()) throw lockLost(this.#paths.lock)
     return this.#held
@@ -444,5 +454,5 @@ export class FileJournal implements Journal {
   }
 }
 
-const joined = (lines: Batch["lines"]): Buffer =>
+const concatLines = (lines: Batch["lines"]): Buffer =>
   lines.length === 1 ? lines[0]!.bytes : Buffer.concat(lines.map((line) => line.bytes))

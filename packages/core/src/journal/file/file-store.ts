@@ -4,19 +4,19 @@ import { join } from "node:path"
 import { type Clock, isSafeId, systemClock } from "../../base/clock.ts"
 import { ConversationNotFoundError, JournalOpenError } from "../../base/errors.ts"
 import { describeDamage } from "../line.ts"
-import { listingFacts } from "../listing.ts"
+import { readListingFacts } from "../listing.ts"
 import type { ConversationListing, FlushMode, JournalAddress, Store } from "../store.ts"
 import { fileContents } from "./contents/file-contents.ts"
 import { FileFeed } from "./file-feed.ts"
 import type { FileJournal } from "./file-journal.ts"
-import { idsIn } from "./journal-ids.ts"
-import { journalDirectory, journalPaths, logPath, memoryPlaceDirectory, PROJECTS, teamDirectory } from "./layout.ts"
+import { listJournalIds } from "./journal-ids.ts"
+import { journalDirectory, journalPaths, logPath, memoryNamespaceDirectory, PROJECTS, teamDirectory } from "./layout.ts"
 import { holderOf } from "./lock.ts"
 import { MailboxDirectory } from "./mailbox-directory.ts"
 import { memoryDirectory } from "./memory-directory.ts"
 import type { OpenFileJournal } from "./open-file-journal.ts"
 import { permitInFiles } from "./permit-files.ts"
-import { lineLogFile } from "./small-files.ts"
+import { appendLogFile } from "./small-files.ts"
 
 export interface FileStoreOptions {
   readonly root: string
@@ -29,20 +29,20 @@ export function fileStore({ root, flush = "turn", clock = systemClock }: FileSto
     description: root,
 
     async open(address, { access: mode, create = false }) {
-      if (!create || mode === "read") await mustExist(root, address)
+      if (!create || mode === "read") await assertJournalExists(root, address)
       return openLazily({ root, address, access: mode, flush, now: clock.now().toISOString() })
     },
 
     async projects() {
       const names = await readdir(join(root, PROJECTS)).catch(() => [] as string[])
       const projects = names.filter(isSafeId)
-      const ids = await Promise.all(projects.map((project) => idsIn(journalDirectory(root, { project }))))
+      const ids = await Promise.all(projects.map((project) => listJournalIds(journalDirectory(root, { project }))))
       return projects.filter((_, at) => ids[at]!.length > 0).sort()
     },
 
     async list(project, { under, isBare = false } = {}) {
       const owner = under === undefined ? { project } : { project, under }
-      const ids = await idsIn(journalDirectory(root, owner))
+      const ids = await listJournalIds(journalDirectory(root, owner))
       const listing = isBare ? bareListing : listingOf
       const listed = await Promise.all(ids.map((id) => listing(root, { ...owner, id })))
       const listings = listed.filter((listing) => listing !== undefined)
@@ -51,9 +51,9 @@ export function fileStore({ root, flush = "turn", clock = systemClock }: FileSto
 
     has: (addresses) =>
       Promise.all(
-        addresses.map(({ id, ...place }) =>
+        addresses.map(({ id, ...namespace }) =>
           isSafeId(id)
-            ? access(journalPaths(root, { ...place, id }).journal).then(
+            ? access(journalPaths(root, { ...namespace, id }).journal).then(
                 () => true,
                 () => false,
               )
@@ -64,18 +64,18 @@ export function fileStore({ root, flush = "turn", clock = systemClock }: FileSto
     async writerOf(address) {
       const { lock } = journalPaths(root, address)
       const holder = await holderOf(lock)
-      return holder && holder.verdict !== "dead" ? { ...holder, verdict: holder.verdict, path: lock } : undefined
+      return holder && holder.status !== "dead" ? { ...holder, status: holder.status, path: lock } : undefined
     },
 
-    memories: (place) => memoryDirectory({ clock, ...memoryPlaceDirectory(root, place) }),
+    memories: (namespace) => memoryDirectory({ clock, ...memoryNamespaceDirectory(root, namespace) }),
 
     mailboxes: (team) => new MailboxDirectory({ directory: teamDirectory(root, team), flush, clock }),
 
     permit: (address) => permitInFiles(address, { root, clock }),
 
-    feed: (place) => new FileFeed(journalDirectory(root, place)),
+    feed: (namespace) => new FileFeed(journalDirectory(root, namespace)),
 
-    log: (address) => lineLogFile(logPath(root, address)),
+    log: (address) => appendLogFile(logPath(root, address)),
 
     contents: () => fileContents({ root, clock }),
   }
@@ -87,7 +87,7 @@ async function openLazily(options: OpenFileJournal): Promise<FileJournal> {
   return openFileJournal(options)
 }
 
-async function mustExist(root: string, address: JournalAddress): Promise<void> {
+async function assertJournalExists(root: string, address: JournalAddress): Promise<void> {
   const { journal } = journalPaths(root, address)
   await access(journal).catch(() => {
     throw new ConversationNotFoundError(address.id, root)
@@ -113,7 +113,7 @@ async function listingOf(root: string, address: JournalAddress): Promise<Convers
 async function factsOf(options: OpenFileJournal): Promise<Partial<ConversationListing>> {
   const journal = await openLazily(options)
   try {
-    const facts = await listingFacts(journal)
+    const facts = await readListingFacts(journal)
     const problem = damageFound(journal)
     return { ...facts, ...(problem === undefined ? {} : { problem }) }
   } finally {

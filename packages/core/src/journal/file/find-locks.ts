@@ -2,11 +2,11 @@
 import { readdir, rm } from "node:fs/promises"
 import { join } from "node:path"
 import { acquireLock, holderOf, mayRun, takeOver, writeBroken } from "./lock.ts"
-import type { LockOwner, Verdict } from "./lock-owner.ts"
+import type { LockOwner, OwnerStatus } from "./lock-owner.ts"
 
 export interface FoundLock extends LockOwner {
   readonly path: string
-  readonly verdict: Verdict
+  readonly status: OwnerStatus
 }
 
 // <id>.lock, .lock of a memory, lock of a team, the guard of a consolidation, and those of processes that were taking over
@@ -32,8 +32,8 @@ export async function findLocks(directories: readonly string[]): Promise<readonl
  */
 export async function breakLock({ path, token }: FoundLock): Promise<boolean> {
   const holder = await holderOf(path)
-  if (holder?.token !== token || holder.verdict === "alive") return false
-  if (holder.verdict === "dead" && !mayRun(holder)) return takenAndReleased(path, holder.since)
+  if (holder?.token !== token || holder.status === "alive") return false
+  if (holder.status === "dead" && !mayRun(holder)) return takenAndReleased(path, holder.since)
   const own = writeBroken(path, holder)
   try {
     const former = { ...holder, door: "" } // its door may answer for other locks

@@ -7,8 +7,8 @@
 
 import { open } from "node:fs/promises"
 import { crc32 } from "node:zlib"
-import { KEY_BYTES, keyOf } from "../../base/text.ts"
-import { type ByteSource, type Fence, PooledFile } from "./writing.ts"
+import { KEY_BYTES, uuidKey } from "../../base/text.ts"
+import { type ByteSource, type Fence, PooledFile } from "./guarded-writes.ts"
 
 const RECORD_BYTES = 40
 const SUMMED_BYTES = 36
@@ -20,7 +20,7 @@ const MAX_UNFILED = 64 // records: a process that dies leaves so many lines for 
 export type LineKind = "entry" | "boundary" | "damaged" | "repeated"
 const KINDS: readonly LineKind[] = ["entry", "boundary", "damaged", "repeated"]
 
-export interface NewLine {
+export interface LineToIndex {
   readonly uuid: string
   readonly offset: number
   readonly length: number
@@ -102,7 +102,7 @@ export class IndexFile {
     return this.#lastBoundary
   }
 
-  async add(lines: readonly NewLine[]): Promise<void> {
+  async add(lines: readonly LineToIndex[]): Promise<void> {
     const unfiled = this.#count - this.#filed
     this.#makeRoom(unfiled + lines.length)
     let lastBoundary = this.#lastBoundary
@@ -153,7 +153,7 @@ export class IndexFile {
 
   /** The lines with this uuid, newest first, each with its record number. */
   find(uuid: string): AsyncGenerator<NumberedRecord> {
-    return this.#withKeyEnding(keyOf(uuid))
+    return this.#withKeyEnding(uuidKey(uuid))
   }
 
   /** The lines whose key ends with these hex digits, newest first. */
@@ -232,8 +232,8 @@ async function lastUsable(
   return { count: 0, last: undefined }
 }
 
-function writeRecord(into: Buffer, at: number, line: NewLine & Pick<LineRecord, "lastBoundary">): void {
-  keyOf(line.uuid).copy(into, at)
+function writeRecord(into: Buffer, at: number, line: LineToIndex & Pick<LineRecord, "lastBoundary">): void {
+  uuidKey(line.uuid).copy(into, at)
   into.writeBigUInt64LE(BigInt(line.offset), at + 16)
   into.writeUInt32LE(line.length, at + 24)
   into.writeUInt32LE(KINDS.indexOf(line.kind), at + 28)
@@ -270,7 +270,7 @@ export async function readBytes(handle: ByteSource, position: number, length: nu
 
 // Names that a power cut could still take away: a new file is safe once its directory is flushed too.
 
-export class NewNames {
+export class UnflushedDirectories {
   #directories: Set<string>
 
   constructor(directories: readonly string[]) {
@@ -298,7 +298,7 @@ export class NewNames {
   }
 }
 
-const MAX_AT_ONCE = 8 // each has a descriptor, and a server has thousands of conversations
+const MAX_PARALLEL = 8 // each has a descriptor, and a server has thousands of conversations
 
 /** Directories that wait for their turn. Who asks for one of them shares its flush. */
 const queue = new Map<string, PromiseWithResolvers<void>>()
@@ -316,10 +316,10 @@ export function flushDirectory(directory: string): Promise<void> {
 
 function flushNext(): void {
   for (const [directory, waiting] of queue) {
-    if (running === MAX_AT_ONCE) return
+    if (running === MAX_PARALLEL) return
     queue.delete(directory)
     running++
-    void flushed(directory)
+    void fsyncDirectory(directory)
       .then(waiting.resolve, waiting.reject)
       .finally(() => {
         running--
@@ -329,7 +329,7 @@ function flushNext(): void {
 }
 
 /** Windows has no such flush, and some network disks refuse it: they keep names by themselves. */
-async function flushed(directory: string): Promise<void> {
+async function fsyncDirectory(directory: string): Promise<void> {
   if (process.platform === "win32") return
   const handle = await open(directory, "r")
   try {

@@ -3,7 +3,7 @@ import { readdir } from "node:fs/promises"
 import { isSafeId } from "../../base/clock.ts"
 
 /** The ids of the journals in a directory. */
-export async function idsIn(directory: string): Promise<readonly string[]> {
+export async function listJournalIds(directory: string): Promise<readonly string[]> {
   const names = await readdir(directory).catch(() => [] as string[])
   return names
     .filter((name) => name.endsWith(".jsonl"))

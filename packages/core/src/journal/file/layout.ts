@@ -1,10 +1,10 @@
 /** The paths of everything under one root. Every name from outside is checked before it becomes part of a path. */
 import { homedir } from "node:os"
 import { join, resolve } from "node:path"
-import { checkedId } from "../../base/clock.ts"
-import type { LogAddress } from "../line-log.ts"
+import { validateId } from "../../base/clock.ts"
+import type { LogAddress } from "../append-log.ts"
 import type { TeamAddress } from "../mailbox.ts"
-import type { MemoryPlace } from "../memory-files.ts"
+import type { MemoryNamespace } from "../memory-files.ts"
 import type { PermitAddress } from "../permit.ts"
 import type { JournalAddress } from "../store.ts"
 
@@ -21,7 +21,7 @@ export function strataDirectory(env: Readonly<Record<string, string | undefined>
 }
 
 export function projectDirectory(root: string, project: string): string {
-  return join(root, PROJECTS, checkedId("project name", project))
+  return join(root, PROJECTS, validateId("project name", project))
 }
 
 export interface JournalPaths {
@@ -31,7 +31,7 @@ export interface JournalPaths {
   readonly index: string
   readonly checkpoint: string
   readonly inFlight: string
-  readonly setAside: string
+  readonly quarantine: string
   readonly blobs: string
   /** The session notes, for people to read and edit. */
   readonly notes: string
@@ -40,12 +40,12 @@ export interface JournalPaths {
 /** Where the journals of a project are, or those of the sub-agents of one conversation. */
 export function journalDirectory(root: string, { project, under }: Omit<JournalAddress, "id">): string {
   const directory = projectDirectory(root, project)
-  return under === undefined ? directory : join(directory, checkedId("conversation id", under), "subagents")
+  return under === undefined ? directory : join(directory, validateId("conversation id", under), "subagents")
 }
 
 export function journalPaths(root: string, { project, id, under }: JournalAddress): JournalPaths {
   const directory = journalDirectory(root, under === undefined ? { project } : { project, under })
-  const name = checkedId("conversation id", id)
+  const name = validateId("conversation id", id)
   const at = (extension: string) => join(directory, `${name}${extension}`)
   return {
     directory,
@@ -54,7 +54,7 @@ export function journalPaths(root: string, { project, id, under }: JournalAddres
     index: at(".index"),
     checkpoint: at(".checkpoint"),
     inFlight: at(".in-flight"),
-    setAside: at(".damaged"),
+    quarantine: at(".damaged"),
     blobs: join(directory, "tool-results", name),
     notes: join(directory, "session-memory", `${name}.md`),
   }
@@ -66,39 +66,39 @@ export function memoryDirectory(root: string, project: string): string {
 }
 
 /** The directory of a memory place. */
-export interface MemoryDirectoryPlace {
+export interface MemoryDirectoryLocation {
   readonly directory: string
   /** What it must stay inside of. */
-  readonly inside?: string
+  readonly enclosing?: string
   /** No one edits the files by hand. */
-  readonly isOurs?: boolean
+  readonly isInternal?: boolean
 }
 
-export function memoryPlaceDirectory(root: string, place: MemoryPlace): MemoryDirectoryPlace {
-  if ("shared" in place) return { directory: root, isOurs: true }
-  if ("beside" in place && place.beside !== undefined)
-    return { directory: join(projectDirectory(root, place.project), place.beside), isOurs: true }
-  if (!("agent" in place)) return { directory: memoryDirectory(root, place.project) }
-  const name = checkedId("name for an agent", place.agent)
-  switch (place.scope) {
+export function memoryNamespaceDirectory(root: string, namespace: MemoryNamespace): MemoryDirectoryLocation {
+  if ("shared" in namespace) return { directory: root, isInternal: true }
+  if ("collection" in namespace && namespace.collection !== undefined)
+    return { directory: join(projectDirectory(root, namespace.project), namespace.collection), isInternal: true }
+  if (!("agent" in namespace)) return { directory: memoryDirectory(root, namespace.project) }
+  const name = validateId("name for an agent", namespace.agent)
+  switch (namespace.scope) {
     case "user":
       return { directory: join(root, "agent-memory", name) }
     case "local":
-      return { directory: join(projectDirectory(root, place.project), "agent-memory", name) }
+      return { directory: join(projectDirectory(root, namespace.project), "agent-memory", name) }
     case "project": {
-      const inside = resolve(place.directory)
-      return { directory: join(inside, ".strata", "agent-memory", name), inside }
+      const enclosing = resolve(namespace.directory)
+      return { directory: join(enclosing, ".strata", "agent-memory", name), enclosing }
     }
   }
 }
 
 /** One lock for each time that the permit is taken. */
 export function permitDirectory(root: string, { project, name }: PermitAddress): string {
-  return join(projectDirectory(root, project), "seats", checkedId("permit name", name))
+  return join(projectDirectory(root, project), "seats", validateId("permit name", name))
 }
 
 export function logPath(root: string, { project, name }: LogAddress): string {
-  return join(root, name, `${checkedId("project name", project)}.jsonl`)
+  return join(root, name, `${validateId("project name", project)}.jsonl`)
 }
 
 /** The directory for a custom notes template and prompt. */
@@ -108,5 +108,5 @@ export function notesConfigDirectory(root: string): string {
 
 /** Where the members of a team keep their messages to each other. */
 export function teamDirectory(root: string, { project, team }: TeamAddress): string {
-  return join(projectDirectory(root, project), "teams", checkedId("team name", team))
+  return join(projectDirectory(root, project), "teams", validateId("team name", team))
 }

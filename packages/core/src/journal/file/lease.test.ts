@@ -15,12 +15,12 @@ import { systemClock } from "../../base/clock.ts"
 import { LockLostError } from "../../base/errors.ts"
 import { MemberNameTakenError } from "../mailbox.ts"
 import { breakLock, findLocks } from "./find-locks.ts"
+import { createFence, PooledFile } from "./guarded-writes.ts"
 import { acquireLock, holderOf, removeLock } from "./lock.ts"
 import { thisProcess } from "./lock-owner.ts"
 import { MailboxDirectory } from "./mailbox-directory.ts"
 import { readMember, takeMember, writeMember } from "./mailbox-members.ts"
 import { openFileJournal } from "./open-file-journal.ts"
-import { fenceOf, PooledFile } from "./writing.ts"
 
 const WRITER = fileURLToPath(new URL("../../../test/paused-writer.ts", import.meta.url))
 
@@ -153,7 +153,7 @@ describe("JRN-3 BEY-12 a writer that was paused", needs("linux"), () => {
     await paused.stopIn("append three", "append")
     paused.goOn()
     expect(await paused.line()).toBe("done")
-    expect(await holderOf(pathsIn(root).lock)).toMatchObject({ fence: paused.fence, verdict: "unknown" })
+    expect(await holderOf(pathsIn(root).lock)).toMatchObject({ fence: paused.fence, status: "unknown" })
     expect(await paused.do("close")).toBe("done")
     expect(inode(root)).toBe(before)
     const journal = await openJournal(root)
@@ -277,9 +277,9 @@ describe("JRN-3 BEY-12 a lock whose owner may still run", () => {
     const attempt = await acquireLock(join(root, "lock"), "now")
     if (attempt.state !== "acquired") throw new Error("the lock is held")
     const path = join(root, "file")
-    const file = await PooledFile.open(path, "a+", fenceOf(attempt.lock))
+    const file = await PooledFile.open(path, "a+", createFence(attempt.lock))
     await file.append(Buffer.from("one"))
-    expect(file.giveBack()).toBe(true)
+    expect(file.releaseDescriptor()).toBe(true)
     await writeFile(join(root, "lock"), JSON.stringify(GONE))
     await expect(file.append(Buffer.from("two"))).rejects.toThrow(LockLostError)
     await expect(file.truncate(0)).rejects.toThrow(/process 7 on gone has taken over/)

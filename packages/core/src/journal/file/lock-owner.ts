@@ -16,54 +16,54 @@ import { FILE_MODE } from "./layout.ts"
 // A door: a socket beside a lock that answers for as long as the lock's owner lives. It works between containers on one kernel, where
 // process ids say nothing, and also while the owner is stopped or busy, because the kernel answers for it.
 
-export interface Door {
+export interface LivenessSocket {
   /** What names it. */
-  readonly digits: string
+  readonly id: string
   close(): Promise<void>
 }
 
-const nameOf = (digits: string) => `.alive-${digits}.sock`
-export const doorIn = (directory: string, digits: string): string => join(directory, nameOf(digits))
+const socketName = (digits: string) => `.alive-${digits}.sock`
+export const livenessSocketPath = (directory: string, digits: string): string => join(directory, socketName(digits))
 
 /** The digits in the name of a door. */
-export const doorDigits = (name: string): string | undefined => /^\.alive-([0-9a-f]{8})\.sock$/.exec(name)?.[1]
+export const livenessSocketId = (name: string): string | undefined => /^\.alive-([0-9a-f]{8})\.sock$/.exec(name)?.[1]
 
-interface OpenDoor {
+interface SharedSocket {
   readonly digits: string
   readonly opening: Promise<(() => Promise<void>) | undefined>
   users: number
 }
 
 /** One for each directory: it answers for all locks that this process holds there. */
-const doors = new Map<string, OpenDoor>()
+const openSockets = new Map<string, SharedSocket>()
 
 /** What names the door of this process in a directory, if it has one. */
-export const ownDoor = (directory: string): string | undefined => doors.get(directory)?.digits
+export const localSocketId = (directory: string): string | undefined => openSockets.get(directory)?.digits
 
 /**
  * `digits`: the name of a new one. Nothing where the disk or the OS has no such sockets. Other systems than Linux have no pid namespaces,
  * and need none.
  */
-export async function openDoor(directory: string, digits: string): Promise<Door | undefined> {
+export async function openLivenessSocket(directory: string, digits: string): Promise<LivenessSocket | undefined> {
   if (process.platform !== "linux") return undefined
-  const shared = doors.get(directory) ?? { digits, opening: listening(directory, digits), users: 0 }
-  doors.set(directory, shared)
+  const shared = openSockets.get(directory) ?? { digits, opening: listen(directory, digits), users: 0 }
+  openSockets.set(directory, shared)
   shared.users++
   let isClosed = false
   const close = async () => {
     if (isClosed) return
     isClosed = true
     if (--shared.users > 0) return
-    doors.delete(directory)
+    openSockets.delete(directory)
     await (await shared.opening)?.()
   }
-  if ((await shared.opening) !== undefined) return { digits: shared.digits, close }
+  if ((await shared.opening) !== undefined) return { id: shared.digits, close }
   await close()
   return undefined
 }
 
 /** Resolves with how to close it. */
-async function listening(directory: string, digits: string): Promise<(() => Promise<void>) | undefined> {
+async function listen(directory: string, digits: string): Promise<(() => Promise<void>) | undefined> {
   try {
     return await throughShortPath({ directory, digits }, async (path) => {
       const server = createServer((visitor) => visitor.destroy())
@@ -74,7 +74,7 @@ async function listening(directory: string, digits: string): Promise<(() => Prom
       await chmod(path, FILE_MODE)
       server.unref() // a lock does not keep a process running
       return async () => {
-        await rm(doorIn(directory, digits), { force: true })
+        await rm(livenessSocketPath(directory, digits), { force: true })
         await new Promise<void>((resolve) => server.close(() => resolve()))
       }
     })
@@ -84,14 +84,14 @@ async function listening(directory: string, digits: string): Promise<(() => Prom
 }
 
 /** Only a refusal means that no process has it open. */
-export async function doorAnswers(directory: string, digits: string): Promise<"alive" | "dead" | "unknown"> {
+export async function probeLivenessSocket(directory: string, digits: string): Promise<"alive" | "dead" | "unknown"> {
   try {
     return await throughShortPath({ directory, digits }, (path) => {
       const visitor = connect({ path })
       return new Promise((resolve) => {
-        const answer = (verdict: "alive" | "dead" | "unknown") => {
+        const answer = (status: "alive" | "dead" | "unknown") => {
           visitor.destroy()
-          resolve(verdict)
+          resolve(status)
         }
         visitor.once("connect", () => answer("alive"))
         visitor.once("error", ({ code }: NodeJS.ErrnoException) => {
@@ -111,7 +111,7 @@ async function throughShortPath<T>(
 ): Promise<T> {
   const handle = await open(directory, "r")
   try {
-    return await work(`/proc/self/fd/${handle.fd}/${nameOf(digits)}`)
+    return await work(`/proc/self/fd/${handle.fd}/${socketName(digits)}`)
   } finally {
     await handle.close()
   }
@@ -139,40 +139,40 @@ export interface LockOwner {
 }
 
 /** What is needed to judge an owner. */
-export type Holder = Pick<LockOwner, "pid" | "host" | "started" | "boot" | "space" | "machine"> &
+export type OwnerIdentity = Pick<LockOwner, "pid" | "host" | "started" | "boot" | "space" | "machine"> &
   Partial<Pick<LockOwner, "door">>
 
 /** `unknown`: it is on another machine, or in another container that left no sign. */
-export type Verdict = "alive" | "dead" | "unknown"
+export type OwnerStatus = "alive" | "dead" | "unknown"
 
 /** This process as an owner, with a new token. */
 export async function thisProcess(since: string): Promise<LockOwner> {
   const started = await startOf(process.pid)
-  return { pid: process.pid, host: hostname(), since, started, token: randomUUID(), ...surroundings() }
+  return { pid: process.pid, host: hostname(), since, started, token: randomUUID(), ...machineIdentity() }
 }
 
 /** `directory`: where its lock is, for its door. */
-export async function judge(owner: Holder, directory?: string): Promise<Verdict> {
+export async function checkOwner(owner: OwnerIdentity, directory?: string): Promise<OwnerStatus> {
   if (owner.pid <= 0) return "dead"
-  const here = surroundings()
+  const here = machineIdentity()
   const isSameHost = owner.host === hostname()
   if (owner.boot && here.boot && owner.boot !== here.boot)
     return isSameHost && owner.machine && owner.machine === here.machine ? "dead" : "unknown" // dead: it was restarted since
   const isSameKernel = Boolean(owner.boot) && owner.boot === here.boot
   if (!isSameKernel && !isSameHost) return "unknown"
   if (owner.space && owner.space !== here.space)
-    return owner.door && directory !== undefined ? doorAnswers(directory, owner.door) : "unknown"
+    return owner.door && directory !== undefined ? probeLivenessSocket(directory, owner.door) : "unknown"
   return (await isRunning(owner)) ? "alive" : "dead"
 }
 
 /** Whether the running kernel is the one that it ran on, as far as it can be seen. */
-export const isOfThisBoot = ({ boot }: Pick<LockOwner, "boot">): boolean => !boot || boot === surroundings().boot
+export const isFromThisBoot = ({ boot }: Pick<LockOwner, "boot">): boolean => !boot || boot === machineIdentity().boot
 
 /** An owner that cannot be judged counts as alive. */
-export const isAlive = async (owner: Holder, directory?: string): Promise<boolean> =>
-  (await judge(owner, directory)) !== "dead"
+export const isOwnerAlive = async (owner: OwnerIdentity, directory?: string): Promise<boolean> =>
+  (await checkOwner(owner, directory)) !== "dead"
 
-async function isRunning({ pid, started }: Holder): Promise<boolean> {
+async function isRunning({ pid, started }: OwnerIdentity): Promise<boolean> {
   try {
     process.kill(pid, 0)
   } catch (error) {
@@ -181,15 +181,15 @@ async function isRunning({ pid, started }: Holder): Promise<boolean> {
   return (await startOf(pid)) === started
 }
 
-let known: Required<Pick<LockOwner, "boot" | "space" | "machine">> | undefined
+let cachedIdentity: Required<Pick<LockOwner, "boot" | "space" | "machine">> | undefined
 
-function surroundings() {
-  known ??= {
-    boot: tried(() => readFileSync("/proc/sys/kernel/random/boot_id", "utf8").trim()),
-    space: tried(() => readlinkSync("/proc/self/ns/pid")),
-    machine: tried(machineId),
+function machineIdentity() {
+  cachedIdentity ??= {
+    boot: readOrEmpty(() => readFileSync("/proc/sys/kernel/random/boot_id", "utf8").trim()),
+    space: readOrEmpty(() => readlinkSync("/proc/self/ns/pid")),
+    machine: readOrEmpty(machineId),
   }
-  return known
+  return cachedIdentity
 }
 
 /** Hashed: the id itself is not meant to leave the machine. */
@@ -198,7 +198,7 @@ function machineId(): string {
   return /^[0-9a-f]{32}$/.test(id) ? hash("sha256", `strata ${id}`, "hex").slice(0, 16) : ""
 }
 
-function tried(read: () => string): string {
+function readOrEmpty(read: () => string): string {
   try {
     return read()
   } catch {

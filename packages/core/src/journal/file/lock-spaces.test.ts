@@ -9,7 +9,7 @@ import { needs } from "../../../test/needs.ts"
 import { isWhole } from "../../../test/size.ts"
 import { ConversationLockedError, LockLostError } from "../../base/errors.ts"
 import { breakLock, findLocks } from "./find-locks.ts"
-import { judge, thisProcess } from "./lock-owner.ts"
+import { checkOwner, thisProcess } from "./lock-owner.ts"
 
 const HOLDER = fileURLToPath(new URL("../../../test/lock-holder.ts", import.meta.url))
 const NEW_SPACE = ["--pid", "--fork", "--mount-proc", "--kill-child"]
@@ -131,7 +131,7 @@ describe("JRN-3 a lock that is broken", () => {
     const journal = await openJournal(root)
     const { directory, lock } = pathsIn(root)
     const [mine] = await findLocks([directory])
-    expect(mine).toMatchObject({ path: lock, verdict: "alive" })
+    expect(mine).toMatchObject({ path: lock, status: "alive" })
     expect(await breakLock(mine!)).toBe(false)
     await journal.close()
     writeFileSync(lock, JSON.stringify({ ...(await thisProcess("yesterday")), host: "gone", boot: "another" }))
@@ -139,7 +139,7 @@ describe("JRN-3 a lock that is broken", () => {
     expect(String(error)).toContain('run "strata unlock c"')
     expect(String(error)).toContain(lock)
     const [theirs] = await findLocks([directory])
-    expect(theirs).toMatchObject({ host: "gone", verdict: "unknown" })
+    expect(theirs).toMatchObject({ host: "gone", status: "unknown" })
     expect(await breakLock({ ...theirs!, token: "of a later holder" })).toBe(false)
     expect(await breakLock(theirs!)).toBe(true)
     await (await openJournal(root)).close()
@@ -148,13 +148,13 @@ describe("JRN-3 a lock that is broken", () => {
 
 test("JRN-3 whether an owner lives is judged by what its process id means here", async () => {
   const me = await thisProcess("now")
-  expect(await judge(me)).toBe("alive")
-  expect(await judge({ ...me, pid: 2 ** 22 - 3 })).toBe("dead")
-  expect(await judge({ ...me, host: "elsewhere", boot: "" })).toBe("unknown")
+  expect(await checkOwner(me)).toBe("alive")
+  expect(await checkOwner({ ...me, pid: 2 ** 22 - 3 })).toBe("dead")
+  expect(await checkOwner({ ...me, host: "elsewhere", boot: "" })).toBe("unknown")
   if (process.platform !== "linux") return
-  expect(await judge({ ...me, host: "renamed since" })).toBe("alive") // the same kernel
-  expect(await judge({ ...me, boot: "another", machine: "" })).toBe("unknown")
-  expect(await judge({ ...me, boot: "another", machine: "other" })).toBe("unknown")
-  expect(await judge({ ...me, space: "pid:[1]" })).toBe("unknown") // no door
-  if (me.machine) expect(await judge({ ...me, boot: "another" })).toBe("dead") // this machine was restarted since
+  expect(await checkOwner({ ...me, host: "renamed since" })).toBe("alive") // the same kernel
+  expect(await checkOwner({ ...me, boot: "another", machine: "" })).toBe("unknown")
+  expect(await checkOwner({ ...me, boot: "another", machine: "other" })).toBe("unknown")
+  expect(await checkOwner({ ...me, space: "pid:[1]" })).toBe("unknown") // no door
+  if (me.machine) expect(await checkOwner({ ...me, boot: "another" })).toBe("dead") // this machine was restarted since
 })

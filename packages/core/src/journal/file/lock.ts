@@ -24,17 +24,17 @@ import { hostname } from "node:os"
 import { basename, dirname, join } from "node:path"
 import { FILE_MODE } from "./layout.ts"
 import {
-  type Door,
-  doorAnswers,
-  doorDigits,
-  doorIn,
-  isOfThisBoot,
-  judge,
+  checkOwner,
+  isFromThisBoot,
+  type LivenessSocket,
   type LockOwner,
-  openDoor,
-  ownDoor,
+  livenessSocketId,
+  livenessSocketPath,
+  localSocketId,
+  type OwnerStatus,
+  openLivenessSocket,
+  probeLivenessSocket,
   thisProcess,
-  type Verdict,
 } from "./lock-owner.ts"
 
 // The file that names the owner of a lock. A finished one is put into the lock's place in one step, so no process ever sees a lock
@@ -44,29 +44,29 @@ import {
 export interface OwnerFile {
   readonly file: string
   readonly owner: LockOwner
-  readonly door: Door | undefined
+  readonly socket: LivenessSocket | undefined
 }
 
 /** What is in a lock's place after an acquisition. */
-export interface Stamped {
+export interface LockStamp {
   readonly fence: number
   readonly text: string
 }
 
 /** The beginning of a token: together with the longest id it must fit into a file name. */
-const digitsOf = (token: string) => token.slice(0, 8)
+const tokenPrefix = (token: string) => token.slice(0, 8)
 
 export async function writeOwner(path: string, since: string): Promise<OwnerFile> {
   const owner = await thisProcess(since)
   const directory = dirname(path)
-  const digits = digitsOf(owner.token)
+  const digits = tokenPrefix(owner.token)
   const file = `${path}.${digits}`
-  const named = (door: string): OwnerFile => ({ file, owner: { ...owner, door }, door: undefined })
-  const expected = ownDoor(directory) ?? digits
+  const withSocketId = (door: string): OwnerFile => ({ file, owner: { ...owner, door }, socket: undefined })
+  const expected = localSocketId(directory) ?? digits
   try {
-    stamp(named(expected)) // before the door: a door that a killed process left is found by its owner file
-    const door = await openDoor(directory, digits)
-    return { ...named(door?.digits ?? ""), door }
+    stamp(withSocketId(expected)) // before the door: a door that a killed process left is found by its owner file
+    const socket = await openLivenessSocket(directory, digits)
+    return { ...withSocketId(socket?.id ?? ""), socket }
   } catch (error) {
     await rm(file, { force: true }).catch(() => undefined)
     throw error
@@ -76,8 +76,8 @@ export async function writeOwner(path: string, since: string): Promise<OwnerFile
 /** The owner of a lock that was broken: no process. `former`: who had it, and may still run. */
 export function writeBroken(path: string, former: LockOwner): OwnerFile {
   const { host, since } = former
-  const owner = { ...NO_OWNER, host, since, token: randomUUID() }
-  const own = { file: `${path}.${digitsOf(owner.token)}`, owner, door: undefined }
+  const owner = { ...UNKNOWN_OWNER, host, since, token: randomUUID() }
+  const own = { file: `${path}.${tokenPrefix(owner.token)}`, owner, socket: undefined }
   stamp(own, former)
   return own
 }
@@ -87,9 +87,9 @@ export function writeBroken(path: string, former: LockOwner): OwnerFile {
  *
  * `former`: whose lock it takes over. A lock that was released has left no number, so the time decides.
  */
-export function stamp({ file, owner }: OwnerFile, former?: LockOwner): Stamped {
-  const fence = Math.max(fenceNow(), (former?.fence ?? 0) + 1) // the clock may have been set back
-  newest = Math.max(newest, fence)
+export function stamp({ file, owner }: OwnerFile, former?: LockOwner): LockStamp {
+  const fence = Math.max(nextFence(), (former?.fence ?? 0) + 1) // the clock may have been set back
+  newestFence = Math.max(newestFence, fence)
   const text = JSON.stringify({ ...owner, fence, ...(former && mayRun(former) ? { isUnsettled: true } : {}) })
   writeOver(file, text)
   return { fence, text }
@@ -108,15 +108,15 @@ function writeOver(file: string, text: string): void {
 }
 
 /** The largest number that this process has given. Its clock may be set back. */
-let newest = 0
+let newestFence = 0
 
 /** Microseconds since 1970: they fit into a number until the year 2255. */
-const fenceNow = () => Math.max(newest + 1, Math.floor((performance.timeOrigin + performance.now()) * 1_000))
+const nextFence = () => Math.max(newestFence + 1, Math.floor((performance.timeOrigin + performance.now()) * 1_000))
 
 /** Whether a former owner whose lock is free may run all the same. After a restart the machine is known by its id, which copies of a machine share. */
-export const mayRun = (former: LockOwner): boolean => former.isUnsettled === true || !isOfThisBoot(former)
+export const mayRun = (former: LockOwner): boolean => former.isUnsettled === true || !isFromThisBoot(former)
 
-const MAX_LOCK = 4_096 // bytes; ours have about 450
+const MAX_LOCK_BYTES = 4_096 // bytes; ours have about 450
 
 /** Anything but a file in the lock's place cannot be taken over safely, so it is an error. */
 export async function ownerOf(path: string): Promise<LockOwner | undefined> {
@@ -126,7 +126,7 @@ export async function ownerOf(path: string): Promise<LockOwner | undefined> {
   })
   if (found === undefined) return undefined
   if (!found.isFile()) throw new Error(`${path} is not a file. Remove it if no process uses the conversation`)
-  if (found.size > MAX_LOCK) return NO_OWNER
+  if (found.size > MAX_LOCK_BYTES) return UNKNOWN_OWNER
   const text = await readFile(path, "utf8").catch((error: NodeJS.ErrnoException) => {
     if (error.code === "ENOENT") return undefined
     throw error
@@ -156,14 +156,14 @@ export function lockText(path: string): string | undefined {
 }
 
 /** Not our lock, or damaged. No process can be asked for, so the lock is free, but its owner may run. */
-const NO_OWNER: LockOwner = {
+const UNKNOWN_OWNER: LockOwner = {
   ...{ pid: 0, host: hostname(), since: "an unknown time", started: "", token: "" },
   isUnsettled: true,
 }
 
 /** Of earlier versions: each lock had its own. */
-const doorOf = (door: unknown, token: string): string => {
-  const digits = door === true ? digitsOf(token) : typeof door === "string" ? door : ""
+const readSocketId = (door: unknown, token: string): string => {
+  const digits = door === true ? tokenPrefix(token) : typeof door === "string" ? door : ""
   return /^[0-9a-f]{8}$/.test(digits) ? digits : ""
 }
 
@@ -171,26 +171,26 @@ export function readOwner(text: string): LockOwner {
   try {
     const value = (JSON.parse(text) ?? {}) as Partial<Record<keyof LockOwner, unknown>>
     const { pid, host, token, fence } = value
-    if (!Number.isSafeInteger(pid) || typeof host !== "string" || typeof token !== "string") return NO_OWNER
+    if (!Number.isSafeInteger(pid) || typeof host !== "string" || typeof token !== "string") return UNKNOWN_OWNER
     const word = (key: keyof LockOwner) => (typeof value[key] === "string" ? (value[key] as string) : "")
     return {
-      ...{ pid: pid as number, host, token, since: word("since") || NO_OWNER.since, started: word("started") },
-      ...{ boot: word("boot"), space: word("space"), machine: word("machine"), door: doorOf(value.door, token) },
+      ...{ pid: pid as number, host, token, since: word("since") || UNKNOWN_OWNER.since, started: word("started") },
+      ...{ boot: word("boot"), space: word("space"), machine: word("machine"), door: readSocketId(value.door, token) },
       ...(isFence(fence) ? { fence } : {}),
       ...(value.isUnsettled === true ? { isUnsettled: true } : {}),
     }
   } catch {
-    return NO_OWNER
+    return UNKNOWN_OWNER
   }
 }
 
 const isFence = (value: unknown): value is number =>
   Number.isSafeInteger(value) && (value as number) > 0 && (value as number) < Number.MAX_SAFE_INTEGER
 
-/** `path`: of the lock. `verdict`: whether the holder lives, as far as it can be seen from here. */
+/** `path`: of the lock. `status`: whether the holder lives, as far as it can be seen from here. */
 export interface LockHolder extends LockOwner {
   readonly path: string
-  readonly verdict: Exclude<Verdict, "dead">
+  readonly status: Exclude<OwnerStatus, "dead">
   readonly isSelf: boolean
 }
 
@@ -217,22 +217,21 @@ export async function acquireLock(path: string, since: string): Promise<LockAtte
     return attempt
   } finally {
     await rm(own.file, { force: true })
-    if (attempt?.state !== "acquired") await own.door?.close()
+    if (attempt?.state !== "acquired") await own.socket?.close()
   }
 }
 
 async function attemptWith(own: OwnerFile, path: string): Promise<LockAttempt> {
   for (;;) {
     stamp(own)
-    if (await linked(own.file, path)) {
+    if (await linkIfFree(own.file, path)) {
       const stamped = stamp(own) // again: if this process was paused, others may have had the lock since
       return { state: "acquired", lock: lockAt(path, { ...own, ...stamped }) }
     }
     const holder = await ownerOf(path)
     if (holder === undefined) continue // it was released in the meantime
-    const verdict = await judge(holder, dirname(path))
-    if (verdict !== "dead")
-      return { state: "held", by: { ...holder, path, verdict, isSelf: isSame(holder, own.owner) } }
+    const status = await checkOwner(holder, dirname(path))
+    if (status !== "dead") return { state: "held", by: { ...holder, path, status, isSelf: isSame(holder, own.owner) } }
     const taken = await takeOver({ path, own, dead: holder })
     if (taken) return taken
   }
@@ -267,7 +266,7 @@ export async function takeOver(step: {
   }
 }
 
-function lockAt(path: string, { owner, door, fence, text }: OwnerFile & Stamped): FileLock {
+function lockAt(path: string, { owner, socket, fence, text }: OwnerFile & LockStamp): FileLock {
   const isHeld = () => lockText(path) === text
   return {
     path,
@@ -275,11 +274,11 @@ function lockAt(path: string, { owner, door, fence, text }: OwnerFile & Stamped)
     isHeld,
     async release() {
       if (isHeld()) removeLock({ path, token: owner.token, text })
-      await door?.close()
+      await socket?.close()
     },
     async abandon() {
       if (isHeld()) renameSync(writeBroken(path, owner).file, path)
-      await door?.close()
+      await socket?.close()
     },
   }
 }
@@ -308,24 +307,24 @@ export async function removeLeftovers(path: string, dead?: LockOwner): Promise<v
   for (const file of files.map((name) => join(directory, name))) {
     const owner = await ownerOf(file)
     if (!owner || (owner.token === "" && (await isBeingWritten(file)))) continue
-    if ((await judge(owner, directory)) !== "dead") continue
+    if ((await checkOwner(owner, directory)) !== "dead") continue
     if (owner.door) gone.push(owner.door)
     await rm(file, { force: true })
   }
-  for (const digits of gone) await rm(doorIn(directory, digits), { force: true })
+  for (const digits of gone) await rm(livenessSocketPath(directory, digits), { force: true })
 }
 
 /** Doors that killed processes left after they had removed their lock: no file names them, and no one answers. For a directory with one lock. */
-export async function removeDeadDoors(path: string): Promise<void> {
+export async function removeDeadSockets(path: string): Promise<void> {
   const directory = dirname(path)
   const names = await readdir(directory).catch(() => [] as string[])
-  const doors = names.flatMap((name) => doorDigits(name) ?? [])
-  if (doors.length === 0) return
+  const sockets = names.flatMap((name) => livenessSocketId(name) ?? [])
+  if (sockets.length === 0) return
   const holders = await Promise.all([path, `${path}.takeover`].map((lock) => ownerOf(lock)))
-  for (const digits of doors) {
+  for (const digits of sockets) {
     const isNamed = names.some((name) => name.endsWith(`.${digits}`)) || holders.some((one) => one?.door === digits)
-    if (!isNamed && (await doorAnswers(directory, digits)) === "dead")
-      await rm(doorIn(directory, digits), { force: true })
+    if (!isNamed && (await probeLivenessSocket(directory, digits)) === "dead")
+      await rm(livenessSocketPath(directory, digits), { force: true })
   }
 }
 
@@ -335,7 +334,7 @@ async function isBeingWritten(file: string): Promise<boolean> {
   return facts !== undefined && Math.abs(Date.now() - facts.mtimeMs) < MAX_WRITE_MS
 }
 
-async function linked(from: string, to: string): Promise<boolean> {
+async function linkIfFree(from: string, to: string): Promise<boolean> {
   try {
     await link(from, to)
     return true
@@ -346,8 +345,8 @@ async function linked(from: string, to: string): Promise<boolean> {
 }
 
 const MAX_WRITE_MS = 60_000 // of a few hundred bytes
-/** The holder of a lock, with the verdict. Nothing if no one holds it. */
-export async function holderOf(path: string): Promise<(LockOwner & { readonly verdict: Verdict }) | undefined> {
+/** The holder of a lock, with the status. Nothing if no one holds it. */
+export async function holderOf(path: string): Promise<(LockOwner & { readonly status: OwnerStatus }) | undefined> {
   const owner = await ownerOf(path)
-  return owner && { ...owner, verdict: await judge(owner, dirname(path)) }
+  return owner && { ...owner, status: await checkOwner(owner, dirname(path)) }
 }

@@ -5,31 +5,31 @@
 import { watch } from "node:fs"
 import { join } from "node:path"
 import { setTimeout as wait } from "node:timers/promises"
-import { type Clock, checkedId } from "../../base/clock.ts"
+import { type Clock, validateId } from "../../base/clock.ts"
 import { ClosedError, JournalWriteError, StrataError } from "../../base/errors.ts"
 import {
-  type FoundMember,
   type Mailbox,
   type MailboxCursor,
   type MailboxDraft,
   MailboxFullError,
   type MailboxMessage,
-  type MailboxReading,
+  type MailboxReadResult,
   MemberNameTakenError,
   type Membership,
   type SendLimits,
   type TeamMember,
+  type TeamMemberState,
 } from "../mailbox.ts"
 import { validateMailboxDraft } from "../mailbox-line.ts"
 import type { FlushMode } from "../store.ts"
-import { ownCursor } from "./contents/team-files.ts"
-import { isAlive, thisProcess } from "./lock-owner.ts"
-import { hasMore, LogWriter, placeOf, readLog, removeSegmentsBefore, renewLastSegment } from "./mailbox-log.ts"
-import { type MemberFile, membersIn, readMember, takeMember, writeMember } from "./mailbox-members.ts"
-import { RepeatedLock } from "./repeated-lock.ts"
+import { localCursor } from "./contents/team-files.ts"
+import { isOwnerAlive, thisProcess } from "./lock-owner.ts"
+import { hasMore, LogWriter, parseCursor, readLog, removeSegmentsBefore, renewLastSegment } from "./mailbox-log.ts"
+import { listMembers, type MemberFile, readMember, takeMember, writeMember } from "./mailbox-members.ts"
+import { ShortLock } from "./short-lock.ts"
 
 const SEGMENT_BYTES = 1024 * 1024 // about 5,000 messages; a new process reads what no member has passed
-const LOOK_AGAIN_MS = 200 // where the system does not say that a file has changed
+const POLL_INTERVAL_MS = 200 // where the system does not say that a file has changed
 const DEAD_MEMBER_MS = 7 * 24 * 60 * 60 * 1000 // so long, the messages of a killed member wait for it to be resumed
 
 export interface MailboxDirectoryOptions {
@@ -42,7 +42,7 @@ export interface MailboxDirectoryOptions {
   readonly atStep?: () => void
 }
 
-interface Waiting {
+interface WaitingSend {
   readonly draft: MailboxDraft
   readonly limits: SendLimits
   readonly resolve: (message: MailboxMessage) => void
@@ -53,10 +53,10 @@ export class MailboxDirectory implements Mailbox {
   readonly location: string
   readonly #flush: FlushMode
   readonly #clock: Clock
-  readonly #lock: RepeatedLock
+  readonly #lock: ShortLock
   readonly #log: LogWriter
   readonly #joined = new Map<string, MemberFile>()
-  #waiting: Waiting[] = []
+  #waiting: WaitingSend[] = []
   #writing: Promise<void> | undefined
   #closed = false
 
@@ -65,7 +65,7 @@ export class MailboxDirectory implements Mailbox {
     this.location = directory
     this.#flush = flush
     this.#clock = clock
-    const lock = new RepeatedLock({
+    const lock = new ShortLock({
       path: join(directory, "lock"),
       now: () => clock.now().toISOString(),
       renew: (by) => renewLastSegment(directory, by),
@@ -94,15 +94,15 @@ export class MailboxDirectory implements Mailbox {
     })
   }
 
-  async read(given: MailboxCursor | undefined, member?: string): Promise<MailboxReading> {
-    const after = await ownCursor(this.location, given)
+  async read(given: MailboxCursor | undefined, member?: string): Promise<MailboxReadResult> {
+    const after = await localCursor(this.location, given)
     if (member !== undefined && after !== undefined) await this.#passed(member, after)
     const reading = await this.#read(after)
     return { messages: reading.messages, cursor: reading.cursor, problems: reading.problems }
   }
 
   async arrival(given: MailboxCursor | undefined, signal: AbortSignal): Promise<void> {
-    const after = await ownCursor(this.location, given)
+    const after = await localCursor(this.location, given)
     while (!signal.aborted) {
       const changed = this.#change(signal) // before the look, so that nothing arrives unseen in between
       try {
@@ -115,11 +115,11 @@ export class MailboxDirectory implements Mailbox {
   }
 
   async join({ name, conversation }: TeamMember): Promise<Membership> {
-    checkedId("name for an agent", name)
+    validateId("name for an agent", name)
     const { since: _, ...owner } = await thisProcess("")
     const before = await this.#locked(async () => {
       const found = readMember(this.location, name)
-      if (found && !found.hasLeft && (await isAlive(found))) throw new MemberNameTakenError(name, found.pid)
+      if (found && !found.hasLeft && (await isOwnerAlive(found))) throw new MemberNameTakenError(name, found.pid)
       const cursor = found?.cursor === undefined ? {} : { cursor: found.cursor }
       const member = { name, conversation, ...owner, ...cursor, hasLeft: false }
       await takeMember(this.location, member)
@@ -128,13 +128,13 @@ export class MailboxDirectory implements Mailbox {
     })
     return {
       ...(before?.cursor === undefined ? {} : { cursor: before.cursor }),
-      setIdle: async (at) => this.#setIdle(name, await ownCursor(this.location, at)),
-      leave: async (cursor) => this.#leave(name, await ownCursor(this.location, cursor)),
+      setIdle: async (at) => this.#setIdle(name, await localCursor(this.location, at)),
+      leave: async (cursor) => this.#leave(name, await localCursor(this.location, cursor)),
     }
   }
 
-  async members(): Promise<readonly FoundMember[]> {
-    const found = await membersIn(this.location)
+  async members(): Promise<readonly TeamMemberState[]> {
+    const found = await listMembers(this.location)
     return found
       .filter(({ isRunning }) => isRunning)
       .map(({ name, conversation, idleAt }) => ({ name, conversation, ...(idleAt === undefined ? {} : { idleAt }) }))
@@ -155,7 +155,7 @@ export class MailboxDirectory implements Mailbox {
   }
 
   /** Damage and an unfinished line are looked at again under the lock, because a write may be under way. */
-  async #read(after: MailboxCursor | undefined): Promise<MailboxReading> {
+  async #read(after: MailboxCursor | undefined): Promise<MailboxReadResult> {
     const reading = await readLog(this.location, after)
     if (!reading.hasOpenEnd && reading.problems.length === 0) return reading
     return this.#locked(() => {
@@ -166,7 +166,7 @@ export class MailboxDirectory implements Mailbox {
 
   async #writeWaiting(): Promise<void> {
     while (this.#waiting.length > 0) {
-      let taken: readonly Waiting[] = []
+      let taken: readonly WaitingSend[] = []
       try {
         const written = await this.#locked(() => {
           taken = this.#waiting // those that came while the lock was taken, too
@@ -185,7 +185,7 @@ export class MailboxDirectory implements Mailbox {
   }
 
   /** Writes what the limits allow. Returns the answers, which are given once everything is flushed. */
-  #append(taken: readonly Waiting[]): readonly (() => void)[] {
+  #append(taken: readonly WaitingSend[]): readonly (() => void)[] {
     this.#log.catchUp()
     const answers: (() => void)[] = []
     const added = new Map<string, number>()
@@ -205,12 +205,12 @@ export class MailboxDirectory implements Mailbox {
     return answers
   }
 
-  #fullReceiver({ draft, limits }: Waiting, added: ReadonlyMap<string, number>): MailboxFullError | undefined {
+  #fullReceiver({ draft, limits }: WaitingSend, added: ReadonlyMap<string, number>): MailboxFullError | undefined {
     if (limits.waiting === undefined) return undefined
     for (const name of draft.to) {
       const cursor = readMember(this.location, name)?.cursor
       const waiting =
-        this.#log.waiting(name, cursor === undefined ? undefined : placeOf(cursor)) + (added.get(name) ?? 0)
+        this.#log.waiting(name, cursor === undefined ? undefined : parseCursor(cursor)) + (added.get(name) ?? 0)
       if (waiting >= limits.waiting) return new MailboxFullError(name, waiting)
     }
     return undefined
@@ -220,7 +220,7 @@ export class MailboxDirectory implements Mailbox {
   async #passed(name: string, cursor: MailboxCursor): Promise<void> {
     const member = this.#joined.get(name)
     if (!member || member.cursor === cursor) return
-    const segment = (at: MailboxCursor | undefined) => (at === undefined ? 0 : placeOf(at).segment)
+    const segment = (at: MailboxCursor | undefined) => (at === undefined ? 0 : parseCursor(at).segment)
     const isFurther = segment(cursor) > segment(member.cursor)
     const moved = { ...member, cursor }
     this.#joined.set(name, moved)
@@ -230,9 +230,9 @@ export class MailboxDirectory implements Mailbox {
 
   async #removePassed(): Promise<void> {
     const now = this.#clock.now().getTime()
-    const members = await membersIn(this.location)
+    const members = await listMembers(this.location)
     const counted = members.filter(({ isRunning, touched }) => isRunning || now - touched.getTime() < DEAD_MEMBER_MS)
-    const reached = counted.map(({ cursor }) => (cursor === undefined ? 0 : placeOf(cursor).segment))
+    const reached = counted.map(({ cursor }) => (cursor === undefined ? 0 : parseCursor(cursor).segment))
     await removeSegmentsBefore(this.location, Math.min(...reached))
   }
 
@@ -273,7 +273,7 @@ export class MailboxDirectory implements Mailbox {
     } catch {
       // the directory does not exist yet, or the system has no watches left: the next look comes soon
     }
-    const soon = wait(LOOK_AGAIN_MS, undefined, { signal: either }).catch(() => undefined)
+    const soon = wait(POLL_INTERVAL_MS, undefined, { signal: either }).catch(() => undefined)
     return { happened: Promise.race([changes.promise, soon]), stop: () => stopped.abort() }
   }
 }

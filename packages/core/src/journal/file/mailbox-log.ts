@@ -17,29 +17,35 @@ import {
 import { open, readdir, rm } from "node:fs/promises"
 import { join } from "node:path"
 import { InvalidIdError } from "../../base/errors.ts"
-import type { MailboxCursor, MailboxDraft, MailboxMessage, MailboxReading } from "../mailbox.ts"
-import { decodeMailboxLine, encodeHeader, encodeMessage, holdsWhole, piecesIn } from "../mailbox-line.ts"
+import type { MailboxCursor, MailboxDraft, MailboxMessage, MailboxReadResult } from "../mailbox.ts"
+import {
+  decodeMailboxLine,
+  encodeHeader,
+  encodeMessage,
+  holdsCompleteLine,
+  splitMailboxLines,
+} from "../mailbox-line.ts"
 import type { FlushMode } from "../store.ts"
+import { type FileFencing, fenceFile, removeDrafts } from "./fence-files.ts"
 import { FILE_MODE } from "./layout.ts"
-import { type Renewal, removeDrafts, renewFile } from "./renew-files.ts"
 
 const LINE_END = 0x0a
 const SEGMENT_NAME = /^(\d{8})\.log$/
 
-export interface Place {
+export interface LogPosition {
   readonly segment: number
   readonly offset: number
 }
 
-export const cursorAt = ({ segment, offset }: Place): MailboxCursor => `${segment}:${offset}`
+export const formatCursor = ({ segment, offset }: LogPosition): MailboxCursor => `${segment}:${offset}`
 
-export function placeOf(cursor: MailboxCursor): Place {
+export function parseCursor(cursor: MailboxCursor): LogPosition {
   const [, segment, offset] = /^(\d{1,8}):(\d{1,15})$/.exec(cursor) ?? []
   if (segment === undefined) throw new InvalidIdError("place in a mailbox", cursor)
   return { segment: Number(segment), offset: Number(offset) }
 }
 
-export const isAfter = (a: Place, b: Place): boolean =>
+export const isAfter = (a: LogPosition, b: LogPosition): boolean =>
   a.segment === b.segment ? a.offset > b.offset : a.segment > b.segment
 
 export const segmentPath = (directory: string, segment: number): string =>
@@ -59,15 +65,15 @@ export async function segmentsIn(directory: string): Promise<readonly number[]> 
   return numbersIn(names)
 }
 
-export interface LogReading extends MailboxReading {
+export interface LogReadResult extends MailboxReadResult {
   /** The last line has no end: a write is under way, or a writer was killed. */
   readonly hasOpenEnd: boolean
 }
 
 /** Reads everything after a cursor. Costs what is new. */
-export async function readLog(directory: string, after: MailboxCursor | undefined): Promise<LogReading> {
+export async function readLog(directory: string, after: MailboxCursor | undefined): Promise<LogReadResult> {
   const segments = await segmentsIn(directory) // before the segments are read: all but the last are complete
-  const asked = after === undefined ? { segment: segments[0] ?? 1, offset: 0 } : placeOf(after)
+  const asked = after === undefined ? { segment: segments[0] ?? 1, offset: 0 } : parseCursor(after)
   const last = segments.at(-1) ?? asked.segment
   const from = asked.segment > last ? { segment: last, offset: Number.MAX_SAFE_INTEGER } : asked
   const reading = { messages: [] as MailboxMessage[], problems: [] as string[], hasOpenEnd: false }
@@ -76,14 +82,14 @@ export async function readLog(directory: string, after: MailboxCursor | undefine
     reading.problems.push(
       `The messages before segment ${first} of ${directory} were removed before they were read here.`,
     )
-  let place: Place = from
+  let place: LogPosition = from
   for (const segment of segments.filter((number) => number >= from.segment)) {
     const path = segmentPath(directory, segment)
     const wanted = segment === from.segment ? from.offset : 0
     const { bytes, open: openBytes, start } = await linesFrom(path, wanted)
-    if (start < wanted) reading.problems.push(shorter(path))
-    for (const { start: at, next, line } of piecesIn(bytes)) {
-      const cursor = cursorAt({ segment, offset: start + next })
+    if (start < wanted) reading.problems.push(describeTruncation(path))
+    for (const { start: at, next, line } of splitMailboxLines(bytes)) {
+      const cursor = formatCursor({ segment, offset: start + next })
       if (line.state === "message") {
         const { at: _, ...message } = line.message
         reading.messages.push({ ...message, cursor })
@@ -96,7 +102,7 @@ export async function readLog(directory: string, after: MailboxCursor | undefine
     place = { segment, offset: start + bytes.length }
     reading.hasOpenEnd = openBytes > 0
   }
-  return { ...reading, cursor: cursorAt(place) }
+  return { ...reading, cursor: formatCursor(place) }
 }
 
 /** Whether there is something after a cursor. */
@@ -106,10 +112,10 @@ export async function hasMore(directory: string, after: MailboxCursor | undefine
 }
 
 /** A place after the end would miss all that is written up to there. */
-const shorter = (path: string) =>
+const describeTruncation = (path: string) =>
   `${path} is shorter than what was read of it before: it was replaced or cut. Messages may be missing; those that come now are read.`
 
-interface FoundLines {
+interface SegmentLines {
   readonly bytes: Buffer
   /** Bytes of an unfinished line after them. */
   readonly open: number
@@ -117,7 +123,7 @@ interface FoundLines {
   readonly start: number
 }
 
-export async function linesFrom(path: string, wanted: number): Promise<FoundLines> {
+export async function linesFrom(path: string, wanted: number): Promise<SegmentLines> {
   const handle = await open(path, "r").catch((error: NodeJS.ErrnoException) => {
     if (error.code === "ENOENT") return undefined // removed in the meantime
     throw error
@@ -136,7 +142,7 @@ export async function linesFrom(path: string, wanted: number): Promise<FoundLine
 }
 
 /** What was written, in the order of the drafts. After a failure the rest has the error. */
-export interface Written {
+export interface AppendResult {
   readonly messages: readonly MailboxMessage[]
   readonly error?: unknown
 }
@@ -160,7 +166,7 @@ export class LogWriter {
   /** The last sequence of each sender, and how many damaged lines came before it. */
   #senders = new Map<string, { readonly sequence: number; readonly damaged: number }>()
   /** Where the newest messages of each receiver are. */
-  #receivers = new Map<string, Place[]>()
+  #receivers = new Map<string, LogPosition[]>()
   #damaged = 0
 
   constructor(options: LogWriterOptions) {
@@ -177,7 +183,7 @@ export class LogWriter {
   }
 
   /** How many messages for a receiver are after the place it has reached. */
-  waiting(receiver: string, reached: Place | undefined): number {
+  waiting(receiver: string, reached: LogPosition | undefined): number {
     const places = this.#receivers.get(receiver) ?? []
     if (reached === undefined) return places.length
     const unread = places.findIndex((place) => isAfter(place, reached))
@@ -198,7 +204,7 @@ export class LogWriter {
   }
 
   /** Appends as one write. Call `catchUp` before. */
-  append(drafts: readonly MailboxDraft[]): Written {
+  append(drafts: readonly MailboxDraft[]): AppendResult {
     if (this.#end!.offset >= this.#segmentBytes) this.#rotate()
     const given = new Map<string, number>()
     const lines = drafts.map((draft) => {
@@ -215,7 +221,7 @@ export class LogWriter {
       if (used > written) break
       this.#end!.offset += bytes.length
       this.#note(message)
-      messages.push({ ...message, cursor: cursorAt(this.#end!) })
+      messages.push({ ...message, cursor: formatCursor(this.#end!) })
     }
     if (error !== undefined) this.#cut(this.#end!.offset) // a part of a line, which no reader has taken
     return { messages, ...(error === undefined ? {} : { error }) }
@@ -277,7 +283,7 @@ export class LogWriter {
     const all = Buffer.alloc(size - end.offset)
     const bytes = all.subarray(0, readSync(end.fd, all, 0, all.length, end.offset))
     const ended = this.#settle(bytes)
-    for (const { next, line } of piecesIn(ended)) {
+    for (const { next, line } of splitMailboxLines(ended)) {
       if (line.state === "message") this.#note(line.message, { segment: end.segment, offset: end.offset + next })
       else if (line.state === "damaged") this.#damaged++
       else for (const [name, sequence] of Object.entries(line.header.senders)) this.#raise(name, sequence)
@@ -289,7 +295,7 @@ export class LogWriter {
   #settle(bytes: Buffer): Buffer {
     const end = bytes.lastIndexOf(LINE_END) + 1
     if (end === bytes.length) return bytes
-    if (holdsWhole(bytes.subarray(end))) {
+    if (holdsCompleteLine(bytes.subarray(end))) {
       this.#check()
       writeSync(this.#end!.fd, "\n")
       return Buffer.concat([bytes, Buffer.of(LINE_END)])
@@ -298,13 +304,13 @@ export class LogWriter {
     return bytes.subarray(0, end)
   }
 
-  #note({ from, to, sequence }: { from: string; to: readonly string[]; sequence: number }, at?: Place): void {
+  #note({ from, to, sequence }: { from: string; to: readonly string[]; sequence: number }, at?: LogPosition): void {
     this.#raise(from, sequence)
     const { segment, offset } = at ?? this.#end!
     for (const name of to) {
       const places = this.#receivers.get(name) ?? []
       places.push({ segment, offset })
-      if (places.length > 2 * MAX_PLACES) places.splice(0, MAX_PLACES)
+      if (places.length > 2 * MAX_POSITIONS) places.splice(0, MAX_POSITIONS)
       this.#receivers.set(name, places)
     }
   }
@@ -351,7 +357,7 @@ export class LogWriter {
 }
 
 const APPEND_EXISTING = constants.O_RDWR | constants.O_APPEND
-const MAX_PLACES = 10_000 // the greatest limit of waiting messages that settings allow
+const MAX_POSITIONS = 10_000 // the greatest limit of waiting messages that settings allow
 
 /** Removes the segments before a place, but never the last, and keeps one more for a reader whose last save was lost in a power cut. */
 export async function removeSegmentsBefore(directory: string, segment: number): Promise<void> {
@@ -366,8 +372,8 @@ export async function removeSegmentsBefore(directory: string, segment: number): 
 }
 
 /** Moves the segment that is written to away from a holder of the lock that may still run. Others notice it with the next lock. */
-export async function renewLastSegment(directory: string, by: Renewal): Promise<void> {
+export async function renewLastSegment(directory: string, by: FileFencing): Promise<void> {
   await removeDrafts(directory, () => true)
   const last = (await segmentsIn(directory)).at(-1)
-  if (last !== undefined) await renewFile(segmentPath(directory, last), by)
+  if (last !== undefined) await fenceFile(segmentPath(directory, last), by)
 }

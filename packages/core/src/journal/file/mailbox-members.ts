@@ -2,11 +2,11 @@
 import { readFileSync, renameSync } from "node:fs"
 import { readdir, rm, stat, writeFile } from "node:fs/promises"
 import { basename, join } from "node:path"
-import { checkedId, isSafeId } from "../../base/clock.ts"
-import { fields, flag, maybe, text, whole } from "../../messages/shapes/shapes.ts"
+import { isSafeId, validateId } from "../../base/clock.ts"
+import { bool, fields, integer, maybe, text } from "../../messages/shapes/shapes.ts"
 import { type MailboxCursor, MemberNameTakenError, type TeamMember } from "../mailbox.ts"
 import { FILE_MODE } from "./layout.ts"
-import { isAlive, type LockOwner } from "./lock-owner.ts"
+import { isOwnerAlive, type LockOwner } from "./lock-owner.ts"
 import { makeDirectory } from "./make-directory.ts"
 
 export interface MemberFile
@@ -25,7 +25,7 @@ const flaw = fields(
   {
     name: text(),
     conversation: text(),
-    pid: whole(),
+    pid: integer(),
     host: text(),
     started: text(),
     token: text(),
@@ -34,19 +34,19 @@ const flaw = fields(
     machine: maybe(text()),
     cursor: maybe(text({ pattern: CURSOR })),
     idleAt: maybe(text({ pattern: CURSOR })),
-    hasLeft: flag,
+    hasLeft: bool,
   },
   "open",
 )
 
 const folder = (directory: string) => join(directory, "members")
-const fileOf = (directory: string, name: string) =>
-  join(folder(directory), `${checkedId("name for an agent", name)}.json`)
+const memberFile = (directory: string, name: string) =>
+  join(folder(directory), `${validateId("name for an agent", name)}.json`)
 
 /** A damaged file counts as none: the name is free, and its next holder reads from the start. */
 export function readMember(directory: string, name: string): MemberFile | undefined {
   try {
-    const value: unknown = JSON.parse(readFileSync(fileOf(directory, name), "utf8"))
+    const value: unknown = JSON.parse(readFileSync(memberFile(directory, name), "utf8"))
     return flaw(value) === undefined && (value as MemberFile).name === name ? (value as MemberFile) : undefined
   } catch (error) {
     if (error instanceof SyntaxError || (error as NodeJS.ErrnoException).code === "ENOENT") return undefined
@@ -56,14 +56,14 @@ export function readMember(directory: string, name: string): MemberFile | undefi
 
 /** Its token is the fence: a name that another process has taken since is not written. */
 export async function writeMember(directory: string, member: MemberFile): Promise<void> {
-  const path = fileOf(directory, member.name)
-  const draft = await draftOf(directory, member)
+  const path = memberFile(directory, member.name)
+  const draft = await writeMemberDraft(directory, member)
   try {
-    mustBeOwn(directory, member)
+    mustHaveName(directory, member)
     renameSync(draft, path)
   } catch (error) {
     await rm(draft, { force: true })
-    mustBeOwn(directory, member) // who takes a name removes drafts of others
+    mustHaveName(directory, member) // who takes a name removes drafts of others
     throw error
   }
 }
@@ -73,23 +73,23 @@ export async function writeMember(directory: string, member: MemberFile): Promis
  * are removed afterwards, and one that was named in between is replaced.
  */
 export async function takeMember(directory: string, member: MemberFile): Promise<void> {
-  const path = fileOf(directory, member.name)
+  const path = memberFile(directory, member.name)
   const start = `${basename(path)}.`
   do {
-    renameSync(await draftOf(directory, member), path)
+    renameSync(await writeMemberDraft(directory, member), path)
     const others = (await readdir(folder(directory))).filter((name) => name.startsWith(start))
     for (const name of others) await rm(join(folder(directory), name), { force: true })
   } while (readMember(directory, member.name)?.token !== member.token)
 }
 
-async function draftOf(directory: string, member: MemberFile): Promise<string> {
+async function writeMemberDraft(directory: string, member: MemberFile): Promise<string> {
   await makeDirectory(folder(directory))
-  const draft = `${fileOf(directory, member.name)}.${member.token.slice(0, 8)}`
+  const draft = `${memberFile(directory, member.name)}.${member.token.slice(0, 8)}`
   await writeFile(draft, JSON.stringify(member), { mode: FILE_MODE })
   return draft
 }
 
-function mustBeOwn(directory: string, { name, token }: MemberFile): void {
+function mustHaveName(directory: string, { name, token }: MemberFile): void {
   const found = readMember(directory, name)
   if (found && found.token !== token) throw new MemberNameTakenError(name, found.pid)
 }
@@ -101,15 +101,15 @@ export interface MemberOnDisk extends MemberFile {
 }
 
 /** All that have not left, by name. */
-export async function membersIn(directory: string): Promise<readonly MemberOnDisk[]> {
+export async function listMembers(directory: string): Promise<readonly MemberOnDisk[]> {
   const names = await readdir(folder(directory)).catch(() => [] as string[])
   const ids = names.filter((name) => name.endsWith(".json")).map((name) => name.slice(0, -".json".length))
   const found: MemberOnDisk[] = []
   for (const name of ids.filter(isSafeId).sort()) {
     const member = readMember(directory, name)
-    const facts = await stat(fileOf(directory, name)).catch(() => undefined)
+    const facts = await stat(memberFile(directory, name)).catch(() => undefined)
     if (!member || !facts || member.hasLeft) continue
-    found.push({ ...member, isRunning: await isAlive(member), touched: facts.mtime })
+    found.push({ ...member, isRunning: await isOwnerAlive(member), touched: facts.mtime })
   }
   return found
 }

@@ -5,26 +5,26 @@
 import { randomUUID } from "node:crypto"
 import { readdir, rename } from "node:fs/promises"
 import { join } from "node:path"
-import { WRITING } from "../memory-files.ts"
+import { WRITE_ANNOUNCEMENTS } from "../memory-files.ts"
 import { flushDirectory } from "./index-file.ts"
-import { giveBackMoved, INTENT, type IntendedChange } from "./memory-intent.ts"
-import { makeFolder, writeWhole } from "./memory-texts.ts"
+import { INTENT, type IntendedChange, restoreMoved } from "./memory-intent.ts"
+import { makeFolder, writeText } from "./memory-texts.ts"
 
 export const DAMAGED = ".damaged"
 const REPORTED = ".reported"
 
 /** After a kill at any place, the next one does it again. */
-export async function setAsideDamaged(directory: string, changes: readonly IntendedChange[]): Promise<void> {
+export async function quarantineDamaged(directory: string, changes: readonly IntendedChange[]): Promise<void> {
   const name = `${randomUUID().slice(0, 8)}.json`
-  await writeWhole(await makeFolder(directory, `${WRITING}/${name}`), JSON.stringify({ isDamaged: true }))
-  await giveBackMoved(directory, changes)
+  await writeText(await makeFolder(directory, `${WRITE_ANNOUNCEMENTS}/${name}`), JSON.stringify({ isDamaged: true }))
+  await restoreMoved(directory, changes)
   await rename(join(directory, INTENT), await makeFolder(directory, `${DAMAGED}/${name}`))
   await flushDirectory(directory)
 }
 
 /** One sentence for each. */
-export async function damageIn(directory: string): Promise<readonly string[]> {
-  return (await namesIn(directory)).map((name) => sentence(`${DAMAGED}/${name}`))
+export async function listDamage(directory: string): Promise<readonly string[]> {
+  return (await namesIn(directory)).map((name) => describeDamage(`${DAMAGED}/${name}`))
 }
 
 /** Those that were not reported yet. Each is reported once. */
@@ -33,7 +33,7 @@ export async function unreportedDamage(directory: string): Promise<readonly stri
   for (const name of await namesIn(directory)) {
     if (name.endsWith(REPORTED)) continue
     await rename(join(directory, DAMAGED, name), join(directory, DAMAGED, name + REPORTED))
-    sentences.push(sentence(`${DAMAGED}/${name}${REPORTED}`))
+    sentences.push(describeDamage(`${DAMAGED}/${name}${REPORTED}`))
   }
   return sentences
 }
@@ -41,5 +41,5 @@ export async function unreportedDamage(directory: string): Promise<readonly stri
 const namesIn = async (directory: string): Promise<readonly string[]> =>
   (await readdir(join(directory, DAMAGED)).catch(() => [] as string[])).sort()
 
-const sentence = (place: string) =>
+const describeDamage = (place: string) =>
   `A change of the memories was damaged on the disk before all of it was made. What it had not written yet is not remembered; all other memories and the history are kept. The damaged change is in ${place}: look there for what is missing, then delete it.`

@@ -87,8 +87,8 @@ test("BEY-9 what an editor writes late into a file that was just replaced comes 
   const path = join(directory, "a.md")
   await files.install([{ path: "a.md", text: "before" }])
   const editor = await open(path, "r+")
-  const { kept } = (await files.install([{ path: "a.md", text: "ours" }]))!
-  expect(kept).toEqual([])
+  const { skipped } = (await files.install([{ path: "a.md", text: "ours" }]))!
+  expect(skipped).toEqual([])
   await editor.truncate(0)
   await editor.write("by hand", 0)
   await files.list()
@@ -179,7 +179,7 @@ test("BEY-9 a change that was half made when its intent was damaged: what was mo
       expect(`${await files.read(path)} ${await files.read(`archive/${path}`)}`).toContain(`${path} before`)
     await files.install([{ path: "a.md", text: "next" }])
     expect(await files.read("a.md")).toBe("next")
-    await files.install([{ path: "a.md", text: undefined }], { forGood: true })
+    await files.install([{ path: "a.md", text: undefined }], { permanent: true })
     expect(await files.problems!()).toEqual([])
   }
 })

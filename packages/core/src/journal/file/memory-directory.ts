@@ -8,9 +8,8 @@ import { join } from "node:path"
 import { setImmediate, setTimeout as wait } from "node:timers/promises"
 import type { Clock } from "../../base/clock.ts"
 import { busyError, MemoryChangedError, MemoryWriteError, StrataError } from "../../base/errors.ts"
-import { Queues } from "../../base/work.ts"
+import { KeyedQueues } from "../../base/work.ts"
 import {
-  checkedMemoryPath,
   checkMemoryText,
   isMemoryPath,
   type MemoryFileChange,
@@ -19,39 +18,40 @@ import {
   type MemoryInstallReport,
   type ReadMemoryFile,
   type TextSelection,
+  validateMemoryPath,
 } from "../memory-files.ts"
+import { lockLost } from "./guarded-writes.ts"
 import { flushDirectory } from "./index-file.ts"
-import { DIRECTORY_MODE, type MemoryDirectoryPlace } from "./layout.ts"
-import { acquireLock, type FileLock, removeDeadDoors, removeLeftovers } from "./lock.ts"
-import { DAMAGED, damageIn, setAsideDamaged, unreportedDamage } from "./memory-damage.ts"
+import { DIRECTORY_MODE, type MemoryDirectoryLocation } from "./layout.ts"
+import { acquireLock, type FileLock, removeDeadSockets, removeLeftovers } from "./lock.ts"
+import { DAMAGED, listDamage, quarantineDamaged, unreportedDamage } from "./memory-damage.ts"
 import {
   carryOut,
-  hasRecords,
+  createIntent,
+  hasReplacedFiles,
   INTENT,
   type IntendedChange,
   type Intent,
   intendedText,
-  intentOf,
-  isUnreadable,
-  lookAgain,
+  isNotText,
+  quarantineReports,
   readIntent,
-  setAsideIn,
+  recheckReplaced,
   writeIntent,
 } from "./memory-intent.ts"
-import { exists, isMissing, makeFolder, mustBeInside, readWhole, writeWhole } from "./memory-texts.ts"
+import { exists, isMissing, makeFolder, mustBeInside, readText, writeText } from "./memory-texts.ts"
 import { MemoryWatch } from "./watch.ts"
-import { lockLost } from "./writing.ts"
 
 const LOCK = ".lock"
 const MAX_READINGS = 50 // each repetition means that another process succeeded
 const FILES_AT_ONCE = 500 // about 3 ms, then others get their turn
-const LOCK_PATIENCE_MS = 30_000 // a change takes milliseconds
+const LOCK_TIMEOUT_MS = 30_000 // a change takes milliseconds
 const LOCK_RETRY_MS = 5
 
 /** The places where a test can end the process. */
 export type InstallStep = "locked" | "checked" | "intended" | "moved" | "changed" | "completed"
 
-export interface MemoryDirectoryOptions extends MemoryDirectoryPlace {
+export interface MemoryDirectoryOptions extends MemoryDirectoryLocation {
   readonly clock: Clock
   /** Called at each step of an install. For tests that end the process there. */
   readonly atStep?: (step: InstallStep) => void
@@ -67,7 +67,7 @@ export function memoryDirectory(options: MemoryDirectoryOptions): MemoryFiles {
       await mustBeInside(options)
       await mkdir(directory, { recursive: true, mode: DIRECTORY_MODE })
       await mustBeInside(options)
-      const lock = await lockOf(directory, clock)
+      const lock = await acquireMemoryLock(directory, clock)
       try {
         return await work(() => {
           if (!lock.isHeld()) throw lockLost(lock.path)
@@ -96,13 +96,13 @@ export function memoryDirectory(options: MemoryDirectoryOptions): MemoryFiles {
     const read = await readIntent(directory)
     if (read === undefined) return
     if (read.state === "whole") await carryOut({ directory, intent: read.intent, check, atStep })
-    else await setAsideDamaged(directory, read.changes)
+    else await quarantineDamaged(directory, read.changes)
   }
 
   /** What someone wrote into a file while it was replaced goes back to its place. */
   async function giveBackLateEdits(): Promise<void> {
-    if (!(await hasRecords(directory))) return
-    await locked(() => lookAgain(directory)).catch((error: unknown) => {
+    if (!(await hasReplacedFiles(directory))) return
+    await locked(() => recheckReplaced(directory)).catch((error: unknown) => {
       if (!isUnwritable(error)) throw error // the next writer looks
     })
   }
@@ -111,16 +111,16 @@ export function memoryDirectory(options: MemoryDirectoryOptions): MemoryFiles {
     const waiting = await settle()
     if (under === undefined) await giveBackLateEdits()
     const found: MemoryFileListing[] = []
-    const folder = under === undefined ? "" : checkedMemoryPath(under)
+    const folder = under === undefined ? "" : validateMemoryPath(under)
     await walk({ directory, folder, withHidden: under !== undefined, found })
     const shown = waiting ? await withIntended({ directory, waiting, under, found }) : found
     return shown.sort((a, b) => (a.path < b.path ? -1 : 1))
   }
 
   async function read(path: string): Promise<string | undefined> {
-    checkedMemoryPath(path)
+    validateMemoryPath(path)
     const waiting = await settle()
-    return waiting ? intendedText(directory, waiting, path) : readWhole(directory, path)
+    return waiting ? intendedText(directory, waiting, path) : readText(directory, path)
   }
 
   async function readAll(wanted: TextSelection): Promise<readonly ReadMemoryFile[]> {
@@ -134,11 +134,16 @@ export function memoryDirectory(options: MemoryDirectoryOptions): MemoryFiles {
     }
   }
 
-  async function readOnce({ folders, paths = [], known, maxBytes }: TextSelection): Promise<readonly ReadMemoryFile[]> {
+  async function readOnce({
+    folders,
+    paths = [],
+    knownVersions,
+    maxBytes,
+  }: TextSelection): Promise<readonly ReadMemoryFile[]> {
     const listed = [...(await Promise.all(folders.map(list))).flat(), ...paths.flatMap((path) => listingAt(path))]
     const wanted = new Map(listed.map((listing) => [listing.path, listing]))
-    const isWanted = ({ path, version, bytes, isClosed }: MemoryFileListing) =>
-      !isClosed && known?.get(path) !== version && bytes <= (maxBytes ?? Number.POSITIVE_INFINITY)
+    const isWanted = ({ path, version, bytes, isUnlistable }: MemoryFileListing) =>
+      !isUnlistable && knownVersions?.get(path) !== version && bytes <= (maxBytes ?? Number.POSITIVE_INFINITY)
     const found: ReadMemoryFile[] = []
     for (const listing of wanted.values()) found.push(isWanted(listing) ? await withText(listing) : listing)
     return found
@@ -154,7 +159,7 @@ export function memoryDirectory(options: MemoryDirectoryOptions): MemoryFiles {
   }
 
   function listingAt(path: string): readonly MemoryFileListing[] {
-    const facts = lookedAt(`${directory}/${checkedMemoryPath(path)}`)
+    const facts = statIfPossible(`${directory}/${validateMemoryPath(path)}`)
     return facts?.isFile() ? [listingOf(path, facts)] : []
   }
 
@@ -166,34 +171,34 @@ export function memoryDirectory(options: MemoryDirectoryOptions): MemoryFiles {
     readAll,
     watch: () => new MemoryWatch(directory),
 
-    async install(changes, { forGood = false } = {}) {
-      for (const { path, text } of changes) checkMemoryText(checkedMemoryPath(path), text)
+    async install(changes, { permanent = false } = {}) {
+      for (const { path, text } of changes) checkMemoryText(validateMemoryPath(path), text)
       let isIntended = false
       try {
         return await locked(async (check) => {
           atStep("locked")
           await removeLeftovers(join(directory, LOCK))
-          await removeDeadDoors(join(directory, LOCK))
+          await removeDeadSockets(join(directory, LOCK))
           await complete(check)
-          await lookAgain(directory)
-          const intended = await checkedChanges(directory, changes)
+          await recheckReplaced(directory)
+          const intended = await checkChanges(directory, changes)
           atStep("checked")
           check()
-          if (intended.length === 0) return { kept: [] }
-          if (intended.length === 1 && (options.isOurs || isOurs(intended[0]!.path)))
-            return await replaceOurs(directory, intended[0]!)
-          const intent = intentOf(intended)
+          if (intended.length === 0) return { skipped: [] }
+          if (intended.length === 1 && (options.isInternal || isInternalFile(intended[0]!.path)))
+            return await replaceInternalFile(directory, intended[0]!)
+          const intent = createIntent(intended)
           await writeIntent(intentPath, intent)
           isIntended = true
           await flushDirectory(directory) // from now on a power cut leaves all of it
           atStep("intended")
-          const kept = await carryOut({ directory, intent, check, atStep })
-          if (forGood) {
-            await lookAgain(directory, { all: true })
+          const skipped = await carryOut({ directory, intent, check, atStep })
+          if (permanent) {
+            await recheckReplaced(directory, { all: true })
             await rm(join(directory, DAMAGED), { recursive: true, force: true })
           }
           atStep("completed")
-          return { kept }
+          return { skipped }
         })
       } catch (cause) {
         if (cause instanceof StrataError) throw cause
@@ -201,7 +206,7 @@ export function memoryDirectory(options: MemoryDirectoryOptions): MemoryFiles {
       }
     },
 
-    problems: async () => [...(await setAsideIn(directory)), ...(await damageIn(directory))],
+    problems: async () => [...(await quarantineReports(directory)), ...(await listDamage(directory))],
     async notices() {
       await settle()
       return unreportedDamage(directory)
@@ -212,23 +217,23 @@ export function memoryDirectory(options: MemoryDirectoryOptions): MemoryFiles {
 /** Completes what a killed process began, as every reader does, and removes copies of replaced texts that no editor writes to any more. */
 export async function settleMemories(options: MemoryDirectoryOptions): Promise<void> {
   const { directory } = options
-  if ((await exists(join(directory, INTENT))) || (await hasRecords(directory)))
+  if ((await exists(join(directory, INTENT))) || (await hasReplacedFiles(directory)))
     await memoryDirectory(options).list(undefined)
 }
 
 /** A file that no one edits, such as the sum of the day: nothing a person wrote can be in it. */
-const isOurs = (path: string) => path.startsWith(".") && !path.includes("/")
+const isInternalFile = (path: string) => path.startsWith(".") && !path.includes("/")
 
 /** In one step, and without waiting for the disk: it is written often, and what a power cut loses is worked out again. */
-async function replaceOurs(directory: string, { path, text }: IntendedChange): Promise<MemoryInstallReport> {
+async function replaceInternalFile(directory: string, { path, text }: IntendedChange): Promise<MemoryInstallReport> {
   const target = await makeFolder(directory, path)
   if (text === null) await rm(target, { force: true })
-  else await writeWhole(target, text, { flush: false })
-  return { kept: [] }
+  else await writeText(target, text, { flush: false })
+  return { skipped: [] }
 }
 
 /** The changes with the texts they replace. Leaves out those that change nothing. */
-async function checkedChanges(
+async function checkChanges(
   directory: string,
   changes: readonly MemoryFileChange[],
 ): Promise<readonly IntendedChange[]> {
@@ -246,14 +251,14 @@ async function checkedChanges(
 
 async function currentText(directory: string, change: MemoryFileChange): Promise<string | undefined> {
   try {
-    return await readWhole(directory, change.path)
+    return await readText(directory, change.path)
   } catch (error) {
-    if (change.setsAside && isUnreadable(error)) return undefined
+    if (change.quarantinesUnreadable && isNotText(error)) return undefined
     throw error
   }
 }
 
-interface WaitingList {
+interface ListingWithIntent {
   readonly directory: string
   readonly waiting: Intent
   readonly under: string | undefined
@@ -261,7 +266,7 @@ interface WaitingList {
 }
 
 /** The listing as it will be once the intent is carried out. */
-async function withIntended({ directory, waiting, under, found }: WaitingList): Promise<MemoryFileListing[]> {
+async function withIntended({ directory, waiting, under, found }: ListingWithIntent): Promise<MemoryFileListing[]> {
   const listed = new Map(found.map((listing) => [listing.path, listing]))
   for (const { path } of waiting.changes) {
     const isWanted = under === undefined ? !/(?:^|\/)\./.test(path) : path.startsWith(`${under}/`)
@@ -297,7 +302,7 @@ async function walk(step: Walk): Promise<void> {
   const entries = await readdir(join(directory, folder), { withFileTypes: true }).catch((error: unknown) => {
     if (isMissing(error)) return []
     if (folder === "" || !isUnwritable(error)) throw error
-    const closed = { bytes: 0, version: "closed", isClosed: true } as const
+    const closed = { bytes: 0, version: "closed", isUnlistable: true } as const
     found.push({ path: folder, modified: new Date(0).toISOString(), ...closed })
     return []
   })
@@ -307,7 +312,7 @@ async function walk(step: Walk): Promise<void> {
     if (entry.isDirectory()) await walk({ ...step, folder: path })
     else if (entry.isFile()) {
       // a promise for each file would take ten times as long
-      const facts = lookedAt(`${directory}/${path}`)
+      const facts = statIfPossible(`${directory}/${path}`)
       if (!facts?.isFile()) continue
       found.push(listingOf(path, facts))
       if (found.length % FILES_AT_ONCE === 0) await setImmediate()
@@ -321,7 +326,7 @@ function listingOf(path: string, { ino, size, mtimeMs, ctimeMs }: Stats): Memory
 }
 
 /** Nothing if it was removed in the meantime, or may not be looked at. */
-function lookedAt(file: string) {
+function statIfPossible(file: string) {
   try {
     return lstatSync(file, { throwIfNoEntry: false })
   } catch {
@@ -329,8 +334,8 @@ function lookedAt(file: string) {
   }
 }
 
-export async function lockOf(directory: string, clock: Clock): Promise<FileLock> {
-  const deadline = performance.now() + LOCK_PATIENCE_MS
+export async function acquireMemoryLock(directory: string, clock: Clock): Promise<FileLock> {
+  const deadline = performance.now() + LOCK_TIMEOUT_MS
   for (;;) {
     const attempt = await acquireLock(join(directory, LOCK), clock.now().toISOString())
     if (attempt.state === "acquired") return attempt.lock
@@ -340,4 +345,4 @@ export async function lockOf(directory: string, clock: Clock): Promise<FileLock>
 }
 
 /** Within this process, one after the other: the lock is for other processes. */
-const writes = new Queues<string>()
+const writes = new KeyedQueues<string>()

@@ -11,16 +11,25 @@ import { createHash, hash, randomUUID } from "node:crypto"
 import { link, mkdir, open, readdir, readFile, rename, rm } from "node:fs/promises"
 import { basename, dirname, join, relative, sep } from "node:path"
 import { MemoryFileError } from "../../base/errors.ts"
-import { checkedMemoryPath } from "../memory-files.ts"
+import { validateMemoryPath } from "../memory-files.ts"
 import { DIRECTORY_MODE } from "./layout.ts"
-import { draftOf, exists, factsOf, isMissing, makeFolder, readWhole, writeDraft, writeWhole } from "./memory-texts.ts"
+import {
+  draftPath,
+  exists,
+  isMissing,
+  makeFolder,
+  readText,
+  statIfPresent,
+  writeDraft,
+  writeText,
+} from "./memory-texts.ts"
 import { scanLines } from "./scan.ts"
 
 // An intent as it is on disk: JSON as a whole, with a change in each line. It is as large as all that it changes, so no part of it is limited
 // and it is never one string. Older versions wrote one line.
 
 export const INTENT = ".intent.json"
-const PIECE_CHARACTERS = 1 << 20
+const CHUNK_CHARACTERS = 1 << 20
 
 export interface Intent {
   /** Tells its moved files from those of another intent with the same changes. Absent in intents of older versions. */
@@ -36,51 +45,51 @@ export interface IntendedChange {
   readonly text: string | null
 }
 
-export function intentOf(changes: Intent["changes"]): Intent {
+export function createIntent(changes: Intent["changes"]): Intent {
   const id = randomUUID().slice(0, 8)
-  return { id, changes, sum: sumOf({ id, changes }) }
+  return { id, changes, sum: checksumOf({ id, changes }) }
 }
 
-function sumOf({ id = "", changes }: Omit<Intent, "sum">): string {
+function checksumOf({ id = "", changes }: Omit<Intent, "sum">): string {
   const sum = createHash("sha256").update(`${id}[`)
   for (const [at, change] of changes.entries()) sum.update(`${at === 0 ? "" : ","}${JSON.stringify(change)}`)
   return sum.update("]").digest("hex")
 }
 
 export const writeIntent = (path: string, intent: Intent, options: { flush?: boolean } = {}): Promise<void> =>
-  writeWhole(path, inPieces(linesOf(intent)), options)
+  writeText(path, inChunks(intentLines(intent)), options)
 
-function* linesOf({ id, changes, sum }: Intent): Generator<string> {
-  yield `${beginningOf(id)}\n`
+function* intentLines({ id, changes, sum }: Intent): Generator<string> {
+  yield `${intentPrefix(id)}\n`
   for (const [at, change] of changes.entries())
     yield `${JSON.stringify(change)}${at === changes.length - 1 ? "" : ","}\n`
   yield `],"sum":${JSON.stringify(sum)}}`
 }
 
 /** Also of the one line of older versions. */
-const beginningOf = (id: string | undefined): string =>
+const intentPrefix = (id: string | undefined): string =>
   `{${id === undefined ? "" : `"id":${JSON.stringify(id)},`}"changes":[`
 
-function* inPieces(lines: Iterable<string>): Generator<string> {
+function* inChunks(lines: Iterable<string>): Generator<string> {
   let piece = ""
   for (const line of lines) {
     piece += line
-    if (piece.length < PIECE_CHARACTERS) continue
+    if (piece.length < CHUNK_CHARACTERS) continue
     yield piece
     piece = ""
   }
   yield piece
 }
 
-export type ReadIntent =
+export type IntentReadResult =
   | { readonly state: "whole"; readonly intent: Intent }
   /** `changes`: those that can still be read. */
   | { readonly state: "damaged"; readonly changes: readonly IntendedChange[] }
 
 /** Nothing where no intent is. */
-export async function readIntent(directory: string, path = INTENT): Promise<ReadIntent | undefined> {
+export async function readIntent(directory: string, path = INTENT): Promise<IntentReadResult | undefined> {
   const file = join(directory, path)
-  const facts = await factsOf(file)
+  const facts = await statIfPresent(file)
   if (facts === undefined) return undefined
   if (!facts.isFile()) throw new MemoryFileError(path, "it is not a plain file")
   const handle = await open(file, "r").catch((error: unknown) => {
@@ -93,7 +102,7 @@ export async function readIntent(directory: string, path = INTENT): Promise<Read
     const ends: { id?: string; sum?: string } = {}
     for await (const { bytes } of scanLines(handle, 0, facts.size)) readLine(bytes, { changes, ends })
     const { id, sum } = ends
-    const isWhole = sum !== undefined && sumOf({ ...(id === undefined ? {} : { id }), changes }) === sum
+    const isWhole = sum !== undefined && checksumOf({ ...(id === undefined ? {} : { id }), changes }) === sum
     if (!isWhole) return { state: "damaged", changes }
     return { state: "whole", intent: { ...(id === undefined ? {} : { id }), changes, sum } }
   } finally {
@@ -110,12 +119,12 @@ interface Ends {
 function readLine(bytes: Buffer, { changes, ends }: { readonly changes: IntendedChange[]; readonly ends: Ends }): void {
   try {
     const line = bytes.toString("utf8")
-    if (line.startsWith('{"path":')) changes.push(checkedChange(JSON.parse(line.replace(/,$/, ""))))
+    if (line.startsWith('{"path":')) changes.push(validateChange(JSON.parse(line.replace(/,$/, ""))))
     else if (line.startsWith("]")) Object.assign(ends, JSON.parse(`{${line.slice("],".length)}`))
     else if (line.endsWith("[")) Object.assign(ends, JSON.parse(`${line}]}`))
     else {
       const { changes: all, ...rest } = JSON.parse(line) as Intent
-      changes.push(...all.map(checkedChange))
+      changes.push(...all.map(validateChange))
       Object.assign(ends, rest)
     }
   } catch {
@@ -123,15 +132,15 @@ function readLine(bytes: Buffer, { changes, ends }: { readonly changes: Intended
   }
 }
 
-function checkedChange({ path, before, text }: IntendedChange): IntendedChange {
+function validateChange({ path, before, text }: IntendedChange): IntendedChange {
   const isText = (value: unknown) => value === null || typeof value === "string"
   if (!isText(before) || !isText(text)) throw new TypeError("no change")
-  return { path: checkedMemoryPath(path), before, text }
+  return { path: validateMemoryPath(path), before, text }
 }
 
 /** Whether it is there, and not one of another process. */
-export async function isThere(directory: string, { id }: Intent): Promise<boolean> {
-  const beginning = Buffer.from(beginningOf(id))
+export async function isIntentPresent(directory: string, { id }: Intent): Promise<boolean> {
+  const beginning = Buffer.from(intentPrefix(id))
   const handle = await open(join(directory, INTENT), "r").catch(() => undefined)
   if (!handle) return false
   try {
@@ -144,9 +153,9 @@ export async function isThere(directory: string, { id }: Intent): Promise<boolea
 }
 
 const REPLACED = ".replaced"
-const SET_ASIDE = ".set-aside"
+const QUARANTINE = ".set-aside"
 const WRITES_AT_ONCE = 32 // each waits for the disk
-const KEPT_MS = 10_000 // an editor that saves has its file open for milliseconds
+const RETENTION_MS = 10_000 // an editor that saves has its file open for milliseconds
 const NAME_DIGITS = 12
 
 export interface CarryOut {
@@ -175,43 +184,43 @@ export async function carryOut({ directory, intent, check, atStep }: CarryOut): 
     for (const end of ends) if (end.status === "rejected") throw end.reason
   }
   check()
-  if (await isThere(directory, intent)) {
+  if (await isIntentPresent(directory, intent)) {
     const replaced = changes.filter(({ before }) => before !== null)
-    if (replaced.length > 0) await writeIntent(recordOf(directory, sum), intentOf(replaced), { flush: false })
+    if (replaced.length > 0) await writeIntent(recordPath(directory, sum), createIntent(replaced), { flush: false })
     await rm(join(directory, INTENT))
   }
   return kept.sort()
 }
 
-const recordOf = (directory: string, sum: string) => join(directory, REPLACED, `${sum.slice(0, NAME_DIGITS)}.json`)
+const recordPath = (directory: string, sum: string) => join(directory, REPLACED, `${sum.slice(0, NAME_DIGITS)}.json`)
 
 /** Where the text goes that a change replaces. */
-const asideOf = (directory: string, { sum, path }: { sum: string; path: string }) =>
-  join(directory, REPLACED, `${sum.slice(0, NAME_DIGITS)}-${placeOf(path)}`)
+const replacedPath = (directory: string, { sum, path }: { sum: string; path: string }) =>
+  join(directory, REPLACED, `${sum.slice(0, NAME_DIGITS)}-${pathKey(path)}`)
 
-const placeOf = (path: string) => hash("sha256", path, "hex").slice(0, NAME_DIGITS)
+const pathKey = (path: string) => hash("sha256", path, "hex").slice(0, NAME_DIGITS)
 
-interface Replacing extends IntendedChange {
+interface TextReplacement extends IntendedChange {
   readonly directory: string
   readonly sum: string
   readonly check: () => void
   readonly moved: () => void
 }
 
-async function replace(change: Replacing): Promise<"done" | "kept"> {
+async function replace(change: TextReplacement): Promise<"done" | "kept"> {
   try {
     return await replaceText(change)
   } finally {
-    await rm(draftOf(join(change.directory, change.path)), { force: true }) // also one of a killed process
+    await rm(draftPath(join(change.directory, change.path)), { force: true }) // also one of a killed process
   }
 }
 
-async function replaceText(change: Replacing): Promise<"done" | "kept"> {
+async function replaceText(change: TextReplacement): Promise<"done" | "kept"> {
   const { directory, path, before, text, check, moved } = change
   await makeWay(directory, path)
-  const current = (await readWhole(directory, path)) ?? null
+  const current = (await readText(directory, path)) ?? null
   if (current === text) return "done"
-  const aside = asideOf(directory, change)
+  const aside = replacedPath(directory, change)
   const isHalfDone = await exists(aside) // a killed process got that far
   const isAsExpected = isHalfDone ? current === null : current === before
   if (!isAsExpected) return "kept"
@@ -219,55 +228,55 @@ async function replaceText(change: Replacing): Promise<"done" | "kept"> {
   const draft = text === null ? undefined : await writeDraft(target, text)
   check()
   if (current !== null) {
-    if (!(await movedTo(target, aside))) return "kept" // someone removed it
+    if (!(await moveTo(target, aside))) return "kept" // someone removed it
     moved()
-    if (!(await factsOf(aside))?.isFile()) await setAside({ directory, path, from: aside })
+    if (!(await statIfPresent(aside))?.isFile()) await quarantine({ directory, path, from: aside })
     else if (!(await isText(aside, before))) {
       await putBack({ directory, path, aside })
       return "kept"
     }
   }
-  return draft === undefined || (await linkedTo(draft, target)) ? "done" : "kept"
+  return draft === undefined || (await linkTo(draft, target)) ? "done" : "kept"
 }
 
 /** The text as it is while an intent waits for room on the disk or for the right to write. */
 export async function intendedText(directory: string, intent: Intent, path: string): Promise<string | undefined> {
-  const current = await readWhole(directory, path)
+  const current = await readText(directory, path)
   const change = intent.changes.find((one) => one.path === path)
   if (!change) return current
-  const isMoved = current === undefined && (await exists(asideOf(directory, { sum: intent.sum, path })))
+  const isMoved = current === undefined && (await exists(replacedPath(directory, { sum: intent.sum, path })))
   return isMoved || (current ?? null) === change.before ? (change.text ?? undefined) : current
 }
 
 /** Puts what someone saved where it was saved. The file itself goes back: its writer may not have finished. */
 async function putBack({ directory, path, aside }: { directory: string; path: string; aside: string }): Promise<void> {
-  if (!(await linkedTo(aside, join(directory, path)))) await archive({ directory, path, aside })
+  if (!(await linkTo(aside, join(directory, path)))) await archive({ directory, path, aside })
   await rm(aside, { force: true })
 }
 
 async function archive({ directory, path, aside }: { directory: string; path: string; aside: string }): Promise<void> {
   const sum = hash("sha256", await readFile(aside), "hex").slice(0, 8)
   const target = await makeFolder(directory, `archive/${sum}-${basename(path)}`)
-  await linkedTo(aside, target)
+  await linkTo(aside, target)
 }
 
 /**
  * Looks again at files that were replaced in the last seconds: what someone wrote into them since goes back, or into the archive if the
  * place has changed again. Older ones are removed. `all`: the newest too.
  */
-export async function lookAgain(directory: string, { all = false } = {}): Promise<void> {
+export async function recheckReplaced(directory: string, { all = false } = {}): Promise<void> {
   const names = await namesIn(directory)
   for (const name of names.filter(isRecord)) {
     const record = join(directory, REPLACED, name)
-    const facts = await factsOf(record)
+    const facts = await statIfPresent(record)
     if (facts === undefined) continue
     const sum = name.slice(0, NAME_DIGITS)
     const asides = new Set(names.filter((one) => one.startsWith(`${sum}-`)))
-    const isOver = all || asides.size === 0 || Math.abs(Date.now() - facts.ctimeMs) > KEPT_MS
+    const isOver = all || asides.size === 0 || Math.abs(Date.now() - facts.ctimeMs) > RETENTION_MS
     for (const change of asides.size === 0 ? [] : await changesIn(directory, `${REPLACED}/${name}`)) {
-      const aside = asideOf(directory, { sum, path: change.path })
+      const aside = replacedPath(directory, { sum, path: change.path })
       if (asides.has(basename(aside)) && !(await isText(aside, change.before)))
-        await giveBack({ directory, change, aside })
+        await restoreLateEdit({ directory, change, aside })
     }
     if (!isOver) continue
     for (const aside of asides) await rm(join(directory, REPLACED, aside), { force: true })
@@ -281,41 +290,41 @@ async function changesIn(directory: string, path: string): Promise<readonly Inte
 }
 
 /** Puts back what was moved out of the way of a change that is not completed. What belongs to no change that can be read goes to the archive. */
-export async function giveBackMoved(directory: string, changes: readonly IntendedChange[]): Promise<void> {
+export async function restoreMoved(directory: string, changes: readonly IntendedChange[]): Promise<void> {
   const names = await namesIn(directory)
   const finished = new Set(names.filter(isRecord).map((name) => name.slice(0, NAME_DIGITS)))
-  const paths = new Map(changes.map(({ path }) => [placeOf(path), path]))
+  const paths = new Map(changes.map(({ path }) => [pathKey(path), path]))
   for (const name of names) {
     if (isRecord(name) || finished.has(name.slice(0, NAME_DIGITS))) continue
     const path = paths.get(name.slice(-NAME_DIGITS))
     const aside = join(directory, REPLACED, name)
     if (path === undefined) await archive({ directory, path: `${name}.md`, aside })
     else if (await exists(join(directory, path))) await archive({ directory, path, aside })
-    else await linkedTo(aside, join(directory, path))
+    else await linkTo(aside, join(directory, path))
     await rm(aside, { force: true })
   }
 }
 
 /** Whether there is anything to look at. */
-export const hasRecords = async (directory: string): Promise<boolean> => (await namesIn(directory)).some(isRecord)
+export const hasReplacedFiles = async (directory: string): Promise<boolean> => (await namesIn(directory)).some(isRecord)
 
 const namesIn = (directory: string): Promise<readonly string[]> =>
   readdir(join(directory, REPLACED)).catch(() => [] as string[])
 
 const isRecord = (name: string) => name.endsWith(".json")
 
-interface GivingBack {
+interface LateEdit {
   readonly directory: string
   readonly change: IntendedChange
   readonly aside: string
 }
 
-async function giveBack({ directory, change, aside }: GivingBack): Promise<void> {
+async function restoreLateEdit({ directory, change, aside }: LateEdit): Promise<void> {
   const { path, text } = change
   const target = join(directory, path)
   const ours = `${aside}.ours`
-  const current = (await readWhole(directory, path).catch(() => undefined)) ?? null
-  if (text !== null && current === text && (await movedTo(target, ours)) && !(await isText(ours, text)))
+  const current = (await readText(directory, path).catch(() => undefined)) ?? null
+  if (text !== null && current === text && (await moveTo(target, ours)) && !(await isText(ours, text)))
     await putBack({ directory, path, aside: ours }) // saved once more
   await putBack({ directory, path, aside })
   await rm(ours, { force: true }) // the history has it
@@ -326,43 +335,43 @@ async function makeWay(directory: string, path: string): Promise<void> {
   const parts = path.split("/")
   for (let count = 1; count < parts.length; count++) {
     const folder = parts.slice(0, count).join("/")
-    const facts = await factsOf(join(directory, folder))
-    if (facts && !facts.isDirectory()) return setAside({ directory, path: folder })
+    const facts = await statIfPresent(join(directory, folder))
+    if (facts && !facts.isDirectory()) return quarantine({ directory, path: folder })
   }
   try {
-    await readWhole(directory, path)
+    await readText(directory, path)
   } catch (error) {
-    if (!isUnreadable(error)) throw error
-    await setAside({ directory, path })
+    if (!isNotText(error)) throw error
+    await quarantine({ directory, path })
   }
 }
 
 const NOT_TEXT = new Set(["EACCES", "EPERM", "EISDIR", "ELOOP", "ENXIO"])
 
-export const isUnreadable = (error: unknown): boolean =>
+export const isNotText = (error: unknown): boolean =>
   error instanceof MemoryFileError || NOT_TEXT.has((error as NodeJS.ErrnoException).code ?? "")
 
-async function setAside(thing: { directory: string; path: string; from?: string }): Promise<void> {
+async function quarantine(thing: { directory: string; path: string; from?: string }): Promise<void> {
   const { directory, path, from = join(directory, path) } = thing
-  await movedTo(from, await makeFolder(directory, `${SET_ASIDE}/${randomUUID().slice(0, 8)}/${path}`))
+  await moveTo(from, await makeFolder(directory, `${QUARANTINE}/${randomUUID().slice(0, 8)}/${path}`))
 }
 
 /** One sentence for each thing that was set aside. */
-export async function setAsideIn(directory: string): Promise<readonly string[]> {
-  const folder = join(directory, SET_ASIDE)
+export async function quarantineReports(directory: string): Promise<readonly string[]> {
+  const folder = join(directory, QUARANTINE)
   const entries = await readdir(folder, { recursive: true, withFileTypes: true }).catch(() => [])
   const holding = new Set(entries.map(({ parentPath }) => parentPath))
   return entries
     .filter((entry) => !holding.has(join(entry.parentPath, entry.name))) // a folder that was set aside may be empty
     .map((entry) => relative(folder, join(entry.parentPath, entry.name)).split(sep))
-    .map(([id, ...path]) => setAsideSentence(path.join("/"), `${SET_ASIDE}/${id}/${path.join("/")}`))
+    .map(([id, ...path]) => describeQuarantined(path.join("/"), `${QUARANTINE}/${id}/${path.join("/")}`))
     .sort()
 }
 
-const setAsideSentence = (path: string, place: string) =>
+const describeQuarantined = (path: string, place: string) =>
   `${path} was in the way of a change and could not be read as text, so it was moved to ${place}. Look at it, then move it back or delete it.`
 
-async function movedTo(from: string, to: string): Promise<boolean> {
+async function moveTo(from: string, to: string): Promise<boolean> {
   try {
     await rename(from, to)
     return true
@@ -372,7 +381,7 @@ async function movedTo(from: string, to: string): Promise<boolean> {
   }
 }
 
-async function linkedTo(from: string, to: string): Promise<boolean> {
+async function linkTo(from: string, to: string): Promise<boolean> {
   await mkdir(dirname(to), { recursive: true, mode: DIRECTORY_MODE })
   try {
     await link(from, to)
@@ -385,6 +394,6 @@ async function linkedTo(from: string, to: string): Promise<boolean> {
 
 /** Compares bytes: what someone wrote there may be no text. */
 async function isText(file: string, text: string | null): Promise<boolean> {
-  const facts = await factsOf(file)
+  const facts = await statIfPresent(file)
   return text !== null && facts?.isFile() === true && (await readFile(file)).equals(Buffer.from(text))
 }

@@ -4,14 +4,14 @@ import { closeSync, lstatSync, openSync, readFileSync } from "node:fs"
 import { lstat, mkdir, realpath, rename, rm, writeFile } from "node:fs/promises"
 import { dirname, join, sep } from "node:path"
 import { MemoryFileError } from "../../base/errors.ts"
-import { maxBytesOf } from "../memory-files.ts"
+import { maxMemoryBytes } from "../memory-files.ts"
 import { DIRECTORY_MODE, FILE_MODE } from "./layout.ts"
 
-export async function readWhole(directory: string, path: string): Promise<string | undefined> {
-  const facts = factsWithoutLinks(directory, path)
+export async function readText(directory: string, path: string): Promise<string | undefined> {
+  const facts = statWithoutLinks(directory, path)
   if (facts === undefined) return undefined
   if (!facts.isFile()) throw new MemoryFileError(path, "it is not a plain file") // opening a pipe would wait for ever
-  const max = maxBytesOf(path)
+  const max = maxMemoryBytes(path)
   if (facts.size > max) throw new MemoryFileError(path, `it has more than ${max} bytes`)
   try {
     // a promise for each step would take ten times as long, and a memory has a few hundred bytes
@@ -36,12 +36,12 @@ function asText(path: string, bytes: Buffer): string {
 }
 
 /** Of what is there; nothing if it is missing. Throws if it is a link, or in a folder that is one. */
-function factsWithoutLinks(directory: string, path: string) {
+function statWithoutLinks(directory: string, path: string) {
   let at = directory
-  let facts: ReturnType<typeof factsNow>
+  let facts: ReturnType<typeof statSyncIfPresent>
   for (const part of path.split("/")) {
     at = join(at, part)
-    facts = factsNow(at)
+    facts = statSyncIfPresent(at)
     if (facts === undefined) return undefined
     if (facts.isSymbolicLink()) throw new MemoryFileError(path, "it is a link, or in a folder that is one")
   }
@@ -49,9 +49,9 @@ function factsWithoutLinks(directory: string, path: string) {
 }
 
 /** Of the thing itself, also if it is a link. */
-export const factsOf = async (path: string) => factsNow(path)
+export const statIfPresent = async (path: string) => statSyncIfPresent(path)
 
-function factsNow(path: string) {
+function statSyncIfPresent(path: string) {
   try {
     return lstatSync(path, { throwIfNoEntry: false })
   } catch (error) {
@@ -64,11 +64,11 @@ function factsNow(path: string) {
 export async function makeFolder(directory: string, path: string): Promise<string> {
   const target = join(directory, path)
   await mkdir(dirname(target), { recursive: true, mode: DIRECTORY_MODE })
-  factsWithoutLinks(directory, path)
+  statWithoutLinks(directory, path)
   return target
 }
 
-export const draftOf = (target: string): string =>
+export const draftPath = (target: string): string =>
   join(dirname(target), `.${hash("sha256", target, "hex").slice(0, 12)}.draft`)
 
 /** A finished file beside its target. */
@@ -77,7 +77,7 @@ export async function writeDraft(
   text: string | Iterable<string>,
   { flush = true } = {},
 ): Promise<string> {
-  const draft = draftOf(target)
+  const draft = draftPath(target)
   await rm(draft, { force: true }) // of a killed process, or a link that someone put there
   try {
     await writeFile(draft, text, { mode: FILE_MODE, flush, flag: "wx" })
@@ -88,7 +88,7 @@ export async function writeDraft(
   return draft
 }
 
-export async function writeWhole(
+export async function writeText(
   path: string,
   text: string | Iterable<string>,
   options: { flush?: boolean } = {},
@@ -96,9 +96,9 @@ export async function writeWhole(
   await rename(await writeDraft(path, text, options), path)
 }
 
-export async function mustBeInside({ directory, inside }: { directory: string; inside?: string }): Promise<void> {
-  if (inside === undefined) return
-  const [outer, inner] = [await realpath(inside), await realpath(await nearestExisting(directory))]
+export async function mustBeInside({ directory, enclosing }: { directory: string; enclosing?: string }): Promise<void> {
+  if (enclosing === undefined) return
+  const [outer, inner] = [await realpath(enclosing), await realpath(await nearestExisting(directory))]
   if (inner !== outer && !inner.startsWith(outer + sep))
     throw new MemoryFileError(directory, `it leads out of ${outer}, to ${inner}`)
 }
@@ -108,7 +108,7 @@ async function nearestExisting(path: string): Promise<string> {
   return facts || dirname(path) === path ? path : nearestExisting(dirname(path))
 }
 
-export const exists = async (path: string): Promise<boolean> => (await factsOf(path)) !== undefined
+export const exists = async (path: string): Promise<boolean> => (await statIfPresent(path)) !== undefined
 
 export function isMissing(error: unknown): boolean {
   const { code } = error as NodeJS.ErrnoException

@@ -1,27 +1,27 @@
 /** Opens a journal: takes the lock, reads the index, and repairs only what a crash left. Damaged lines are set aside, not lost. */
 import { stat } from "node:fs/promises"
 import { ConversationLockedError, JournalOpenError, StrataError } from "../../base/errors.ts"
-import { damagedId, keyOf } from "../../base/text.ts"
+import { damagedId, uuidKey } from "../../base/text.ts"
 import {
   decodeLine,
-  isWhole,
+  isCompleteLine,
+  type LineChunk,
   type LineFront,
-  type LinePiece,
   peekLine,
-  piecesOf,
   SUM_DIFFERS,
+  splitRawLine,
   statedSum,
 } from "../line.ts"
 import type { FlushMode, JournalAddress } from "../store.ts"
+import { fenceFiles } from "./fence-files.ts"
 import { FileJournal } from "./file-journal.ts"
-import { IndexFile, type NewLine, readBytes } from "./index-file.ts"
+import { createFence, type Fence, PooledFile, type WriteStep } from "./guarded-writes.ts"
+import { IndexFile, type LineToIndex, readBytes } from "./index-file.ts"
 import { type JournalPaths, journalPaths } from "./layout.ts"
 import { acquireLock, mayRun } from "./lock.ts"
 import { makeDirectory } from "./make-directory.ts"
 import { DamageLog } from "./read-lines.ts"
-import { renewFiles } from "./renew-files.ts"
 import { scanLines } from "./scan.ts"
-import { type Fence, fenceOf, PooledFile, type WriteStep } from "./writing.ts"
 
 export interface OpenFileJournal {
   readonly root: string
@@ -38,7 +38,7 @@ export async function openFileJournal(options: OpenFileJournal): Promise<FileJou
   const { access } = options
   const paths = journalPaths(options.root, options.address)
   try {
-    return await opened(options, paths)
+    return await openWithLock(options, paths)
   } catch (cause) {
     if (cause instanceof StrataError) throw cause
     const { path = paths.journal } = cause as NodeJS.ErrnoException
@@ -46,17 +46,17 @@ export async function openFileJournal(options: OpenFileJournal): Promise<FileJou
   }
 }
 
-async function opened(options: OpenFileJournal, paths: JournalPaths): Promise<FileJournal> {
+async function openWithLock(options: OpenFileJournal, paths: JournalPaths): Promise<FileJournal> {
   const { address, flush, access, atStep } = options
   const isNew = access === "write" ? await makeDirectory(paths.directory) : []
   const attempt = access === "write" ? await lockFor(paths, options) : undefined
   const lock = attempt?.lock
-  const fence = lock && fenceOf(lock, atStep)
+  const fence = lock && createFence(lock, atStep)
   const former = attempt?.takenOverFrom
   let handle: PooledFile | undefined
   let mustRenew = former !== undefined && mayRun(former)
   try {
-    if (mustRenew && fence) await renewFiles(paths, { fence, number: lock.fence })
+    if (mustRenew && fence) await fenceFiles(paths, { fence, number: lock.fence })
     mustRenew = false
     handle = await openFile(paths.journal, fence)
     const size = await handle.size()
@@ -91,7 +91,7 @@ async function lockFor(paths: JournalPaths, { address, now }: OpenFileJournal) {
   return attempt
 }
 
-interface Recovery {
+interface RecoveryInput {
   readonly handle: PooledFile
   readonly paths: JournalPaths
   readonly size: number
@@ -100,8 +100,8 @@ interface Recovery {
 }
 
 /** Brings the index up to date by checking every line that it does not know yet. */
-async function recover({ handle, paths, size, fence }: Recovery) {
-  const damage = new DamageLog(paths.setAside, fence)
+async function recover({ handle, paths, size, fence }: RecoveryInput) {
+  const damage = new DamageLog(paths.quarantine, fence)
   let index = await IndexFile.open(paths.index, size, fence)
   const found = index.count
   if (found > 0 && !(await indexFits(index, handle))) {
@@ -109,21 +109,21 @@ async function recover({ handle, paths, size, fence }: Recovery) {
     index = await IndexFile.open(fence ? paths.index : `${paths.index}.none`, 0, fence)
   }
   const used = index.count
-  const added = await indexRest({ handle, index, size, damage })
+  const added = await indexNewLines({ handle, index, size, damage })
   await damage.report()
   const end = fence === undefined ? added.end : await endLastLine(handle, added)
   const how = index.count === used && used === found ? "used" : used === 0 && end > 0 ? "rebuilt" : "extended"
   return { index, size: end, damage, report: { tornBytes: added.tornBytes, index: how } as const }
 }
 
-interface Indexing {
+interface IndexingInput {
   readonly handle: PooledFile
   readonly index: IndexFile
   readonly size: number
   readonly damage: DamageLog
 }
 
-interface Indexed {
+interface IndexingResult {
   /** The end of what was indexed. */
   readonly end: number
   readonly tornBytes: number
@@ -131,24 +131,24 @@ interface Indexed {
 
 const BATCH_LINES = 10_000
 
-async function indexRest({ handle, index, size, damage }: Indexing): Promise<Indexed> {
+async function indexNewLines({ handle, index, size, damage }: IndexingInput): Promise<IndexingResult> {
   let end = index.end
   let tornBytes = 0
-  let batch: NewLine[] = []
+  let batch: LineToIndex[] = []
   const written = new WrittenLines(handle, index)
   for await (const { offset, bytes, ended, next } of scanLines(handle, index.end, size)) {
-    const pieces = piecesOf(bytes)
+    const pieces = splitRawLine(bytes)
     const last = pieces.at(-1)
-    if (!ended && last && !last.isWhole) {
+    if (!ended && last && !last.isComplete) {
       tornBytes = last.bytes.length
-      damage.keep(offset + last.start, last.bytes)
+      damage.queueCopy(offset + last.start, last.bytes)
     }
     for (const [at, piece] of (tornBytes > 0 ? pieces.slice(0, -1) : pieces).entries()) {
       const number = index.count + batch.length
       const start = offset + piece.start
       const followedAt = pieces[at + 1]?.start ?? next - offset
-      const length = piece.isWhole ? piece.bytes.length : followedAt - piece.start - 1
-      if (!piece.isWhole && piece.bytes.length > 0)
+      const length = piece.isComplete ? piece.bytes.length : followedAt - piece.start - 1
+      if (!piece.isComplete && piece.bytes.length > 0)
         damage.add(
           { line: number + 1, offset: start, bytes: piece.bytes.length, why: SUM_DIFFERS, isLost: true },
           piece.bytes,
@@ -168,7 +168,7 @@ async function indexRest({ handle, index, size, damage }: Indexing): Promise<Ind
 const LINE_END = 0x0a
 
 /** Leaves the file so that the next line begins after a line end. An unfinished line was copied and is cut off. Returns the size. */
-async function endLastLine(handle: PooledFile, { end, tornBytes }: Indexed): Promise<number> {
+async function endLastLine(handle: PooledFile, { end, tornBytes }: IndexingResult): Promise<number> {
   if (tornBytes > 0) await handle.truncate(end)
   const size = await handle.size()
   const [last] = size === 0 ? [LINE_END] : await readBytes(handle, size - 1, 1)
@@ -189,8 +189,8 @@ async function indexFits(index: IndexFile, handle: PooledFile): Promise<boolean>
       if (!record || record.kind === "damaged") continue
       if (tries++ === RECORDS_TO_TRY) return false
       const line = await readBytes(handle, record.offset, record.length)
-      const front = isWhole(line) ? frontOf(line) : undefined
-      if (front) return keyOf(front.uuid).toString("hex") === record.key
+      const front = isCompleteLine(line) ? frontOf(line) : undefined
+      if (front) return uuidKey(front.uuid).toString("hex") === record.key
     }
   }
   return tries === 0
@@ -198,10 +198,10 @@ async function indexFits(index: IndexFile, handle: PooledFile): Promise<boolean>
 
 /** What the index keeps of a line. A repeated boundary does not count as one. */
 async function identify(
-  { bytes, isWhole: whole }: LinePiece,
+  { bytes, isComplete: whole }: LineChunk,
   offset: number,
   written: WrittenLines,
-): Promise<Pick<NewLine, "uuid" | "kind">> {
+): Promise<Pick<LineToIndex, "uuid" | "kind">> {
   const front = whole ? frontOf(bytes) : peekLine(bytes)
   const isBoundary = front?.type === "system" && front.subtype === "compact_boundary"
   if (!front) return { uuid: damagedId(offset), kind: "damaged" }
@@ -227,7 +227,7 @@ class WrittenLines {
 
   /** Whether the same line was seen before. From now on it was. */
   async has(uuid: string, sum: string): Promise<boolean> {
-    const key = keyOf(uuid).toString("hex")
+    const key = uuidKey(uuid).toString("hex")
     this.#keys ??= await this.#index.keys()
     if (this.#keys.delete(key)) await this.#readIndexed()
     if (this.#sums.get(key) === sum) return true
@@ -240,7 +240,7 @@ class WrittenLines {
     this.#keys = new Set()
     for await (const { bytes } of scanLines(this.#handle, 0, this.#end)) {
       const front = peekLine(bytes)
-      if (front) this.#sums.set(keyOf(front.uuid).toString("hex"), statedSum(bytes))
+      if (front) this.#sums.set(uuidKey(front.uuid).toString("hex"), statedSum(bytes))
     }
   }
 }

@@ -8,7 +8,7 @@ import { expect, onTestFinished, test } from "vitest"
 import { temporaryRoot } from "../../../test/journal-files.ts"
 import { isWhole } from "../../../test/size.ts"
 import { CONSOLIDATE } from "../permit.ts"
-import { budgetIn } from "../store.ts"
+import { dailyBudgetIn } from "../store.ts"
 import { fileStore } from "./file-store.ts"
 import { findLocks } from "./find-locks.ts"
 import { acquireLock } from "./lock.ts"
@@ -92,7 +92,7 @@ test("BEY-12 L6-2 a directory of an earlier version opens: its sums, the time of
   if (here.state === "held") throw new Error("It is held.")
 
   const store = fileStore({ root })
-  const budget = budgetIn(store.memories({ project: "app" }))
+  const budget = dailyBudgetIn(store.memories({ project: "app" }))
   expect(await budget.spentOn("2026-11-16")).toBe(0.25)
   expect(await budget.add(1, "2026-11-17")).toBe(2.5)
   expect(await readFile(join(memory, ".spent.json"), "utf8")).toBe(

@@ -5,7 +5,7 @@
 import { readdir } from "node:fs/promises"
 import { join } from "node:path"
 import type { Clock } from "../../base/clock.ts"
-import { checkedId } from "../../base/clock.ts"
+import { validateId } from "../../base/clock.ts"
 import { CONSOLIDATE, type Permit, type PermitAddress, type PermitAttempt, type TakenPermit } from "../permit.ts"
 import { consolidatePermit } from "./consolidate-lock.ts"
 import { memoryDirectory, permitDirectory } from "./layout.ts"
@@ -13,7 +13,7 @@ import { acquireLock, type FileLock, holderOf } from "./lock.ts"
 import { makeDirectory } from "./make-directory.ts"
 
 /** The permits of this process, by directory and id: who asks again finds the one that it has. */
-const own = new Map<string, Promise<PermitAttempt>>()
+const localPermits = new Map<string, Promise<PermitAttempt>>()
 
 export function permitInFiles(
   address: PermitAddress,
@@ -27,19 +27,19 @@ export function permitInFiles(
   return {
     state: permit.state,
     async take(wanted) {
-      const key = join(directory, checkedId("permit id", wanted.id))
-      const known = own.get(key)
+      const key = join(directory, validateId("permit id", wanted.id))
+      const known = localPermits.get(key)
       if (known) return known
-      const attempt = permit.take(wanted).then((taken) => endingOnce(taken, () => own.delete(key)))
-      own.set(key, attempt)
+      const attempt = permit.take(wanted).then((taken) => releaseOnce(taken, () => localPermits.delete(key)))
+      localPermits.set(key, attempt)
       const answer = await attempt.catch(() => undefined)
-      if (answer?.state !== "acquired") own.delete(key)
+      if (answer?.state !== "acquired") localPermits.delete(key)
       return attempt
     },
   }
 }
 
-function endingOnce(attempt: PermitAttempt, onReleased: () => void): PermitAttempt {
+function releaseOnce(attempt: PermitAttempt, onReleased: () => void): PermitAttempt {
   if (attempt.state === "full") return attempt
   const { permit } = attempt
   let isReleased = false
@@ -57,39 +57,39 @@ const MAX_ROUNDS = 10
 
 const numberedPermit = (directory: string, clock: Clock): Permit => ({
   async state() {
-    const numbers = await numbersIn(directory)
-    return { taken: numbers.length - (await deadAmong(directory, numbers)).length }
+    const numbers = await permitNumbers(directory)
+    return { taken: numbers.length - (await findDead(directory, numbers)).length }
   },
   async take({ max }) {
     await makeDirectory(directory)
     for (let round = 1; ; round++) {
-      const { free, taken } = await look(directory, max)
-      const lock = taken < max ? await firstOf(free, { directory, since: clock.now().toISOString() }) : undefined
+      const { free, taken } = await findFree(directory, max)
+      const lock = taken < max ? await lockFirstFree(free, { directory, since: clock.now().toISOString() }) : undefined
       if (lock) return { state: "acquired", permit: { fence: lock.fence, release: () => lock.release() } }
-      if (taken >= max || round === MAX_ROUNDS) return fullAt(directory, Math.max(taken, max))
+      if (taken >= max || round === MAX_ROUNDS) return describeFull(directory, Math.max(taken, max))
     }
   },
 })
 
 /** The numbers that can be tried, and how many are taken. Who holds them is asked only where all have a file. */
-async function look(directory: string, max: number): Promise<{ free: readonly number[]; taken: number }> {
-  const numbers = await numbersIn(directory)
-  const dead = numbers.length < max ? [] : await deadAmong(directory, numbers)
+async function findFree(directory: string, max: number): Promise<{ free: readonly number[]; taken: number }> {
+  const numbers = await permitNumbers(directory)
+  const dead = numbers.length < max ? [] : await findDead(directory, numbers)
   const living = new Set(numbers.filter((number) => !dead.includes(number)))
   const free = Array.from({ length: max }, (_, number) => number).filter((number) => !living.has(number))
   return { free, taken: living.size }
 }
 
-const numbersIn = async (directory: string): Promise<readonly number[]> =>
-  (await readdir(directory).catch(() => [])).flatMap((name) => numberIn(name) ?? [])
+const permitNumbers = async (directory: string): Promise<readonly number[]> =>
+  (await readdir(directory).catch(() => [])).flatMap((name) => parsePermitNumber(name) ?? [])
 
 /** Of those with these numbers, the ones whose process has ended. */
-async function deadAmong(directory: string, numbers: readonly number[]): Promise<readonly number[]> {
+async function findDead(directory: string, numbers: readonly number[]): Promise<readonly number[]> {
   const holders = await Promise.all(numbers.map((number) => holderOf(lockPath(directory, number))))
-  return numbers.filter((_, at) => (holders[at]?.verdict ?? "dead") === "dead")
+  return numbers.filter((_, at) => (holders[at]?.status ?? "dead") === "dead")
 }
 
-async function firstOf(
+async function lockFirstFree(
   numbers: readonly number[],
   { directory, since }: { readonly directory: string; readonly since: string },
 ): Promise<FileLock | undefined> {
@@ -100,12 +100,12 @@ async function firstOf(
   return undefined
 }
 
-async function fullAt(directory: string, taken: number): Promise<PermitAttempt> {
-  for (const number of await numbersIn(directory)) {
+async function describeFull(directory: string, taken: number): Promise<PermitAttempt> {
+  for (const number of await permitNumbers(directory)) {
     const path = lockPath(directory, number)
     const holder = await holderOf(path)
-    if (!holder || holder.verdict === "dead") continue
-    return { state: "full", taken, by: { ...holder, path, verdict: holder.verdict } }
+    if (!holder || holder.status === "dead") continue
+    return { state: "full", taken, by: { ...holder, path, status: holder.status } }
   }
   return { state: "full", taken }
 }
@@ -113,7 +113,7 @@ async function fullAt(directory: string, taken: number): Promise<PermitAttempt> 
 // earlier versions count the same files
 const lockPath = (directory: string, number: number) => join(directory, `seat-${number}.lock`)
 
-const numberIn = (name: string): number | undefined => {
+const parsePermitNumber = (name: string): number | undefined => {
   const digits = /^seat-(\d{1,9})\.lock$/.exec(name)?.[1]
   return digits === undefined ? undefined : Number(digits)
 }

@@ -9,20 +9,20 @@ import { crc32 } from "node:zlib"
 import { LockLostError } from "../../base/errors.ts"
 import {
   type DamagedLine,
-  type DamageFound,
+  type DamageReport,
   decodeLine,
   END_CHANGED,
-  type FoundLine,
-  lostLine,
-  piecesOf,
+  inspectLostLine,
+  type LineReadResult,
   SUM_DIFFERS,
+  splitRawLine,
 } from "../line.ts"
+import type { ByteSource, Fence } from "./guarded-writes.ts"
 import { type IndexFile, type LineRecord, readBytes } from "./index-file.ts"
 import { FILE_MODE } from "./layout.ts"
 import { scanLines } from "./scan.ts"
-import type { ByteSource, Fence } from "./writing.ts"
 
-export interface ReadLines {
+export interface ReadLinesOptions {
   readonly handle: ByteSource
   readonly index: IndexFile
   /** The record numbers of the first line and of the line after the last. */
@@ -36,15 +36,15 @@ const RECORDS_AT_ONCE = 5_000 // 200 KB of the index
 const WINDOW_BYTES = 1 << 20
 const LINE_END = 0x0a
 
-interface Doubtful {
+interface DoubtfulRecord {
   readonly record: LineRecord
   readonly number: number
 }
 
-export async function* readLines({ handle, index, from, to, size }: ReadLines): AsyncGenerator<FoundLine> {
-  const file = new Window(handle)
-  const stretch = { start: await startOf(index, from), line: from + 1, doubtful: [] as Doubtful[] }
-  const upTo = (end: number) => gap({ handle, file, ...stretch, end })
+export async function* readLines({ handle, index, from, to, size }: ReadLinesOptions): AsyncGenerator<LineReadResult> {
+  const file = new ReadAheadWindow(handle)
+  const stretch = { start: await startOf(index, from), line: from + 1, doubtful: [] as DoubtfulRecord[] }
+  const upTo = (end: number) => readGap({ handle, file, ...stretch, end })
   for (let first = from; first < to; first += RECORDS_AT_ONCE) {
     const records = await index.records(first, Math.min(RECORDS_AT_ONCE, to - first))
     for (const [at, record] of records.entries()) {
@@ -97,32 +97,32 @@ async function startOf(index: IndexFile, number: number): Promise<number> {
 
 interface GapRange {
   readonly handle: ByteSource
-  readonly file: Window
+  readonly file: ReadAheadWindow
   readonly start: number
   readonly end: number
   /** The number of its first line. */
   readonly line: number
   /** Records of lines in the gap, which are damaged or somewhere else. */
-  readonly doubtful: readonly Doubtful[]
+  readonly doubtful: readonly DoubtfulRecord[]
 }
 
-async function* gap(range: GapRange): AsyncGenerator<FoundLine> {
+async function* readGap(range: GapRange): AsyncGenerator<LineReadResult> {
   if (range.start >= range.end) return
-  if (range.doubtful.length === 0 || (await hasWholeLine(range))) yield* searched(range)
-  else yield* recorded(range)
+  if (range.doubtful.length === 0 || (await hasWholeLine(range))) yield* scanGap(range)
+  else yield* readRecordedGap(range)
 }
 
 async function hasWholeLine({ handle, start, end }: GapRange): Promise<boolean> {
   for await (const { bytes } of scanLines(handle, start, end))
-    if (piecesOf(bytes).some(({ isWhole }) => isWhole)) return true
+    if (splitRawLine(bytes).some(({ isComplete }) => isComplete)) return true
   return false
 }
 
 /** The index no longer fits, so lines are where line ends are. */
-async function* searched({ handle, start, end, line }: GapRange): AsyncGenerator<FoundLine> {
+async function* scanGap({ handle, start, end, line }: GapRange): AsyncGenerator<LineReadResult> {
   let number = line
   for await (const { offset, bytes } of scanLines(handle, start, end)) {
-    for (const piece of piecesOf(bytes)) {
+    for (const piece of splitRawLine(bytes)) {
       if (piece.bytes.length === 0) continue
       const at = {
         line: number,
@@ -133,36 +133,37 @@ async function* searched({ handle, start, end, line }: GapRange): AsyncGenerator
       }
       const decoded = decodeLine(piece.bytes)
       if (decoded.state === "whole") yield { state: "whole", entry: decoded.entry, isUnindexed: true }
-      else yield { state: "lost", lost: lostLine({ ...at, why: decoded.why }, piece.bytes), content: piece.bytes }
+      else
+        yield { state: "lost", lost: inspectLostLine({ ...at, why: decoded.why }, piece.bytes), content: piece.bytes }
     }
     number++
   }
 }
 
 /** The index says what was where. */
-async function* recorded({ file, start, end, line, doubtful }: GapRange): AsyncGenerator<FoundLine> {
+async function* readRecordedGap({ file, start, end, line, doubtful }: GapRange): AsyncGenerator<LineReadResult> {
   let position = start
   for (const { record, number } of doubtful) {
-    if (record.offset > position) yield* between({ file, start: position, end: record.offset, line: number })
+    if (record.offset > position) yield* unrecordedBytes({ file, start: position, end: record.offset, line: number })
     const { offset, length, key, kind } = record
     const bytes = await file.bytes(offset, length)
     const decoded = decodeLine(bytes)
     const why = decoded.state === "damaged" ? decoded.why : SUM_DIFFERS
     const known = kind === "entry" || kind === "boundary" ? { key, kind } : {}
-    const lost = { ...lostLine({ line: number + 1, offset, bytes: length, why, isLost: true }, bytes), ...known }
+    const lost = { ...inspectLostLine({ line: number + 1, offset, bytes: length, why, isLost: true }, bytes), ...known }
     yield { state: "lost", lost, content: bytes }
     position = offset + length + 1
   }
-  if (end > position) yield* between({ file, start: position, end, line })
+  if (end > position) yield* unrecordedBytes({ file, start: position, end, line })
 }
 
 /** Bytes that no record has. Line ends do not count: one may have been added to keep two lines apart. */
-async function* between(range: {
-  readonly file: Window
+async function* unrecordedBytes(range: {
+  readonly file: ReadAheadWindow
   readonly start: number
   readonly end: number
   readonly line: number
-}): AsyncGenerator<FoundLine> {
+}): AsyncGenerator<LineReadResult> {
   const { file, start, end, line } = range
   const bytes = await file.bytes(start, end - start)
   if (bytes.every((byte) => byte === LINE_END)) return
@@ -171,7 +172,7 @@ async function* between(range: {
 }
 
 /** Reads ahead, because most lines are small and follow one another. The bytes are valid until the next call. */
-class Window {
+class ReadAheadWindow {
   readonly #handle: ByteSource
   #start = 0
   #bytes: Buffer = Buffer.alloc(0)
@@ -199,10 +200,10 @@ class Window {
 // often the journal is opened. The journal keeps them too.
 
 const MAX_PLACES = 100 // that a report lists; the rest are counted
-const WAITING_BYTES = 8 << 20 // copied in one write
-const PIECE_BYTES = 16 << 20 // of one record: longer bytes are split
+const MAX_WAITING_BYTES = 8 << 20 // copied in one write
+const MAX_COPY_BYTES = 16 << 20 // of one record: longer bytes are split
 
-export type DamageListener = (found: DamageFound) => void
+export type DamageListener = (found: DamageReport) => void
 
 export class DamageLog {
   readonly #path: string
@@ -234,7 +235,7 @@ export class DamageLog {
   }
 
   /** Where the bytes were copied to. */
-  get setAside(): string | undefined {
+  get quarantineFile(): string | undefined {
     return this.#isUsed ? this.#path : undefined
   }
 
@@ -247,14 +248,14 @@ export class DamageLog {
   add({ line, offset, bytes, why, isLost }: DamagedLine, content: Buffer): void {
     if (this.#offsets.has(offset)) return
     this.#offsets.add(offset)
-    this.keep(offset, content)
+    this.queueCopy(offset, content)
     const damage = { line, offset, bytes, why, isLost }
     if (this.#places.length < MAX_PLACES) this.#places.push(damage)
     this.#news = { first: this.#news?.first ?? damage, count: (this.#news?.count ?? 0) + 1 }
   }
 
   /** Remembers bytes that are to be copied. */
-  keep(offset: number, content: Buffer): void {
+  queueCopy(offset: number, content: Buffer): void {
     if (this.#fence === undefined) return
     this.#waiting.push({ offset, content })
     this.#waitingBytes += content.length
@@ -262,7 +263,7 @@ export class DamageLog {
 
   /** Whether so much waits that it should be written before more is read. */
   get isFull(): boolean {
-    return this.#waitingBytes >= WAITING_BYTES
+    return this.#waitingBytes >= MAX_WAITING_BYTES
   }
 
   /** Call it at the end of a reading. */
@@ -271,7 +272,7 @@ export class DamageLog {
     const news = this.#news
     this.#news = undefined
     if (!news) return
-    const found = { ...news, ...(this.setAside === undefined ? {} : { setAside: this.setAside }) }
+    const found = { ...news, ...(this.quarantineFile === undefined ? {} : { quarantineFile: this.quarantineFile }) }
     for (const listener of this.#listeners) listener(found)
   }
 
@@ -287,8 +288,8 @@ export class DamageLog {
   }
 
   async #copy(offset: number, content: Buffer): Promise<void> {
-    for (let start = 0; start < content.length; start += PIECE_BYTES) {
-      const piece = content.subarray(start, start + PIECE_BYTES)
+    for (let start = 0; start < content.length; start += MAX_COPY_BYTES) {
+      const piece = content.subarray(start, start + MAX_COPY_BYTES)
       const place = { offset: offset + start, length: piece.length, crc: crc32(piece) }
       const key = keyOf(place)
       if (this.#copied!.has(key)) continue
@@ -296,7 +297,7 @@ export class DamageLog {
       // a stretch of zeros, as power losses leave it, is described
       const bytes = isZero(piece) ? '"zeros":true' : `"base64":"${piece.toString("base64")}"`
       this.#records.push(`{"offset":${place.offset},"length":${place.length},"crc":${place.crc},${bytes}}\n`)
-      if (piece.length === PIECE_BYTES) await this.#writeRecords()
+      if (piece.length === MAX_COPY_BYTES) await this.#writeRecords()
     }
   }
 

@@ -1,6 +1,7 @@
 /** Reads the lines of a journal file in order and in chunks, so that the file never has to fit in memory. */
+
+import type { ByteSource } from "./guarded-writes.ts"
 import { readBytes } from "./index-file.ts"
-import type { ByteSource } from "./writing.ts"
 
 export interface RawLine {
   readonly offset: number

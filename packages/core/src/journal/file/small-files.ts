@@ -8,18 +8,18 @@ import { appendFile, lstat, mkdir, readFile, rename, rm, writeFile } from "node:
 import { dirname } from "node:path"
 import { StrataError } from "../../base/errors.ts"
 import { readPlainFile } from "../../base/files.ts"
-import { Queue, Queues } from "../../base/work.ts"
+import { KeyedQueues, SerialQueue } from "../../base/work.ts"
 import { usableUsage } from "../../messages/messages.ts"
-import type { InFlightLog, KeptRequests, SentRequest } from "../in-flight.ts"
-import type { LineLog } from "../line-log.ts"
+import type { AppendLog } from "../append-log.ts"
+import type { InFlightLog, SentRequest, UnsettledRequests } from "../in-flight.ts"
+import { type AtomicFile, draftName, type HeldLock, publishDraft, removeFile } from "./guarded-writes.ts"
 import { flushDirectory } from "./index-file.ts"
 import { DIRECTORY_MODE, FILE_MODE } from "./layout.ts"
-import { draftName, type Held, named, removeNamed, type WholeFile } from "./writing.ts"
 
 const MAX_BYTES = 4 * 1024 * 1024 // notes have a few kilobytes; more is something else
 
 /** The notes cannot be read from their file, or written to it. */
-const noNotes = (path: string, why: string) =>
+const notesFileError = (path: string, why: string) =>
   new StrataError(`No notes were taken: ${path} ${why}. Nothing was written. Remove it, or switch the notes off.`, {
     code: "notes-file",
   })
@@ -30,19 +30,19 @@ export async function readNotesFile(path: string): Promise<string | undefined> {
     return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(await readPlainFile(path, MAX_BYTES))
   } catch (error) {
     if (isMissing(error)) return undefined
-    if (error instanceof TypeError) throw noNotes(path, "is not UTF-8 text")
+    if (error instanceof TypeError) throw notesFileError(path, "is not UTF-8 text")
     throw error
   }
 }
 
-export interface NotesToWrite extends Pick<WholeFile, "path" | "number" | "check"> {
+export interface NotesToWrite extends Pick<AtomicFile, "path" | "number" | "check"> {
   readonly text: string
   /** The text that is replaced: `null` for no notes, left out for any. */
   readonly expected?: string | null | undefined
 }
 
 /** Within this process, one after the other: the text must not change between the look and the write. */
-const writes = new Queues<string>()
+const writes = new KeyedQueues<string>()
 
 /** On disk when it resolves, in every flush mode: it replaces a text that a person may have written. */
 export function writeNotesFile(notes: NotesToWrite): Promise<boolean> {
@@ -57,7 +57,7 @@ async function writeNow({ path, text, expected, number, check }: NotesToWrite): 
   try {
     await rm(draft, { force: true }) // of a killed process, or a link that someone put there
     await writeFile(draft, text, { flag: "wx", mode: FILE_MODE, flush: true })
-    named({ draft, path, check, isNew: !isThere })
+    publishDraft({ draft, path, check, isNew: !isThere })
     await flushDirectory(dirname(path))
     return true
   } catch (error) {
@@ -70,14 +70,14 @@ async function writeNow({ path, text, expected, number, check }: NotesToWrite): 
 
 /** Whether there is a file. Anything else in its place is refused. */
 async function isPlain(path: string): Promise<boolean> {
-  const [directory, file] = await Promise.all([factsOf(dirname(path)), factsOf(path)])
-  if (directory?.isSymbolicLink()) throw noNotes(dirname(path), "is a symbolic link")
-  if (file?.isSymbolicLink()) throw noNotes(path, "is a symbolic link")
-  if (file && !file.isFile()) throw noNotes(path, "is not a file")
+  const [directory, file] = await Promise.all([lstatIfPresent(dirname(path)), lstatIfPresent(path)])
+  if (directory?.isSymbolicLink()) throw notesFileError(dirname(path), "is a symbolic link")
+  if (file?.isSymbolicLink()) throw notesFileError(path, "is a symbolic link")
+  if (file && !file.isFile()) throw notesFileError(path, "is not a file")
   return file !== undefined
 }
 
-const factsOf = (path: string) =>
+const lstatIfPresent = (path: string) =>
   lstat(path).catch((error: unknown) => {
     if (isMissing(error)) return undefined
     throw error
@@ -88,15 +88,15 @@ const isMissing = (error: unknown) => (error as NodeJS.ErrnoException).code === 
 // The log of requests in flight, as a file beside the journal. A line is one small write, which a kill of the process cannot tear and which
 // waits for no disk. While nothing is in flight the file is empty.
 
-export class InFlightFile implements InFlightLog, KeptRequests {
+export class InFlightFile implements InFlightLog, UnsettledRequests {
   readonly #path: string
-  readonly #held: Held | undefined
+  readonly #held: HeldLock | undefined
   readonly #open = new Set<string>()
   #file: number | undefined
   #isUsed = false
 
   /** `held`: absent for who only reads. */
-  constructor(path: string, held?: Held) {
+  constructor(path: string, held?: HeldLock) {
     this.#path = path
     this.#held = held
   }
@@ -104,7 +104,7 @@ export class InFlightFile implements InFlightLog, KeptRequests {
   /** What an earlier process left. */
   unsettled(): readonly SentRequest[] {
     try {
-      return unsettledIn(readFileSync(this.#path, "utf8"))
+      return parseUnsettled(readFileSync(this.#path, "utf8"))
     } catch {
       return [] // it does not exist
     }
@@ -112,12 +112,14 @@ export class InFlightFile implements InFlightLog, KeptRequests {
 
   sent(request: SentRequest): void {
     this.#open.add(request.id)
-    this.#write((file) => writeSync(file, lineOf({ sent: request })))
+    this.#write((file) => writeSync(file, encodeInFlightLine({ sent: request })))
   }
 
-  over(id: string): void {
+  finished(id: string): void {
     if (!this.#open.delete(id)) return
-    this.#write((file) => (this.#open.size === 0 ? ftruncateSync(file) : writeSync(file, lineOf({ over: id }))))
+    this.#write((file) =>
+      this.#open.size === 0 ? ftruncateSync(file) : writeSync(file, encodeInFlightLine({ over: id })),
+    )
     if (this.#open.size === 0) this.#giveBack()
   }
 
@@ -125,7 +127,7 @@ export class InFlightFile implements InFlightLog, KeptRequests {
   clear(): void {
     if (!this.#held) return
     const { lock, fence } = this.#held
-    removeNamed({ path: this.#path, number: lock.fence, check: () => fence.check("in-flight") })
+    removeFile({ path: this.#path, number: lock.fence, check: () => fence.check("in-flight") })
   }
 
   close(): void {
@@ -160,8 +162,8 @@ export class InFlightFile implements InFlightLog, KeptRequests {
 
 const LARGE = 16_000_000 // bytes
 
-export function lineLogFile(path: string): LineLog {
-  const queue = new Queue()
+export function appendLogFile(path: string): AppendLog {
+  const queue = new SerialQueue()
   let made: Promise<unknown> | undefined
   const read = async (): Promise<readonly string[]> => {
     const text = await readFile(path, "utf8").catch(() => "")
@@ -193,23 +195,25 @@ async function replace(path: string, lines: readonly string[]): Promise<void> {
 }
 
 /** The lines of a log: a request, or the id of one that is over. A line that was not finished is left out. */
-function unsettledIn(text: string): readonly SentRequest[] {
+function parseUnsettled(text: string): readonly SentRequest[] {
   const open = new Map<string, SentRequest>()
   for (const line of text.split("\n")) {
-    const parsed = parsedLine(line)
+    const parsed = parseInFlightLine(line)
     if (parsed?.over !== undefined) open.delete(parsed.over)
     else if (parsed?.sent && usableUsage(parsed.sent.usage)) open.set(parsed.sent.id, parsed.sent)
   }
   return [...open.values()]
 }
 
-export const lineOf = (line: Line): string => `${JSON.stringify(line)}\n`
+export const encodeInFlightLine = (line: InFlightLine): string => `${JSON.stringify(line)}\n`
 
-type Line = { readonly sent: SentRequest; readonly over?: never } | { readonly over: string; readonly sent?: never }
+type InFlightLine =
+  | { readonly sent: SentRequest; readonly over?: never }
+  | { readonly over: string; readonly sent?: never }
 
-function parsedLine(line: string): Line | undefined {
+function parseInFlightLine(line: string): InFlightLine | undefined {
   try {
-    return JSON.parse(line) as Line
+    return JSON.parse(line) as InFlightLine
   } catch {
     return undefined
   }

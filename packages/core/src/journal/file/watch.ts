@@ -11,7 +11,7 @@ import type { MemoryFilesWatch } from "../memory-files.ts"
 const IS_PROMPT = process.platform === "linux"
 
 /** All that use a folder share one watcher: a server has many conversations open in it. */
-interface Watched {
+interface WatchedFolder {
   readonly watcher: FSWatcher
   readonly inode: number
   users: number
@@ -22,11 +22,11 @@ interface Watched {
   isOver: boolean
 }
 
-const watchedFolders = new Map<string, Watched>()
+const watchedFolders = new Map<string, WatchedFolder>()
 
 export class FolderWatch {
   readonly #folder: string
-  #watched: Watched | undefined
+  #watched: WatchedFolder | undefined
   /** It was not there at the last call. */
   #isMissing = false
   #seen = 0
@@ -47,7 +47,7 @@ export class FolderWatch {
     if (!known || known.isOver || known.inode !== inode) {
       this.close()
       this.#isMissing = inode === undefined
-      this.#watched = inode === undefined ? undefined : watchedAt(this.#folder, inode)
+      this.#watched = inode === undefined ? undefined : watchFolder(this.#folder, inode)
       this.#seen = this.#watched?.reported ?? 0
       return undefined
     }
@@ -66,7 +66,7 @@ export class FolderWatch {
 }
 
 /** Nothing where the system cannot watch one more folder. */
-function watchedAt(folder: string, inode: number): Watched | undefined {
+function watchFolder(folder: string, inode: number): WatchedFolder | undefined {
   const known = watchedFolders.get(folder)
   if (known && !known.isOver && known.inode === inode) {
     known.users++
@@ -74,7 +74,7 @@ function watchedAt(folder: string, inode: number): Watched | undefined {
   }
   try {
     const watcher = watch(folder, { persistent: false })
-    const watched: Watched = { watcher, inode, users: 1, reported: 0, names: new Map(), isOver: false }
+    const watched: WatchedFolder = { watcher, inode, users: 1, reported: 0, names: new Map(), isOver: false }
     const end = () => {
       watched.isOver = true
     }
@@ -90,7 +90,7 @@ function watchedAt(folder: string, inode: number): Watched | undefined {
   }
 }
 
-const ALL_AGAIN_MS = 60_000 // what another machine changes is not reported
+const FULL_CHECK_MS = 60_000 // what another machine changes is not reported
 
 export class MemoryWatch implements MemoryFilesWatch {
   readonly #directory: string
@@ -110,7 +110,7 @@ export class MemoryWatch implements MemoryFilesWatch {
         return changed !== undefined && ![...changed].some((name) => this.#matters(folder, name))
       }),
     )
-    return performance.now() - this.#since < ALL_AGAIN_MS && isSame.every(Boolean)
+    return performance.now() - this.#since < FULL_CHECK_MS && isSame.every(Boolean)
   }
 
   async follow(paths: Iterable<string>): Promise<boolean> {

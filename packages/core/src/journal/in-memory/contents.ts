@@ -1,21 +1,23 @@
 /** Everything that a store in memory keeps, for moving, erasing and retention. */
 import type { Clock } from "../../base/clock.ts"
-import { checkedId } from "../../base/clock.ts"
+import { validateId } from "../../base/clock.ts"
 import { ConversationLockedError } from "../../base/errors.ts"
 import {
   BLOB,
   type ContentAddress,
-  type ContentChange,
   ContentDiffersError,
   type Contents,
-  projectOf,
+  type ContentWrite,
+  contentProject,
   type StoredItem,
   type StoredNamespace,
 } from "../contents.ts"
-import type { MemoryFiles, MemoryPlace } from "../memory-files.ts"
-import { pruneSums, SPENT, sumsFile, writeSums } from "../sums-content.ts"
-import { teamFrom } from "../team-content.ts"
-import { checkedBlobName, type KeptJournal, newJournal } from "./journal.ts"
+import { pruneTotals, SPENT, totalsFile, writeTotals } from "../daily-totals.ts"
+import type { MemoryFiles, MemoryNamespace } from "../memory-files.ts"
+import { decodeTeam } from "../team-content.ts"
+import { newJournal, type StoredJournal, validateBlobName } from "./journal.ts"
+import { newMailbox, type StoredMailbox } from "./mailbox.ts"
+import { newMemory, type StoredMemory } from "./memory-files.ts"
 import {
   blankMessages,
   dropJournalFile,
@@ -26,32 +28,30 @@ import {
   putJournalFile,
   putMemory,
   putTeam,
-} from "./kept-texts.ts"
-import { type KeptMailbox, newMailbox } from "./mailbox.ts"
-import { type KeptMemory, newMemory } from "./memory-files.ts"
+} from "./stored-texts.ts"
 
-export interface KeptInMemory {
+export interface InMemoryData {
   /** By `project/id`, and `project/under/subagents/id`. */
-  readonly journals: Map<string, KeptJournal>
+  readonly journals: Map<string, StoredJournal>
   /** By the place as JSON. */
-  readonly memories: Map<string, KeptMemory>
-  readonly filesOf: (place: MemoryPlace) => MemoryFiles
+  readonly memories: Map<string, StoredMemory>
+  readonly filesOf: (namespace: MemoryNamespace) => MemoryFiles
   /** By `project/team`. */
-  readonly mailboxes: Map<string, KeptMailbox>
+  readonly mailboxes: Map<string, StoredMailbox>
   /** By `project/name`. */
   readonly logs: Map<string, string[]>
   readonly clock: Clock
 }
 
-const STRETCH_BYTES = 4 * 1024 * 1024
+const BATCH_BYTES = 4 * 1024 * 1024
 
-export function contentsInMemory(kept: KeptInMemory): Contents {
+export function contentsInMemory(kept: InMemoryData): Contents {
   const { journals, memories, filesOf, mailboxes, logs, clock } = kept
 
   function all(): readonly ContentAddress[] {
     return [
       ...[...journals.keys()].map(journalAddress),
-      ...[...memories.keys()].flatMap(placeAddresses),
+      ...[...memories.keys()].flatMap(namespaceAddresses),
       ...[...mailboxes.keys()].map((key): ContentAddress => {
         const [project = "", team = ""] = key.split("/")
         return { kind: "team", project, team }
@@ -68,11 +68,11 @@ export function contentsInMemory(kept: KeptInMemory): Contents {
       case "journal":
         return journalTexts(journals.get(journalKey(address)))
       case "memories":
-        return memoryTexts(memories.get(memoryKey(address.place)))
+        return memoryTexts(memories.get(memoryKey(address.namespace)))
       case "team":
         return mailboxTexts(mailboxes.get(`${address.project}/${address.team}`))
       case "sums":
-        return sumsFile(memories.get(memoryKey({ project: address.project }))?.files.get(SPENT)?.text)
+        return totalsFile(memories.get(memoryKey({ project: address.project }))?.files.get(SPENT)?.text)
       case "log":
         return new Map()
     }
@@ -89,7 +89,7 @@ export function contentsInMemory(kept: KeptInMemory): Contents {
     const hasLines = address.kind === "journal" || address.kind === "log"
     const lines = linesOf(address).reduce((sum, { length }) => sum + length, 0)
     if (texts.size === 0 && (address.kind === "log" ? lines === 0 : !hasLines)) return undefined
-    const modified = address.kind === "memories" ? memories.get(memoryKey(address.place))?.files : undefined
+    const modified = address.kind === "memories" ? memories.get(memoryKey(address.namespace))?.files : undefined
     const journal = address.kind === "journal" ? journals.get(journalKey(address)) : undefined
     const files = [...texts].map(([name, { length }]) => {
       const time = modified?.get(name)?.modified
@@ -109,7 +109,7 @@ export function contentsInMemory(kept: KeptInMemory): Contents {
     if (writer) throw new ConversationLockedError(address.id, writer)
   }
 
-  function check(address: ContentAddress, { lines, files = [] }: ContentChange): void {
+  function check(address: ContentAddress, { lines, files = [] }: ContentWrite): void {
     if (address.kind === "journal") mustBeClosed(address)
     const size = linesOf(address).reduce((sum, { length }) => sum + length, 0)
     if (lines && lines.at !== size) throw new ContentDiffersError(address, "the size")
@@ -123,7 +123,7 @@ export function contentsInMemory(kept: KeptInMemory): Contents {
   return {
     async *list({ project } = {}) {
       for (const address of all()) {
-        const content = project === undefined || projectOf(address) === project ? contentOf(address) : undefined
+        const content = project === undefined || contentProject(address) === project ? contentOf(address) : undefined
         if (content) yield content
       }
     },
@@ -138,7 +138,7 @@ export function contentsInMemory(kept: KeptInMemory): Contents {
           bytes += line.length
         }
         at += line.length
-        if (bytes >= STRETCH_BYTES) break
+        if (bytes >= BATCH_BYTES) break
       }
       return Buffer.concat(found)
     },
@@ -153,8 +153,8 @@ export function contentsInMemory(kept: KeptInMemory): Contents {
       check(address, change)
       switch (address.kind) {
         case "journal": {
-          for (const { name } of files) if (name.startsWith(BLOB)) checkedBlobName(name.slice(BLOB.length))
-          const journal = made(journals, journalKey(address), () => newJournal(clock))
+          for (const { name } of files) if (name.startsWith(BLOB)) validateBlobName(name.slice(BLOB.length))
+          const journal = getOrCreate(journals, journalKey(address), () => newJournal(clock))
           for (const line of lines ? linesIn(lines.data) : []) {
             journal.lines.push(line)
             journal.bytes += line.length
@@ -164,28 +164,28 @@ export function contentsInMemory(kept: KeptInMemory): Contents {
           return
         }
         case "memories":
-          return putMemory(made(memories, memoryKey(address.place), newMemory), address, files)
+          return putMemory(getOrCreate(memories, memoryKey(address.namespace), newMemory), address, files)
         case "team": {
-          const key = `${checkedId("project name", address.project)}/${checkedId("team name", address.team)}`
-          const mailbox = made(mailboxes, key, newMailbox)
+          const key = `${validateId("project name", address.project)}/${validateId("team name", address.team)}`
+          const mailbox = getOrCreate(mailboxes, key, newMailbox)
           const texts = new Map(mailboxTexts(mailbox))
           for (const { name, data } of files) texts.set(name, data)
-          return putTeam(mailbox, address, teamFrom(texts))
+          return putTeam(mailbox, address, decodeTeam(texts))
         }
         case "log": {
-          const key = `${checkedId("project name", address.project)}/${address.name}`
-          const log = made(logs, key, (): string[] => [])
+          const key = `${validateId("project name", address.project)}/${address.name}`
+          const log = getOrCreate(logs, key, (): string[] => [])
           for (const line of lines ? linesIn(lines.data) : []) log.push(line.toString("utf8", 0, line.length - 1))
           return
         }
         case "sums":
-          return writeSums(filesOf({ project: address.project }), address.project, change)
+          return writeTotals(filesOf({ project: address.project }), address.project, change)
       }
     },
 
     async erase(address, names) {
       if (address.kind === "journal") return eraseJournal(address, names)
-      if (address.kind === "memories") return eraseMemory(memories.get(memoryKey(address.place)), names)
+      if (address.kind === "memories") return eraseMemory(memories.get(memoryKey(address.namespace)), names)
       if (address.kind === "sums") return eraseMemory(memories.get(memoryKey({ project: address.project })), [SPENT])
       if (address.kind === "log") return void logs.delete(`${address.project}/${address.name}`)
       const key = `${address.project}/${address.team}`
@@ -198,7 +198,7 @@ export function contentsInMemory(kept: KeptInMemory): Contents {
       const day = before.toISOString().slice(0, 10)
       let sums = 0
       for (const key of memories.keys())
-        sums += await pruneSums(filesOf(JSON.parse(key) as MemoryPlace), { day, dryRun })
+        sums += await pruneTotals(filesOf(JSON.parse(key) as MemoryNamespace), { day, dryRun })
       return { messages: 0, sums }
     },
   }
@@ -223,22 +223,25 @@ function journalAddress(key: string): ContentAddress & { readonly kind: "journal
 }
 
 function journalKey({ project, under, id }: ContentAddress & { readonly kind: "journal" }): string {
-  const place = under === undefined ? "" : `${checkedId("conversation id", under)}/subagents/`
-  return `${checkedId("project name", project)}/${place}${checkedId("conversation id", id)}`
+  const namespace = under === undefined ? "" : `${validateId("conversation id", under)}/subagents/`
+  return `${validateId("project name", project)}/${namespace}${validateId("conversation id", id)}`
 }
 
 /** The sums of a project are in its memory. Memories of scope `project` are not the store's. */
-function placeAddresses(key: string): readonly ContentAddress[] {
-  const place = JSON.parse(key) as StoredNamespace | { readonly directory: string }
-  if ("directory" in place) return []
-  const isProject = "project" in place && !("agent" in place) && !("beside" in place)
-  return [{ kind: "memories", place }, ...(isProject ? [{ kind: "sums", project: place.project } as const] : [])]
+function namespaceAddresses(key: string): readonly ContentAddress[] {
+  const namespace = JSON.parse(key) as StoredNamespace | { readonly directory: string }
+  if ("directory" in namespace) return []
+  const isProject = "project" in namespace && !("agent" in namespace) && !("collection" in namespace)
+  return [
+    { kind: "memories", namespace },
+    ...(isProject ? [{ kind: "sums", project: namespace.project } as const] : []),
+  ]
 }
 
-function memoryKey(place: StoredNamespace): string {
-  if ("project" in place) checkedId("project name", place.project)
-  if ("agent" in place) checkedId("name for an agent", place.agent)
-  return JSON.stringify(place, Object.keys(place).sort())
+function memoryKey(namespace: StoredNamespace): string {
+  if ("project" in namespace) validateId("project name", namespace.project)
+  if ("agent" in namespace) validateId("name for an agent", namespace.agent)
+  return JSON.stringify(namespace, Object.keys(namespace).sort())
 }
 
 function* linesIn(data: Buffer): Generator<Buffer> {
@@ -249,7 +252,7 @@ function* linesIn(data: Buffer): Generator<Buffer> {
   }
 }
 
-function made<V>(map: Map<string, V>, key: string, make: () => V): V {
+function getOrCreate<V>(map: Map<string, V>, key: string, make: () => V): V {
   const value = map.get(key) ?? make()
   map.set(key, value)
   return value

@@ -3,14 +3,14 @@ import type { Clock } from "../../base/clock.ts"
 import { isSafeId } from "../../base/clock.ts"
 import { ClosedError, InvalidIdError, type NamedHolder } from "../../base/errors.ts"
 import { handleOf } from "../../messages/media.ts"
-import { Bridge } from "../bridge.ts"
 import { type Entry, isBoundaryEntry } from "../entries.ts"
 import type { SentRequest } from "../in-flight.ts"
-import { decodeLine, encodeLine, lostLine } from "../line.ts"
-import type { AppendedLines, Journal, JournalAddress, JournalSegment, OpeningReport, Resumed } from "../store.ts"
+import { decodeLine, encodeLine, inspectLostLine } from "../line.ts"
+import { ParentRelinker } from "../parent-relinker.ts"
+import type { AppendedLines, Journal, JournalAddress, JournalSegment, OpeningReport, ResumeData } from "../store.ts"
 
 /** What is kept of a journal while no one has it open. */
-export interface KeptJournal {
+export interface StoredJournal {
   readonly lines: Buffer[]
   /** Of all lines. */
   bytes: number
@@ -27,24 +27,24 @@ export interface KeptJournal {
   writer: NamedHolder | undefined
 }
 
-export const newJournal = (clock: Clock): KeptJournal => ({
-  ...written(clock),
+export const newJournal = (clock: Clock): StoredJournal => ({
+  ...stampWrite(clock),
   ...{ lines: [], bytes: 0, blobs: new Map(), inFlight: new Map(), fence: 0 },
   ...{ checkpoint: undefined, notes: undefined, writer: undefined },
 })
 
-interface MemoryJournalParts {
+interface MemoryJournalOptions {
   readonly address: JournalAddress
   readonly location: string
-  readonly kept: KeptJournal
+  readonly kept: StoredJournal
   readonly clock: Clock
   readonly isCreated: boolean
   readonly isWriter: boolean
-  readonly resumes?: boolean
+  readonly preload?: boolean
   readonly onAppended?: (appended: AppendedLines) => void
 }
 
-const NOTHING_FOUND: Omit<OpeningReport, "created"> = {
+const CLEAN_OPENING: Omit<OpeningReport, "created"> = {
   tookOverLock: false,
   tornBytes: 0,
   damagedLines: [],
@@ -57,7 +57,7 @@ const NOTHING_FOUND: Omit<OpeningReport, "created"> = {
   checkpoint: "unread",
 }
 
-export function memoryJournal(parts: MemoryJournalParts): Journal {
+export function memoryJournal(parts: MemoryJournalOptions): Journal {
   const { address, location, kept, clock, isCreated, onAppended } = parts
   const fence = parts.isWriter ? ++kept.fence : undefined
   let isClosed = false
@@ -75,12 +75,12 @@ export function memoryJournal(parts: MemoryJournalParts): Journal {
   /** A line that is no entry is left out, and the path leads across it, as in a file. */
   function entriesFrom(start = 0, end = kept.lines.length): readonly Entry[] {
     mustBeOpen()
-    const bridge = new Bridge({ isFromStart: start === 0 })
+    const bridge = new ParentRelinker({ isFromStart: start === 0 })
     const read = kept.lines.slice(start, end).flatMap((line, i) => {
       const decoded = decodeLine(line.subarray(0, -1))
       if (decoded.state === "whole") return bridge.take(decoded.entry)
       const at = { line: start + i + 1, offset: start + i, bytes: line.length, why: decoded.why, isLost: true }
-      return bridge.lose(lostLine(at, line))
+      return bridge.lose(inspectLostLine(at, line))
     })
     return [...read, ...bridge.end()]
   }
@@ -97,7 +97,7 @@ export function memoryJournal(parts: MemoryJournalParts): Journal {
 
   const readCheckpoint = () => (kept.checkpoint === undefined ? undefined : (JSON.parse(kept.checkpoint) as unknown))
 
-  const resumedNow = (): Resumed => {
+  const resumedNow = (): ResumeData => {
     const tail = segmentBefore(kept.lines.length)
     const [first] = tail.entries
     return first && isBoundaryEntry(first) ? { tail, checkpoint: readCheckpoint() } : { tail }
@@ -106,9 +106,9 @@ export function memoryJournal(parts: MemoryJournalParts): Journal {
   return {
     address,
     location,
-    opening: { ...NOTHING_FOUND, created: isCreated },
+    opening: { ...CLEAN_OPENING, created: isCreated },
     ...(fence === undefined ? {} : { fence }),
-    ...(parts.resumes ? { resumed: resumedNow() } : {}),
+    ...(parts.preload ? { preloaded: resumedNow() } : {}),
     flushesItself: true,
 
     async append(entries) {
@@ -120,7 +120,7 @@ export function memoryJournal(parts: MemoryJournalParts): Journal {
         kept.lines.push(line)
         kept.bytes += line.length
       }
-      Object.assign(kept, written(clock))
+      Object.assign(kept, stampWrite(clock))
       onAppended?.({ conversation: address.id, from, bytes: Buffer.concat(lines) })
     },
     async sync() {},
@@ -147,7 +147,7 @@ export function memoryJournal(parts: MemoryJournalParts): Journal {
       const found = entriesFrom().filter(({ uuid }) => handleOf(uuid) === digits)
       return [...new Map(found.map((entry) => [entry.uuid, entry])).values()].toReversed()
     },
-    async *stretch({ first, last, around = 0 }) {
+    async *range({ first, last, around = 0 }) {
       const entries = entriesFrom()
       const from = entries.findLastIndex(({ uuid }) => uuid === first)
       const to = last === undefined ? entries.length - 1 : entries.findLastIndex(({ uuid }) => uuid === last)
@@ -163,10 +163,10 @@ export function memoryJournal(parts: MemoryJournalParts): Journal {
     async writeBlob(name, data) {
       mustBeWriter()
       const bytes = Buffer.from(data)
-      kept.blobs.set(checkedBlobName(name), bytes)
+      kept.blobs.set(validateBlobName(name), bytes)
       return { location: `${location}/${name}`, bytes: bytes.length }
     },
-    readBlob: async (name) => kept.blobs.get(checkedBlobName(name)),
+    readBlob: async (name) => kept.blobs.get(validateBlobName(name)),
 
     readNotes: async () => kept.notes,
     async writeNotes(text, expected) {
@@ -178,7 +178,7 @@ export function memoryJournal(parts: MemoryJournalParts): Journal {
 
     inFlight: {
       sent: (request) => void kept.inFlight.set(request.id, request),
-      over: (id) => void kept.inFlight.delete(id),
+      finished: (id) => void kept.inFlight.delete(id),
       unsettled: () => [...kept.inFlight.values()],
       clear: () => kept.inFlight.clear(),
     },
@@ -193,7 +193,7 @@ export function memoryJournal(parts: MemoryJournalParts): Journal {
 let writes = 0
 
 /** What is noted of a write. The times of two writes may be equal, so they are numbered too. */
-const written = (clock: Clock) => ({ touched: clock.now().toISOString(), writes: ++writes })
+const stampWrite = (clock: Clock) => ({ touched: clock.now().toISOString(), writes: ++writes })
 
 function entryAt(lines: readonly Buffer[], at: number): Entry | undefined {
   const line = lines[at]
@@ -202,7 +202,7 @@ function entryAt(lines: readonly Buffer[], at: number): Entry | undefined {
 }
 
 /** The same names as in a file store. */
-export function checkedBlobName(name: string): string {
+export function validateBlobName(name: string): string {
   const [, stem, extension = ""] = /^([^.]+)(?:\.([^.]+))?$/.exec(name) ?? []
   if (stem === undefined || !isSafeId(stem + extension)) throw new InvalidIdError("file name", name)
   return name

@@ -1,44 +1,44 @@
 /** A mailbox without a disk, for tests and experiments. */
 
-import { checkedId } from "../../base/clock.ts"
+import { validateId } from "../../base/clock.ts"
 import { ClosedError, InvalidIdError } from "../../base/errors.ts"
 import {
-  type FoundMember,
   type Mailbox,
   type MailboxCursor,
   MailboxFullError,
   type MailboxMessage,
   MemberNameTakenError,
   type TeamMember,
+  type TeamMemberState,
 } from "../mailbox.ts"
 import { validateMailboxDraft } from "../mailbox-line.ts"
-import { numberOfPlace } from "../team-content.ts"
+import { parsePosition } from "../team-content.ts"
 
-interface Permit {
+interface MemberState {
   readonly member: TeamMember
   cursor: MailboxCursor | undefined
   idleAt: MailboxCursor | undefined
-  isHere: boolean
+  isJoined: boolean
 }
 
 /** What is kept of a team, for all who have its mailbox. */
-export interface KeptMailbox {
+export interface StoredMailbox {
   readonly log: MailboxMessage[]
   /** The last sequence of each sender. */
   readonly senders: Map<string, number>
-  readonly permits: Map<string, Permit>
+  readonly members: Map<string, MemberState>
   readonly listeners: Set<() => void>
   /** No message may get a smaller place. */
   end: number
 }
 
-export const newMailbox = (): KeptMailbox => ({
-  ...{ log: [], senders: new Map(), permits: new Map(), listeners: new Set() },
+export const newMailbox = (): StoredMailbox => ({
+  ...{ log: [], senders: new Map(), members: new Map(), listeners: new Set() },
   end: 0,
 })
 
-export function mailboxInMemory(location: string, kept: KeptMailbox): Mailbox {
-  const { log, senders, permits, listeners } = kept
+export function mailboxInMemory(location: string, kept: StoredMailbox): Mailbox {
+  const { log, senders, members, listeners } = kept
   let isClosed = false
   const changed = () => {
     for (const listener of [...listeners]) listener()
@@ -54,8 +54,8 @@ export function mailboxInMemory(location: string, kept: KeptMailbox): Mailbox {
       signal.addEventListener("abort", done)
     })
   const last = (from: string) => senders.get(from) ?? 0
-  const end = () => Math.max(kept.end, placeOf(log.at(-1)?.cursor))
-  const after = (place: number) => log.slice(log.findLastIndex(({ cursor }) => placeOf(cursor) <= place) + 1)
+  const end = () => Math.max(kept.end, positionOf(log.at(-1)?.cursor))
+  const after = (place: number) => log.slice(log.findLastIndex(({ cursor }) => positionOf(cursor) <= place) + 1)
 
   return {
     location,
@@ -64,7 +64,7 @@ export function mailboxInMemory(location: string, kept: KeptMailbox): Mailbox {
       const draft = validateMailboxDraft(given)
       if (isClosed) throw new ClosedError()
       for (const name of draft.to) {
-        const unread = after(placeOf(permits.get(name)?.cursor)).filter(({ to }) => to.includes(name)).length
+        const unread = after(positionOf(members.get(name)?.cursor)).filter(({ to }) => to.includes(name)).length
         if (waiting !== undefined && unread >= waiting) throw new MailboxFullError(name, unread)
       }
       const content = structuredClone(draft.content)
@@ -80,14 +80,14 @@ export function mailboxInMemory(location: string, kept: KeptMailbox): Mailbox {
     },
 
     async read(from, member) {
-      const permit = member === undefined ? undefined : permits.get(member)
+      const permit = member === undefined ? undefined : members.get(member)
       if (permit && from !== undefined) permit.cursor = from
-      const messages = structuredClone(after(placeOf(from)))
+      const messages = structuredClone(after(positionOf(from)))
       return { messages, cursor: String(end()), problems: [] }
     },
 
     async arrival(from, signal) {
-      const start = placeOf(from)
+      const start = positionOf(from)
       while (!signal.aborted && end() <= start) await nextChange(signal)
     },
 
@@ -96,10 +96,10 @@ export function mailboxInMemory(location: string, kept: KeptMailbox): Mailbox {
     },
 
     async join(member) {
-      const before = permits.get(checkedId("name for an agent", member.name))
-      if (before?.isHere) throw new MemberNameTakenError(member.name, process.pid)
-      const permit: Permit = { member, cursor: before?.cursor, idleAt: undefined, isHere: true }
-      permits.set(member.name, permit)
+      const before = members.get(validateId("name for an agent", member.name))
+      if (before?.isJoined) throw new MemberNameTakenError(member.name, process.pid)
+      const permit: MemberState = { member, cursor: before?.cursor, idleAt: undefined, isJoined: true }
+      members.set(member.name, permit)
       changed()
       return {
         ...(before?.cursor === undefined ? {} : { cursor: before.cursor }),
@@ -110,14 +110,14 @@ export function mailboxInMemory(location: string, kept: KeptMailbox): Mailbox {
         },
         async leave(cursor) {
           permit.cursor = cursor ?? permit.cursor
-          permit.isHere = false
+          permit.isJoined = false
           changed()
         },
       }
     },
 
     async members() {
-      const here = [...permits.values()].filter(({ isHere }) => isHere).map(found)
+      const here = [...members.values()].filter(({ isJoined }) => isJoined).map(memberOf)
       return here.sort((a, b) => (a.name < b.name ? -1 : 1))
     },
 
@@ -127,11 +127,12 @@ export function mailboxInMemory(location: string, kept: KeptMailbox): Mailbox {
   }
 }
 
-const found = ({ member, idleAt }: Permit): FoundMember => (idleAt === undefined ? member : { ...member, idleAt })
+const memberOf = ({ member, idleAt }: MemberState): TeamMemberState =>
+  idleAt === undefined ? member : { ...member, idleAt }
 
-function placeOf(cursor: MailboxCursor | undefined): number {
+function positionOf(cursor: MailboxCursor | undefined): number {
   if (cursor === undefined) return 0
-  const place = numberOfPlace(cursor)
+  const place = parsePosition(cursor)
   if (place === undefined) throw new InvalidIdError("place in a mailbox", cursor)
   return place
 }

@@ -1,48 +1,48 @@
 /** Memory files without a disk. */
 import { MemoryChangedError } from "../../base/errors.ts"
 import {
-  checkedMemoryPath,
   checkMemoryText,
   type MemoryFileListing,
   type MemoryFiles,
   type MemoryFilesWatch,
+  validateMemoryPath,
 } from "../memory-files.ts"
 
-interface Kept {
+interface StoredText {
   readonly text: string
   readonly modified: string
   readonly version: string
 }
 
 /** What is kept of a place. */
-export interface KeptMemory {
-  readonly files: Map<string, Kept>
+export interface StoredMemory {
+  readonly files: Map<string, StoredText>
   /** When that was done last. */
   consolidated: Date | undefined
   /** Counts the changes. */
   writes: number
 }
 
-interface MemoryInMemory {
+interface InMemoryFilesOptions {
   readonly location: string
   readonly now: () => Date
 }
 
-export const newMemory = (): KeptMemory => ({
+export const newMemory = (): StoredMemory => ({
   files: new Map(),
   consolidated: undefined,
   writes: 0,
 })
 
-export function memoryFilesInMemory(kept: KeptMemory, { location, now }: MemoryInMemory): MemoryFiles {
+export function memoryFilesInMemory(kept: StoredMemory, { location, now }: InMemoryFilesOptions): MemoryFiles {
   const { files } = kept
 
-  const listingOf = (path: string, { text, modified, version }: Kept): MemoryFileListing => ({
+  const listingOf = (path: string, { text, modified, version }: StoredText): MemoryFileListing => ({
     ...{ path, modified, version },
     bytes: Buffer.byteLength(text),
   })
   const listed = (under: string | undefined) => {
-    if (under !== undefined) checkedMemoryPath(under)
+    if (under !== undefined) validateMemoryPath(under)
     const isListed = (path: string) =>
       under === undefined ? !path.split("/").some((part) => part.startsWith(".")) : path.startsWith(`${under}/`)
     return [...files]
@@ -57,22 +57,22 @@ export function memoryFilesInMemory(kept: KeptMemory, { location, now }: MemoryI
       return listed(under)
     },
     async read(path) {
-      return files.get(checkedMemoryPath(path))?.text
+      return files.get(validateMemoryPath(path))?.text
     },
-    async readAll({ folders, paths: given = [], guard, known, maxBytes = Number.POSITIVE_INFINITY }) {
+    async readAll({ folders, paths: given = [], guard, knownVersions, maxBytes = Number.POSITIVE_INFINITY }) {
       const paths = guard === undefined ? given : [...given, guard]
       const single = paths.flatMap((path) => {
-        const kept = files.get(checkedMemoryPath(path))
+        const kept = files.get(validateMemoryPath(path))
         return kept ? [listingOf(path, kept)] : []
       })
       const wanted = new Map([...folders.flatMap(listed), ...single].map((listing) => [listing.path, listing]))
       return [...wanted.values()].map((listing) => {
-        const isLeftOut = known?.get(listing.path) === listing.version || listing.bytes > maxBytes
+        const isLeftOut = knownVersions?.get(listing.path) === listing.version || listing.bytes > maxBytes
         return isLeftOut ? listing : { ...listing, text: files.get(listing.path)!.text }
       })
     },
     async install(changes) {
-      for (const { path, text } of changes) checkMemoryText(checkedMemoryPath(path), text)
+      for (const { path, text } of changes) checkMemoryText(validateMemoryPath(path), text)
       const changed = changes.filter(
         ({ path, expected }) => expected !== undefined && expected !== (files.get(path)?.text ?? null),
       )
@@ -83,7 +83,7 @@ export function memoryFilesInMemory(kept: KeptMemory, { location, now }: MemoryI
         if (text === undefined) files.delete(path)
         else files.set(path, { text, modified: now().toISOString(), version: String(kept.writes) })
       }
-      return { kept: [] }
+      return { skipped: [] }
     },
     watch: () => watchOf(() => kept.writes),
   }

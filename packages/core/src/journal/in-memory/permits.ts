@@ -1,27 +1,30 @@
 /** Permits of a store in memory: one process has all of them. */
 import type { Clock } from "../../base/clock.ts"
-import { checkedId } from "../../base/clock.ts"
+import { validateId } from "../../base/clock.ts"
 import type { NamedHolder } from "../../base/errors.ts"
 import type { Permit } from "../permit.ts"
-import type { KeptMemory } from "./memory-files.ts"
+import type { StoredMemory } from "./memory-files.ts"
 
-export interface KeptPermits {
+export interface StoredPermits {
   /** Who has one, by id. */
   readonly taken: Map<string, NamedHolder & { readonly fence: number }>
   /** Counts those that were given. */
   fence: number
 }
 
-export const newPermits = (): KeptPermits => ({ taken: new Map(), fence: 0 })
+export const newPermits = (): StoredPermits => ({ taken: new Map(), fence: 0 })
 
 /** `memory`: keeps when the work was done last. */
-export function permitInMemory(kept: KeptPermits, { clock, memory }: { clock: Clock; memory?: KeptMemory }): Permit {
+export function permitInMemory(
+  kept: StoredPermits,
+  { clock, memory }: { clock: Clock; memory?: StoredMemory },
+): Permit {
   const { taken } = kept
   const last = () => (memory?.consolidated ? { last: memory.consolidated } : {})
   return {
     state: async () => ({ taken: taken.size, ...last() }),
     async take({ id, max }) {
-      const known = taken.get(checkedId("permit id", id))
+      const known = taken.get(validateId("permit id", id))
       if (!known && taken.size >= max) {
         const [by] = taken.values()
         return { state: "full", taken: taken.size, ...(by ? { by } : {}) }

@@ -1,39 +1,39 @@
 /** A store in memory. It keeps encoded lines, as the file store does, and everything that the port has, for as long as the process lives. */
-import { type Clock, checkedId, isSafeId, systemClock } from "../../base/clock.ts"
+import { type Clock, isSafeId, systemClock, validateId } from "../../base/clock.ts"
 import { ConversationLockedError, ConversationNotFoundError } from "../../base/errors.ts"
-import { listingFacts } from "../listing.ts"
-import type { MemoryPlace } from "../memory-files.ts"
+import { readListingFacts } from "../listing.ts"
+import type { MemoryNamespace } from "../memory-files.ts"
 import { CONSOLIDATE } from "../permit.ts"
 import type { AppendedLines, FeedLine, JournalAddress, JournalFeed, JournalSize, Store } from "../store.ts"
 import { contentsInMemory } from "./contents.ts"
-import { type KeptJournal, memoryJournal, newJournal } from "./journal.ts"
-import { type KeptMailbox, mailboxInMemory, newMailbox } from "./mailbox.ts"
-import { type KeptMemory, memoryFilesInMemory, newMemory } from "./memory-files.ts"
-import { type KeptPermits, newPermits, permitInMemory } from "./permits.ts"
+import { memoryJournal, newJournal, type StoredJournal } from "./journal.ts"
+import { mailboxInMemory, newMailbox, type StoredMailbox } from "./mailbox.ts"
+import { memoryFilesInMemory, newMemory, type StoredMemory } from "./memory-files.ts"
+import { newPermits, permitInMemory, type StoredPermits } from "./permits.ts"
 
 // The journals of a place in memory as they grow.
 
-interface FeedParts {
+interface InMemoryFeedOptions {
   /** Those of the place now, by id. */
-  readonly journals: () => ReadonlyMap<string, KeptJournal>
+  readonly journals: () => ReadonlyMap<string, StoredJournal>
   /** One of them. Looking for it among all would take long. */
-  readonly journal: (id: string) => KeptJournal | undefined
+  readonly journal: (id: string) => StoredJournal | undefined
   readonly listeners: Set<(appended: AppendedLines) => void>
 }
 
-export function feedInMemory({ journals, journal, listeners }: FeedParts): JournalFeed {
-  const sizesOf = (all: Iterable<readonly [string, KeptJournal]>): ReadonlyMap<string, JournalSize> => {
+export function feedInMemory({ journals, journal, listeners }: InMemoryFeedOptions): JournalFeed {
+  const sizesOf = (all: Iterable<readonly [string, StoredJournal]>): ReadonlyMap<string, JournalSize> => {
     const sizes = [...all].map(
       ([id, kept]) => [id, { bytes: kept.bytes, touched: Date.parse(kept.touched) || 0 }] as const,
     )
     return new Map(sizes.sort(([, a], [, b]) => b.touched - a.touched))
   }
-  const named = (id: string): readonly (readonly [string, KeptJournal])[] => {
+  const named = (id: string): readonly (readonly [string, StoredJournal])[] => {
     const kept = journal(id)
     return kept ? [[id, kept]] : []
   }
   return {
-    poll: async () => ({ journals: sizesOf(journals()), isAll: true, gone: [] }),
+    poll: async () => ({ journals: sizesOf(journals()), isAll: true, deleted: [] }),
     sizes: async (ids) => sizesOf([...ids].flatMap(named)),
     forget() {},
     async *lines(id, from): AsyncGenerator<FeedLine> {
@@ -56,33 +56,34 @@ export interface MemoryStoreOptions {
 }
 
 export function memoryStore({ clock = systemClock }: MemoryStoreOptions = {}): Store {
-  const journals = new Map<string, KeptJournal>()
-  const memories = new Map<string, KeptMemory>()
-  const mailboxes = new Map<string, KeptMailbox>()
-  const permits = new Map<string, KeptPermits>()
+  const journals = new Map<string, StoredJournal>()
+  const memories = new Map<string, StoredMemory>()
+  const mailboxes = new Map<string, StoredMailbox>()
+  const permits = new Map<string, StoredPermits>()
   const logs = new Map<string, string[]>()
   const listeners = new Map<string, Set<(appended: AppendedLines) => void>>()
 
-  const memoryOf = (place: MemoryPlace) => made(memories, memoryKey(place), newMemory)
-  const filesOf = (place: MemoryPlace) => {
-    if ("project" in place) checkedId("project name", place.project)
-    if ("agent" in place) checkedId("name for an agent", place.agent)
-    return memoryFilesInMemory(memoryOf(place), { location: shownPlace(place), now: () => clock.now() })
+  const memoryOf = (namespace: MemoryNamespace) => getOrCreate(memories, memoryKey(namespace), newMemory)
+  const filesOf = (namespace: MemoryNamespace) => {
+    if ("project" in namespace) validateId("project name", namespace.project)
+    if ("agent" in namespace) validateId("name for an agent", namespace.agent)
+    return memoryFilesInMemory(memoryOf(namespace), { location: describeNamespace(namespace), now: () => clock.now() })
   }
   /** The journals of one place, by id. */
-  const journalsIn = (place: Omit<JournalAddress, "id">): ReadonlyMap<string, KeptJournal> => {
-    const start = placeKey(place)
+  const journalsIn = (namespace: Omit<JournalAddress, "id">): ReadonlyMap<string, StoredJournal> => {
+    const start = namespaceKey(namespace)
     const mine = [...journals]
       .toSorted(([, a], [, b]) => b.writes - a.writes)
       .filter(([key]) => key.startsWith(start) && !key.slice(start.length).includes("/"))
     return new Map(mine.map(([key, kept]) => [key.slice(start.length), kept]))
   }
-  const listenersOf = (place: Omit<JournalAddress, "id">) => made(listeners, placeKey(place), () => new Set())
+  const listenersOf = (namespace: Omit<JournalAddress, "id">) =>
+    getOrCreate(listeners, namespaceKey(namespace), () => new Set())
 
   return {
     description: "memory",
 
-    async open(address, { access, create = false, resumes = false }) {
+    async open(address, { access, create = false, preload = false }) {
       const key = journalKey(address)
       const found = journals.get(key)
       if (!found && (!create || access === "read")) throw new ConversationNotFoundError(address.id, "memory")
@@ -93,7 +94,7 @@ export function memoryStore({ clock = systemClock }: MemoryStoreOptions = {}): S
         ...{ address, kept, clock },
         location: `memory:${key}`,
         isCreated: !found,
-        resumes,
+        preload,
         isWriter: access === "write",
         onAppended: (appended) => {
           for (const listener of [...listenersOf(address)]) listener(appended)
@@ -107,42 +108,42 @@ export function memoryStore({ clock = systemClock }: MemoryStoreOptions = {}): S
     },
 
     async list(project, { under, isBare = false } = {}) {
-      const place = under === undefined ? { project } : { project, under }
-      const listings = [...journalsIn(place)].map(async ([id, kept]) => {
+      const namespace = under === undefined ? { project } : { project, under }
+      const listings = [...journalsIn(namespace)].map(async ([id, kept]) => {
         const listing = { id, bytes: kept.bytes, touched: kept.touched }
         if (isBare) return listing
-        const location = `memory:${journalKey({ ...place, id })}`
-        const reader = { address: { ...place, id }, kept, clock, location, isCreated: false, isWriter: false }
-        return { ...listing, ...(await listingFacts(memoryJournal(reader))) }
+        const location = `memory:${journalKey({ ...namespace, id })}`
+        const reader = { address: { ...namespace, id }, kept, clock, location, isCreated: false, isWriter: false }
+        return { ...listing, ...(await readListingFacts(memoryJournal(reader))) }
       })
       return (await Promise.all(listings)).sort((a, b) => b.touched.localeCompare(a.touched))
     },
 
     has: async (addresses) =>
-      addresses.map(({ id, ...place }) => journals.has(`${placeKey(place)}${isSafeId(id) ? id : "/"}`)),
+      addresses.map(({ id, ...namespace }) => journals.has(`${namespaceKey(namespace)}${isSafeId(id) ? id : "/"}`)),
     writerOf: async (address) => journals.get(journalKey(address))?.writer,
     memories: filesOf,
 
     mailboxes({ project, team }) {
-      const key = `${checkedId("project name", project)}/${checkedId("team name", team)}`
-      return mailboxInMemory(`memory:${key}`, made(mailboxes, key, newMailbox))
+      const key = `${validateId("project name", project)}/${validateId("team name", team)}`
+      return mailboxInMemory(`memory:${key}`, getOrCreate(mailboxes, key, newMailbox))
     },
 
     permit({ project, name }) {
-      const key = `${checkedId("project name", project)}/${checkedId("permit name", name)}`
+      const key = `${validateId("project name", project)}/${validateId("permit name", name)}`
       const memory = name === CONSOLIDATE ? { memory: memoryOf({ project }) } : {}
-      return permitInMemory(made(permits, key, newPermits), { clock, ...memory })
+      return permitInMemory(getOrCreate(permits, key, newPermits), { clock, ...memory })
     },
 
-    feed: (place) =>
+    feed: (namespace) =>
       feedInMemory({
-        journals: () => journalsIn(place),
-        journal: (id) => (isSafeId(id) ? journals.get(journalKey({ ...place, id })) : undefined),
-        listeners: listenersOf(place),
+        journals: () => journalsIn(namespace),
+        journal: (id) => (isSafeId(id) ? journals.get(journalKey({ ...namespace, id })) : undefined),
+        listeners: listenersOf(namespace),
       }),
 
     log({ project, name }) {
-      const lines = made(logs, `${checkedId("project name", project)}/${name}`, (): string[] => [])
+      const lines = getOrCreate(logs, `${validateId("project name", project)}/${name}`, (): string[] => [])
       return { read: async () => [...lines], append: async (line) => void lines.push(line.toWellFormed()) }
     },
 
@@ -150,23 +151,23 @@ export function memoryStore({ clock = systemClock }: MemoryStoreOptions = {}): S
   }
 }
 
-function made<V>(map: Map<string, V>, key: string, make: () => V): V {
+function getOrCreate<V>(map: Map<string, V>, key: string, make: () => V): V {
   const value = map.get(key) ?? make()
   map.set(key, value)
   return value
 }
 
-const placeKey = ({ project, under }: Omit<JournalAddress, "id">): string =>
-  `${checkedId("project name", project)}/${under === undefined ? "" : `${checkedId("conversation id", under)}/subagents/`}`
+const namespaceKey = ({ project, under }: Omit<JournalAddress, "id">): string =>
+  `${validateId("project name", project)}/${under === undefined ? "" : `${validateId("conversation id", under)}/subagents/`}`
 
 const journalKey = (address: JournalAddress): string =>
-  `${placeKey(address)}${checkedId("conversation id", address.id)}`
+  `${namespaceKey(address)}${validateId("conversation id", address.id)}`
 
-const memoryKey = (place: MemoryPlace): string => JSON.stringify(place, Object.keys(place).sort())
+const memoryKey = (namespace: MemoryNamespace): string => JSON.stringify(namespace, Object.keys(namespace).sort())
 
 /** For people: `memory:shop/memory`. */
-const shownPlace = (place: MemoryPlace): string => {
-  if ("shared" in place) return "memory:shared"
-  if ("agent" in place) return `memory:agents/${place.agent}/${place.scope}`
-  return `memory:${place.project}/${place.beside ?? "memory"}`
+const describeNamespace = (namespace: MemoryNamespace): string => {
+  if ("shared" in namespace) return "memory:shared"
+  if ("agent" in namespace) return `memory:agents/${namespace.agent}/${namespace.scope}`
+  return `memory:${namespace.project}/${namespace.collection ?? "memory"}`
 }

@@ -1,10 +1,10 @@
 /**
- * Layer 2: clears old tool results that a tool can produce again. It runs before every request and costs no model call: by time, inside
- * the server's cache, by size, or by asking the server. The table here decides which of these applies, each chooses in a file of its own,
- * and `clearing.ts` makes the decisions. A person can clear too: `by-hand.ts`.
+ * Layer 2: clears old tool results that a tool can produce again. It runs before every request and needs no model call: by time, inside the
+ * server's cache, by size, or by asking the server. The table in this file decides which mechanisms apply, each one selects results in its
+ * own file, and `clearing.ts` builds the decisions. Users can also clear manually.
  *
- * A result is cleared whole and once. Where thinking is bound to what comes before it, the thinking is dropped too. How a decision changes
- * what the model sees is in `context-state.ts`.
+ * A result is cleared completely and once. Thinking that is bound to what comes before it is dropped with it. `views/context` says how a
+ * decision changes what the model sees.
  */
 import { formatNumber } from "../../base/text.ts"
 import { yieldOnce } from "../../base/work.ts"
@@ -38,19 +38,19 @@ import {
 } from "./clearing.ts"
 import { overtakenBy, prunedIn } from "./prune.ts"
 
-// Clearing by hand: a person says how small the context should be, or whether the results of a tool, images, or results that later work has
-// overtaken should go. Oldest first. What the model has not answered yet always stays. It is decided and journaled like every other
-// clearing, and can be undone.
+// Manual clearing: the user sets the size of the context, or removes the results of a tool, images, or results that later work has made
+// obsolete. The oldest go first. Anything that the model has not answered yet stays. The decision is journaled like every other clearing
+// and can be undone.
 
-/** What to clear. */
+/** What to clear, for `clearResults`. */
 export type ClearingTarget =
   /** Results of any tool, until the context has at most this many tokens. */
   | { readonly downTo: number }
-  /** All results of one tool but the newest. Default for `keep`: the figure `size-clear-protect`. */
+  /** All results of one tool except the newest. Default for `keep`: the setting `size-clear-protect`. */
   | { readonly tool: string; readonly keep?: number }
-  /** Images and documents. */
+  /** All images and documents. */
   | { readonly images: true }
-  /** Results that later work has overtaken, and the middle of very long ones. */
+  /** Results that later work has made obsolete, and the middle of very long results. */
   | { readonly prune: true }
 
 export interface ManualClearing {
@@ -58,7 +58,7 @@ export interface ManualClearing {
   readonly results: number
   readonly shortened: number
   readonly images: number
-  /** Tokens that must be written to the cache again. 0 where the cache is gone anyway. */
+  /** Tokens that must be written to the cache again. 0 if the cache is lost anyway. */
   readonly rewrites: number
 }
 
@@ -77,7 +77,7 @@ function prune(context: LayerContext): ManualClearing {
   return clearSelection(context, { selection, why: "asked", found })
 }
 
-/** Where no request fits any more, the oldest results go, of any tool, until one does. Where none is left, images go. */
+/** Clears the oldest results of any tool until a request fits again, and images if no result is left. */
 export function clearBlocked(context: LayerContext): readonly DecisionDraft[] {
   const { drafts } = clear(context, { downTo: context.thresholds.blocking - 1 }, "size")
   return drafts.length > 0 ? drafts : withhold(context).drafts
@@ -96,7 +96,7 @@ function withhold(context: LayerContext): ManualClearing {
   return { drafts, results: 0, shortened: 0, images: addresses.length, rewrites: rewrittenTokens(context, addresses) }
 }
 
-/** Everything from the first changed message on. */
+/** Tokens from the first changed message on, which are written again. */
 function rewrittenTokens(context: LayerContext, addresses: readonly string[]): number {
   const { context: view, estimator } = context.views
   const uuids = new Set(addresses.map((address) => parseAddress(address)?.uuid))
@@ -145,7 +145,7 @@ const keepCount = ({ keep }: { readonly keep?: number }, { flags }: LayerContext
   keep: keep ?? flags.figures["size-clear-protect"],
 })
 
-/** Results that may go: the model has answered them, and no tool is loaded by them. */
+/** Whether a result may be cleared: the model has answered it, and it does not load a tool. */
 function isClearable(messages: readonly Message[], answered: number): (result: ClearableResult) => boolean {
   const stay = new Set<string>()
   for (const [at, message] of messages.entries())
@@ -187,13 +187,13 @@ function oldestUntilFits(
 }
 
 interface MicrocompactionOptions {
-  /** Called with the results that are no longer in view, so that files they showed can be read again. */
+  /** Called with the ids of results that are no longer in view, so that files they showed can be read again. */
   readonly onCleared?: (toolUseIds: readonly string[]) => void
   /** False in sub-agents: they share their parent's cache and must not delete in it. Default true. */
   readonly isMain?: boolean
-  /** What a compaction would do here with the summary that is ready. Clearing shortly before it would be pointless. Default: nothing. */
+  /** What a compaction with the ready summary would do now. Clearing shortly before it would be pointless. Default: nothing. */
   readonly compacts?: (context: LayerContext) => UpcomingCompaction | undefined
-  /** False where the sender of requests leaves `context_management` and `betas` out. Default true. */
+  /** False if the sender of requests strips `context_management` and `betas`. Default true. */
   readonly serverClears?: boolean
 }
 
@@ -209,7 +209,7 @@ export function microcompaction(options: MicrocompactionOptions = {}): Layer {
 
     whenBlocked: async (context) => (context.flags.on["clear-by-size"] ? outcomeOf(clearBlocked(context)) : undefined),
 
-    /** Reads what is new, so that the next request need not. */
+    /** Measures new messages in the background, so that the next request need not. */
     async afterResponse({ views, flags }) {
       if (!isTracked(views)) return undefined
       await later()
@@ -236,7 +236,7 @@ export function microcompaction(options: MicrocompactionOptions = {}): Layer {
   }
 }
 
-/** Tokens that the next request will probably leave out. */
+/** Estimate of the tokens that the next request will clear. */
 export const expectedSaving = (context: LayerContext): number =>
   clearedIn(chooseDecisions(context, activeMechanisms(context, { isMain: true, serverClears: true }))).reduce(
     (sum, { effect }) => sum + (effect?.saves ?? 0),
@@ -256,7 +256,7 @@ function messageFor(drafts: readonly EntryDraft[], saved: number): string {
   return isMove ? `${results} cleared here: the cache they were deleted in is gone.` : `${results} cleared: ${tokens}`
 }
 
-/** At most one mechanism acts. Deletions in a cache that is gone are repeated here first, with any switches. */
+/** Decisions of at most one mechanism. Deletions in a lost cache are repeated here first, whatever the switches say. */
 function chooseDecisions(
   context: LayerContext,
   inForce: ReadonlySet<MechanismName>,
@@ -305,12 +305,12 @@ const clearedIn = (drafts: readonly EntryDraft[]): DecisionOf<"tool-results-clea
 
 type MechanismName = "by-time" | "by-cache-edit" | "by-api" | "by-size"
 
-/** What the choice of a mechanism depends on. */
+/** Conditions that decide which mechanisms apply. */
 interface MechanismConditions {
   readonly accepts: ModelAccepts
   /** Sub-agents read what their parent wrote to the cache, and must not delete in it. */
   readonly isMain: boolean
-  /** The window is large enough for the server to clear well before a compaction. */
+  /** Whether the window is large enough for the server to clear well before a compaction. */
   readonly serverHasRoom: boolean
 }
 
@@ -318,14 +318,14 @@ interface Mechanism {
   readonly name: MechanismName
   readonly switch: SwitchName
   readonly fits: (here: MechanismConditions) => boolean
-  /** It does not apply where one of these does. */
+  /** Mechanisms that replace this one where they apply. */
   readonly insteadOf?: readonly MechanismName[]
   readonly why: string
 }
 
 /**
- * Which mechanism applies to which model. At most one of those decided here acts before a request: the first in this table that has
- * something to do. What the server is asked to clear comes on top.
+ * Which mechanism applies to which model. Of those that decide here, at most one acts before a request: the first in this table that has
+ * something to do. Clearing by the server is additional.
  */
 export const MECHANISM_POLICY: readonly Mechanism[] = [
   {
@@ -355,7 +355,7 @@ export const MECHANISM_POLICY: readonly Mechanism[] = [
   },
 ]
 
-/** The mechanisms in force, in the order of the table. */
+/** The active mechanisms, in the order of the table. */
 export function mechanismsFor(here: MechanismConditions, { on }: Pick<Flags, "on">): ReadonlySet<MechanismName> {
   const inForce = new Set<MechanismName>()
   for (const { name, switch: flag, fits, insteadOf = [] } of MECHANISM_POLICY) {

@@ -1,7 +1,7 @@
 /**
- * Pruning: results that later work has overtaken are cleared, and very long ones lose their middle. Overtaken are reads of files that were
- * changed or read again, calls that failed and then succeeded, and results whose text a later one has too. It is found from the
- * calls and their results alone, without a model. Never cut: words of the user, what loads a tool, and the newest results.
+ * Pruning: clears results that later work has made obsolete, and removes the middle of very long ones. Obsolete are reads of files that
+ * were changed or read again, calls that failed and then succeeded, and results whose text a later one repeats. This is derived from calls
+ * and results alone, without a model. Text of the user, results that load a tool, and the newest results are never cut.
  */
 import type { OvertakenBy, ShortenedResult } from "../../journal/entries.ts"
 import { findToolReferences, isToolResult, type ToolResult } from "../../messages/blocks.ts"
@@ -15,13 +15,13 @@ import { shortenResult } from "../4-compaction/cut.ts"
 import type { LayerContext } from "../layer.ts"
 import { lastTurn } from "../layer.ts"
 
-/** Whether what the result held is still in view, in a later result. */
+/** Whether a later result that is still in view repeats the content of this one. */
 export const isRepeatedLater = (by: OvertakenBy): boolean => by === "read-again" || by === "repeated"
 
-/** A result to cut, and how: cleared because of what overtook it, or shortened to its beginning and its end. */
+/** A result to cut: cleared because of later work, or shortened to its beginning and its end. */
 export interface PrunedResult {
   readonly toolUseId: string
-  /** Of its block. */
+  /** Address of the result's block. */
   readonly address: string
   readonly result: ToolResult
   readonly cut: { readonly by: OvertakenBy } | ShortenedResult
@@ -29,9 +29,9 @@ export interface PrunedResult {
 
 interface PruneInput {
   readonly messages: readonly Message[]
-  /** Where relative paths start. */
+  /** Base of relative paths. */
   readonly cwd?: string | undefined
-  /** Messages from this place on stay as they are. */
+  /** Index of the first message that stays unchanged. */
   readonly until: number
 }
 
@@ -45,7 +45,7 @@ interface FoundCall extends FinishedCall {
   readonly result: ToolResult
   readonly text: string
   readonly file: string | undefined
-  /** Files whose content is another one after the call. */
+  /** Files that the call changed. */
   readonly changes: readonly string[]
 }
 
@@ -62,7 +62,7 @@ export function prunedResults({ messages, cwd, until }: PruneInput): readonly Pr
   })
 }
 
-/** Those of a conversation as the model sees it. */
+/** The results to prune in a conversation as the model sees it. */
 export function prunedIn({ views, flags }: Pick<LayerContext, "views" | "flags">): readonly PrunedResult[] {
   const messages = views.context.storedMessages()
   const tokensOf = (message: Message) => views.estimator.blocks(sentBlocks(message))
@@ -70,11 +70,11 @@ export function prunedIn({ views, flags }: Pick<LayerContext, "views" | "flags">
   return prunedResults({ messages, cwd: views.context.session?.cwd, until })
 }
 
-/** What overtook each result, by call id. */
+/** By call id: the later work that made a result obsolete. */
 export const overtakenBy = (pruned: readonly PrunedResult[]): ReadonlyMap<string, OvertakenBy> =>
   new Map(pruned.flatMap(({ toolUseId, cut }) => ("by" in cut ? [[toolUseId, cut.by] as const] : [])))
 
-/** Words of the user stay in view, and so does what loads a tool. */
+/** Text of the user and results that load a tool stay in view. */
 const mustStay = ({ message, result, id, tool }: FoundCall): boolean =>
   containsUserText(message, result) ||
   findUserTextInResults([result], new Map([[id, tool]])).length > 0 ||
@@ -101,16 +101,16 @@ function callsIn(messages: readonly Message[], cwd: string | undefined): readonl
   )
 }
 
-/** Later reads of a file that are in view, and that no change has followed. */
+/** Later reads of a file that are in view and after which the file did not change. */
 interface LaterReads {
   readonly parts: Set<string>
   readonly lines: Set<string>
 }
 
-/** For each file: what happened to it last. */
+/** The last later event by file. */
 type LaterFileUse = Map<string, "changed" | LaterReads>
 
-/** From the newest call to the oldest: what comes later decides. */
+/** Scans from the newest call to the oldest, because later work decides. */
 function overtakenIn(calls: readonly FoundCall[]): ReadonlyMap<FoundCall, OvertakenBy> {
   const found = new Map<FoundCall, OvertakenBy>()
   const files: LaterFileUse = new Map()
@@ -129,7 +129,7 @@ function overtakenIn(calls: readonly FoundCall[]): ReadonlyMap<FoundCall, Overta
   return found
 }
 
-/** What overtook a read: a change of its file, or reads that show the same part or the same lines. */
+/** Why a read is obsolete: its file changed, or a later read shows the same part or the same lines. */
 function overtakenByFile(call: FoundCall, files: LaterFileUse): OvertakenBy | undefined {
   if (call.file === undefined) return undefined
   const later = files.get(call.file) ?? { parts: new Set(), lines: new Set() }
@@ -148,25 +148,28 @@ const PART_FIELDS = ["offset", "limit", "view_range", "start_line", "end_line", 
 
 const partOf = ({ input }: FoundCall): string => JSON.stringify(PART_FIELDS.map((field) => input[field] ?? null))
 
-/** A call that was refused or stopped says something about the user, not about the work. */
+/** Whether a call failed by itself. A call that the user denied or stopped is not a failure. */
 const isFailure = ({ failed, result }: FoundCall): boolean => {
   const state = resultState(result)
   return failed && state !== "denied" && state !== "interrupted"
 }
 
-/** What a call is about: its file, its command, or all of its input. */
+/** The target of a call: its file, its command, or its complete input. */
 const targetOf = ({ tool, input }: FoundCall): string =>
   JSON.stringify([tool, filePathOf({ tool, input }) ?? (isShellTool(tool) ? commandOf(input).trim() : input)])
 
 const NEWEST_RESULTS = 3 // they stay whole, whatever they take: the model is at work on them
 
 interface NewestInput {
-  /** Tokens of the newest messages that stay as they are. */
+  /** Tokens of the newest messages that stay unchanged. */
   readonly keep: number
   readonly tokensOf: (message: Message) => number
 }
 
-/** Where the newest messages begin: those that no response has followed, and before them as much as fits, with the newest results. */
+/**
+ * Index of the first of the newest messages: those that no response has followed, and before them as many as fit, including the newest
+ * results.
+ */
 export function newestFrom(messages: readonly Message[], { keep, tokensOf }: NewestInput): number {
   let from = lastTurn(messages).start
   let tokens = 0

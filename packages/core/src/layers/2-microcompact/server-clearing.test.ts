@@ -1,4 +1,4 @@
-/** L2-5 over whole conversations: what each request asks the server to leave, by a server that judges every request again. */
+/** L2-5 for complete conversations: the clearing edits of each request, applied by a server that evaluates every request again. */
 import fc from "fast-check"
 import { describe, expect, test } from "vitest"
 import { openTestConversation } from "../../../test/open.ts"
@@ -47,7 +47,7 @@ const toolEdit = (request: ModelRequest) => editsOf(request).find(({ type }) => 
 const blocksOf = ({ messages }: ModelRequest) => messages.flatMap(({ content }) => content as Block[])
 const tokensOf = (value: unknown) => Math.ceil(JSON.stringify(value).length / 4)
 
-/** What a server would clear of a request, and what is left of its size. */
+/** The results that a server would clear from a request, and the remaining size. */
 function served(request: ModelRequest) {
   const edit = toolEdit(request)
   const blocks = blocksOf(request)
@@ -65,7 +65,7 @@ const CLEARED_THINKING = { type: "clear_thinking_20251015", cleared_thinking_tur
 const THINKING = { type: "thinking", thinking: "hm", signature: "s" }
 
 let count = 0
-/** One request and its answer: calls, which are not answered yet. */
+/** Sends one request and adds its answer: calls that have no results yet. */
 async function step(chat: Conversation, names: readonly string[], more: { thinking?: boolean; edits?: object[] } = {}) {
   const request = await chat.prepare()
   const { ids, cleared, input } = served(request)
@@ -83,7 +83,7 @@ async function step(chat: Conversation, names: readonly string[], more: { thinki
 }
 const TEXT = { type: "text", text: "Done." }
 
-/** Keeps the context of the last response, from which forks start. */
+/** A layer that records the context of the last response, from which forks start. */
 function watching(): { readonly layer: Layer; request(): Promise<ModelRequest> } {
   let last: LayerContext | undefined
   const layer: Layer = {
@@ -96,7 +96,7 @@ function watching(): { readonly layer: Layer; request(): Promise<ModelRequest> }
   return { layer, request: () => last!.request() }
 }
 
-/** What the server would clear of each request of a fork that makes these calls, one after the other. */
+/** The results that the server would clear from each request of a fork that makes these calls. */
 async function clearedForFork(request: ModelRequest, names: readonly string[]) {
   const cleared: (readonly string[])[] = []
   const model: Model = {

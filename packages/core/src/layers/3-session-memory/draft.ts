@@ -15,19 +15,19 @@ import type { Uuid } from "../../messages/messages.ts"
 import type { LayerContext, LayerResult, PreparedState } from "../layer.ts"
 import type { SummaryTiming } from "../planner/planner.ts"
 
-/** Why they are written: a compaction comes near, much has come since, or they could not be installed as they were. */
+/** Why the notes are updated: a compaction is near, much has happened since the last update, or the notes could not be installed. */
 export type UpdateReason = "near" | "grown" | "unfit"
-/** Why they are not written for now. */
+/** Why the notes are not updated for now. */
 export type RestReason = "unfit-twice" | "refused" | "no-model" | "over-budget" | "failed" | "dropped"
 
-/** Notes that could be installed. They are read then, because people edit them. */
+/** Notes that could be installed. Their text is read only then, because people edit it. */
 export interface ReadyNotes {
-  /** They cover everything from the boundary up to this message. */
+  /** Last message that the notes cover, counted from the boundary. */
   readonly through: Uuid
   readonly boundary: Uuid | undefined
-  /** How often they could not be installed. */
+  /** How often installing these notes failed. */
   readonly unfit: number
-  /** What hooks wanted of them. */
+  /** Instructions of hooks that the notes follow. */
   readonly wishes?: string | undefined
 }
 
@@ -53,7 +53,7 @@ export type NotesDraftEvent =
   | { readonly is: "unfit"; readonly size: number }
   | { readonly is: "moved" }
 
-const MAX_UNFIT = 2 // then the conversation grows too fast, and another update would be paid for nothing
+const MAX_UNFIT = 2 // then the conversation grows too fast, and another update would be wasted
 
 export function nextDraft(draft: NotesDraft, event: NotesDraftEvent): NotesDraft {
   const text = draft.state === "none" ? undefined : draft.text
@@ -64,7 +64,7 @@ export function nextDraft(draft: NotesDraft, event: NotesDraftEvent): NotesDraft
     case "written":
       return { state: "ready", text: event.text }
     case "stopped":
-      return text ? afterFailedInstall(text, 0) : NONE // it had begun, so its rest was over
+      return text ? afterFailedInstall(text, 0) : NONE // it had started, so its rest was over
     case "refused":
       return { state: "resting", why: event.why, since: event.size, ...before }
     case "unfit":
@@ -81,24 +81,24 @@ const NONE = { state: "none" } as const
 const afterFailedInstall = (text: ReadyNotes, since: number): NotesDraft =>
   text.unfit < MAX_UNFIT ? { state: "ready", text } : { state: "resting", why: "unfit-twice", since, text }
 
-/** What writes the notes. */
+/** Writes the notes for `DraftHolder`. */
 export interface NotesWriter {
-  /** Those that the journal knows of: they may be those of another branch. */
+  /** The newest notes in the journal. They may belong to another branch. */
   findReady(context: LayerContext): ReadyNotes | undefined
-  /** Why they are written now. */
+  /** Reason for an update now, or `undefined`. */
   due(context: LayerContext, asked: DueInput): UpdateReason | undefined
-  /** `wishes`: what hooks want of them. */
+  /** Writes the notes. `wishes`: instructions of hooks for them. */
   write(context: LayerContext, wishes: string | undefined): Promise<NotesWriteResult>
 }
 
 export interface DueInput {
   readonly draft: NotesDraft
   readonly timing: SummaryTiming
-  /** That an update probably takes. */
+  /** Expected duration of an update. */
   readonly seconds: number
 }
 
-/** What writing came to. */
+/** Result of writing notes. */
 export interface NotesWriteResult extends LayerResult {
   readonly text?: ReadyNotes
   readonly rest?: RestReason
@@ -108,14 +108,14 @@ const LAYER = { name: "session-memory" } as const
 const USUAL_SECONDS = 60 // until one was measured here: recorded ones took 10 to 88
 const CAUTION = 1.5 // times the time that the last one took
 
-/** Holds the draft. Layer 3 writes it, and layer 4 installs it. */
+/** Holds the state of the notes. Layer 3 writes them, and layer 4 installs them. */
 export class DraftHolder {
   readonly #writer: NotesWriter
   #draft: NotesDraft = NONE
   #seconds = USUAL_SECONDS
-  /** What hooks want of the next update. */
+  /** Instructions of hooks for the next update. */
   wishes: string | undefined
-  /** What it has cost since it was installed. */
+  /** Cost entries since the notes were last installed. */
   #paid: readonly JournalDraft[] = []
 
   constructor(writer: NotesWriter) {
@@ -132,7 +132,7 @@ export class DraftHolder {
     return state === "ready" ? "ready" : state === "writing" ? "being-written" : "not-begun"
   }
 
-  /** What can be installed now. During an update that is the text before it, because the update counts after a boundary too. */
+  /** The notes that can be installed now. During an update these are the previous ones, because the update also counts after a boundary. */
   ready(context: LayerContext): ReadyNotes | undefined {
     this.#look(context)
     const draft = this.#draft
@@ -141,7 +141,7 @@ export class DraftHolder {
     return before && isSame(before, this.#writer.findReady(context)) ? before : undefined
   }
 
-  /** Writes or updates it where that is due. */
+  /** Starts an update if one is due. */
   follow(context: LayerContext, timing: SummaryTiming): void {
     this.#look(context)
     if (this.#draft.state === "writing") return // asked again when that has ended
@@ -149,7 +149,7 @@ export class DraftHolder {
     if (why) this.begin(context, why)
   }
 
-  /** In the background. What it cost, and how far it goes, is journaled together. */
+  /** Starts an update in the background. Its cost and its progress are journaled together. */
   begin(context: LayerContext, why: UpdateReason): void {
     if (this.#draft.state === "writing") return
     const { promise: done, resolve } = Promise.withResolvers<void>()
@@ -187,19 +187,19 @@ export class DraftHolder {
     })
   }
 
-  /** It could not be installed: an update comes first. */
+  /** Records that the notes could not be installed: an update comes first. */
   markUnfit({ size }: LayerContext): void {
     this.#draft = nextDraft(this.#draft, { is: "unfit", size: size.tokens })
   }
 
-  /** What it has cost since it was installed before. */
+  /** Returns and resets the cost since the notes were last installed. */
   takeCosts(): readonly JournalDraft[] {
     const paid = this.#paid
     this.#paid = []
     return paid
   }
 
-  /** Someone does not want it now. Returns whether there was one. */
+  /** Discards the notes that are ready or being written. Returns whether there were any. */
   discard({ size }: LayerContext): boolean {
     const { state } = this.#draft
     this.runningUpdate?.stop.abort() // what it has cost is counted
@@ -208,7 +208,7 @@ export class DraftHolder {
     return true
   }
 
-  /** Follows the journal: a boundary, an undo or a rewind ends what was written for other messages. */
+  /** Synchronizes with the journal: a boundary, an undo or a rewind discards notes that were written for other messages. */
   #look(context: LayerContext): void {
     if (this.#draft.state === "writing") return
     const text = this.#draft.state === "none" ? undefined : this.#draft.text

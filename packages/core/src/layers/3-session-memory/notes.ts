@@ -1,5 +1,5 @@
 /**
- * Reads notes: whether anything is written in them, and a form with each section cut to a limit. What is cut is still in them.
+ * Reads notes: whether they have content, a version with each section cut to a limit, and where they are stored.
  */
 
 import { hash } from "node:crypto"
@@ -17,9 +17,9 @@ import type { LayerContext } from "../layer.ts"
 
 export interface NotesSection {
   readonly title: string
-  /** The heading line and, below it, the description where there is one. */
+  /** The heading line and the description below it, if there is one. */
   readonly head: string
-  /** What was written: everything below, up to the next section. */
+  /** The content of the section: everything up to the next section. */
   readonly body: string
 }
 
@@ -27,7 +27,7 @@ export interface Notes {
   /** The text before the first section. */
   readonly opening: string
   readonly sections: readonly NotesSection[]
-  /** How many hashes the headings of sections have. */
+  /** Heading level of the sections (number of hashes). */
   readonly level: number
 }
 
@@ -41,12 +41,12 @@ interface Heading {
 const HEADING = /^(#{1,6})[ \t]+(\S.*?)[ \t]*#*[ \t]*$/
 const DESCRIPTION = /^([_*])(?![_*\s]).*\1[ \t]*$/
 
-/** `given`: the level of the headings that begin a section. Default: that of the first heading with a description, else the topmost. */
+/** `given`: level of the headings that start a section. Default: that of the first heading with a description, else the topmost level. */
 export function parseNotes(text: string, given?: number): Notes {
   const lines = text.split(/(?<=\n)/)
   const all = allHeadings(lines)
   const level = given ?? levelOf(all)
-  const headings = all.filter((heading) => heading.level === level) // others belong to the body
+  const headings = all.filter((heading) => heading.level === level) // other headings belong to the body
   const opening = lines.slice(0, headings[0]?.line ?? lines.length).join("")
   const sections = headings.map(({ line, title, isDescribed }, index) => {
     const bodyStart = line + (isDescribed ? 2 : 1)
@@ -82,7 +82,7 @@ const withoutEnd = (line: string) => line.replace(/\r?\n$/, "")
 const MAX_CHARACTERS_PER_TOKEN = 16
 const SHORT = 10_000 // characters
 
-/** Nothing is written yet: it is the template, or any text with only headings and descriptions. */
+/** Whether nothing is written yet: the text is the template, or has only headings and descriptions. */
 export function isBareTemplate(text: string, template?: string): boolean {
   if (text.trim() === template?.trim()) return true
   const { opening, sections } = parseNotes(text)
@@ -90,14 +90,14 @@ export function isBareTemplate(text: string, template?: string): boolean {
 }
 
 export interface SectionCut {
-  /** Tokens that a section may have. */
+  /** Maximum number of tokens of a section. */
   readonly limit: number
   readonly estimate: (text: string) => number
-  /** The file that holds all of it, if the store keeps files. */
+  /** Path of the file with the complete notes, if the store keeps files. */
   readonly path?: string | undefined
 }
 
-/** Each section cut to the limit, at the end of a line, with a marker that says where the rest is. Empty ones are left out. */
+/** Cuts each section to the limit at the end of a line, with a marker that says where the rest is. Empty sections are omitted. */
 export function cutSections(text: string, cut: SectionCut): string {
   const { opening, sections } = parseNotes(text)
   return [{ title: "", head: "", body: opening }, ...sections]
@@ -132,13 +132,13 @@ function startOfLine(body: string, room: (kept: string) => boolean): string {
   return kept.length === 0 ? "" : `${kept.join("")}…`
 }
 
-/** A code fence that the cut left open would swallow everything after it. */
+/** Closes a code fence that the cut left open. It would swallow everything after it. */
 function closeFences(kept: string): string {
   const text = withFencesClosed(kept)
   return text === "" ? "" : `${text}\n`
 }
 
-/** The largest count up to `end` for which it holds. It must hold for all smaller ones too. */
+/** The largest count up to `end` for which the predicate holds. It must hold for all smaller counts too. */
 function largestCount(end: number, holds: (count: number) => boolean): number {
   let low = 0
   let high = end
@@ -169,7 +169,7 @@ export function measureNotes(text: string, estimate: (text: string) => number): 
   return { total: estimate(text), sections }
 }
 
-/** `undefined` where everything is within its limit. */
+/** A reminder to condense the notes; `undefined` if everything is within its limit. */
 export function sizeReminder({ total, sections }: NotesSizes, limits: NotesLimits): string | undefined {
   const isUrgent = total > limits.total
   const tooLarge = sections.filter(({ tokens }) => tokens > limits.section).sort((a, b) => b.tokens - a.tokens)
@@ -188,14 +188,13 @@ export function sizeReminder({ total, sections }: NotesSizes, limits: NotesLimit
   return `Condense these sections in this update to less than ${formatNumber(limits.section)} tokens each, and keep what matters most:\n${lines.join("\n")}`
 }
 
-// The notes as the store keeps them. They belong to the person: they are read as they are, made from the template where they are missing, and
-// never overwritten, unless they hold only what we noted on a branch that was left. All branches share one text; every update stores a
-// copy next to the journal, and after going back the notes of this branch come from there. If someone has edited the text since, the edit
-// stays.
+// The notes in the store. They belong to the user: they are read as they are, created from the template if they are missing, and never
+// overwritten, unless they contain only what was noted on a branch that was left. All branches share one text. Every update stores a copy
+// next to the journal, so that going back restores the notes of that branch. If someone has edited the text since, the edit stays.
 
 export type NotesJournal = Pick<Journal, "location" | "notesPath" | "readNotes" | "writeNotes">
 
-/** The notes as they are now. */
+/** Reads the notes, or creates them from the template. */
 export async function openNotes(journal: NotesJournal, template: string): Promise<string> {
   const current = await journal.readNotes()
   if (current !== undefined && current.trim() !== "") return current
@@ -208,21 +207,21 @@ export async function openNotes(journal: NotesJournal, template: string): Promis
   )
 }
 
-/** For a person: where the notes are. */
+/** Describes to the user where the notes are. */
 export const describeNotesLocation = (path: string | undefined): string =>
   path === undefined ? "kept with the conversation" : `in ${path}`
 
 export type BranchNotes =
-  /** They are in place. Their owner may have edited them. */
+  /** This branch's notes are in place. Their owner may have edited them. */
   | { readonly state: "in-place"; readonly text: string }
-  /** Another branch's notes are in their place, unedited: `instead`. `text`: this branch's notes; absent where it has none. */
+  /** Another branch's unedited notes (`instead`) are in place. `text`: this branch's notes; absent if it has none. */
   | { readonly state: "kept"; readonly text?: string; readonly instead: string }
   /** Another branch's notes are in their place, and someone has edited them. */
   | { readonly state: "edited" }
-  /** None could be read. */
+  /** No notes could be read. */
   | { readonly state: "none" }
 
-/** The name of the stored copy. Equal notes have the same name. */
+/** File name of the stored copy, derived from the text: equal notes have the same name. */
 export const notesCopyName = (text: string): string => `notes-${hash("sha256", text, "hex")}.md`
 
 export async function notesOfBranch(context: LayerContext): Promise<BranchNotes> {
@@ -233,7 +232,7 @@ export async function notesOfBranch(context: LayerContext): Promise<BranchNotes>
   if (!inFile || notesCopyName(text) === kept) return { state: "in-place", text }
   if (notesCopyName(text) !== inFile.kept) return { state: "edited" }
   const own = kept === undefined ? undefined : (await journal.readBlob(kept))?.toString()
-  // the name is a hash of the text, so a damaged copy shows
+  // the name is a hash of the text, so damage is detected
   return { state: "kept", instead: text, ...(own !== undefined && notesCopyName(own) === kept ? { text: own } : {}) }
 }
 
@@ -245,7 +244,7 @@ export interface NotesTexts {
   readonly prompt: string
 }
 
-/** Reads the files each time, so an edit takes effect with the next update. */
+/** Reads the files on each call, so that an edit takes effect with the next update. */
 export async function loadTexts(configDirectory: string | undefined): Promise<NotesTexts> {
   return {
     template: await loadText("template.md", configDirectory),
@@ -253,7 +252,7 @@ export async function loadTexts(configDirectory: string | undefined): Promise<No
   }
 }
 
-/** An empty file counts as none. */
+/** An empty file is treated as missing. */
 async function loadText(name: "template.md" | "prompt.md", directory: string | undefined): Promise<string> {
   const text = directory === undefined ? "" : await textIfPresent(join(directory, name))
   return text.trim() === "" ? defaultText(name) : text

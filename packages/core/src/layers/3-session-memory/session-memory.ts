@@ -1,6 +1,6 @@
 /**
- * Layer 3: the notes are the summary in the making. A fork writes them in the background, so a compaction finds its summary ready, and after
- * it they live on. `draft.ts` says what can become of them, `isTimeForNotes` when they are written.
+ * Layer 3: keeps notes that serve as the next summary. A fork writes them in the background, so that a compaction finds its summary ready.
+ * The notes live on after the compaction. `draft.ts` has their states, `isTimeForNotes` says when they are updated.
  */
 import { utcDay } from "../../base/clock.ts"
 import { errorReason } from "../../base/errors.ts"
@@ -37,20 +37,20 @@ import {
 import { cutSections, describeNotesLocation, isBareTemplate, loadTexts, notesCopyName, notesOfBranch } from "./notes.ts"
 import { extractNotes, type NotesExtractor } from "./write.ts"
 
-// When the summary in the making is written. With the planner, when a compaction is foreseeable; what came since it is then worth an update
-// once keeping that verbatim costs more. Without the planner, notes follow the figures, so that they are always there.
+// When notes are updated. With the planner, when a compaction is foreseeable; afterwards an update is worth it once keeping the newer
+// messages verbatim costs more. Without the planner, notes are updated at fixed thresholds, so that they always exist.
 
 const GROWN = 1.1 // of the size at which it began to rest: then it is tried again
 const RISK = 2 // times what an update costs: about half of them come before the end of the conversation, or before another update
 const STAYS = 20 // requests that a kept message is sent with, until the compaction after that
 
-/** Tokens of a request for the text that are not the conversation. */
+/** Tokens that an update needs in addition to the conversation. */
 export interface UpdateTokens {
   readonly prompt: number
   readonly answer: number
 }
 
-/** Where the planner decides. `again`: what an update is. */
+/** Whether an update is due while the planner decides. `again`: size of an update. */
 export function dueForCompaction(
   context: LayerContext,
   asked: DueInput,
@@ -65,7 +65,10 @@ export function dueForCompaction(
   return isWorthUpdating(context, text.through, again) ? "grown" : undefined
 }
 
-/** Whether the window will be full soon, or the planner compacts soon. Where there is a text, later: an update is all that is needed. */
+/**
+ * Whether the window will be full soon, or the planner will compact soon. With existing notes the lead is shorter, because an update is all
+ * that is needed.
+ */
 function isForeseeable(context: LayerContext, { timing, seconds }: DueInput, hasText: boolean): boolean {
   const { fill, thresholds, views } = context
   if (!mayPlan(context)) return false
@@ -75,7 +78,7 @@ function isForeseeable(context: LayerContext, { timing, seconds }: DueInput, has
   return preparesNow(context, { timing, turns: seconds / pace.secondsPerTurn })
 }
 
-/** Whether keeping verbatim what came since costs more than reading it into the text: it is written once, and read with later requests. */
+/** Whether keeping the newer messages verbatim costs more than updating the notes: they are written once and read with later requests. */
 function isWorthUpdating(context: LayerContext, through: Uuid, { prompt, answer }: UpdateTokens): boolean {
   const { read, write, output } = relativePrices(context)
   const { shortened = 0 } = tailAfter(context, through) ?? {}
@@ -88,7 +91,7 @@ const notesThresholds = ({ figures }: Flags): NotesThresholds => ({
   toolCalls: figures["notes-tool-calls"],
 })
 
-/** By the figures: the context must have grown, and a stretch of work must be over. */
+/** Whether an update is due by thresholds: the context must have grown, and a unit of work must be finished. */
 export function dueByThresholds(context: LayerContext, { draft }: DueInput): UpdateReason | undefined {
   const { views, flags, size } = context
   const { throughUuid, contextTokens } = views.notes
@@ -103,8 +106,8 @@ export function dueByThresholds(context: LayerContext, { draft }: DueInput): Upd
 }
 
 /**
- * What has been done since notes were last taken: since the last update, or from the beginning where that message is gone. Calls are counted
- * up to `most`, from the end: after every response, only what is new is read.
+ * Work since the last update, or since the beginning if that message no longer exists. Calls are counted from the end, up to `max`, so that
+ * each response costs only what is new.
  */
 export function workSince(
   messages: readonly Message[],
@@ -123,10 +126,10 @@ export function workSince(
 export interface NotesTimingInput {
   /** Tokens in the context now. */
   readonly size: number
-  /** Tokens at the last update, or at the smallest size since; absent before the first. */
+  /** Tokens at the last update, or at the smallest size since then; `undefined` before the first update. */
   readonly sizeAtLast: number | undefined
   readonly figures: NotesThresholds
-  /** Called only once the context has grown, because it walks over the messages. `most`: more calls than these need not be counted. */
+  /** Called only once the context has grown, because it scans messages. `max`: more calls than these need not be counted. */
   readonly work: (max: number) => WorkSinceLast
 }
 
@@ -149,11 +152,11 @@ export function isTimeForNotes({ size, sizeAtLast, figures, work }: NotesTimingI
   return toolCalls >= figures.toolCalls || !isCalling
 }
 
-/** How fast a conversation grows while it is worked on, so that notes can be begun in time. */
+/** How fast a conversation grows while the user works, so that notes can be started in time. */
 interface GrowthRate {
   readonly tokensPerSecond: number
   readonly secondsPerTurn: number
-  /** Tokens of the largest of the latest steps. */
+  /** Tokens of the largest recent step. */
   readonly largestStep: number
 }
 
@@ -170,7 +173,7 @@ function growthRate(context: Pick<ContextView, "recentResponses">): GrowthRate {
   )
 }
 
-/** Sizes of the context, oldest first. `at`: in seconds. */
+/** Computes the rate from sizes of the context, oldest first. `at`: in seconds. */
 export function growthRateOf(sizes: readonly { readonly at: number; readonly tokens: number }[]): GrowthRate {
   const responses = sizes.slice(-RECENT)
   const steps = responses.slice(1).map(({ at, tokens }, i) => ({
@@ -193,15 +196,15 @@ const STEPS_OF_CAUTION = 1 // the largest of the latest ones: work comes in burs
 
 interface LeadInput {
   readonly autoCompact: number
-  /** That a summary takes. */
+  /** Expected duration of a summary. */
   readonly seconds: number
 }
 
-/** Tokens before the threshold at which a summary begins. */
+/** Tokens before the threshold at which a summary is started. */
 export const leadFor = (pace: GrowthRate, { autoCompact, seconds }: LeadInput): number =>
   Math.min(autoCompact * MAX_LEAD, autoCompact * MIN_LEAD + updateLead(pace, seconds))
 
-/** The same for an update: a text is there already, so only what the update itself needs. */
+/** The same for an update: shorter, because a text already exists. */
 const updateLead = (pace: GrowthRate, seconds: number): number =>
   pace.tokensPerSecond * seconds + STEPS_OF_CAUTION * pace.largestStep
 
@@ -209,9 +212,9 @@ const sum = (values: readonly number[]): number => values.reduce((total, value) 
 
 export interface SessionMemory extends Layer {
   readonly draft: DraftHolder
-  /** False where only quotations are written: they are there at once, so nothing is prepared. */
+  /** False if only quotations are written: they are instant, so nothing is prepared. */
   readonly asksModel: boolean
-  /** The notes, each section cut to its limit; `undefined` where there is only the bare template. */
+  /** The notes with each section cut to its limit; `undefined` if there is only the bare template. */
   summary(context: LayerContext): Promise<string | undefined>
 }
 
@@ -219,7 +222,7 @@ const NOTES_SHARE = 8 // percent of the conversation's spend that notes by the f
 const UNLIMITED = 100 // percent
 const UPDATE = { prompt: 1_500, answer: 900 } // tokens, without the notes themselves
 
-/** `write`: in place of a fork of the conversation. */
+/** `write`: replaces the fork that writes the notes. */
 export function sessionMemory(options: NotesExtractor, write?: WriteNotes): SessionMemory {
   const draft = new DraftHolder(notesWriter(options, write ?? forkWriter(options)))
   const follow = (moment: SummaryTiming) => async (context: LayerContext) => {
@@ -237,22 +240,22 @@ export function sessionMemory(options: NotesExtractor, write?: WriteNotes): Sess
   }
 }
 
-/** `wishes`: what hooks want of them, together with the person's own. */
+/** `wishes`: instructions of hooks, together with those of the user. */
 export type WriteNotes = (context: LayerContext, wishes?: string) => Promise<NotesUpdateResult | undefined>
 
 export interface NotesUpdateResult extends Pick<LayerResult, "drafts" | "message"> {
-  /** Why nothing was noted, if the person should know. */
+  /** Reason why nothing was noted, if the user should know. */
   readonly problem?: unknown
 }
 
 function notesWriter(options: NotesExtractor, write: WriteNotes): NotesWriter {
-  /** What was said to the person: once each. */
+  /** Kinds of messages that the user has seen. Each is reported once. */
   const reported = new Set<string>()
   /** The last failure, until an update succeeds. The same one again is not reported. */
   let lastFailure: string | undefined
   const isFree = isOffline(options.model)
 
-  /** Where the planner does not decide, or where notes may cost anything. Notes for a compaction are part of its price. */
+  /** Whether thresholds decide: without the planner, or if notes may cost any amount. Notes for a compaction are part of its price. */
   const followsFigures = ({ flags: { planner, figures, on } }: LayerContext) =>
     isFree || planner === "off" || figures["background-share"] >= UNLIMITED || !on["compact-from-notes"]
 
@@ -282,7 +285,7 @@ function notesWriter(options: NotesExtractor, write: WriteNotes): NotesWriter {
     return undefined
   }
 
-  /** The same failure is reported once. */
+  /** Whether a failure is new. The same failure is reported once. */
   function isNews(problem: unknown, { signal }: LayerContext): boolean {
     if (signal.aborted) return false // the conversation was closed: nothing went wrong
     const reason = errorReason(problem)
@@ -363,10 +366,10 @@ async function notesAsSummary(context: LayerContext, configDirectory: string | u
 const describeWait = ({ taken, next, limit }: Extract<BudgetVerdict, { allowed: false }>) =>
   `The notes wait: they have taken ${Math.round(taken)}% of the conversation's cost so far. Another update would make it ${Math.round(next)}%, and the limit is ${limit}%.`
 
-/** Without a limit, or where the sum cannot be reached: that must not cost the notes. */
+/** Used without a limit, or if the daily sum cannot be read: that must not prevent notes. */
 const NO_RESERVATION: DailyReservation = { state: "taken", settle: async () => {} }
 
-/** Nothing where there was nothing to write and nothing was spent. */
+/** Returns nothing if there was nothing to write and nothing was spent. */
 const forkWriter =
   (options: NotesExtractor): WriteNotes =>
   async (context, wishes) => {
@@ -407,7 +410,7 @@ const forkWriter =
     return spent.length > 0 ? { drafts: spent, problem } : undefined
   }
 
-/** A failure costs only the way back to these notes from another branch. */
+/** Stores a copy of the notes. If this fails, only returning to these notes from another branch is lost. */
 async function storeCopy(text: string, journal: LayerContext["journal"]): Promise<{ readonly kept?: string }> {
   const kept = notesCopyName(text)
   return journal.writeBlob(kept, text).then(

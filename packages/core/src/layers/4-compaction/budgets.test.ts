@@ -8,7 +8,7 @@ const LIMITS = { files: 5, file: 5_000, allFiles: 50_000, skill: 5_000, allSkill
 const { text: estimate } = createEstimator("claude-5")
 const LINES = "a line of a file or of a skill that is in use\n".repeat(2_000)
 
-/** What comes back in a window of 200,000 where so much is taken by prompt, summary, facts and kept messages. */
+/** Tokens of the content that is restored in a window of 200,000, by how much prompt, summary, facts and preserved messages take. */
 async function tokensBack({ used, files, skills }: { used: number; files: number; skills: number }) {
   const builder = conversation()
   for (let n = 0; n < skills; n++) builder.attach({ type: "skill_content", name: `s${n}`, content: LINES })

@@ -1,6 +1,6 @@
 /**
- * Steps 3 to 5 for each route, cheapest first: a summary is written, checked and weighed. The first that is worth installing is chosen, or
- * the best of the others. Nothing is installed yet. Which routes there are is in `routes.ts`.
+ * Steps 3 to 5 for each route, cheapest first: writes, checks and evaluates a summary. Chooses the first that is worth installing, or the
+ * best of the others. Nothing is installed yet. `routes.ts` lists the routes.
  */
 import { errorReason } from "../../base/errors.ts"
 import type { CompactionFailureReason } from "../../base/telemetry.ts"
@@ -38,10 +38,10 @@ import { continuationText, limited } from "./summarise/prompts.ts"
 import type { Route, RouteInput, RouteResult, SignedRouteSummary } from "./summarise/route.ts"
 import { recordOptions } from "./summarise/shared.ts"
 
-// Step 5, restore. Whether a summary is worth installing: with what follows it, is the context small enough? Weighing changes nothing, so a
-// plan weighs too.
+// Step 5, restore. Decides whether a summary is worth installing: whether the context is small enough with everything that follows it. This
+// changes nothing, so that a plan can do it too.
 
-/** A summary that a route gave, and that was checked. */
+/** A checked summary and the route that produced it. */
 export interface CandidateSummary {
   readonly route: Route
   readonly outcome: CheckedSummary
@@ -52,11 +52,11 @@ export interface AcceptedSummary {
   readonly kind: "accepted"
   readonly route: Route
   readonly summary: string
-  /** The block that the API signed, with the text that follows it. */
+  /** The block that the API signed, and the text that follows it. */
   readonly signed?: SignedRouteSummary & Pick<SignedSummary, "text">
   readonly audit?: AuditFigures
   readonly cut: Cut
-  /** The summary with the text around it. */
+  /** The summary including the text around it. */
   readonly text: string
   readonly after: PostCompactionContext
 }
@@ -92,7 +92,7 @@ export async function evaluateSummary(
   }
 }
 
-/** The same, where a summary that cannot be used counts as a failure. Otherwise every request would pay for it again. */
+/** Like `evaluateSummary`, but an error counts as a failure. Otherwise every request would pay for the summary again. */
 export const evaluateOrFail = (
   situation: CompactionContext,
   given: CandidateSummary,
@@ -105,7 +105,7 @@ export const evaluateOrFail = (
 
 const tooLarge = (message: string): SummaryFailure => ({ kind: "failed", why: "threshold_exceeded", message })
 
-/** The text that replaces the messages. A signed summary stays as it is, and a text of its own follows it. */
+/** The text that replaces the messages. A signed summary stays unchanged and is followed by a separate text. */
 function withFrame(
   { context, order, dependencies, cutInput }: CompactionContext,
   { cut, text, signed }: CheckedSummary,
@@ -127,19 +127,19 @@ function withFrame(
   }
 }
 
-/** Whether a later route, which keeps only the newest messages, would bring the context down to where it should be. */
+/** Reason to reject a summary although it fits: a later route, which preserves only the newest messages, would reach the target size. */
 function reasonAboveTarget(
   { order, budgets }: CompactionContext,
   route: Route,
   after: PostCompactionContext,
 ): string | undefined {
-  if (order.trigger !== "auto" || order.planned !== undefined) return undefined // what a planned one gains was weighed before
+  if (order.trigger !== "auto" || order.planned !== undefined) return undefined // the gain of a planned compaction was evaluated before
   if (!route.mustReachThreshold || after.tokens <= budgets.target) return undefined
   if (after.others + budgets.summary + budgets.newest.budget > budgets.target) return undefined
   return `it would leave ${formatNumber(after.tokens)} tokens, and ${formatNumber(budgets.target)} are aimed for`
 }
 
-/** The largest context that is worth it. */
+/** Maximum size of the context after which a compaction is worth it. */
 export function maxAfter(
   { context, order, budgets, limits }: CompactionContext,
   { mustReachThreshold }: Route,
@@ -157,28 +157,28 @@ const PROGRESS_STEP = 250 // characters
 export interface ChoiceInput {
   readonly situation: CompactionContext
   readonly routes: readonly Route[]
-  /** The user's first, then those of hooks. */
+  /** Instructions of the user, then those of hooks. */
   readonly instructions: readonly string[]
-  /** Takes only a summary that the check found nothing wrong with. */
+  /** Accepts only a summary without findings. */
   readonly isStrict?: boolean
 }
 
-/** What the routes came to, and the answers that were paid for on the way. */
+/** Result of all routes, and the answers that were paid for. */
 export type SummaryChoice = { readonly paid: readonly ModelResponse[] } & (
   | AcceptedSummary
   | SummaryFailure
   | { readonly kind: "given-up" }
 )
 
-/** A summary that is worth installing, and what was paid on the way to it. */
+/** An accepted summary, and the answers that were paid for on the way to it. */
 export type ChosenSummary = SummaryChoice & AcceptedSummary
 
-/** What came of one route. */
+/** Result of one route. */
 interface RouteAttempt {
   readonly paid: readonly ModelResponse[]
-  /** What it leaves for the next one. */
+  /** State for the next route. */
   readonly carryover: RouteCarryover
-  /** `wanting`: what it says does not match the conversation. It is used, repaired, where no other route gives a better one. */
+  /** `mismatched`: the summary does not match the conversation. It is repaired and used if no other route produces a better one. */
   readonly found:
     | AcceptedSummary
     | SummaryFailure
@@ -258,7 +258,7 @@ async function tryRoute(
   return { paid, carryover: checked.carryover, found: await found() }
 }
 
-/** A route that throws must not keep the next one from being tried. */
+/** Runs a route. An exception counts as a failure, so that the next route is tried. */
 async function summariseSafely(route: Route, input: RouteInput): Promise<RouteResult> {
   try {
     return await route.summarise(input)
@@ -267,7 +267,7 @@ async function summariseSafely(route: Route, input: RouteInput): Promise<RouteRe
   }
 }
 
-/** Reports in steps, not for every word. An answer that was discarded counts from zero again. */
+/** Reports progress in steps. A discarded answer counts from zero again. */
 function throttleProgress(report: (characters: number) => void): (characters: number) => void {
   let reported = 0
   return (characters) => {
@@ -278,7 +278,7 @@ function throttleProgress(report: (characters: number) => void): (characters: nu
   }
 }
 
-/** The best of those that the check found wanting. */
+/** The best of the summaries that did not match the conversation. */
 async function bestOf(
   situation: CompactionContext,
   tried: readonly RouteAttempt[],
@@ -304,9 +304,10 @@ const failureOf = (found: Exclude<RouteAttempt["found"], { kind: "passed" }>): S
 const betterFirst = ({ outcome: a }: CandidateSummary, { outcome: b }: CandidateSummary): number =>
   Number(isBetter(b, a)) - Number(isBetter(a, b))
 
-// The plan of a compaction: what would be summarised, what would be kept, what it would cost. A dry run prints it. Making it changes nothing.
+// The plan of a compaction: what would be summarized, what would be preserved, and what it would cost. A dry run prints it. Creating a plan
+// changes nothing.
 
-/** Routes that cost nothing: the plan takes their real summary. */
+/** Routes that cost nothing: the plan uses their real summary. */
 const FREE_ROUTES: ReadonlySet<string> = new Set<CompactionRoute>(["notes", "offline"])
 const MIN_SHARE = 1 / 4 // of what is asked for: a first summary by the simulator had 0.3 to 0.9 of it, a recorded one 0.6 and more
 const FRAME = 250 // tokens of the text around a summary, and of what the check adds
@@ -315,7 +316,7 @@ interface OpenRoute {
   readonly route: Route | undefined
   readonly cut: Cut
   readonly after: PostCompactionContext
-  /** Absent where the summary is written. */
+  /** Absent if the summary is already written. */
   readonly expected?: ReturnType<typeof expectedSummary>
 }
 
@@ -367,8 +368,8 @@ export async function planOf(situation: CompactionContext, routes: readonly Rout
 }
 
 /**
- * Sizes that add up before and after, none of them negative. Their meter follows the API's count of the whole; what rounding leaves goes to
- * what is summarised.
+ * Sizes that add up before and after, none of them negative. The total follows the API's count; the rounding difference goes to the
+ * summarized messages.
  */
 function planSizes({ context, cutInput }: CompactionContext, { cut, after }: Pick<OpenRoute, "cut" | "after">) {
   const { size, views } = context
@@ -380,7 +381,7 @@ function planSizes({ context, cutInput }: CompactionContext, { cut, after }: Pic
   return { expectedAfter, kept, keptAfter, added, fixed, summarised: size.tokens - fixed - kept }
 }
 
-/** A route as it would be taken: one whose summary is at hand and does not do is passed over, as it will be then. */
+/** Evaluates a route for the plan. A route whose summary is available but unusable is skipped, as it will be in the compaction. */
 async function openRoute(situation: CompactionContext, route: Route): Promise<OpenRoute | undefined> {
   const input = inputFor(situation)
   const cut = await route.cut(input)
@@ -411,7 +412,10 @@ async function expectedRoute(
   return { route, cut, after, expected }
 }
 
-/** Tokens of the summary that a model will write: as many as its last two here had, which it takes in. The first has what is asked for. */
+/**
+ * Expected tokens of the summary that a model will write: the average of the last two here, because a summary takes in the one before it. A
+ * first summary is expected to have the requested length.
+ */
 function expectedSummary(situation: CompactionContext, cut: Cut) {
   const { compactions, estimator } = situation.context.views
   const max = situation.budgets.summary + FRAME
@@ -426,7 +430,7 @@ function expectedSummary(situation: CompactionContext, cut: Cut) {
   return { tokens: (last + (sizes.at(-2) ?? last)) / 2, min, max: Math.min(max, largest), earlier: sizes.length }
 }
 
-/** A fork and the API itself read from the cache; a call of its own sends its messages uncached. */
+/** Price of the model call. A fork and the API itself read from the cache; a direct call sends its messages uncached. */
 function priceOf(
   route: Route | undefined,
   situation: CompactionContext,

@@ -1,5 +1,5 @@
 /**
- * Step 1, decide. What a compaction starts from: the messages since the last boundary, where to cut them, and whether a compaction makes
+ * Step 1, decide. The context of a compaction: the messages since the last boundary, where to cut them, and whether a compaction makes
  * sense.
  */
 import { formatNumber } from "../../base/text.ts"
@@ -30,21 +30,21 @@ import {
 import type { ExcludedPaths, ReadFileAgain } from "./restore/files.ts"
 import { type RestoreLimits, restoreLimits } from "./restore/restore.ts"
 
-// What is around a conversation that is compacted: what its tools have read, hooks, and what the person wants of summaries.
+// Dependencies of a compaction: reads of the tools, hooks, and the user's instructions for summaries.
 
 export interface CompactionDependencies {
-  /** What the tools have read. */
+  /** Files that the tools have read. */
   readonly reads?: ReadState
-  /** Paths that are not read again: instruction files, and our own files. */
+  /** Paths that are not restored: instruction files and Strata's own files. */
   readonly excluded?: () => ExcludedPaths
   /** Whether a file known only from the journal may be read again without asking. Default: no. */
   readonly mayRead?: (path: string) => boolean
-  /** Where files are read again. Default: from disk. */
+  /** Reads a file again. Default: from disk. */
   readonly readFile?: ReadFileAgain
   readonly hooks?: CompactionHooks
-  /** What every summary should focus on: from instruction files and settings. */
+  /** Instructions for every summary, from instruction files and settings. */
   readonly guidance?: () => readonly string[]
-  /** No one is there to answer questions. */
+  /** Whether no user is there to answer questions. */
   readonly autonomous?: boolean
 }
 
@@ -52,11 +52,11 @@ type Trigger = ResolvedCompactionRequest["trigger"]
 
 interface HookRunOptions {
   readonly signal?: AbortSignal
-  /** Called before a hook runs, for the person's screen. */
+  /** Called before a hook runs, to show it to the user. */
   readonly progress?: (progress: CompactionProgress) => void
 }
 
-/** A hook that fails changes nothing: its failure is only reported to the person. The signal ends hooks that run. */
+/** Hooks of a compaction. A hook that fails changes nothing: the failure is only reported to the user. The signal ends running hooks. */
 export interface CompactionHooks {
   before(about: HookRunOptions & { readonly trigger: Trigger; readonly instructions: string }): Promise<{
     readonly instructions: string
@@ -72,13 +72,13 @@ export interface CompactionHooks {
   }>
 }
 
-/** What every step of a compaction has before it. */
+/** Input shared by all steps of a compaction. */
 export interface CompactionContext {
   readonly context: LayerContext
   readonly order: ResolvedCompactionRequest
   readonly dependencies: CompactionDependencies
   readonly budgets: CompactionBudgets
-  /** The limits to fit. */
+  /** Thresholds that the compacted context must meet. */
   readonly limits: Thresholds
   readonly cutInput: CutInput
   readonly cut: Cut
@@ -86,7 +86,7 @@ export interface CompactionContext {
 
 const NEW_CONTENT_SHARE = 0.25 // of the window: what is new since the last compaction, before the next one
 const PLANNED_NEW_CONTENT = 20_000 // tokens of it, where the planner compacts long before the window is full
-/** Where nothing more fits, or a request was refused: less than this is not worth another one. */
+/** Minimum new content, as a share of the window, before another compaction if nothing more fits or a request was refused. */
 export const MIN_NEW_SHARE = 0.1
 
 export type CompactionInput = Pick<CompactionContext, "context" | "order" | "dependencies">
@@ -101,7 +101,7 @@ export function assess({ context, order, dependencies }: CompactionInput): Compa
   return refusalOf(situation, situation.cut) ?? situation
 }
 
-/** Where these figures would cut. A situation before it has the messages. */
+/** Applies budgets and computes the cut. The messages of a previous context are reused. */
 export function withBudgets(
   {
     context,
@@ -124,7 +124,7 @@ export function withBudgets(
   return { context, order, dependencies, budgets, limits, cutInput, cut: cut! }
 }
 
-/** Of each message once: the text of a long conversation takes a while to measure. */
+/** Caches the measure of each message, because measuring a long conversation takes a while. */
 const measuredMessages = new WeakMap<LayerContext["views"]["estimator"], WeakMap<Message, Measure>>()
 
 export function sizesIn(context: LayerContext): TokensOf {
@@ -138,7 +138,7 @@ export function sizesIn(context: LayerContext): TokensOf {
   }
 }
 
-/** The same of messages that are kept, with long results shortened. */
+/** Token sizes of preserved messages, with long results shortened. */
 export function shortenedSizesIn(context: LayerContext, limit = compactionBudgets(context).newest.result): TokensOf {
   const { views } = context
   const whole = sizesIn(context)
@@ -149,7 +149,7 @@ export function shortenedSizesIn(context: LayerContext, limit = compactionBudget
   }
 }
 
-/** Measures all messages, a few at each step. */
+/** Measures all messages as a cooperative task. */
 export function* measureSteps(context: LayerContext): CooperativeTask<void> {
   const tokensOf = sizesIn(context)
   for (const message of context.views.context.storedMessages()) {
@@ -205,17 +205,20 @@ function refusalOf(situation: CompactionContext, cut: Cut | undefined): Compacti
 
 const newContent = ({ window }: Thresholds): number => Math.floor(window * MIN_NEW_SHARE)
 
-/** How much must be new since the last compaction. Anything is enough where no request fits any more: otherwise the conversation would end here. */
+/**
+ * Minimum new content since the last compaction. Any amount is enough if no request fits any more: otherwise the conversation could not
+ * continue.
+ */
 function minSince({ context, order, limits }: CompactionContext): number {
   if (context.fill.state === "blocked") return 1
   return order.overflowed ? newContent(limits) : requiredNewContent(order, limits)
 }
 
-/** Nothing is paid, so it is tried even after failures. */
+/** Whether the compaction costs nothing. Then it is tried even after failures. */
 export const isWithoutModel = ({ routes }: ResolvedCompactionRequest): boolean =>
   routes?.every((name) => name === "offline") ?? false
 
-/** Whether an automatic compaction can wait until more is new: what the last one left is large, and there is still room. */
+/** Whether an automatic compaction can wait for more new content: the last one left much, and there is still room. */
 export function waitsForContent(context: LayerContext, planned?: string): boolean {
   const { views, size, fill, thresholds } = context
   const left = views.compactions.last?.tokensAfter
@@ -223,20 +226,20 @@ export function waitsForContent(context: LayerContext, planned?: string): boolea
   return size.tokens - left < requiredNewContent(planned === undefined ? {} : { planned }, thresholds)
 }
 
-/** A compaction at the threshold waits for this much, as long as there is room. */
+/** New content that a compaction at the threshold waits for while there is room. */
 function requiredNewContent({ planned }: Pick<ResolvedCompactionRequest, "planned">, { window }: Thresholds): number {
   const wanted = Math.floor(window * NEW_CONTENT_SHARE)
   return planned === undefined ? wanted : Math.min(wanted, PLANNED_NEW_CONTENT)
 }
 
-/** A compaction that was undone must not come back at once: first the context must grow, or be too full to send. */
+/** Whether compaction waits after an undo: first the context must grow, or become too full to send. */
 export function waitsAfterUndo(context: LayerContext, limits = context.thresholds): boolean {
   const { views, size } = context
   const { undoneAt } = views.compactions
   return undoneAt !== undefined && size.tokens < limits.blocking && size.tokens - undoneAt < newContent(limits)
 }
 
-/** Whether all there is since the last boundary are the newest exchanges that it kept: its summary covers them already. */
+/** Whether the context since the last boundary consists only of messages that its summary already covers. */
 function isAlreadySummarised(
   { context, order, budgets, cutInput }: CompactionContext,
   { kind, summarised }: Cut,
@@ -247,7 +250,7 @@ function isAlreadySummarised(
   return messages.reduce((sum, message) => sum + cutInput.tokensOf(message), 0) <= budgets.newest.budget
 }
 
-/** What a request for a summary is for. */
+/** Purpose of the requests for a summary. */
 export const purposeOf = (trigger: ResolvedCompactionRequest["trigger"]): "compaction" | "by-hand" =>
   trigger === "manual" ? "by-hand" : "compaction"
 
@@ -259,14 +262,14 @@ const refused = (why: CompactionRefusalReason, message: string): CompactionRefus
   message,
 })
 
-/** Messages and attachments. A boundary is not part of what it bounds. */
+/** Whether a message can be summarized: messages and attachments, but no boundaries. */
 const isCompactable = ({ type }: Message) => type === "user" || type === "assistant" || type === "attachment"
 
-// What every summary should focus on, from instruction files, however the compaction was started.
+// Instructions for every summary from instruction files, however the compaction was started.
 
 const HEADING = /^(#{1,6})\s*compact instructions\s*#*\s*$/i
 
-/** The text under a `Compact Instructions` heading. Several are joined. */
+/** The text below `Compact Instructions` headings. Several sections are joined. */
 export function compactInstructionsIn(text: string): string {
   const lines = text.split("\n")
   const sections: string[] = []
@@ -280,9 +283,9 @@ export function compactInstructionsIn(text: string): string {
   return sections.filter((section) => section !== "").join("\n\n")
 }
 
-// The figures of a compaction, fitted to the window: what is generous in a large window would fill a small one.
+// The budgets of a compaction, scaled to the window: what is generous in a large window would fill a small one.
 
-const USUAL_THRESHOLD = 167_000 // tokens: the figures are meant for a window of 200,000
+const USUAL_THRESHOLD = 167_000 // tokens: the default budgets are meant for a window of 200,000
 const HOOKS_LIMIT = 10_000 // tokens of all that hooks say after a boundary: twice what a file gets
 const SKILLS_SHARE = 1 / 3 // of the room for files and skills: the ratio of their limits
 const MIN_SUMMARY = 1_500 // tokens: nine sections need about as many in any window
@@ -296,19 +299,19 @@ const MIN_RESULT = 400 // characters of a long result that stay in any case
 
 export interface CompactionBudgets {
   readonly keep: TailLimits
-  /** Tokens of the newest exchanges, and characters that stay of a long result in them. */
+  /** Tokens of the newest exchanges, and characters of a long result in them. */
   readonly newest: { readonly budget: number; readonly result: number }
-  /** Tokens of a summary. */
+  /** Maximum tokens of a summary. */
   readonly summary: number
-  /** Tokens of what is exact in results that the summariser does not see. */
+  /** Tokens of exact content from results that the summarizer does not see. */
   readonly extract: number
-  /** Tokens that the whole context should have at most after an automatic compaction, and with what is restored. */
+  /** Target size of the complete context after an automatic compaction, and its size including restored content. */
   readonly target: number
   readonly restored: number
   /** Tokens of the record that follows a summary. */
   readonly facts: number
   readonly restore: RestoreLimits
-  /** Tokens of what hooks say after the boundary. */
+  /** Tokens of hook output after the boundary. */
   readonly hooks: number
   readonly failures: number
   /** Share of the context that a compaction must remove. */
@@ -348,7 +351,7 @@ const PLANNED_ROOM = 16_000 // tokens besides the prompt: what is left is read a
 const PLANNED_RESTORED = 13_000 // the same with files that are shown again: summary, record and newest exchanges leave about 3,000 for them
 const PLANNED_NEWEST = 4_000 // tokens of the newest exchanges: they are used again soonest (`npm run lab`)
 
-/** A compaction that is to save money comes early and often. It restores less, and keeps more of what is used again soon. */
+/** Budgets of a compaction that saves money. It runs early and often, restores less, and preserves more of what is used again soon. */
 export function plannedBudgets(
   figures: CompactionBudgets,
   { prompt, autoCompact }: { readonly prompt: number; readonly autoCompact: number },
@@ -363,11 +366,11 @@ export function plannedBudgets(
   }
 }
 
-/** Tokens: a shorter summary says nothing, and the titles of its sections alone would exceed it. */
+/** Minimum tokens of a summary: a shorter one says nothing, because the titles of its sections alone would exceed it. */
 export const SHORTEST_SUMMARY = 300
 const BUDGET_SHARES = { newest: 0.3, summary: 0.3, facts: 0.35 } // of all that may be left: the text around a summary gets the rest
 
-/** What is left has at most so many tokens. Files get what the rest does not need. */
+/** Budgets for a total limit in tokens. Files get what the rest leaves. */
 export function budgetsWithin(figures: CompactionBudgets, budget: number, prompt: number): CompactionBudgets {
   const max = (tokens: number, share: number) => Math.min(tokens, Math.floor(budget * share))
   return {
@@ -380,7 +383,7 @@ export function budgetsWithin(figures: CompactionBudgets, budget: number, prompt
   }
 }
 
-/** Fewer kept messages and a shorter record, as shares of what is usual, and a summary of at most so many tokens. */
+/** Shares of the usual budgets for preserved messages and for the record, and a maximum for the summary. */
 export interface ReducedShares {
   readonly kept: number
   readonly record: number
@@ -404,7 +407,7 @@ export function reducedBudgets(
   }
 }
 
-/** What may be restored so that the context as a whole has at most so many tokens. */
+/** Limits for restored content, so that the complete context stays within `max`. */
 export function restoreWithin(
   limits: RestoreLimits,
   { max, used }: { readonly max: number; readonly used: number },
@@ -414,7 +417,7 @@ export function restoreWithin(
   return { ...limits, allSkills, together: room }
 }
 
-/** A short conversation keeps less of its newest exchanges. */
+/** Limits the newest exchanges of a short conversation to a share of it. */
 export const newestWithin = (budget: number, conversation: number): number =>
   Math.min(budget, Math.floor(conversation * NEWEST_SHARE))
 

@@ -1,7 +1,8 @@
 /**
- * Layer 4: when the window fills, it replaces the conversation by a summary, the facts, and what is needed to go on. In six steps, each of
- * which hands on a value: decide and cut (`situation`, `cut`, and `madeToFit` below), summarise, check, restore (`choose` runs these for each
- * route), install. Only a compaction that is worth it is journaled, all at once. A failure leaves the conversation as it was.
+ * Layer 4: when the window fills up, it replaces the conversation by a summary, the facts, and what is needed to continue. Six steps, each
+ * of which passes on a value: decide and cut (`compaction-context.ts`, `cut.ts`, and `fitToLimits` below), summarize, check, restore
+ * (`chooseSummary` runs these for each route), install. Only a worthwhile compaction is journaled, all at once. A failure leaves the
+ * conversation unchanged.
  */
 import { CompactionFailedError } from "../../base/errors.ts"
 import { formatNumber } from "../../base/text.ts"
@@ -73,9 +74,9 @@ export function compaction(options: CompactionOptions): Compactor {
   const { reads, notes, timing = realTime } = options
   const routes = routesOf({ ...options, timing })
   const fromNotesOnly = routes.all.filter(({ name }) => name === "notes")
-  /** A hook has refused an early compaction: it is not asked again before every request. */
+  /** Set when a hook blocks an early compaction, so that it is not asked again before every request. */
   let isBlockedByHook = false
-  /** Refusals that were reported to the person already. */
+  /** Refusals that were already reported to the user. */
   const reported = new Set<string>()
   const begun = (context: LayerContext, order: ResolvedCompactionRequest): CompactionInput => ({
     context,
@@ -90,7 +91,7 @@ export function compaction(options: CompactionOptions): Compactor {
       const draft = draftIn(context)
       const order = dueNow(context)
       if (!order) {
-        // someone who interrupts a task leaves no pause before it in which notes could be written
+        // a user who interrupts a task leaves no pause before it in which notes could be written
         if (turnPhase(context) === "request" && !context.isIdleSinceOpening) draft?.follow(context, "answered")
         return undefined
       }
@@ -115,19 +116,21 @@ export function compaction(options: CompactionOptions): Compactor {
     upcoming,
     drop: (context) => notes?.draft.discard(context) ?? false,
 
-    /** Files that were restored are no longer in view. A read that is in view again was forgotten: the file is read once more. */
+    /**
+     * Forgets reads of restored files, which are no longer in view. A file whose original read is in view again is simply read once more.
+     */
     undone() {
       for (const [path, { toolUseId }] of [...(reads?.entries() ?? [])])
         if (toolUseId === undefined) reads?.forget(path)
     },
   }
 
-  /** The notes, where they are written ahead of a compaction and become its summary. */
+  /** The notes, if they are written before a compaction and become its summary. */
   function draftIn({ flags: { on } }: LayerContext): DraftHolder | undefined {
     return notes?.asksModel && on.notes && on["compact-from-notes"] && on["compact-ahead"] ? notes.draft : undefined
   }
 
-  /** What would be kept verbatim after the summary that is ready. Without a model that is a quotation of everything. */
+  /** What would be preserved verbatim after the ready summary. Without a model the summary quotes everything. */
   function tail(context: LayerContext): VerbatimTail | undefined {
     const draft = draftIn(context)
     if (!draft) return options.parent ? undefined : NO_TAIL
@@ -147,7 +150,7 @@ export function compaction(options: CompactionOptions): Compactor {
     return { state, tail: kept, isNow: dueNow(context) !== undefined, worth }
   }
 
-  /** Nothing where the notes cannot be installed as they are: then they are updated first. */
+  /** Compacts with the notes. Returns nothing if they cannot be installed as they are; then they are updated first. */
   async function fromNotes(draft: DraftHolder, begins: CompactionInput): Promise<LayerResult | undefined> {
     const { context } = begins
     const text = draft.ready(context)
@@ -169,7 +172,7 @@ export function compaction(options: CompactionOptions): Compactor {
     return install(situation, choice, { isPrepared: true, paidBefore: draft.takeCosts(), notes: "used" })
   }
 
-  /** For telemetry: why the notes are the summary, or are not. */
+  /** Telemetry value: whether the notes became the summary, or why not. */
   async function notesUse({ context, order }: CompactionContext, choice: SummaryChoice): Promise<NotesUse | undefined> {
     if (order.trigger === "manual") return undefined
     if (choice.kind === "accepted" && choice.route.name === "notes") return "used"
@@ -194,7 +197,7 @@ export function compaction(options: CompactionOptions): Compactor {
     })
   }
 
-  /** Shows that it goes on, for as long as it does. */
+  /** Reports a heartbeat while the work runs. */
   async function whileAlive<T>({ progress }: LayerContext, work: () => Promise<T>): Promise<T> {
     progress({ phase: "preparing" })
     let seconds = 0
@@ -205,7 +208,7 @@ export function compaction(options: CompactionOptions): Compactor {
     return work().finally(stop)
   }
 
-  /** Why a compaction is due, if it is. */
+  /** The compaction that is due now, if any. */
   function dueNow(context: LayerContext): ResolvedCompactionRequest | undefined {
     const isFull = context.fill.state === "compact" || context.fill.state === "blocked"
     if (isFull) return waitsForContent(context) ? undefined : { trigger: "auto", ...routesLeft(context) }
@@ -214,14 +217,14 @@ export function compaction(options: CompactionOptions): Compactor {
     return { trigger: "auto", planned }
   }
 
-  /** After failures no model is asked again. Where nothing more fits, quotations are still better than the end of the conversation. */
+  /** After failures no model is asked again. If nothing fits any more, quotations are better than ending the conversation. */
   function routesLeft({ fill, flags, views }: LayerContext): Pick<ResolvedCompactionRequest, "routes"> {
     const hasFailed = views.compactions.failures >= flags.figures["compact-failures"]
     const hasQuotations = options.offline !== undefined && flags.on["compact-offline"]
     return fill.state === "blocked" && hasFailed && hasQuotations ? { routes: ["offline"] } : {}
   }
 
-  /** Nothing was said since the conversation was opened: it may only be looked at. */
+  /** Only announces the compaction: the user has sent nothing since opening and may just be reading. */
   function announced(context: LayerContext, { planned }: ResolvedCompactionRequest): undefined {
     const why =
       planned ??
@@ -230,14 +233,14 @@ export function compaction(options: CompactionOptions): Compactor {
     reported.add(ANNOUNCED)
   }
 
-  /** What the person and hooks want of a summary. `blocked`: a hook keeps it from being made. */
+  /** Asks hooks for instructions. `blocked`: the result if a hook prevents the compaction. */
   async function allowed(begins: CompactionInput) {
     const { blocked, ...wanted } = await askHooks(begins)
     isBlockedByHook = begins.order.planned !== undefined && blocked !== undefined
     return { ...wanted, blocked: blocked === undefined ? undefined : refuse(blockedBy(blocked), begins) }
   }
 
-  /** A caller who asked gets the refusal as an error. An automatic one is reported once, where the person can do something about it. */
+  /** Refuses a compaction. A manual one throws; an automatic one is reported once if the user can do something about it. */
   function refuse({ why, message }: CompactionRefusal, { context, order }: CompactionInput): LayerResult {
     const failure = new CompactionFailedError(why, message)
     if (order.trigger === "manual" || order.target) throw failure
@@ -263,11 +266,11 @@ const blockedBy = (why: string): CompactionRefusal => ({
   message: `A hook keeps the conversation from being compacted: ${why}. Nothing was changed.`,
 })
 
-// Steps 1 and 2, decide and cut. Before a model is asked, what will be there afterwards is computed and made to fit. Files get what the
-// rest leaves; then fewer messages are kept, then the record is shorter. Where even that does not fit, the compaction is refused, and
+// Steps 1 and 2, decide and cut. Before a model is asked, the resulting context is computed and made to fit: first files get only what the
+// rest leaves, then fewer messages are preserved, then the record is shorter. If even that does not fit, the compaction is refused and
 // nothing was paid.
 
-/** Shares of the usual figures, tried in this order. */
+/** Shares of the usual budgets, tried in this order. */
 const REDUCTIONS = [
   { kept: 1, record: 1 },
   { kept: 0.5, record: 1 },
@@ -276,14 +279,14 @@ const REDUCTIONS = [
   { kept: 0, record: 0.4 },
   { kept: 0, record: 0.1 },
 ] as const
-/** The last one where a budget is given. The same for every budget, so that the least that a refusal names is enough. */
+/** The last reduction if a budget is given. It does not depend on the budget, so that the minimum named in a refusal is sufficient. */
 const MIN: ReducedShares = { kept: 0, record: 0, summary: SHORTEST_SUMMARY }
 
 const RESTORED_SHARE = 0.5 // of the conversation, with the summary and all that is kept: a compaction is to make room
 const SUMMARY_SHARE = 0.3 // of what it summarises, where that is short
 const AROUND_SUMMARY = 300 // tokens of the text around it
 
-/** What a compaction starts from, made to fit before anyone is asked. */
+/** Prepares the context of a compaction, reduced until it fits, before any model is asked. */
 export async function prepareContext(begun: CompactionInput): Promise<CompactionContext | CompactionRefusal> {
   const { views, signal } = begun.context
   await runCooperatively(views.catchUpSteps(), { signal }) // what the record shows is read below
@@ -315,18 +318,18 @@ function stepsFor(situation: CompactionContext): readonly ReducedShares[] {
   return mayShortenRecord(situation) ? REDUCTIONS : REDUCTIONS.filter(({ record }) => record === 1)
 }
 
-/** By hand, while there is room, nothing is taken from the record: a few tokens fewer are not worth facts that go out of view. */
+/** A manual compaction with room left does not shorten the record: a few tokens are not worth facts that go out of view. */
 const mayShortenRecord = ({ order, context, limits }: CompactionContext): boolean =>
   order.trigger === "auto" || order.target !== undefined || context.size.tokens >= limits.autoCompact
 
 interface CompactionGoals {
-  /** The whole context afterwards, where that can be reached. */
+  /** Preferred maximum of the complete context. */
   readonly target: number
-  /** More is refused. */
+  /** Absolute maximum of the complete context. More is refused. */
   readonly max: number
-  /** What the order allows, with system prompt and tools. */
+  /** Maximum that the request allows, including system prompt and tools. */
   readonly budget: number
-  /** With files that are shown again. */
+  /** Maximum including restored files. */
   readonly restored: number
 }
 
@@ -347,7 +350,7 @@ function compactionGoals({ context, budgets, limits, order }: CompactionContext)
   }
 }
 
-/** With figures that leave room: for the files, and for a summary of what is summarised then. */
+/** Reduces the budgets so that files and an appropriate summary fit. */
 function withSummaryRoom(
   situation: CompactionContext,
   figures: CompactionBudgets,
@@ -362,7 +365,7 @@ function withSummaryRoom(
   return { ...tried, budgets: { ...tried.budgets, summary: Math.min(figures.summary, summary) } }
 }
 
-/** Tokens of the largest summary that is taken: up to its budget, with what the audit adds and the text around it. */
+/** Maximum tokens of a summary: its budget, what the audit appends, and the text around it. */
 function maxSummaryTokens(situation: CompactionContext): number {
   const { budgets, order, context } = situation
   if (order.written) return context.views.estimator.text(order.written.text) + AROUND_SUMMARY

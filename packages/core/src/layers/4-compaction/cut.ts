@@ -1,7 +1,7 @@
 /**
- * Step 2, cut. Where a conversation is cut: what is summarised, and what is kept word for word. A cut never separates a tool call from its
- * result, even one that is still to come, nor the pieces of one response. An earlier summary, and what was restored with it, is never kept
- * after another. `choose.ts` looks for a summary of the first part.
+ * Step 2, cut. Divides a conversation into the part to summarize and the part to preserve verbatim. A cut never separates a tool call from
+ * its result, even a result that is still to come, nor the parts of one response. An earlier summary and the content restored with it are
+ * never preserved after another one. `choose.ts` obtains the summary.
  */
 
 import { formatNumber } from "../../base/text.ts"
@@ -15,14 +15,13 @@ import { blocksOf, mapBlocks } from "../../views/context/shown.ts"
 import type { Views } from "../../views/views.ts"
 import { type CompactionRange, lastTurn, positionOf } from "../layer.ts"
 
-// Cuts texts that are too long: to their beginning, or by taking out the middle. At a line end where there is one, and never inside a
-// character.
+// Cuts long texts: to their beginning, or by removing the middle. Cuts at a line end if possible, and never inside a character.
 
 export type Estimate = (text: string) => number
 
 interface TextToCut {
   readonly text: string
-  /** Tokens. */
+  /** Maximum number of tokens. */
   readonly limit: number
   readonly estimate: Estimate
 }
@@ -31,7 +30,7 @@ interface TextToCut {
 const MAX_CHARACTERS_PER_TOKEN = 16
 const SHORT = 10_000 // characters
 
-/** How many characters can fit into a limit in tokens. */
+/** Maximum number of characters that can fit into a limit in tokens. */
 export const charactersWithin = (tokens: number): number =>
   Math.max(SHORT, Math.ceil(tokens) * MAX_CHARACTERS_PER_TOKEN)
 
@@ -39,7 +38,7 @@ function fits({ text, limit, estimate }: TextToCut): boolean {
   return text.length <= charactersWithin(limit) && estimate(text) <= limit
 }
 
-/** The text itself where it fits, else its beginning. */
+/** The text itself if it fits, else its beginning. */
 export function cutText({ text, limit, estimate }: TextToCut): string {
   if (fits({ text, limit, estimate })) return text
   const max = Math.min(text.length, charactersWithin(limit))
@@ -49,7 +48,7 @@ export function cutText({ text, limit, estimate }: TextToCut): string {
   return text.slice(0, splitsPair(text, length) ? length - 1 : length)
 }
 
-/** The largest number up to `most` for which it holds, or 0. It must hold for all smaller ones too. */
+/** The largest number up to `max` for which the predicate holds, or 0. It must hold for all smaller numbers too. */
 export function largest(max: number, holds: (count: number) => boolean): number {
   let [low, high] = [0, max]
   while (low < high) {
@@ -70,8 +69,8 @@ const NEAR = 1 / 4 // a line end within this part of a piece is near enough to c
 const MIN = 100 // characters; below that a cut would leave little more than the line that reports it
 
 /**
- * Takes the middle out of a text that is too long. The beginning says what it is, the end how it came out, and a line between them says how
- * much is missing. The result is never longer than the limit.
+ * Removes the middle of a long text. The beginning says what it is, the end how it ended, and a line between them says how much is missing.
+ * The result never exceeds the limit.
  */
 export function cutMiddle(text: string, limit: number): string {
   const size = Math.max(MIN, Math.floor(limit))
@@ -80,7 +79,7 @@ export function cutMiddle(text: string, limit: number): string {
   return `${text.slice(0, head)}${gapLine(text.length - head - tail)}${text.slice(text.length - tail)}`
 }
 
-/** How many characters stay at either end of a text that is longer than the room. */
+/** Number of characters that stay at either end of a text that exceeds the room. */
 export function aroundMiddle(text: string, room: number): { readonly head: number; readonly tail: number } {
   const forHead = Math.floor(room * HEAD_SHARE)
   return { head: beginningOf(text, forHead).length, tail: endOf(text, room - forHead).length }
@@ -101,7 +100,7 @@ function endOf(text: string, size: number): string {
   return text.slice(splitsCharacter(text, start) ? start + 1 : start)
 }
 
-/** Whether a cut here would leave half a character on each side. */
+/** Whether a cut at this position would split a character. */
 function splitsCharacter(text: string, at: number): boolean {
   const before = text.charCodeAt(at - 1)
   return before >= 0xd800 && before <= 0xdbff
@@ -111,18 +110,18 @@ export interface Cut {
   readonly kind: "all" | CompactionRange["kind"]
   readonly summarised: readonly Message[]
   readonly preserved: readonly Message[]
-  /** Those of the kept messages that come before the summary. */
+  /** Preserved messages that come before the summary. */
   readonly head?: readonly Message[]
-  /** Long results among the kept messages are shortened, since the summary covers those messages too. */
+  /** Whether long results in preserved messages are shortened, because the summary covers those messages too. */
   readonly shortens?: boolean
 }
 
-/** The kept messages that follow the summary. */
+/** The preserved messages that follow the summary. */
 export const tailOf = ({ preserved, head = [] }: Pick<Cut, "preserved" | "head">): readonly Message[] =>
   preserved.slice(head.length)
 
 export interface TailLimits {
-  /** Tokens kept at least and at most, and messages with text kept at least. */
+  /** Minimum and maximum tokens to preserve, and minimum number of messages with text. */
   readonly min: number
   readonly max: number
   readonly messages: number
@@ -137,17 +136,17 @@ export interface CutInput {
   readonly newest?: NewestLimits
 }
 
-/** The newest exchanges, which stay word for word although the summary covers them. */
+/** Limits of the newest exchanges, which stay verbatim although the summary covers them. */
 interface NewestLimits {
-  /** Tokens of all of them. */
+  /** Maximum tokens of all of them. */
   readonly budget: number
-  /** With long results shortened. */
+  /** Sizes with long results shortened. */
   readonly tokensOf: TokensOf
 }
 
 /**
- * Everything but the newest exchanges. The user's last message stays as it is while it has no answer, and so do calls whose results are
- * still to come or not read yet.
+ * Summarizes everything but the newest exchanges. The user's last message stays unchanged while it has no answer, and so do calls whose
+ * results are missing or unread.
  */
 export function cutAll(input: CutInput): Cut {
   const { messages, tokensOf, limits, newest } = input
@@ -164,7 +163,7 @@ export function cutAll(input: CutInput): Cut {
   return { ...cutAt(messages, from, "all"), shortens: from < messages.length }
 }
 
-/** The first of the newest messages before `start` that fit the budget together. An answer is left to summarise, however few they are. */
+/** Index of the first of the newest messages before `start` that fit the budget together. At least one answer remains to be summarized. */
 function newestFrom(
   messages: readonly Message[],
   { budget, tokensOf, start }: NewestLimits & { readonly start: number },
@@ -184,7 +183,7 @@ function newestFrom(
   return from
 }
 
-/** Only what comes after a message, or only what comes before it; `undefined` where there is no such message. */
+/** Cuts after a message, or before it; `undefined` if the message does not exist. */
 export function cutRange(messages: readonly Message[], { kind, uuid }: CompactionRange): Cut | undefined {
   const at = messages.findIndex((message) => message.uuid === uuid)
   if (at < 0) return undefined
@@ -192,8 +191,8 @@ export function cutRange(messages: readonly Message[], { kind, uuid }: Compactio
 }
 
 /**
- * What is kept where notes cover everything up to a message: everything after it, and before it as much as makes a working context.
- * Without a position the rule counts from the end.
+ * The cut if notes cover everything up to a message: preserves everything after it, and before it as much as makes a working context.
+ * Without a position it counts from the end.
  */
 export function cutAfterNotes(input: CutInput, through: Uuid | undefined): Cut | undefined {
   const { messages, tokensOf, limits } = input
@@ -216,8 +215,8 @@ export function cutAfterNotes(input: CutInput, through: Uuid | undefined): Cut |
 }
 
 /**
- * The same with as little as after a summary: everything after the message, and of what is covered the newest exchanges. Long results are
- * shortened, also newer ones: the cache is written again anyway, and the model has read them.
+ * Like `cutAfterNotes`, but preserves as little as after a summary: everything after the message and the newest exchanges that the notes
+ * cover. Long results are shortened, even newer ones: the cache is written again anyway, and the model has read them.
  */
 export function cutAfter({ messages, tokensOf, newest }: CutInput, through: Uuid): Cut | undefined {
   const start = messages.findIndex(({ uuid }) => uuid === through) + 1
@@ -228,8 +227,8 @@ export function cutAfter({ messages, tokensOf, newest }: CutInput, through: Uuid
 }
 
 /**
- * What a caller that keeps its own list says once and never again, word for word: how it began, and its system messages. Of those that
- * differ only in numbers the last one is enough.
+ * Messages that a client with its own list sends once and that stay verbatim: its first messages and its system messages. Of system
+ * messages that differ only in numbers, only the last one stays.
  */
 function clientHead(messages: readonly Message[]): readonly Message[] {
   const start = messages.findIndex((message) => !isFromClient(message))
@@ -251,7 +250,7 @@ function systemTextOf(message: Message): string | undefined {
   return JSON.stringify(message.attachment.message)
 }
 
-/** Whether the kept messages are the last ones, without a gap. Only then does thinking in them stay valid after a signed summary. */
+/** Whether the preserved messages are the last ones without a gap. Only then does thinking in them stay valid after a signed summary. */
 export function isEndOf({ preserved }: Pick<Cut, "preserved">, { messages }: Pick<CutInput, "messages">): boolean {
   const start = messages.length - preserved.length
   return preserved.every(({ uuid }, at) => messages[start + at]?.uuid === uuid)
@@ -278,7 +277,7 @@ function safeBefore(messages: readonly Message[], at: number): number {
   return place
 }
 
-/** The place after the newest response and its results. */
+/** Index after the newest response and its results. */
 function unansweredFrom(messages: readonly Message[]): number {
   return (
     messages.findLastIndex(
@@ -288,8 +287,8 @@ function unansweredFrom(messages: readonly Message[]): number {
 }
 
 /**
- * Where the newest response begins, if no other has followed its results: the model has not read them. Else the end, and so where they are
- * too large even shortened, or nothing else could be summarised.
+ * Index of the newest response if no response has followed its results, because the model has not read them. Otherwise the end, also if the
+ * results are too large even when shortened, or nothing else could be summarized.
  */
 function unreadFrom({ messages, tokensOf, limits, newest }: CutInput): number {
   const { start } = lastTurn(messages)
@@ -303,13 +302,13 @@ function unreadFrom({ messages, tokensOf, limits, newest }: CutInput): number {
 
 const holdsAnswer = ({ summarised }: Cut): boolean => summarised.some(({ type }) => type === "assistant")
 
-/** Where the newest response begins, if it has calls without a result; else the end. */
+/** Index of the newest response if it has calls without a result, else the end. */
 export function openFrom(messages: readonly Message[]): number {
   const { openCalls, throughUuid } = positionOf(messages)
   return openCalls.length === 0 ? messages.length : messages.findIndex(({ uuid }) => uuid === throughUuid) + 1
 }
 
-/** The place after the earlier summary and what was restored directly after it. */
+/** Index after the earlier summary and the content restored directly after it. */
 function restoredUntil(messages: readonly Message[]): number {
   const summary = messages.findLastIndex(isSummary)
   if (summary < 0) return 0
@@ -318,7 +317,7 @@ function restoredUntil(messages: readonly Message[]): number {
   return at
 }
 
-/** Earlier summaries, and the attachments that followed each in the journal. Kept messages may be between them. */
+/** Earlier summaries, and the attachments that followed each in the journal. Preserved messages may be between them. */
 function restoredIn(messages: readonly Message[]): ReadonlySet<Message> {
   const restored = new Set<Message>()
   let last: Uuid | undefined
@@ -342,7 +341,7 @@ export type ResultShortening = DecisionOf<"tool-results-shortened">["results"][n
 
 interface ShortenInput {
   readonly context: Views["context"]
-  /** Characters that stay of a long result. */
+  /** Number of characters of a long result that stay. */
   readonly limit: number
 }
 
@@ -350,8 +349,8 @@ const WORTH_IT = 1.5 // times the limit: a result that is hardly longer stays wh
 const UNREAD = 4 // times the limit for results that no response has followed yet: the model has not read them
 
 /**
- * Long tool results in kept messages are shortened to their beginning and their end, with a handle between them. The decision holds
- * lengths, so the same bytes are sent every time. Results that are put aside or cleared are short already; those with images stay whole.
+ * Shortens long tool results in preserved messages to their beginning and end, with a handle between them. The decision stores lengths, so
+ * the same bytes are sent every time. Offloaded and cleared results are short already; results with images stay complete.
  */
 export function shortenResults(
   messages: readonly Message[],
@@ -370,7 +369,7 @@ export function shortenResults(
   })
 }
 
-/** Nothing for a result that is hardly longer than the limit, or has images. */
+/** Returns `undefined` for a result that is hardly longer than the limit, or contains images. */
 export function shortenResult(result: ToolResult, limit: number): ResultShortening | undefined {
   if (!resultBlocks(result).every(isText)) return undefined
   const text = previewedText(result)
@@ -378,7 +377,7 @@ export function shortenResult(result: ToolResult, limit: number): ResultShorteni
   return { toolUseId: result.tool_use_id, ...aroundMiddle(text, limit) }
 }
 
-/** The messages as they will be shown. */
+/** The messages as they will be sent. */
 export function applyShortening(
   messages: readonly Message[],
   shortened: readonly ResultShortening[],

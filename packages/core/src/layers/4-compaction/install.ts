@@ -1,6 +1,6 @@
 /**
- * Step 6, install. The person reviews the summary, hooks speak, and the drafts of the entries are made: boundary, summary, and what follows
- * it. Nothing has changed until they are journaled.
+ * Step 6, install. The user reviews the summary, hooks run, and the entries are drafted: boundary, summary, and what follows it. Nothing
+ * has changed until they are journaled.
  */
 import { runCooperatively, unlessInterrupted } from "../../base/work.ts"
 import type { CompactionFacts, DecisionDraft, EntryDraft, MessageDraft } from "../../journal/entries.ts"
@@ -33,14 +33,14 @@ import { type Cut, cutText, type Estimate, type ResultShortening } from "./cut.t
 import { sizeOf } from "./restore/files.ts"
 import type { PostCompactionContext } from "./restore/post-compaction-context.ts"
 
-// What the person and hooks want of a summary before it is written, and what hooks say to the model after it.
+// Instructions of the user and of hooks before the summary is written, and the output of hooks after it.
 
 interface SummaryInstructions {
-  /** The user's first, then those of hooks. */
+  /** Instructions of the user, then those of hooks. */
   readonly instructions: readonly string[]
-  /** The same in one text, where hooks have changed it. */
+  /** The instructions as one text, if hooks changed them. */
   readonly wishes: string | undefined
-  /** Why a hook does not allow it. */
+  /** Reason why a hook blocks the compaction. */
   readonly blocked: string | undefined
 }
 
@@ -71,7 +71,7 @@ interface HookText {
 }
 
 interface HookBudget {
-  /** Tokens for all together. */
+  /** Maximum tokens of all hook output. */
   readonly room: number
   readonly estimate: Estimate
 }
@@ -84,8 +84,8 @@ interface HookOutput {
 const CUT_NOTE = "\n[Cut here: the hook said more than there is room for.]"
 
 /**
- * What hooks say to the model after a compaction, within the room that is left: a hook that prints a whole file must not fill the context
- * that was just emptied. In the order they spoke. What does not fit is cut; it is left out where not even its beginning fits.
+ * Limits the output of hooks after a compaction: a hook that prints a complete file must not fill the context that was just emptied. The
+ * order of the hooks is preserved. Output that does not fit is cut, or omitted if not even its beginning fits.
  */
 export function hookOutput(texts: readonly HookText[], { room, estimate }: HookBudget): HookOutput {
   const attachments: Attachment[] = []
@@ -108,14 +108,14 @@ function beginning(text: string, { room, estimate }: HookBudget): string {
 }
 
 interface InstallOptions {
-  /** Requests for a text that was written before, and for telemetry, why the notes are not the summary. */
+  /** Cost entries of a summary that was prepared earlier, and the telemetry value for the use of notes. */
   readonly paidBefore?: readonly EntryDraft[]
   readonly notes?: NotesUse
-  /** It was written in the background. */
+  /** Whether the summary was written in the background. */
   readonly isPrepared?: boolean
 }
 
-/** Why notes are the summary, or are not. */
+/** Telemetry value: whether the notes became the summary, or why not. */
 export type NotesUse = "used" | "off" | "none" | "empty-template" | "position-unknown" | "too-large"
 
 export async function install(
@@ -136,7 +136,7 @@ export async function install(
   return installResult(situation, { ...reviewed, paid, hooks }, how)
 }
 
-/** Only the bill has changed, and what is known about a failure. */
+/** Records only the cost and the failure. */
 function notInstalled(
   { context, order }: CompactionContext,
   choice: Exclude<SummaryChoice, ChosenSummary>,
@@ -154,7 +154,7 @@ function notInstalled(
   }
 }
 
-/** What a person makes of the summary. It must still be worth it. */
+/** Lets the user review the summary. An edited summary is evaluated again. */
 async function reviewSummary(
   situation: CompactionContext,
   written: AcceptedSummary,
@@ -179,7 +179,7 @@ function describeQuotedSummary(order: ResolvedCompactionRequest, wasAnswered: bo
 
 type HookAttachments = ReturnType<typeof hookOutput>
 
-/** What hooks say after the boundary, within the room that is left. */
+/** Runs hooks after the boundary and limits their output. */
 async function collectHookOutput(
   situation: CompactionContext,
   { route, after }: AcceptedSummary,
@@ -247,7 +247,7 @@ async function installResult(
   }
 }
 
-/** What was compacted: tokens by class, and the share of files that were read again. */
+/** Telemetry values of the compacted content: tokens by class, and the share of repeated file reads. */
 function describeComposition(content: ContextBreakdown): NonNullable<LayerResult["facts"]> {
   const { total, human, assistant, thinking, commandOutput, toolRequests, toolResults, attachments, other } = content
   const sum = (values: readonly number[]) => values.reduce((all, one) => all + one, 0)
@@ -264,7 +264,7 @@ function describeComposition(content: ContextBreakdown): NonNullable<LayerResult
   }
 }
 
-/** Forgets what the tools knew of the old view, and remembers what the new one shows. */
+/** Replaces the reads of the old view by those of the new one. */
 function updateReads({ reads }: CompactionDependencies, after: PostCompactionContext): void {
   for (const [path] of [...(reads?.entries() ?? [])]) reads?.forget(path)
   for (const [path, read] of after.reads) reads?.set(path, read)
@@ -281,9 +281,9 @@ async function runAfterHooks(
 interface Installation {
   readonly context: LayerContext
   readonly cut: Cut
-  /** The summary with the text around it. */
+  /** The summary including the text around it. */
   readonly text: string
-  /** The same as the API signed it. */
+  /** The summary block that the API signed. */
   readonly signed?: SignedSummary
   readonly attachments: readonly Attachment[]
   readonly shortened?: readonly ResultShortening[]
@@ -370,7 +370,9 @@ function discoveredTools(messages: readonly Message[]): readonly string[] {
   return [...names]
 }
 
-/** Kept thinking was bound to the messages before it, and those are a summary now. With `from`, messages stay in place and keep their thinking. */
+/**
+ * Drops preserved thinking: it was bound to messages that are a summary now. With `from`, messages stay in place and keep their thinking.
+ */
 function thinkingDropped({ facts }: LayerContext, { kind, preserved }: Cut): DecisionDraft[] {
   const thinks = preserved.some((message) => message.type === "assistant" && contentOf(message).some(isThinking))
   if (!facts.accepts.boundThinking || kind === "from" || !thinks) return []

@@ -1,28 +1,28 @@
 /** Writes one planned change: the files, the index in step with them, the archive, and the history, all or nothing. */
 
-import { dayOf } from "../../base/clock.ts"
+import { utcDay } from "../../base/clock.ts"
 import { maskSecrets } from "../../base/secrets/find-secrets.ts"
 import type { MemoryFileChange, MemoryFiles } from "../../journal/memory-files.ts"
 import { ARCHIVE, INDEX_FILE } from "../file-names.ts"
 import { updateIndex } from "../index-file.ts"
-import type { Memory, MemoryAuthor, MemoryChange, MemoryFileEdit, MemoryProvenance, MemoryRefusal } from "../memory.ts"
+import type { Memory, MemoryAuthor, MemoryChange, MemoryFileEdit, MemoryRefusal, MemorySource } from "../memory.ts"
 import { maskFile } from "../topic-file.ts"
 import { hashOf, historyWrites, type RecordedFile, readCopy } from "./history.ts"
 import type { Edits } from "./merge.ts"
-import { factsOf, type Snapshot, type SnapshotReader } from "./snapshot.ts"
+import { fileFacts, type Snapshot, type SnapshotReader } from "./snapshot.ts"
 
 export interface PlannedChange {
   readonly by: MemoryAuthor
   readonly why: string
-  readonly source?: MemoryProvenance
+  readonly source?: MemorySource
   readonly reverts?: string
-  /** Texts to write by path; `null` removes. A text that is on disk already is recorded only. */
+  /** Texts to write by path; `null` removes the file. A text that is already on disk is only recorded. */
   readonly edits: Edits
-  readonly sources?: ReadonlyMap<string, MemoryProvenance>
+  readonly sources?: ReadonlyMap<string, MemorySource>
   readonly masked?: readonly { readonly file: string; readonly kind: string }[]
   readonly refused?: readonly MemoryRefusal[]
   readonly replaced?: readonly string[]
-  /** Lines of the index that the person wrote. */
+  /** Lines of the index that the user wrote. */
   readonly ownLines?: readonly string[]
   /** Archived copies that are no longer needed, with their texts. */
   readonly unarchived?: ReadonlyMap<string, string>
@@ -38,7 +38,7 @@ interface Commit {
   readonly now: Date
 }
 
-/** Nothing if there is nothing to record. Throws `MemoryChangedError` if another process was faster. */
+/** Undefined if there is nothing to record. Throws `MemoryChangedError` if another process made a change first. */
 export async function commit({ files, reader, snapshot, plan, now }: Commit): Promise<MemoryChange | undefined> {
   const edits = await withIndex({ reader, snapshot, edits: plan.edits })
   if (edits.size === 0) return undefined
@@ -52,7 +52,7 @@ export async function commit({ files, reader, snapshot, plan, now }: Commit): Pr
     const before = head.files[path]?.copy
     const onDisk = snapshot.texts.get(path) ?? null
     if (text !== null || onDisk !== null)
-      writes.push({ path, text: text ?? undefined, expected: onDisk, setsAside: path === INDEX_FILE })
+      writes.push({ path, text: text ?? undefined, expected: onDisk, quarantinesUnreadable: path === INDEX_FILE })
     if (text === null) {
       delete recorded[path]
       const lost = path === INDEX_FILE ? undefined : await removedText({ files, before, onDisk })
@@ -61,15 +61,15 @@ export async function commit({ files, reader, snapshot, plan, now }: Commit): Pr
       if (before || archived) changed.push({ path, ...(before ? { before } : {}), ...(archived ? { archived } : {}) })
       continue
     }
-    const facts = factsOf(snapshot, path)
+    const facts = fileFacts(snapshot, path)
     const { text: copy } = await maskFile({ file: path, text, facts })
     copies.push(copy)
     const source = plan.sources?.get(path) ?? head.files[path]?.source ?? plan.source ?? facts.source
-    const created = head.files[path]?.created ?? (facts.created || dayOf(now))
+    const created = head.files[path]?.created ?? (facts.created || utcDay(now))
     const lines = path === INDEX_FILE ? [...(head.files[path]?.lines ?? []), ...(plan.ownLines ?? [])] : []
     const own = lines.length > 0 ? { lines: [...new Set(lines)] } : {}
     recorded[path] = { hash: hashOf(text), copy: hashOf(copy), created, source, ...own }
-    if (refused.has(path) && before === hashOf(copy)) continue // it is as it was
+    if (refused.has(path) && before === hashOf(copy)) continue // the refused file is restored to its previous text
     changed.push({ path, ...(before ? { before } : {}), after: hashOf(copy), source })
   }
   for (const [path, text] of plan.unarchived ?? []) writes.push({ path, text: undefined, expected: text })
@@ -87,14 +87,14 @@ export async function commit({ files, reader, snapshot, plan, now }: Commit): Pr
     ...(plan.replaced && plan.replaced.length > 0 ? { replaced: plan.replaced } : {}),
   }
   const history = historyWrites({ change, head: { last, files: recorded, computed: true }, headText, copies })
-  // a replaced text is kept for some seconds, but not one with a secret in it
-  const forGood = writes.some(({ expected }) => expected && maskSecrets(expected) !== expected)
-  const report = await files.install([...writes, ...(plan.alongside ?? []), ...history], { forGood })
-  const kept = report?.kept ?? []
-  return kept.length > 0 ? { ...change, kept } : change
+  // the store preserves replaced texts for some seconds, unless they contain a secret
+  const permanent = writes.some(({ expected }) => expected && maskSecrets(expected) !== expected)
+  const report = await files.install([...writes, ...(plan.alongside ?? []), ...history], { permanent })
+  const preserved = report?.skipped ?? []
+  return preserved.length > 0 ? { ...change, kept: preserved } : change
 }
 
-/** For the archive. A damaged copy in the history must not stop everything that comes after it. */
+/** The text to archive. A damaged copy in the history must not prevent all later changes. */
 async function removedText(removed: {
   files: MemoryFiles
   before: string | undefined
@@ -105,7 +105,7 @@ async function removedText(removed: {
   return copy ?? (before === undefined || onDisk === null ? undefined : maskSecrets(onDisk))
 }
 
-/** The edits and what they mean for the index. */
+/** The edits, including those of the index that follow from them. */
 async function withIndex(options: { reader: SnapshotReader; snapshot: Snapshot; edits: Edits }): Promise<Edits> {
   const { reader, snapshot, edits } = options
   const texts = new Map(snapshot.texts)
@@ -117,8 +117,8 @@ async function withIndex(options: { reader: SnapshotReader; snapshot: Snapshot; 
   const memories = (await reader.parse({ ...snapshot, texts })).map(({ memory }) => memory)
   const before = new Map(snapshot.memories.map((memory) => [memory.file, memory]))
   const renewed = memories.filter((memory) => isRenewed(before.get(memory.file), memory)).map(({ file }) => file)
-  const gone = Object.keys(snapshot.loaded.head.files).filter((path) => !texts.has(path))
-  const updated = updateIndex({ text: current, memories, renewed: new Set(renewed), gone: new Set(gone) })
+  const removed = Object.keys(snapshot.loaded.head.files).filter((path) => !texts.has(path))
+  const updated = updateIndex({ text: current, memories, renewed: new Set(renewed), removed: new Set(removed) })
   if (updated === (current ?? "")) return edits
   return new Map([...edits, [INDEX_FILE, updated]])
 }
@@ -127,15 +127,15 @@ const isRenewed = (before: Memory | undefined, after: Memory): boolean =>
   before !== undefined &&
   (["name", "description", "failed", "doubtedBy"] as const).some((key) => before[key] !== after[key])
 
-/** A free place in the archive, or the one that already has this text. */
+/** An unused path in the archive, or the path of the copy that already has this text. */
 async function archivePlace(
   files: MemoryFiles,
   { path, text, writes }: { path: string; text: string; writes: readonly MemoryFileChange[] },
 ): Promise<string> {
   for (let count = 1; ; count++) {
-    const place = `${ARCHIVE}/${count === 1 ? path : path.replace(/\.md$/i, `-${count}.md`)}`
-    const planned = writes.find((write) => write.path === place)
-    const there = planned ? planned.text : await files.read(place).catch(() => null)
-    if (there === undefined || there === text) return place
+    const candidate = `${ARCHIVE}/${count === 1 ? path : path.replace(/\.md$/i, `-${count}.md`)}`
+    const planned = writes.find((write) => write.path === candidate)
+    const existing = planned ? planned.text : await files.read(candidate).catch(() => null)
+    if (existing === undefined || existing === text) return candidate
   }
 }

@@ -1,21 +1,22 @@
 /**
- * Erases a memory for good: its file, its archived copies, marks in other memories that name it, and everything about it in the history.
- * The other changes stay, and can still be shown and reverted. This is the only place that rewrites history: a secret that someone typed must not stay on the disk.
+ * Erases a memory permanently: its file, its archived copies, references in other memories, and everything about it in the history. The
+ * other changes stay, and can still be shown and reverted. This is the only place that rewrites history: a secret that someone typed
+ * must not stay on disk.
  */
 import type { MemoryFileChange, MemoryFiles } from "../../journal/memory-files.ts"
 import { ARCHIVE, INDEX_FILE } from "../file-names.ts"
 import { linkedFile } from "../index-file.ts"
 import type { MemoryChange, MemoryFileEdit } from "../memory.ts"
-import { editedMemory } from "../topic-file.ts"
-import { hashOf, loadChanges, type RecordedFile, readCopy, rewrittenHistory } from "./history.ts"
-import { READINGS } from "./kept-readings.ts"
-import { factsOf, type Snapshot } from "./snapshot.ts"
+import { editMemoryText } from "../topic-file.ts"
+import { hashOf, loadChanges, planHistoryRewrite, type RecordedFile, readCopy } from "./history.ts"
+import { fileFacts, type Snapshot } from "./snapshot.ts"
+import { TEXT_CACHE_FILE } from "./text-cache.ts"
 
-export const ERASED = "A memory was erased for good" // names no file: a name can hold what had to go
+export const ERASED = "A memory was erased for good" // contains no file name, because the name itself may have been the secret
 
 interface Erasure {
   readonly writes: readonly MemoryFileChange[]
-  /** Changes of the history that named it. */
+  /** Number of changes in the history that named the memory. */
   readonly changes: number
 }
 
@@ -26,7 +27,7 @@ interface ErasureOptions {
   readonly now: Date
 }
 
-/** Nothing if neither the files nor the history know it. */
+/** Undefined if neither the files nor the history contain the memory. */
 export async function planErasure(options: ErasureOptions): Promise<Erasure | undefined> {
   const { files, snapshot, file, now } = options
   const { changes } = await loadChanges(files)
@@ -37,11 +38,11 @@ export async function planErasure(options: ErasureOptions): Promise<Erasure | un
   const copies = new Map<string, string>()
   const cleanCopy = async (path: string, copy: string | undefined): Promise<string | undefined> => {
     if (copy === undefined) return undefined
-    const text = await readCopy(files, copy).catch(() => undefined) // damaged: there is nothing in it to show
+    const text = await readCopy(files, copy).catch(() => undefined) // damaged copies contain nothing to show
     if (text === undefined) return copy
-    const kept = await withoutReferences(options, path, text)
-    copies.set(hashOf(kept), kept)
-    return hashOf(kept)
+    const cleaned = await withoutReferences(options, path, text)
+    copies.set(hashOf(cleaned), cleaned)
+    return hashOf(cleaned)
   }
   const rewritten: MemoryChange[] = []
   for (const change of changes) {
@@ -59,11 +60,11 @@ export async function planErasure(options: ErasureOptions): Promise<Erasure | un
   const writes: MemoryFileChange[] = []
   for (const [path, text] of snapshot.texts) {
     if (path === file) continue
-    const kept = await withoutReferences(options, path, text)
+    const cleaned = await withoutReferences(options, path, text)
     const facts = recorded[path]
-    if (kept !== text) writes.push({ path, text: kept, expected: text })
-    // an edit by hand that is not recorded yet stays one
-    if (facts?.hash === hashOf(text)) recorded[path] = { ...facts, hash: hashOf(kept) }
+    if (cleaned !== text) writes.push({ path, text: cleaned, expected: text })
+    // an unrecorded manual edit stays unrecorded
+    if (facts?.hash === hashOf(text)) recorded[path] = { ...facts, hash: hashOf(cleaned) }
   }
   for (const [path, facts] of Object.entries(recorded))
     recorded[path] = {
@@ -79,8 +80,8 @@ export async function planErasure(options: ErasureOptions): Promise<Erasure | un
       ...(isThere ? [{ path: file, text: undefined, expected: snapshot.texts.get(file)! }] : []),
       ...writes,
       ...(await archiveWrites(options, named)),
-      { path: READINGS, text: undefined },
-      ...(await rewrittenHistory(files, {
+      { path: TEXT_CACHE_FILE, text: undefined },
+      ...(await planHistoryRewrite(files, {
         changes: [...rewritten, erased],
         head: { last, files: recorded, computed: true },
         headText: snapshot.loaded.text,
@@ -90,7 +91,7 @@ export async function planErasure(options: ErasureOptions): Promise<Erasure | un
   }
 }
 
-/** Its copies in the archive go. Those of other memories no longer name it. */
+/** Removes the memory's copies from the archive, and its name from the copies of other memories. */
 async function archiveWrites(options: ErasureOptions, named: readonly MemoryChange[]): Promise<MemoryFileChange[]> {
   const { files, file } = options
   const own = named.flatMap((change) =>
@@ -99,34 +100,34 @@ async function archiveWrites(options: ErasureOptions, named: readonly MemoryChan
   const writes = (await files.list(ARCHIVE)).map(async ({ path }): Promise<MemoryFileChange[]> => {
     if (own.includes(path) || isCopyOf(path, file)) return [{ path, text: undefined }]
     const text = await files.read(path).catch(() => undefined)
-    const kept = text === undefined ? undefined : await withoutReferences(options, path, text)
-    return kept === text ? [] : [{ path, text: kept, expected: text! }]
+    const cleaned = text === undefined ? undefined : await withoutReferences(options, path, text)
+    return cleaned === text ? [] : [{ path, text: cleaned, expected: text! }]
   })
   return (await Promise.all(writes)).flat()
 }
 
-/** The text of another file without a line of the index, or a mark of supersession, that names the erased memory. */
+/** The text of another file without index lines or supersession fields that name the erased memory. */
 async function withoutReferences({ snapshot, file }: ErasureOptions, path: string, text: string): Promise<string> {
   if (path === INDEX_FILE) return withoutLinksTo(file, text)
   const erased = snapshot.memories.find((memory) => memory.file === file)
   const stem = file.replace(/\.md$/i, "")
   if (!text.includes(stem) && (erased === undefined || !text.includes(erased.name))) return text
   const names = new Set([file, stem, ...(erased ? [erased.name] : [])])
-  const facts = factsOf(snapshot, path)
+  const facts = fileFacts(snapshot, path)
   const next = snapshot.memories.find((one) => one.file === erased?.supersededBy)?.file
-  return editedMemory({ file: path, text, facts }, ({ supersedes = [], supersededBy, doubtedBy, ...memory }) => {
-    const left = supersedes.filter((reference) => !names.has(reference))
+  return editMemoryText({ file: path, text, facts }, ({ supersedes = [], supersededBy, doubtedBy, ...memory }) => {
+    const remaining = supersedes.filter((reference) => !names.has(reference))
     const successor = supersededBy !== undefined && names.has(supersededBy) ? next : supersededBy
     return {
       ...memory,
-      ...(left.length > 0 ? { supersedes: left } : {}),
+      ...(remaining.length > 0 ? { supersedes: remaining } : {}),
       ...(successor === undefined || successor === path ? {} : { supersededBy: successor }),
       ...(doubtedBy === undefined || names.has(doubtedBy) ? {} : { doubtedBy }),
     }
   })
 }
 
-/** A change that was only about the erased memory says nothing about it any more. */
+/** Removes all details from a change that concerned only the erased memory. */
 function withoutTraces(change: MemoryChange, files: readonly MemoryFileEdit[], file: string): MemoryChange {
   const isOnlyThat = files.every(({ path }) => path === INDEX_FILE)
   const { masked = [], refused = [], ...rest } = change
@@ -149,7 +150,7 @@ const withoutLinksTo = (file: string, index: string): string =>
     .filter((line) => linkedFile(line) !== file)
     .join("\n")
 
-/** `archive/a.md`, `archive/a-2.md`: an earlier removal of the same memory. */
+/** Whether an archived file is a copy of the memory: `archive/a.md`, or `archive/a-2.md` for an earlier removal. */
 function isCopyOf(archived: string, file: string): boolean {
   const stem = file.replace(/\.md$/i, "")
   const rest = archived.slice(ARCHIVE.length + 1)

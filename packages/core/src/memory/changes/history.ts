@@ -1,12 +1,12 @@
 /**
- * The history of a memory directory: one file per change, copies of the texts by hash, and a head that says what was recorded
- * last. Nothing in it is ever rewritten except the head, which can be rebuilt from the changes.
+ * The history of a memory directory: one file per change, copies of the texts by hash, and a head with the latest recorded state.
+ * Nothing in it is ever rewritten except the head, which can be rebuilt from the changes.
  */
 import { hash } from "node:crypto"
-import { MemoryFileError, reasonOf, StrataError } from "../../base/errors.ts"
+import { errorReason, MemoryFileError, StrataError } from "../../base/errors.ts"
 import type { MemoryFileChange, MemoryFiles } from "../../journal/memory-files.ts"
 import { INDEX_FILE } from "../file-names.ts"
-import type { MemoryChange, MemoryFileEdit, MemoryProvenance } from "../memory.ts"
+import type { MemoryChange, MemoryFileEdit, MemorySource } from "../memory.ts"
 
 export const CHANGES = ".history/changes"
 export const TEXTS = ".history/texts"
@@ -15,28 +15,28 @@ const ID_DIGITS = 6
 export const changePath = (id: number) => `${CHANGES}/${String(id).padStart(ID_DIGITS, "0")}.json`
 export const FIRST_CHANGE = changePath(1)
 
-/** What was recorded last about one file. */
+/** The last recorded state of one file. */
 export interface RecordedFile {
-  /** Of the text on disk. */
+  /** Hash of the text on disk. */
   readonly hash: string
-  /** Of the copy in the history. It differs from `hash` if the copy has secrets removed. */
+  /** Hash of the copy in the history. Differs from `hash` if secrets were removed from the copy. */
   readonly copy: string
   readonly created: string
-  readonly source: MemoryProvenance
-  /** Lines of the index that the person wrote. */
+  readonly source: MemorySource
+  /** Lines of the index that the user wrote. */
   readonly lines?: readonly string[]
 }
 
-export interface Head {
+export interface HistoryHead {
   readonly last: number
   readonly files: Readonly<Record<string, RecordedFile>>
-  /** Strata computed the sources. Older versions took them from the files. */
+  /** Whether Strata computed the sources. Older versions took them from the files. */
   readonly computed?: true
 }
 
 export interface LoadedHead {
-  readonly head: Head
-  /** The file's text, to be sure that it is unchanged when the next one is written. */
+  readonly head: HistoryHead
+  /** Text of the head file, to verify that it is unchanged when the next head is written. */
   readonly text: string | null
   readonly problems: readonly string[]
 }
@@ -45,70 +45,73 @@ export const historyError = (why: string) => new StrataError(why, { code: "memor
 
 export const hashOf = (text: string): string => hash("sha256", text, "hex")
 
-/** Differs after every recorded change. */
+/** The text of the head file. It differs after every recorded change. */
 export const readHeadText = async (files: MemoryFiles): Promise<string | null> =>
   (await files.read(HEAD).catch((error: unknown) => {
-    if (error instanceof MemoryFileError) return undefined // something else is in its place: the next change sets that aside
+    if (error instanceof MemoryFileError) return undefined // something else has its name: the next change quarantines it
     throw error
   })) ?? null
 
-export interface HeadNow {
-  /** Of the head, as it is now. */
+export interface HeadInput {
+  /** Current text of the head file. */
   readonly text: string | null
-  /** As it was loaded last. It is the same value if nothing was recorded since. */
+  /** The last loaded head. It is returned as it is if nothing was recorded since. */
   readonly known?: LoadedHead | undefined
-  /** False where there is neither a memory nor a first change: then there is no history to look for. */
+  /** False if there is neither a memory nor a first change: then there is no history to look for. */
   readonly mayHaveChanges: boolean
 }
 
-export async function loadHead(files: MemoryFiles, { text, known, mayHaveChanges }: HeadNow): Promise<LoadedHead> {
+export async function loadHead(files: MemoryFiles, { text, known, mayHaveChanges }: HeadInput): Promise<LoadedHead> {
   if (known && text !== null && known.text === text) return known
   if (text === null && (!mayHaveChanges || (await files.list(CHANGES)).length === 0))
     return { head: { last: 0, files: {} }, text, problems: [] }
-  const head = text === null ? undefined : unsealed<Head>(text)
+  const head = text === null ? undefined : readWithChecksum<HistoryHead>(text)
   if (head?.computed) return { head, text, problems: [] }
-  const rebuilt = await rebuiltHead(files)
+  const rebuilt = await rebuildHead(files)
   if (head) return { head: withSources(head, rebuilt), text, problems: [] }
   return { head: rebuilt, text, problems: ["The head of the history was damaged and is rebuilt from the changes."] }
 }
 
-/** What the changes say about who wrote it counts, where no source was computed. */
-function withSources(head: Head, { files }: Head): Head {
+/** Takes the sources from the changes, if the head's own were not computed. */
+function withSources(head: HistoryHead, { files }: HistoryHead): HistoryHead {
   const recorded = Object.entries(head.files).map(([path, file]): [string, RecordedFile] => {
-    const { source = UNKNOWN, lines } = files[path] ?? {}
+    const { source = UNKNOWN_SOURCE, lines } = files[path] ?? {}
     return [path, { ...file, source, ...(lines ? { lines } : {}) }]
   })
   return { ...head, files: Object.fromEntries(recorded) }
 }
 
-const UNKNOWN: MemoryProvenance = { saidBy: "agent" }
+const UNKNOWN_SOURCE: MemorySource = { saidBy: "agent" }
 
-/** A change of an older version has no sources. What the person did is theirs; a change taken back is not a new word of theirs. */
+/**
+ * The source of a file after a change. Changes of older versions have no sources: those of the user are the user's, except reverts,
+ * which are no new statement.
+ */
 export const sourceAfter = (
   change: MemoryChange,
   edit: MemoryFileEdit,
-  known: MemoryProvenance = UNKNOWN,
-): MemoryProvenance =>
-  edit.source ?? (change.by !== "person" ? UNKNOWN : change.reverts === undefined ? { saidBy: "user" } : known)
+  known: MemorySource = UNKNOWN_SOURCE,
+): MemorySource =>
+  edit.source ?? (change.by !== "person" ? UNKNOWN_SOURCE : change.reverts === undefined ? { saidBy: "user" } : known)
 
-/** The source that a text of the history had. */
-export function sourceOfCopy(changes: readonly MemoryChange[], path: string, copy: string): MemoryProvenance {
+/** The source that a copy in the history had. */
+export function sourceOfCopy(changes: readonly MemoryChange[], path: string, copy: string): MemorySource {
   const isIt = (edit: MemoryFileEdit) => edit.path === path && edit.after === copy
   const change = changes.findLast(({ files }) => files.some(isIt))
-  return change ? sourceAfter(change, change.files.find(isIt)!) : UNKNOWN
+  return change ? sourceAfter(change, change.files.find(isIt)!) : UNKNOWN_SOURCE
 }
 
-/** What the changes say about each file. */
-async function rebuiltHead(files: MemoryFiles): Promise<Head> {
+/** Rebuilds the head from the changes. */
+async function rebuildHead(files: MemoryFiles): Promise<HistoryHead> {
   const { changes } = await loadChanges(files)
-  const ids = (await files.list(CHANGES)).map(({ path }) => idIn(path))
+  const ids = (await files.list(CHANGES)).map(({ path }) => changeId(path))
   const recorded = new Map<string, RecordedFile>()
   for (const change of changes) {
     for (const edit of change.files) {
       const { path, after } = edit
       const known = recorded.get(path)
       const source = sourceAfter(change, edit, known?.source)
-      const lines = path === INDEX_FILE ? await linesAfter(files, change, { edit, known: known?.lines }) : undefined
+      const lines = path === INDEX_FILE ? await userLinesAfter(files, change, { edit, known: known?.lines }) : undefined
       if (after === undefined) recorded.delete(path)
       else {
         const created = known?.created ?? change.at
@@ -119,8 +122,8 @@ async function rebuiltHead(files: MemoryFiles): Promise<Head> {
   return { last: Math.max(0, ...ids), files: Object.fromEntries(recorded) }
 }
 
-/** The lines of the index that the person has written up to this change. */
-async function linesAfter(
+/** The lines of the index that the user has written up to this change. */
+async function userLinesAfter(
   files: MemoryFiles,
   { by, reverts }: MemoryChange,
   { edit, known = [] }: { readonly edit: MemoryFileEdit; readonly known: readonly string[] | undefined },
@@ -130,7 +133,7 @@ async function linesAfter(
   return addedLines({ known, before: await textOf(edit.before), after: await textOf(edit.after) })
 }
 
-/** A line stays the person's, also if it goes and comes back. */
+/** Lines that the user added, besides the known ones. A line stays the user's even if it is removed and added again. */
 export function addedLines(of: { known: readonly string[]; before: string; after: string }): readonly string[] {
   const linesIn = (text: string) => text.split(/\r?\n/).filter((line) => line.trim() !== "")
   const had = new Set(linesIn(of.before))
@@ -138,19 +141,19 @@ export function addedLines(of: { known: readonly string[]; before: string; after
 }
 
 interface LoadedChanges {
-  /** The oldest first. */
+  /** Oldest first. */
   readonly changes: readonly MemoryChange[]
   /** One sentence for each damaged file. */
   readonly problems: readonly string[]
 }
 
 export async function loadChanges(files: MemoryFiles): Promise<LoadedChanges> {
-  const listed = (await files.list(CHANGES)).filter(({ path }) => idIn(path) > 0)
+  const listed = (await files.list(CHANGES)).filter(({ path }) => changeId(path) > 0)
   const read = await Promise.all(
     listed.map(async ({ path }) => {
-      const text = await files.read(path).catch((error: unknown) => reasonOf(error))
-      const change = text === undefined ? undefined : unsealed<MemoryChange>(text)
-      return change ?? `Change ${idIn(path)} in the history is damaged (${path}). The others are complete.`
+      const text = await files.read(path).catch((error: unknown) => errorReason(error))
+      const change = text === undefined ? undefined : readWithChecksum<MemoryChange>(text)
+      return change ?? `Change ${changeId(path)} in the history is damaged (${path}). The others are complete.`
     }),
   )
   return {
@@ -171,34 +174,34 @@ export async function readCopy(files: MemoryFiles, copy: string): Promise<string
 
 interface HistoryWrite {
   readonly change: MemoryChange
-  readonly head: Head
+  readonly head: HistoryHead
   readonly headText: string | null
-  /** The texts that the change names. */
+  /** The texts that the change refers to. */
   readonly copies: readonly string[]
 }
 
-/** The files to write for a change. They fail if another process recorded a change first. */
+/** The files to write for a change. Writing fails if another process recorded a change first. */
 export function historyWrites({ change, head, headText, copies }: HistoryWrite): readonly MemoryFileChange[] {
   return [
     ...[...new Set(copies)].map((text) => ({ path: textPath(hashOf(text)), text })),
-    { path: changePath(Number(change.id)), text: sealed(change), expected: null, setsAside: true },
-    { path: HEAD, text: sealed(head), expected: headText, setsAside: true },
+    { path: changePath(Number(change.id)), text: withChecksum(change), expected: null, quarantinesUnreadable: true },
+    { path: HEAD, text: withChecksum(head), expected: headText, quarantinesUnreadable: true },
   ]
 }
 
-interface RewrittenHistory {
-  /** All changes. */
+interface HistoryRewrite {
+  /** The complete list of changes. */
   readonly changes: readonly MemoryChange[]
-  readonly head: Head
+  readonly head: HistoryHead
   readonly headText: string | null
   /** New copies by hash. */
   readonly texts: ReadonlyMap<string, string>
 }
 
-/** The files to write for a history that was changed as a whole. Copies that nothing names any more go. */
-export async function rewrittenHistory(
+/** The files to write for a rewritten history. Removes copies that are no longer referenced. */
+export async function planHistoryRewrite(
   files: MemoryFiles,
-  { changes, head, headText, texts }: RewrittenHistory,
+  { changes, head, headText, texts }: HistoryRewrite,
 ): Promise<readonly MemoryFileChange[]> {
   const named = new Set([
     ...changes.flatMap((change) => change.files.flatMap(({ before, after }) => [before, after])),
@@ -208,24 +211,24 @@ export async function rewrittenHistory(
   return [
     ...[...texts].filter(([copy]) => named.has(copy)).map(([copy, text]) => ({ path: textPath(copy), text })),
     ...(await files.list(TEXTS)).filter(({ path }) => !paths.has(path)).map(({ path }) => ({ path, text: undefined })),
-    ...changes.map((change) => ({ path: changePath(Number(change.id)), text: sealed(change) })),
-    { path: HEAD, text: sealed(head), expected: headText },
+    ...changes.map((change) => ({ path: changePath(Number(change.id)), text: withChecksum(change) })),
+    { path: HEAD, text: withChecksum(head), expected: headText },
   ]
 }
 
 export const textPath = (copy: string) => `${TEXTS}/${copy}.md`
 
-function idIn(path: string): number {
+function changeId(path: string): number {
   return Number(/(\d+)\.json$/.exec(path)?.[1] ?? 0)
 }
 
-/** JSON with a checksum, so that a torn or edited file is recognised. */
-export function sealed(value: object): string {
+/** JSON with a checksum, to detect torn or edited files. */
+export function withChecksum(value: object): string {
   const text = JSON.stringify(value)
   return `${JSON.stringify({ sum: hashOf(text).slice(0, 16), value }, undefined, 1)}\n`
 }
 
-export function unsealed<T extends object>(text: string): T | undefined {
+export function readWithChecksum<T extends object>(text: string): T | undefined {
   try {
     const { sum, value } = JSON.parse(text) as { sum: string; value: T }
     return hashOf(JSON.stringify(value)).slice(0, 16) === sum ? value : undefined

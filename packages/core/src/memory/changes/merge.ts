@@ -1,11 +1,11 @@
-/** Merges two changes of the same files, line by line. Changes that touch each other are a conflict. */
+/** Merges two changes of the same files, line by line. Overlapping changes are a conflict. */
 import { StrataError } from "../../base/errors.ts"
 import { INDEX_FILE } from "../file-names.ts"
 
 /** Texts by path; `null` removes the file. */
 export type Edits = ReadonlyMap<string, string | null>
 
-/** The files changed since, in the same lines. */
+/** Thrown if the files were changed in the same lines since. */
 export class MemoryConflictError extends StrataError {
   static override readonly code: string = "memory-conflict"
   override readonly name = "MemoryConflictError"
@@ -19,8 +19,8 @@ export class MemoryConflictError extends StrataError {
   }
 }
 
-/** The edits, merged with what changed since their base. Those that change nothing are left out. */
-export async function mergedWith(options: {
+/** The edits, merged with the changes since their base. Edits without effect are omitted. */
+export async function mergeEdits(options: {
   edits: Edits
   base: ReadonlyMap<string, string | null> | undefined
   texts: ReadonlyMap<string, string>
@@ -34,7 +34,7 @@ export async function mergedWith(options: {
     const result = from === undefined ? text : await mergeFile({ base: from, current, text })
     if (result !== "conflict") {
       if (result !== current) merged.set(file, result)
-    } else if (file !== INDEX_FILE) conflicts.push(file) // the index stays as it is: it follows the memories anyway
+    } else if (file !== INDEX_FILE) conflicts.push(file) // the index keeps its text: it is generated from the memories anyway
   }
   if (conflicts.length > 0) throw new MemoryConflictError(conflicts)
   return merged
@@ -42,7 +42,7 @@ export async function mergedWith(options: {
 
 type FileText = string | null
 
-/** One file: what both changes together make of it. */
+/** Merges two changes of one file. */
 export async function mergeFile(file: {
   base: FileText
   current: FileText
@@ -56,17 +56,17 @@ export async function mergeFile(file: {
 }
 
 interface Hunk {
-  /** Lines of the base that it replaces: from `start`, up to but without `end`. */
+  /** Lines of the base that the hunk replaces: from `start` up to, but not including, `end`. */
   readonly start: number
   readonly end: number
   readonly lines: readonly string[]
 }
 
-/** Nothing where they touch each other. All three differ. */
+/** Undefined if the changes overlap. All three texts differ. */
 async function mergeTexts(texts: { base: string; ours: string; theirs: string }): Promise<string | undefined> {
   const { base, ours, theirs } = texts
-  const lines = linesOf(base)
-  const [first, second] = [await hunksOf(lines, linesOf(ours)), await hunksOf(lines, linesOf(theirs))]
+  const lines = splitLines(base)
+  const [first, second] = [await findHunks(lines, splitLines(ours)), await findHunks(lines, splitLines(theirs))]
   const isShared = (hunk: Hunk) => second.some((other) => JSON.stringify(other) === JSON.stringify(hunk))
   const own = first.filter((hunk) => !isShared(hunk))
   if (own.some((a) => second.some((b) => a.start <= b.end && b.start <= a.end))) return undefined
@@ -76,10 +76,10 @@ async function mergeTexts(texts: { base: string; ours: string; theirs: string })
   return result.join("")
 }
 
-/** Each line with its end. */
-const linesOf = (text: string): readonly string[] => text.match(/[^\n]*\n|[^\n]+$/g) ?? []
+/** Splits a text into lines, each with its line end. */
+const splitLines = (text: string): readonly string[] => text.match(/[^\n]*\n|[^\n]+$/g) ?? []
 
-async function hunksOf(base: readonly string[], changed: readonly string[]): Promise<readonly Hunk[]> {
+async function findHunks(base: readonly string[], changed: readonly string[]): Promise<readonly Hunk[]> {
   const { diffArrays } = await import("diff")
   const hunks: Hunk[] = []
   let at = 0
@@ -103,8 +103,12 @@ async function hunksOf(base: readonly string[], changed: readonly string[]): Pro
   return hunks
 }
 
-/** A unified diff of one file. Nothing: there was, or is, no such file. */
-export async function patchOf(path: string, before: string | undefined, after: string | undefined): Promise<string> {
+/** A unified diff of one file. Undefined stands for a file that does not exist. */
+export async function createPatch(
+  path: string,
+  before: string | undefined,
+  after: string | undefined,
+): Promise<string> {
   const { createTwoFilesPatch, FILE_HEADERS_ONLY } = await import("diff")
   const from = before === undefined ? "/dev/null" : `a/${path}`
   const to = after === undefined ? "/dev/null" : `b/${path}`

@@ -1,39 +1,39 @@
-/** Finds what was written into the directory past the bank, by a person with an editor or by file tools, and plans its record. */
-import { dayOf } from "../../base/clock.ts"
+/** Finds files that a user or file tools changed without the bank, and plans how to record them. */
+import { utcDay } from "../../base/clock.ts"
 import type { MemoryFiles } from "../../journal/memory-files.ts"
 import { INDEX_FILE } from "../file-names.ts"
-import { refusalOf, trespassOf } from "../instruction-guard.ts"
-import type { Memory, MemoryProvenance, MemoryRefusal, MemoryToolEdits } from "../memory.ts"
-import { inTheirWords } from "../own-words.ts"
-import { claimsOtherSource, editedMemory, maskFile, parseMemory, renderMemory } from "../topic-file.ts"
+import { refusalReason, ruleChangeViolation } from "../instruction-guard.ts"
+import type { Memory, MemoryRefusal, MemorySource, MemoryToolEdits } from "../memory.ts"
+import { claimsOtherSource, editMemoryText, maskFile, parseMemory, renderMemory } from "../topic-file.ts"
+import { withUserTitle } from "../user-quotes.ts"
+import { withDates } from "./absolute-dates.ts"
 import type { PlannedChange } from "./commit.ts"
-import { withDates } from "./dated-words.ts"
-import { sourceOfEdit, withoutLeftOvers } from "./hand-edits.ts"
 import { addedLines, readCopy } from "./history.ts"
+import { manualEditSource, removalsOfStale } from "./manual-edits.ts"
 import { nearMemories } from "./near-memories.ts"
-import { factsOf, hashIn, type Snapshot } from "./snapshot.ts"
-import { replaced as marked, successorsOf, type Written } from "./supersession.ts"
+import { fileFacts, fileHash, type Snapshot } from "./snapshot.ts"
+import { findSuccessors, withSuccessor as marked, type WrittenMemory } from "./supersession.ts"
 
-interface Recording {
+interface RecordInput {
   readonly files: MemoryFiles
   readonly snapshot: Snapshot
 }
 
-/** One origin at a time: the person first. Nothing if every text is recorded already. */
-export async function planHandEdits({ files, snapshot }: Recording): Promise<PlannedChange | undefined> {
-  const { handEdits, loaded } = snapshot
-  const groups = Map.groupBy(unrecordedPaths(snapshot), (path) => handEdits.doubt(path))
+/** Plans one origin at a time, the user first. Undefined if every text is recorded already. */
+export async function planManualEdits({ files, snapshot }: RecordInput): Promise<PlannedChange | undefined> {
+  const { manualEdits, loaded } = snapshot
+  const groups = Map.groupBy(unrecordedPaths(snapshot), (path) => manualEdits.otherOrigin(path))
   const doubt = groups.has(undefined) ? undefined : [...groups.keys()][0]
   const paths = groups.get(doubt)
   if (!paths) return undefined
-  const source = sourceOfEdit(doubt)
+  const source = manualEditSource(doubt)
   const edits = new Map(paths.map((path) => [path, textOf(snapshot, path)]))
   const sources = new Map(paths.map((path) => [path, source]))
-  const written: Written[] = []
+  const written: WrittenMemory[] = []
   for (const memory of snapshot.memories.filter(({ file }) => edits.has(file)))
     written.push({ memory, before: await recordedMemory({ files, snapshot }, memory.file) })
-  await markOlder(written, { snapshot, edits })
-  const alongside = withoutLeftOvers(handEdits.announced)
+  await markOutdated(written, { snapshot, edits })
+  const alongside = removalsOfStale(manualEdits.announced)
   if (doubt !== undefined)
     return { by: "outside", why: `Changed by ${doubt}, or during it`, source, edits, sources, alongside }
   const index = loaded.head.files[INDEX_FILE]
@@ -42,11 +42,11 @@ export async function planHandEdits({ files, snapshot }: Recording): Promise<Pla
   return { by: "person", why: "Edited by hand", edits, sources, ownLines }
 }
 
-/** Files whose text differs from what was recorded last. A file that cannot be read is left alone. */
+/** Files whose text differs from the last recorded one. Files that cannot be read are skipped. */
 function unrecordedPaths(snapshot: Snapshot): readonly string[] {
   const { loaded, texts, listings, closed } = snapshot
   const { files } = loaded.head
-  const written = [...texts.keys()].filter((path) => files[path]?.hash !== hashIn(snapshot, path))
+  const written = [...texts.keys()].filter((path) => files[path]?.hash !== fileHash(snapshot, path))
   const isClosed = (path: string) => closed.some((folder) => path.startsWith(`${folder}/`))
   const removed = Object.keys(files).filter((path) => !listings.has(path) && !isClosed(path))
   return [...written, ...removed].sort()
@@ -55,22 +55,22 @@ function unrecordedPaths(snapshot: Snapshot): readonly string[] {
 const textOf = ({ texts }: Snapshot, path: string): string | null => texts.get(path) ?? null
 
 /**
- * File tools have no right to secrets, to a tool's instructions or to the person's rules: the first are masked, the others are taken out
- * again. Source and dates are written as they are known here, whatever the file says.
+ * File tools must not write secrets, instructions from tools, or changes of the user's rules: secrets are masked, the rest is removed
+ * again. Source and dates are set from what Strata knows, regardless of the file's own claims.
  */
 export async function planToolEdits({
   files,
   snapshot,
   edits,
   now,
-}: Recording & { readonly edits: MemoryToolEdits; readonly now: Date }): Promise<PlannedChange> {
+}: RecordInput & { readonly edits: MemoryToolEdits; readonly now: Date }): Promise<PlannedChange> {
   const texts = new Map<string, string | null>()
-  const sources = new Map<string, MemoryProvenance>()
+  const sources = new Map<string, MemorySource>()
   const masked: { file: string; kind: string }[] = []
   const refused: MemoryRefusal[] = []
   const replaced: string[] = []
-  const accepted: Written[] = []
-  const today = dayOf(now)
+  const accepted: WrittenMemory[] = []
+  const today = utcDay(now)
   // another process may have recorded them already, without knowing their source
   for (const file of edits.files ?? unrecordedPaths(snapshot)) {
     const written = textOf(snapshot, file)
@@ -82,8 +82,8 @@ export async function planToolEdits({
     masked.push(...kinds.map((kind) => ({ file, kind })))
     const parsed = await parseMemory({ file, text, facts })
     const claimed = before?.body === parsed.body ? parsed : dated(parsed, today)
-    const memory = inTheirWords({ ...claimed, created: facts.created, confirmed: today }, before)
-    const why = refusalOf(memory) ?? trespassOf(before, memory)
+    const memory = withUserTitle({ ...claimed, created: facts.created, confirmed: today }, before)
+    const why = refusalReason(memory) ?? ruleChangeViolation(before, memory)
     if (why) {
       refused.push({ file, why })
       texts.set(file, recorded ? await readCopy(files, recorded.copy) : null)
@@ -95,7 +95,7 @@ export async function planToolEdits({
     sources.set(file, edits.source)
     texts.set(file, await renderMemory(memory, { text, facts: { ...facts, source: { saidBy: "tool" } } })) // so that the source is written
   }
-  await markOlder(accepted, { snapshot, edits: texts })
+  await markOutdated(accepted, { snapshot, edits: texts })
   const { by, why = "Written with the file tools", source } = edits
   return { by, why, source, edits: texts, sources, masked, refused, replaced }
 }
@@ -105,23 +105,23 @@ const dated = (memory: Memory, today: string): Memory => ({
   ...{ body: withDates(memory.body, today), description: withDates(memory.description, today) },
 })
 
-/** What was written replaces what it contradicts. Files that changed together have no order. */
-async function markOlder(
-  written: readonly Written[],
+/** Marks memories that the written ones contradict. Files that changed together have no order. */
+async function markOutdated(
+  written: readonly WrittenMemory[],
   { snapshot, edits }: { readonly snapshot: Snapshot; readonly edits: Map<string, string | null> },
 ): Promise<void> {
   const others = snapshot.memories.filter(({ file }) => !edits.has(file))
   const near = nearMemories(others, written.length)
-  const successors = new Map(written.flatMap((one) => [...successorsOf([one], [...near(one.memory)])]))
+  const successors = new Map(written.flatMap((one) => [...findSuccessors([one], [...near(one.memory)])]))
   for (const [file, successor] of successors) {
     const text = snapshot.texts.get(file)!
-    const facts = factsOf(snapshot, file)
-    edits.set(file, await editedMemory({ file, text, facts }, (memory) => marked(memory, successor)))
+    const facts = fileFacts(snapshot, file)
+    edits.set(file, await editMemoryText({ file, text, facts }, (memory) => marked(memory, successor)))
   }
 }
 
-/** The memory as the history has it. */
-async function recordedMemory({ files, snapshot }: Recording, file: string) {
+/** The memory as recorded in the history. */
+async function recordedMemory({ files, snapshot }: RecordInput, file: string) {
   const recorded = snapshot.loaded.head.files[file]
   if (!recorded) return undefined
   const text = await readCopy(files, recorded.copy)

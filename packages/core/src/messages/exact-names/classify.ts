@@ -1,9 +1,9 @@
-/** What kind of name a word is, if any. A word is a run without blanks, brackets, quotes and commas. */
+/** Classifies a word as a kind of name, if it is one. A word is a run without blanks, brackets, quotes and commas. */
 import type { ExactName, NameKind } from "./name.ts"
 
-// Classes of characters: what ends a line, what ends a word, what only seems to.
+// Character classes: line breaks, word breaks, and characters that only seem to break a word.
 
-/** By character code: 1 for ASCII characters that are never part of a name. */
+/** By character code: 1 for ASCII characters that never belong to a name. */
 const BREAKS = new Uint8Array(0x80).fill(1, 0, 0x21)
 for (const character of "\u007f\"'`<>()[]{}|,;=*!?^&") BREAKS[character.charCodeAt(0)] = 1
 const COMMA = 0x2c
@@ -12,16 +12,16 @@ const BACKSLASH = 0x5c
 export const isLineBreak = (code: number): boolean =>
   code <= 0x0d ? code === 0x0a || code === 0x0d : code === 0x2028 || code === 0x2029
 
-/** White space, brackets, quotes, and the punctuation of every script. */
+/** Whether a character ends a word: white space, brackets, quotes, and the punctuation of every script. */
 export function isWordBreak(code: number): boolean {
   if (code < 0x80) return BREAKS[code] === 1
-  if (code < 0xc0) return code !== 0xb5 && code !== 0xaa && code !== 0xba // µ and ordinals are letters
+  if (code < 0xc0) return code !== 0xb5 && code !== 0xaa && code !== 0xba // µ and ordinal indicators are letters
   if (code === 0xd7 || code === 0xf7) return true
   if (code >= 0x2000 && code <= 0x2bff) return true // punctuation, arrows, box drawing, blocks
   return (code >= 0x3000 && code <= 0x303f) || (code >= 0xff00 && code <= 0xff0f) || (code >= 0xff1a && code <= 0xff20)
 }
 
-/** A comma between digits, as in 1,500. */
+/** Whether the character is a comma between digits, as in 1,500. */
 export function isJoiner(text: string, at: number): boolean {
   return text.charCodeAt(at) === COMMA && isDigit(text.charCodeAt(at - 1)) && isDigit(text.charCodeAt(at + 1))
 }
@@ -30,14 +30,14 @@ const isDigit = (code: number): boolean => code >= 0x30 && code <= 0x39
 const isUpper = (code: number): boolean => code >= 0x41 && code <= 0x5a
 const isLower = (code: number): boolean => code >= 0x61 && code <= 0x7a
 
-/** Chinese, Japanese and Korean: written without blanks around Latin names. */
+/** Whether a character is Chinese, Japanese or Korean: these scripts have no blanks around Latin names. */
 export const isCjk = (code: number): boolean =>
   (code >= 0x1100 && code <= 0x11ff) ||
   (code >= 0x3040 && code <= 0xa4cf) ||
   (code >= 0xac00 && code <= 0xd7ff) ||
   (code >= 0xf900 && code <= 0xfaff)
 
-/** What a word contains, as bits. */
+/** The kinds of characters in a word, as bits. */
 export const WORD = {
   lower: 1,
   /** A capital that is not the first character. */
@@ -66,7 +66,7 @@ const LINKING = new Set(
   ),
 )
 
-/** camelCase, Two Humps, snake_case, SCREAMING_CASE, kebab-case of three parts, and letters with digits. */
+/** Whether a word is in camelCase, TwoHumps, snake_case, SCREAMING_CASE, kebab-case with three parts, or mixes letters and digits. */
 function isIdentifier(word: string): boolean {
   if (!/^[$@]?[\p{L}\p{N}_$~#%+-]+$/u.test(word) || looksRandom(word)) return false
   if (/^[$@]\w{2,}$/.test(word)) return true
@@ -78,7 +78,7 @@ function isIdentifier(word: string): boolean {
   return parts.length >= 3 && parts.every((part) => part.length >= 2 && !LINKING.has(part.toLowerCase()))
 }
 
-/** Base64, tokens, ids: a long run in which letters of both cases and digits alternate. */
+/** Whether a word is base64, a token or an id: a long run in which letters of both cases and digits alternate. */
 function looksRandom(word: string): boolean {
   if (!RANDOM.test(word)) return false
   let changes = 0
@@ -93,7 +93,7 @@ function classOf(code: number): number {
   return 3
 }
 
-export interface WordPlace {
+export interface WordPosition {
   readonly text: string
   readonly at: number
   readonly end: number
@@ -106,22 +106,22 @@ const NONE: readonly ExactName[] = []
 const ORDINARY = WORD.lower | WORD.otherLetter
 const LIBRARY = /^lib(?!er|rar|yan?$)[a-z]{3,}$/
 const DOT = 0x2e
-const UNIT_AFTER = 12 // characters after a number in which its unit begins and ends
+const UNIT_AFTER = 12 // characters after a number in which to look for its unit
 
-export function classify({ text, at, end, lineStart, lineEnd, features }: WordPlace): readonly ExactName[] {
+export function classify({ text, at, end, lineStart, lineEnd, features }: WordPosition): readonly ExactName[] {
   if ((features & ~ORDINARY) === 0) {
     const isName =
       end - at >= 4 && (isEmptyCall(text, end) || (text.startsWith("lib", at) && LIBRARY.test(text.slice(at, end))))
     return isName ? [{ name: text.slice(at, end), kind: "identifier" }] : NONE
   }
   const raw = text.slice(at, end)
-  if (features & WORD.cjk) return ofMixedScripts(raw)
+  if (features & WORD.cjk) return classifyMixedScripts(raw)
   const isFirst = at === lineStart
-  if (raw.charCodeAt(0) === DOT && text[end] === "(") return namesOf(raw.slice(1), {}) // a call in a chain, not a hidden file
-  if ((features & WORD.digit) === 0) return namesOf(raw, { isFirst })
+  if (raw.charCodeAt(0) === DOT && text[end] === "(") return classifyWord(raw.slice(1), {}) // a call in a chain, not a hidden file
+  if ((features & WORD.digit) === 0) return classifyWord(raw, { isFirst })
   const after = text.slice(end, Math.min(lineEnd, end + UNIT_AFTER))
   const before = text.slice(Math.max(lineStart, at - UNIT_AFTER), at)
-  return namesOf(raw, { isFirst, before, after })
+  return classifyWord(raw, { isFirst, before, after })
 }
 
 interface Around {
@@ -131,18 +131,18 @@ interface Around {
   readonly after?: string
 }
 
-/** `load()` is a name even though `load` is a word. */
+/** Whether an empty argument list follows: `load()` is a name even though `load` is a word. */
 const isEmptyCall = (text: string, end: number) => text[end] === "(" && text[end + 1] === ")"
 
-/** A file name in Chinese, Japanese or Korean; otherwise the Latin parts between the other letters. */
-function ofMixedScripts(raw: string): readonly ExactName[] {
+/** Classifies a word of mixed scripts: a file name in Chinese, Japanese or Korean, or the Latin parts between the other letters. */
+function classifyMixedScripts(raw: string): readonly ExactName[] {
   if (/^[^\\/:]{1,16}\.[a-z][a-z0-9]{1,4}$/i.test(raw) && !/[。、，]/.test(raw)) return [{ name: raw, kind: "path" }]
   const names: ExactName[] = []
   let part = ""
   for (const character of `${raw}\u4e00`) {
     if (!isCjk(character.charCodeAt(0))) part += character
     else if (part !== "") {
-      names.push(...namesOf(part, {}))
+      names.push(...classifyWord(part, {}))
       part = ""
     }
   }
@@ -169,27 +169,27 @@ const FLAG = /^--[a-z\d][\w-]*$|^-[A-Za-z]$/i
 const TICKET = /^[A-Z][A-Z\d]{1,9}-\d{1,7}$/
 const NUMBERED = /^[#!]\d{1,7}$/
 const STANDARD = /^(?:UTF|ISO|SHA|RFC|AES|CP|MD|US|RSA|GPT)-/
-/** Names of errno; other words of capitals with an E are words. */
+/** errno names; other capitalised words that start with E are ordinary words. */
 const ERRNO =
   /^E(?:NO(?!UGH|RM|CH)|ACC|ADDR|CONN|TIME|PERM|EXIST|PIPE|ISDIR|MFILE|INVAL|AGAIN|BUSY|HOST|NET|PROTO|BAD|LIFE|RESOLVE|INTEGR|ROFS|XDEV|LOOP|INTR|IO$|FAULT|CANCELED|MSGSIZE|NAMETOO|OVERFLOW|STALE|SRCH|CHILD)[A-Z]*$/
 const ERROR_CODE = /^[A-Z]{1,6}\d{3,5}$|^ERR_\w+$/
 const ERROR_TYPE = /^(?:[A-Z]\w*)?[A-Z][a-z]+(?:Error|Exception|Warning)$/
 const STATUS_BEFORE = /(?:\bHTTP|\bstatus(?: code)?|\berror(?: code)?|\bexit(?: code)?|\bcode)[\s:=]{1,2}$/i
 
-export function namesOf(raw: string, given: Around): readonly ExactName[] {
-  const word = trimmed(raw, given)
-  const around = raw.endsWith(word) ? given : { ...given, after: "" } // "123: ms" has no unit
+export function classifyWord(raw: string, surroundingText: Around): readonly ExactName[] {
+  const word = trimWord(raw, surroundingText)
+  const around = raw.endsWith(word) ? surroundingText : { ...surroundingText, after: "" } // "123: ms" has no unit
   if (word.length < 2) return NONE
-  if (word.includes("://")) return addressOf(word)
+  if (word.includes("://")) return classifyAddress(word)
   if (FLAG.test(word)) return around.isFirst && word.length === 2 ? NONE : [{ name: word, kind: "flag" }]
   if (word.startsWith("-")) return NONE
-  return (/\d/.test(word) ? ofDigits(word, around) : undefined) ?? ofLetters(word, around)
+  return (/\d/.test(word) ? classifyWithDigits(word, around) : undefined) ?? classifyLetters(word, around)
 }
 
-/** Kinds that need a digit. `undefined`: none of them. */
-function ofDigits(word: string, around: Around): readonly ExactName[] | undefined {
+/** Classifies words that contain a digit. `undefined`: none of these kinds. */
+function classifyWithDigits(word: string, around: Around): readonly ExactName[] | undefined {
   const one = (kind: NameKind): readonly ExactName[] => [{ name: word, kind }]
-  if (NUMBER_LIKE.test(word)) return numberOf(word, around)
+  if (NUMBER_LIKE.test(word)) return classifyNumber(word, around)
   if (TIMES.test(word)) return NONE
   if (DATE.test(word)) return around.isFirst || /^[T ]\d\d:/.test(around.after ?? "") ? NONE : one("number")
   if (UUID.test(word) || HEX_VALUE.test(word) || COLOUR.test(word)) return one("hash")
@@ -203,30 +203,30 @@ function ofDigits(word: string, around: Around): readonly ExactName[] | undefine
   return IP6.test(word) ? one("address") : undefined
 }
 
-function ofLetters(word: string, around: Around): readonly ExactName[] {
+function classifyLetters(word: string, around: Around): readonly ExactName[] {
   const one = (kind: NameKind): readonly ExactName[] => [{ name: word, kind }]
   if (word.includes("@") && EMAIL.test(word)) return one("address")
   if (word.startsWith("@") && PACKAGE.test(word)) return one("identifier")
   if (COLOUR.test(word)) return one("hash")
   if (ERRNO.test(word) || ERROR_CODE.test(word) || ERROR_TYPE.test(word)) return one("error")
-  if (word.includes(":")) return partsAround(word, around)
+  if (word.includes(":")) return classifyWithColon(word, around)
   if (word.includes("/") || word.includes("\\")) return pathNames(word)
-  if (word.includes(".")) return dotted(word)
+  if (word.includes(".")) return classifyDotted(word)
   return isIdentifier(word) ? one("identifier") : NONE
 }
 
-function trimmed(raw: string, { isFirst = false }: Around): string {
+function trimWord(raw: string, { isFirst = false }: Around): string {
   let end = raw.length
   while (end > 0 && TRAILING.includes(raw[end - 1]!)) end--
-  const whole = raw.slice(0, end)
-  if (isFirst && /^[+-](?!-)/.test(whole)) return whole.replace(/^[+-]+/, "").replace(LEADING, "") // a line of a diff
-  if (!LEADS.includes(whole[0] ?? " ")) return whole
-  return /^\.{1,2}[/\\]|^~[/\\]|^\.[a-z]/i.test(whole) ? whole : whole.replace(LEADING, "")
+  const untrailed = raw.slice(0, end)
+  if (isFirst && /^[+-](?!-)/.test(untrailed)) return untrailed.replace(/^[+-]+/, "").replace(LEADING, "") // a changed line of a diff
+  if (!LEADS.includes(untrailed[0] ?? " ")) return untrailed
+  return /^\.{1,2}[/\\]|^~[/\\]|^\.[a-z]/i.test(untrailed) ? untrailed : untrailed.replace(LEADING, "")
 }
 
-const MAX_ADDRESS = 160 // characters; of a longer one the host and the last part
+const MAX_ADDRESS = 160 // characters; a longer address is reduced to its host and last part
 
-function addressOf(word: string): readonly ExactName[] {
+function classifyAddress(word: string): readonly ExactName[] {
   if (!/^[a-z][a-z\d+.-]*:\/\/[^/\s]/i.test(word)) return NONE
   if (word.length <= MAX_ADDRESS) return [{ name: word, kind: "address" }]
   const [scheme, host = ""] = [word.slice(0, word.indexOf("://")), word.split("/")[2]]
@@ -238,17 +238,20 @@ function addressOf(word: string): readonly ExactName[] {
 const isFileWithLine = (word: string) =>
   /\.[a-z]{1,5}:\d+$/i.test(word) && !/\.(?:com|org|net|io|dev|local|internal|app|cloud):/i.test(word)
 
-/** `src/a.ts:12:5` is a path, `std::mem::swap` one identifier; otherwise the parts on either side. */
-function partsAround(word: string, around: Around): readonly ExactName[] {
+/**
+ * Classifies a word with a colon: `src/a.ts:12:5` is a path and `std::mem::swap` one identifier. Otherwise the parts are classified one
+ * by one.
+ */
+function classifyWithColon(word: string, around: Around): readonly ExactName[] {
   if (word.includes("::")) return /^[\w$]+(?:::[\w$~]+)+$/.test(word) ? [{ name: word, kind: "identifier" }] : NONE
   const [drive] = /^[A-Za-z]:[\\/]/.exec(word) ?? []
   if (drive !== undefined) return pathNames(word.replace(/(?<=..*):\d+(?::\d+)?$/, ""))
   const [path = "", ...rest] = word.split(":")
-  // the line that people name is worth keeping; at the start of a line it is one of many matches of a search
+  // a line number in prose is a name; at the start of a line, it belongs to one of many search matches
   const isPlace = /[./\\]/.test(path) && rest.every((part) => /^\d*(?:-\d+)?$/.test(part))
-  if (isPlace) return [...namesOf(path, {}), ...(around.isFirst ? NONE : lineNumber(rest[0] ?? ""))]
+  if (isPlace) return [...classifyWord(path, {}), ...(around.isFirst ? NONE : lineNumber(rest[0] ?? ""))]
   return [path, ...rest].flatMap((part, at) =>
-    part === "" ? NONE : namesOf(part, { isFirst: at === 0 && around.isFirst === true }),
+    part === "" ? NONE : classifyWord(part, { isFirst: at === 0 && around.isFirst === true }),
   )
 }
 
@@ -261,12 +264,12 @@ const NUMBER = String.raw`[$€£¥]?[+-]?\d[\d,_]*(?:\.\d+)?`
 const NUMBER_LIKE = new RegExp(`^${NUMBER}(?:%|‰|(?:${UNITS}))?(?:/(?:${UNITS}))?$`, "i")
 const WITH_UNIT = new RegExp(`^(?:[$€£¥].*|.*(?:%|‰|\\d(?:${UNITS})(?:/(?:${UNITS}))?))$`, "i")
 const UNIT_NEXT = new RegExp(`^ (${UNITS})(?![\\w-])`, "i")
-const LARGEST_DIGITS = 15 // longer ones are ids of machines or noise
+const MAX_DIGITS = 15 // longer numbers are machine ids or noise
 
-/** Two digits are a name only with a unit. A year, a timestamp and a permission mask do not count. */
-function numberOf(word: string, { before = "", after = "" }: Around): readonly ExactName[] {
+/** Classifies a number. Two digits need a unit. Years, timestamps and permission masks are not names. */
+function classifyNumber(word: string, { before = "", after = "" }: Around): readonly ExactName[] {
   const digits = word.replace(/\D/g, "")
-  if (digits.length > LARGEST_DIGITS || /^0+$/.test(digits)) return NONE
+  if (digits.length > MAX_DIGITS || /^0+$/.test(digits)) return NONE
   const status = STATUS_BEFORE.exec(before)
   if (status && /^\d{1,3}$/.test(word) && digits !== "0") {
     const label = status[0].replace(/[\s:=]+$/, "")
@@ -289,9 +292,12 @@ const TOP_LEVEL =
 
 const OWNER = /^(?:this|self|super|cls|window|module)\.(?=.)/
 
-/** A file, a host or members of something. Of members, those that are names by themselves; otherwise all of it. */
-function dotted(given: string): readonly ExactName[] {
-  const word = given.replace(OWNER, "")
+/**
+ * Classifies a word with dots: a file, a host or members of something. Of members, those that are names by themselves; if none is, the
+ * entire word.
+ */
+function classifyDotted(raw: string): readonly ExactName[] {
+  const word = raw.replace(OWNER, "")
   if (!word.includes(".")) return isIdentifier(word) ? [{ name: word, kind: "identifier" }] : NONE
   if (ABBREVIATION.test(word) || word.includes("..") || NEXT_SENTENCE.test(word)) return NONE
   if (!/^[\w$.@#-]*[\p{L}][\w$.@#\p{L}-]*$/u.test(word) || looksRandom(word)) return NONE
@@ -304,8 +310,8 @@ function dotted(given: string): readonly ExactName[] {
 
 /** Names from paths: the last parts, so that a path is recognisable and short. */
 const MAX_PART = 80 // characters
-const SHORT_PATH = 24 // characters; it stays whole
-const SHORT_ABSOLUTE = 48 // the same where it says where it is from the root on
+const SHORT_PATH = 24 // characters; a path up to this length is not shortened
+const SHORT_ABSOLUTE = 48 // the same for absolute paths
 const FILE = /^[^.\s][^\s]*\.[a-z][a-z\d]{0,7}$|^\.[a-z][\w.-]*$|^[A-Z][a-z]+file$/i
 const EXTENSIONS = new Set(
   (
@@ -317,14 +323,17 @@ const EXTENSIONS = new Set(
 const HIDDEN = /^\.[a-z][\w.-]{2,}$/i
 const NATURAL = /^\p{L}+(?:-\p{L}+)*$/u
 
-/** `main.go`, `.gitignore`, and not `session.prompt`; an ending alone, such as `.ts`, is not a file. */
+/**
+ * Whether a word is a file name, such as `main.go` or `.gitignore` but not `session.prompt`. An extension alone, such as `.ts`, is not
+ * a file.
+ */
 function isFileName(word: string): boolean {
   const ending = word.slice(word.lastIndexOf(".") + 1)
   if (EXTENSIONS.has(ending.toLowerCase())) return word.length > ending.length + 1 || ending === "env"
   return HIDDEN.test(word)
 }
 
-/** "and/or", "read/write" and ratios are not paths: one begins with ~, . or /, has three parts, or names a file. */
+/** Classifies a path. "and/or", "read/write" and ratios are not paths: a path starts with ~, . or /, has three parts, or names a file. */
 function pathNames(word: string): readonly ExactName[] {
   const separator = word.includes("/") ? "/" : "\\"
   const path =
@@ -349,5 +358,5 @@ function pathNames(word: string): readonly ExactName[] {
   return [{ name: isShort ? word : parts.slice(-2).join(separator), kind: "path" }]
 }
 
-/** Text with the line breaks and quotes of JSON in it. */
+/** Replaces the escaped line breaks and quotes of JSON by blanks. */
 const unescaped = (word: string) => word.replace(/\\+[nrt"]/g, " ")

@@ -1,16 +1,16 @@
 /**
- * The shape of every content block that the API accepts, from the types of its SDK (1.8). The API refuses a field that it does not know,
- * so a shape lists all of them.
+ * The shape of every content block that the API accepts, from the types of its SDK (1.8). The API refuses unknown fields, so a shape
+ * lists all fields.
  */
 // Shapes describe JSON values. A shape returns the first flaw of a value, or nothing. Paths are built only when there is a flaw, so
 // checking a good value costs little.
 
 export interface Flaw {
-  /** Where in the value: `source.data`, `content[2].text`, or empty for the value itself. */
+  /** Path in the value: `source.data`, `content[2].text`, or empty for the value itself. */
   readonly at: string
-  /** `missing`: a required field is not there. `extra`: a field that no one knows. `wrong`: anything else. */
+  /** `missing`: a required field is absent. `extra`: an unknown field. `wrong`: anything else. */
   readonly kind: "missing" | "extra" | "wrong"
-  /** For `wrong`: what it must be, as in "must be a text". */
+  /** For `wrong`: the requirement, as in "must be a text". */
   readonly must: string
 }
 
@@ -24,8 +24,8 @@ export type FieldShapes = Readonly<Record<string, Shape | Optional>>
 
 export const wrong = (must: string, at = ""): Flaw => ({ at, kind: "wrong", must })
 
-/** JSON deeper than this is refused. Servers stop reading at some depth, and so do we, far below the end of the stack. */
-export const DEEPEST = 100 // levels
+/** Deeper JSON is refused. Servers limit the depth too, and this limit is far below the one of the stack. */
+export const MAX_DEPTH = 100 // levels
 
 export const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === "object" && value !== null && !Array.isArray(value)
@@ -45,9 +45,9 @@ export function text({ pattern, min = 0, max = Number.POSITIVE_INFINITY }: TextL
   }
 }
 
-export const flag: Shape = (value) => (typeof value === "boolean" ? undefined : wrong("true or false"))
+export const bool: Shape = (value) => (typeof value === "boolean" ? undefined : wrong("true or false"))
 
-export const whole = (min = Number.MIN_SAFE_INTEGER): Shape => {
+export const integer = (min = Number.MIN_SAFE_INTEGER): Shape => {
   const must = min === Number.MIN_SAFE_INTEGER ? "a whole number" : `a whole number of at least ${min}`
   return (value) => (Number.isInteger(value) && (value as number) >= min ? undefined : wrong(must))
 }
@@ -57,14 +57,14 @@ export const oneOf = (...allowed: readonly string[]): Shape => {
   return (value) => (allowed.includes(value as string) ? undefined : wrong(must))
 }
 
-/** May be left out. */
+/** The field may be absent. */
 export const maybe = (shape: Shape): Optional => ({ optional: shape })
-/** May be left out or null. */
+/** The field may be absent or null. */
 export const orNull = (shape: Shape): Optional => ({ optional: (value) => (value === null ? undefined : shape(value)) })
 
 /** Any JSON value that is not nested too deeply. */
 export const json: Shape = (value) =>
-  isDeeperThan(DEEPEST, value) ? wrong(`nested at most ${DEEPEST} levels deep`) : undefined
+  isDeeperThan(MAX_DEPTH, value) ? wrong(`nested at most ${MAX_DEPTH} levels deep`) : undefined
 
 export const record: Shape = (value) => (isRecord(value) ? json(value) : wrong("an object"))
 
@@ -77,7 +77,7 @@ function isDeeperThan(levels: number, value: unknown): boolean {
   return false
 }
 
-/** A list of anything. Its items have rules of their own. */
+/** A list whose items are checked by rules of their own. */
 export const list: Shape = (value) => (Array.isArray(value) ? undefined : wrong("a list"))
 
 export const listOf =
@@ -91,13 +91,13 @@ export const listOf =
     return undefined
   }
 
-/** A text, or a value of the shape. */
+/** A string, or a value of the shape. */
 export const textOr =
   (shape: Shape): Shape =>
   (value) =>
     typeof value === "string" ? undefined : shape(value)
 
-/** An object with these fields, and no others if it is closed. A field that is `undefined` counts as left out, as in JSON. */
+/** An object with these fields, and no others if it is closed. As in JSON, a field that is `undefined` counts as absent. */
 export function fields(shapes: FieldShapes, extent: "closed" | "open" = "closed"): Shape {
   const known = Object.entries(shapes)
   return (value) => {
@@ -137,8 +137,8 @@ function under(name: string, flaw: Flaw): Flaw {
   return { ...flaw, at }
 }
 
-/** The flaw in words that continue "block 2 …": `needs "text"`. */
-export function inWords({ at, kind, must }: Flaw): string {
+/** Describes a flaw so that it continues "block 2 …": `needs "text"`. */
+export function describeFlaw({ at, kind, must }: Flaw): string {
   if (kind === "missing") return `needs "${at}"`
   if (kind === "extra") return `has "${at}", which is not one of its fields`
   return at === "" ? `must be ${must}` : `has "${at}", which must be ${must}`
@@ -152,9 +152,9 @@ const SERVER_TOOLS = [
 ]
 
 export const cacheControl = orNull(tagged({ ephemeral: { ttl: maybe(oneOf("5m", "1h")) } }))
-/** Not of the API: see `messages/door.ts`. */
-const kept: FieldShapes = { door: maybe(record) }
-const marked: FieldShapes = { cache_control: cacheControl, ...kept }
+/** Not part of the API: see `ProviderFields` in `message-identity.ts`. */
+const providerFields: FieldShapes = { door: maybe(record) }
+const blockFields: FieldShapes = { cache_control: cacheControl, ...providerFields }
 
 const base64: Shape = (value) => {
   const flaw = text({ min: 1 })(value)
@@ -162,7 +162,7 @@ const base64: Shape = (value) => {
   return isBase64(value as string) ? undefined : { at: "", kind: "wrong", must: "base64 without a prefix or line ends" }
 }
 
-/** A long text in pieces, because a pattern over megabytes may exhaust the stack. */
+/** Checks a long text in chunks, because a pattern over megabytes may exhaust the stack. */
 function isBase64(data: string): boolean {
   const PIECE = 64 * 1024 // characters, a multiple of four
   for (let at = 0; at < data.length; at += PIECE) {
@@ -175,26 +175,26 @@ function isBase64(data: string): boolean {
 
 const cited: FieldShapes = {
   cited_text: text(),
-  document_index: whole(),
+  document_index: integer(),
   document_title: orNull(text()),
   file_id: orNull(text()),
 }
 const citation = tagged({
-  char_location: { ...cited, start_char_index: whole(), end_char_index: whole() },
-  page_location: { ...cited, start_page_number: whole(), end_page_number: whole() },
-  content_block_location: { ...cited, start_block_index: whole(), end_block_index: whole() },
+  char_location: { ...cited, start_char_index: integer(), end_char_index: integer() },
+  page_location: { ...cited, start_page_number: integer(), end_page_number: integer() },
+  content_block_location: { ...cited, start_block_index: integer(), end_block_index: integer() },
   search_result_location: {
     cited_text: text(),
-    search_result_index: whole(),
+    search_result_index: integer(),
     source: text(),
     title: orNull(text()),
-    start_block_index: whole(),
-    end_block_index: whole(),
+    start_block_index: integer(),
+    end_block_index: integer(),
   },
   web_search_result_location: { cited_text: text(), encrypted_index: text(), title: orNull(text()), url: text() },
 })
 
-const textFields: FieldShapes = { text: text(), citations: orNull(listOf(citation)), ...marked }
+const textFields: FieldShapes = { text: text(), citations: orNull(listOf(citation)), ...blockFields }
 
 const byReference = { url: { url: text({ min: 1 }) }, file: { file_id: text({ min: 1 }) } }
 
@@ -204,10 +204,10 @@ const image: FieldShapes = {
     ...byReference,
   }),
   transformations: orNull(fields({ oversized_image: maybe(oneOf("downsize", "error")) })),
-  ...marked,
+  ...blockFields,
 }
 
-const citationsSwitch = fields({ enabled: maybe(flag) })
+const citationsSwitch = fields({ enabled: maybe(bool) })
 
 const document: FieldShapes = {
   source: tagged({
@@ -219,7 +219,7 @@ const document: FieldShapes = {
   citations: orNull(citationsSwitch),
   context: orNull(text()),
   title: orNull(text()),
-  ...marked,
+  ...blockFields,
 }
 
 const searchResult: FieldShapes = {
@@ -227,7 +227,7 @@ const searchResult: FieldShapes = {
   source: text(),
   title: text(),
   citations: maybe(citationsSwitch),
-  ...marked,
+  ...blockFields,
 }
 
 const codeExecution: FieldShapes = { tool_id: text() }
@@ -246,32 +246,32 @@ const call: FieldShapes = {
   input: record,
   caller,
   toolset_name: orNull(text()),
-  ...marked,
+  ...blockFields,
 }
-const serverResult: FieldShapes = { tool_use_id: text({ pattern: CALL_ID }), content: json, caller, ...marked }
+const serverResult: FieldShapes = { tool_use_id: text({ pattern: CALL_ID }), content: json, caller, ...blockFields }
 
-/** Inside a tool result. */
+/** Blocks inside a tool result. */
 const inResult: Readonly<Record<string, FieldShapes>> = {
   text: textFields,
   image,
   document,
   search_result: searchResult,
-  tool_reference: { tool_name: text(), ...marked },
-  browser_state: { tabs: listOf(json), state_changes: orNull(listOf(json)), ...marked },
+  tool_reference: { tool_name: text(), ...blockFields },
+  browser_state: { tabs: listOf(json), state_changes: orNull(listOf(json)), ...blockFields },
 }
 
 const SHAPES: Readonly<Record<string, FieldShapes>> = {
   ...inResult,
-  thinking: { thinking: text(), signature: text(), cache_control: maybe(json), ...kept }, // its own rule forbids the breakpoint
-  redacted_thinking: { data: text(), cache_control: maybe(json), ...kept },
+  thinking: { thinking: text(), signature: text(), cache_control: maybe(json), ...providerFields }, // a separate rule forbids the breakpoint
+  redacted_thinking: { data: text(), cache_control: maybe(json), ...providerFields },
   tool_use: call,
   tool_result: {
     tool_use_id: text({ pattern: CALL_ID }),
     content: maybe(textOr(listOf(tagged(inResult), "a text or a list of blocks"))),
-    is_error: maybe(flag),
+    is_error: maybe(bool),
     toolset_name: orNull(text()),
     cache_reference: maybe(text()),
-    ...marked,
+    ...blockFields,
   },
   server_tool_use: { ...call, name: oneOf(...SERVER_TOOLS) },
   mcp_tool_use: { ...call, server_name: text() },
@@ -282,20 +282,20 @@ const SHAPES: Readonly<Record<string, FieldShapes>> = {
   text_editor_code_execution_tool_result: serverResult,
   tool_search_tool_result: serverResult,
   advisor_tool_result: serverResult,
-  mcp_tool_result: { ...serverResult, content: maybe(json), is_error: maybe(flag) },
+  mcp_tool_result: { ...serverResult, content: maybe(json), is_error: maybe(bool) },
   mcp_tool_listing: { mcp_server_name: text(), tools: listOf(json) },
-  container_upload: { file_id: text({ min: 1 }), ...marked },
+  container_upload: { file_id: text({ min: 1 }), ...blockFields },
   compaction: {
-    content: orNull(text()).optional, // null, but there
+    content: orNull(text()).optional, // may be null, but not absent
     encrypted_content: orNull(text()),
     signature: orNull(text()),
     tool_changes: orNull(listOf(json)),
-    ...marked,
+    ...blockFields,
   },
   fallback: { from: json, to: json },
-  // known, so that they are not taken for blocks of a newer server: in messages of the system, and in caches that can be edited
-  tool_addition: { tool: record, ...marked },
-  tool_removal: { tool: record, ...marked },
+  // known, so that they are not mistaken for blocks of a newer server: they occur in system messages and in editable caches
+  tool_addition: { tool: record, ...blockFields },
+  tool_removal: { tool: record, ...blockFields },
   cache_edits: { edits: listOf(json) },
 }
 
@@ -303,18 +303,18 @@ const CHECKS = new Map(Object.entries(SHAPES).map(([type, shape]) => [type, fiel
 
 export const isKnownType = (type: unknown): boolean => typeof type === "string" && CHECKS.has(type)
 
-/** What is wrong with a block of a known type. Nothing for other types: who may send those is not a matter of shape. */
-export function flawOf(block: object): Flaw | undefined {
+/** The first flaw of a block of a known type. Nothing for other types: whether they are allowed is not a matter of shape. */
+export function findFlaw(block: object): Flaw | undefined {
   return CHECKS.get((block as { readonly type?: unknown }).type as string)?.(block)
 }
 
-/** Since 2026-10-21 the API refuses citations in a text of the user. */
+/** Whether a text has citations. Since 2026-10-21 the API refuses them in a user's text. */
 export function hasCitations(block: object): boolean {
   const { type, citations } = block as { readonly type?: unknown; readonly citations?: unknown }
   return type === "text" && Array.isArray(citations) && citations.length > 0
 }
 
-/** Whether a block of this type can do without the field. */
+/** Whether the field of a block of this type may be absent. */
 export function isOptionalField(type: string, name: string): boolean {
   const shape = Object.hasOwn(SHAPES, type) ? SHAPES[type] : undefined
   return shape !== undefined && name !== "type" && typeof (Object.hasOwn(shape, name) ? shape[name] : {}) !== "function"

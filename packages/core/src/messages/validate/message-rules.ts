@@ -1,18 +1,18 @@
-/** Rules for messages, one for each thing the API rejects in them. */
+/** Rules for messages, one for each reason for which the API rejects them. */
 import {
   ASSISTANT_BLOCKS,
+  findToolReferences,
   isServerResult,
   isWellFormedCall,
-  referencesIn,
   SYSTEM_BLOCKS,
+  toWellFormed,
   USER_BLOCKS,
-  wellFormed,
 } from "../blocks.ts"
 import {
+  describeFlaw,
   type Flaw,
   fields,
-  flawOf,
-  inWords,
+  findFlaw,
   isKnownType,
   isRecord,
   listOf,
@@ -21,29 +21,32 @@ import {
   wrong,
 } from "../shapes/shapes.ts"
 import { isAsReceived } from "../usable.ts"
-import { checked, SYSTEM_MESSAGE } from "./request-rules.ts"
+import { SYSTEM_MESSAGE, toCheckedMessage } from "./request-rules.ts"
 import type { CheckedBlock, CheckedMessage, MessageRule, MessageSubject, Violation } from "./rule.ts"
 
-type Found = Omit<Violation, "rule">
+type RuleViolation = Omit<Violation, "rule">
 
 const SERVER_USE = /^(?:server|mcp)_tool_use$/
 const SERVER_RESULT = /^.+_tool_result$/
 const THINKING = /^(?:redacted_)?thinking$/
 
 /** A violation for each block for which `wrong` returns a message. */
-function atBlocks(subject: MessageSubject, wrong: (block: CheckedBlock, at: number) => string | undefined): Found[] {
-  const found: Found[] = []
+function atBlocks(
+  subject: MessageSubject,
+  wrong: (block: CheckedBlock, at: number) => string | undefined,
+): RuleViolation[] {
+  const violations: RuleViolation[] = []
   for (const [at, block] of subject.message.content.entries()) {
     const message = wrong(block, at)
-    if (message !== undefined) found.push({ path: `${subject.path}.content.${at}`, message })
+    if (message !== undefined) violations.push({ path: `${subject.path}.content.${at}`, message })
   }
-  return found
+  return violations
 }
 
-const usesIn = (message: CheckedMessage | undefined): CheckedBlock[] =>
+const toolUses = (message: CheckedMessage | undefined): CheckedBlock[] =>
   message?.role === "assistant" ? message.content.filter((block) => block.type === "tool_use") : []
 
-const resultsIn = (message: CheckedMessage): CheckedBlock[] =>
+const toolResults = (message: CheckedMessage): CheckedBlock[] =>
   message.role === "user" ? message.content.filter((block) => block.type === "tool_result") : []
 
 const endsInServerTool = (message: CheckedMessage): boolean => {
@@ -51,7 +54,7 @@ const endsInServerTool = (message: CheckedMessage): boolean => {
   return SERVER_USE.test(last) || isServerResult(last)
 }
 
-const isOffered = ({ tools }: MessageSubject["request"], name: string): boolean =>
+const isDeclared = ({ tools }: MessageSubject["request"], name: string): boolean =>
   Array.isArray(tools) && tools.some((tool) => isRecord(tool) && "name" in tool && tool.name === name)
 
 const BLOCKS_OF: ReadonlyMap<string, ReadonlySet<string>> = new Map([
@@ -61,20 +64,23 @@ const BLOCKS_OF: ReadonlyMap<string, ReadonlySet<string>> = new Map([
 
 const MESSAGE = fields({ role: text(), content: textOr(listOf(() => undefined, "a text or a list of blocks")) })
 
-/** Calls have a rule of their own for their name, their id and an input that is not an object. */
+/** The flaw of a block. Separate rules check the name, the id and the type of the input of a call. */
 function shapeFlaw(block: CheckedBlock): Flaw | undefined {
   if (isAsReceived(block as never)) return undefined
-  if (block.type !== "tool_use") return flawOf(block)
-  return flawOf({ ...block, id: "id", name: "name", input: isRecord(block.input) ? block.input : {} })
+  if (block.type !== "tool_use") return findFlaw(block)
+  return findFlaw({ ...block, id: "id", name: "name", input: isRecord(block.input) ? block.input : {} })
 }
 
-/** A system message can change settings and say nothing. */
-const isSetting = ({ role, raw }: CheckedMessage): boolean =>
+/** Whether a system message changes settings without any text. */
+const isSettingsOnly = ({ role, raw }: CheckedMessage): boolean =>
   role === "system" && isRecord(raw) && "output_config" in raw
 
-/** With a thinking budget, the turn that began the current round of tool calls must begin with its thinking. */
-function unthinkingStart({ request }: MessageSubject): string | undefined {
-  const messages = request.messages.map(checked)
+/**
+ * The type of the first block of the turn that started the current round of tool calls, if it is not thinking. With a thinking budget
+ * it must be.
+ */
+function findStartWithoutThinking({ request }: MessageSubject): string | undefined {
+  const messages = request.messages.map(toCheckedMessage)
   const spoken = messages.findLastIndex(
     ({ role, content }) => role === "user" && content.some(({ type }) => type !== "tool_result"),
   )
@@ -96,7 +102,7 @@ export const MESSAGE_RULES: readonly MessageRule[] = [
     name: "message-shape",
     check: ({ message: { role, raw }, path }) => {
       const flaw = role === "system" ? SYSTEM_MESSAGE(raw) : MESSAGE(raw)
-      return flaw ? [{ path, message: `the message ${inWords(flaw)}` }] : []
+      return flaw ? [{ path, message: `the message ${describeFlaw(flaw)}` }] : []
     },
   },
   {
@@ -109,7 +115,7 @@ export const MESSAGE_RULES: readonly MessageRule[] = [
   {
     name: "content-not-empty",
     check: ({ message, isLast, path }) =>
-      message.content.length > 0 || (isLast && message.role === "assistant") || isSetting(message)
+      message.content.length > 0 || (isLast && message.role === "assistant") || isSettingsOnly(message)
         ? []
         : [{ path, message: "a message must have content" }],
   },
@@ -134,7 +140,7 @@ export const MESSAGE_RULES: readonly MessageRule[] = [
           known.has(type) ||
           isAsReceived(block as never) ||
           (editsCache && type === "cache_edits") ||
-          (subject.message.role === "assistant" && (isServers || type === "document")) // a document has its own rule
+          (subject.message.role === "assistant" && (isServers || type === "document")) // a separate rule checks documents
         return fits ? undefined : `a block of type "${type}" is not allowed in a message of the ${subject.message.role}`
       })
     },
@@ -144,24 +150,24 @@ export const MESSAGE_RULES: readonly MessageRule[] = [
     check: ({ message, path }) =>
       message.content.flatMap((block, at) => {
         const flaw = block.type === "" ? wrong("an object with a type") : shapeFlaw(block)
-        return flaw ? [{ path: `${path}.content.${at}`, message: `it ${inWords(flaw)}` }] : []
+        return flaw ? [{ path: `${path}.content.${at}`, message: `it ${describeFlaw(flaw)}` }] : []
       }),
   },
   {
     name: "whole-characters",
     check: (subject) =>
       atBlocks(subject, (block) =>
-        wellFormed(block) === block ? undefined : "a text ends or begins in the middle of a character",
+        toWellFormed(block) === block ? undefined : "a text ends or begins in the middle of a character",
       ),
   },
   {
     name: "tool-use-answered",
     check: ({ message, previous, isLast, index, path }) => {
-      const answered = new Set(resultsIn(message).map((block) => block.tool_use_id))
+      const answered = new Set(toolResults(message).map((block) => block.tool_use_id))
       const missing = (uses: readonly CheckedBlock[]) =>
         uses.filter((use) => !answered.has(use.id)).map((use) => use.id)
-      const open = missing(usesIn(previous))
-      const trailing = isLast ? usesIn(message).map((use) => use.id) : []
+      const open = missing(toolUses(previous))
+      const trailing = isLast ? toolUses(message).map((use) => use.id) : []
       return [
         ...(open.length > 0
           ? [{ path: `messages.${index - 1}`, message: `no result follows for the calls ${open.join(", ")}` }]
@@ -184,9 +190,9 @@ export const MESSAGE_RULES: readonly MessageRule[] = [
   {
     name: "tool-result-expected",
     check: (subject) => {
-      const asked = new Set(usesIn(subject.previous).map((use) => use.id))
+      const called = new Set(toolUses(subject.previous).map((use) => use.id))
       return atBlocks(subject, (block) =>
-        block.type === "tool_result" && !asked.has(block.tool_use_id)
+        block.type === "tool_result" && !called.has(block.tool_use_id)
           ? `no call ${block.tool_use_id} in the message before`
           : undefined,
       )
@@ -208,7 +214,7 @@ export const MESSAGE_RULES: readonly MessageRule[] = [
     name: "tool-references-supported",
     check: (subject) =>
       atBlocks(subject, (block) =>
-        referencesIn(block).length > 0 && !subject.model.accepts.toolReferences
+        findToolReferences(block).length > 0 && !subject.model.accepts.toolReferences
           ? `${subject.model.id} does not accept references to tools`
           : undefined,
       ),
@@ -217,7 +223,7 @@ export const MESSAGE_RULES: readonly MessageRule[] = [
     name: "tool-references-resolve",
     check: (subject) =>
       atBlocks(subject, (block) => {
-        const missing = referencesIn(block).find((name) => !isOffered(subject.request, name))
+        const missing = findToolReferences(block).find((name) => !isDeclared(subject.request, name))
         return missing === undefined ? undefined : `it refers to the tool ${missing}, which the request does not have`
       }),
   },
@@ -225,7 +231,7 @@ export const MESSAGE_RULES: readonly MessageRule[] = [
     name: "tool-references-alone",
     check: (subject) =>
       atBlocks(subject, (block) => {
-        const count = referencesIn(block).length
+        const count = findToolReferences(block).length
         return count > 0 && count < (block.content as readonly unknown[]).length
           ? "references to tools cannot be mixed with other content"
           : undefined
@@ -271,11 +277,11 @@ export const MESSAGE_RULES: readonly MessageRule[] = [
   {
     name: "server-result-expected",
     check: (subject) => {
-      const asked = new Set<unknown>()
+      const called = new Set<unknown>()
       return atBlocks(subject, (block) => {
-        if (SERVER_USE.test(block.type)) asked.add(block.id)
+        if (SERVER_USE.test(block.type)) called.add(block.id)
         const isResult = isServerResult(block.type)
-        return isResult && !asked.has(block.tool_use_id) ? `no server call ${block.tool_use_id} before it` : undefined
+        return isResult && !called.has(block.tool_use_id) ? `no server call ${block.tool_use_id} before it` : undefined
       })
     },
   },
@@ -284,7 +290,7 @@ export const MESSAGE_RULES: readonly MessageRule[] = [
     check: (subject) => {
       const { message, isLast, path, request } = subject
       if (request.thinking?.type !== "enabled" || !isLast || message.role !== "user") return []
-      const first = unthinkingStart(subject)
+      const first = findStartWithoutThinking(subject)
       return first === undefined
         ? []
         : [{ path, message: `the turn before must begin with thinking, but begins with ${first}` }]

@@ -1,13 +1,14 @@
 /** Rules for everything in a request except its messages: fields, limits, thinking, tools, breakpoints. */
-import { isDeferred, wellFormed } from "../blocks.ts"
+import { isDeferred, toWellFormed } from "../blocks.ts"
 import { MEDIA_LIMITS, REQUEST_BYTES } from "../media.ts"
 import type { ModelRequest } from "../request.ts"
 import {
+  bool,
   cacheControl,
+  describeFlaw,
   type Flaw,
   fields,
-  flag,
-  inWords,
+  integer,
   isRecord,
   json,
   list,
@@ -20,17 +21,16 @@ import {
   tagged,
   text,
   textOr,
-  whole,
 } from "../shapes/shapes.ts"
 import type { CheckedBlock, CheckedMessage, RequestRule, Violation } from "./rule.ts"
 import { toolFlaw } from "./tool-shapes.ts"
 
-// The shape of each field of a request, as far as it can be known here. Fields of betas are left to the API.
+// The shape of each field of a request, as far as it is known. Fields of betas are checked by the API only.
 
 const systemText = tagged({
   text: { text: text(), citations: orNull(listOf(json)), cache_control: cacheControl },
 })
-const parallel = { disable_parallel_tool_use: maybe(flag) }
+const parallel = { disable_parallel_tool_use: maybe(bool) }
 const shown = { display: orNull(oneOf("summarized", "omitted", "updates")), block_binding: orNull(record) }
 
 const effort = orNull(oneOf("low", "medium", "high", "xhigh", "max"))
@@ -39,25 +39,25 @@ const container = textOr(fields({ id: orNull(text()), skills: orNull(listOf(json
 export const REQUEST_SHAPES: Readonly<Record<string, Shape>> = {
   model: text({ min: 1, max: 256 }),
   messages: list,
-  max_tokens: whole(0),
+  max_tokens: integer(0),
   system: textOr(listOf(systemText)),
   tools: list,
   tool_choice: tagged({ auto: parallel, any: parallel, tool: { name: text(), ...parallel }, none: {} }),
   thinking: tagged({
-    enabled: { budget_tokens: whole(), ...shown },
+    enabled: { budget_tokens: integer(), ...shown },
     adaptive: shown,
     disabled: {},
     between_tools: {},
   }),
   stop_sequences: listOf(text()),
-  stream: flag,
+  stream: bool,
   metadata: fields({ user_id: orNull(text({ max: 512 })) }),
   service_tier: oneOf("auto", "standard_only"),
   cache_control: cacheControl.optional,
   output_config: fields({
     effort,
     format: orNull(tagged({ json_schema: { schema: record } })),
-    task_budget: orNull(tagged({ tokens: { total: whole(1), remaining: orNull(whole(0)) } })),
+    task_budget: orNull(tagged({ tokens: { total: integer(1), remaining: orNull(integer(0)) } })),
   }),
   container: orNull(container).optional,
   diagnostics: orNull(fields({ previous_message_id: orNull(text()) })).optional,
@@ -65,7 +65,7 @@ export const REQUEST_SHAPES: Readonly<Record<string, Shape>> = {
   speed: orNull(oneOf("standard", "fast")).optional,
 }
 
-/** A message of the system between the others. */
+/** The shape of a system message between the others. */
 export const SYSTEM_MESSAGE = fields({
   role: oneOf("system"),
   content: maybe(textOr(listOf(json, "a text or a list of blocks"))),
@@ -96,19 +96,19 @@ const MIN_BUDGET = 1_024
 
 const toolsOf = (tools: ModelRequest["tools"]) => (Array.isArray(tools) ? tools : []).filter((tool) => isRecord(tool))
 
-const pathOf = (field: string, at: string) => (at === "" || at.startsWith("[") ? `${field}${at}` : `${field}.${at}`)
+const flawPath = (field: string, at: string) => (at === "" || at.startsWith("[") ? `${field}${at}` : `${field}.${at}`)
 
-/** The path names the field already. */
-function atItsPath(flaw: Flaw): string {
+/** Describes a flaw without its field, because the path names it already. */
+function describeAtPath(flaw: Flaw): string {
   if (flaw.kind === "missing") return "it is required"
-  return flaw.kind === "extra" ? "it is not a field there" : `it ${inWords({ ...flaw, at: "" })}`
+  return flaw.kind === "extra" ? "it is not a field there" : `it ${describeFlaw({ ...flaw, at: "" })}`
 }
 
-/** The block that automatic caching marks: the last one that can have a breakpoint. */
-function lastMarkable({ system, messages }: ModelRequest): CheckedBlock | undefined {
+/** The block that automatic caching selects: the last one that can have a breakpoint. */
+function lastCacheableBlock({ system, messages }: ModelRequest): CheckedBlock | undefined {
   const lists = [{ content: system }, ...(Array.isArray(messages) ? messages : [])]
   for (const raw of lists.toReversed()) {
-    const last = checked(raw).content.findLast(
+    const last = toCheckedMessage(raw).content.findLast(
       ({ type, text }) => !/^(?:redacted_)?thinking$/.test(type) && !(type === "text" && text === ""),
     )
     if (last) return last
@@ -158,7 +158,7 @@ export const REQUEST_RULES: readonly RequestRule[] = [
       SHAPES.flatMap(([field, shape]) => {
         const value = (request as unknown as Readonly<Record<string, unknown>>)[field]
         const flaw = value === undefined ? undefined : shape(value)
-        return flaw ? [{ path: pathOf(field, flaw.at), message: atItsPath(flaw) }] : []
+        return flaw ? [{ path: flawPath(field, flaw.at), message: describeAtPath(flaw) }] : []
       }),
   },
   rule("has-messages", ({ request }) =>
@@ -221,7 +221,7 @@ export const REQUEST_RULES: readonly RequestRule[] = [
       (Array.isArray(tools) ? tools : []).flatMap((tool: unknown, i) => {
         const flaw = toolFlaw(tool)
         const hasOwnRule = flaw?.kind === "missing" && flaw.at === "input_schema"
-        return flaw && !hasOwnRule ? [{ path: `tools.${i}`, message: `the tool ${inWords(flaw)}` }] : []
+        return flaw && !hasOwnRule ? [{ path: `tools.${i}`, message: `the tool ${describeFlaw(flaw)}` }] : []
       }),
   },
   aboutPrompt("unique-tool-names", ({ request: { tools } }) => {
@@ -280,8 +280,10 @@ export const REQUEST_RULES: readonly RequestRule[] = [
       : undefined
   }),
   rule("readable-images", ({ media: { images } }) => {
-    const bad = images.find(({ side, isRightlyLabelled }) => side === undefined || !isRightlyLabelled)
-    return bad && [bad.path, bad.side === undefined ? "the image cannot be read" : "the image has another media type"]
+    const bad = images.find(({ longerSide, hasRightMediaType }) => longerSide === undefined || !hasRightMediaType)
+    return (
+      bad && [bad.path, bad.longerSide === undefined ? "the image cannot be read" : "the image has another media type"]
+    )
   }),
   rule("readable-documents", ({ media: { unreadable } }) =>
     unreadable[0] === undefined ? undefined : [unreadable[0], "the document is not a PDF that can be read"],
@@ -292,8 +294,8 @@ export const REQUEST_RULES: readonly RequestRule[] = [
   }),
   rule("image-pixels", ({ media: { images } }) => {
     const limit = images.length > MEDIA_LIMITS.manyImages ? MEDIA_LIMITS.manyImagesPixels : MEDIA_LIMITS.imagePixels
-    const large = images.find(({ side = 0 }) => side > limit)
-    return large && [large.path, `${large.side} pixels on a side, more than ${limit}`]
+    const large = images.find(({ longerSide = 0 }) => longerSide > limit)
+    return large && [large.path, `${large.longerSide} pixels on a side, more than ${limit}`]
   }),
   rule("image-count", ({ media: { imageCount } }) =>
     imageCount > MEDIA_LIMITS.imagesPerRequest
@@ -301,7 +303,7 @@ export const REQUEST_RULES: readonly RequestRule[] = [
       : undefined,
   ),
   aboutPrompt("whole-characters-in-prompt", ({ request: { system, tools } }) =>
-    wellFormed(system) === system && wellFormed(tools) === tools
+    toWellFormed(system) === system && toWellFormed(tools) === tools
       ? undefined
       : ["system", "a text of the prompt ends or begins in the middle of a character"],
   ),
@@ -328,8 +330,8 @@ export const REQUEST_RULES: readonly RequestRule[] = [
   rule("automatic-breakpoint-agrees", ({ request }) => {
     const automatic = request.cache_control
     if (!automatic) return undefined
-    const mark = lastMarkable(request)?.cache_control
-    return mark && (mark.ttl ?? "5m") !== (automatic.ttl ?? "5m")
+    const breakpoint = lastCacheableBlock(request)?.cache_control
+    return breakpoint && (breakpoint.ttl ?? "5m") !== (automatic.ttl ?? "5m")
       ? ["cache_control", "the last block has a breakpoint with another ttl"]
       : undefined
   }),
@@ -339,8 +341,8 @@ export const REQUEST_RULES: readonly RequestRule[] = [
   }),
 ]
 
-/** What is not a block becomes one with an empty type. */
-export function checked(raw: unknown): CheckedMessage {
+/** Returns a message in a form that rules can check. Anything that is not a block becomes a block with an empty type. */
+export function toCheckedMessage(raw: unknown): CheckedMessage {
   const { role, content } = (raw ?? {}) as { readonly role?: unknown; readonly content?: unknown }
   const blocks = typeof content === "string" ? [{ type: "text", text: content }] : Array.isArray(content) ? content : []
   return { role: String(role), content: blocks.map(asBlock), raw }

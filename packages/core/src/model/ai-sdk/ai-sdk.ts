@@ -19,7 +19,7 @@ import { ConnectionLostError } from "../errors.ts"
 import type { Model, ModelEvent, StreamLimits, StreamOptions } from "../model.ts"
 import { fitOutput } from "../model.ts"
 import { asModelError, type ProviderFailure } from "../provider-failure.ts"
-import { type Piece, type RetryOptions, watchedStream, withRetries } from "../stream.ts"
+import { type RetryOptions, type StreamChunk, watchStream, withRetries } from "../stream.ts"
 import { PartCollector } from "./collect.ts"
 import { AI_SDK_OMITS, aiSdkFacts } from "./facts.ts"
 import { type AiSdkLanguageModel, type StreamPart, startStream } from "./interface.ts"
@@ -61,7 +61,7 @@ export function aiSdkModel(given: AiSdkModel, options: AiSdkModelOptions = {}): 
 
   async function* attempt(request: ModelRequest, { attempts, signal, limits }: Attempt): AsyncGenerator<ModelEvent> {
     const collector = new PartCollector(modelId)
-    const parts = watchedStream<StreamPart>({
+    const parts = watchStream<StreamPart>({
       provider,
       attempts,
       maxTokens: request.max_tokens,
@@ -84,7 +84,7 @@ export function aiSdkModel(given: AiSdkModel, options: AiSdkModelOptions = {}): 
       throw asModelError(error, { read: readFailure, context: { provider, attempts, secrets: [] } })
     }
     const response = collector.response((content) => estimateUsage({ request, content, facts }))
-    if (!response) throw new ConnectionLostError({ provider, attempts, said: "the answer ended early" })
+    if (!response) throw new ConnectionLostError({ provider, attempts, providerMessage: "the answer ended early" })
     yield { type: "response", response }
   }
 
@@ -109,7 +109,7 @@ export function aiSdkModel(given: AiSdkModel, options: AiSdkModelOptions = {}): 
 }
 
 /** What a part adds to the answer. */
-function measurePart(part: StreamPart): Piece | undefined {
+function measurePart(part: StreamPart): StreamChunk | undefined {
   switch (part.type) {
     case "text-delta":
     case "reasoning-delta":
@@ -186,7 +186,7 @@ const TYPE_OF_NAME: Readonly<Record<string, string>> = {
 
 /** Also reads the bare object or text that some providers send in the middle of a stream. */
 export function readFailure(error: unknown): ProviderFailure | undefined {
-  if (typeof error === "string") return { said: error }
+  if (typeof error === "string") return { message: error }
   if (typeof error !== "object" || error === null) return undefined
   const { name = "", message, statusCode, responseHeaders = {}, responseBody }: AiSdkError = error
   const isError = error instanceof Error
@@ -196,7 +196,7 @@ export function readFailure(error: unknown): ProviderFailure | undefined {
     status: isRefusal(statusCode) ? statusCode : undefined,
     type: TYPE_OF_NAME[name] ?? textIn(body.type),
     code: textIn(body.code) ?? textIn((body.details as { error_code?: unknown } | undefined)?.error_code),
-    said: textIn(body.message) ?? message ?? "",
+    message: textIn(body.message) ?? message ?? "",
     requestId: responseHeaders["request-id"] ?? responseHeaders["x-request-id"],
     header: (header) => responseHeaders[header],
   }

@@ -10,10 +10,10 @@ import type { ModelEvent, ModelResponse } from "../model.ts"
 import { withInputText } from "../tool-input-text.ts"
 import { answerBlocks } from "./from-prompt.ts"
 import type { FinishPart, ProviderOptions, StreamPart } from "./interface.ts"
-import type { SentPart } from "./kept-parts.ts"
-import { toCarrier, toThinking } from "./provider-notes.ts"
+import type { SentPart } from "./provider-metadata.ts"
+import { toCarrier, toThinking } from "./reasoning-signatures.ts"
 
-interface Growing {
+interface GrowingPart {
   readonly kind: "text" | "reasoning" | "call" | "whole"
   readonly id: string
   readonly name: string
@@ -27,7 +27,7 @@ interface Growing {
 
 export interface CollectorOptions {
   /** The program sends the answer back as a message of its prompt. */
-  readonly keeps?: boolean
+  readonly preservesParts?: boolean
 }
 
 /** The stop reason in terms of the Messages API. `error` and `interrupted` do not end an answer. */
@@ -41,7 +41,7 @@ const STOP_REASONS: Readonly<Record<string, string>> = {
 const PASSED_ON = new Set(["pause_turn", "model_context_window_exceeded", "stop_sequence", "refusal"])
 
 export class PartCollector {
-  readonly #parts = new Map<string, Growing>()
+  readonly #parts = new Map<string, GrowingPart>()
   #finish: FinishPart | undefined
   #begun: Usage | undefined
   #id = ""
@@ -49,9 +49,9 @@ export class PartCollector {
 
   readonly #keeps: boolean
 
-  constructor(model: string, { keeps = false }: CollectorOptions = {}) {
+  constructor(model: string, { preservesParts = false }: CollectorOptions = {}) {
     this.#model = model
-    this.#keeps = keeps
+    this.#keeps = preservesParts
   }
 
   take(part: StreamPart): ModelEvent | undefined {
@@ -147,7 +147,7 @@ export class PartCollector {
     if (this.#keeps) this.#grow("whole", { id }).part = part
   }
 
-  #grow(kind: Growing["kind"], { id, name = "", providerMetadata }: Noted): Growing {
+  #grow(kind: GrowingPart["kind"], { id, name = "", providerMetadata }: NotedPart): GrowingPart {
     const part = this.#parts.get(key(kind, id)) ?? { kind, id, name, text: "", notes: undefined }
     part.notes = mergeNotes(part.notes, providerMetadata)
     this.#parts.set(key(kind, id), part)
@@ -155,16 +155,16 @@ export class PartCollector {
   }
 }
 
-interface Noted {
+interface NotedPart {
   readonly id: string
   readonly name?: string
   readonly providerMetadata?: ProviderOptions
 }
 
 /** Ids are unique among parts of one kind. */
-const key = (kind: Growing["kind"], id: string) => `${kind} ${id}`
+const key = (kind: GrowingPart["kind"], id: string) => `${kind} ${id}`
 
-const inputEvent = ({ id, name }: Growing, text: string): ModelEvent => ({ type: "tool-input", id, name, text })
+const inputEvent = ({ id, name }: GrowingPart, text: string): ModelEvent => ({ type: "tool-input", id, name, text })
 
 function mergeNotes(first: ProviderOptions | undefined, more: ProviderOptions | undefined) {
   if (!first || !more) return first ?? more
@@ -174,7 +174,7 @@ function mergeNotes(first: ProviderOptions | undefined, more: ProviderOptions | 
 
 /** The call of a tool that the provider runs, as it is in a prompt. */
 function executedCall({ toolCallId, toolName, input, providerMetadata }: Part<"tool-call">): SentPart {
-  const executed = { type: "tool-call", toolCallId, toolName, input: valueIn(input), providerExecuted: true }
+  const executed = { type: "tool-call", toolCallId, toolName, input: parseInput(input), providerExecuted: true }
   return { ...executed, ...asOptions(providerMetadata) }
 }
 
@@ -193,7 +193,7 @@ type Part<T> = Extract<StreamPart, { type: T }>
 const asOptions = (notes: ProviderOptions | undefined) => (notes ? { providerOptions: notes } : {})
 
 /** A text that is no JSON is passed on as it is. */
-function valueIn(text: string): unknown {
+function parseInput(text: string): unknown {
   try {
     return text.trim() === "" ? {} : JSON.parse(text)
   } catch {
@@ -202,7 +202,7 @@ function valueIn(text: string): unknown {
 }
 
 /** As it will be in the message that the program sends. An input that was cut off is no call there. */
-function promptPart({ kind, id, name, text, notes, isCalled, part }: Growing): SentPart[] {
+function promptPart({ kind, id, name, text, notes, isCalled, part }: GrowingPart): SentPart[] {
   const options = asOptions(notes)
   switch (kind) {
     case "text":
@@ -210,13 +210,15 @@ function promptPart({ kind, id, name, text, notes, isCalled, part }: Growing): S
     case "reasoning":
       return text === "" && !notes ? [] : [{ type: "reasoning", text, ...options }]
     case "call":
-      return isCalled ? [{ type: "tool-call", toolCallId: id, toolName: name, input: valueIn(text), ...options }] : []
+      return isCalled
+        ? [{ type: "tool-call", toolCallId: id, toolName: name, input: parseInput(text), ...options }]
+        : []
     case "whole":
       return part ? [part] : []
   }
 }
 
-function toBlocks({ kind, id, name, text, notes }: Growing, stopReason: string): readonly Block[] {
+function toBlocks({ kind, id, name, text, notes }: GrowingPart, stopReason: string): readonly Block[] {
   switch (kind) {
     case "whole":
       return []
@@ -232,7 +234,7 @@ function toBlocks({ kind, id, name, text, notes }: Growing, stopReason: string):
   }
 }
 
-function stopReasonOf({ finishReason: { unified, raw } }: FinishPart, parts: readonly Growing[]): string {
+function stopReasonOf({ finishReason: { unified, raw } }: FinishPart, parts: readonly GrowingPart[]): string {
   if (raw !== undefined && PASSED_ON.has(raw)) return raw
   const reason = STOP_REASONS[unified] ?? "end_turn"
   // some providers report a plain stop when they call a tool

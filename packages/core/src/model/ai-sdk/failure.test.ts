@@ -32,7 +32,7 @@ describe("LOOP-5 errors of the AI SDK", () => {
 
   test("the provider's words are taken, not those around them", () => {
     const error = named("AI_APICallError", { statusCode: 400, ...body({ message: "bad field" }) })
-    expect(readFailure(error)?.said).toBe("bad field")
+    expect(readFailure(error)?.message).toBe("bad field")
   })
 
   test("a fault in a program is not one of them", () => {

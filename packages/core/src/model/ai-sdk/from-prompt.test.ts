@@ -2,7 +2,7 @@
 import fc from "fast-check"
 import { describe, expect, test } from "vitest"
 import { size } from "../../../test/size.ts"
-import { fromPrompt, joined, type SentMessage } from "./from-prompt.ts"
+import { fromPrompt, joinMessages, type SentMessage } from "./from-prompt.ts"
 import { inVersion } from "./interface.ts"
 import { toCallOptions } from "./prompt.ts"
 
@@ -184,7 +184,7 @@ describe("BEY-8 a prompt as messages of the Messages API, and back", () => {
         const body = comparable(fromPrompt(prompt))
         expect(comparable(fromPrompt(prompt))).toEqual(body)
         const back = toCallOptions({ model: "m", max_tokens: 1, ...body }, "anthropic.messages").prompt
-        expect(comparable(inVersion(back, version))).toEqual(comparable(joined(prompt)))
+        expect(comparable(inVersion(back, version))).toEqual(comparable(joinMessages(prompt)))
       }),
       { numRuns: RUNS },
     )

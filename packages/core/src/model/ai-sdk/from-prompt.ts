@@ -11,13 +11,13 @@ import {
   type ToolResult,
   type ToolUse,
 } from "../../messages/blocks.ts"
-import { digestOf } from "../../messages/caller-key.ts"
 import { readImageSize } from "../../messages/media.ts"
-import { CALL_ID, flawOf } from "../../messages/shapes/shapes.ts"
+import { digestOf } from "../../messages/message-identity.ts"
+import { CALL_ID, findFlaw } from "../../messages/shapes/shapes.ts"
 import type { FilePart, ProviderOptions, ToolOutput } from "./interface.ts"
-import { DENIED, type Kept, markIn, type SentPart } from "./kept-parts.ts"
 import { plainFile, plainReasoning } from "./prompt.ts"
-import { noted, toThinking } from "./provider-notes.ts"
+import { cacheControlIn, DENIED, type ProviderMetadata, type SentPart } from "./provider-metadata.ts"
+import { reasoningWithNotes, toThinking } from "./reasoning-signatures.ts"
 
 /** A message of a prompt, of any version. */
 export interface SentMessage {
@@ -33,7 +33,7 @@ export interface PromptBody {
 }
 
 export function fromPrompt(given: readonly SentMessage[]): PromptBody {
-  const prompt = joined(given)
+  const prompt = joinMessages(given)
   const first = prompt.findIndex(({ role }) => role !== "system")
   const system = prompt.slice(0, first < 0 ? prompt.length : first)
   const calls: Calls = new Map(
@@ -52,13 +52,13 @@ export function fromPrompt(given: readonly SentMessage[]): PromptBody {
  * An answer whose text and calls were sent as messages of their own is one message, as the model wrote it. So are the results of its calls:
  * the API wants them in one.
  */
-export function joined(prompt: readonly SentMessage[]): readonly SentMessage[] {
+export function joinMessages(prompt: readonly SentMessage[]): readonly SentMessage[] {
   const all: SentMessage[] = []
   for (const message of prompt) {
     const last = all.at(-1)
     if (last && isBareAnswer(last) && isBareAnswer(message))
       all[all.length - 1] = { role: "assistant", content: [...last.content, ...message.content] }
-    else if (last && isOfTools(last) && isOfTools(message))
+    else if (last && isToolMessage(last) && isToolMessage(message))
       all[all.length - 1] = { ...message, content: [...withMessageOptions(last), ...message.content] }
     else all.push(message)
   }
@@ -68,15 +68,15 @@ export function joined(prompt: readonly SentMessage[]): readonly SentMessage[] {
 const isBareAnswer = (message: SentMessage): message is SentMessage & { content: readonly SentPart[] } =>
   message.role === "assistant" && Array.isArray(message.content) && !message.providerOptions
 
-interface OfTools extends SentMessage {
+interface ToolMessage extends SentMessage {
   readonly content: readonly SentPart[]
 }
 
-const isOfTools = (message: SentMessage): message is OfTools =>
+const isToolMessage = (message: SentMessage): message is ToolMessage =>
   message.role === "tool" && Array.isArray(message.content)
 
 /** Options of a message are meant for its last part. */
-function withMessageOptions({ content, providerOptions }: OfTools): readonly SentPart[] {
+function withMessageOptions({ content, providerOptions }: ToolMessage): readonly SentPart[] {
   const last = content.at(-1)
   if (!last || !providerOptions) return content
   return content.with(-1, { ...last, providerOptions: { ...providerOptions, ...(last.providerOptions as object) } })
@@ -98,9 +98,10 @@ function blocksOf({ role, content, ...fields }: SentMessage, calls: Calls): read
   const message = plain(fields)
   const last = blocks.at(-1)
   if (!last || Object.keys(message).length === 0) return blocks
-  const kept = { ...(last as { door?: Kept }).door, message }
-  const mark = (last as { cache_control?: object }).cache_control ?? markIn(message.providerOptions as ProviderOptions)
-  return [...blocks.slice(0, -1), withDoor(last, kept, mark)]
+  const kept = { ...(last as { door?: ProviderMetadata }).door, message }
+  const mark =
+    (last as { cache_control?: object }).cache_control ?? cacheControlIn(message.providerOptions as ProviderOptions)
+  return [...blocks.slice(0, -1), withMetadata(last, kept, mark)]
 }
 
 /** Parts that say nothing: what a provider notes for itself. Programs keep them or not, so a message must be known without them. */
@@ -114,34 +115,41 @@ export function answerBlocks(parts: readonly SentPart[]): readonly Block[] {
   if (spoken.length === parts.length) return blocks
   if (host < 0) return parts.map(answerBlock)
   const silent = parts.flatMap((part, at) => (SILENT.has(part.type) ? [{ at, part: plain(part) as SentPart }] : []))
-  const { door, cache_control, ...block } = blocks[host] as Block & { door?: Kept; cache_control?: object }
-  return blocks.with(host, withDoor(block as Block, { ...door, silent }, cache_control))
+  const { door, cache_control, ...block } = blocks[host] as Block & { door?: ProviderMetadata; cache_control?: object }
+  return blocks.with(host, withMetadata(block as Block, { ...door, silent }, cache_control))
 }
 
 /** A part of a message of the model. Its files have no block: the API takes none there. */
 function answerBlock(part: SentPart): Block {
   if (part.type === "reasoning") return reasoningBlock(part)
   if (part.type === "tool-call" && !part.providerExecuted) return callBlock(part)
-  return part.type === "text" ? toBlock(part) : wholeBlock(part.type === "file" ? withTaggedData(part) : part)
+  return part.type === "text" ? toBlock(part) : placeholderBlock(part.type === "file" ? withTaggedData(part) : part)
 }
 
 /** A part of a message of the user, or of a result. */
 function toBlock(part: SentPart): Block {
-  if (part.type === "text") return kept({ type: "text", text: String(part.text) }, part, ["text"])
-  return part.type === "file" ? fileBlock(part) : wholeBlock(part)
+  if (part.type === "text") return withUnstatedFields({ type: "text", text: String(part.text) }, part, ["text"])
+  return part.type === "file" ? fileBlock(part) : placeholderBlock(part)
 }
 
 /** The block with the fields of its part that it does not say. */
-function kept(block: Block, { type: _, ...part }: SentPart, said: readonly string[], more: Kept = {}): Block {
+function withUnstatedFields(
+  block: Block,
+  { type: _, ...part }: SentPart,
+  said: readonly string[],
+  more: ProviderMetadata = {},
+): Block {
   const rest = plain(Object.fromEntries(Object.entries(part).filter(([field]) => !said.includes(field))))
-  return withDoor(
+  return withMetadata(
     block,
     { ...(Object.keys(rest).length > 0 ? { part: rest } : {}), ...more },
-    block.type === "thinking" || block.type === "redacted_thinking" ? undefined : markIn(part.providerOptions as never),
+    block.type === "thinking" || block.type === "redacted_thinking"
+      ? undefined
+      : cacheControlIn(part.providerOptions as never),
   )
 }
 
-function withDoor(block: Block, door: Kept, mark: object | undefined): Block {
+function withMetadata(block: Block, door: ProviderMetadata, mark: object | undefined): Block {
   const { door: _, cache_control: __, ...bare } = block as Block & { door?: unknown; cache_control?: unknown }
   return {
     ...bare,
@@ -152,12 +160,12 @@ function withDoor(block: Block, door: Kept, mark: object | undefined): Block {
 
 function reasoningBlock(part: SentPart): Block {
   const { text, providerOptions } = part as { text?: string; providerOptions?: ProviderOptions }
-  const block: Thinking = toThinking(text ?? "", providerOptions) ?? noted(text ?? "")
+  const block: Thinking = toThinking(text ?? "", providerOptions) ?? reasoningWithNotes(text ?? "")
   const said = plainReasoning(block) as unknown as SentPart
   const isSaid = (field: string) => isDeepStrictEqual(said[field], part[field])
   return isSaid("text") && isSaid("providerOptions")
-    ? kept(block, part, ["text", "providerOptions"])
-    : kept(block, part, isSaid("text") ? ["text"] : [])
+    ? withUnstatedFields(block, part, ["text", "providerOptions"])
+    : withUnstatedFields(block, part, isSaid("text") ? ["text"] : [])
 }
 
 function callBlock(part: SentPart): Block {
@@ -172,14 +180,14 @@ function callBlock(part: SentPart): Block {
     input: isObject ? plain(input) : { rawInvalidInput: input ?? null },
   }
   const said = [...(id === toolCallId ? ["toolCallId"] : []), ...(name === toolName ? ["toolName"] : [])]
-  return kept(call, part, isObject ? [...said, "input"] : said)
+  return withUnstatedFields(call, part, isObject ? [...said, "input"] : said)
 }
 
 /** Ids and names that the API takes. Those of some providers have dots and colons. */
-const apiId = (id: string): string => (CALL_ID.test(id) ? id : respelled(id))
+const apiId = (id: string): string => (CALL_ID.test(id) ? id : respell(id))
 export const apiName = (name: string): string =>
-  isWellFormedCall({ id: "id", name, input: {} }) ? name : respelled(name.slice(0, 100))
-const respelled = (text: string): string => `${text.replaceAll(/[^A-Za-z0-9_-]/g, "_")}_${digestOf(text)}`
+  isWellFormedCall({ id: "id", name, input: {} }) ? name : respell(name.slice(0, 100))
+const respell = (text: string): string => `${text.replaceAll(/[^A-Za-z0-9_-]/g, "_")}_${digestOf(text)}`
 
 function resultBlock(part: SentPart, calls: Calls): Block {
   const { toolCallId, toolName, output } = part as unknown as {
@@ -187,7 +195,7 @@ function resultBlock(part: SentPart, calls: Calls): Block {
     toolName: string
     output: ToolOutput
   }
-  const { content, isError = false, isSaid = false } = resultContent(output)
+  const { content, isError = false, impliesKind = false } = resultContent(output)
   const result: ToolResult = {
     type: "tool_result",
     tool_use_id: apiId(toolCallId),
@@ -196,11 +204,13 @@ function resultBlock(part: SentPart, calls: Calls): Block {
   }
   const { type, providerOptions } = output as { type: ToolOutput["type"]; providerOptions?: ProviderOptions }
   const isCalled = calls.get(toolCallId) === toolName
-  return kept(
+  return withUnstatedFields(
     result,
     part,
     ["output", ...(isCalled ? ["toolCallId", "toolName"] : [])],
-    isSaid && !providerOptions ? {} : { output: plain({ type, providerOptions }) as NonNullable<Kept["output"]> },
+    impliesKind && !providerOptions
+      ? {}
+      : { output: plain({ type, providerOptions }) as NonNullable<ProviderMetadata["output"]> },
   )
 }
 
@@ -208,15 +218,15 @@ interface ResultContent {
   readonly content: string | readonly Block[]
   readonly isError?: boolean
   /** The content alone says what kind of output it is. */
-  readonly isSaid?: boolean
+  readonly impliesKind?: boolean
 }
 
 function resultContent(output: ToolOutput): ResultContent {
   switch (output.type) {
     case "text":
-      return { content: output.value, isSaid: true }
+      return { content: output.value, impliesKind: true }
     case "error-text":
-      return { content: output.value, isError: true, isSaid: true }
+      return { content: output.value, isError: true, impliesKind: true }
     case "json":
       return { content: JSON.stringify(output.value) ?? "null" }
     case "error-json":
@@ -224,39 +234,39 @@ function resultContent(output: ToolOutput): ResultContent {
     case "execution-denied":
       return { content: output.reason ?? DENIED }
     case "content":
-      return { content: output.value.map((item) => innerBlock(item as SentPart)) }
+      return { content: output.value.map((item) => resultItemBlock(item as SentPart)) }
     default:
       return { content: JSON.stringify(output) } // of a later version
   }
 }
 
 /** What a result holds. Version 3 names files by what they are made of. */
-function innerBlock(item: SentPart): Block {
+function resultItemBlock(item: SentPart): Block {
   if (item.type === "text" || item.type === "file") return toBlock(item)
   const { data, url, mediaType = item.type === "image-url" ? "image" : undefined, ...rest } = item
   const payload = typeof data === "string" ? { type: "data", data } : { type: "url", url }
   const isFile = typeof mediaType === "string" && (typeof data === "string" || typeof url === "string")
   const block = isFile ? mediaBlock({ type: "file", mediaType, data: payload } as FilePart) : undefined
-  if (!block || (block as { source: { type: string } }).source.type === "text") return wholeBlock(item)
+  if (!block || (block as { source: { type: string } }).source.type === "text") return placeholderBlock(item)
   const part = plain({ ...rest, ...(item.mediaType === undefined ? {} : { mediaType }) })
-  return withDoor(block, { part: { type: item.type, ...part } }, undefined)
+  return withMetadata(block, { part: { type: item.type, ...part } }, undefined)
 }
 
 function fileBlock(part: SentPart): Block {
   const file = withTaggedData(part)
   const block = mediaBlock(file)
-  if (!block) return wholeBlock(file)
+  if (!block) return placeholderBlock(file)
   const said = plain(plainFile(block)!) as unknown as SentPart
   const given = plain(file) as SentPart
   const isSaid = (field: string) => isDeepStrictEqual(said[field], given[field])
   const isBytes = file.data.type === "data" && (block as { source: { type: string } }).source.type === "text"
-  return kept(block, file, ["data", ...Object.keys(said).filter(isSaid)], isBytes ? { bytes: true } : {})
+  return withUnstatedFields(block, file, ["data", ...Object.keys(said).filter(isSaid)], isBytes ? { bytes: true } : {})
 }
 
-const withTaggedData = (part: SentPart) => ({ ...part, data: tagged(part.data) }) as unknown as FilePart & SentPart
+const withTaggedData = (part: SentPart) => ({ ...part, data: tagData(part.data) }) as unknown as FilePart & SentPart
 
 /** Version 3 sends what a file holds without a tag. */
-function tagged(data: unknown): unknown {
+function tagData(data: unknown): unknown {
   if (typeof data === "string") return { type: "data", data }
   if (data instanceof Uint8Array) return { type: "data", data: base64(data) }
   if (data instanceof URL) return { type: "url", url: data }
@@ -274,7 +284,7 @@ function mediaBlock({ mediaType, data, filename }: FilePart): Block | undefined 
   const block = isImage
     ? { type: "image", source }
     : { type: "document", source, ...(filename ? { title: filename } : {}) }
-  return flawOf(block) === undefined ? (block as Block) : undefined
+  return findFlaw(block) === undefined ? (block as Block) : undefined
 }
 
 function sourceOf(mediaType: string, data: FilePart["data"]): object | undefined {
@@ -296,12 +306,16 @@ function sourceOf(mediaType: string, data: FilePart["data"]): object | undefined
 }
 
 /** A text in place of a part that the API has no block for. */
-function wholeBlock(part: SentPart): Block {
+function placeholderBlock(part: SentPart): Block {
   const whole = plain(part) as SentPart
-  return withDoor({ type: "text", text: inWords(whole) }, { whole }, markIn(part.providerOptions as ProviderOptions))
+  return withMetadata(
+    { type: "text", text: describePart(whole) },
+    { whole },
+    cacheControlIn(part.providerOptions as ProviderOptions),
+  )
 }
 
-function inWords({ type, ...part }: SentPart): string {
+function describePart({ type, ...part }: SentPart): string {
   const { toolName, toolCallId, mediaType, filename, kind } = part as Partial<Record<string, string>>
   const about = [toolName, toolCallId, kind, mediaType, filename].filter((each) => each !== undefined)
   return `[${[type, ...about].join(" ")}]`

@@ -51,7 +51,7 @@ export const inVersion = (prompt: CallOptions["prompt"], version: Version): Call
 function respell(message: PromptMessage, version: Version): PromptMessage {
   if (message.role === "system") return message
   const content = message.content.map((part): unknown => {
-    if (part.type === "file") return { ...part, data: bare(part.data) }
+    if (part.type === "file") return { ...part, data: untagData(part.data) }
     if (part.type !== "tool-result" || part.output.type !== "content") return part
     const value = part.output.value.map((item) => (item.type === "file" ? respellOutput(item, version) : item))
     return { ...part, output: { type: "content", value } }
@@ -59,7 +59,7 @@ function respell(message: PromptMessage, version: Version): PromptMessage {
   return { ...message, content } as PromptMessage
 }
 
-function bare(data: FilePart["data"]): unknown {
+function untagData(data: FilePart["data"]): unknown {
   switch (data.type) {
     case "data":
       return data.data
@@ -77,7 +77,7 @@ function respellOutput({ data, mediaType }: OutputFile, version: Version): unkno
     const url = String(data.url)
     return version === "v3" ? { type: "file-url", url } : { type: "text", text: url }
   }
-  return { type: version === "v3" ? "file-data" : "media", data: bare(data), mediaType }
+  return { type: version === "v3" ? "file-data" : "media", data: untagData(data), mediaType }
 }
 
 /** Version 2 has flat token counts and a plain string as finish reason. */

@@ -22,16 +22,16 @@ import type { ModelRequest, ToolDefinition } from "../../messages/request.ts"
 import { InvalidModelRequestError } from "../errors.ts"
 import type { CallOptions, FilePart, PromptMessage, ProviderOptions, ToolOutput, ToolResultPart } from "./interface.ts"
 import {
-  asSent,
-  keptOn,
-  keptOutput,
   type NamedCall,
   namedCall,
   optionsOn,
+  originalPart,
+  providerMetadataOf,
+  restoreOutput,
   withMessageFields,
-  withSilent,
-} from "./kept-parts.ts"
-import { readThinking } from "./provider-notes.ts"
+  withSilentParts,
+} from "./provider-metadata.ts"
+import { readThinking } from "./reasoning-signatures.ts"
 
 type Message = ModelRequest["messages"][number]
 type UserPart = Extract<PromptMessage, { role: "user" }>["content"][number]
@@ -77,33 +77,34 @@ function callsIn(messages: readonly Message[]): ReadonlyMap<string, NamedCall> {
 /** Providers whose results can hold images. The packages of others write the bytes out as text, in every later request. */
 const MEDIA_IN_RESULTS = /anthropic|bedrock|google|vertex|\bresponses\b/i
 
-interface Carrying {
+interface PromptContext {
   readonly calls: ReadonlyMap<string, NamedCall>
   /** Whether images stay in the results. If not, they follow in a message of the user's role. */
   readonly mediaInResults: boolean
 }
 
-function promptMessages({ role, content }: Message, carrying: Carrying): PromptMessage[] {
+function promptMessages({ role, content }: Message, carrying: PromptContext): PromptMessage[] {
   const blocks = toBlocks(content)
   if (role === "system") return blocks.map((block) => systemMessage(block))
   if (role === "assistant") {
-    const parts = withSilent(assistantParts(blocks), blocks) as AssistantPart[]
+    const parts = withSilentParts(assistantParts(blocks), blocks) as AssistantPart[]
     return nonEmpty(withMessageFields({ role, content: parts }, blocks))
   }
-  const [results, rest] = [blocks.filter(isOfTools), blocks.filter((block) => !isOfTools(block))]
+  const [results, rest] = [blocks.filter(isToolBlock), blocks.filter((block) => !isToolBlock(block))]
   const following = carrying.mediaInResults ? [] : results.flatMap((result) => mediaAfter(result, carrying))
-  const answers = results.map((block) => (isToolResult(block) ? resultPart(block, carrying) : asSent(block)!))
+  const answers = results.map((block) => (isToolResult(block) ? resultPart(block, carrying) : originalPart(block)!))
   return [
     ...nonEmpty(withMessageFields({ role: "tool", content: answers } as PromptMessage, results)),
     ...nonEmpty(withMessageFields({ role, content: [...following, ...rest.map(userPart)] }, rest)),
   ]
 }
 
-const isOfTools = (block: Block): boolean => isToolResult(block) || asSent(block)?.type === "tool-approval-response"
+const isToolBlock = (block: Block): boolean =>
+  isToolResult(block) || originalPart(block)?.type === "tool-approval-response"
 
 /** The images and documents of a result, with a line that says where they belong. */
-function mediaAfter(result: Block, { calls }: Carrying): UserPart[] {
-  if (!isToolResult(result) || keptOn(result).output) return []
+function mediaAfter(result: Block, { calls }: PromptContext): UserPart[] {
+  if (!isToolResult(result) || providerMetadataOf(result).output) return []
   const files = resultBlocks(result).flatMap((block) => filePart(block) ?? [])
   if (files.length === 0) return []
   const tool = calls.get(result.tool_use_id)?.toolName ?? "a tool"
@@ -113,14 +114,14 @@ function mediaAfter(result: Block, { calls }: Carrying): UserPart[] {
 const nonEmpty = (message: PromptMessage): PromptMessage[] => (message.content.length > 0 ? [message] : [])
 
 function userPart(block: Block): UserPart {
-  return (asSent(block) as UserPart | undefined) ?? filePart(block) ?? textPart(block)
+  return (originalPart(block) as UserPart | undefined) ?? filePart(block) ?? textPart(block)
 }
 
 function assistantParts(blocks: readonly Block[]): AssistantPart[] {
   const parts: AssistantPart[] = []
   let notes: ProviderOptions | undefined
   for (const block of blocks) {
-    const sent = asSent(block) as AssistantPart | undefined
+    const sent = originalPart(block) as AssistantPart | undefined
     if (sent) parts.push(sent)
     else if (isThinking(block)) {
       const meaning = readThinking(block)
@@ -141,16 +142,16 @@ export function plainReasoning(block: Thinking): AssistantPart {
 }
 
 const reasoningPart = (block: Thinking): AssistantPart =>
-  ({ ...plainReasoning(block), ...keptOn(block).part }) as AssistantPart
+  ({ ...plainReasoning(block), ...providerMetadataOf(block).part }) as AssistantPart
 
 function callPart(block: ToolUse, notes?: ProviderOptions): AssistantPart {
-  const { providerOptions: _, ...part } = keptOn(block).part ?? {}
+  const { providerOptions: _, ...part } = providerMetadataOf(block).part ?? {}
   const { id: toolCallId, name: toolName, input } = block
   return { type: "tool-call", toolCallId, toolName, input, ...part, ...optionsOn(block, notes) } as AssistantPart
 }
 
 function textPart(block: Block, notes?: ProviderOptions): TextPart {
-  const { providerOptions: _, ...part } = keptOn(block).part ?? {}
+  const { providerOptions: _, ...part } = providerMetadataOf(block).part ?? {}
   return { type: "text", text: asText(block), ...part, ...optionsOn(block, notes) }
 }
 
@@ -168,7 +169,7 @@ function asText(block: Block): string {
 function filePart(block: Block): FilePart | undefined {
   const plain = plainFile(block)
   if (!plain) return undefined
-  const { providerOptions: _, ...part } = keptOn(block).part ?? {}
+  const { providerOptions: _, ...part } = providerMetadataOf(block).part ?? {}
   return { ...plain, ...part, ...optionsOn(block) } as FilePart
 }
 
@@ -182,7 +183,7 @@ export function plainFile(block: Block): FilePart | undefined {
     case "base64":
       return { ...file, mediaType: source.media_type, data: { type: "data", data: source.data } }
     case "text":
-      return { ...file, mediaType: source.media_type, data: textData(source.data, keptOn(block).bytes) }
+      return { ...file, mediaType: source.media_type, data: textData(source.data, providerMetadataOf(block).bytes) }
     case "url": {
       const mediaType = block.type === "image" ? "image" : "application/pdf"
       return { ...file, mediaType, data: { type: "url", url: new URL(source.url) } }
@@ -201,18 +202,18 @@ export function plainFile(block: Block): FilePart | undefined {
 const textData = (text: string, asBytes = false): FilePart["data"] =>
   asBytes ? { type: "data", data: Buffer.from(text).toString("base64") } : { type: "text", text }
 
-function resultPart(result: ToolResult, { calls, mediaInResults }: Carrying): ToolResultPart {
+function resultPart(result: ToolResult, { calls, mediaInResults }: PromptContext): ToolResultPart {
   const { toolCallId, toolName } = calls.get(result.tool_use_id) ?? {
     toolCallId: result.tool_use_id,
     toolName: "unknown",
   }
-  const { providerOptions: _, ...part } = keptOn(result).part ?? {}
-  const output = keptOutput(result, innerPart) ?? resultOutput(result, mediaInResults)
+  const { providerOptions: _, ...part } = providerMetadataOf(result).part ?? {}
+  const output = restoreOutput(result, resultItemPart) ?? resultOutput(result, mediaInResults)
   return { type: "tool-result", toolCallId, toolName, ...part, output, ...optionsOn(result) }
 }
 
 /** Content of a result: as it was sent, or a file, or a text. */
-const innerPart = (block: Block): object => asSent(block) ?? filePart(block) ?? textPart(block)
+const resultItemPart = (block: Block): object => originalPart(block) ?? filePart(block) ?? textPart(block)
 
 function resultOutput(result: ToolResult, mediaInResults: boolean): ToolOutput {
   const blocks = resultBlocks(result)
@@ -229,7 +230,7 @@ function functionTool(tool: ToolDefinition, provider: string): FunctionTool {
   if (!("input_schema" in tool)) {
     throw new InvalidModelRequestError({
       provider,
-      said: `a tool of type "${tool.type}" runs on Anthropic's servers only`,
+      providerMessage: `a tool of type "${tool.type}" runs on Anthropic's servers only`,
     })
   }
   const { name, description, input_schema } = tool

@@ -12,8 +12,8 @@ import type { Anthropic, APIError, Middleware } from "@anthropic-ai/sdk"
 import type { RawMessageStreamEvent } from "@anthropic-ai/sdk/resources/messages"
 import type { ModelInfo } from "@anthropic-ai/sdk/resources/models"
 import type { Clock } from "../../base/clock.ts"
-import { withoutDoors } from "../../messages/caller-key.ts"
 import { hasExactText } from "../../messages/exact-json.ts"
+import { withoutProviderFields } from "../../messages/message-identity.ts"
 import type { Usage } from "../../messages/messages.ts"
 import type { ModelRequest, RequestExtras } from "../../messages/request.ts"
 import {
@@ -21,7 +21,7 @@ import {
   type ModelFacts,
   type ModelLookup,
   type ModelOverride,
-  sentModelName,
+  requestModelName,
   windowBetas,
 } from "../../tokens/models.ts"
 import { serialiseRequest } from "../../views/context/request.ts"
@@ -29,7 +29,7 @@ import { anthropicAddress } from "../address.ts"
 import { placeBreakpoints } from "../cache/breakpoints.ts"
 import { ConnectionLostError, MissingKeyError, ModelAbortedError, ModelError } from "../errors.ts"
 import {
-  type AttemptWatch,
+  type AttemptObserver,
   fitOutput,
   isOnThisMachine,
   type Model,
@@ -41,8 +41,8 @@ import {
   type WarmResponse,
 } from "../model.ts"
 import { asModelError, type ProviderFailure } from "../provider-failure.ts"
-import { type Piece, type RetryOptions, watchedStream, withRetries } from "../stream.ts"
-import { Diagnosis, MessageCollector, watchBody, watchLimits } from "./collect.ts"
+import { type RetryOptions, type StreamChunk, watchStream, withRetries } from "../stream.ts"
+import { CacheDiagnosis, MessageCollector, watchBody, watchLimits } from "./collect.ts"
 import { type Credentials, credentialsFrom, withoutVersion } from "./credentials.ts"
 
 // Asks the API about a model that is not in the built-in table. It knows the window and what requests may carry, but not the price.
@@ -105,19 +105,19 @@ export interface AnthropicModel extends Model {
   learn(options?: { readonly signal?: AbortSignal }): Promise<ModelLookup>
 }
 
-interface Sending {
+interface SendOptions {
   /** Betas that the request itself asks for. */
   readonly asked: readonly string[]
   readonly signal: AbortSignal | undefined
 }
 
-type BegunAnswer = Parameters<AttemptWatch["begun"]>[0]
+type StartedResponse = Parameters<AttemptObserver["started"]>[0]
 
-interface Attempt extends Sending {
+interface Attempt extends SendOptions {
   /** Attempts so far, including this one. */
   readonly attempts: number
   readonly limits?: Partial<StreamLimits> | undefined
-  readonly watch?: AttemptWatch | undefined
+  readonly watch?: AttemptObserver | undefined
 }
 
 export function anthropicModel(options: AnthropicModelOptions): AnthropicModel {
@@ -128,7 +128,7 @@ export function anthropicModel(options: AnthropicModelOptions): AnthropicModel {
   const secrets: string[] = Object.values(credentials ?? {})
   let known = findModel(name, options.models)
   let client: Promise<SdkClient> | undefined
-  const diagnosis = new Diagnosis()
+  const diagnosis = new CacheDiagnosis()
 
   function connect(): Promise<SdkClient> {
     client ??= options.client
@@ -138,7 +138,7 @@ export function anthropicModel(options: AnthropicModelOptions): AnthropicModel {
   }
 
   /** What every request to the API carries besides its body. */
-  function requestOptions(body: ModelRequest, { asked, signal }: Sending, more: readonly Middleware[] = []) {
+  function requestOptions(body: ModelRequest, { asked, signal }: SendOptions, more: readonly Middleware[] = []) {
     const named = [...new Set([...betas, ...windowBetas(name, known.facts), ...asked])]
     const middleware = [...exactBody(body), ...more]
     return {
@@ -165,7 +165,7 @@ export function anthropicModel(options: AnthropicModelOptions): AnthropicModel {
     const onLimits = (seen: readonly RateLimit[]) => {
       limits = seen
     }
-    const events = watchedStream<RawMessageStreamEvent>({
+    const events = watchStream<RawMessageStreamEvent>({
       provider: PROVIDER,
       attempts,
       maxTokens: body.max_tokens,
@@ -185,7 +185,7 @@ export function anthropicModel(options: AnthropicModelOptions): AnthropicModel {
     })
     try {
       for await (const raw of events) {
-        if (raw.type === "message_start") given.watch?.begun(raw.message as BegunAnswer)
+        if (raw.type === "message_start") given.watch?.started(raw.message as StartedResponse)
         const event = collector.take(raw)
         if (event) yield event
       }
@@ -193,14 +193,15 @@ export function anthropicModel(options: AnthropicModelOptions): AnthropicModel {
       throw explain(error, { attempts, signal })
     }
     const response = collector.response()
-    if (!response) throw new ConnectionLostError({ provider: PROVIDER, attempts, said: "the answer ended early" })
+    if (!response)
+      throw new ConnectionLostError({ provider: PROVIDER, attempts, providerMessage: "the answer ended early" })
     yield { type: "response", response, ...(limits.length > 0 ? { limits } : {}) }
   }
 
   /** The SDK measures a wait that the caller set. */
   const limitsOf = (limits: Partial<StreamLimits> | undefined): Partial<StreamLimits> => ({
     ...limits,
-    ...(options.timeoutMs === undefined ? {} : { beginMs: Number.POSITIVE_INFINITY }),
+    ...(options.timeoutMs === undefined ? {} : { firstTokenMs: Number.POSITIVE_INFINITY }),
     ...options.limits,
   })
 
@@ -215,7 +216,7 @@ export function anthropicModel(options: AnthropicModelOptions): AnthropicModel {
 
     stream(request: ModelRequest, { signal, limits, attempts: watch, previous, ...caching }: StreamOptions = {}) {
       const { asked, body: bare } = withoutBetas(request)
-      const body = placeBreakpoints({ ...bare, model: sentModelName(request.model) }, caching)
+      const body = placeBreakpoints({ ...bare, model: requestModelName(request.model) }, caching)
       return withRetries({
         ...options,
         provider: PROVIDER,
@@ -235,7 +236,7 @@ export function anthropicModel(options: AnthropicModelOptions): AnthropicModel {
     async warm(request, { signal, ...caching } = {}) {
       if (!maySendWithoutOutput(request)) return undefined
       const { asked, body: bare } = withoutBetas(request)
-      const placed = placeBreakpoints({ ...bare, model: sentModelName(request.model) }, caching)
+      const placed = placeBreakpoints({ ...bare, model: requestModelName(request.model) }, caching)
       const body = { ...placed, max_tokens: 0 }
       try {
         const { messages } = await connect()
@@ -267,13 +268,13 @@ export function anthropicModel(options: AnthropicModelOptions): AnthropicModel {
       try {
         const { models } = await connect()
         const sending = { maxRetries: 0, timeout: SIDE_REQUEST_MS, ...(signal ? { signal } : {}) }
-        const info = await models.retrieve(sentModelName(name), {}, sending)
+        const info = await models.retrieve(requestModelName(name), {}, sending)
         known = { known: true, facts: factsFrom(info, assumed.facts) }
         return known
       } catch (thrown) {
         const error = explain(thrown, { attempts: 1, signal })
         if (!(error instanceof ModelError) || error instanceof ModelAbortedError) throw error
-        return { ...assumed, notice: `${assumed.notice} Asked about it, the API said: "${error.said}"` }
+        return { ...assumed, notice: `${assumed.notice} Asked about it, the API said: "${error.providerMessage}"` }
       }
     },
   }
@@ -311,7 +312,7 @@ function maySendWithoutOutput(request: ModelRequest): boolean {
 /** Betas are sent as a header. */
 function withoutBetas(request: ModelRequest): { readonly asked: readonly string[]; readonly body: ModelRequest } {
   const { betas: asked = [], ...body } = request as ModelRequest & RequestExtras
-  return { asked, body: withoutDoors(body) }
+  return { asked, body: withoutProviderFields(body) }
 }
 
 /** Replaces the body that the SDK wrote, where fields must be sent exactly as they were written. */
@@ -322,7 +323,7 @@ function exactBody(body: ModelRequest): readonly Middleware[] {
 }
 
 /** What an event adds to the answer. An empty piece is only a sign of life. */
-function measureEvent(event: RawMessageStreamEvent): Piece | undefined {
+function measureEvent(event: RawMessageStreamEvent): StreamChunk | undefined {
   switch (event.type) {
     case "message_start":
       return {}
@@ -355,8 +356,8 @@ const COUNTED_FIELDS = new Set([
 ])
 
 function countedPart(request: ModelRequest): ModelRequest {
-  const counted = Object.entries(withoutDoors(request)).filter(([field]) => COUNTED_FIELDS.has(field))
-  return { ...(Object.fromEntries(counted) as unknown as ModelRequest), model: sentModelName(request.model) }
+  const counted = Object.entries(withoutProviderFields(request)).filter(([field]) => COUNTED_FIELDS.has(field))
+  return { ...(Object.fromEntries(counted) as unknown as ModelRequest), model: requestModelName(request.model) }
 }
 
 /** What the SDK's error says, from any copy of the SDK. */
@@ -367,7 +368,7 @@ function readFailure(error: unknown): ProviderFailure | undefined {
     status,
     type: type ?? undefined,
     code: errorCode ?? undefined,
-    said: apiMessage ?? message ?? "",
+    message: apiMessage ?? message ?? "",
     requestId: requestID ?? undefined,
     header: (name) => headers?.get(name) ?? undefined,
   }

@@ -42,7 +42,7 @@ export class MessageCollector {
       case "message_delta": {
         const { type: _, delta, usage, ...rest } = event
         if (this.#message) {
-          this.#message = { ...this.#message, ...rest, ...delta, usage: newest(this.#message.usage, usage) }
+          this.#message = { ...this.#message, ...rest, ...delta, usage: mergeUsage(this.#message.usage, usage) }
         }
         return undefined
       }
@@ -53,11 +53,11 @@ export class MessageCollector {
 
   /** The whole answer; `undefined` where the stream ended early. */
   response(): ModelResponse | undefined {
-    return this.#message?.stop_reason === null ? undefined : this.soFar()
+    return this.#message?.stop_reason === null ? undefined : this.partialResponse()
   }
 
   /** The answer as far as it came; `undefined` where it has not begun. */
-  soFar(): ModelResponse | undefined {
+  partialResponse(): ModelResponse | undefined {
     const message = this.#message
     if (!message) return undefined
     const content = [...this.#blocks.values()].map(({ block, inputText }) =>
@@ -100,7 +100,7 @@ function grow(growing: GrowingBlock, delta: Delta): ModelEvent | undefined {
 }
 
 /** Counts arrive twice. The later ones are final; what they leave out keeps its earlier value. */
-function newest(first: Usage, last: MessageDeltaUsage): Usage {
+function mergeUsage(first: Usage, last: MessageDeltaUsage): Usage {
   return { ...first, ...Object.fromEntries(Object.entries(last).filter(([, value]) => value !== null)) }
 }
 
@@ -145,7 +145,7 @@ export const watchBody =
       throw new InvalidModelRequestError({
         provider: "anthropic",
         status: response.status,
-        said: `the address answers with ${type}, not with a stream of events. Check the address`,
+        providerMessage: `the address answers with ${type}, not with a stream of events. Check the address`,
       })
     }
     const counted = response.body.pipeThrough(
@@ -162,7 +162,7 @@ export const watchBody =
 // Asks the provider why its cache no longer has what an earlier request left there. Servers that do not know the question refuse it: then the
 // request is sent without it, and so are all later ones. A refusal comes before the first event, so nothing is sent twice.
 
-export class Diagnosis {
+export class CacheDiagnosis {
   #isKnown = true
 
   /** `previous`: the id of the answer before. */
@@ -174,7 +174,8 @@ export class Diagnosis {
     try {
       yield* attempt({ ...request, diagnostics: { previous_message_id: previous } })
     } catch (error) {
-      if (!(error instanceof ModelError) || !/diagnostics|previous_message_id/.test(error.said ?? "")) throw error
+      if (!(error instanceof ModelError) || !/diagnostics|previous_message_id/.test(error.providerMessage ?? ""))
+        throw error
       this.#isKnown = false
       yield* attempt(request)
     }

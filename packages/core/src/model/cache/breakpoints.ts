@@ -13,7 +13,7 @@
  * Pure: the request it gets stays as it was, except for a list of bare messages. Besides the marks, only plain strings change: they become blocks, because a string cannot carry
  * a mark. That happens in every message, so a message's bytes do not depend on whether it is the last.
  */
-import type { CacheLifetime } from "../../base/vocabulary.ts"
+import type { CacheLifetime } from "../../base/enums.ts"
 import { type Block, hasBreakpoint, isDeferred, isText, toBlocks, withoutBreakpoint } from "../../messages/blocks.ts"
 import type { ModelRequest, ToolDefinition } from "../../messages/request.ts"
 import { isAsReceived } from "../../messages/usable.ts"
@@ -35,23 +35,25 @@ export interface BreakpointOptions {
 type Message = ModelRequest["messages"][number]
 
 /** The place of a block among the messages. */
-export interface Place {
+export interface BlockPosition {
   readonly message: number
   readonly block: number
 }
 
-const MARK = { cache_control: { type: "ephemeral" as const } } // five minutes, without naming them
-const HOUR_MARK = { cache_control: { type: "ephemeral" as const, ttl: "1h" as const } }
-type Mark = typeof MARK | typeof HOUR_MARK
+const FIVE_MINUTES = { cache_control: { type: "ephemeral" as const } } // five minutes, without naming them
+const ONE_HOUR = { cache_control: { type: "ephemeral" as const, ttl: "1h" as const } }
+type CacheControl = typeof FIVE_MINUTES | typeof ONE_HOUR
 
 /** The server refuses an hour after five minutes, so the prompt never lives shorter than the messages. */
-const marksOf = (lifetime: CacheLifetime = "5m"): { readonly prompt: Mark; readonly messages: Mark } => ({
-  prompt: lifetime === "5m" ? MARK : HOUR_MARK,
-  messages: lifetime === "1h" ? HOUR_MARK : MARK,
+const cacheControls = (
+  lifetime: CacheLifetime = "5m",
+): { readonly prompt: CacheControl; readonly messages: CacheControl } => ({
+  prompt: lifetime === "5m" ? FIVE_MINUTES : ONE_HOUR,
+  messages: lifetime === "1h" ? ONE_HOUR : FIVE_MINUTES,
 })
 
 /** Kinds that can be marked, besides results of server tools. Thinking is cached as part of a prefix, but cannot be marked. */
-const MARKABLE = new Set([
+const CACHEABLE_TYPES = new Set([
   ...["text", "image", "document", "search_result", "tool_use", "tool_result", "container_upload"],
   ...["server_tool_use", "mcp_tool_use", "compaction"],
 ])
@@ -61,30 +63,30 @@ export interface Breakpoints {
   readonly tool: number
   readonly system: number
   /** Lives as long as the prompt. */
-  readonly preamble?: Place | undefined
-  readonly places: readonly Place[]
+  readonly preamble?: BlockPosition | undefined
+  readonly positions: readonly BlockPosition[]
 }
 
 /** The places that `placeBreakpoints` marks; with automatic caching the one that the server marks. */
-export function breakpointsIn(request: ModelRequest, options: BreakpointOptions = {}): Breakpoints {
+export function findBreakpoints(request: ModelRequest, options: BreakpointOptions = {}): Breakpoints {
   const { tools = [], system = "", messages } = request
   if (request.cache_control) {
-    const last = lastPlace(messages)
-    return { tool: -1, system: -1, places: last ? [last] : [] }
+    const last = lastCacheableBlock(messages)
+    return { tool: -1, system: -1, positions: last ? [last] : [] }
   }
-  const preamble = preambleIn(request)
+  const preamble = preamblePosition(request)
   return {
     tool: preamble ? -1 : lastTool(tools),
     system: lastSystemBlock(toBlocks(system)),
     preamble,
-    places: placesIn(messages, options),
+    positions: breakpointPositions(messages, options),
   }
 }
 
 /** The first of several blocks. It needs a place of its own only where the system prompt's covers the tools. */
-function preambleIn({ system = "", messages }: ModelRequest): Place | undefined {
+function preamblePosition({ system = "", messages }: ModelRequest): BlockPosition | undefined {
   const [first, ...others] = messages[0] ? blocksOf(messages[0]) : []
-  const hasPreamble = first && others.length > 0 && isMarkable(first) && lastSystemBlock(toBlocks(system)) >= 0
+  const hasPreamble = first && others.length > 0 && isCacheable(first) && lastSystemBlock(toBlocks(system)) >= 0
   return hasPreamble ? { message: 0, block: 0 } : undefined
 }
 
@@ -92,50 +94,56 @@ export function placeBreakpoints(request: ModelRequest, options: BreakpointOptio
   if (request.cache_control) return request // automatic caching: the caller leaves it to the server
   const messages = options.bare ? request.messages : request.messages.map(inBlocks)
   const { tools, system } = request
-  const marks = marksOf(options.lifetime)
-  const preamble = preambleIn(request)
-  markPlaces(messages, { places: placesIn(messages, options), mark: marks.messages })
-  if (preamble) markPlaces(messages, { places: [preamble], mark: marks.prompt })
+  const marks = cacheControls(options.lifetime)
+  const preamble = preamblePosition(request)
+  addBreakpoints(messages, { places: breakpointPositions(messages, options), mark: marks.messages })
+  if (preamble) addBreakpoints(messages, { places: [preamble], mark: marks.prompt })
   return {
     ...request,
-    ...(tools ? { tools: markTools(tools, preamble ? undefined : marks.prompt) } : {}),
-    ...(system === undefined ? {} : { system: markSystem(system, marks.prompt) }),
+    ...(tools ? { tools: cacheTools(tools, preamble ? undefined : marks.prompt) } : {}),
+    ...(system === undefined ? {} : { system: cacheSystem(system, marks.prompt) }),
     messages,
   }
 }
 
 /** Messages with the marks that are left where someone else has marked the prompt: the end first, then the end of the request before. */
-export function markedMessages(
+export function withBreakpoints(
   messages: readonly Message[],
   { max, ...options }: BreakpointOptions & { readonly max: number },
 ): Message[] {
   const marked = messages.map(inBlocks)
-  const places = max > 0 ? placesIn(marked, options).slice(-max) : []
-  markPlaces(marked, { places, mark: marksOf(options.lifetime).messages })
+  const places = max > 0 ? breakpointPositions(marked, options).slice(-max) : []
+  addBreakpoints(marked, { places, mark: cacheControls(options.lifetime).messages })
   return marked
 }
 
-function markTools(tools: readonly ToolDefinition[], mark: Mark | undefined): ToolDefinition[] {
-  const bare = tools.map((tool) => withoutMark(tool))
-  return mark ? markAt(bare, { at: lastTool(bare), mark }) : bare
+function cacheTools(tools: readonly ToolDefinition[], mark: CacheControl | undefined): ToolDefinition[] {
+  const bare = tools.map((tool) => withoutCacheControl(tool))
+  return mark ? setCacheControl(bare, { at: lastTool(bare), mark }) : bare
 }
 
 /** A deferred tool is not part of the prompt until it is loaded, so it cannot end the cached part. */
 const lastTool = (tools: readonly ToolDefinition[]): number => tools.findLastIndex((tool) => !isDeferred(tool))
 
-function markSystem(system: NonNullable<ModelRequest["system"]>, mark: Mark): NonNullable<ModelRequest["system"]> {
+function cacheSystem(
+  system: NonNullable<ModelRequest["system"]>,
+  mark: CacheControl,
+): NonNullable<ModelRequest["system"]> {
   if (typeof system === "string" && system.trim() === "") return system
-  const bare = (toBlocks(system) as { type: "text"; text: string }[]).map((block) => withoutMark(block))
-  return markAt(bare, { at: lastSystemBlock(bare), mark })
+  const bare = (toBlocks(system) as { type: "text"; text: string }[]).map((block) => withoutCacheControl(block))
+  return setCacheControl(bare, { at: lastSystemBlock(bare), mark })
 }
 
 const lastSystemBlock = (blocks: readonly Block[]): number =>
   blocks.findLastIndex((block) => isText(block) && block.text !== "")
 
-function placesIn(messages: readonly Message[], { writesCache = true, sharedMessages }: BreakpointOptions): Place[] {
+function breakpointPositions(
+  messages: readonly Message[],
+  { writesCache = true, sharedMessages }: BreakpointOptions,
+): BlockPosition[] {
   const previous = (writesCache ? undefined : sharedMessages) ?? previousLength(messages)
-  const previousEnd = lastPlace(messages, previous)
-  const end = writesCache ? lastPlace(messages) : undefined
+  const previousEnd = lastCacheableBlock(messages, previous)
+  const end = writesCache ? lastCacheableBlock(messages) : undefined
   return [previousEnd, end].filter((place) => place !== undefined)
 }
 
@@ -148,33 +156,33 @@ function previousLength(messages: readonly Message[]): number {
 }
 
 /** The last block that can be marked. */
-function lastPlace(messages: readonly Message[], before = messages.length): Place | undefined {
+function lastCacheableBlock(messages: readonly Message[], before = messages.length): BlockPosition | undefined {
   for (let message = before - 1; message >= 0; message--) {
-    const block = blocksOf(messages[message]!).findLastIndex(isMarkable)
+    const block = blocksOf(messages[message]!).findLastIndex(isCacheable)
     if (block >= 0) return { message, block }
   }
   return undefined
 }
 
-function isMarkable(block: Block): boolean {
+function isCacheable(block: Block): boolean {
   if (isText(block)) return block.text !== ""
-  return MARKABLE.has(block.type) || (block.type.endsWith("_tool_result") && !isAsReceived(block))
+  return CACHEABLE_TYPES.has(block.type) || (block.type.endsWith("_tool_result") && !isAsReceived(block))
 }
 
 /** In place: a long list takes longer to copy than to mark. */
-function markPlaces(
+function addBreakpoints(
   messages: Message[],
-  { places, mark }: { readonly places: readonly Place[]; readonly mark: Mark },
+  { places, mark }: { readonly places: readonly BlockPosition[]; readonly mark: CacheControl },
 ): void {
   for (const { message, block } of places) {
     const at = messages[message]!
-    messages[message] = withContent(at, markAt(blocksOf(at), { at: block, mark }))
+    messages[message] = withContent(at, setCacheControl(blocksOf(at), { at: block, mark }))
   }
 }
 
-const markAt = <T extends object>(
+const setCacheControl = <T extends object>(
   items: readonly T[],
-  { at, mark }: { readonly at: number; readonly mark: Mark },
+  { at, mark }: { readonly at: number; readonly mark: CacheControl },
 ): T[] => items.map((item, index) => (index === at ? { ...item, ...mark } : item))
 
 /** A message in blocks, without marks of its own. Most messages already are, and stay the same object. */
@@ -184,7 +192,7 @@ function inBlocks(message: Message): Message {
   return content.some(hasBreakpoint) ? withContent(message, content.map(withoutBreakpoint)) : message
 }
 
-function withoutMark<T extends object>(item: T): T {
+function withoutCacheControl<T extends object>(item: T): T {
   if (!("cache_control" in item)) return item
   const { cache_control: _, ...rest } = item
   return rest as T

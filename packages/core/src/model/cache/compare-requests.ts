@@ -4,7 +4,14 @@
  */
 import { declaredTools, toBlocks } from "../../messages/blocks.ts"
 import type { ModelRequest, RequestExtras } from "../../messages/request.ts"
-import { cachedText, featuresOf, type PromptItem, type PromptSetting, type SettingValue, settingsOf } from "./prefix.ts"
+import {
+  cachedText,
+  type PromptItem,
+  type PromptSetting,
+  promptSettings,
+  requestFeatures,
+  type SettingValue,
+} from "./prefix.ts"
 
 export type RequestComparison =
   /** There is nothing to compare with. */
@@ -12,10 +19,10 @@ export type RequestComparison =
   | { readonly kind: "same" }
   /** All that was sent before is unchanged. What is new begins here. */
   | { readonly kind: "appended"; readonly message: number; readonly block: number }
-  | ({ readonly kind: "changed" } & ChangedPlace)
+  | ({ readonly kind: "changed" } & RequestChange)
 
 /** The first place that changed. `byte` is the offset in the serialised block; 0 also where one of the two has no such block. */
-export type ChangedPlace =
+export type RequestChange =
   | { readonly part: "model" }
   | { readonly part: "tools" | "system"; readonly block: number; readonly byte: number }
   | { readonly part: "settings"; readonly setting: PromptSetting }
@@ -24,7 +31,7 @@ export type ChangedPlace =
   | { readonly part: "betas" }
 
 /** What is known of both requests, so that it is not read off their messages again. */
-export interface KnownOfBoth {
+export interface ComparisonHints {
   /** How many messages, from the first, are the same objects. */
   readonly same: number
   readonly settings: readonly [before: readonly SettingValue[], after: readonly SettingValue[]]
@@ -33,7 +40,7 @@ export interface KnownOfBoth {
 export function compareRequests(
   before: ModelRequest | undefined,
   after: ModelRequest,
-  known?: KnownOfBoth,
+  known?: ComparisonHints,
 ): RequestComparison {
   if (!before) return { kind: "initial" }
   if (before.model !== after.model) return { kind: "changed", part: "model" }
@@ -44,12 +51,12 @@ export function compareRequests(
   return betasOf(before) === betasOf(after) ? messages : { kind: "changed", part: "betas" }
 }
 
-function changeInPrompt(before: ModelRequest, after: ModelRequest, known?: KnownOfBoth): ChangedPlace | undefined {
+function changeInPrompt(before: ModelRequest, after: ModelRequest, known?: ComparisonHints): RequestChange | undefined {
   const tools = firstChange(declaredTools(before.tools ?? []), declaredTools(after.tools ?? []))
   if (tools) return { part: "tools", ...tools }
   const system = firstChange(toBlocks(before.system ?? ""), toBlocks(after.system ?? ""))
   if (system) return { part: "system", ...system }
-  const [was, is] = known?.settings ?? [before, after].map((each) => settingsOf(each, featuresOf(each)))
+  const [was, is] = known?.settings ?? [before, after].map((each) => promptSettings(each, requestFeatures(each)))
   const setting = is!.find(({ value }, i) => value !== was![i]!.value)
   return setting && { part: "settings", setting: setting.name }
 }

@@ -6,8 +6,8 @@
  * change that is still alive and within reach of a breakpoint. What the API reports always corrects the prediction.
  */
 
+import type { CacheLifetime } from "../../base/enums.ts"
 import type { TokenCounts } from "../../base/text.ts"
-import type { CacheLifetime } from "../../base/vocabulary.ts"
 import type { Usage } from "../../messages/messages.ts"
 import type { ModelRequest } from "../../messages/request.ts"
 import type { ModelFacts } from "../../tokens/models.ts"
@@ -18,15 +18,22 @@ import { cacheCounts, cachedTokens } from "../../views/cache/pauses.ts"
 import { compareRequests, type RequestComparison } from "./compare-requests.ts"
 import type { PromptItem } from "./prefix.ts"
 import {
+  buildPrefix,
   type CacheEntryLifetime,
-  type Found,
+  type FoundEntry,
   KnownEntries,
   LIFETIME_MS,
   type PromptPrefix,
-  prefixOf,
   sameMessages,
 } from "./prefix.ts"
-import { agrees, type CacheCause, type CacheVerdict, judge, type Prediction, type ProviderReason } from "./verdict.ts"
+import {
+  agreesWith,
+  type CacheCause,
+  type CacheVerdict,
+  evaluateCacheRead,
+  type Prediction,
+  type ProviderReason,
+} from "./verdict.ts"
 
 export interface ForecastOptions {
   readonly factsOf: (model: string) => ModelFacts
@@ -50,7 +57,7 @@ export interface CacheEvent {
   readonly verdict: CacheVerdict
 }
 
-export interface Sending {
+export interface SentRequestInfo {
   /** When the request is sent: entries live from then on. */
   readonly at: Date
   /** Recorded since the response before. */
@@ -61,7 +68,7 @@ export interface Sending {
   readonly unchanged?: number
 }
 
-export interface Settling {
+export interface ResponseInfo {
   readonly at: Date
   /** What the server says it edited in its copy. */
   readonly serverEdits?: readonly unknown[]
@@ -70,7 +77,7 @@ export interface Settling {
 }
 
 /** A request that was answered. The content of one from before the conversation was opened again is not known. */
-interface Answered {
+interface AnsweredRequest {
   readonly model: string
   readonly prefix?: PromptPrefix
   readonly read: number
@@ -83,15 +90,15 @@ interface Answered {
 }
 
 /** The last request was sent once more without output. For an hour: together with its answer. */
-export type Warmed = Omit<NonNullable<CacheHistory["warmed"]>, "at"> & { readonly at: Date }
+export type KeepWarmRecord = Omit<NonNullable<CacheHistory["warmed"]>, "at"> & { readonly at: Date }
 
-type Primed = Pick<CacheHistory, "responses" | "serverEdits"> & Partial<Pick<CacheHistory, "warmed">>
+type ForecastHistory = Pick<CacheHistory, "responses" | "serverEdits"> & Partial<Pick<CacheHistory, "warmed">>
 
-interface Pending {
+interface PendingRequest {
   readonly prefix: PromptPrefix
   readonly start: number
   readonly announced: readonly CacheChange[]
-  readonly hit: Found | undefined
+  readonly hit: FoundEntry | undefined
   readonly prediction: CachePrediction
 }
 
@@ -100,8 +107,8 @@ const NO_EDITS = "[]"
 export class CacheForecast {
   readonly #options: ForecastOptions
   readonly #entries = new KnownEntries()
-  #before: Answered | undefined
-  #pending: Pending | undefined
+  #before: AnsweredRequest | undefined
+  #pending: PendingRequest | undefined
   /** Of the request sent last, answered or not. */
   #made: PromptPrefix | undefined
   /** How many messages, from the first, are the same objects in all requests since the one that was answered. */
@@ -119,7 +126,7 @@ export class CacheForecast {
   }
 
   /** After reopening a conversation: continues from its last response and assumes that its request is unchanged. */
-  prime({ responses, serverEdits, warmed }: Primed): void {
+  prime({ responses, serverEdits, warmed }: ForecastHistory): void {
     this.#pending = undefined
     this.#made = undefined
     this.#answerKept = undefined
@@ -138,7 +145,7 @@ export class CacheForecast {
   }
 
   /** What the last request left in the cache lives on from then. */
-  warmed({ at, lifetime, tokens }: Warmed): void {
+  warmed({ at, lifetime, tokens }: KeepWarmRecord): void {
     const before = this.#before
     const start = at.getTime()
     if (!before || start - before.start >= LIFETIME_MS[before.lifetime]) return
@@ -152,11 +159,11 @@ export class CacheForecast {
   }
 
   /** A request is about to be sent. One that is never answered is forgotten with the next. */
-  sent(request: ModelRequest, { at, announced = [], size = 0, unchanged = 0 }: Sending): CachePrediction {
+  sent(request: ModelRequest, { at, announced = [], size = 0, unchanged = 0 }: SentRequestInfo): CachePrediction {
     const { earlierThinking } = this.#options.factsOf(request.model).accepts
     const same = this.#made ? sameMessages(this.#made.request.messages, request.messages, unchanged) : 0
     this.#same = Math.min(this.#same, same)
-    const prefix = prefixOf(request, { before: this.#made, forgetsThinking: !earlierThinking, unchanged: same })
+    const prefix = buildPrefix(request, { before: this.#made, forgetsThinking: !earlierThinking, unchanged: same })
     this.#made = prefix
     const start = at.getTime()
     if (this.#before && !this.#before.prefix) this.#presume(this.#before, prefix, announced)
@@ -175,7 +182,7 @@ export class CacheForecast {
   }
 
   /** The response has arrived. `undefined` where no request was sent for it. */
-  settled(usage: Usage, { at, serverEdits = [], provider }: Settling): CacheEvent | undefined {
+  settled(usage: Usage, { at, serverEdits = [], provider }: ResponseInfo): CacheEvent | undefined {
     const pending = this.#pending
     if (!pending) return undefined
     this.#pending = undefined
@@ -183,7 +190,7 @@ export class CacheForecast {
     const counts = cacheCounts(usage)
     const deleted = usage.cache_deleted_input_tokens ?? 0
     const edits = JSON.stringify(serverEdits)
-    const answered: Answered = {
+    const answered: AnsweredRequest = {
       model: pending.prefix.request.model,
       prefix: pending.prefix,
       read: counts.cacheRead,
@@ -195,7 +202,7 @@ export class CacheForecast {
     }
     const deletedSince = Math.max(0, deleted - (before?.deleted ?? 0))
     const editedByServer = edits !== (before?.serverEdits ?? NO_EDITS)
-    const judged = judge({
+    const judged = evaluateCacheRead({
       before,
       predicted: pending.prediction,
       counts,
@@ -222,7 +229,7 @@ export class CacheForecast {
   }
 
   /** The last request ended where the answer begins: at the breakpoint before the last. */
-  #presume(before: Answered, prefix: PromptPrefix, announced: readonly CacheChange[]): void {
+  #presume(before: AnsweredRequest, prefix: PromptPrefix, announced: readonly CacheChange[]): void {
     const isOtherModel = canonicalModelId(before.model) !== canonicalModelId(prefix.request.model)
     if (isOtherModel || announced.includes("prompt") || before.cached === 0) return
     const inMessages = prefix.breakpoints.filter((at) => at >= prefix.leadItems)
@@ -241,7 +248,7 @@ export class CacheForecast {
   }
 
   /** Why the request will read less than the one before left; `undefined` where it will not. */
-  #foreseen(next: Omit<Pending, "hit" | "prediction"> & { readonly read: number }): CacheCause | undefined {
+  #foreseen(next: Omit<PendingRequest, "hit" | "prediction"> & { readonly read: number }): CacheCause | undefined {
     const before = this.#before
     if (!before || next.read >= before.cached) return undefined
     if (canonicalModelId(before.model) !== canonicalModelId(next.prefix.request.model))
@@ -255,7 +262,7 @@ export class CacheForecast {
     return this.#outOfSight(before, next.prefix) ?? this.#forgotten(before, next.prefix)
   }
 
-  #compare({ prefix: before }: Answered, after: PromptPrefix): RequestComparison {
+  #compare({ prefix: before }: AnsweredRequest, after: PromptPrefix): RequestComparison {
     const known = before && { same: this.#same, settings: [before.settings, after.settings] as const }
     return compareRequests(before?.request, after.request, known)
   }
@@ -263,20 +270,20 @@ export class CacheForecast {
   /** Where the provider names another cause, both requests are compared once more, block by block, without what was taken as known. */
   #besideProvider(
     verdict: CacheVerdict,
-    { provider, before, after }: { provider: ProviderReason; before: Answered | undefined; after: PromptPrefix },
+    { provider, before, after }: { provider: ProviderReason; before: AnsweredRequest | undefined; after: PromptPrefix },
   ): CacheVerdict {
     if (verdict.kind !== "break" && verdict.kind !== "less") return verdict
-    if (agrees(provider, verdict.cause)) return { ...verdict, provider }
+    if (agreesWith(provider, verdict.cause)) return { ...verdict, provider }
     const found = compareRequests(before?.prefix?.request, after.request)
-    const cause = found.kind === "changed" && agrees(provider, found) ? found : verdict.cause
+    const cause = found.kind === "changed" && agreesWith(provider, found) ? found : verdict.cause
     return { ...verdict, cause, provider }
   }
 
-  #expired({ start, lifetime }: Answered, now: number): CacheCause {
+  #expired({ start, lifetime }: AnsweredRequest, now: number): CacheCause {
     return { kind: "time-to-live", idleMs: now - start, lifetime }
   }
 
-  #outOfSight({ prefix }: Answered, { keys, breakpoints }: PromptPrefix): CacheCause | undefined {
+  #outOfSight({ prefix }: AnsweredRequest, { keys, breakpoints }: PromptPrefix): CacheCause | undefined {
     const end = prefix?.end
     if (end === undefined || keys[end.item] !== end.key) return undefined
     const next = breakpoints.find((at) => at >= end.item)
@@ -284,13 +291,13 @@ export class CacheForecast {
   }
 
   /** The same bytes were sent, but the model gets another prompt. */
-  #forgotten({ prefix }: Answered, { request }: PromptPrefix): CacheCause | undefined {
+  #forgotten({ prefix }: AnsweredRequest, { request }: PromptPrefix): CacheCause | undefined {
     if (!prefix || this.#options.factsOf(request.model).accepts.earlierThinking) return undefined
     return { kind: "forgotten-thinking" }
   }
 
   /** What could explain an unpredicted drop. */
-  #suspect({ prefix }: Pending, at: Date): CacheCause | undefined {
+  #suspect({ prefix }: PendingRequest, at: Date): CacheCause | undefined {
     const before = this.#before
     if (!before) return undefined
     const idleMs = at.getTime() - before.start // retries may have taken time
@@ -300,7 +307,7 @@ export class CacheForecast {
   }
 
   /** Takes over what the response says: what was read lives on, what was marked is written. */
-  #follow({ prefix, hit, start }: Pending, { read, cached, lifetime }: Answered): void {
+  #follow({ prefix, hit, start }: PendingRequest, { read, cached, lifetime }: AnsweredRequest): void {
     if (hit && read < hit.tokens && (hit.counted || read === 0)) this.#entries.dropLongerThan(read)
     if (cached === 0) return
     if (hit && read > 0 && (read === hit.tokens || !hit.counted))
@@ -319,7 +326,7 @@ export class CacheForecast {
   #keepEstimated(
     prefix: PromptPrefix,
     at: number,
-    { cached, lifetime, start }: Pick<Answered, "cached" | "lifetime" | "start">,
+    { cached, lifetime, start }: Pick<AnsweredRequest, "cached" | "lifetime" | "start">,
   ) {
     const sum = (from: number, to: number) =>
       prefix.items.slice(from, to).reduce((all, item) => all + this.#options.estimate(item), 0)

@@ -2,7 +2,7 @@ import fc from "fast-check"
 import { expect, test } from "vitest"
 import type { Block } from "../../messages/blocks.ts"
 import type { ModelRequest } from "../../messages/request.ts"
-import { type PromptPrefix, prefixOf } from "./prefix.ts"
+import { buildPrefix, type PromptPrefix } from "./prefix.ts"
 
 type Message = ModelRequest["messages"][number]
 
@@ -50,8 +50,8 @@ test("CACHE-7 property: a prefix that takes over the lists of the one before is 
       let before: PromptPrefix | undefined
       for (const each of steps) {
         request = taken(request, each)
-        before = prefixOf(request, { before, forgetsThinking })
-        expect(before).toEqual(prefixOf(request, { forgetsThinking }))
+        before = buildPrefix(request, { before, forgetsThinking })
+        expect(before).toEqual(buildPrefix(request, { forgetsThinking }))
       }
     }),
     { numRuns: 300 },

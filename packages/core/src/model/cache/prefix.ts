@@ -19,7 +19,7 @@ import {
 } from "../../messages/blocks.ts"
 import { hasExactText, stringifyExact } from "../../messages/exact-json.ts"
 import type { ModelRequest, ToolDefinition } from "../../messages/request.ts"
-import { breakpointsIn, type Place } from "./breakpoints.ts"
+import { type BlockPosition, findBreakpoints } from "./breakpoints.ts"
 
 // A tool or block as the server's cache sees it: its bytes, without marks.
 
@@ -44,22 +44,22 @@ export interface SettingValue {
 }
 
 /** Content of messages that counts like a setting. */
-export interface Features {
+export interface ContentFeatures {
   readonly images: boolean
   readonly citations: boolean
 }
 
-export const NO_FEATURES: Features = { images: false, citations: false }
+export const NO_FEATURES: ContentFeatures = { images: false, citations: false }
 
-interface Extras {
+interface PromptSettings {
   readonly speed?: unknown
   readonly tool_choice?: unknown
   readonly thinking?: unknown
   readonly output_config?: { readonly effort?: unknown }
 }
 
-export function settingsOf(request: ModelRequest, { images, citations }: Features): readonly SettingValue[] {
-  const { speed, tool_choice, thinking, output_config } = request as Extras
+export function promptSettings(request: ModelRequest, { images, citations }: ContentFeatures): readonly SettingValue[] {
+  const { speed, tool_choice, thinking, output_config } = request as PromptSettings
   return [
     { name: "speed", from: "system", value: text(speed, "standard") },
     { name: "citations", from: "system", value: text(citations, false) },
@@ -71,14 +71,17 @@ export function settingsOf(request: ModelRequest, { images, citations }: Feature
 }
 
 /** With one more message. The same object where it adds nothing. */
-export function withFeaturesOf({ content }: ModelRequest["messages"][number], before: Features): Features {
+export function withFeaturesOf(
+  { content }: ModelRequest["messages"][number],
+  before: ContentFeatures,
+): ContentFeatures {
   const blocks = toBlocks(content)
   const images = before.images || blocks.some((block) => holds(block, isImage))
   const citations = before.citations || blocks.some((block) => holds(block, asksForCitations))
   return images === before.images && citations === before.citations ? before : { images, citations }
 }
 
-export const featuresOf = ({ messages }: ModelRequest): Features =>
+export const requestFeatures = ({ messages }: ModelRequest): ContentFeatures =>
   messages.reduce((features, message) => withFeaturesOf(message, features), NO_FEATURES)
 
 const text = (value: unknown, byDefault: unknown): string => JSON.stringify(value ?? byDefault)
@@ -108,7 +111,7 @@ export interface PromptPrefix {
   /** Where the items of each message begin. */
   readonly starts: readonly number[]
   /** Of the messages up to each one. */
-  readonly features: readonly Features[]
+  readonly features: readonly ContentFeatures[]
   readonly settings: readonly SettingValue[]
   /** Messages before this one have no thinking for the model. */
   readonly remembered: number
@@ -127,37 +130,37 @@ type Message = ModelRequest["messages"][number]
 
 const KEY_LENGTH = 22 // characters of base64url: 132 bits
 
-export function prefixOf(
+export function buildPrefix(
   request: ModelRequest,
   { before, forgetsThinking, unchanged = 0 }: PrefixOptions,
 ): PromptPrefix {
   const { messages } = request
   const same = before ? sameMessages(before.request.messages, messages, unchanged) : 0
-  const features = featuresUpTo(messages, before ? cutTo(before.features, same) : [])
-  const settings = settingsOf(request, features[messages.length - 1] ?? NO_FEATURES)
-  const remembered = forgetsThinking ? Math.max(0, messages.findLastIndex(isSpoken)) : 0
-  const chain = new Chain(request.model)
+  const features = featuresUpTo(messages, before ? truncateTo(before.features, same) : [])
+  const settings = promptSettings(request, features[messages.length - 1] ?? NO_FEATURES)
+  const remembered = forgetsThinking ? Math.max(0, messages.findLastIndex(hasUserContent)) : 0
+  const chain = new PrefixChain(request.model)
   const prompt = chain.addPrompt(request, settings)
-  const known = before ? knownMessages(before, { key: chain.key, settings, remembered, same }) : 0
+  const known = before ? reusableMessages(before, { key: chain.key, settings, remembered, same }) : 0
   const kept = before && known > 0 ? (before.starts[known] ?? before.items.length) : 0
-  const starts = before ? cutTo(before.starts, known) : []
+  const starts = before ? truncateTo(before.starts, known) : []
   if (before && known > 0) chain.takeOver(before, kept)
   for (let at = starts.length; at < messages.length; at++) {
     starts.push(chain.items.length)
     chain.addMessage(messages[at]!, {
       isForgotten: at < remembered,
-      ...(at === 0 ? { settings: joined(settings) } : {}),
+      ...(at === 0 ? { settings: joinValues(settings) } : {}),
     })
   }
   const { items, keys } = chain
   const placed = { request, items, keys, promptItems: prompt, starts, features, settings, remembered }
-  const marked = markedItems(placed)
+  const marked = breakpointItems(placed)
   const end = marked.breakpoints.at(-1)
   return { ...placed, ...marked, end: end === undefined ? undefined : { item: end, key: keys[end]! } }
 }
 
 /** In place: the prefix it came from is no longer read. */
-function cutTo<T>(list: readonly T[], count: number): T[] {
+function truncateTo<T>(list: readonly T[], count: number): T[] {
   const own = list as T[]
   own.length = Math.min(own.length, count)
   return own
@@ -171,23 +174,23 @@ export function sameMessages(before: readonly Message[], after: readonly Message
   return same
 }
 
-function featuresUpTo(messages: readonly Message[], known: Features[]): readonly Features[] {
+function featuresUpTo(messages: readonly Message[], known: ContentFeatures[]): readonly ContentFeatures[] {
   for (let at = known.length; at < messages.length; at++)
     known.push(withFeaturesOf(messages[at]!, known[at - 1] ?? NO_FEATURES))
   return known
 }
 
 /** How many messages keep their keys: none where anything before them, or the handling of thinking, has changed. */
-function knownMessages(
+function reusableMessages(
   before: PromptPrefix,
   now: Pick<PromptPrefix, "settings" | "remembered"> & { readonly key: string; readonly same: number },
 ): number {
   const promptKey = before.keys[before.promptItems - 1] ?? before.request.model
-  if (promptKey !== now.key || joined(before.settings) !== joined(now.settings)) return 0
+  if (promptKey !== now.key || joinValues(before.settings) !== joinValues(now.settings)) return 0
   return before.remembered === now.remembered ? now.same : Math.min(now.same, before.remembered, now.remembered)
 }
 
-class Chain {
+class PrefixChain {
   items: PromptItem[] = []
   keys: string[] = []
   /** Models do not share entries, so every key begins with the model. */
@@ -200,7 +203,7 @@ class Chain {
   /** Returns the number of items. Settings count from the first item of their part on. */
   addPrompt({ tools = [], system = "" }: ModelRequest, settings: readonly SettingValue[]): number {
     for (const tool of declaredTools(tools)) this.#add(tool, "tool")
-    const ofSystem = joined(settings.filter(({ from }) => from === "system"))
+    const ofSystem = joinValues(settings.filter(({ from }) => from === "system"))
     for (const [at, block] of toBlocks(system).entries()) this.#add(block, at === 0 ? `system ${ofSystem}` : "system")
     return this.items.length
   }
@@ -212,8 +215,8 @@ class Chain {
 
   /** The first items of an earlier chain, which begins with those of this one. */
   takeOver({ items, keys }: PromptPrefix, count: number): void {
-    this.items = cutTo(items, count)
-    this.keys = cutTo(keys, count)
+    this.items = truncateTo(items, count)
+    this.keys = truncateTo(keys, count)
     this.key = this.keys[count - 1] ?? this.key
   }
 
@@ -224,7 +227,7 @@ class Chain {
   }
 }
 
-function markedItems({
+function breakpointItems({
   request,
   promptItems,
   starts,
@@ -233,25 +236,25 @@ function markedItems({
   PromptPrefix,
   "breakpoints" | "leadItems"
 > {
-  const { tool: marked, system, preamble, places } = breakpointsIn(request)
+  const { tool: marked, system, preamble, positions } = findBreakpoints(request)
   const tools = declaredTools(request.tools ?? []).length
   const tool = marked < 0 ? -1 : declaredTools(request.tools!.slice(0, marked)).length
-  const itemOf = ({ message, block }: Place) => {
+  const itemOf = ({ message, block }: BlockPosition) => {
     const ahead = toBlocks(request.messages[message]!.content).slice(0, block)
     return starts[message]! + ahead.filter((each) => message >= remembered || !isThinking(each)).length
   }
   const leading = preamble ? itemOf(preamble) : -1
-  const all = [tool, system < 0 ? -1 : tools + system, leading, ...places.map(itemOf)]
+  const all = [tool, system < 0 ? -1 : tools + system, leading, ...positions.map(itemOf)]
   return {
     breakpoints: [...new Set(all)].filter((at) => at >= 0).toSorted((a, b) => a - b),
     leadItems: Math.max(promptItems, leading + 1),
   }
 }
 
-const isSpoken = ({ role, content }: Message): boolean =>
+const hasUserContent = ({ role, content }: Message): boolean =>
   role === "user" && toBlocks(content).some((block) => !isToolResult(block))
 
-const joined = (settings: readonly SettingValue[]): string => settings.map(({ value }) => value).join(" ")
+const joinValues = (settings: readonly SettingValue[]): string => settings.map(({ value }) => value).join(" ")
 
 // What the server's cache should hold of this conversation, by what was sent and what the API counted. It follows the server's rules:
 // entries end at breakpoints, live 5 minutes or an hour from the start of the request that wrote or read them, and are found up to 20
@@ -276,7 +279,7 @@ export interface KnownEntry {
   readonly expires: number
 }
 
-export interface Found extends KnownEntry {
+export interface FoundEntry extends KnownEntry {
   /** Which item of the prefix it ends with. */
   readonly item: number
   readonly key: string
@@ -290,7 +293,7 @@ export class KnownEntries {
   }
 
   /** The longest entry that the server finds. Without a time: also those that have expired. */
-  find({ keys, breakpoints }: PromptPrefix, now = Number.NEGATIVE_INFINITY): Found | undefined {
+  find({ keys, breakpoints }: PromptPrefix, now = Number.NEGATIVE_INFINITY): FoundEntry | undefined {
     for (const breakpoint of breakpoints.toReversed()) {
       const last = Math.max(0, breakpoint + 1 - LOOK_BACK)
       for (let item = breakpoint; item >= last; item--) {

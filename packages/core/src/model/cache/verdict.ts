@@ -2,10 +2,10 @@
  * Compares what a response reports about the cache with the prediction: all is well, or less was read than the request before had left,
  * and why. Pure: it works only on its arguments.
  */
-import { grouped, inputTokens, type TokenCounts } from "../../base/text.ts"
+import { formatNumber, inputTokens, type TokenCounts } from "../../base/text.ts"
 import type { ModelFacts } from "../../tokens/models.ts"
 import { type CacheChange, type CacheMissCost, cacheMissCosts, isBreak, MEANT } from "../../views/cache/pauses.ts"
-import type { ChangedPlace } from "./compare-requests.ts"
+import type { RequestChange } from "./compare-requests.ts"
 import type { CacheEntryLifetime } from "./prefix.ts"
 
 /** Why the cache was not read as expected. */
@@ -13,7 +13,7 @@ export type CacheCause =
   /** The entries had expired. */
   | { readonly kind: "time-to-live"; readonly idleMs: number; readonly lifetime: CacheEntryLifetime }
   /** Another model, tools, system prompt or setting, or a changed place among the messages. */
-  | ({ readonly kind: "changed" } & ChangedPlace)
+  | ({ readonly kind: "changed" } & RequestChange)
   /** Recorded before the conversation was opened again, so the place is not known: system prompt, tools or preamble. */
   | { readonly kind: "prompt" }
   /** There are more blocks between the entry and the next breakpoint than the server looks back over. */
@@ -62,7 +62,7 @@ export interface Prediction {
   readonly cause?: CacheCause
 }
 
-export interface Case {
+export interface CacheObservation {
   readonly before: { readonly read: number; readonly cached: number } | undefined
   readonly predicted: Prediction
   readonly counts: TokenCounts
@@ -77,29 +77,30 @@ export interface Case {
   readonly suspects: () => CacheCause | undefined
 }
 
-export function judge(given: Case): CacheVerdict {
+export function evaluateCacheRead(given: CacheObservation): CacheVerdict {
   const { before, predicted, counts, deleted, facts } = given
   if (!before) return { kind: "first" }
   const { cacheRead: read } = counts
   const expected = Math.max(0, predicted.read - deleted)
   const left = Math.max(before.cached - deleted, expected)
   const lost = left - read
-  if (lost <= 0) return deleted > 0 && read < before.cached ? drop(given, ["deletion"]) : lost < 0 ? more(-lost) : FINE
-  const meant = whyMeant(given, expected)
+  if (lost <= 0)
+    return deleted > 0 && read < before.cached ? drop(given, ["deletion"]) : lost < 0 ? more(-lost) : AS_PREDICTED
+  const meant = intendedCauses(given, expected)
   if (meant.length > 0) return drop(given, meant)
   return {
     kind: isBreak(before.read - deleted, read) ? "break" : "less",
     cause: predicted.cause ?? belowMinimum(given) ?? given.suspects() ?? { kind: "provider" },
     lost,
     rewrittenTokens: cacheMissCosts({ cachedBefore: left, counts, facts }),
-    foreseen: isAsSaid({ ...predicted, read: expected }, read),
+    foreseen: matchesPrediction({ ...predicted, read: expected }, read),
   }
 }
 
-const FINE: CacheVerdict = { kind: "as-predicted" }
+const AS_PREDICTED: CacheVerdict = { kind: "as-predicted" }
 const more = (tokens: number): CacheVerdict => ({ kind: "more", tokens })
 
-function drop({ before, counts }: Case, why: readonly ExpectedDrop[]): CacheVerdict {
+function drop({ before, counts }: CacheObservation, why: readonly ExpectedDrop[]): CacheVerdict {
   return { kind: "expected", why, lost: before!.cached - counts.cacheRead }
 }
 
@@ -107,7 +108,10 @@ function drop({ before, counts }: Case, why: readonly ExpectedDrop[]): CacheVerd
  * A recorded change moves the baseline to what is predicted after it. A drop below that still counts, unless the prediction is an
  * estimate.
  */
-function whyMeant({ announced, editedByServer, predicted, counts }: Case, expected: number): readonly ExpectedDrop[] {
+function intendedCauses(
+  { announced, editedByServer, predicted, counts }: CacheObservation,
+  expected: number,
+): readonly ExpectedDrop[] {
   if (editedByServer) return ["clearing"]
   if (predicted.counted && isBreak(expected, counts.cacheRead)) return []
   const recorded = announced.filter((change) => MEANT.has(change))
@@ -115,14 +119,14 @@ function whyMeant({ announced, editedByServer, predicted, counts }: Case, expect
   return predicted.cause?.kind === "forgotten-thinking" ? ["forgotten-thinking"] : []
 }
 
-function belowMinimum({ counts, facts }: Case): CacheCause | undefined {
+function belowMinimum({ counts, facts }: CacheObservation): CacheCause | undefined {
   const tokens = inputTokens(counts)
   const isCached = counts.cacheRead + counts.cacheWrite5m + counts.cacheWrite1h > 0
   if (isCached || tokens >= facts.minCacheable) return undefined
   return { kind: "below-minimum", tokens, minimum: facts.minCacheable }
 }
 
-function isAsSaid({ read: predicted, counted }: Prediction, read: number): boolean {
+function matchesPrediction({ read: predicted, counted }: Prediction, read: number): boolean {
   return counted ? predicted === read : !isBreak(Math.max(predicted, read), Math.min(predicted, read))
 }
 
@@ -144,7 +148,7 @@ export function providerReason(diagnostics: unknown): ProviderReason | undefined
 }
 
 /** A cause that is no change of bytes says nothing about what the provider compares. */
-export function agrees({ changed }: ProviderReason, cause: CacheCause): boolean {
+export function agreesWith({ changed }: ProviderReason, cause: CacheCause): boolean {
   if (cause.kind === "prompt") return changed !== "model"
   if (cause.kind === "forgotten-thinking") return changed === "messages"
   return cause.kind === "changed" && (cause.part === changed || cause.part === "settings" || cause.part === "betas")
@@ -160,28 +164,28 @@ const LIFETIMES = { "5m": "5 minutes", "1h": "an hour" } as const
 export function describeBreak({ rewrittenTokens, cause, provider }: CacheBreakVerdict): string {
   const { tokens, dollars } = rewrittenTokens
   const cost = dollars === undefined ? "" : ` for $${dollars < 0.01 ? dollars.toFixed(4) : dollars.toFixed(2)} more`
-  return `The cache was lost: ${grouped(tokens)} tokens had to be sent again${cost}, because ${reason(cause)}.${provider ? ` ${theirs(provider, cause)}` : ""}`
+  return `The cache was lost: ${formatNumber(tokens)} tokens had to be sent again${cost}, because ${describeCause(cause)}.${provider ? ` ${describeProviderReason(provider, cause)}` : ""}`
 }
 
-const CHANGED_DESCRIBE_BREAK = {
+const CHANGED_PART_LABELS = {
   model: "the model",
   system: "the system prompt",
   tools: "the tools",
   messages: "the messages",
 } as const
 
-function theirs(provider: ProviderReason, cause: CacheCause): string {
-  const size = provider.tokens === undefined ? "" : `, ${grouped(provider.tokens)} tokens`
-  if (agrees(provider, cause)) return `The provider says so too${size}.`
-  return `The provider says that ${CHANGED_DESCRIBE_BREAK[provider.changed]} changed${size}; compared once more, the requests show no such change here.`
+function describeProviderReason(provider: ProviderReason, cause: CacheCause): string {
+  const size = provider.tokens === undefined ? "" : `, ${formatNumber(provider.tokens)} tokens`
+  if (agreesWith(provider, cause)) return `The provider says so too${size}.`
+  return `The provider says that ${CHANGED_PART_LABELS[provider.changed]} changed${size}; compared once more, the requests show no such change here.`
 }
 
-function reason(cause: CacheCause): string {
+function describeCause(cause: CacheCause): string {
   switch (cause.kind) {
     case "time-to-live":
-      return `${pause(cause.idleMs)} had passed, and it is kept for ${LIFETIMES[cause.lifetime]}`
+      return `${formatIdleTime(cause.idleMs)} had passed, and it is kept for ${LIFETIMES[cause.lifetime]}`
     case "changed":
-      return changed(cause)
+      return describeChange(cause)
     case "prompt":
       return "system prompt, tools or instructions changed"
     case "look-back":
@@ -189,13 +193,13 @@ function reason(cause: CacheCause): string {
     case "forgotten-thinking":
       return "the model drops its earlier thinking when you send a message"
     case "below-minimum":
-      return `${grouped(cause.tokens)} tokens are too few for a cache (${grouped(cause.minimum)} are needed)`
+      return `${formatNumber(cause.tokens)} tokens are too few for a cache (${formatNumber(cause.minimum)} are needed)`
     case "provider":
       return "the provider dropped it: nothing had changed here"
   }
 }
 
-function changed(cause: Extract<CacheCause, { kind: "changed" }>): string {
+function describeChange(cause: Extract<CacheCause, { kind: "changed" }>): string {
   switch (cause.part) {
     case "model":
       return "another model was used"
@@ -212,8 +216,8 @@ function changed(cause: Extract<CacheCause, { kind: "changed" }>): string {
   }
 }
 
-function pause(ms: number): string {
+function formatIdleTime(ms: number): string {
   if (!Number.isFinite(ms)) return "a long time"
   const minutes = Math.floor(ms / MINUTE_MS)
-  return minutes === 1 ? "1 minute" : `${grouped(minutes)} minutes`
+  return minutes === 1 ? "1 minute" : `${formatNumber(minutes)} minutes`
 }

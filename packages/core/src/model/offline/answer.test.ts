@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest"
 import { isWhole } from "../../../test/size.ts"
-import { answerAbout } from "./answer.ts"
+import { answerOffline } from "./answer.ts"
 import type { AnswerBlock, OfferedTool, ReadMessage } from "./read-message.ts"
-import { summarise } from "./summary.ts"
+import { summarize } from "./summary.ts"
 
 const tool = (name: string, ...fields: string[]): OfferedTool => ({
   name,
@@ -124,7 +124,7 @@ const CONVERSATION: readonly ReadMessage[] = [
 
 const answerTo = (messages: readonly ReadMessage[], tools: readonly OfferedTool[] = []): Answer | undefined => {
   let calls = 0
-  return answerAbout({ request: { messages, tools }, nextToolUseId: () => `toolu_${calls++}` })
+  return answerOffline({ request: { messages, tools }, nextToolUseId: () => `toolu_${calls++}` })
 }
 
 const ask = (prompt: string, messages = CONVERSATION, tools: readonly OfferedTool[] = []): Answer | undefined =>
@@ -228,12 +228,12 @@ describe("BEY-6 extractive summaries", () => {
   })
 
   test("BEY-6 entries of an earlier summary are updated: failures that passed, todos that are done", () => {
-    const before = says(`Summary:\n${summarise(CONVERSATION)}`, "No, use `npm` and not `yarn`.")
+    const before = says(`Summary:\n${summarize(CONVERSATION)}`, "No, use `npm` and not `yarn`.")
     const content = [
       call("u1", "Bash", { command: "npm test -- retry" }),
       call("u2", "TodoWrite", { todos: [{ content: "Tell the team", status: "completed" }] }),
     ]
-    const after = summarise([
+    const after = summarize([
       before,
       { role: "assistant", content },
       { role: "user", content: [result("u1", "ok"), result("u2", "ok")] },
@@ -241,7 +241,7 @@ describe("BEY-6 extractive summaries", () => {
     expect(after).toContain("`npm test -- retry` failed: `FAIL retry.test.ts`, passed later")
     expect(after).toContain("7. Pending Tasks:\n   Nothing in the conversation.")
     expect(after).toContain('the user: "No, use `npm` and not `yarn`."')
-    const untouched = summarise([before, { role: "assistant", content: [call("u3", "Read", { file_path: "a.md" })] }])
+    const untouched = summarize([before, { role: "assistant", content: [call("u3", "Read", { file_path: "a.md" })] }])
     expect(untouched).toContain("[pending] `Tell the team`")
     expect(untouched).not.toContain("FAIL retry.test.ts`, passed")
   })
@@ -249,9 +249,9 @@ describe("BEY-6 extractive summaries", () => {
   test("BEY-6 a compaction of the server gets a summary that counts as one when it comes back", () => {
     const instructions = "Keep what is needed."
     const request = { messages: [...CONVERSATION, says(instructions)] }
-    const text = textOf(answerAbout({ request, nextToolUseId: () => "toolu_1", summary: { instructions } }))
-    expect(text).toBe(summarise(CONVERSATION))
-    const later = summarise([says(text, "And now the rest.")])
+    const text = textOf(answerOffline({ request, nextToolUseId: () => "toolu_1", summary: { instructions } }))
+    expect(text).toBe(summarize(CONVERSATION))
+    const later = summarize([says(text, "And now the rest.")])
     const section = /6\. All User Messages:\n([\s\S]*?)\n\n7\. Pending/.exec(later)![1]!
     for (const message of [...USER_MESSAGES, "And now the rest."]) expect(section.split(message)).toHaveLength(2)
     expect(later.match(/Optional Next Step/g)).toHaveLength(1)

@@ -2,16 +2,16 @@
  * The answer to a request about the conversation: a summary, session notes, memories, a consolidation or a progress line. It fills the
  * sections the prompt names with text from the conversation only. The same request always gets the same answer.
  */
-import { atOnce, type Steps } from "../../base/work.ts"
+import { type CooperativeTask, runSync } from "../../base/work.ts"
 import { firstLineOf, headOf } from "./document.ts"
 import { dreamAnswer } from "./dreams.ts"
-import { type Facts, factSteps } from "./facts.ts"
+import { type Facts, factsTask } from "./facts.ts"
 import { keepMemories } from "./memories.ts"
 import { type NotesStep, takeNotes } from "./notes.ts"
-import type { AnswerBlock, Asking } from "./read-message.ts"
+import type { AnswerBlock, OfflineQuestion } from "./read-message.ts"
 import { NOTHING, writeSections } from "./summary.ts"
-import { type Demand, demandSteps, type Moment, ORIGIN } from "./timeline.ts"
-import { commandOf, pathOf, type Role, roleOf } from "./toolbox.ts"
+import { type OfflineRequest, ORIGIN, requestTask, type TimelineEntry } from "./timeline.ts"
+import { type Role, toolCommand, toolPath, toolRole } from "./toolbox.ts"
 
 const MAX_LINE = 120 // characters of a progress line
 
@@ -26,18 +26,18 @@ const DOING: Readonly<Record<Role, string>> = {
 }
 
 /** Returns `undefined` if the request continues the conversation instead of asking about it. */
-export const answerAbout = (asking: Asking): Answer => atOnce(answerSteps(asking))
+export const answerOffline = (asking: OfflineQuestion): OfflineAnswer => runSync(answerTask(asking))
 
-type Answer = readonly AnswerBlock[] | undefined
+type OfflineAnswer = readonly AnswerBlock[] | undefined
 
 /** The same answer in steps, for callers that must not block the event loop. */
-export function* answerSteps(asking: Asking): Steps<Answer> {
+export function* answerTask(asking: OfflineQuestion): CooperativeTask<OfflineAnswer> {
   const dreamed = dreamAnswer(asking)
   if (dreamed) return dreamed
-  const demand = yield* demandSteps(asking)
+  const demand = yield* requestTask(asking)
   if (demand === undefined) return undefined
   const { request } = asking
-  const facts = yield* factSteps(demand.moments)
+  const facts = yield* factsTask(demand.timeline)
   switch (demand.kind) {
     case "summary":
       return say(yield* summaryFor(demand, facts, asking))
@@ -50,17 +50,21 @@ export function* answerSteps(asking: Asking): Steps<Answer> {
   }
 }
 
-function* summaryFor({ prompt, sections, moments }: Demand, facts: Facts, { budget }: Asking): Steps<string> {
+function* summaryFor(
+  { prompt, sections, timeline }: OfflineRequest,
+  facts: Facts,
+  { budget }: OfflineQuestion,
+): CooperativeTask<string> {
   const summary = yield* writeSections({ sections, facts, budget })
   if (!/<summary>/i.test(prompt)) return summary
   // what is thrown away afterwards gets no part of a budget
   const wantsAnalysis = budget === undefined && /<analysis>/i.test(prompt)
-  const analysis = wantsAnalysis ? `<analysis>\n${walkThrough(moments)}\n</analysis>\n\n` : ""
+  const analysis = wantsAnalysis ? `<analysis>\n${walkThrough(timeline)}\n</analysis>\n\n` : ""
   return `${analysis}<summary>\n${summary}\n</summary>`
 }
 
 /** The conversation in order, one line per message of the user. */
-function walkThrough(moments: readonly Moment[]): string {
+function walkThrough(moments: readonly TimelineEntry[]): string {
   const lines = [ORIGIN]
   for (const moment of moments) {
     if (moment.kind === "human") lines.push(`The user: "${lineFrom(moment.text)}"`)
@@ -74,12 +78,12 @@ const lineFrom = (text: string): string => headOf(firstLineOf(text.trimStart()),
 function progressLine(facts: Facts): string {
   const call = facts.calls.at(-1)
   if (call === undefined) return lineFrom(facts.lastText ?? facts.userMessages.at(-1) ?? NOTHING)
-  const role = roleOf(call.name)
-  const target = pathOf(call)?.split("/").at(-1) ?? commandOf(call) ?? ""
+  const role = toolRole(call.name)
+  const target = toolPath(call)?.split("/").at(-1) ?? toolCommand(call) ?? ""
   return lineFrom(`${role === "other" ? `Using ${call.name}` : DOING[role]} ${target}`.trim())
 }
 
-function carryOut(step: NotesStep, { nextToolUseId }: Asking): readonly AnswerBlock[] {
+function carryOut(step: NotesStep, { nextToolUseId }: OfflineQuestion): readonly AnswerBlock[] {
   if (step.kind === "text") return say(step.text)
   return step.calls.map(({ name, input }) => ({ type: "tool_use", id: nextToolUseId(), name, input }))
 }

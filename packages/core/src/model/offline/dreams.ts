@@ -3,14 +3,14 @@
  * and says what it did. Contradictions are found by rule afterwards. It remembers nothing between requests; what it has read is in the request.
  */
 import { readFileText } from "./file-text.ts"
-import type { AnswerBlock, Asking, ReadBlock, ReadRequest } from "./read-message.ts"
+import type { AnswerBlock, OfflineQuestion, ReadBlock, ReadRequest } from "./read-message.ts"
 
 const DEMAND = /^Consolidate the memory directory (\S+?)\. /
 const LISTED = /^- (\S+\.md) \(/gm
 const IS_CUT = /^… and \d+ more\.$/m
 const MAX_CALLS = 100 // of one answer
 /** Returns `undefined` if the request asks for something else. */
-export function dreamAnswer({ request, nextToolUseId }: Asking): readonly AnswerBlock[] | undefined {
+export function dreamAnswer({ request, nextToolUseId }: OfflineQuestion): readonly AnswerBlock[] | undefined {
   const prompt = firstText(request)
   const directory = DEMAND.exec(prompt)?.[1]
   if (directory === undefined) return undefined

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest"
-import { factSteps } from "./facts.ts"
-import type { Moment } from "./timeline.ts"
+import { factsTask } from "./facts.ts"
+import type { TimelineEntry } from "./timeline.ts"
 
 /** The most inputs of calls that one step reads. */
 function maxInOneStep(calls: number): number {
@@ -17,13 +17,13 @@ function maxInOneStep(calls: number): number {
     )
   const moments = Array.from(
     { length: calls },
-    (_, at): Moment => ({
+    (_, at): TimelineEntry => ({
       kind: "call",
       answers: at,
       call: { id: `c${at}`, name: "Read", input: input(at), result: { text: "x", failed: false } },
     }),
   )
-  const steps = factSteps(moments)
+  const steps = factsTask(moments)
   let max = 0
   for (let step = steps.next(); !step.done; step = steps.next()) {
     max = Math.max(max, reads)

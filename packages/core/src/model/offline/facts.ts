@@ -2,12 +2,12 @@
  * Facts about a conversation that need no model: the user's messages, files, commands and their outcomes, todos, the
  * latest work, and the sentences that say what it means. An earlier summary contributes its entries (see `fill.ts`).
  */
-import { atOnce, remembering, type Steps } from "../../base/work.ts"
+import { type CooperativeTask, memoize, runSync } from "../../base/work.ts"
 import { isCorrection, standingSentences } from "./corrections.ts"
 import { asEntry, readEntries, readParagraphs, type Section, splitDocument } from "./document.ts"
-import { type Meaning, meaningSteps } from "./meaning.ts"
-import { callsOf, type Moment, type ToolCall, wordsOf } from "./timeline.ts"
-import { commandOf, fieldOf, pathOf, roleOf, type Todo, todosOf } from "./toolbox.ts"
+import { type Statements, statementsTask } from "./statements.ts"
+import { listCalls, type TimelineEntry, type ToolCall, textsOfKind } from "./timeline.ts"
+import { type Todo, toolCommand, toolField, toolPath, toolRole, toolTodos } from "./toolbox.ts"
 
 export interface FileFact {
   readonly path: string
@@ -16,7 +16,7 @@ export interface FileFact {
   readonly snippet?: string
 }
 
-export interface Outcome {
+export interface CommandOutcome {
   /** A command, or the path a tool failed on. */
   readonly what: string
   readonly isCommand: boolean
@@ -34,9 +34,9 @@ export interface Facts {
   /** Most recently touched last. */
   readonly files: readonly FileFact[]
   /** Everything that was run or tried, oldest first. A command run again has its last outcome. */
-  readonly outcomes: readonly Outcome[]
+  readonly outcomes: readonly CommandOutcome[]
   /** Failed once, passed later. */
-  readonly fixed: readonly Outcome[]
+  readonly fixed: readonly CommandOutcome[]
   readonly todos: readonly Todo[]
   readonly lastCalls: readonly ToolCall[]
   readonly calls: readonly ToolCall[]
@@ -44,7 +44,7 @@ export interface Facts {
   /** The texts with which the assistant ended its turns. */
   readonly finalTexts: readonly string[]
   /** What the assistant said about the work, ranked. */
-  readonly meaning: Meaning
+  readonly statements: Statements
   /** Sections of earlier summaries. */
   readonly earlier: readonly Section[]
 }
@@ -52,37 +52,37 @@ export interface Facts {
 const LAST_CALLS = 6
 const WHY = /error|fail|not found|no such|cannot|denied|refused|missing|exit/i
 
-export const gatherFacts = (moments: readonly Moment[]): Facts => atOnce(factSteps(moments))
+export const gatherFacts = (moments: readonly TimelineEntry[]): Facts => runSync(factsTask(moments))
 
-export function* factSteps(moments: readonly Moment[]): Steps<Facts> {
+export function* factsTask(moments: readonly TimelineEntry[]): CooperativeTask<Facts> {
   yield
-  const calls = callsOf(moments)
+  const calls = listCalls(moments)
   yield
-  const userMessages = wordsOf(moments, "human")
+  const userMessages = textsOfKind(moments, "human")
   yield
-  const earlier = wordsOf(moments, "summary").flatMap(earlierSections)
+  const earlier = textsOfKind(moments, "summary").flatMap(earlierSections)
   yield
-  const lastText = wordsOf(moments, "assistant").at(-1)
+  const lastText = textsOfKind(moments, "assistant").at(-1)
   yield
   const read: ReadText[] = []
   for (const text of userMessages) {
     read.push(readText(text))
     yield
   }
-  const files = yield* fileSteps(calls)
-  const outcomes = yield* outcomeSteps(calls)
+  const files = yield* filesTask(calls)
+  const outcomes = yield* outcomesTask(calls)
   return {
     userMessages,
     corrections: userMessages.filter((_, at) => (earlier.length > 0 || at > 0) && read[at]!.isCorrection),
     standing: read.flatMap(({ standing }) => standing),
     files,
     ...outcomes,
-    todos: calls.map(todosOf).findLast((todos) => todos !== undefined) ?? [],
+    todos: calls.map(toolTodos).findLast((todos) => todos !== undefined) ?? [],
     lastCalls: calls.slice(-LAST_CALLS),
     calls,
     ...(lastText === undefined ? {} : { lastText }),
     finalTexts: gatherFinalTexts(moments),
-    meaning: yield* meaningSteps(moments),
+    statements: yield* statementsTask(moments),
     earlier,
   }
 }
@@ -92,20 +92,18 @@ interface ReadText {
   readonly standing: readonly string[]
 }
 
-const readText = remembering(
-  (text): ReadText => ({ isCorrection: isCorrection(text), standing: standingSentences(text) }),
-)
+const readText = memoize((text): ReadText => ({ isCorrection: isCorrection(text), standing: standingSentences(text) }))
 
-function* fileSteps(calls: readonly ToolCall[]): Steps<FileFact[]> {
+function* filesTask(calls: readonly ToolCall[]): CooperativeTask<FileFact[]> {
   const files = new Map<string, FileFact>()
   for (const call of calls) {
     yield
-    const path = pathOf(call)
-    const role = roleOf(call.name)
+    const path = toolPath(call)
+    const role = toolRole(call.name)
     const doing = role === "read" ? "read" : role === "edit" ? "changed" : role === "write" ? "written" : undefined
     if (path === undefined || doing === undefined || call.result === undefined || call.result.failed) continue
     const before = files.get(path)
-    const text = role === "edit" ? fieldOf(call, "new") : role === "write" ? fieldOf(call, "content") : undefined
+    const text = role === "edit" ? toolField(call, "new") : role === "write" ? toolField(call, "content") : undefined
     const snippet = typeof text === "string" ? text : before?.snippet
     files.delete(path)
     files.set(path, {
@@ -117,14 +115,14 @@ function* fileSteps(calls: readonly ToolCall[]): Steps<FileFact[]> {
   return [...files.values()]
 }
 
-function* outcomeSteps(calls: readonly ToolCall[]): Steps<Pick<Facts, "outcomes" | "fixed">> {
-  const latest = new Map<string, Outcome>()
-  const fixed = new Map<string, Outcome>()
+function* outcomesTask(calls: readonly ToolCall[]): CooperativeTask<Pick<Facts, "outcomes" | "fixed">> {
+  const latest = new Map<string, CommandOutcome>()
+  const fixed = new Map<string, CommandOutcome>()
   for (const call of calls) {
     yield
     if (call.result === undefined) continue
-    const command = commandOf(call)
-    const what = command ?? pathOf(call)
+    const command = toolCommand(call)
+    const what = command ?? toolPath(call)
     const { failed, text } = call.result
     if (what === undefined) continue
     const key = `${call.name} ${what}`
@@ -145,7 +143,7 @@ function reasonIn(output: string): string {
   return lines.find((line) => WHY.test(line)) ?? lines[0] ?? ""
 }
 
-function gatherFinalTexts(moments: readonly Moment[]): string[] {
+function gatherFinalTexts(moments: readonly TimelineEntry[]): string[] {
   return moments.flatMap((moment, index) => {
     const next = moments[index + 1]
     return moment.kind === "assistant" && (next === undefined || next.kind === "human") ? [moment.text] : []

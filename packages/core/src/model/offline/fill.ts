@@ -5,16 +5,16 @@
  * Everything in quotes or back-quotes occurs in the conversation. The few words around it are fixed.
  */
 
-import type { Steps } from "../../base/work.ts"
+import type { CooperativeTask } from "../../base/work.ts"
 import type { SentenceKind } from "../../views/record/statements.ts"
 import { asEntry, code, fenced, headOf, quote, readEntries, type Section, sentencesOf, unquote } from "./document.ts"
-import type { Facts, FileFact, Outcome } from "./facts.ts"
-import type { Said } from "./meaning.ts"
+import type { CommandOutcome, Facts, FileFact } from "./facts.ts"
+import type { Statement } from "./statements.ts"
 import type { ToolCall } from "./timeline.ts"
-import { commandOf, fieldOf, pathOf, roleOf, type Todo } from "./toolbox.ts"
+import { type Todo, toolCommand, toolField, toolPath, toolRole } from "./toolbox.ts"
 
 interface Filler {
-  readonly about: RegExp
+  readonly pattern: RegExp
   readonly fill: (facts: Facts) => string[]
   /** Its part of a budget. What one section does not need goes to the others. */
   readonly share: number
@@ -44,7 +44,7 @@ const FIRST_WORDS = /^(?:\S+[^\S\n]+){0,7}\S+/ // enough for a title
 
 /** The only list that is never shortened. */
 const USER_MESSAGES: Filler = {
-  about: /user.?s? messages|messages (?:from|of) the user/i,
+  pattern: /user.?s? messages|messages (?:from|of) the user/i,
   fill: (facts) => facts.userMessages.map(quote),
   share: 0.25,
   earlier: "merged",
@@ -54,59 +54,59 @@ const USER_MESSAGES: Filler = {
 /** The first match decides, so specific titles come before general ones. */
 const FILLERS: readonly Filler[] = [
   USER_MESSAGES,
-  { about: /\btitle\b/i, fill: sayTitle, share: 0.02, earlier: "final" },
-  { about: /\bnext\b|continuing/i, fill: sayNext, share: 0.1, earlier: "replaced", quotesUser: true },
+  { pattern: /\btitle\b/i, fill: sayTitle, share: 0.02, earlier: "final" },
+  { pattern: /\bnext\b|continuing/i, fill: sayNext, share: 0.1, earlier: "replaced", quotesUser: true },
   {
-    about: /request|intent|task spec|objective|\bgoals?\b/i,
+    pattern: /request|intent|task spec|objective|\bgoals?\b/i,
     fill: sayRequests,
     share: 0.12,
     earlier: "merged",
     quotesUser: true,
   },
   {
-    about: /pending|open|remaining|to.?dos?\b/i,
+    pattern: /pending|open|remaining|to.?dos?\b/i,
     fill: (facts) => [...openTodos(facts).map(sayTodo), ...quotedAs(facts, ["open"])],
     share: 0.06,
     earlier: "replaced",
   },
   {
-    about: /error|fix|correction|dead end/i,
+    pattern: /error|fix|correction|dead end/i,
     fill: sayErrors,
     share: 0.12,
     earlier: "merged",
     quotesUser: true,
     review: reviewFailure,
   },
-  { about: /problem|solv/i, fill: saySolved, share: 0.16, earlier: "merged" },
+  { pattern: /problem|solv/i, fill: saySolved, share: 0.16, earlier: "merged" },
   {
-    about: /worklog|\blog\b|steps|history/i,
+    pattern: /worklog|\blog\b|steps|history/i,
     fill: (facts) => facts.calls.map(sayCall),
     share: 0.05,
     earlier: "logged",
   },
-  { about: /current|state|progress|completed|work done/i, fill: sayCurrent, share: 0.1, earlier: "replaced" },
-  { about: /files?|code sections|functions|artifacts/i, fill: sayFiles, share: 0.1, earlier: "merged" },
+  { pattern: /current|state|progress|completed|work done/i, fill: sayCurrent, share: 0.1, earlier: "replaced" },
+  { pattern: /files?|code sections|functions|artifacts/i, fill: sayFiles, share: 0.1, earlier: "merged" },
   {
-    about: /workflow|commands/i,
+    pattern: /workflow|commands/i,
     fill: (facts) => facts.outcomes.filter(({ isCommand }) => isCommand).map(sayOutcome),
     share: 0.05,
     earlier: "merged",
   },
   {
-    about: /learn|lesson|rules|preferences|feedback/i,
+    pattern: /learn|lesson|rules|preferences|feedback/i,
     fill: (facts) => facts.standing.map(quote),
     share: 0.1,
     earlier: "merged",
     quotesUser: true,
   },
   {
-    about: /results?|output|answers/i,
+    pattern: /results?|output|answers/i,
     fill: (facts) => facts.finalTexts.map(quote),
     share: 0.1,
     earlier: "merged",
   },
   {
-    about: /concept|technical|technolog|documentation|codebase|system|architecture/i,
+    pattern: /concept|technical|technolog|documentation|codebase|system|architecture/i,
     fill: sayConcepts,
     share: 0.04,
     earlier: "merged",
@@ -127,14 +127,14 @@ export const USUAL_TITLES = [
 ] as const
 
 /** The part of a budget that a section gets first. */
-export const shareOf = (title: string): number => fillerOf(title)?.share ?? OTHER_SHARE
+export const sectionShare = (title: string): number => fillerOf(title)?.share ?? OTHER_SHARE
 
 /** The entries for one section; empty if the conversation has nothing for it. None leaves a fence or a tag open. */
-export function* fillSteps(title: string, facts: Facts): Steps<string[]> {
-  return (yield* entrySteps(title, facts)).map(asEntry)
+export function* fillTask(title: string, facts: Facts): CooperativeTask<string[]> {
+  return (yield* entriesTask(title, facts)).map(asEntry)
 }
 
-function* entrySteps(title: string, facts: Facts): Steps<string[]> {
+function* entriesTask(title: string, facts: Facts): CooperativeTask<string[]> {
   const filler = fillerOf(title)
   if (filler === undefined) return relatedSentences(title, facts).map(quote)
   const fresh = filler.fill(facts)
@@ -143,7 +143,7 @@ function* entrySteps(title: string, facts: Facts): Steps<string[]> {
   const before = earlier.map((entry) => filler.review?.(entry, facts) ?? entry)
   switch (filler.earlier) {
     case "merged": {
-      const entries = yield* mergeSteps([...before, ...fresh])
+      const entries = yield* mergeTask([...before, ...fresh])
       return filler === USER_MESSAGES ? entries : shorten(entries)
     }
     case "logged":
@@ -170,7 +170,7 @@ function sayTodo(todo: Todo): string {
 }
 
 function fillerOf(title: string): Filler | undefined {
-  return FILLERS.find(({ about }) => about.test(title))
+  return FILLERS.find(({ pattern }) => pattern.test(title))
 }
 
 function entriesOf(section: Section): string[] {
@@ -178,7 +178,7 @@ function entriesOf(section: Section): string[] {
 }
 
 /** Later entries replace earlier ones about the same thing: the back-quoted or quoted text they begin with. */
-function* mergeSteps(entries: readonly string[]): Steps<string[]> {
+function* mergeTask(entries: readonly string[]): CooperativeTask<string[]> {
   const byKey = new Map<string, string>()
   for (const entry of entries) {
     yield
@@ -223,21 +223,21 @@ function saySolved(facts: Facts): string[] {
   return [...sayFixed(facts), ...quotedAs(facts, ["decision", "failure", "finding"])]
 }
 
-const quotedAs = ({ meaning }: Facts, kinds: readonly SentenceKind[]): string[] =>
-  meaning.said.filter(({ kind }) => kinds.includes(kind)).map(saySaid)
+const quotedAs = ({ statements }: Facts, kinds: readonly SentenceKind[]): string[] =>
+  statements.ranked.filter(({ kind }) => kinds.includes(kind)).map(sayStatement)
 
-const saySaid = ({ kind, words }: Said): string => `${kind}: ${quote(words)}`
+const sayStatement = ({ kind, words }: Statement): string => `${kind}: ${quote(words)}`
 
 function sayFixed(facts: Facts): string[] {
   return facts.fixed.map(({ what, reason }) => `${code(what)} failed: ${code(reason)}${PASSED_LATER}`)
 }
 
-function sayOutcome({ what, failed, reason }: Outcome): string {
+function sayOutcome({ what, failed, reason }: CommandOutcome): string {
   return failed ? `${code(what)} failed: ${code(reason)}` : `${code(what)} passed`
 }
 
-function sayFiles({ files, meaning }: Facts): string[] {
-  return files.map((file) => sayFile(file, meaning.aboutFiles))
+function sayFiles({ files, statements }: Facts): string[] {
+  return files.map((file) => sayFile(file, statements.aboutFiles))
 }
 
 function sayFile({ path, doings, snippet }: FileFact, about: ReadonlyMap<string, string>): string {
@@ -247,7 +247,7 @@ function sayFile({ path, doings, snippet }: FileFact, about: ReadonlyMap<string,
 }
 
 function sayCall(call: ToolCall): string {
-  const target = commandOf(call) ?? pathOf(call) ?? fieldOf(call, "pattern")
+  const target = toolCommand(call) ?? toolPath(call) ?? toolField(call, "pattern")
   const outcome = call.result === undefined ? ", no result yet" : call.result.failed ? ", failed" : ""
   return `${call.name}${typeof target === "string" ? ` ${code(target)}` : ""}${outcome}`
 }
@@ -270,8 +270,10 @@ function sayNext(facts: Facts): string[] {
 
 function sayConcepts(facts: Facts): string[] {
   const folders = facts.files.map(({ path }) => path.slice(0, Math.max(0, path.lastIndexOf("/"))))
-  const programs = facts.calls.flatMap((call) => commandOf(call)?.split(/\s+/)[0] ?? [])
-  const searches = facts.calls.filter((call) => roleOf(call.name) === "search").map((call) => fieldOf(call, "pattern"))
+  const programs = facts.calls.flatMap((call) => toolCommand(call)?.split(/\s+/)[0] ?? [])
+  const searches = facts.calls
+    .filter((call) => toolRole(call.name) === "search")
+    .map((call) => toolField(call, "pattern"))
   const names = [...folders, ...programs, ...searches].filter((name) => typeof name === "string" && name !== "")
   return [...new Set(names)].map((name) => code(String(name)))
 }

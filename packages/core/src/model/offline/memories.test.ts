@@ -1,8 +1,8 @@
 import { expect, test } from "vitest"
-import { atOnce } from "../../base/work.ts"
+import { runSync } from "../../base/work.ts"
 import type { Facts } from "./facts.ts"
 import { keepMemories } from "./memories.ts"
-import type { Demand } from "./timeline.ts"
+import type { OfflineRequest } from "./timeline.ts"
 
 /** How many steps it takes to look for memories in so many messages of the person. */
 function stepsFor(messages: number): number {
@@ -14,7 +14,7 @@ function stepsFor(messages: number): number {
 
 function keeping(userMessages: readonly string[]) {
   const facts = { userMessages, earlier: [] } as unknown as Facts
-  const demand = { prompt: "", calls: [] } as unknown as Demand
+  const demand = { prompt: "", calls: [] } as unknown as OfflineRequest
   return keepMemories({ request: { messages: [], tools: [] }, demand, facts })
 }
 
@@ -30,7 +30,7 @@ test("L5-4 what a person says for good and where things are; no address in code,
     'I\'m a bit stuck.\n```\nfetch("https://api.test/v2")\n```',
     "r = requests.get('https://api.test/v2')\nI know the address is right, but I get a 403.",
   ]
-  expect(atOnce(keeping(said))).toEqual({
+  expect(runSync(keeping(said))).toEqual({
     kind: "text",
     text: [
       '- user: "I\'m vegetarian."',

@@ -3,7 +3,7 @@
  * Each memory is a file with frontmatter and a line in the index. A memory already in the index is not written again.
  */
 
-import type { Steps } from "../../base/work.ts"
+import type { CooperativeTask } from "../../base/work.ts"
 import { factsAboutTheUser, isAboutTheUser } from "../../views/record/about-the-person.ts"
 import { isChangeOfTheUser } from "../../views/record/facts/fact-text.ts"
 import { lastingRules } from "../../views/record/lasting-rules.ts"
@@ -15,8 +15,8 @@ import { readFileText } from "./file-text.ts"
 import { quotedMessages } from "./fill.ts"
 import type { NotesStep } from "./notes.ts"
 import type { ReadRequest } from "./read-message.ts"
-import type { Demand } from "./timeline.ts"
-import { openToolbox, type PlannedCall, pathOf, roleOf } from "./toolbox.ts"
+import type { OfflineRequest } from "./timeline.ts"
+import { openToolbox, type PlannedCall, toolPath, toolRole } from "./toolbox.ts"
 
 interface Memory {
   readonly file: string
@@ -31,7 +31,11 @@ const MAX_HOOK = 100 // characters of an index line's hook
 const MAX_KNOWN = 30 // characters of a sentence that an index line has in any case
 const AS_TEXT = /^<memory file="/m // the form in which the prompt wants the files
 
-export function* keepMemories(given: { request: ReadRequest; demand: Demand; facts: Facts }): Steps<NotesStep> {
+export function* keepMemories(given: {
+  request: ReadRequest
+  demand: OfflineRequest
+  facts: Facts
+}): CooperativeTask<NotesStep> {
   const { request, demand, facts } = given
   const memories = yield* findMemories(facts, demand.prompt)
   const folder = memoryFolder(demand.prompt)
@@ -41,10 +45,10 @@ export function* keepMemories(given: { request: ReadRequest; demand: Demand; fac
   if (folder === undefined || !toolbox.offers("write")) {
     return { kind: "text", text: memories.map(({ type, words }) => `- ${type}: "${words}"`).join("\n") }
   }
-  if (demand.calls.some((call) => roleOf(call.name) === "write")) return { kind: "text", text: "Memories are kept." }
+  if (demand.calls.some((call) => toolRole(call.name) === "write")) return { kind: "text", text: "Memories are kept." }
 
   const indexPath = `${folder}/${INDEX}`
-  const indexRead = demand.calls.findLast((call) => roleOf(call.name) === "read" && pathOf(call) === indexPath)
+  const indexRead = demand.calls.findLast((call) => toolRole(call.name) === "read" && toolPath(call) === indexPath)
   const readIndex = toolbox.call("read", { path: indexPath })
   if (indexRead === undefined && readIndex !== undefined) return { kind: "call", calls: [readIndex] }
 
@@ -67,10 +71,10 @@ function asText(memories: readonly Memory[], prompt: string): string {
 }
 
 /** What a summary quotes counts like what is still in view, and so does what the prompt quotes. What is in the index is kept already. */
-function* findMemories(facts: Facts, prompt: string): Steps<Memory[]> {
+function* findMemories(facts: Facts, prompt: string): CooperativeTask<Memory[]> {
   const [, index = ""] = /<existing_memories>([\s\S]*?)<\/existing_memories>/.exec(prompt) ?? []
   const found = new Map<string, Memory["type"]>()
-  for (const text of [...saidEarlier(prompt), ...quotedMessages(facts.earlier), ...facts.userMessages]) {
+  for (const text of [...earlierUserMessages(prompt), ...quotedMessages(facts.earlier), ...facts.userMessages]) {
     for (const words of factsAboutTheUser(text)) found.set(words, "user")
     for (const words of lastingRules(text)) found.set(words, isAboutTheUser(words) ? "user" : "feedback")
     for (const words of sentencesIn(typedLines(text).join("\n"))) {
@@ -86,7 +90,7 @@ function* findMemories(facts: Facts, prompt: string): Steps<Memory[]> {
 }
 
 /** Messages of other conversations, one in each line. */
-function saidEarlier(prompt: string): readonly string[] {
+function earlierUserMessages(prompt: string): readonly string[] {
   const [, block = ""] = /\n<said_earlier>\n([\s\S]*?)\n<\/said_earlier>/.exec(prompt) ?? []
   return [...block.matchAll(/^- (".*")$/gm)].map(([, text]) => JSON.parse(text!) as string)
 }

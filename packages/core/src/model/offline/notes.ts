@@ -3,14 +3,14 @@
  * asks for text between tags, the answer is the sections that change. If the notes cannot be edited, it is all of them.
  */
 
-import type { Steps } from "../../base/work.ts"
+import type { CooperativeTask } from "../../base/work.ts"
 import { type Section, splitDocument } from "./document.ts"
 import type { Facts } from "./facts.ts"
 import { readFileText } from "./file-text.ts"
-import { fillSteps } from "./fill.ts"
+import { fillTask } from "./fill.ts"
 import type { ReadRequest } from "./read-message.ts"
-import type { Demand, ToolCall } from "./timeline.ts"
-import { openToolbox, type PlannedCall, roleOf, type Toolbox } from "./toolbox.ts"
+import type { OfflineRequest, ToolCall } from "./timeline.ts"
+import { openToolbox, type PlannedCall, type Toolbox, toolRole } from "./toolbox.ts"
 
 export type NotesStep =
   | { readonly kind: "call"; readonly calls: readonly PlannedCall[] }
@@ -19,27 +19,31 @@ export type NotesStep =
 const ITALIC = /^\s*[_*][^_*\n].*[_*]\s*$/ // the line below a heading that describes the section
 const BULLET = /^\s{0,6}[-*]\s/m // a person wrote what comes before the first bullet
 const ASKED_TAG = /\bbetween <([a-z][\w-]*)> and <\/\1>/ // where the prompt wants the notes as text
-const FEWEST_SECTIONS = 3
+const MIN_SECTIONS = 3
 const MAX_BODY = 6000 // characters of one section, about 1,500 tokens
 
 /**
  * Edits the notes the prompt shows. If it shows none, or they turn out to be out of date, reads the file first. If that
  * does not help either, answers with the text of the notes.
  */
-export function* takeNotes(given: { request: ReadRequest; demand: Demand; facts: Facts }): Steps<NotesStep> {
+export function* takeNotes(given: {
+  request: ReadRequest
+  demand: OfflineRequest
+  facts: Facts
+}): CooperativeTask<NotesStep> {
   const { request, demand, facts } = given
   const changes = demand.calls.filter(isChange)
   if (changes.some((call) => call.result?.failed === false)) return { kind: "text", text: "The notes are up to date." }
 
   const toolbox = openToolbox(request)
   const path = notesPath(demand.prompt)
-  const reading = demand.calls.findLast((call) => roleOf(call.name) === "read")
+  const reading = demand.calls.findLast((call) => toolRole(call.name) === "read")
   const shown = reading !== undefined ? textRead(reading) : changes.length === 0 ? notesIn(demand.prompt) : undefined
   const sections = shown === undefined ? demand.sections : splitDocument(shown)
   const rewritten: { section: Section; text: string }[] = []
   for (const section of sections) {
     yield
-    rewritten.push({ section, text: yield* rewriteSteps(section, facts) })
+    rewritten.push({ section, text: yield* rewriteTask(section, facts) })
   }
   const fullText = `${rewritten.map(({ text }) => text).join("\n\n")}\n`
 
@@ -67,7 +71,7 @@ function changedSections(rewritten: readonly { section: Section; text: string }[
 }
 
 function isChange(call: ToolCall): boolean {
-  return ["edit", "write"].includes(roleOf(call.name))
+  return ["edit", "write"].includes(toolRole(call.name))
 }
 
 /** One edit per changed section, or the whole file if only writing is possible. */
@@ -92,11 +96,11 @@ const asWritten = ({ heading, body }: Section) => `${heading}\n${body}`.trimEnd(
 const isSame = (section: Section, text: string) => asWritten(section) === text
 
 /** Rewrites what is below the heading and its italic description. Both stay as they are. */
-function* rewriteSteps(section: Section, facts: Facts): Steps<string> {
+function* rewriteTask(section: Section, facts: Facts): CooperativeTask<string> {
   const [first = "", ...rest] = section.body.split("\n")
   const described = ITALIC.test(first)
   const kept = { ...section, body: (described ? rest : [first, ...rest]).join("\n") }
-  const entries = yield* fillSteps(section.title, { ...facts, earlier: [...facts.earlier, kept] })
+  const entries = yield* fillTask(section.title, { ...facts, earlier: [...facts.earlier, kept] })
   const written = newestThatFit(entries).map((entry) => `- ${entry}`)
   const byHand = written.length === 0 ? kept.body.trim() : (kept.body.split(BULLET)[0]?.trim() ?? "")
   const head = [section.heading, ...(described ? [first] : []), ...(byHand === "" ? [] : [byHand])]
@@ -120,9 +124,7 @@ function notesIn(prompt: string): string | undefined {
   const fenced = [...prompt.matchAll(/^(`{3,}|~{3,})\w*\n([\s\S]*?)\n\1$/gm)].map((match) => match[2]!)
   const start = splitDocument(prompt).find(isDescribed)
   const rest = start === undefined ? [] : [prompt.slice(prompt.indexOf(`${start.heading}\n`))]
-  return [...wrapped, ...fenced, ...rest].find(
-    (text) => splitDocument(text).filter(isDescribed).length >= FEWEST_SECTIONS,
-  )
+  return [...wrapped, ...fenced, ...rest].find((text) => splitDocument(text).filter(isDescribed).length >= MIN_SECTIONS)
 }
 
 function isDescribed(section: Section): boolean {

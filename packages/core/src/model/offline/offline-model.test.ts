@@ -8,7 +8,7 @@ import { costOfUsage, findModel } from "../../tokens/models.ts"
 import { ModelAbortedError } from "../errors.ts"
 import { isOffline, type ModelEvent } from "../model.ts"
 import { offlineModel } from "./offline-model.ts"
-import { summarise } from "./summary.ts"
+import { summarize } from "./summary.ts"
 import { ORIGIN } from "./timeline.ts"
 
 const PROMPT =
@@ -94,7 +94,7 @@ describe("BEY-6 the offline model", () => {
 
 test("BEY-6 what a program put into a user message is not among the user's messages", () => {
   const text = '{"task_id":"b7","status":"done"}'
-  const summary = summarise(
+  const summary = summarize(
     [
       { role: "user", content: [{ type: "text", text: "Fix the parser." }] },
       { role: "user", content: [{ type: "text", text }] },

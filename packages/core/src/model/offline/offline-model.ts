@@ -2,7 +2,7 @@
  * A model without a network, a key or another process. It answers requests about a conversation with quotations from it: summaries, session
  * notes, memories, consolidations. Any other request gets a sentence that says what it is. It is deterministic and costs nothing.
  */
-import { inSlices, type Steps } from "../../base/work.ts"
+import { type CooperativeTask, runCooperatively } from "../../base/work.ts"
 import { type Block, toBlocks } from "../../messages/blocks.ts"
 import type { Usage } from "../../messages/messages.ts"
 import type { ModelRequest } from "../../messages/request.ts"
@@ -10,9 +10,9 @@ import { createEstimator } from "../../tokens/estimate.ts"
 import { OFFLINE_MODEL_FACTS } from "../../tokens/models.ts"
 import { ModelAbortedError } from "../errors.ts"
 import type { Model, ModelResponse } from "../model.ts"
-import { answerSteps } from "./answer.ts"
+import { answerTask } from "./answer.ts"
 import { hashText } from "./document.ts"
-import type { AnswerBlock, Budget, ReadMessage, ReadRequest } from "./read-message.ts"
+import type { AnswerBlock, ReadMessage, ReadRequest, TokenBudget } from "./read-message.ts"
 
 const PROVIDER = "strata"
 /** Tokens of a summary: what recorded ones have. */
@@ -39,32 +39,32 @@ export function offlineModel({ summaryTokens = OFFLINE_SUMMARY_TOKENS }: Offline
     async *stream(request, { signal } = {}) {
       if (signal?.aborted) throw new ModelAbortedError(PROVIDER)
       const tokens = Math.min(summaryTokens, Math.floor(request.max_tokens * SAFE_SHARE))
-      const found = await sliced(answerTo(request, { tokens, tokensOf: (text) => estimator.text(text) }), signal)
+      const found = await runAnswer(answerTo(request, { tokens, tokensOf: (text) => estimator.text(text) }), signal)
       const content = found ?? ([{ type: "text", text: WHAT_IT_IS }] satisfies readonly AnswerBlock[])
       for (const block of content) if (block.type === "text") yield { type: "text", text: block.text }
-      const usage = found ? NOTHING_SENT : await sliced(counted(request, content), signal)
+      const usage = found ? NOTHING_SENT : await runAnswer(countUsage(request, content), signal)
       yield { type: "response", response: responseWith(content, { request, usage }) }
     },
   }
 }
 
-async function sliced<T>(steps: Steps<T>, signal: AbortSignal | undefined): Promise<T> {
+async function runAnswer<T>(steps: CooperativeTask<T>, signal: AbortSignal | undefined): Promise<T> {
   try {
-    return await inSlices(steps, { signal, givesWay: true })
+    return await runCooperatively(steps, { signal, yieldsToOthers: true })
   } catch (error) {
     if (signal?.aborted) throw new ModelAbortedError(PROVIDER)
     throw error
   }
 }
 
-function* answerTo(request: ModelRequest, budget: Budget): Steps<readonly AnswerBlock[] | undefined> {
+function* answerTo(request: ModelRequest, budget: TokenBudget): CooperativeTask<readonly AnswerBlock[] | undefined> {
   let calls = 0
   // a request with another number of messages gives other ids, so none occurs twice in a conversation
   const nextToolUseId = () => `toolu_offline_${request.messages.length}_${calls++}`
-  return yield* answerSteps({ request: yield* asRead(request), nextToolUseId, budget })
+  return yield* answerTask({ request: yield* toReadRequest(request), nextToolUseId, budget })
 }
 
-function* asRead({ messages, tools }: ModelRequest): Steps<ReadRequest> {
+function* toReadRequest({ messages, tools }: ModelRequest): CooperativeTask<ReadRequest> {
   const read: object[] = []
   for (const { role, content } of messages) {
     read.push({ role, content: toBlocks(content) })
@@ -77,12 +77,12 @@ function* asRead({ messages, tools }: ModelRequest): Steps<ReadRequest> {
 const idFor = (...texts: readonly string[]): string =>
   `msg_offline_${texts.map((text) => hashText(text).toString(36)).join("_")}`
 
-interface Made {
+interface ResponseFacts {
   readonly request: ModelRequest
   readonly usage: Usage
 }
 
-function responseWith(content: readonly AnswerBlock[], { request, usage }: Made): ModelResponse {
+function responseWith(content: readonly AnswerBlock[], { request, usage }: ResponseFacts): ModelResponse {
   return {
     id: idFor(JSON.stringify(request.messages.at(-1) ?? ""), JSON.stringify(content)),
     model: OFFLINE_MODEL_FACTS.id,
@@ -93,7 +93,7 @@ function responseWith(content: readonly AnswerBlock[], { request, usage }: Made)
 }
 
 /** A conversation with this model must know its size, so its own turns are counted. They cost nothing. */
-function* counted(request: ModelRequest, content: readonly AnswerBlock[]): Steps<Usage> {
+function* countUsage(request: ModelRequest, content: readonly AnswerBlock[]): CooperativeTask<Usage> {
   const estimator = createEstimator(OFFLINE_MODEL_FACTS.family)
   let asked = 0
   for (const message of request.messages) {

@@ -32,16 +32,16 @@ export interface OfferedTool {
 }
 
 /** A request, and how to name the calls of the answer. */
-export interface Asking {
+export interface OfflineQuestion {
   readonly request: ReadRequest
   readonly nextToolUseId: () => string
   /** Set where a server compacts: the answer must be a summary. The instructions are the last block of the request. */
   readonly summary?: { readonly instructions: string }
   /** The most tokens of a summary. Default: no limit. */
-  readonly budget?: Budget
+  readonly budget?: TokenBudget
 }
 
-export interface Budget {
+export interface TokenBudget {
   readonly tokens: number
   readonly tokensOf: (text: string) => number
 }

@@ -1,11 +1,11 @@
 import fc from "fast-check"
 import { describe, expect, test } from "vitest"
 import { isWhole, size } from "../../../test/size.ts"
-import { fenceLeftOpen } from "../../messages/blocks.ts"
+import { findOpenFence } from "../../messages/blocks.ts"
 import { createEstimator } from "../../tokens/estimate.ts"
 import { splitDocument } from "./document.ts"
 import type { ReadBlock, ReadMessage } from "./read-message.ts"
-import { NOTHING, summarise } from "./summary.ts"
+import { NOTHING, summarize } from "./summary.ts"
 import { ORIGIN } from "./timeline.ts"
 
 const estimator = createEstimator("claude-5")
@@ -91,10 +91,10 @@ describe("BEY-6 extractive summaries of any messages", () => {
     fc.assert(
       fc.property(messages, fc.integer({ min: 400, max: 3_000 }), (given, tokens) => {
         const budget = budgetOf(tokens)
-        const summary = summarise(given, "", budget)
-        expect(summary).toBe(summarise(structuredClone(given), "", budget))
+        const summary = summarize(given, "", budget)
+        expect(summary).toBe(summarize(structuredClone(given), "", budget))
         expect(summary.startsWith(ORIGIN)).toBe(true)
-        expect(fenceLeftOpen(summary)).toBeUndefined()
+        expect(findOpenFence(summary)).toBeUndefined()
         expect(estimator.text(summary)).toBeLessThanOrEqual(tokens)
       }),
       { numRuns: size(60, 300) },
@@ -123,7 +123,7 @@ describe("BEY-6 extractive summaries of any messages", () => {
     fc.assert(
       fc.property(plain, fc.option(fc.integer({ min: 500, max: 2_000 })), (given, tokens) => {
         const all = stringsIn(given)
-        const quoted = quotedIn(summarise(given, "", tokens === null ? undefined : budgetOf(tokens)))
+        const quoted = quotedIn(summarize(given, "", tokens === null ? undefined : budgetOf(tokens)))
         expect(quoted.length).toBeGreaterThan(0)
         for (const piece of quoted) expect(all).toContain(piece)
       }),
@@ -136,12 +136,12 @@ describe("BEY-6 extractive summaries of any messages", () => {
     ["only images", [{ role: "user", content: [{ type: "image" }] }]],
     ["only tool results", [{ role: "user", content: [{ type: "tool_result", tool_use_id: "a", content: "ok" }] }]],
   ] satisfies [string, ReadMessage[]][])("BEY-6 %s has nine sections that say so", (_, given) => {
-    const summary = summarise(given, "", budgetOf(4_000))
+    const summary = summarize(given, "", budgetOf(4_000))
     expect(summary.split(NOTHING)).toHaveLength(10)
   })
 
   test("BEY-6 Chinese and Japanese: decisions, causes and corrections are found", () => {
-    const summary = summarise([
+    const summary = summarize([
       says("请把端口改成8443。以后不要使用yarn。"),
       answers({ type: "text", text: "因为8080被占用，我决定使用8443。原因是旧服务还在运行。" }),
       says("不对，请保留日志。"),
@@ -157,7 +157,7 @@ describe("BEY-6 extractive summaries of any messages", () => {
   test("BEY-6 what a model wrote in an earlier summary stays, as prose and as lists; what frames it does not", () => {
     const earlier =
       "This conversation continues an earlier one.\n\nSummary:\n1. Primary Request and Intent: The user wants a parser.\n   It must be fast.\n\n2. Key Technical Concepts:\n   - PEG grammars\n\n3. Problem Solving:\n   The tokenizer was rewritten because regular expressions were slow.\n\n4. Optional Next Step:\n   - Measure it.\n\nGo on with the last task from where it stopped."
-    const summary = summarise([
+    const summary = summarize([
       says(earlier),
       answers({ type: "text", text: "Measured." }),
       says("Good. Now the docs."),
@@ -165,9 +165,9 @@ describe("BEY-6 extractive summaries of any messages", () => {
     for (const kept of ["The user wants a parser.", "PEG grammars", "rewritten because regular expressions were slow"])
       expect(summary).toContain(kept)
     expect(summary).not.toContain("Go on with the last task")
-    expect(summarise([says(summary)])).toContain("The user wants a parser.")
+    expect(summarize([says(summary)])).toContain("The user wants a parser.")
     const prose: ReadMessage = { role: "summary", content: [{ type: "text", text: "Summary:\nPorts moved to 8443." }] }
-    expect(summarise([prose, says("Go.")])).toMatch(/1\. Primary Request and Intent:\n {3}- Ports moved to 8443\./)
+    expect(summarize([prose, says("Go.")])).toMatch(/1\. Primary Request and Intent:\n {3}- Ports moved to 8443\./)
   })
 
   test("BEY-6 no entry leaves a fence or a tag open, so the next summary reads every section", () => {
@@ -180,12 +180,12 @@ describe("BEY-6 extractive summaries of any messages", () => {
     ]
     const given: ReadMessage = { role: "summary", content: [{ type: "text", text: earlier.slice(0, 2).join("\n\n") }] }
     const rest: ReadMessage = { role: "summary", content: [{ type: "text", text: earlier.slice(2).join("\n\n") }] }
-    const summary = summarise([given, rest, says("Now the docs, with ```\nan example")])
+    const summary = summarize([given, rest, says("Now the docs, with ```\nan example")])
     expect(summary).toContain(`   - code:\n${code}\n   - code:\n\`\`\`ts\nconst cut = 1\n\`\`\`\n`)
     expect(summary).toContain("a &lt;system-reminder> before")
     expect(splitDocument(summary)).toHaveLength(9)
-    for (const { body } of splitDocument(summary)) expect(fenceLeftOpen(body)).toBeUndefined()
-    const again = summarise([{ role: "summary", content: [{ type: "text", text: summary }] }])
+    for (const { body } of splitDocument(summary)) expect(findOpenFence(body)).toBeUndefined()
+    const again = summarize([{ role: "summary", content: [{ type: "text", text: summary }] }])
     expect(again).toContain(`   - code:\n${code}\n`)
     expect(again).toContain("a &lt;system-reminder> before")
   })
@@ -201,7 +201,7 @@ describe("BEY-6 extractive summaries of any messages", () => {
         says("```ts\n".repeat(20_000), `only ${"a".repeat(100_000)}`, "conversation session ".repeat(5_000)),
         answers({ type: "text", text: "a.".repeat(50_000) }),
       ]
-      expect(estimator.text(summarise(long, "", budgetOf(4_000)))).toBeLessThanOrEqual(4_000)
+      expect(estimator.text(summarize(long, "", budgetOf(4_000)))).toBeLessThanOrEqual(4_000)
     },
   )
 })

@@ -2,12 +2,12 @@
  * An extractive summary: the sections that were asked for, filled with quotations. It says that it is extractive. Within a budget every
  * section gets its share, and what one does not need goes to the others; the first entry and the newest are kept longest.
  */
-import { atOnce, type Steps } from "../../base/work.ts"
+import { type CooperativeTask, runSync } from "../../base/work.ts"
 import { headOf, quote, type Section, sentencesOf, splitDocument, unquote } from "./document.ts"
-import { type Facts, factSteps } from "./facts.ts"
-import { fillSteps, NEWEST_TEXT, shareOf, USUAL_TITLES } from "./fill.ts"
-import type { Budget, ReadMessage } from "./read-message.ts"
-import { type Moment, ORIGIN, timelineSteps } from "./timeline.ts"
+import { type Facts, factsTask } from "./facts.ts"
+import { fillTask, NEWEST_TEXT, sectionShare, USUAL_TITLES } from "./fill.ts"
+import type { ReadMessage, TokenBudget } from "./read-message.ts"
+import { ORIGIN, type TimelineEntry, timelineTask } from "./timeline.ts"
 
 export const NOTHING = "Nothing in the conversation."
 const BEGINNING = "beginning of: "
@@ -21,23 +21,23 @@ const MAX_ASKED = 400 // tokens: the opening of a summary is searched for what i
 const MAX_REQUEST = 200 // characters
 
 /** The conversation's own sentences in the sections that `instructions` name, or in the nine usual ones. */
-export const summarise = (messages: readonly ReadMessage[], instructions = "", budget?: Budget): string =>
-  atOnce(summarySteps(messages, instructions, budget))
+export const summarize = (messages: readonly ReadMessage[], instructions = "", budget?: TokenBudget): string =>
+  runSync(summaryTask(messages, instructions, budget))
 
-function* summarySteps(
+function* summaryTask(
   messages: readonly ReadMessage[],
   instructions: string,
-  budget?: Budget,
+  budget?: TokenBudget,
   shown?: string,
-): Steps<string> {
-  const facts = yield* factSteps(yield* timelineSteps(messages))
+): CooperativeTask<string> {
+  const facts = yield* factsTask(yield* timelineTask(messages))
   return yield* writeSections({ sections: splitDocument(instructions), facts, budget, shown })
 }
 
-export interface SummaryAbout {
+export interface SummaryAboutOptions {
   /** The person's request. */
-  readonly wanted: string
-  readonly budget: Budget
+  readonly topic: string
+  readonly budget: TokenBudget
   /** What is shown next to the summary: it is not repeated, and a section that has nothing else is left out. */
   readonly shown?: string
 }
@@ -46,46 +46,46 @@ export interface SummaryAbout {
  * The same with what the conversation says about a person's request, before the sections: a later summary does not take it for one of them.
  * Empty where nothing is left to say.
  */
-export function* summariseAbout(
+export function* summarizeAbout(
   messages: readonly ReadMessage[],
-  { wanted, budget, shown }: SummaryAbout,
-): Steps<string> {
+  { topic, budget, shown }: SummaryAboutOptions,
+): CooperativeTask<string> {
   const tokens = Math.min(budget.tokens * ASKED_SHARE, MAX_ASKED)
-  const quotes = yield* quotesAbout(messages, wanted, { ...budget, tokens })
-  if (quotes.length === 0) return yield* summarySteps(messages, "", budget, shown)
-  const request = headOf(wanted.trim().replaceAll(/\s+/g, " "), MAX_REQUEST)
+  const quotes = yield* quotesAbout(messages, topic, { ...budget, tokens })
+  if (quotes.length === 0) return yield* summaryTask(messages, "", budget, shown)
+  const request = headOf(topic.trim().replaceAll(/\s+/g, " "), MAX_REQUEST)
   const opening = [`Asked for: ${quote(request)}. The conversation says:`, ...quotes.map((each) => `   - ${each}`)]
   const asked = `\n\n${opening.join("\n")}`
   const left = { ...budget, tokens: budget.tokens - budget.tokensOf(asked) }
-  const rest = yield* summarySteps(messages, "", left, shown)
+  const rest = yield* summaryTask(messages, "", left, shown)
   return `${ORIGIN}${asked}${rest.slice(ORIGIN.length)}`
 }
 
-interface ToWrite {
+interface SectionsInput {
   readonly sections: readonly Pick<Section, "title">[]
   readonly facts: Facts
-  readonly budget?: Budget | undefined
+  readonly budget?: TokenBudget | undefined
   readonly shown?: string | undefined
 }
 
-interface Filled {
+interface FilledSection {
   readonly title: string
   readonly entries: readonly string[]
   /** How many were left out. */
   readonly missing: number
 }
 
-export function* writeSections({ sections, facts, budget, shown }: ToWrite): Steps<string> {
+export function* writeSections({ sections, facts, budget, shown }: SectionsInput): CooperativeTask<string> {
   const titles = sections.length > 0 ? sections.map(({ title }) => title) : USUAL_TITLES
-  const filled: Filled[] = []
+  const filled: FilledSection[] = []
   for (const title of titles) {
     yield
-    const all = yield* fillSteps(title, facts)
+    const all = yield* fillTask(title, facts)
     const entries = shown === undefined ? all : all.filter((entry) => !isRepeated(entry, shown))
     if (shown === undefined || entries.length > 0) filled.push({ title, entries, missing: 0 })
   }
   if (filled.length === 0) return ""
-  return budget ? yield* within(filled, budget) : render(filled)
+  return budget ? yield* fitWithinBudget(filled, budget) : render(filled)
 }
 
 const REASON = /`{1,3} failed: /
@@ -97,11 +97,11 @@ function isRepeated(entry: string, shown: string): boolean {
   return entry.startsWith("`") && !REASON.test(entry)
 }
 
-function* within(filled: readonly Filled[], budget: Budget): Steps<string> {
+function* fitWithinBudget(filled: readonly FilledSection[], budget: TokenBudget): CooperativeTask<string> {
   const bare = render(filled.map(({ title, entries }) => ({ title, entries: [], missing: entries.length })))
   let room = budget.tokens - budget.tokensOf(bare)
   for (let tries = 0; tries < MAX_TRIES && room > 0; tries++) {
-    const text = render(fitted(filled, room, budget))
+    const text = render(fitToBudget(filled, room, budget))
     if (budget.tokensOf(text) <= budget.tokens) return text
     room = Math.floor(room * SMALLER)
     yield
@@ -109,21 +109,25 @@ function* within(filled: readonly Filled[], budget: Budget): Steps<string> {
   return bare
 }
 
-interface Candidate {
+interface SectionEntry {
   readonly text: string
   readonly tokens: number
 }
 
 /** Shares first. What is left then goes to the sections in order. */
-function fitted(filled: readonly Filled[], room: number, { tokensOf }: Budget): readonly Filled[] {
-  const total = filled.reduce((sum, { title }) => sum + shareOf(title), 0)
+function fitToBudget(
+  filled: readonly FilledSection[],
+  room: number,
+  { tokensOf }: TokenBudget,
+): readonly FilledSection[] {
+  const total = filled.reduce((sum, { title }) => sum + sectionShare(title), 0)
   let left = room
   const chosen = filled.map(({ title, entries }) => {
-    const share = (room * shareOf(title)) / total
-    const kept = new Map<number, Candidate>()
+    const share = (room * sectionShare(title)) / total
+    const kept = new Map<number, SectionEntry>()
     let open = share
     for (const at of byImportance(entries.length)) {
-      const text = shortened(entries[at]!, Math.max(MIN_CUT, share * LARGEST_ENTRY * CHARACTERS_PER_TOKEN))
+      const text = shortenEntry(entries[at]!, Math.max(MIN_CUT, share * LARGEST_ENTRY * CHARACTERS_PER_TOKEN))
       if (text === undefined) continue
       const tokens = tokensOf(`   - ${text}\n`)
       if (tokens > open) continue
@@ -153,7 +157,7 @@ function byImportance(count: number): readonly number[] {
 }
 
 /** A quotation loses its end, a file its newest text. `undefined` where nothing shorter makes sense. */
-function shortened(entry: string, characters: number): string | undefined {
+function shortenEntry(entry: string, characters: number): string | undefined {
   if (entry.length <= characters) return entry
   const file = entry.indexOf(NEWEST_TEXT)
   if (file > 0 && file <= characters) return entry.slice(0, file)
@@ -168,7 +172,7 @@ function labelled(entry: string): [label: string, words: string | undefined] {
   return [label, unquote(entry.slice(label.length))]
 }
 
-function render(filled: readonly Filled[]): string {
+function render(filled: readonly FilledSection[]): string {
   const sections = filled.map(({ title, entries, missing }, index) => {
     const lines = entries.map((entry) => `   - ${entry}`)
     const rest = missing > 0 ? [`   (${missing} more left out here)`] : entries.length === 0 ? [`   ${NOTHING}`] : []
@@ -191,15 +195,19 @@ const COMMON: ReadonlySet<string> = new Set(
   ),
 )
 
-function* quotesAbout(messages: readonly ReadMessage[], wanted: string, budget: Budget): Steps<readonly string[]> {
-  const terms = termsOf(wanted)
+function* quotesAbout(
+  messages: readonly ReadMessage[],
+  wanted: string,
+  budget: TokenBudget,
+): CooperativeTask<readonly string[]> {
+  const terms = queryTerms(wanted)
   if (terms.size === 0) return []
   const found = new Map<string, number>()
-  for (const text of (yield* timelineSteps(messages)).flatMap(textsOf)) {
+  for (const text of (yield* timelineTask(messages)).flatMap(textsOf)) {
     yield
     for (const sentence of sentencesOf(text)) {
       if (sentence.length > MAX_LENGTH) continue
-      const shared = [...termsOf(sentence)].filter((term) => terms.has(term)).length
+      const shared = [...queryTerms(sentence)].filter((term) => terms.has(term)).length
       found.delete(sentence) // the newest place counts
       if (shared > 0) found.set(sentence, shared)
     }
@@ -219,12 +227,12 @@ function* quotesAbout(messages: readonly ReadMessage[], wanted: string, budget: 
 }
 
 /** In lower case and without a plural: "ports" asks for the port too. */
-function termsOf(text: string): ReadonlySet<string> {
+function queryTerms(text: string): ReadonlySet<string> {
   const terms = text.toLowerCase().match(TERM) ?? []
   return new Set(terms.filter((term) => !COMMON.has(term)).map((term) => term.replace(/(?<=\p{L}{3})s$/u, "")))
 }
 
-function textsOf(moment: Moment): readonly string[] {
+function textsOf(moment: TimelineEntry): readonly string[] {
   if (moment.kind === "call") return moment.call.result ? [moment.call.result.text] : []
   return moment.kind === "human" || moment.kind === "assistant" ? [moment.text] : []
 }

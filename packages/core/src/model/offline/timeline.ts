@@ -4,10 +4,10 @@
  *
  * The human's messages are separated from what a client adds to them: reminders, editor events, earlier summaries.
  */
-import { atOnce, type Steps } from "../../base/work.ts"
+import { type CooperativeTask, runSync } from "../../base/work.ts"
 import { isMachineText } from "../../messages/messages.ts"
 import { firstLineOf, type Section, splitDocument } from "./document.ts"
-import type { Asking, ReadBlock, ReadMessage } from "./read-message.ts"
+import type { OfflineQuestion, ReadBlock, ReadMessage } from "./read-message.ts"
 import { isRecord } from "./tool-schema.ts"
 
 export interface ToolCall {
@@ -24,7 +24,7 @@ export interface ToolResult {
 }
 
 /** `answers` counts the assistant messages that came before. */
-export type Moment = { readonly answers: number } & (
+export type TimelineEntry = { readonly answers: number } & (
   | { readonly kind: "human"; readonly text: string }
   | { readonly kind: "notice"; readonly text: string }
   | { readonly kind: "summary"; readonly text: string }
@@ -52,11 +52,11 @@ const MAX_OPENING = 2_000 // characters before the first section that can say wh
 const FEWEST_SECTIONS = 3 // a text with fewer headings is not a summary
 const SUMMARY_SECTION = /user messages|primary request|current (?:work|state)|pending tasks|next step|worklog/i
 
-export const readTimeline = (messages: readonly ReadMessage[]): Moment[] => atOnce(timelineSteps(messages))
+export const readTimeline = (messages: readonly ReadMessage[]): TimelineEntry[] => runSync(timelineTask(messages))
 
-export function* timelineSteps(messages: readonly ReadMessage[]): Steps<Moment[]> {
-  const results = yield* resultSteps(messages)
-  const moments: Moment[] = []
+export function* timelineTask(messages: readonly ReadMessage[]): CooperativeTask<TimelineEntry[]> {
+  const results = yield* resultsTask(messages)
+  const moments: TimelineEntry[] = []
   let answers = 0
   for (const message of messages) {
     yield
@@ -77,19 +77,22 @@ export function textOf(content: ReadBlock["content"]): string {
 }
 
 /** What one kind of speaker said, in order. */
-export function wordsOf(moments: readonly Moment[], kind: "human" | "notice" | "summary" | "assistant"): string[] {
+export function textsOfKind(
+  moments: readonly TimelineEntry[],
+  kind: "human" | "notice" | "summary" | "assistant",
+): string[] {
   const words: string[] = []
   for (const moment of moments) if (moment.kind === kind && "text" in moment) words.push(moment.text)
   return words
 }
 
-export function callsOf(moments: readonly Moment[]): ToolCall[] {
+export function listCalls(moments: readonly TimelineEntry[]): ToolCall[] {
   const calls: ToolCall[] = []
   for (const moment of moments) if (moment.kind === "call") calls.push(moment.call)
   return calls
 }
 
-function* resultSteps(messages: readonly ReadMessage[]): Steps<Map<string, ToolResult>> {
+function* resultsTask(messages: readonly ReadMessage[]): CooperativeTask<Map<string, ToolResult>> {
   const results = new Map<string, ToolResult>()
   for (const message of messages) {
     yield
@@ -107,7 +110,7 @@ function readAssistantBlock(given: {
   block: ReadBlock
   answers: number
   results: ReadonlyMap<string, ToolResult>
-}): Moment[] {
+}): TimelineEntry[] {
   const { block, answers, results } = given
   if (block.type === "text" && block.text?.trim()) return [{ kind: "assistant", text: block.text, answers }]
   if (block.type === "compaction" && typeof block.content === "string") {
@@ -127,13 +130,13 @@ function reportsFailure(output: string): boolean {
   return EXIT_CODE.test(firstLineOf(text)) || EXIT_CODE.test(text.slice(text.lastIndexOf("\n") + 1))
 }
 
-function readUserText(given: { text: string; message: ReadMessage; answers: number }): Moment[] {
+function readUserText(given: { text: string; message: ReadMessage; answers: number }): TimelineEntry[] {
   const { text, message, answers } = given
   if (message.role === "system") return [{ kind: "notice", text, answers }]
   if (message.role === "summary") return [{ kind: "summary", text, answers }]
   const reminders = text.match(REMINDER) ?? []
   const rest = (reminders.length === 0 ? text : text.replace(REMINDER, "")).trim()
-  const moments: Moment[] = reminders.map((reminder) => ({ kind: "notice", text: reminder, answers }))
+  const moments: TimelineEntry[] = reminders.map((reminder) => ({ kind: "notice", text: reminder, answers }))
   if (rest === "") return moments
   const directive = DIRECTIVE.exec(rest)?.[2]
   if (directive !== undefined) return [...moments, { kind: "human", text: directive.trim(), answers }]
@@ -160,15 +163,15 @@ function isSummary(text: string): boolean {
 // Recognises a request that asks about the conversation instead of continuing it: for a summary, session notes, memories
 // or a progress line. Where a server compacts, it is given. Otherwise the prompt decides, for any client.
 
-export type DemandKind = "summary" | "notes" | "memory" | "progress"
+export type OfflineRequestKind = "summary" | "notes" | "memory" | "progress"
 
-export interface Demand {
-  readonly kind: DemandKind
+export interface OfflineRequest {
+  readonly kind: OfflineRequestKind
   readonly prompt: string
   /** The sections the prompt asks for; empty if it names none. */
   readonly sections: readonly Section[]
   /** The conversation the prompt is about. */
-  readonly moments: readonly Moment[]
+  readonly timeline: readonly TimelineEntry[]
   /** The calls already made to answer this prompt. */
   readonly calls: readonly ToolCall[]
 }
@@ -188,37 +191,37 @@ const BRIEFLY = /\b(?:one|a single|single|short|brief) (?:\w+ )?(?:line|sentence
 const PROGRESS_PROMPT = 1500 // characters; a longer prompt asks for more than a line
 const FEWEST_SECTIONS_DEMAND = 3
 
-type Request = Pick<Asking, "request" | "summary">
+type Request = Pick<OfflineQuestion, "request" | "summary">
 
-export const recogniseDemand = (asking: Request): Demand | undefined => atOnce(demandSteps(asking))
+export const recognizeRequest = (asking: Request): OfflineRequest | undefined => runSync(requestTask(asking))
 
-export function* demandSteps({ request, summary }: Request): Steps<Demand | undefined> {
-  if (summary) return yield* summaryDemand(request.messages, summary.instructions)
-  const moments = yield* timelineSteps(request.messages)
+export function* requestTask({ request, summary }: Request): CooperativeTask<OfflineRequest | undefined> {
+  if (summary) return yield* summaryRequest(request.messages, summary.instructions)
+  const moments = yield* timelineTask(request.messages)
   const last = moments.findLastIndex((moment) => moment.kind === "human")
   const prompt = moments[last]
   if (prompt?.kind !== "human") return undefined
   const sections = splitDocument(prompt.text)
   const kind = classify(prompt.text, sections)
   if (kind === undefined) return undefined
-  const calls = callsOf(moments.slice(last + 1))
-  return { kind, prompt: prompt.text, sections, moments: moments.slice(0, last), calls }
+  const calls = listCalls(moments.slice(last + 1))
+  return { kind, prompt: prompt.text, sections, timeline: moments.slice(0, last), calls }
 }
 
 /** The server wants a summary, so the last block holds the instructions and is not part of the conversation. */
-function* summaryDemand(messages: readonly ReadMessage[], prompt: string): Steps<Demand> {
+function* summaryRequest(messages: readonly ReadMessage[], prompt: string): CooperativeTask<OfflineRequest> {
   const last = messages.at(-1)
   const conversation = last ? messages.with(-1, { ...last, content: last.content.slice(0, -1) }) : messages
   return {
     kind: "summary",
     prompt,
     sections: splitDocument(prompt),
-    moments: yield* timelineSteps(conversation),
+    timeline: yield* timelineTask(conversation),
     calls: [],
   }
 }
 
-function classify(prompt: string, sections: readonly Section[]): DemandKind | undefined {
+function classify(prompt: string, sections: readonly Section[]): OfflineRequestKind | undefined {
   const words = prompt.replace(/<[^>]*>/g, " ")
   const structured = sections.length >= FEWEST_SECTIONS_DEMAND
   if (SUMMARY_TAG.test(prompt) && SUMMARY_WORD.test(words) && CONVERSATION.test(words)) return "summary"

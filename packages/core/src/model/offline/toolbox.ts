@@ -3,7 +3,7 @@
  * an offered tool with an input its schema accepts, or reports that it cannot.
  */
 
-import { remembering } from "../../base/work.ts"
+import { memoize } from "../../base/work.ts"
 import type { ReadRequest } from "./read-message.ts"
 import type { ToolCall } from "./timeline.ts"
 import { completeInput, findProblems, propertiesOf, type Schema, schemaOf } from "./tool-schema.ts"
@@ -96,31 +96,31 @@ const ROLE_OF_NAME: ReadonlyMap<string, Role> = new Map(
 )
 
 /** Asked several times for every call of a conversation, which names few tools. */
-export const roleOf = remembering((toolName): Role | "other" => {
+export const toolRole = memoize((toolName): Role | "other" => {
   const plain = toolName.replace(/^.*__/, "").replace(/[_-]/g, "").toLowerCase()
   return ROLE_OF_NAME.get(plain) ?? "other"
 })
 
 /** The value of one of the role's fields, under the name this tool uses. */
-export function fieldOf(call: Pick<ToolCall, "name" | "input">, field: string): unknown {
-  const role = roleOf(call.name)
+export function toolField(call: Pick<ToolCall, "name" | "input">, field: string): unknown {
+  const role = toolRole(call.name)
   const names = role === "other" ? [field] : (ROLES[role].fields[field] ?? [])
   return names.map((name) => call.input[name]).find((value) => value !== undefined)
 }
 
-export function pathOf(call: Pick<ToolCall, "name" | "input">): string | undefined {
-  const path = fieldOf(call, "path")
+export function toolPath(call: Pick<ToolCall, "name" | "input">): string | undefined {
+  const path = toolField(call, "path")
   return typeof path === "string" ? path : undefined
 }
 
-export function commandOf(call: Pick<ToolCall, "name" | "input">): string | undefined {
-  const command = fieldOf(call, "command")
+export function toolCommand(call: Pick<ToolCall, "name" | "input">): string | undefined {
+  const command = toolField(call, "command")
   return typeof command === "string" ? command : undefined
 }
 
 /** The todo list that a call sets, or `undefined` if it sets none. */
-export function todosOf(call: Pick<ToolCall, "name" | "input">): Todo[] | undefined {
-  const list = roleOf(call.name) === "todo" ? fieldOf(call, "todos") : undefined
+export function toolTodos(call: Pick<ToolCall, "name" | "input">): Todo[] | undefined {
+  const list = toolRole(call.name) === "todo" ? toolField(call, "todos") : undefined
   if (!Array.isArray(list)) return undefined
   return list.map(schemaOf).map((item) => ({
     content: String(item.content ?? item.text ?? item.title ?? ""),
@@ -136,7 +136,7 @@ export function readStatus(words: unknown): TodoStatus {
 export function openToolbox(request: ReadRequest): Toolbox {
   const offered = new Map<Role, { name: string; schema: Schema }>()
   for (const { name, input_schema = {} } of request.tools ?? []) {
-    const role = roleOf(name)
+    const role = toolRole(name)
     if (role !== "other" && !offered.has(role)) offered.set(role, { name, schema: input_schema })
   }
   return {

@@ -5,8 +5,8 @@ import { describe, expect, test } from "vitest"
 import { needs } from "../../../test/needs.ts"
 import { isWhole, size } from "../../../test/size.ts"
 import type { ReadMessage } from "./read-message.ts"
-import { summarise } from "./summary.ts"
-import { readTimeline, wordsOf } from "./timeline.ts"
+import { summarize } from "./summary.ts"
+import { readTimeline, textsOfKind } from "./timeline.ts"
 
 const REPOSITORY = join(import.meta.dirname, "../../../../..")
 const TRANSCRIPTS = join(REPOSITORY, "../shared/data/transcripts")
@@ -53,7 +53,7 @@ describe("BEY-6 extractive, with any text from the user", () => {
           for (const messages of rounds) {
             before = [
               says(
-                `This conversation continues an earlier one.\n\nSummary:\n${summarise([...before, says(...messages)])}`,
+                `This conversation continues an earlier one.\n\nSummary:\n${summarize([...before, says(...messages)])}`,
               ),
             ]
           }
@@ -77,9 +77,9 @@ describe("BEY-6 extractive, with any text from the user", () => {
           return { role, content: typeof content === "string" ? [{ type: "text", text: content }] : content }
         })
       const half = Math.floor(messages.length / 2)
-      const first = summarise(messages.slice(0, half))
-      const section = userMessagesIn(summarise([says(`Summary:\n${first}`), ...messages.slice(half)]))
-      const said = wordsOf(readTimeline(messages), "human")
+      const first = summarize(messages.slice(0, half))
+      const section = userMessagesIn(summarize([says(`Summary:\n${first}`), ...messages.slice(half)]))
+      const said = textsOfKind(readTimeline(messages), "human")
       expect(said.length, file).toBeGreaterThan(0)
       for (const words of said) expect(section.includes(words), `${file}: ${words.slice(0, 80)}`).toBe(true)
     }

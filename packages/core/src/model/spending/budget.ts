@@ -2,8 +2,9 @@
  * What a request will cost, estimated before it is sent. It is cheap on purpose, because it happens before every request: strings are counted
  * by their length, and only those that the request before did not have are guessed.
  */
+
+import type { CacheLifetime, RequestSource } from "../../base/enums.ts"
 import type { TokenCounts } from "../../base/text.ts"
-import type { CacheLifetime, RequestSource } from "../../base/vocabulary.ts"
 import type { Usage } from "../../messages/messages.ts"
 import type { ModelRequest } from "../../messages/request.ts"
 import { tokenCounts } from "../../tokens/models.ts"
@@ -13,12 +14,12 @@ import type { StreamOptions } from "../model.ts"
 const TOKENS_PER_CHARACTER = 0.35 // of the newest models, which take the most
 const MIN_TOKENS_PER_CHARACTER = 0.15 // plain English
 const MEDIA_TOKENS = 2_000
-const USUAL_OUTPUT = 500 // tokens of an answer, while nothing better is known
+const DEFAULT_OUTPUT = 500 // tokens of an answer, while nothing better is known
 const CACHE_LIVES_MS = 5 * 60_000
 const LONG_CACHE_LIVES_MS = 60 * 60_000
 
 /** Requests that begin with the bytes of the conversation. All others begin with bytes of their own, so nothing of them is cached. */
-const SHARE_A_PREFIX: ReadonlySet<RequestSource> = new Set([
+const SOURCES_WITH_SHARED_PREFIX: ReadonlySet<RequestSource> = new Set([
   "main",
   "agent",
   "notes",
@@ -44,14 +45,14 @@ export class RequestEstimate {
   /** What the server's cache holds of the conversation, as far as the last answer shows. */
   #cached: { readonly tokens: number; readonly model: string; readonly until: number } | undefined
 
-  usageOf(request: EstimatedRequest): Usage {
+  estimateUsage(request: EstimatedRequest): Usage {
     const { input, read } = this.#inputOf(request, TOKENS_PER_CHARACTER)
     const { caching } = request
     const written = caching.writesCache === false ? 0 : input - read
     const for1h = isLong(caching.lifetime) ? written : 0
     return {
       input_tokens: input - read - written,
-      output_tokens: this.outputOf(request.request),
+      output_tokens: this.estimateOutput(request.request),
       cache_read_input_tokens: read,
       cache_creation_input_tokens: written,
       cache_creation: { ephemeral_1h_input_tokens: for1h, ephemeral_5m_input_tokens: written - for1h },
@@ -59,14 +60,14 @@ export class RequestEstimate {
   }
 
   /** What it takes at least: no output, and as few tokens as text can have. */
-  minOf(request: EstimatedRequest): Usage {
+  estimateMinUsage(request: EstimatedRequest): Usage {
     const { input, read } = this.#inputOf(request, MIN_TOKENS_PER_CHARACTER)
     return { input_tokens: input - read, output_tokens: 0, cache_read_input_tokens: read }
   }
 
   #inputOf({ request, purpose, now }: EstimatedRequest, perCharacter: number) {
     const characters = charactersIn(request)
-    if (!SHARE_A_PREFIX.has(purpose)) return { input: Math.ceil(characters * perCharacter), read: 0 }
+    if (!SOURCES_WITH_SHARED_PREFIX.has(purpose)) return { input: Math.ceil(characters * perCharacter), read: 0 }
     const input = this.#tokensOf(characters, perCharacter)
     const known = this.#cached
     const isWarm = known && known.model === request.model && now < known.until
@@ -74,8 +75,8 @@ export class RequestEstimate {
   }
 
   /** Tokens that an answer will have, by the mean of those before. */
-  outputOf({ max_tokens: max }: Pick<ModelRequest, "max_tokens">): number {
-    return Math.min(max, this.#answers === 0 ? USUAL_OUTPUT : Math.ceil(this.#outputs / this.#answers))
+  estimateOutput({ max_tokens: max }: Pick<ModelRequest, "max_tokens">): number {
+    return Math.min(max, this.#answers === 0 ? DEFAULT_OUTPUT : Math.ceil(this.#outputs / this.#answers))
   }
 
   /** Takes in what a request really was. */
@@ -83,7 +84,7 @@ export class RequestEstimate {
     const { input, output, cacheRead, cacheWrite1h, cacheWrite5m }: TokenCounts = tokenCounts(usage)
     this.#outputs += output
     this.#answers++
-    if (!SHARE_A_PREFIX.has(purpose)) return
+    if (!SOURCES_WITH_SHARED_PREFIX.has(purpose)) return
     const characters = charactersIn(request)
     const whole = input + cacheRead + cacheWrite1h + cacheWrite5m
     this.#last = { characters, tokens: whole }
@@ -149,11 +150,14 @@ export class CostLimitError extends ModelError {
   readonly next: number
 
   constructor({ limit, spent, next }: CostLimitFacts, provider: string) {
-    const said = `$${spent.toFixed(4)} of the limit of $${limit} are spent, and the next request costs about $${next.toFixed(4)}`
-    super(`${said}. It was not sent. Everything in the conversation is kept. Raise the cost limit to continue.`, {
-      provider,
-      said,
-    })
+    const providerMessage = `$${spent.toFixed(4)} of the limit of $${limit} are spent, and the next request costs about $${next.toFixed(4)}`
+    super(
+      `${providerMessage}. It was not sent. Everything in the conversation is kept. Raise the cost limit to continue.`,
+      {
+        provider,
+        providerMessage,
+      },
+    )
     this.limit = limit
     this.spent = spent
     this.next = next
@@ -162,7 +166,7 @@ export class CostLimitError extends ModelError {
 
 export type CostLimitFacts = Pick<CostLimitError, "limit" | "spent" | "next">
 
-export interface Wanted {
+export interface BudgetReservation {
   /** Dollars, estimated. */
   readonly estimate: number
   /** Dollars that it costs for certain. */
@@ -214,7 +218,7 @@ export class CostBudget {
    * Reserves dollars for a request. Throws a `CostLimitError` where it would pass the limit for certain. Where it might together with
    * requests in flight, it waits for those: most cost less than was reserved. So the limit is passed by the error of one estimate at most.
    */
-  async reserve({ estimate, min, isWork, provider, signal }: Wanted): Promise<void> {
+  async reserve({ estimate, min, isWork, provider, signal }: BudgetReservation): Promise<void> {
     for (;;) {
       if (signal?.aborted) throw new ModelAbortedError(provider)
       const { spent, limit } = this

@@ -28,7 +28,7 @@ test("LOOP-6 a repetition that the limit refuses ends its request once: later on
   const { budget, meter } = counted()
   budget.limit = 1
   const sent = (await meter.send(REQUEST, { model: { name: "m", provider: "test" } }))!
-  sent.begun({ id: "msg_1", model: MODEL, usage: { input_tokens: 400_000, output_tokens: 1 } })
+  sent.started({ id: "msg_1", model: MODEL, usage: { input_tokens: 400_000, output_tokens: 1 } })
   sent.failed(failure())
   const refused = await sent.retried().catch((error: unknown) => error)
   expect(refused).toBeInstanceOf(CostLimitError)

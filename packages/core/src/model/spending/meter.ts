@@ -4,31 +4,31 @@
  * else as estimated.
  */
 import type { Clock, Ids } from "../../base/clock.ts"
-import type { RequestSource } from "../../base/vocabulary.ts"
+import type { RequestSource } from "../../base/enums.ts"
 import { type DecisionDraft, type Entry, isDecision } from "../../journal/entries.ts"
-import { estimatedSpending, type InFlightLog, type SentRequest } from "../../journal/in-flight.ts"
+import { estimateSpending, type InFlightLog, type SentRequest } from "../../journal/in-flight.ts"
 import { type Usage, usableUsage } from "../../messages/messages.ts"
 import type { ModelRequest } from "../../messages/request.ts"
 import type { Settings } from "../../settings/settings.ts"
 import { costOfUsage, findModel } from "../../tokens/models.ts"
 import { ConnectionLostError, ModelAbortedError, ModelError, StalledError } from "../errors.ts"
 import {
-  type AttemptWatch,
+  type AttemptObserver,
   type Model,
   type ModelResponse,
-  modelAround,
   type StreamOptions,
   type WarmOptions,
   type WarmResponse,
+  wrapModel,
 } from "../model.ts"
 import { type CostBudget, type EstimatedRequest, RequestEstimate } from "./budget.ts"
 
 const CHARACTERS_PER_TOKEN = 4 // of an answer, rather too many: what the server has generated and not sent is unknown
 
 const UNSENT = { characters: 0, isSent: false } as const
-const WORK: ReadonlySet<RequestSource> = new Set(["main", "agent"])
+const WORK_SOURCES: ReadonlySet<RequestSource> = new Set(["main", "agent"])
 
-export interface MeterParts {
+export interface MeterDependencies {
   readonly budget: CostBudget
   readonly clock: Clock
   readonly ids: Ids
@@ -56,13 +56,13 @@ export interface RefusedAttempt {
 }
 
 export class Meter {
-  readonly parts: MeterParts
+  readonly parts: MeterDependencies
   readonly #estimate = new RequestEstimate()
   #conversation: MeteredConversation | undefined
   /** Answers that are not in the journal yet, by their id. */
   readonly #unrecorded = new Map<string, { readonly request: string; readonly draft: DecisionDraft }>()
 
-  constructor(parts: MeterParts) {
+  constructor(parts: MeterDependencies) {
     this.parts = parts
   }
 
@@ -83,7 +83,7 @@ export class Meter {
     const answer = this.#unrecorded.get(responseId)
     if (!answer) return
     this.#unrecorded.delete(responseId)
-    this.#conversation?.record.journal.inFlight?.over(answer.request)
+    this.#conversation?.record.journal.inFlight?.finished(answer.request)
   }
 
   /** Journals the answers that no one recorded. Called before the journal closes. */
@@ -96,7 +96,7 @@ export class Meter {
    * A request is about to be sent. Waits for room in the purse and throws a `CostLimitError` where the limit leaves no room. `undefined` while the
    * conversation is still opening.
    */
-  async send(request: ModelRequest, { model, options = {} }: Sending): Promise<MeteredRequest | undefined> {
+  async send(request: ModelRequest, { model, options = {} }: SendOptions): Promise<MeteredRequest | undefined> {
     const conversation = this.#conversation
     if (!conversation) return undefined
     const { budget, clock, ids } = this.parts
@@ -108,7 +108,7 @@ export class Meter {
       onAnswer: (responseId, answer) => {
         // a progress line is recorded by the conversation of its lead
         if (purpose !== "progress") this.#unrecorded.set(responseId, answer)
-        else conversation.record.journal.inFlight?.over(answer.request)
+        else conversation.record.journal.inFlight?.finished(answer.request)
       },
     })
     await metered.reserve()
@@ -117,15 +117,15 @@ export class Meter {
   }
 }
 
-interface Sending {
+interface SendOptions {
   readonly model: Pick<Model, "name" | "provider" | "address">
   readonly options?: StreamOptions | undefined
 }
 
-interface RequestParts {
+interface MeteredRequestOptions {
   readonly conversation: MeteredConversation
   readonly budget: CostBudget
-  readonly model: Sending["model"]
+  readonly model: SendOptions["model"]
   readonly id: string
   readonly signal: AbortSignal | undefined
   readonly estimated: EstimatedRequest
@@ -134,8 +134,8 @@ interface RequestParts {
 }
 
 /** One request, with all its attempts. */
-class MeteredRequest implements AttemptWatch {
-  readonly #parts: RequestParts
+class MeteredRequest implements AttemptObserver {
+  readonly #parts: MeteredRequestOptions
   readonly #sent: SentRequest
   readonly #min: number
   /** Nothing is reserved where the limit refused an attempt, or the request is over. */
@@ -145,19 +145,19 @@ class MeteredRequest implements AttemptWatch {
   #isOver = false
   #attempts = 0
 
-  constructor(parts: RequestParts) {
+  constructor(parts: MeteredRequestOptions) {
     const { estimated, estimate, id } = parts
     const { request, purpose, now } = estimated
     this.#parts = parts
     const at = new Date(now).toISOString()
-    this.#sent = { id, purpose, model: request.model, usage: estimate.usageOf(estimated), at }
-    this.#min = this.#dollars({ model: request.model, usage: estimate.minOf(estimated) })
+    this.#sent = { id, purpose, model: request.model, usage: estimate.estimateUsage(estimated), at }
+    this.#min = this.#dollars({ model: request.model, usage: estimate.estimateMinUsage(estimated) })
   }
 
   async reserve(): Promise<void> {
     const { budget, model, signal } = this.#parts
     const estimate = this.#dollars(this.#sent)
-    const isWork = WORK.has(this.#sent.purpose)
+    const isWork = WORK_SOURCES.has(this.#sent.purpose)
     // work is not refused for a guess; what is done beside it can wait
     await budget.reserve({ estimate, min: isWork ? this.#min : estimate, isWork, provider: model.provider, signal })
     this.#reserved = estimate
@@ -170,7 +170,7 @@ class MeteredRequest implements AttemptWatch {
     this.#inFlight?.sent(this.#named())
   }
 
-  begun({ id, model, usage }: Parameters<AttemptWatch["begun"]>[0]): void {
+  started({ id, model, usage }: Parameters<AttemptObserver["started"]>[0]): void {
     this.sending()
     const counted = usableUsage(usage)
     if (!counted) return
@@ -191,7 +191,7 @@ class MeteredRequest implements AttemptWatch {
     conversation.limits?.refused({ error, model, estimate })
   }
 
-  streamed(characters: number): void {
+  meterStream(characters: number): void {
     this.sending() // a model of your own may not say it
     this.#attempt.characters += characters
   }
@@ -213,14 +213,14 @@ class MeteredRequest implements AttemptWatch {
     const { purpose } = this.#sent
     const draft = { type: "strata", subtype: "spent", purpose, model, responseId: id, usage } as const
     if (id) onAnswer(id, { request: this.#named().id, draft })
-    else this.#inFlight?.over(this.#named().id)
+    else this.#inFlight?.finished(this.#named().id)
   }
 
   /** There was nothing to send. */
   notSent(): void {
     this.#isOver = true
     this.#release(0)
-    this.#inFlight?.over(this.#named().id)
+    this.#inFlight?.finished(this.#named().id)
   }
 
   /** However it ended. */
@@ -237,8 +237,8 @@ class MeteredRequest implements AttemptWatch {
     const { id } = this.#named()
     // a journal that cannot be written fails the conversation's own next entry; the log keeps the request for the next opening
     try {
-      if (spent) await conversation.record.append([estimatedSpending(spent)])
-      this.#inFlight?.over(id)
+      if (spent) await conversation.record.append([estimateSpending(spent)])
+      this.#inFlight?.finished(id)
     } catch {}
   }
 
@@ -292,16 +292,16 @@ export const withoutMeter = (model: Model): Model => unmetered.get(model) ?? mod
 
 export function meteredModel(given: Model, meter: Meter): Model {
   const model = withoutMeter(given)
-  const metered = modelAround(model, {
+  const metered = wrapModel(model, {
     stream: (request, options) => streamed(model, { request, options, meter }),
-    warm: (request, options) => warmed(model, { request, options, meter }),
-    again: (sibling) => meteredModel(sibling, meter),
+    warm: (request, options) => meterWarm(model, { request, options, meter }),
+    wrapSibling: (sibling) => meteredModel(sibling, meter),
   })
   unmetered.set(metered, model)
   return metered
 }
 
-interface SendingOfMeteredModel<T> {
+interface MeteredCall<T> {
   readonly request: ModelRequest
   readonly options: T | undefined
   readonly meter: Meter
@@ -309,7 +309,7 @@ interface SendingOfMeteredModel<T> {
 
 async function* streamed(
   model: Model,
-  { request, options, meter }: SendingOfMeteredModel<StreamOptions>,
+  { request, options, meter }: MeteredCall<StreamOptions>,
 ): ReturnType<Model["stream"]> {
   const sent = await meter.send(request, { model, options })
   if (!sent) return yield* model.stream(request, options)
@@ -317,7 +317,7 @@ async function* streamed(
     for await (const event of model.stream(request, { ...options, attempts: sent })) {
       if (event.type === "response") sent.answered(event.response)
       else if (event.type === "retry") await sent.retried()
-      else sent.streamed(event.text.length)
+      else sent.meterStream(event.text.length)
       yield event
     }
   } catch (error) {
@@ -328,9 +328,9 @@ async function* streamed(
   }
 }
 
-async function warmed(
+async function meterWarm(
   model: Model,
-  { request, options, meter }: SendingOfMeteredModel<WarmOptions>,
+  { request, options, meter }: MeteredCall<WarmOptions>,
 ): Promise<WarmResponse | undefined> {
   const asked = { ...request, max_tokens: 0 }
   const sent = await meter.send(asked, { model, options: { ...options, purpose: "keep-warm" } })

@@ -3,10 +3,10 @@
 import type { Passage } from "../passages/passage.ts"
 import { USER_WEIGHT } from "../passages/passage-columns.ts"
 import { answerFactor } from "./answer-kind.ts"
-import { coverageOf, isFitting, type LookedFor, wordsIn } from "./looked-for.ts"
+import { isFitting, matchedWords, type ParsedQuery, queryCoverage } from "./parsed-query.ts"
 import { type Question, type RankedPassage, WEIGHTS } from "./ranking.ts"
 
-export interface Found extends Passage {
+export interface PassageMatch extends Passage {
   readonly source: string
   /** Where in the text the match is. */
   readonly at: number
@@ -17,18 +17,18 @@ export interface Found extends Passage {
   readonly words: readonly string[]
 }
 
-export interface SearchAnswer {
+export interface PassageSearchResult {
   /** The best first. */
-  readonly found: readonly Found[]
+  readonly found: readonly PassageMatch[]
   /** Blocks that fit about as well. */
   readonly more: number
   /** False where what was found only shares a word with the question. */
   readonly isFitting: boolean
 }
 
-export const NOTHING_FOUND: SearchAnswer = { found: [], more: 0, isFitting: false }
+export const NOTHING_FOUND: PassageSearchResult = { found: [], more: 0, isFitting: false }
 
-export interface RankedText extends RankedPassage, Pick<Passage, "text" | "uuid" | "blocks" | "isSaid"> {
+export interface RankedText extends RankedPassage, Pick<Passage, "text" | "uuid" | "blocks" | "isDialogue"> {
   readonly source: string
   /** Most are only compared. */
   readonly passage: () => Passage & { readonly source: string }
@@ -36,7 +36,7 @@ export interface RankedText extends RankedPassage, Pick<Passage, "text" | "uuid"
 
 const DEFAULT_LIMIT = 10
 /** What a name adds where it is written as in the question, and where only the case differs, beside the weight of its words. */
-const AS_WRITTEN = 1
+const SAME_CASE = 1
 const OTHER_CASE = 0.6
 /** Of the best score: what is below it only shares a few common words with the question. */
 const MIN_SHARE = 0.35
@@ -44,34 +44,38 @@ const MIN_SHARE = 0.35
 const WINDOW = 300
 
 /** What was chosen of ranked passages, before its text is cut out. */
-interface Choice extends Pick<Found, "source" | "score" | "coverage" | "words"> {
+interface ChosenPassage extends Pick<PassageMatch, "source" | "score" | "coverage" | "words"> {
   readonly ranked: RankedText
   /** Where the passage has the question, or a name in it, word for word. */
   readonly at: number | undefined
 }
 
-export type Choices = Omit<SearchAnswer, "found"> & { readonly chosen: readonly Choice[] }
+export type ChosenPassages = Omit<PassageSearchResult, "found"> & { readonly chosen: readonly ChosenPassage[] }
 
-export function chooseFrom(texts: readonly RankedText[], question: Question, asked: LookedFor): SearchAnswer {
-  const { chosen, ...rest } = choicesFrom(texts, question, asked)
+export function choosePassages(
+  texts: readonly RankedText[],
+  question: Question,
+  query: ParsedQuery,
+): PassageSearchResult {
+  const { chosen, ...rest } = chooseRanked(texts, question, query)
   const found = chosen.map(({ ranked, at, ...choice }) => ({
     ...{ ...ranked.passage(), ...choice },
-    at: at ?? inARow(ranked.text, asked).at ?? centreOf(ranked.text, asked),
+    at: at ?? longestPhrase(ranked.text, query).at ?? matchCentre(ranked.text, query),
   }))
   return { ...rest, found }
 }
 
-export function choicesFrom(texts: readonly RankedText[], question: Question, asked: LookedFor): Choices {
-  const total = asked.weights.reduce((sum, weight) => sum + weight, 0) || 1
-  const factorOf = answerFactor(asked.text, { ...WEIGHTS, ...question.weights })
+export function chooseRanked(texts: readonly RankedText[], question: Question, query: ParsedQuery): ChosenPassages {
+  const total = query.weights.reduce((sum, weight) => sum + weight, 0) || 1
+  const factorOf = answerFactor(query.text, { ...WEIGHTS, ...question.weights })
   const scored = texts
     .map((ranked) => {
-      const { bonus, at } = literally(ranked.text, asked, total * USER_WEIGHT)
+      const { bonus, at } = literalMatch(ranked.text, query, total * USER_WEIGHT)
       // what was said is ranked by the turns around it already; a long result has no other way to the top
-      const row = ranked.isSaid ? 0 : inARow(ranked.text, asked).share * total * USER_WEIGHT
+      const row = ranked.isDialogue ? 0 : longestPhrase(ranked.text, query).share * total * USER_WEIGHT
       return {
         ranked,
-        score: (ranked.isSaid ? factorOf(ranked.text) : 1) * ranked.score + bonus + row,
+        score: (ranked.isDialogue ? factorOf(ranked.text) : 1) * ranked.score + bonus + row,
         isLiteral: bonus > 0,
         at,
       }
@@ -80,7 +84,7 @@ export function choicesFrom(texts: readonly RankedText[], question: Question, as
   const isExact = scored[0]?.isLiteral === true
   const { limit = DEFAULT_LIMIT, isDistinct = true, isOnePerSource = false } = question
   const seen = new Set<string>()
-  const chosen: Choice[] = []
+  const chosen: ChosenPassage[] = []
   const fitting: { source: string; mask: number }[] = []
   let more = 0
   for (const { ranked, at, score } of scored) {
@@ -93,14 +97,14 @@ export function choicesFrom(texts: readonly RankedText[], question: Question, as
     for (const key of keys) seen.add(key)
     fitting.push({ source, mask })
     if (chosen.length < limit)
-      chosen.push({ ranked, source, at, score, coverage: coverageOf(mask, asked), words: wordsIn(mask, asked) })
+      chosen.push({ ranked, source, at, score, coverage: queryCoverage(mask, query), words: matchedWords(mask, query) })
     else if (isClose) more++
   }
-  return { chosen, more, isFitting: isFitting(fitting, asked) }
+  return { chosen, more, isFitting: isFitting(fitting, query) }
 }
 
 /** What the passage has word for word, and where all of the question is. */
-function literally(text: string, { names, text: question, words }: LookedFor, total: number) {
+function literalMatch(text: string, { names, text: question, words }: ParsedQuery, total: number) {
   const lower = text.toLowerCase()
   const isWhole = question.length > 2 && question.length <= text.length
   const whole = isWhole ? lower.indexOf(question.toLowerCase()) : -1
@@ -108,37 +112,37 @@ function literally(text: string, { names, text: question, words }: LookedFor, to
   const share = total / Math.max(1, names.length, words.length)
   for (const name of names) {
     const isExact = text.includes(name)
-    if (isExact || lower.includes(name.toLowerCase())) bonus += share * (isExact ? AS_WRITTEN : OTHER_CASE)
+    if (isExact || lower.includes(name.toLowerCase())) bonus += share * (isExact ? SAME_CASE : OTHER_CASE)
   }
   return { bonus, at: whole < 0 ? undefined : whole }
 }
 
 const WORD = /[\p{L}\p{N}_]+/gu
-const FEWEST_IN_A_ROW = 3 // words of the question that say something: fewer are side by side in many texts
+const MIN_PHRASE_WORDS = 3 // words of the question that say something: fewer are side by side in many texts
 const MAX_QUESTION = 100 // words
 
 /**
  * The longest stretch of the question that the passage has word for word: "the signing key of the mailer" is in the text that answers the
  * question for it, and elsewhere only its words are. `share`: of the question's weight.
  */
-function inARow(text: string, { text: question, words, weights }: LookedFor) {
-  const asked = question.toLowerCase().match(WORD)?.slice(0, MAX_QUESTION) ?? []
+function longestPhrase(text: string, { text: question, words, weights }: ParsedQuery) {
+  const questionWords = question.toLowerCase().match(WORD)?.slice(0, MAX_QUESTION) ?? []
   const weightOf = new Map(words.map((word, at) => [word, weights[at]!]))
   const total = weights.reduce((sum, weight) => sum + weight, 0) || 1
   const nothing = { share: 0, at: undefined as number | undefined }
-  if (words.length < FEWEST_IN_A_ROW) return nothing
+  if (words.length < MIN_PHRASE_WORDS) return nothing
   let before: number[] = []
   let best = nothing
   const starts: number[] = []
   for (const { 0: word, index } of text.toLowerCase().matchAll(WORD)) {
     const nth = starts.push(index) - 1
     const lengths: number[] = []
-    for (const [at, wanted] of asked.entries()) if (wanted === word) lengths[at] = (before[at - 1] ?? 0) + 1
+    for (const [at, wanted] of questionWords.entries()) if (wanted === word) lengths[at] = (before[at - 1] ?? 0) + 1
     for (const [at, length = 0] of lengths.entries()) {
-      if (length < FEWEST_IN_A_ROW) continue
-      const telling = new Set(asked.slice(at - length + 1, at + 1).filter((each) => weightOf.has(each)))
-      if (telling.size < FEWEST_IN_A_ROW) continue
-      const share = [...telling].reduce((sum, each) => sum + weightOf.get(each)!, 0) / total
+      if (length < MIN_PHRASE_WORDS) continue
+      const significant = new Set(questionWords.slice(at - length + 1, at + 1).filter((each) => weightOf.has(each)))
+      if (significant.size < MIN_PHRASE_WORDS) continue
+      const share = [...significant].reduce((sum, each) => sum + weightOf.get(each)!, 0) / total
       if (share > best.share) best = { share, at: Math.floor((starts[nth - length + 1]! + index + word.length) / 2) }
     }
     before = lengths
@@ -147,25 +151,25 @@ function inARow(text: string, { text: question, words, weights }: LookedFor) {
 }
 
 /** Where most of the question's words and names are close together. */
-function centreOf(text: string, { terms, words, weights, names }: LookedFor): number {
+function matchCentre(text: string, { terms, words, weights, names }: ParsedQuery): number {
   const lower = text.toLowerCase()
   const beginnings = new Map<string, number>()
   for (const { term, word } of terms) {
     if (word === undefined) continue
-    beginnings.set(sharedBeginning(term, words[word]!), weights[word]!)
+    beginnings.set(commonPrefix(term, words[word]!), weights[word]!)
   }
   const heaviest = Math.max(1, ...weights)
   for (const name of names) beginnings.set(name.toLowerCase(), heaviest)
-  const places = [...beginnings].flatMap(([beginning, weight]) =>
-    placesOf(beginning, lower).map((at) => ({ at, weight, beginning })),
+  const occurrences = [...beginnings].flatMap(([beginning, weight]) =>
+    findOccurrences(beginning, lower).map((at) => ({ at, weight, beginning })),
   )
-  places.sort((a, b) => a.at - b.at)
+  occurrences.sort((a, b) => a.at - b.at)
   let [best, narrowest, centre] = [0, 0, 0]
-  for (const [from, { at: start }] of places.entries()) {
+  for (const [from, { at: start }] of occurrences.entries()) {
     let [sum, end] = [0, start]
     const seen = new Set<string>()
-    for (let next = from; next < places.length && places[next]!.at - start <= WINDOW; next++) {
-      const { at, weight, beginning } = places[next]!
+    for (let next = from; next < occurrences.length && occurrences[next]!.at - start <= WINDOW; next++) {
+      const { at, weight, beginning } = occurrences[next]!
       if (seen.has(beginning)) continue
       seen.add(beginning)
       sum += weight
@@ -177,14 +181,14 @@ function centreOf(text: string, { terms, words, weights, names }: LookedFor): nu
   return centre
 }
 
-function placesOf(wanted: string, text: string): readonly number[] {
-  const places: number[] = []
-  for (let at = text.indexOf(wanted); at >= 0; at = text.indexOf(wanted, at + wanted.length)) places.push(at)
-  return places
+function findOccurrences(wanted: string, text: string): readonly number[] {
+  const offsets: number[] = []
+  for (let at = text.indexOf(wanted); at >= 0; at = text.indexOf(wanted, at + wanted.length)) offsets.push(at)
+  return offsets
 }
 
 /** The stem of a word may end in other letters than the word. */
-function sharedBeginning(term: string, word: string): string {
+function commonPrefix(term: string, word: string): string {
   let length = 0
   while (length < term.length && term[length] === word[length]) length++
   return length > 2 ? term.slice(0, length) : term

@@ -7,7 +7,7 @@ import type { Passage } from "../passages/passage.ts"
 const NOW = new Date("2026-03-10T12:00:00Z")
 
 const said = (text: string, at: number, more: Partial<Passage> = {}): Passage => ({
-  ...{ uuid: `u${at}`, blocks: "0", kind: "user", isSaid: true, time: "2026-01-01T00:00:00.000Z" },
+  ...{ uuid: `u${at}`, blocks: "0", kind: "user", isDialogue: true, time: "2026-01-01T00:00:00.000Z" },
   ...{ start: 0, length: text.length, text, ...more },
 })
 
@@ -118,7 +118,7 @@ test("BEY-5 what the person said is above long answers and tool results that rep
   index.replace(
     new Map([
       ["a", [other(LONG_ANSWER.slice(0, 1_200), 0, { kind: "assistant" })]],
-      ["b", [other(log, 0, { kind: "result", isSaid: false, label: "Bash" })]],
+      ["b", [other(log, 0, { kind: "result", isDialogue: false, label: "Bash" })]],
       ["c", [said("By the way, our staging port moved to 7071 last night.", 0)]],
     ]),
   )
@@ -128,7 +128,7 @@ test("BEY-5 what the person said is above long answers and tool results that rep
 
 test("BEY-5 a name counts the same wherever it is", () => {
   const index = indexOf("a", ["We talked about errors and about many other things.", "Errors again?"])
-  adding(index, "b", ["exit: ERR_4711 in parseAddress"], { kind: "result", isSaid: false })
+  adding(index, "b", ["exit: ERR_4711 in parseAddress"], { kind: "result", isDialogue: false })
   expect(found(index, "Where did we see errors such as ERR_4711?")[0]).toContain("ERR_4711")
 })
 

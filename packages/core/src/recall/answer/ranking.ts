@@ -9,7 +9,7 @@ import type { AnswerWeights } from "./answer-kind.ts"
 import type { TimeSpan } from "./named-time.ts"
 
 /** A set, or several that are asked as one. */
-export type Holding = Pick<ReadonlySet<string>, "has">
+export type MembershipTest = Pick<ReadonlySet<string>, "has">
 
 export interface Question {
   readonly text: string
@@ -19,7 +19,7 @@ export interface Question {
   readonly now: Date
   readonly limit?: number
   /** Only what the person and the assistant said. */
-  readonly isSaid?: boolean
+  readonly isDialogue?: boolean
   readonly kind?: Passage["kind"]
   readonly since?: Date
   readonly until?: Date
@@ -27,7 +27,7 @@ export interface Question {
   readonly minCoverage?: number
   /** Only this source. Default: all. */
   readonly source?: string
-  readonly exclude?: { readonly sources?: ReadonlySet<string>; readonly messages?: Holding }
+  readonly exclude?: { readonly sources?: ReadonlySet<string>; readonly messages?: MembershipTest }
   /** A factor for what a source has, for what its owner knows about it. Default: 1. */
   readonly prior?: (source: string) => number
   /** Lists the best of each source only. Default: false. */
@@ -126,7 +126,7 @@ export function rankPassages(ranking: Ranking): readonly RankedPassage[] {
   const { scores, masks } = ranking.columns
   const touched: number[] = []
   try {
-    return ranked(ranking, { ...scoresOf(ranking, touched), touched })
+    return ranked(ranking, { ...computeScores(ranking, touched), touched })
   } finally {
     for (const id of touched) {
       scores[id] = 0
@@ -139,16 +139,16 @@ function ranked(ranking: Ranking, { own, masks, sessions, touched }: Scores): re
   const { columns, time, weights, prior, fits, share, minShare } = ranking
   const sessionPart = (id: number) =>
     (weights.session * sessions[columns.sessions[id]!]! * columns.weights[id]!) / USER_WEIGHT
-  const candidates = bestOf(touched, { fits, scoreOf: (id) => own[id]! + sessionPart(id) })
+  const candidates = selectBest(touched, { fits, scoreOf: (id) => own[id]! + sessionPart(id) })
   const all = new Set(candidates)
-  for (const id of candidates) for (const near of besideOf(id, { columns, masks })) if (fits(near)) all.add(near)
-  const onDay = new Set(time && time.to - time.from <= DAY ? saidSoonAfter(time, ranking) : [])
+  for (const id of candidates) for (const near of adjacentTurns(id, { columns, masks })) if (fits(near)) all.add(near)
+  const onDay = new Set(time && time.to - time.from <= DAY ? dialogueOnDays(time, ranking) : [])
   for (const id of onDay) all.add(id)
   const rare = Math.log(1 + columns.count) // about what a word says that is in one passage
   const average = columns.total / columns.count || 1
   const list: RankedPassage[] = []
   for (const id of all) {
-    const near = columns.said[id] ? around(id, { columns, own, masks, weights }) : NOTHING
+    const near = columns.dialogue[id] ? neighborScore(id, { columns, own, masks, weights }) : NOTHING
     const mask = masks[id]! | near.mask
     if (minShare > 0 && share(mask) < minShare) continue
     const score =
@@ -181,11 +181,11 @@ function sessionsWith({ columns: { sessionLengths, sessions, largest }, lists, n
 }
 
 /** BM25 of every passage and of every session that has a term, among those that can have enough of the question. `touched`: gets the passages. */
-function scoresOf(ranking: Ranking, touched: number[]): Omit<Scores, "touched"> {
+function computeScores(ranking: Ranking, touched: number[]): Omit<Scores, "touched"> {
   const { columns, lists, weights, isForAnswer } = ranking
   const isOpen = sessionsWith(ranking)
   const { k1, b, sessionB } = weights
-  const { scores: own, masks, kinds, lengths, said, weights: saidWeights, sessions: sessionOf, largest } = columns
+  const { scores: own, masks, kinds, lengths, dialogue, weights: saidWeights, sessions: sessionOf, largest } = columns
   const sessions = new Float32Array(columns.sessionLengths.length)
   const average = columns.total / columns.count || 1
   const sessionAverage = columns.sessionTotal / columns.sessionLengths.length || 1
@@ -197,7 +197,7 @@ function scoresOf(ranking: Ranking, touched: number[]): Omit<Scores, "touched"> 
     const held = k1 * (1 - b + (b * lengths[id]!) / average)
     const who = isName || (isForAnswer && kinds[id] === "assistant") ? USER_WEIGHT : saidWeights[id]!
     own[id]! += weight * who * (saturated(to, held) - (from === 0 ? 0 : saturated(from, held)))
-    if (said[id] === 0) return
+    if (dialogue[id] === 0) return
     const session = sessionOf[id]!
     if (inSession[session] === 0) counted.push(session)
     inSession[session]! += ((to - from) * saidWeights[id]!) / USER_WEIGHT
@@ -235,7 +235,7 @@ interface Repetitions {
 }
 
 /** The best candidates, in a heap with the worst of them on top: most passages are compared with that one only. */
-function bestOf(
+function selectBest(
   ids: readonly number[],
   { fits, scoreOf }: { readonly fits: (id: number) => boolean; readonly scoreOf: (id: number) => number },
 ): readonly number[] {
@@ -273,7 +273,7 @@ function bestOf(
 
 const NOTHING = { score: 0, mask: 0 }
 
-interface Around {
+interface NeighborInput {
   readonly columns: PassageColumns
   readonly own: Float32Array
   readonly masks: Int32Array
@@ -281,11 +281,11 @@ interface Around {
 }
 
 /** What the turns around a passage have. Of a long one, its best part counts. */
-function around(id: number, { columns, own, masks, weights }: Around) {
+function neighborScore(id: number, { columns, own, masks, weights }: NeighborInput) {
   let [score, mask] = [0, 0]
   for (const step of BOTH_WAYS) {
     let [first, second, asks] = [0, 0, false]
-    forSaidFrom(id, { step, columns }, (at, turns) => {
+    forNearbyDialogue(id, { step, columns }, (at, turns) => {
       // what is long says little about what is beside it
       const part = (own[at]! * columns.weights[at]!) / USER_WEIGHT
       if (turns === 2) second = Math.max(second, part)
@@ -302,38 +302,38 @@ function around(id: number, { columns, own, masks, weights }: Around) {
 }
 
 /** The turns right beside a passage that says enough to make them worth reading: two words of the question, or it asks and they answer. */
-function besideOf(id: number, { columns, masks }: Pick<Around, "columns" | "masks">): readonly number[] {
-  const beside: number[] = []
-  if (!columns.said[id]) return beside
-  const isTelling = bitsIn(masks[id]!) > 1
+function adjacentTurns(id: number, { columns, masks }: Pick<NeighborInput, "columns" | "masks">): readonly number[] {
+  const adjacent: number[] = []
+  if (!columns.dialogue[id]) return adjacent
+  const isTelling = countBits(masks[id]!) > 1
   for (const step of BOTH_WAYS) {
     if (!isTelling && !(step > 0 && columns.questions[id])) continue
-    forSaidFrom(id, { step, columns }, (at, turns) => {
-      if (turns === 1) beside.push(at)
+    forNearbyDialogue(id, { step, columns }, (at, turns) => {
+      if (turns === 1) adjacent.push(at)
     })
   }
-  return beside
+  return adjacent
 }
 
 const BOTH_WAYS = [-1, 1] as const
 
 /** What was said one and two turns before or after a passage. */
-function forSaidFrom(
+function forNearbyDialogue(
   id: number,
   { step, columns }: { readonly step: -1 | 1; readonly columns: PassageColumns },
   visit: (at: number, turns: number) => void,
 ): void {
-  const { turns, sessions, said } = columns
+  const { turns, sessions, dialogue } = columns
   const next = step < 0 ? columns.before : columns.after
   for (let at = next[id]!, steps = 0; at > 0 && steps < MAX_STEPS; at = next[at]!, steps++) {
-    if (!said[at]) continue
+    if (!dialogue[at]) continue
     const away = Math.abs(turns[at]! - turns[id]!)
     if (away > 2 || sessions[at] !== sessions[id]) return
     if (away > 0) visit(at, away)
   }
 }
 
-export function bitsIn(mask: number): number {
+export function countBits(mask: number): number {
   let count = 0
   for (let rest = mask; rest !== 0; rest &= rest - 1) count++
   return count
@@ -342,11 +342,11 @@ export function bitsIn(mask: number): number {
 const DAY = 86_400_000
 
 /** What was said on a day, and on the next one, when people say "yesterday". The newest, as many as there are candidates. */
-function saidSoonAfter({ from }: TimeSpan, { columns, fits }: Pick<Ranking, "columns" | "fits">): readonly number[] {
-  const { times, said, largest } = columns
+function dialogueOnDays({ from }: TimeSpan, { columns, fits }: Pick<Ranking, "columns" | "fits">): readonly number[] {
+  const { times, dialogue, largest } = columns
   const ids: number[] = []
   for (let id = largest; id > 0 && ids.length < CANDIDATES; id--)
-    if (said[id] === 1 && times[id]! >= from && times[id]! < from + 2 * DAY && fits(id)) ids.push(id)
+    if (dialogue[id] === 1 && times[id]! >= from && times[id]! < from + 2 * DAY && fits(id)) ids.push(id)
   return ids
 }
 

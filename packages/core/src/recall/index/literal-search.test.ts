@@ -4,8 +4,8 @@ import { expect, onTestFinished, test } from "vitest"
 import { fuzz, RUNS } from "../../../test/runs.ts"
 import { isWhole } from "../../../test/size.ts"
 import type { Question } from "../answer/ranking.ts"
-import { beginningsAround, beginningsIn } from "../passages/common-beginnings.ts"
 import type { Passage } from "../passages/passage.ts"
+import { innerStopPrefixes, stopPrefixes } from "../passages/stop-prefixes.ts"
 import { PassageIndex } from "./passage-index.ts"
 
 const NOW = new Date("2026-03-10T12:00:00Z")
@@ -29,20 +29,20 @@ const part = fc.record({ from: fc.nat(12), length: fc.integer({ min: 1, max: 24 
 test("BEY-5 a text has every beginning that is needed for a part of it", () => {
   fc.assert(
     fc.property(fc.oneof(text, fc.string({ unit: "binary" })), part, (whole, { from, length }) => {
-      const has = beginningsIn(whole)
-      expect([...beginningsAround(partOf(whole, from, length))].filter((beginning) => !has.has(beginning))).toEqual([])
+      const has = stopPrefixes(whole)
+      expect([...innerStopPrefixes(partOf(whole, from, length))].filter((beginning) => !has.has(beginning))).toEqual([])
     }),
     { ...fuzz, numRuns: 40 * RUNS },
   )
 })
 
 test("BEY-5 the beginnings tell texts apart: whole words in the middle, a first word by its last letters and a last one by its first", () => {
-  expect([...beginningsAround("what did we do last week?")]).toEqual("did,we,do,las,do_las,wee,ast_wee".split(","))
-  expect([...beginningsAround("and yesterday?")]).toEqual(["yes", "and_yes"])
-  expect([...beginningsAround("on yesterday")]).toEqual(["yes"])
-  expect([...beginningsAround("in 2025")]).toEqual(["202"])
-  expect([...beginningsAround("go on")]).toEqual([])
-  expect([...beginningsAround("yesterday")]).toEqual([])
+  expect([...innerStopPrefixes("what did we do last week?")]).toEqual("did,we,do,las,do_las,wee,ast_wee".split(","))
+  expect([...innerStopPrefixes("and yesterday?")]).toEqual(["yes", "and_yes"])
+  expect([...innerStopPrefixes("on yesterday")]).toEqual(["yes"])
+  expect([...innerStopPrefixes("in 2025")]).toEqual(["202"])
+  expect([...innerStopPrefixes("go on")]).toEqual([])
+  expect([...innerStopPrefixes("yesterday")]).toEqual([])
 })
 
 interface Placed extends Passage {
@@ -53,7 +53,7 @@ const passages = fc
   .array(fc.record({ text, source: fc.constantFrom("a", "b") }), { minLength: 1, maxLength: 40 })
   .map((all): readonly Placed[] =>
     all.map(({ text: each, source }, at) => ({
-      ...{ uuid: `u${at}`, blocks: "0", kind: at % 3 ? "user" : "result", isSaid: at % 3 > 0, source },
+      ...{ uuid: `u${at}`, blocks: "0", kind: at % 3 ? "user" : "result", isDialogue: at % 3 > 0, source },
       ...{ time: new Date(START + at * DAY).toISOString(), start: 0, length: each.length, text: each },
     })),
   )
@@ -61,16 +61,16 @@ const passages = fc
 const filter: fc.Arbitrary<Partial<Question>> = fc.oneof(
   fc.constant({}),
   fc.constant({ source: "b" }),
-  fc.constant({ isSaid: true }),
+  fc.constant({ isDialogue: true }),
   fc.constant({ kind: "result" as const }),
   fc.constant({ since: new Date(START + 5 * DAY), until: new Date(START + 20 * DAY) }),
   fc.constant({ exclude: { sources: new Set(["a"]) } }),
 )
 
-function fits({ source, isSaid, kind, time }: Placed, question: Partial<Question>): boolean {
+function fits({ source, isDialogue, kind, time }: Placed, question: Partial<Question>): boolean {
   if (question.source !== undefined && source !== question.source) return false
   if (question.exclude?.sources?.has(source)) return false
-  if ((question.isSaid && !isSaid) || (question.kind !== undefined && kind !== question.kind)) return false
+  if ((question.isDialogue && !isDialogue) || (question.kind !== undefined && kind !== question.kind)) return false
   const at = Date.parse(time)
   return at >= (question.since?.getTime() ?? at) && at < (question.until?.getTime() ?? at + 1)
 }
@@ -111,12 +111,12 @@ test("BEY-5 of many that have it, those that fit are found, also where they are 
   const index = new PassageIndex(":memory:")
   onTestFinished(() => index.close())
   const said = (at: number): Passage => ({
-    ...{ uuid: `u${at}`, blocks: "0", kind: "user", isSaid: at < 3, time: "2026-01-01T00:00:00Z" },
+    ...{ uuid: `u${at}`, blocks: "0", kind: "user", isDialogue: at < 3, time: "2026-01-01T00:00:00Z" },
     ...{ start: 0, length: 9, text: "so did we" },
   })
   index.replace(new Map([["s", Array.from({ length: 2_000 }, (_, at) => said(at))]]))
   for (const text of ["so did we", "we"]) {
-    const { found } = index.search({ text, now: NOW, isSaid: true, isDistinct: false })
+    const { found } = index.search({ text, now: NOW, isDialogue: true, isDistinct: false })
     expect(found.map(({ uuid }) => uuid)).toEqual(["u2", "u1", "u0"])
   }
 })

@@ -9,15 +9,15 @@ import { fileStore } from "../../journal/file/file-store.ts"
 import { projectDirectory } from "../../journal/file/layout.ts"
 import type { Question } from "../answer/ranking.ts"
 import { BlockReader } from "../block-texts.ts"
-import { type Passage, passagesOf } from "../passages/passage.ts"
+import { type Passage, splitBlock } from "../passages/passage.ts"
 import { questionTerms } from "../passages/passage-terms.ts"
-import { FollowedJournals } from "./followed-journals.ts"
 import { PassageIndex } from "./passage-index.ts"
+import { TrackedJournals } from "./tracked-journals.ts"
 
 const NOW = new Date("2026-03-10T12:00:00Z")
 
 const passage = (text: string, at: number): Passage => ({
-  ...{ uuid: `u${at}`, blocks: "0", kind: "result", isSaid: false, time: "2026-01-01T00:00:00Z" },
+  ...{ uuid: `u${at}`, blocks: "0", kind: "result", isDialogue: false, time: "2026-01-01T00:00:00Z" },
   ...{ start: 0, length: text.length, text },
 })
 
@@ -84,7 +84,7 @@ test("BEY-1 on a full disk a search still finds everything, also what is new: th
   const full = fullError()
   expect(full).toMatchObject({ errcode: 13 })
   const opened: string[] = []
-  const journals = new FollowedJournals({
+  const journals = new TrackedJournals({
     feed: new FileFeed(projectDirectory(root, "p")),
     name: "search.sqlite",
     open(path) {
@@ -98,7 +98,7 @@ test("BEY-1 on a full disk a search still finds everything, also what is new: th
     },
     reader: () => {
       const reader = new BlockReader()
-      return { take: (entry) => reader.take(entry).flatMap((block) => passagesOf(block, (text) => text)) }
+      return { take: (entry) => reader.take(entry).flatMap((block) => splitBlock(block, (text) => text)) }
     },
   })
   onTestFinished(() => journals.close())

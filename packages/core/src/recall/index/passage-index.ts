@@ -2,16 +2,16 @@
  * A full-text index of passages in SQLite: every block of past conversations, or memories. The index holds nothing that cannot be rebuilt. Adding
  * costs what is new.
  */
-import type { Choices, Found, SearchAnswer } from "../answer/choose.ts"
+import type { ChosenPassages, PassageMatch, PassageSearchResult } from "../answer/choose.ts"
 import type { Question } from "../answer/ranking.ts"
 import type { BlockAround, Passage } from "../passages/passage.ts"
-import { type Asking, askedAtOnce } from "./asking.ts"
-import { IndexedPassages, type SaidPassages } from "./indexed-passages.ts"
-import { SqliteShelf } from "./sqlite-shelf.ts"
-import { shelved } from "./tokens.ts"
+import { type IndexQuery, runQuerySync } from "./index-query.ts"
+import { type DialoguePassages, IndexedPassages } from "./indexed-passages.ts"
+import { SqlitePassageStore } from "./sqlite-passage-store.ts"
+import { toNewPassage } from "./tokens.ts"
 
 /** A step from one state of a source to the next. A mark is any text by which the owner knows how far it has read. */
-export interface Extension {
+export interface SourceUpdate {
   readonly source: string
   readonly passages: readonly Passage[]
   /** The mark that the caller saw. `undefined`: the source is new. */
@@ -21,102 +21,105 @@ export interface Extension {
   readonly to: string
 }
 
-const shelvedStep = ({ passages, isRestart = false, ...step }: Extension) => ({
+const toPassageUpdate = ({ passages, isRestart = false, ...step }: SourceUpdate) => ({
   ...{ ...step, isRestart },
-  passages: passages.map(shelved),
+  passages: passages.map(toNewPassage),
 })
 
 /** Numbers in lists that are kept, 4 MB. */
-const MAX_KEPT = 1_000_000
+const MAX_CACHED_NUMBERS = 1_000_000
 
-type Place = Pick<Passage, "uuid" | "blocks" | "start"> & { readonly source: string }
+type PassagePosition = Pick<Passage, "uuid" | "blocks" | "start"> & { readonly source: string }
 
 export class PassageIndex {
   /** Passages that are added at once: about 5 ms, then others get their turn. */
   readonly batch = 25
-  readonly #shelf: SqliteShelf
+  readonly #store: SqlitePassageStore
   readonly #passages: IndexedPassages
 
   /** `path`: a file, or `:memory:`. */
   constructor(path: string) {
-    this.#shelf = new SqliteShelf(path)
-    this.#passages = new IndexedPassages({ literally: (wanted) => this.#shelf.newestWith(wanted), maxKept: MAX_KEPT })
+    this.#store = new SqlitePassageStore(path)
+    this.#passages = new IndexedPassages({
+      literally: (query) => this.#store.newestWith(query),
+      maxKept: MAX_CACHED_NUMBERS,
+    })
   }
 
   /** Says no if another process has moved the mark since. */
-  extend(step: Extension): boolean {
+  extend(step: SourceUpdate): boolean {
     return this.extendAll([step])[0]!
   }
 
   /** Several steps in one transaction, of different sources. */
-  extendAll(steps: readonly Extension[]): readonly boolean[] {
-    return this.#shelf.extend(steps.map(shelvedStep))
+  extendAll(steps: readonly SourceUpdate[]): readonly boolean[] {
+    return this.#store.extend(steps.map(toPassageUpdate))
   }
 
   /** Takes these passages in place of the ones that the sources had. All or none. `marks`: by source. */
-  replace(sources: ReadonlyMap<string, readonly Passage[]>, marks: ReadonlyMap<string, string> = new Map()): void {
-    const taken = new Map([...sources].map(([source, passages]) => [source, passages.map(shelved)]))
-    this.#shelf.replace(taken, marks)
+  replace(sources: ReadonlyMap<string, readonly Passage[]>, positions: ReadonlyMap<string, string> = new Map()): void {
+    const taken = new Map([...sources].map(([source, passages]) => [source, passages.map(toNewPassage)]))
+    this.#store.replace(taken, positions)
   }
 
   remove(...sources: readonly string[]): void {
-    this.#shelf.remove(sources)
+    this.#store.remove(sources)
   }
 
-  marks(): ReadonlyMap<string, string> {
-    return this.#shelf.marks()
+  positions(): ReadonlyMap<string, string> {
+    return this.#store.positions()
   }
 
   /** The passages that answer a question, the best first. */
-  search(question: Question): SearchAnswer {
+  search(question: Question): PassageSearchResult {
     return this.#ask(this.#passages.search(question))
   }
 
   /** Only which passages answer it, without them. */
-  choose(question: Question): Choices {
+  choose(question: Question): ChosenPassages {
     return this.#ask(this.#passages.choose(question))
   }
 
   /** The sources that have such a message. */
   sourcesWith(isWanted: (uuid: string) => boolean): ReadonlySet<string> {
-    return this.#shelf.sourcesWith(isWanted)
+    return this.#store.sourcesWith(isWanted)
   }
 
   /** What is around passages that were found. */
-  around(found: readonly Place[], max: number): readonly (BlockAround | undefined)[] {
+  around(found: readonly PassagePosition[], max: number): readonly (BlockAround | undefined)[] {
     return this.#ask(this.#passages.around(found, max))
   }
 
-  said(after: number, max: number): SaidPassages {
-    return this.#ask(this.#passages.said(after, max))
+  dialogue(after: number, max: number): DialoguePassages {
+    return this.#ask(this.#passages.dialogue(after, max))
   }
 
-  nearest(question: Question, closeness: (id: number) => number | undefined, max: number): readonly Found[] {
+  nearest(question: Question, closeness: (id: number) => number | undefined, max: number): readonly PassageMatch[] {
     return this.#ask(this.#passages.nearest(question, closeness, max))
   }
 
   vectors(hashes: readonly string[]): ReadonlyMap<string, Float32Array> {
-    return this.#shelf.vectors(hashes)
+    return this.#store.vectors(hashes)
   }
 
   keepVectors(vectors: ReadonlyMap<string, Float32Array>): void {
-    this.#shelf.keepVectors(vectors)
+    this.#store.keepVectors(vectors)
   }
 
   clearVectors(): void {
-    this.#shelf.clearVectors()
+    this.#store.clearVectors()
   }
 
   /** Work in the background, which does not wait for other processes. */
   briefly<T>(work: () => Promise<T>): Promise<T> {
-    return this.#shelf.briefly(work)
+    return this.#store.briefly(work)
   }
 
   close(): void {
-    this.#shelf.close()
+    this.#store.close()
   }
 
-  #ask<T>(asking: Asking<T>): T {
-    return this.#shelf.inOneState(() => askedAtOnce(asking, this.#shelf))
+  #ask<T>(asking: IndexQuery<T>): T {
+    return this.#store.inOneState(() => runQuerySync(asking, this.#store))
   }
 }

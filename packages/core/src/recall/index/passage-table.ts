@@ -1,10 +1,10 @@
 /**
  * The tables of a shelf in SQLite. Most of the facts are packed, many passages in one value, so that to open a large index takes milliseconds.
  */
-import { FACTS, type ShelfPassage, type ShelfRow } from "../../journal/passage-shelf.ts"
+import { FACTS, type NewPassage, type StoredPassage } from "../../journal/passage-store.ts"
 import { hashOf } from "../vectors/text-hash.ts"
 import type { IndexFile, IndexShape } from "./index-file.ts"
-import { BEGINNING, OFTEN, TWICE } from "./tokens.ts"
+import { OFTEN, PREFIX, TWICE } from "./tokens.ts"
 
 export const SHAPE: IndexShape = {
   version: 9,
@@ -29,8 +29,8 @@ export function sourceId(file: IndexFile, name: string): number | undefined {
   return id === undefined ? undefined : Number(id)
 }
 
-export function addSource(file: IndexFile, name: string, mark: string): number {
-  const added = file.statement("INSERT INTO sources (name, mark) VALUES (?, ?)").run(name, mark)
+export function addSource(file: IndexFile, name: string, position: string): number {
+  const added = file.statement("INSERT INTO sources (name, mark) VALUES (?, ?)").run(name, position)
   return Number(added.lastInsertRowid)
 }
 
@@ -39,18 +39,27 @@ const SOURCE = "s_"
 export const sourceToken = (id: number) => `${SOURCE}${id}`
 
 /** A turn begins with another message of the person or the assistant. */
-export function addPassages(file: IndexFile, passages: readonly ShelfPassage[], source: number): void {
+export function addPassages(file: IndexFile, passages: readonly NewPassage[], source: number): void {
   if (passages.length === 0) return
   const last = file
     .statement("SELECT uuid, turn FROM passages WHERE source = ? AND isSaid = 1 ORDER BY id DESC LIMIT 1")
     .get(source)
   let [turn, speaking] = [Number(last?.turn ?? 0), String(last?.uuid ?? "")]
-  for (const { uuid, blocks, kind, isSaid, facts, label, time, start, length, terms, tokens, text } of passages) {
-    if (isSaid && uuid !== speaking) {
+  for (const { uuid, blocks, kind, isDialogue, facts, label, time, start, length, terms, tokens, text } of passages) {
+    if (isDialogue && uuid !== speaking) {
       turn++
       speaking = uuid
     }
-    const values = [source, turn, uuid, blocks, kind, Number(isSaid), label ?? null, Number.isNaN(time) ? null : time]
+    const values = [
+      source,
+      turn,
+      uuid,
+      blocks,
+      kind,
+      Number(isDialogue),
+      label ?? null,
+      Number.isNaN(time) ? null : time,
+    ]
     const { lastInsertRowid } = file
       .statement(
         "INSERT INTO passages (source, turn, uuid, blocks, kind, isSaid, label, time, start, length, terms, facts, text) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
@@ -65,10 +74,10 @@ export function addPassages(file: IndexFile, passages: readonly ShelfPassage[], 
 export function removePassages(file: IndexFile, source: number): void {
   file.statement("UPDATE removals SET count = count + 1").run()
   removeVectors(file, source)
-  const stretch = file.statement("SELECT min(id) AS first, max(id) AS last FROM passages WHERE source = ?").get(source)
+  const range = file.statement("SELECT min(id) AS first, max(id) AS last FROM passages WHERE source = ?").get(source)
   file.statement("DELETE FROM words WHERE rowid IN (SELECT id FROM passages WHERE source = ?)").run(source)
   file.statement("DELETE FROM passages WHERE source = ?").run(source)
-  if (stretch?.first != null) packAgain(file, { first: Number(stretch.first), last: Number(stretch.last) })
+  if (range?.first != null) repack(file, { first: Number(range.first), last: Number(range.last) })
 }
 
 /** A vector tells what a text is about, so it leaves with the text. Another passage with this text gets it again. */
@@ -81,23 +90,23 @@ function removeVectors(file: IndexFile, source: number): void {
 
 export const ROW = "id, source, uuid, blocks, facts, label, time, start, length, text"
 
-export function rowFrom({ label, time, ...row }: Row): ShelfRow {
+export function rowFrom({ label, time, ...row }: Row): StoredPassage {
   return {
-    ...(row as Omit<ShelfRow, "label" | "time">),
+    ...(row as Omit<StoredPassage, "label" | "time">),
     ...(label === null ? {} : { label: String(label) }),
     time: time === null ? Number.NaN : Number(time),
   }
 }
 
 /** All terms. The other tokens are left out by their order: they are in many passages, and SQLite would count those. */
-export const TERMS_BETWEEN = ["", TWICE, OFTEN, BEGINNING, SOURCE].map((kind, at, kinds) => {
+export const TERMS_BETWEEN = ["", TWICE, OFTEN, PREFIX, SOURCE].map((kind, at, kinds) => {
   const next = kinds[at + 1]
   const after = kind === "" ? "term > ''" : `term > '${kind}~'`
   return `SELECT group_concat(term, char(10)) AS terms FROM vocabulary WHERE ${after}${next === undefined ? "" : ` AND term < '${next}'`}`
 })
 
 /** Passages in one pack. The ones after the last pack are read one by one. */
-const PACKED = 256
+const PACK_SIZE = 256
 /** To pack an index that had none, a few at a time: about 20 ms. */
 const MAX_PACKS_AT_ONCE = 32
 const ROWS = "SELECT id, source, turn, facts, terms, length, time FROM passages WHERE id > ? AND id <= ? ORDER BY id"
@@ -108,20 +117,20 @@ export function packFacts(file: IndexFile): void {
     const from = lastPacked(file)
     // AUTOINCREMENT: a smaller distance cannot hold enough of them
     const largest = Number(file.statement("SELECT max(id) AS id FROM passages").get()?.id ?? 0)
-    if (largest - from < PACKED) return
-    const rows = file.statement(`${ROWS} LIMIT ${PACKED}`).all(from, largest)
-    if (rows.length < PACKED) return
-    file.statement("INSERT INTO packs (last, facts) VALUES (?, ?)").run(Number(rows.at(-1)!.id), packed(rows))
+    if (largest - from < PACK_SIZE) return
+    const rows = file.statement(`${ROWS} LIMIT ${PACK_SIZE}`).all(from, largest)
+    if (rows.length < PACK_SIZE) return
+    file.statement("INSERT INTO packs (last, facts) VALUES (?, ?)").run(Number(rows.at(-1)!.id), pack(rows))
   }
 }
 
 /** Packs again what has passages of this stretch in it: some of them were removed. */
-function packAgain(file: IndexFile, { first, last }: { readonly first: number; readonly last: number }): void {
+function repack(file: IndexFile, { first, last }: { readonly first: number; readonly last: number }): void {
   let from = Number(file.statement("SELECT max(last) AS id FROM packs WHERE last < ?").get(first)?.id ?? 0)
   for (const { last: to } of file.statement("SELECT last FROM packs WHERE last >= ? ORDER BY last").all(first)) {
     if (from >= last) return
     const rows = file.statement(ROWS).all(from, Number(to))
-    file.statement("UPDATE packs SET facts = ? WHERE last = ?").run(packed(rows), Number(to))
+    file.statement("UPDATE packs SET facts = ? WHERE last = ?").run(pack(rows), Number(to))
     from = Number(to)
   }
 }
@@ -131,7 +140,7 @@ type Row = Record<string, unknown>
 const valuesOf = ({ id, source, turn, facts, terms, length, time }: Row) =>
   [id, source, turn, facts, terms, length, time ?? Number.NaN].map(Number)
 
-const packed = (rows: readonly Row[]) => new Uint8Array(Float64Array.from(rows.flatMap(valuesOf)).buffer)
+const pack = (rows: readonly Row[]) => new Uint8Array(Float64Array.from(rows.flatMap(valuesOf)).buffer)
 
 /** The facts of the passages after this one, in their order. */
 export function factsAfter(file: IndexFile, passage: number): readonly ArrayLike<number>[] {

@@ -3,12 +3,12 @@ import fc from "fast-check"
 import { expect, test } from "vitest"
 import { fuzz, RUNS } from "../../../test/runs.ts"
 import { isWhole } from "../../../test/size.ts"
-import { chooseFrom } from "../answer/choose.ts"
-import { coverageOf, lookedFor, termsAsked } from "../answer/looked-for.ts"
+import { choosePassages } from "../answer/choose.ts"
+import { extractQueryTerms, parseQuery, queryCoverage } from "../answer/parsed-query.ts"
 import { type Question, rankPassages, type TermList, WEIGHTS } from "../answer/ranking.ts"
 import type { Passage } from "../passages/passage.ts"
 import { PassageColumns } from "../passages/passage-columns.ts"
-import { countedTerms } from "../passages/passage-terms.ts"
+import { countTerms } from "../passages/passage-terms.ts"
 import { PassageIndex } from "./passage-index.ts"
 
 const NOW = new Date("2026-03-10T12:00:00Z")
@@ -32,19 +32,19 @@ function scanned(passages: readonly Placed[], question: Question) {
   const columns = new PassageColumns()
   const sources = [...new Set(passages.map(({ source }) => source))]
   const turns = new Map<string, number>()
-  for (const [at, { source, kind, isSaid, text: each, time, length }] of passages.entries()) {
-    const turn = (turns.get(source) ?? 0) + Number(isSaid)
+  for (const [at, { source, kind, isDialogue, text: each, time, length }] of passages.entries()) {
+    const turn = (turns.get(source) ?? 0) + Number(isDialogue)
     turns.set(source, turn)
-    const facts = { source: sources.indexOf(source) + 1, turn, kind, isSaid, isQuestion: /[?]/.test(each) }
-    const terms = countedTerms(each).length
+    const facts = { source: sources.indexOf(source) + 1, turn, kind, isDialogue, isQuestion: /[?]/.test(each) }
+    const terms = countTerms(each).length
     columns.add(at + 1, { ...facts, length: terms, blockLength: length, time: Date.parse(time) })
   }
-  const counts = passages.map(({ text: each }) => countedTerms(each).counts)
+  const counts = passages.map(({ text: each }) => countTerms(each).counts)
   const having = (all: readonly ReadonlyMap<string, number>[], term: string, min: number) =>
     all.flatMap((each, at) => ((each.get(term) ?? 0) >= min ? [at + 1] : []))
   const documentsWith = (term: string) => having(counts, term, 1).length
   const vocabulary = { count: passages.length, documentsWith, similarTo: () => [] }
-  const looked = lookedFor({ ...termsAsked(question), text: question.text, vocabulary, weights: WEIGHTS })
+  const looked = parseQuery({ ...extractQueryTerms(question), text: question.text, vocabulary, weights: WEIGHTS })
   const lists = looked.terms.map(({ term, weight, isName, word }): TermList => {
     const ids = having(counts, term, 1)
     if (word === undefined) return { weight, isName, word, ids, twice: [], often: [] }
@@ -52,12 +52,12 @@ function scanned(passages: readonly Placed[], question: Question) {
   })
   const ranked = rankPassages({
     ...{ columns, lists, weights: WEIGHTS, time: looked.time, isForAnswer: looked.isForAnswer, minShare: 0 },
-    ...{ fits: () => true, prior: () => 1, share: (mask: number) => coverageOf(mask, looked) },
+    ...{ fits: () => true, prior: () => 1, share: (mask: number) => queryCoverage(mask, looked) },
   })
   const texts = ranked
     .slice(0, 100)
     .map((one) => ({ ...passages[one.id - 1]!, ...one, passage: () => passages[one.id - 1]! }))
-  return { isWordless: looked.words.length === 0, answer: chooseFrom(texts, question, looked) }
+  return { isWordless: looked.words.length === 0, answer: choosePassages(texts, question, looked) }
 }
 
 test.runIf(isWhole)(
@@ -75,7 +75,10 @@ test.runIf(isWhole)(
             const kind = number % 4 === 0 ? "assistant" : number % 7 === 0 ? "result" : "user"
             const time = new Date(START + number * 3 * DAY).toISOString()
             const whole = { start: 0, length: each.length, text: each }
-            return { ...{ uuid: `u${number}`, blocks: "0", kind, isSaid: kind !== "result", source, time }, ...whole }
+            return {
+              ...{ uuid: `u${number}`, blocks: "0", kind, isDialogue: kind !== "result", source, time },
+              ...whole,
+            }
           })
           const own = added.map(({ source: _, ...passage }) => passage)
           expect(index.extend({ source, passages: own, from: marks.get(source), to: `${nth}` })).toBe(true)

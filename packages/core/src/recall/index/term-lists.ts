@@ -2,9 +2,9 @@
  * Which passages have a term, as the index lists them: at least once, twice, four times. What was asked for is kept, and follows the index
  * as it grows: a list is read once, and then costs what is new.
  */
-import type { ShelfRow } from "../../journal/passage-shelf.ts"
+import type { StoredPassage } from "../../journal/passage-store.ts"
 import type { PassageColumns } from "../passages/passage-columns.ts"
-import { type Asking, fromShelf } from "./asking.ts"
+import { type IndexQuery, queryStore } from "./index-query.ts"
 import { OFTEN, TWICE, tokenOf, tokensOf } from "./tokens.ts"
 
 /** If more passages than this are new, their terms are not looked at one by one. */
@@ -12,14 +12,14 @@ const MAX_ADDED = 200
 /** Terms that contain a word that no passage has. */
 const MAX_CONTAINING = 500
 
-export interface Lists {
+export interface TermPassages {
   readonly ids: Uint32Array
   /** Those that have it at least twice, and at least four times. */
   readonly twice: Uint32Array
   readonly often: Uint32Array
 }
 
-export interface ListWanted {
+export interface TermRequest {
   readonly term: string
   /** Only which passages have it. */
   readonly isPlain: boolean
@@ -29,7 +29,7 @@ export class TermLists {
   readonly #columns: () => PassageColumns
   readonly #maxKept: number
   /** By token, the one that was asked for last at the end. */
-  readonly #kept = new Map<string, Uint32Array>()
+  readonly #cached = new Map<string, Uint32Array>()
   readonly #documents = new Map<string, number>()
   #size = 0
   /** All terms, one in a line, in any order. A term that was added later may be there twice. */
@@ -42,7 +42,7 @@ export class TermLists {
   }
 
   clear(): void {
-    this.#kept.clear()
+    this.#cached.clear()
     this.#documents.clear()
     this.#size = 0
     this.#vocabulary = undefined
@@ -50,26 +50,26 @@ export class TermLists {
 
   /** Up to how many new passages it can take in. */
   get maxAdded(): number {
-    const isEmpty = this.#documents.size + this.#kept.size === 0 && this.#vocabulary === undefined
+    const isEmpty = this.#documents.size + this.#cached.size === 0 && this.#vocabulary === undefined
     return isEmpty ? 0 : MAX_ADDED
   }
 
   /** Takes in new passages. */
-  add(rows: readonly ShelfRow[]): void {
+  add(rows: readonly StoredPassage[]): void {
     const added = new Map<string, number[]>()
     for (const { id, label, text } of rows) {
       const { tokens } = tokensOf({ text, ...(label === undefined ? {} : { label }) })
       if (this.#vocabulary !== undefined)
         this.#vocabulary += tokens.flatMap((token) => (token.includes("_") ? [] : `${token}\n`)).join("")
       for (const token of tokens) {
-        if (this.#kept.has(token)) added.set(token, [...(added.get(token) ?? []), id])
+        if (this.#cached.has(token)) added.set(token, [...(added.get(token) ?? []), id])
         const documents = this.#documents.get(token)
         if (documents !== undefined) this.#documents.set(token, documents + 1)
       }
     }
     for (const [token, ids] of added) {
-      const before = this.#kept.get(token) // another one may have taken its room
-      if (before) this.#keep(token, joined(before, ids))
+      const before = this.#cached.get(token) // another one may have taken its room
+      if (before) this.#cache(token, mergeAscending(before, ids))
     }
   }
 
@@ -83,8 +83,8 @@ export class TermLists {
   }
 
   /** The terms that contain a part. Searched in one text: the vocabulary itself would be read as a whole for every name that no passage has. */
-  *containing(part: string): Asking<readonly string[]> {
-    this.#vocabulary ??= `\n${yield* fromShelf((shelf) => shelf.vocabulary())}`
+  *containing(part: string): IndexQuery<readonly string[]> {
+    this.#vocabulary ??= `\n${yield* queryStore((store) => store.vocabulary())}`
     const found = new Set<string>()
     for (let at = this.#vocabulary.indexOf(part); at >= 0 && found.size < MAX_CONTAINING; ) {
       const end = this.#vocabulary.indexOf("\n", at)
@@ -95,15 +95,15 @@ export class TermLists {
   }
 
   /** `only`: of this source. In the order of what is wanted. */
-  *listsOf(wanted: readonly ListWanted[], only: number | undefined): Asking<readonly Lists[]> {
-    const marks = ["", TWICE, OFTEN]
-    const tokens = wanted.flatMap(({ term, isPlain }) =>
-      isPlain ? tokenOf(term) : marks.map((mark) => mark + tokenOf(term)),
+  *listsOf(requested: readonly TermRequest[], only: number | undefined): IndexQuery<readonly TermPassages[]> {
+    const prefixes = ["", TWICE, OFTEN]
+    const tokens = requested.flatMap(({ term, isPlain }) =>
+      isPlain ? tokenOf(term) : prefixes.map((prefix) => prefix + tokenOf(term)),
     )
     const lists = yield* this.ofTokens(tokens, only)
-    return wanted.map(({ term, isPlain }) => {
+    return requested.map(({ term, isPlain }) => {
       const token = tokenOf(term)
-      const marked = (mark: string) => (isPlain ? NONE : lists.get(mark + token)!)
+      const marked = (prefix: string) => (isPlain ? NONE : lists.get(prefix + token)!)
       return { ids: lists.get(token)!, twice: marked(TWICE), often: marked(OFTEN) }
     })
   }
@@ -114,43 +114,43 @@ export class TermLists {
   }
 
   /** The passages that have each of these tokens. */
-  *ofTokens(tokens: readonly string[], only: number | undefined): Asking<ReadonlyMap<string, Uint32Array>> {
+  *ofTokens(tokens: readonly string[], only: number | undefined): IndexQuery<ReadonlyMap<string, Uint32Array>> {
     const columns = this.#columns()
     const lists = new Map<string, Uint32Array>()
     const missing = new Set<string>()
     for (const token of tokens) {
-      const kept = this.#kept.get(token)
+      const kept = this.#cached.get(token)
       if (!kept) missing.add(token)
       else lists.set(token, only === undefined ? kept : kept.filter((id) => columns.sources[id] === only))
     }
-    const asked = [...missing]
-    const read = asked.length === 0 ? [] : yield* fromShelf((shelf) => shelf.lists(asked, only))
-    for (const [at, ids] of read.entries()) lists.set(asked[at]!, columns.present(ids, only))
-    if (only === undefined) for (const [token, ids] of lists) this.#keep(token, ids)
+    const tokensToRead = [...missing]
+    const read = tokensToRead.length === 0 ? [] : yield* queryStore((store) => store.postings(tokensToRead, only))
+    for (const [at, ids] of read.entries()) lists.set(tokensToRead[at]!, columns.present(ids, only))
+    if (only === undefined) for (const [token, ids] of lists) this.#cache(token, ids)
     return lists
   }
 
   /** What was asked for long ago makes room. */
-  #keep(token: string, ids: Uint32Array): void {
+  #cache(token: string, ids: Uint32Array): void {
     this.#forget(token)
-    for (const oldest of this.#kept.keys()) {
+    for (const oldest of this.#cached.keys()) {
       if (this.#size + ids.length < this.#maxKept) break
       this.#forget(oldest)
     }
     this.#size += ids.length + 1
-    this.#kept.set(token, ids)
+    this.#cached.set(token, ids)
   }
 
   #forget(token: string): void {
-    const ids = this.#kept.get(token)
+    const ids = this.#cached.get(token)
     if (ids) this.#size -= ids.length + 1
-    this.#kept.delete(token)
+    this.#cached.delete(token)
   }
 }
 
 const NONE = new Uint32Array(0)
 
-function joined(ids: Uint32Array, more: readonly number[]): Uint32Array {
+function mergeAscending(ids: Uint32Array, more: readonly number[]): Uint32Array {
   const all = new Uint32Array(ids.length + more.length)
   all.set(ids)
   all.set(more, ids.length)

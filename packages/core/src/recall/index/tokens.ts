@@ -1,8 +1,8 @@
 /** What an index lists of a passage: tokens. A term is one, and so is that it is there more often. */
-import type { ShelfPassage, ShelfRow } from "../../journal/passage-shelf.ts"
-import { beginningsIn } from "../passages/common-beginnings.ts"
+import type { NewPassage, StoredPassage } from "../../journal/passage-store.ts"
 import { KINDS, type Passage } from "../passages/passage.ts"
-import { countedTerms } from "../passages/passage-terms.ts"
+import { countTerms } from "../passages/passage-terms.ts"
+import { stopPrefixes } from "../passages/stop-prefixes.ts"
 
 /** Raise it when terms or tokens change, and the version of the tables in SQLite with it. */
 export const TOKENS_VERSION = 3
@@ -18,47 +18,47 @@ export const tokenOf = (term: string) => (isPlainTerm(term) ? term : `u${Buffer.
 // no term has an underscore
 export const TWICE = "2_"
 export const OFTEN = "4_"
-export const BEGINNING = "b_"
-export const beginningToken = (beginning: string) => BEGINNING + beginning
+export const PREFIX = "b_"
+export const prefixToken = (beginning: string) => PREFIX + beginning
 
-type Tokenised = Pick<Passage, "label" | "text">
+type TokenSource = Pick<Passage, "label" | "text">
 
 /**
  * Each term, and the term once more if it is there at least twice, or at least four times: the index lists passages, and no counts. Then how
  * its common words begin. `terms`: how many it has, with repetitions.
  */
-export function tokensOf(passage: Tokenised): { readonly tokens: readonly string[]; readonly terms: number } {
+export function tokensOf(passage: TokenSource): { readonly tokens: readonly string[]; readonly terms: number } {
   const { label, text } = passage
-  const { counts, length: terms } = countedTerms(text)
+  const { counts, length: terms } = countTerms(text)
   const all = new Map(counts)
   if (label !== undefined)
-    for (const term of countedTerms(label).counts.keys()) all.set(term, (all.get(term) ?? 0) + LABEL_COUNT)
+    for (const term of countTerms(label).counts.keys()) all.set(term, (all.get(term) ?? 0) + LABEL_COUNT)
   const tokens = [...all].flatMap(([term, count]) => {
     const token = tokenOf(term)
     return [token, ...(count > 1 ? [TWICE + token] : []), ...(count > 3 ? [OFTEN + token] : [])]
   })
-  return { tokens: [...tokens, ...[...beginningsIn(text)].map(beginningToken)], terms }
+  return { tokens: [...tokens, ...[...stopPrefixes(text)].map(prefixToken)], terms }
 }
 
 /** A passage as a shelf keeps it. */
-export function shelved(passage: Passage): ShelfPassage {
-  const { kind, isSaid, time, text } = passage
-  return { ...passage, ...tokensOf(passage), facts: factsOf(kind, isSaid, text), time: Date.parse(time) }
+export function toNewPassage(passage: Passage): NewPassage {
+  const { kind, isDialogue, time, text } = passage
+  return { ...passage, ...tokensOf(passage), facts: packFacts(kind, isDialogue, text), time: Date.parse(time) }
 }
 
 /** A passage as it was. */
-export function passageFrom({ uuid, blocks, facts, label, time, start, length, text }: ShelfRow): Passage {
+export function passageFrom({ uuid, blocks, facts, label, time, start, length, text }: StoredPassage): Passage {
   return {
-    ...{ uuid, blocks, kind: kindIn(facts), isSaid: isSaidIn(facts) },
+    ...{ uuid, blocks, kind: kindIn(facts), isDialogue: isDialogueIn(facts) },
     ...(label === undefined ? {} : { label }),
     ...{ time: Number.isNaN(time) ? "" : new Date(time).toISOString(), start, length, text },
   }
 }
 
 /** The kind and two bits, in one number. */
-const factsOf = (kind: Passage["kind"], isSaid: boolean, text: string): number =>
-  4 * KINDS.indexOf(kind) + 2 * Number(isSaid) + Number(/[?？]/.test(text))
+const packFacts = (kind: Passage["kind"], isDialogue: boolean, text: string): number =>
+  4 * KINDS.indexOf(kind) + 2 * Number(isDialogue) + Number(/[?？]/.test(text))
 
 export const kindIn = (facts: number): Passage["kind"] => KINDS[facts >> 2]!
-export const isSaidIn = (facts: number): boolean => (facts & 2) > 0
+export const isDialogueIn = (facts: number): boolean => (facts & 2) > 0
 export const isQuestionIn = (facts: number): boolean => (facts & 1) > 0

@@ -8,7 +8,7 @@ interface PassageFacts {
   readonly source: number
   readonly turn: number
   readonly kind: Passage["kind"]
-  readonly isSaid: boolean
+  readonly isDialogue: boolean
   readonly isQuestion: boolean
   /** Of the passage, in terms. */
   readonly length: number
@@ -30,8 +30,8 @@ const MAX_REPLY = 300
 /** What tools gave and took: half as much as what the person says, or names in results would not be found. */
 const TOOL_WEIGHT = 1
 
-function weightOf({ kind, isSaid, blockLength }: Pick<PassageFacts, "kind" | "isSaid" | "blockLength">): number {
-  if (!isSaid) return TOOL_WEIGHT
+function weightOf({ kind, isDialogue, blockLength }: Pick<PassageFacts, "kind" | "isDialogue" | "blockLength">): number {
+  if (!isDialogue) return TOOL_WEIGHT
   const full = kind === "user" ? MAX_REQUEST : MAX_REPLY
   return blockLength <= full ? USER_WEIGHT : Math.max(MIN_WEIGHT, USER_WEIGHT * (full / blockLength) ** 0.75)
 }
@@ -52,7 +52,7 @@ export class PassageColumns {
   sessions = new Uint32Array(FIRST_SIZE)
   turns = new Uint32Array(FIRST_SIZE)
   times = new Float64Array(FIRST_SIZE)
-  said = new Uint8Array(FIRST_SIZE)
+  dialogue = new Uint8Array(FIRST_SIZE)
   questions = new Uint8Array(FIRST_SIZE)
   /** The passages right before and after it in its source. 0: none. */
   before = new Uint32Array(FIRST_SIZE)
@@ -75,7 +75,7 @@ export class PassageColumns {
 
   add(id: number, facts: PassageFacts): void {
     if (id >= this.lengths.length) this.#grow(id)
-    const { source, turn, kind, isSaid, isQuestion, length, time } = facts
+    const { source, turn, kind, isDialogue, isQuestion, length, time } = facts
     const weight = weightOf(facts)
     const end = this.#endOf(source)
     const session = this.#sessionAt(end, time)
@@ -86,7 +86,7 @@ export class PassageColumns {
     this.sessions[id] = session
     this.turns[id] = turn
     this.times[id] = time
-    this.said[id] = Number(isSaid)
+    this.dialogue[id] = Number(isDialogue)
     this.questions[id] = Number(isQuestion)
     this.before[id] = end.last
     if (end.last > 0) this.after[end.last] = id
@@ -94,7 +94,7 @@ export class PassageColumns {
     this.largest = Math.max(this.largest, id)
     this.count++
     this.total += length
-    if (!isSaid) return
+    if (!isDialogue) return
     const share = (length * weight) / USER_WEIGHT
     this.sessionLengths[session]! += share
     this.sessionTotal += share
@@ -149,7 +149,7 @@ export class PassageColumns {
     this.sessions = grown(new Uint32Array(size), this.sessions)
     this.turns = grown(new Uint32Array(size), this.turns)
     this.times = grown(new Float64Array(size), this.times)
-    this.said = grown(new Uint8Array(size), this.said)
+    this.dialogue = grown(new Uint8Array(size), this.dialogue)
     this.questions = grown(new Uint8Array(size), this.questions)
     this.before = grown(new Uint32Array(size), this.before)
     this.after = grown(new Uint32Array(size), this.after)

@@ -9,7 +9,7 @@ export interface Passage {
   readonly blocks: string
   readonly kind: RecalledText["kind"]
   /** Whether the person or the assistant said it: no thinking, no tools, no notes. */
-  readonly isSaid: boolean
+  readonly isDialogue: boolean
   /** Counts as a term too: the tool, the title of a memory. */
   readonly label?: string
   readonly time: string
@@ -23,14 +23,21 @@ const MAX_PASSAGE = 1_200 // characters: what matched is easy to see, and neighb
 /** Of one block. Longer ones are dumps; all of them can be read by their handle. */
 const MAX_BLOCK = 2_000_000
 
-export function passagesOf(block: BlockText, mask: (text: string) => string): readonly Passage[] {
-  const { uuid, blocks, kind, label, time, text, isSearchable, isSaid } = block
+export function splitBlock(block: BlockText, mask: (text: string) => string): readonly Passage[] {
+  const { uuid, blocks, kind, label, time, text, isSearchable, isDialogue } = block
   if (!isSearchable) return []
   // masked whole: a secret could be cut in two
   const masked = mask(text.slice(0, MAX_BLOCK))
-  const place = { uuid, blocks: blocks.join("."), kind, isSaid, ...(label === undefined ? {} : { label }), time }
-  return partsOf(masked).map(({ start, end }) => ({
-    ...place,
+  const position = {
+    uuid,
+    blocks: blocks.join("."),
+    kind,
+    isDialogue,
+    ...(label === undefined ? {} : { label }),
+    time,
+  }
+  return splitText(masked).map(({ start, end }) => ({
+    ...position,
     start,
     length: masked.length,
     text: masked.slice(start, end),
@@ -38,7 +45,7 @@ export function passagesOf(block: BlockText, mask: (text: string) => string): re
 }
 
 /** Cuts a text at empty lines, else at line ends, sentences and spaces, into parts that follow each other without a gap. */
-export function partsOf(text: string): readonly { readonly start: number; readonly end: number }[] {
+export function splitText(text: string): readonly { readonly start: number; readonly end: number }[] {
   const parts = []
   for (let start = 0; start < text.length; ) {
     const end = start + MAX_PASSAGE < text.length ? cutBefore(text, start) : text.length
@@ -64,7 +71,7 @@ export const KINDS: readonly Passage["kind"][] = ["user", "assistant", "call", "
 /** A block and the ones right before and after it. */
 export interface BlockAround {
   /** The text of the block around the passage, as far as the index has it in one piece. */
-  readonly whole: { readonly text: string; readonly start: number }
+  readonly full: { readonly text: string; readonly start: number }
   readonly before?: Passage
   readonly after?: Passage
 }
@@ -79,7 +86,7 @@ export function blockAround(
   const own = passages.slice(first, last + 1)
   const [before, after] = [passages[first - 1], passages[last + 1]]
   return {
-    whole: { text: own.map(({ text }) => text).join(""), start: own[0]!.start },
+    full: { text: own.map(({ text }) => text).join(""), start: own[0]!.start },
     ...(before ? { before } : {}),
     ...(after ? { after } : {}),
   }

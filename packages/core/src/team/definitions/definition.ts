@@ -1,34 +1,33 @@
-/** What an agent is: when to use it, its instructions, and what it may use. Given in code or read from a markdown file. */
+/** Agent definitions: when to use an agent, its instructions, and its tools. Passed in code or read from a Markdown file. */
 
-/** A kind of agent that others can start. */
 export interface AgentDefinition {
   readonly name: string
   /** For the model that chooses an agent: when to use it. */
   readonly description: string
-  /** Its instructions. */
+  /** System prompt of the agent. */
   readonly prompt: string
-  /** The tools it may use. Default: all of its parent's, except starting agents. */
+  /** Tools that the agent may use. Default: all of its parent's, except starting agents. */
   readonly tools?: readonly string[]
-  /** Tools it may not use, whatever `tools` says. */
+  /** Tools that the agent may not use, even if `tools` lists them. */
   readonly disallowedTools?: readonly string[]
   /** `sonnet`, `opus`, `haiku` or a model id. Default: its parent's model. */
   readonly model?: string
-  /** A memory of its own: for all projects, in the repository, or for this project on this machine. Default: none. */
+  /** Scope of the agent's own memory: all projects, the repository, or this project on this machine. Default: no memory. */
   readonly memory?: MemoryScope
   readonly maxTurns?: number
-  /** Run it in the background unless the call says otherwise. */
+  /** Run in the background unless the call specifies otherwise. */
   readonly background?: boolean
-  /** Give it a git worktree of its own. */
+  /** Run in a separate git working tree. */
   readonly isolation?: "worktree"
-  /** The file it was read from, for a person. */
+  /** The file that contains the definition, for display. */
   readonly source?: string
 }
 
-/** Who shares an agent's own memory. */
+/** Scope of an agent's own memory. */
 export type MemoryScope = (typeof MEMORY_SCOPES)[number]
 export const MEMORY_SCOPES = ["user", "project", "local"] as const
 
-/** A name becomes a directory name, so it must be one on every system. Windows reserves the second list. */
+/** Names become directory names, so they must be valid on every system. Windows reserves the names in the second pattern. */
 const NAME = /^[A-Za-z][A-Za-z0-9_-]{0,63}$/
 const RESERVED = /^(?:con|prn|aux|nul|com\d|lpt\d)$/i
 
@@ -38,13 +37,16 @@ export const isAgentName = (name: string): boolean => NAME.test(name) && !RESERV
 
 export type ToolLists = Pick<AgentDefinition, "tools" | "disallowedTools">
 
-/** The names, and a remark about each that was left out. */
+/** Tool names, and a remark about each omitted one. */
 export interface ToolNames {
   readonly names: readonly string[]
   readonly remarks: readonly string[]
 }
 
-/** Without its pattern a tool would be allowed for more than the definition says. As something forbidden, it forbids more. */
+/**
+ * Parses a list of tools. In `tools`, an entry with a pattern is omitted, because the tool alone would allow more than the definition
+ * states.
+ */
 export function toolNames(items: readonly string[], key: keyof ToolLists): ToolNames {
   const names = new Set<string>()
   const remarks: string[] = []

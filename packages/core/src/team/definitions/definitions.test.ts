@@ -1,12 +1,12 @@
-/** Agent definitions from real files, friendly and hostile. */
+/** Agent definitions from real files, valid and hostile. */
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { dirname, join } from "node:path"
 import { afterEach, beforeEach, describe, expect, test } from "vitest"
 import { renderAttachment } from "../../messages/attachment-texts.ts"
 import { readSettings } from "../../settings/settings.ts"
-import { grantTrust, leftOutSentences, trustOf } from "../../settings/trust.ts"
-import { modelOf } from "../models.ts"
+import { describeUntrusted, grantTrust, readTrustState } from "../../settings/trust.ts"
+import { resolveModelId } from "../models.ts"
 import { agentListing } from "./listing.ts"
 import { loadAgentDefinitions } from "./load.ts"
 
@@ -32,10 +32,10 @@ const agent = (name: string, more = "") =>
 
 const reading = () => readSettings({ home: root(), cwd: cwd(), env: { HOME: home() } })
 
-/** As an agent opens: the project counts as far as it is trusted. */
+/** Loads definitions as opening an agent does: the project's only if it is trusted. */
 async function load() {
   const found = await reading()
-  const { state } = await trustOf(root(), found)
+  const { state } = await readTrustState(root(), found)
   const { agents } = found.settings({ trusted: state !== "untrusted" })
   return loadAgentDefinitions({ root: root(), home: home(), project: agents })
 }
@@ -150,11 +150,11 @@ describe("L7-4 the format of agent definitions", () => {
   })
 
   test("a family of models means its newest one, and inherit the parent's", () => {
-    expect(modelOf({ model: "opus" })).toBe("claude-opus-5-5")
-    expect(modelOf({ model: "Haiku" })).toMatch(/^claude-haiku-/)
-    expect(modelOf({ model: "claude-sonnet-4-5" })).toBe("claude-sonnet-4-5")
-    expect(modelOf({ model: "inherit" })).toBeUndefined()
-    expect(modelOf({})).toBeUndefined()
+    expect(resolveModelId({ model: "opus" })).toBe("claude-opus-5-5")
+    expect(resolveModelId({ model: "Haiku" })).toMatch(/^claude-haiku-/)
+    expect(resolveModelId({ model: "claude-sonnet-4-5" })).toBe("claude-sonnet-4-5")
+    expect(resolveModelId({ model: "inherit" })).toBeUndefined()
+    expect(resolveModelId({})).toBeUndefined()
   })
 })
 
@@ -182,7 +182,7 @@ describe("L7-4 where agent definitions come from", () => {
     put("project/.claude/agents/shared.md", agent("shared"))
     put("project/app/.strata/agents/own.md", agent("own"))
     const found = await readSettings({ home: root(), cwd: join(cwd(), "app"), env: { HOME: home() } })
-    expect(found.parts.map(({ kind, name }) => [kind, name])).toEqual([
+    expect(found.items.map(({ kind, name }) => [kind, name])).toEqual([
       ["agent", ".strata/agents/own.md"],
       ["agent", "../.claude/agents/shared.md"],
     ])
@@ -191,8 +191,8 @@ describe("L7-4 where agent definitions come from", () => {
   test("in the home directory itself, its agents are the person's own", async () => {
     put("home/.claude/agents/a.md", agent("a"))
     put("home/.strata/agents/b.md", agent("b"))
-    const { parts } = await readSettings({ home: root(), cwd: home(), env: { HOME: home() } })
-    expect(parts).toEqual([])
+    const { items } = await readSettings({ home: root(), cwd: home(), env: { HOME: home() } })
+    expect(items).toEqual([])
   })
 })
 
@@ -202,7 +202,7 @@ describe("L7-4 PERM-3 agents of a project need trust", () => {
     put("project/.claude/agents/b.md", agent("b"))
     put("home/.claude/agents/mine.md", agent("mine"))
     expect(await names()).toEqual(["mine"])
-    expect(leftOutSentences((await reading()).parts)).toEqual([
+    expect(describeUntrusted((await reading()).items)).toEqual([
       "Left out, because this project is not trusted: the agents in .claude/agents/a.md, .claude/agents/b.md.",
     ])
   })
@@ -212,7 +212,7 @@ describe("L7-4 PERM-3 agents of a project need trust", () => {
     await grantTrust(root(), await reading())
     expect(await names()).toEqual(["a"])
     put("project/.claude/agents/b.md", agent("b"))
-    const trust = await trustOf(root(), await reading())
+    const trust = await readTrustState(root(), await reading())
     expect(trust).toMatchObject({
       state: "untrusted",
       fresh: [{ kind: "agent", name: ".claude/agents/b.md", what: agent("b") }],
@@ -235,12 +235,12 @@ describe("L7-4 PERM-3 agents of a project need trust", () => {
 
   test("memories that a repository brings need trust, and a project that has trust keeps it when an agent writes its first memory", async () => {
     put("project/.strata/agent-memory/a/MEMORY.md", "- obey")
-    expect((await reading()).parts).toMatchObject([{ kind: "agent memory" }])
+    expect((await reading()).items).toMatchObject([{ kind: "agent memory" }])
     rmSync(join(cwd(), ".strata"), { recursive: true })
     put("project/.claude/agents/a.md", agent("a", "memory: project\n"))
     await grantTrust(root(), await reading())
     put("project/.strata/agent-memory/a/MEMORY.md", "- learned")
-    expect((await trustOf(root(), await reading())).state).toBe("trusted")
+    expect((await readTrustState(root(), await reading())).state).toBe("trusted")
   })
 })
 
@@ -319,8 +319,8 @@ describe("L7-4 hostile agent files", () => {
   test("a folder of agents that leads out of the project is not read", async () => {
     put("outside/agents/secret.md", agent("secret"))
     symlinkSync(join(place, "outside"), join(cwd(), ".claude"))
-    const { parts, settings } = await reading()
-    expect(parts).toEqual([])
+    const { items, settings } = await reading()
+    expect(items).toEqual([])
     expect(settings({ trusted: true }).agents?.problems).toEqual([
       "The agents in .claude/agents are not read, because the folder leads out of the project.",
     ])

@@ -1,33 +1,33 @@
 /**
- * Loads the agent definitions that count: those in the home directory, then those of a trusted project. A file that cannot be used costs
- * a sentence, and the others still work. The same files always give the same list.
+ * Loads agent definitions from the home directory and then from a trusted project. A file that cannot be used is reported in a sentence,
+ * and the others still work. The same files always give the same list.
  */
 
 import { readMarkdown } from "../../base/files.ts"
-import { escaped } from "../../base/text.ts"
+import { escapeInvisible } from "../../base/text.ts"
 import { cut } from "../../memory/topic-file.ts"
 import { type AgentFile, type AgentFiles, homeAgentFiles } from "../../settings/agent-files.ts"
 import { type AgentDefinition, isAgentName, MEMORY_SCOPES, NAME_RULE, type ToolLists, toolNames } from "./definition.ts"
 
-export interface DefinitionPlaces {
+export interface DefinitionSources {
   /** The root directory of Strata. */
   readonly root: string
-  /** The home directory of the person. */
+  /** Home directory of the user. */
   readonly home: string | undefined
-  /** What the project brings and a person trusted: `agents` of the effective settings. */
+  /** Agent files of the project that the user trusted: `agents` of the effective settings. */
   readonly project?: AgentFiles | undefined
 }
 
 export interface LoadedDefinitions {
-  /** The first of a name counts. Sorted by name. */
+  /** Sorted by name. If a name occurs twice, the first definition applies. */
   readonly definitions: readonly AgentDefinition[]
-  /** A sentence each. */
+  /** One sentence per problem. */
   readonly problems: readonly string[]
 }
 
-const MAX_NAMED = 10 // files in one sentence
+const MAX_NAMED = 10 // maximum number of agents in one sentence
 
-export async function loadAgentDefinitions({ root, home, project }: DefinitionPlaces): Promise<LoadedDefinitions> {
+export async function loadAgentDefinitions({ root, home, project }: DefinitionSources): Promise<LoadedDefinitions> {
   const own = await homeAgentFiles({ root, home })
   const found = new Definitions()
   for (const file of [...own.files, ...(project?.files ?? [])]) await found.add(file)
@@ -38,7 +38,7 @@ export async function loadAgentDefinitions({ root, home, project }: DefinitionPl
 }
 
 class Definitions {
-  /** By name in lower case: two that differ only in case would share a directory on some systems. */
+  /** Definitions by lower-case name, because names that differ only in case would share a directory on some systems. */
   readonly #byName = new Map<string, AgentDefinition>()
   readonly #bad: string[] = []
   readonly #remarks = new Map<Remark, string[]>()
@@ -63,31 +63,31 @@ class Definitions {
     const remarks = [...this.#remarks].map(([remark, names]) => {
       const more = names.length > MAX_NAMED ? [`${names.length - MAX_NAMED} more`] : []
       const listed = [...names.slice(0, MAX_NAMED), ...more].join(", ")
-      return `In the agent${names.length === 1 ? "" : "s"} ${listed}, ${escaped(remark)}.`
+      return `In the agent${names.length === 1 ? "" : "s"} ${listed}, ${escapeInvisible(remark)}.`
     })
     return [...this.#bad, ...remarks]
   }
 
   #refuse({ name }: AgentFile, why: string): void {
-    this.#bad.push(`The agent file ${name} is not used, because ${escaped(why)}.`)
+    this.#bad.push(`The agent file ${name} is not used, because ${escapeInvisible(why)}.`)
   }
 }
 
-/** Reads one agent definition from the text of a file. What would change its behaviour and is not supported here is reported. */
-type Parsed =
+/** One parsed definition file. Unsupported keys that would change the agent's behaviour are reported as remarks. */
+type ParsedFile =
   | { readonly outcome: "agent"; readonly definition: AgentDefinition; readonly remarks: readonly Remark[] }
-  /** A text for people, such as a README. */
+  /** Documentation, such as a README. */
   | { readonly outcome: "no agent" }
   | { readonly outcome: "bad"; readonly why: string }
 
-/** What a file says and Strata does not do. Files with the same remark are reported in one sentence. */
+/** A setting that Strata does not support. Files with the same remark are reported in one sentence. */
 type Remark = string
 
-const MAX_DESCRIPTION = 1_024 // characters; the listing is sent with every conversation
+const MAX_DESCRIPTION = 1_024 // characters; the listing is sent in every conversation
 const MAX_TOOLS = 200
 const MAX_TURNS = 10_000
 
-/** Keys of the format that would change how the agent works, and what happens here. */
+/** Unsupported keys of the format that would change an agent's behaviour, and the remark about each. */
 const NOT_SUPPORTED: Readonly<Record<string, string>> = {
   permissionMode: "permissionMode is ignored: an agent works in the permission mode of its parent",
   hooks: "hooks is ignored: hooks come from the settings",
@@ -97,7 +97,7 @@ const NOT_SUPPORTED: Readonly<Record<string, string>> = {
   initialPrompt: "initialPrompt is ignored: an agent starts with its task",
 }
 
-async function parseDefinition({ name: file, text }: AgentFile): Promise<Parsed> {
+async function parseDefinition({ name: file, text }: AgentFile): Promise<ParsedFile> {
   const { values, body } = await readMarkdown(text)
   if (!values)
     return isReadme(file) ? { outcome: "no agent" } : bad("it has no frontmatter with a name and a description")
@@ -127,7 +127,7 @@ async function parseDefinition({ name: file, text }: AgentFile): Promise<Parsed>
   return { outcome: "agent", definition, remarks }
 }
 
-const bad = (why: string): Parsed => ({ outcome: "bad", why })
+const bad = (why: string): ParsedFile => ({ outcome: "bad", why })
 
 const isReadme = (file: string): boolean => /(?:^|[/\\])readme\.md$/i.test(file)
 
@@ -148,7 +148,7 @@ class Fields {
     this.#remarks = remarks
   }
 
-  /** A text with commas, or a list. `*` in `tools` means all. */
+  /** Parses a comma-separated text or a list. `*` in `tools` means all tools. */
   tools(key: keyof ToolLists): ToolLists {
     const value = this.#values.get(key)
     if (value === undefined || value === null || value === "") return {}
@@ -200,7 +200,7 @@ class Fields {
   }
 }
 
-/** Commas inside parentheses belong to a pattern. */
+/** Splits at commas, except inside the parentheses of a pattern. */
 function splitTools(text: string): readonly string[] {
   return text
     .split(/,(?![^(]*\))/)

@@ -1,9 +1,9 @@
 /**
- * ToolSearch: finds tools that are not declared, by words or by name, and loads them. Where the model knows references to tools, the result
- * is references. Elsewhere the definitions follow as an attachment, and CallTool calls the tools.
+ * ToolSearch: finds undeclared tools by search terms or by name, and loads them. If the model supports references to tools, the result
+ * consists of references. Otherwise the definitions follow as an attachment, and CallTool calls the tools.
  */
 import { z } from "zod/v4"
-import { termsOf } from "../../base/terms.ts"
+import { searchTerms } from "../../base/search-terms.ts"
 import { promptText } from "../../base/text.ts"
 import type { AddedTool } from "../../messages/attachments.ts"
 import type { Block } from "../../messages/blocks.ts"
@@ -28,38 +28,38 @@ const inputSchema = z.object({
     .describe(`The most tools to load for words. Default ${MAX_RESULTS}, at most ${MAX_RESULTS_ASKED}.`),
 })
 
-/** How the conversation offers a tool now. */
+/** How the current prompt offers a tool. */
 export type Offer =
-  /** The model sees its definition. */
+  /** The prompt contains its definition. */
   | "declared"
-  /** The request carries it with `defer_loading`. */
+  /** The request contains it with `defer_loading`. */
   | "by-reference"
-  /** Only CallTool reaches it. */
+  /** It can only be called through CallTool. */
   | "by-name"
 
-export interface ToolsOffered {
+export interface ToolOffers {
   offerOf(name: string): Offer
-  /** A message in view has loaded it. */
+  /** Whether a message in the view has loaded it. */
   isLoaded(name: string): boolean
 }
 
-export interface ToolSearchParts {
-  /** Those that may wait to be loaded. */
+export interface ToolSearchDependencies {
+  /** Tools that can be deferred. */
   readonly tools: () => readonly Tool[]
-  readonly offered: () => ToolsOffered
+  readonly offered: () => ToolOffers
 }
 
-export function toolSearch({ tools, offered }: ToolSearchParts): Tool<z.infer<typeof inputSchema>> {
+export function toolSearch({ tools, offered }: ToolSearchDependencies): Tool<z.infer<typeof inputSchema>> {
   let indexed: { readonly count: number; readonly index: ToolIndex } | undefined
   const indexOf = (all: readonly Tool[]): ToolIndex => {
     if (indexed?.count !== all.length) indexed = { count: all.length, index: indexTools(all) }
     return indexed.index
   }
-  const found = ({ query, max_results = MAX_RESULTS }: z.infer<typeof inputSchema>): Found => {
-    const asked = query.slice(0, MAX_QUERY).trim()
-    if (asked.startsWith(SELECT)) return selected(asked.slice(SELECT.length), tools())
+  const found = ({ query, max_results = MAX_RESULTS }: z.infer<typeof inputSchema>): SelectedTools => {
+    const text = query.slice(0, MAX_QUERY).trim()
+    if (text.startsWith(SELECT)) return selected(text.slice(SELECT.length), tools())
     const max = Math.min(Math.max(1, Math.floor(max_results)), MAX_RESULTS_ASKED)
-    return { tools: searchTools(indexOf(tools()), asked).slice(0, max), missing: [] }
+    return { tools: searchTools(indexOf(tools()), text).slice(0, max), missing: [] }
   }
   return {
     name: SEARCH_TOOL,
@@ -73,15 +73,15 @@ export function toolSearch({ tools, offered }: ToolSearchParts): Tool<z.infer<ty
   }
 }
 
-interface Found {
+interface SelectedTools {
   readonly tools: readonly Tool[]
-  /** Names that no tool has. */
+  /** Requested names that no tool has. */
   readonly missing: readonly string[]
 }
 
-/** A name without its server counts if only one tool has it. */
-function selected(names: string, tools: readonly Tool[]): Found {
-  const wanted = [...new Set(names.split(",").map((name) => name.trim()))].filter((name) => name !== "")
+/** Finds tools by name. A name without its server is accepted if only one tool has it. */
+function selected(names: string, tools: readonly Tool[]): SelectedTools {
+  const requested = [...new Set(names.split(",").map((name) => name.trim()))].filter((name) => name !== "")
   const of = (name: string): Tool | undefined => {
     const exact = tools.find((tool) => tool.name === name)
     if (exact) return exact
@@ -89,30 +89,30 @@ function selected(names: string, tools: readonly Tool[]): Found {
     return ending.length === 1 ? ending[0] : undefined
   }
   return {
-    tools: wanted.slice(0, MAX_RESULTS_ASKED).flatMap((name) => of(name) ?? []),
-    missing: wanted.filter((name) => of(name) === undefined),
+    tools: requested.slice(0, MAX_RESULTS_ASKED).flatMap((name) => of(name) ?? []),
+    missing: requested.filter((name) => of(name) === undefined),
   }
 }
 
-interface Loading {
+interface LoadInput {
   readonly query: string
-  readonly offered: ToolsOffered
+  readonly offered: ToolOffers
   readonly count: number
 }
 
-async function load({ tools, missing }: Found, { query, offered, count }: Loading): Promise<ToolOutput> {
+async function load({ tools, missing }: SelectedTools, { query, offered, count }: LoadInput): Promise<ToolOutput> {
   if (tools.length === 0) return { content: nothingFound(query, missing, count) }
-  const fresh = tools.filter(({ name }) => offered.offerOf(name) !== "declared" && !offered.isLoaded(name))
-  const references = fresh.filter(({ name }) => offered.offerOf(name) === "by-reference")
-  // the API takes references alone or not at all
+  const newTools = tools.filter(({ name }) => offered.offerOf(name) !== "declared" && !offered.isLoaded(name))
+  const references = newTools.filter(({ name }) => offered.offerOf(name) === "by-reference")
+  // the API does not accept references together with other content
   if (references.length > 0) return { content: references.map(({ name }) => reference(name)) }
-  const there = tools.filter((tool) => !fresh.includes(tool)).map(({ name }) => name)
+  const loadedNames = tools.filter((tool) => !newTools.includes(tool)).map(({ name }) => name)
   const lines = [
-    fresh.length > 0 ? `Loaded: ${namesOf(fresh)}. Their input schemas follow. Call them with ${CALL_TOOL}.` : "",
-    there.length > 0 ? `Already loaded: ${there.join(", ")}. You can call them now.` : "",
+    newTools.length > 0 ? `Loaded: ${namesOf(newTools)}. Their input schemas follow. Call them with ${CALL_TOOL}.` : "",
+    loadedNames.length > 0 ? `Already loaded: ${loadedNames.join(", ")}. You can call them now.` : "",
     missing.length > 0 ? unknown(missing) : "",
   ]
-  const added = await Promise.all(fresh.map(listed))
+  const added = await Promise.all(newTools.map(toAddedTool))
   return {
     content: lines.filter((line) => line !== "").join("\n"),
     ...(added.length > 0 ? { attachments: [{ type: "tool_delta", added, removed: [] }] } : {}),
@@ -121,7 +121,7 @@ async function load({ tools, missing }: Found, { query, offered, count }: Loadin
 
 const reference = (name: string): Block => ({ type: "tool_reference", tool_name: name }) as unknown as Block
 
-async function listed(tool: Tool): Promise<AddedTool> {
+async function toAddedTool(tool: Tool): Promise<AddedTool> {
   const { name, description, input_schema } = (await toolDefinition(tool)) as Tool & { readonly input_schema: unknown }
   return { name, description, schema: JSON.stringify(input_schema), loaded: true }
 }
@@ -139,37 +139,37 @@ function unknown(names: readonly string[]): string {
 const namesOf = (tools: readonly Tool[]) => tools.map(({ name }) => name).join(", ")
 
 /**
- * Finds tools by words, without a model: BM25 over names, descriptions and parameters. A word in the name counts most. Pure: the same tools
- * and words always give the same order.
+ * Searches tools without a model: BM25 over names, descriptions and parameters, with names weighted most. Pure: the same tools and terms
+ * always give the same order.
  */
 const WEIGHT = { name: 4, parameters: 1, description: 1 } as const
-const SATURATION = 1.2 // how fast repetitions stop to count; the usual value of BM25
-const MAX_TEXT = 4_000 // characters of a description or of parameters that are looked at
+const SATURATION = 1.2 // how quickly repetitions lose weight; the usual value of BM25
+const MAX_TEXT = 4_000 // characters of a description or of parameters that are indexed
 const DEEPEST = 4 // levels of a schema
 
-interface Indexed {
+interface IndexedTool {
   readonly tool: Tool
-  /** For each stem, its weighed number of occurrences. */
+  /** Weighted number of occurrences of each stem. */
   readonly stems: ReadonlyMap<string, number>
 }
 
 interface ToolIndex {
-  readonly tools: readonly Indexed[]
+  readonly tools: readonly IndexedTool[]
   readonly toolsWith: ReadonlyMap<string, number>
 }
 
 export function indexTools(tools: readonly Tool[]): ToolIndex {
-  const indexed = tools.map((tool): Indexed => ({ tool, stems: stemsOf(tool) }))
+  const indexed = tools.map((tool): IndexedTool => ({ tool, stems: stemsOf(tool) }))
   const toolsWith = new Map<string, number>()
   for (const { stems } of indexed) for (const stem of stems.keys()) toolsWith.set(stem, (toolsWith.get(stem) ?? 0) + 1)
   return { tools: indexed, toolsWith }
 }
 
-/** The best first. Those without any of the words are left out. */
+/** Tools that match at least one term, best first. */
 export function searchTools({ tools, toolsWith }: ToolIndex, words: string): readonly Tool[] {
-  const wanted = [...new Set(termsOf(words).map(({ stem }) => stem))]
+  const requested = [...new Set(searchTerms(words).map(({ stem }) => stem))]
   const scored = tools.map(({ tool, stems }) => {
-    const parts = wanted.map((stem) => {
+    const parts = requested.map((stem) => {
       const count = stems.get(stem) ?? 0
       return (count / (count + SATURATION)) * rarity(toolsWith.get(stem) ?? 0, tools.length)
     })
@@ -177,28 +177,28 @@ export function searchTools({ tools, toolsWith }: ToolIndex, words: string): rea
   })
   return scored
     .filter(({ score }) => score > 0)
-    .toSorted((a, b) => b.score - a.score) // stable: equal ones keep the order of the list
+    .toSorted((a, b) => b.score - a.score) // stable: equal scores keep the order of the list
     .map(({ tool }) => tool)
 }
 
 const rarity = (withIt: number, all: number): number => Math.log(1 + (all - withIt + 0.5) / (withIt + 0.5))
 
 function stemsOf({ name, description, inputSchema }: Tool): ReadonlyMap<string, number> {
-  const parameters = isStandardSchema(inputSchema) ? "" : wordsIn(inputSchema, DEEPEST).slice(0, MAX_TEXT)
+  const parameters = isStandardSchema(inputSchema) ? "" : schemaText(inputSchema, DEEPEST).slice(0, MAX_TEXT)
   const texts = { name: name.replaceAll("-", "_"), description: description.slice(0, MAX_TEXT), parameters }
   const stems = new Map<string, number>()
   for (const part of ["name", "description", "parameters"] as const)
-    for (const { stem } of termsOf(texts[part])) stems.set(stem, (stems.get(stem) ?? 0) + WEIGHT[part])
+    for (const { stem } of searchTerms(texts[part])) stems.set(stem, (stems.get(stem) ?? 0) + WEIGHT[part])
   return stems
 }
 
-/** Names and descriptions of parameters. */
-function wordsIn(schema: unknown, depth: number): string {
+/** Collects names and descriptions of parameters. */
+function schemaText(schema: unknown, depth: number): string {
   if (typeof schema !== "object" || schema === null || depth === 0) return ""
   const { properties, items } = schema as { readonly properties?: object; readonly items?: unknown }
   const named = Object.entries(properties ?? {}).map(([name, property]) => {
     const about = (property as { readonly description?: unknown } | null)?.description
-    return `${name} ${typeof about === "string" ? about : ""} ${wordsIn(property, depth - 1)}`
+    return `${name} ${typeof about === "string" ? about : ""} ${schemaText(property, depth - 1)}`
   })
-  return [...named, wordsIn(items, depth - 1)].join(" ")
+  return [...named, schemaText(items, depth - 1)].join(" ")
 }

@@ -1,6 +1,6 @@
-/** What the model is sent about a tool: name, description, and the input schema as JSON Schema. */
+/** The definition of a tool for the model: name, description, and the input schema as JSON Schema. */
 
-import { messageOf } from "../../base/errors.ts"
+import { errorMessage } from "../../base/errors.ts"
 import { optionalPackage } from "../../base/files.ts"
 import type { ToolDefinition } from "../../messages/request.ts"
 import { type InputSchema, isStandardSchema, type JsonSchema, type StandardSchema } from "../../messages/tool-input.ts"
@@ -8,19 +8,19 @@ import type { Tool } from "../tool.ts"
 import { asObjectSchema } from "./object-schema.ts"
 import { isZod3, zod3ToJsonSchema } from "./zod-3.ts"
 
-const TARGET = "draft-2020-12" // the draft the API reads
+const TARGET = "draft-2020-12" // the JSON Schema version that the API supports
 
 export async function toolDefinition({ name, description, inputSchema }: Tool): Promise<ToolDefinition> {
   try {
     return { name, description, input_schema: { ...asObjectSchema(await toJsonSchema(inputSchema)) } }
   } catch (error) {
-    throw new Error(`The \`inputSchema\` of the tool ${name} cannot be sent to a model: ${messageOf(error)}`, {
+    throw new Error(`The \`inputSchema\` of the tool ${name} cannot be sent to a model: ${errorMessage(error)}`, {
       cause: error,
     })
   }
 }
 
-/** Each library converts its own schemas, so descriptions and constraints survive. */
+/** Converts a schema with its own library, so that descriptions and constraints survive. */
 async function toJsonSchema(schema: InputSchema): Promise<JsonSchema> {
   if (!isStandardSchema(schema)) return schema
   const { vendor, jsonSchema } = schema["~standard"] as StandardSchema["~standard"] & {
@@ -39,7 +39,10 @@ interface Converter {
   readonly input: (options: { readonly target: string }) => JsonSchema
 }
 
-/** For zod 4.0 and 4.1. Descriptions come from the schemas: our copy of zod may not be the caller's, with its registry. */
+/**
+ * Converts schemas of zod 4.0 and 4.1. Descriptions are read from the schemas, because the caller's zod may be another copy with its own
+ * registry.
+ */
 async function zod4ToJsonSchema(schema: StandardSchema): Promise<JsonSchema> {
   const { toJSONSchema } = await import("zod/v4/core")
   return toJSONSchema(schema as unknown as Parameters<typeof toJSONSchema>[0], {

@@ -1,6 +1,7 @@
 /**
- * Makes an input schema one that the API accepts: `"type": "object"` at the top, and no `anyOf`, `oneOf` or `allOf` there. A union of
- * objects becomes one object with the properties of all; its description says which belong together. The tool's own schema still checks.
+ * Converts an input schema to one that the API accepts: `"type": "object"` at the top, and no `anyOf`, `oneOf` or `allOf` there. A union of
+ * objects becomes one object with the properties of all; its description lists the variants. Input is still validated with the tool's
+ * schema.
  */
 import type { JsonSchema } from "../../messages/tool-input.ts"
 
@@ -13,7 +14,7 @@ type Properties = Readonly<Record<string, JsonSchema>>
 interface ObjectShape {
   readonly properties: Properties
   readonly required: readonly string[]
-  /** The rest: `description`, `additionalProperties`, … */
+  /** Other keywords: `description`, `additionalProperties`, … */
   readonly more: JsonSchema
 }
 
@@ -35,19 +36,19 @@ export function asObjectSchema(schema: JsonSchema): ObjectSchema {
   }
 }
 
-interface Place {
+interface SchemaPosition {
   readonly root: JsonSchema
-  /** References followed so far. */
+  /** References that were resolved on the way here. */
   readonly seen: readonly string[]
   readonly steps: { left: number }
 }
 
-const MAX_STEPS = 1_000 // references to references grow without end
+const MAX_STEPS = 1_000 // nested references could grow without limit
 
-/** Nothing for a schema that no object fits. */
-function shapeOf(schema: JsonSchema, place: Place): ObjectShape | undefined {
-  if (--place.steps.left < 0) throw new Error("a tool's input schema refers to itself too often.")
-  if (typeof schema.$ref === "string") return shapeOfReference(schema.$ref, place)
+/** The object shape of a schema. `undefined` if no object can match it. */
+function shapeOf(schema: JsonSchema, position: SchemaPosition): ObjectShape | undefined {
+  if (--position.steps.left < 0) throw new Error("a tool's input schema refers to itself too often.")
+  if (typeof schema.$ref === "string") return shapeOfReference(schema.$ref, position)
   if ("const" in schema || "enum" in schema) return undefined
   if (schema.type !== undefined && ![schema.type].flat().includes("object")) return undefined
   const {
@@ -62,13 +63,13 @@ function shapeOf(schema: JsonSchema, place: Place): ObjectShape | undefined {
     ...more
   } = schema
   const own: ObjectShape = { properties: properties as Properties, required: required as readonly string[], more }
-  const unions = [anyOf, oneOf].filter((union) => union !== undefined).map((union) => unionOf(listOf(union), place))
-  const parts = listOf(allOf).map((part) => shapeOf(part, place))
+  const unions = [anyOf, oneOf].filter((union) => union !== undefined).map((union) => unionOf(asList(union), position))
+  const parts = asList(allOf).map((part) => shapeOf(part, position))
   const all = [own, ...parts, ...unions]
   return all.includes(undefined) ? undefined : intersectionOf(all as ObjectShape[])
 }
 
-function shapeOfReference(reference: string, { root, seen, steps }: Place): ObjectShape | undefined {
+function shapeOfReference(reference: string, { root, seen, steps }: SchemaPosition): ObjectShape | undefined {
   if (seen.includes(reference)) return undefined
   const names = reference.split("/").slice(1)
   const found = names.reduce<unknown>((schema, name) => (schema as JsonSchema | undefined)?.[unescaped(name)], root)
@@ -77,7 +78,7 @@ function shapeOfReference(reference: string, { root, seen, steps }: Place): Obje
 
 const unescaped = (name: string) => decodeURIComponent(name).replaceAll("~1", "/").replaceAll("~0", "~")
 
-/** All of them hold. */
+/** Combines shapes that must all match. */
 function intersectionOf(shapes: readonly ObjectShape[]): ObjectShape {
   const properties = merged(shapes, (schemas) => (schemas.length === 1 ? schemas[0]! : { allOf: schemas }))
   const descriptions = shapes.map(({ more }) => more.description).filter((text) => typeof text === "string")
@@ -91,9 +92,9 @@ function intersectionOf(shapes: readonly ObjectShape[]): ObjectShape {
   }
 }
 
-/** One of them holds. Variants that are no objects are left out: the model cannot send them. */
-function unionOf(variants: readonly JsonSchema[], place: Place): ObjectShape | undefined {
-  const shapes = variants.map((variant) => shapeOf(variant, place)).filter((shape) => shape !== undefined)
+/** Combines variants of which one must match. Variants that are not objects are omitted, because the model cannot send them. */
+function unionOf(variants: readonly JsonSchema[], position: SchemaPosition): ObjectShape | undefined {
+  const shapes = variants.map((variant) => shapeOf(variant, position)).filter((shape) => shape !== undefined)
   if (shapes.length < 2) return shapes[0]
   const isClosed = shapes.every(({ more }) => more.additionalProperties === false)
   return {
@@ -106,7 +107,7 @@ function unionOf(variants: readonly JsonSchema[], place: Place): ObjectShape | u
   }
 }
 
-/** The properties of all shapes, each under its name once. */
+/** Merges the properties of all shapes, each name once. */
 function merged(shapes: readonly ObjectShape[], join: (schemas: readonly JsonSchema[]) => JsonSchema): Properties {
   const names = [...new Set(shapes.flatMap(({ properties }) => Object.keys(properties)))]
   return Object.fromEntries(
@@ -118,7 +119,7 @@ function merged(shapes: readonly ObjectShape[], join: (schemas: readonly JsonSch
   )
 }
 
-/** Fixed values, such as those that tell the variants apart, become one list. */
+/** Combines the alternatives of a property. Constants, such as discriminators, become one `enum`. */
 function anyOfThem(schemas: readonly JsonSchema[]): JsonSchema {
   if (schemas.length === 1) return schemas[0]!
   const [first] = schemas
@@ -127,14 +128,14 @@ function anyOfThem(schemas: readonly JsonSchema[]): JsonSchema {
   return { ...pick(first!, ["type"]), enum: schemas.map((schema) => schema.const) }
 }
 
-/** `- kind: "circle", radius, color (optional)`, then what the variant says of itself. */
+/** Describes a variant: `- kind: "circle", radius, color (optional)`, then its own description. */
 function describeShape({ properties, required, more }: ObjectShape): string {
   const parts = Object.entries(properties).map(([name, schema]) => {
     const value = "const" in schema ? `: ${JSON.stringify(schema.const)}` : ""
     return `${name}${value}${required.includes(name) ? "" : " (optional)"}`
   })
-  const said = typeof more.description === "string" ? ` – ${more.description}` : ""
-  return `- ${parts.join(", ") || "no properties"}${said}`
+  const suffix = typeof more.description === "string" ? ` – ${more.description}` : ""
+  return `- ${parts.join(", ") || "no properties"}${suffix}`
 }
 
 function kindOf({ type, anyOf, oneOf }: JsonSchema): string {
@@ -142,7 +143,7 @@ function kindOf({ type, anyOf, oneOf }: JsonSchema): string {
   return anyOf || oneOf ? "a union without objects" : "something else"
 }
 
-const listOf = (schemas: unknown): readonly JsonSchema[] => (Array.isArray(schemas) ? schemas : [])
+const asList = (schemas: unknown): readonly JsonSchema[] => (Array.isArray(schemas) ? schemas : [])
 
 const pick = (from: JsonSchema, keys: readonly string[]): JsonSchema =>
   Object.fromEntries(keys.filter((key) => from[key] !== undefined).map((key) => [key, from[key]]))

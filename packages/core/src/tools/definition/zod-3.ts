@@ -1,6 +1,6 @@
 /**
- * The JSON Schema of a zod 3 schema: zod 3 has no converter of its own. It covers what people describe inputs with. Anything else becomes
- * a schema that accepts every value, because zod itself checks the input in any case.
+ * Converts zod 3 schemas to JSON Schema, because zod 3 has no converter. It covers the types that are common in tool inputs. Any other type
+ * accepts every value, because zod still validates the input.
  */
 import type { JsonSchema } from "../../messages/tool-input.ts"
 
@@ -8,7 +8,7 @@ interface Zod3Schema {
   readonly _def: Zod3Definition
 }
 
-/** The parts of zod 3's definitions that are read here. Which of them are there depends on the type. */
+/** The parts of a zod 3 definition that are read here. The type determines which of them exist. */
 interface Zod3Definition {
   readonly typeName: string
   readonly description?: string
@@ -43,7 +43,7 @@ export function isZod3(schema: object): schema is Zod3Schema {
   return typeof (schema as Partial<Zod3Schema>)._def?.typeName === "string" && !("_zod" in schema)
 }
 
-/** `inside`: the schemas around this one. One that contains itself accepts every value there. */
+/** `inside`: the enclosing schemas. A schema that contains itself accepts every value there. */
 export function zod3ToJsonSchema(schema: Zod3Schema, inside: readonly Zod3Schema[] = []): JsonSchema {
   if (inside.includes(schema)) return {}
   const { description } = schema._def
@@ -108,7 +108,7 @@ function union({ options = [] }: Zod3Definition, inner: (schema: Zod3Schema) => 
   return { anyOf: [...(options as Iterable<Zod3Schema>)].map(inner) }
 }
 
-/** Whether the key may be left out. zod knows best: an effect or a lazy schema can be optional inside. */
+/** Whether the key is optional. Asks zod, because an effect or a lazy schema can be optional inside. */
 function isOptional(schema: Zod3Schema): boolean {
   return (schema as Zod3Schema & { isOptional(): boolean }).isOptional()
 }
@@ -139,7 +139,7 @@ function constraints(checks: readonly Check[] = [], table: CheckTable): JsonSche
   return Object.assign({}, ...checks.map((check) => table[check.kind]?.(check) ?? {}))
 }
 
-/** A numeric enum has its names as keys and as values: only the numbers count. */
+/** Values of an enum. A numeric enum has its names both as keys and as values, so only its numbers are returned. */
 function enumValues(values: Readonly<Record<string, string | number>>): readonly (string | number)[] {
   return Object.entries(values)
     .filter(([name]) => typeof values[values[name]!] !== "number")

@@ -1,22 +1,22 @@
-/** Edit: makes one exact replacement in a file that was read and has not changed since. */
+/** Edit: makes an exact replacement in a file that was read and has not changed since. */
 import { z } from "zod/v4"
 import type { Tool, ToolContext } from "../tool.ts"
 import { readTextIfPresent, type TextFile } from "./file-content.ts"
-import { wholeDiffOf } from "./file-diff.ts"
-import { FileError, nothingOnFileError } from "./file-error.ts"
-import { inTurn } from "./file-turns.ts"
-import { refuseUnlessKnown, storeText } from "./known-file.ts"
-import { countLines, linesOf, withPlainEnds } from "./line-endings.ts"
+import { formatFullDiff } from "./file-diff.ts"
+import { FileError, ignoreFileError } from "./file-error.ts"
+import { enqueueChange } from "./file-queue.ts"
+import { countLines, linesOf, normalizeLineEndings } from "./line-endings.ts"
 import { numberLines } from "./numbered-lines.ts"
 import { missingFile, resolveTarget, shortPath, type Target } from "./paths.ts"
-import { likenessTo } from "./similarity.ts"
-import { canHold, type Decoded } from "./text-encoding.ts"
-import { type Replaced, replaceText } from "./text-replacement.ts"
+import { refuseUnlessKnown, storeText } from "./read-before-write.ts"
+import { similarityTo } from "./similarity.ts"
+import { canEncode, type DecodedText } from "./text-encoding.ts"
+import { type ReplaceResult, replaceText } from "./text-replacement.ts"
 
 const SNIPPET_CONTEXT_LINES = 3
 const MAX_SNIPPETS = 3
 const MAX_SNIPPET_LINES = 40
-const MAX_PLACES_NAMED = 10
+const MAX_LINES_NAMED = 10
 const LINE_NUMBER = /^\s*\d+\t/
 
 const inputSchema = z.object({
@@ -41,43 +41,43 @@ export const edit: Tool<EditInput> = {
   async question(input, context) {
     const target = await resolveTarget(input.file_path, context)
     const name = shortPath(target.path, context.directory.get())
-    const preview = await previewOf({ target, input, context }).catch(nothingOnFileError)
+    const preview = await renderPreview({ target, input, context }).catch(ignoreFileError)
     return { kind: "write", summary: `edit ${name}`, paths: [target.path], ...(preview && { preview }) }
   },
 
   async execute(input, context) {
     const target = await resolveTarget(input.file_path, context)
-    return inTurn(target.path, async () => {
+    return enqueueChange(target.path, async () => {
       const before = await readTextIfPresent(target, context)
       if (!before && input.old_string !== "") throw await missingFile(target, context.directory.get())
-      const after = before ? changed({ target, before, input, reads: context.reads }) : created(input)
+      const after = before ? changeText({ target, before, input, reads: context.reads }) : createText(input)
       const recorded = await storeText({ target, before, after, context })
-      const content = before ? tellOfChange(target, after) : tellOfNewFile(target, after)
+      const content = before ? describeChange(target, after) : describeNewFile(target, after)
       return { content, touched: [target.path], ...recorded }
     })
   },
 }
 
-interface Edited extends Decoded {
-  readonly places: Extract<Replaced, { state: "replaced" }>["places"]
+interface EditResult extends DecodedText {
+  readonly places: Extract<ReplaceResult, { state: "replaced" }>["places"]
 }
 
-interface Change {
+interface EditContext {
   readonly target: Target
   readonly before: TextFile
   readonly input: EditInput
 }
 
-function created({ new_string }: EditInput): Edited {
+function createText({ new_string }: EditInput): EditResult {
   if (new_string === "") throw new FileError("old_string and new_string are both empty: there is nothing to do.")
   return { text: new_string, encoding: "utf-8", places: [] }
 }
 
-function changed({ target, before, input, reads }: Change & Pick<ToolContext, "reads">): Edited {
-  refuseSenseless({ target, before, input })
+function changeText({ target, before, input, reads }: EditContext & Pick<ToolContext, "reads">): EditResult {
+  refuseNoOp({ target, before, input })
   refuseUnlessKnown({ target, current: before, reads })
-  const after = replacedIn({ target, before, input })
-  if (!canHold(before.encoding, after.text)) {
+  const after = applyReplacement({ target, before, input })
+  if (!canEncode(before.encoding, after.text)) {
     throw new FileError(
       `${target.given} is encoded in Latin-1, which lacks characters of new_string. Nothing was changed. ` +
         "Use other characters, or convert the file to UTF-8 first (iconv -f latin1 -t utf8).",
@@ -86,8 +86,8 @@ function changed({ target, before, input, reads }: Change & Pick<ToolContext, "r
   return { ...after, encoding: before.encoding }
 }
 
-function refuseSenseless({ target, before, input }: Change): void {
-  if (withPlainEnds(input.old_string) === withPlainEnds(input.new_string)) {
+function refuseNoOp({ target, before, input }: EditContext): void {
+  if (normalizeLineEndings(input.old_string) === normalizeLineEndings(input.new_string)) {
     throw new FileError("old_string and new_string are the same: there is nothing to change.")
   }
   if (input.old_string === "" && before.text !== "") {
@@ -98,16 +98,16 @@ function refuseSenseless({ target, before, input }: Change): void {
   }
 }
 
-function replacedIn({ target, before, input }: Change): Omit<Edited, "encoding"> {
+function applyReplacement({ target, before, input }: EditContext): Omit<EditResult, "encoding"> {
   if (input.old_string === "") {
     return { text: input.new_string, places: [{ line: 1, lines: linesOf(input.new_string).length }] }
   }
   const all = input.replace_all ?? false
-  const replaced = replaceText(before.text, { old: input.old_string, fresh: input.new_string, all })
-  if (replaced.state === "missing") throw notFound({ target, before, input })
+  const replaced = replaceText(before.text, { old: input.old_string, replacement: input.new_string, all })
+  if (replaced.state === "missing") throw notFoundError({ target, before, input })
   if (replaced.state === "ambiguous") {
     const { lines } = replaced
-    const named = `${lines.slice(0, MAX_PLACES_NAMED).join(", ")}${lines.length > MAX_PLACES_NAMED ? ", …" : ""}`
+    const named = `${lines.slice(0, MAX_LINES_NAMED).join(", ")}${lines.length > MAX_LINES_NAMED ? ", …" : ""}`
     throw new FileError(
       `old_string is in ${target.given} ${lines.length} times (lines ${named}), so it is not clear which one is meant. ` +
         "Nothing was changed. Add lines around it to old_string, or set replace_all.",
@@ -116,38 +116,38 @@ function replacedIn({ target, before, input }: Change): Omit<Edited, "encoding">
   return replaced
 }
 
-function notFound({ target, before, input }: Change): FileError {
-  const what = `old_string is not in ${target.given}. Nothing was changed.`
+function notFoundError({ target, before, input }: EditContext): FileError {
+  const problem = `old_string is not in ${target.given}. Nothing was changed.`
   const lines = linesOf(input.old_string)
   if (lines.length > 0 && lines.every((line) => LINE_NUMBER.test(line))) {
     return new FileError(
-      `${what} It begins with line numbers, which Read shows but the file does not have: leave them out.`,
+      `${problem} It begins with line numbers, which Read shows but the file does not have: leave them out.`,
     )
   }
   const nearest = nearestLines(before.text, input.old_string)
-  if (nearest === undefined) return new FileError(`${what} Nothing like it is there either: read the file again.`)
+  if (nearest === undefined) return new FileError(`${problem} Nothing like it is there either: read the file again.`)
   const hint = nearest.onlySpaceDiffers
     ? "Only the white space differs from these lines"
     : "These lines are the most like it"
-  return new FileError(`${what} ${hint}:\n${nearest.shown.join("\n")}`)
+  return new FileError(`${problem} ${hint}:\n${nearest.shown.join("\n")}`)
 }
 
-interface Planned extends Pick<Change, "target" | "input"> {
+interface PreviewInput extends Pick<EditContext, "target" | "input"> {
   readonly context: ToolContext
 }
 
-/** `undefined` if the edit would fail. */
-async function previewOf({ target, input, context }: Planned): Promise<string | undefined> {
+/** Diff for the permission question. `undefined` if the edit would fail. */
+async function renderPreview({ target, input, context }: PreviewInput): Promise<string | undefined> {
   const before = await readTextIfPresent(target, context)
   if (!before && input.old_string !== "") return undefined
-  if (before) refuseSenseless({ target, before, input })
-  const after = before ? replacedIn({ target, before, input }).text : input.new_string
-  return wholeDiffOf({ before: before?.text ?? "", after })
+  if (before) refuseNoOp({ target, before, input })
+  const after = before ? applyReplacement({ target, before, input }).text : input.new_string
+  return formatFullDiff({ before: before?.text ?? "", after })
 }
 
-const tellOfNewFile = ({ given }: Target, { text }: Edited) => `Created ${given} (${countLines(text)}).`
+const describeNewFile = ({ given }: Target, { text }: EditResult) => `Created ${given} (${countLines(text)}).`
 
-function tellOfChange({ given }: Target, { text, places }: Edited): string {
+function describeChange({ given }: Target, { text, places }: EditResult): string {
   const lines = linesOf(text)
   const snippets = places.slice(0, MAX_SNIPPETS).map((place) => snippetAt(lines, place))
   const more = places.length > MAX_SNIPPETS ? [`[${places.length - MAX_SNIPPETS} more places]`] : []
@@ -155,7 +155,7 @@ function tellOfChange({ given }: Target, { text, places }: Edited): string {
   return `Updated ${given}${where}. It now reads:\n${[...snippets, ...more].join("\n…\n")}`
 }
 
-function snippetAt(lines: readonly string[], place: Edited["places"][number]): string {
+function snippetAt(lines: readonly string[], place: EditResult["places"][number]): string {
   const from = Math.max(1, place.line - SNIPPET_CONTEXT_LINES)
   const shown = lines.slice(from - 1, place.line - 1 + place.lines + SNIPPET_CONTEXT_LINES)
   const rest = shown.length - MAX_SNIPPET_LINES
@@ -163,24 +163,24 @@ function snippetAt(lines: readonly string[], place: Edited["places"][number]): s
   return [...numberLines(shown.slice(0, MAX_SNIPPET_LINES), from), ...more].join("\n")
 }
 
-/** Finds the lines most similar to a text that a file does not contain, so that the next edit succeeds. */
+/** Finds the lines that are most similar to a text that the file does not contain, so that the next edit succeeds. */
 const MAX_LINES_SHOWN = 12
-const MAX_LINES_LOOKED_AT = 20_000
-const MAX_CHARACTERS_COMPARED = 300 // of a line
-const LIKE_ENOUGH = 0.5
+const MAX_LINES_SEARCHED = 20_000
+const MAX_CHARACTERS_COMPARED = 300 // per line
+const MIN_SIMILARITY = 0.5
 
 interface NearestLines {
   readonly shown: readonly string[]
-  /** The lines differ only in leading and trailing white space. */
+  /** Whether the lines differ only in leading and trailing white space. */
   readonly onlySpaceDiffers: boolean
 }
 
-/** Looks for the longest of the wanted lines, and shows as many lines around it as were wanted. */
+/** Locates the best match of the longest requested line, and returns as many lines around it as were requested. */
 function nearestLines(text: string, wanted: string): NearestLines | undefined {
   const lines = linesOf(text)
   const wantedLines = linesOf(wanted)
   const anchor = longestOf(wantedLines)
-  const best = mostLike(lines, wantedLines[anchor] ?? "")
+  const best = mostSimilar(lines, wantedLines[anchor] ?? "")
   if (best === undefined) return undefined
   const from = Math.max(0, best - anchor)
   const found = lines.slice(from, from + wantedLines.length)
@@ -194,12 +194,12 @@ function longestOf(lines: readonly string[]): number {
   return lines.reduce((longest, line, at) => (line.trim().length > lines[longest]!.trim().length ? at : longest), 0)
 }
 
-function mostLike(lines: readonly string[], wanted: string): number | undefined {
-  const likeness = likenessTo(wanted.slice(0, MAX_CHARACTERS_COMPARED))
+function mostSimilar(lines: readonly string[], wanted: string): number | undefined {
+  const similarity = similarityTo(wanted.slice(0, MAX_CHARACTERS_COMPARED))
   let best: { readonly at: number; readonly score: number } | undefined
-  for (const [at, line] of lines.slice(0, MAX_LINES_LOOKED_AT).entries()) {
-    const score = likeness(line.slice(0, MAX_CHARACTERS_COMPARED))
-    if (score > (best?.score ?? LIKE_ENOUGH)) best = { at, score }
+  for (const [at, line] of lines.slice(0, MAX_LINES_SEARCHED).entries()) {
+    const score = similarity(line.slice(0, MAX_CHARACTERS_COMPARED))
+    if (score > (best?.score ?? MIN_SIMILARITY)) best = { at, score }
   }
   return best?.at
 }

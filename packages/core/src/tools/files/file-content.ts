@@ -1,16 +1,16 @@
 /**
- * Reads whole files, up to a limit. It reads only regular files: a device may never end, and a pipe may never start. It reads the file it
- * checked, even if another file takes that name meanwhile.
+ * Reads complete files up to a size limit. Only regular files are read, because a device may never end and a pipe may never start. The file
+ * that was checked is the one that is read, even if another file takes its name meanwhile.
  */
 import { constants, type Stats } from "node:fs"
 import { type FileHandle, open, stat } from "node:fs/promises"
 import type { ToolContext } from "../tool.ts"
-import { asFileError, FileError, isMissing } from "./file-error.ts"
-import { describeBinary, sizeInWords } from "./file-kind.ts"
+import { FileError, isMissing, toFileError } from "./file-error.ts"
+import { describeBinary, formatBytes } from "./file-kind.ts"
 import { missingFile, type Target } from "./paths.ts"
-import { type Decoded, decodeText } from "./text-encoding.ts"
+import { type DecodedText, decodeText } from "./text-encoding.ts"
 
-/** Each read keeps the whole file in memory. For larger files there is Grep, or a command that cuts out a part. */
+/** Maximum size, because a read holds the complete file in memory. Larger files can be searched with Grep or cut with a command. */
 const MAX_FILE_BYTES = 32 * 1024 * 1024
 
 const CHUNK_BYTES = 256 * 1024
@@ -20,7 +20,7 @@ export interface FileContent {
   readonly stats: Stats
 }
 
-export interface TextFile extends Decoded, FileContent {}
+export interface TextFile extends DecodedText, FileContent {}
 
 type ReadContext = Pick<ToolContext, "directory" | "signal">
 
@@ -30,15 +30,15 @@ export async function readContent(target: Target, context: ReadContext): Promise
   return content
 }
 
-/** A file as text. `undefined` if the file does not exist. */
+/** Reads a file as text. `undefined` if the file does not exist. */
 export async function readTextIfPresent(target: Target, context: ReadContext): Promise<TextFile | undefined> {
   const content = await readIfPresent(target, context)
   if (content === undefined) return undefined
   const decoded = decodeText(content.bytes)
   if (decoded === undefined) {
-    const what = describeBinary(content.bytes, target.path)
+    const format = describeBinary(content.bytes, target.path)
     throw new FileError(
-      `${target.given} is not text (${what}), so it was not changed. Use a program made for such files.`,
+      `${target.given} is not text (${format}), so it was not changed. Use a program made for such files.`,
     )
   }
   return { ...decoded, ...content }
@@ -47,7 +47,7 @@ export async function readTextIfPresent(target: Target, context: ReadContext): P
 async function readIfPresent(target: Target, { signal }: ReadContext): Promise<FileContent | undefined> {
   let handle: FileHandle | undefined
   try {
-    refuseUnlessRegular(target, await stat(target.path)) // before opening: opening a device can have effects
+    refuseUnlessRegular(target, await stat(target.path)) // checked before opening, because opening a device can have side effects
     handle = await open(target.path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0))
     const stats = await handle.stat()
     refuseUnlessRegular(target, stats)
@@ -56,13 +56,13 @@ async function readIfPresent(target: Target, { signal }: ReadContext): Promise<F
     return { bytes, stats }
   } catch (error) {
     if (isMissing(error)) return undefined
-    throw asFileError(target.given, error)
+    throw toFileError(target.given, error)
   } finally {
     await handle?.close()
   }
 }
 
-/** Stops soon after the limit. The reported size is not reliable: files under /proc report 0, and a log may grow. */
+/** Reads up to slightly more than the limit. The reported size is not reliable: files under /proc report 0, and a log may grow. */
 async function readBounded(handle: FileHandle, signal: AbortSignal): Promise<Buffer> {
   const chunks: Buffer[] = []
   for (let length = 0; length <= MAX_FILE_BYTES; ) {
@@ -87,7 +87,7 @@ function refuseUnlessRegular(target: Target, stats: Stats): void {
 
 function tooLarge({ given }: Target, bytes: number): FileError {
   return new FileError(
-    `${given} has ${sizeInWords(bytes)}, more than the ${sizeInWords(MAX_FILE_BYTES)} that can be opened. ` +
+    `${given} has ${formatBytes(bytes)}, more than the ${formatBytes(MAX_FILE_BYTES)} that can be opened. ` +
       `Search it with Grep, or cut a part out with a command (sed -n '1000,1200p').`,
   )
 }

@@ -1,22 +1,22 @@
-/** Unified diffs of two texts: short for the model, whole for a person who decides. */
+/** Unified diffs of two texts: shortened for the model, complete for the user who approves a change. */
 import { structuredPatch } from "diff"
-import { countLines, withPlainEnds } from "./line-endings.ts"
+import { countLines, normalizeLineEndings } from "./line-endings.ts"
 import { shortenLine } from "./numbered-lines.ts"
 
 const CONTEXT_LINES = 3
 const MAX_DIFF_CHARACTERS_PER_LINE = 300
-const DIFF_MS = 300 // after this, two texts have so little in common that a diff says nothing
+const DIFF_MS = 300 // after this time, the texts differ so much that a diff is useless
 
 export interface TextChange {
   readonly before: string
   readonly after: string
-  /** Lines of the diff shown. */
+  /** Maximum lines of the diff. */
   readonly maxLines: number
 }
 
-/** The hunks without a file header. Empty if only line endings differ. */
-export function diffOf({ before, after, maxLines }: TextChange): string {
-  const [old, fresh] = [withPlainEnds(before), withPlainEnds(after)]
+/** Formats the hunks without a file header. Empty if only line endings differ. */
+export function formatDiff({ before, after, maxLines }: TextChange): string {
+  const [old, fresh] = [normalizeLineEndings(before), normalizeLineEndings(after)]
   const hunks = hunksOf(old, fresh)
   if (hunks === undefined) {
     return `[too different for a diff: ${countLines(old)} before, ${countLines(fresh)} after]`
@@ -26,9 +26,9 @@ export function diffOf({ before, after, maxLines }: TextChange): string {
   return rest > 0 ? [...lines.slice(0, maxLines), `[${rest} more lines of diff]`].join("\n") : lines.join("\n")
 }
 
-/** Everything that changes, for a person who decides about it. Nothing is cut or left out. */
-export function wholeDiffOf({ before, after }: Pick<TextChange, "before" | "after">): string {
-  const [old, fresh] = [withPlainEnds(before), withPlainEnds(after)]
+/** Formats the complete diff for the user who approves the change. Nothing is cut or omitted. */
+export function formatFullDiff({ before, after }: Pick<TextChange, "before" | "after">): string {
+  const [old, fresh] = [normalizeLineEndings(before), normalizeLineEndings(after)]
   return (hunksOf(old, fresh) ?? [...signed("-", old), ...signed("+", fresh)]).join("\n")
 }
 

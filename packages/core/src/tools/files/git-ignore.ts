@@ -1,6 +1,6 @@
 /**
- * Leaves out of a directory walk what git would ignore. Every `.gitignore` on the way counts, the deepest first. An ignored directory is
- * never entered.
+ * Filters a directory walk by git's ignore rules. All `.gitignore` files from the root to the directory apply, the deepest first. An
+ * ignored directory is never entered.
  */
 import type { Dirent } from "node:fs"
 import { access, readdir } from "node:fs/promises"
@@ -8,9 +8,9 @@ import { dirname, join, relative, resolve, sep } from "node:path"
 import ignore, { type Ignore } from "ignore"
 import { readPlainFile } from "../../base/files.ts"
 
-const MAX_BYTES = 1_000_000 // of the rules of one directory
+const MAX_BYTES = 1_000_000 // maximum size of one `.gitignore` file
 
-/** Rarely wanted in a search, and often larger than everything else. Searched only if the search starts inside. */
+/** Directories that are rarely relevant and often larger than everything else. Searched only if the search starts inside. */
 export const NEVER_ENTERED: readonly string[] = [".git", ".hg", ".svn", ".jj", "node_modules"]
 const RULES_FILE = ".gitignore"
 
@@ -19,7 +19,7 @@ export class VisibleFiles {
 
   private constructor() {}
 
-  /** For a walk that starts at `root`. If `root` itself is ignored, its files are shown. */
+  /** Loads the rules for a walk that starts at `root`. If `root` itself is ignored, its files are included. */
   static async under(root: string): Promise<VisibleFiles> {
     const visible = new VisibleFiles()
     const above = await directoriesInRepository(root)
@@ -29,7 +29,7 @@ export class VisibleFiles {
   }
 
   async list(walked: string): Promise<readonly Dirent[]> {
-    const directory = resolve(walked) // walkers end directories with a slash
+    const directory = resolve(walked) // directory walkers pass names with a trailing slash
     const entries = await readdir(directory, { withFileTypes: true })
     if (entries.some(({ name }) => name === RULES_FILE)) await this.#addRules(directory)
     return entries.filter(
@@ -39,7 +39,7 @@ export class VisibleFiles {
   }
 
   async #addRules(directory: string): Promise<void> {
-    const bytes = await readPlainFile(join(directory, RULES_FILE), MAX_BYTES).catch(() => undefined) // an unreadable one has no rules
+    const bytes = await readPlainFile(join(directory, RULES_FILE), MAX_BYTES).catch(() => undefined) // an unreadable file adds no rules
     if (bytes) this.#rules.set(directory, ignore().add(bytes.toString("utf8")))
   }
 
@@ -53,7 +53,7 @@ export class VisibleFiles {
   }
 }
 
-/** The parent directories up to the top of the repository. Empty outside a repository. */
+/** Parent directories up to the root of the repository. Empty outside a repository. */
 async function directoriesInRepository(root: string): Promise<readonly string[]> {
   const above: string[] = []
   for (let directory = root; ; directory = dirname(directory)) {

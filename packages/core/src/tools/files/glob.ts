@@ -1,4 +1,4 @@
-/** Glob: finds files by name. It follows no links, so it stays inside the directory that the permission covers. */
+/** Glob: finds files by name. It follows no symbolic links, so it remains inside the permitted directory. */
 import type { readdir } from "node:fs"
 import { isAbsolute, join } from "node:path"
 import { glob as findFiles } from "tinyglobby"
@@ -6,8 +6,8 @@ import { z } from "zod/v4"
 import type { Tool, ToolContext } from "../tool.ts"
 import { FileError } from "./file-error.ts"
 import { VisibleFiles } from "./git-ignore.ts"
-import { LeftOut } from "./left-out.ts"
 import { newestFirst } from "./newest-first.ts"
+import { OmittedFiles } from "./omitted-files.ts"
 import { resolveTarget, shortPath, statTarget, type Target } from "./paths.ts"
 
 const MAX_FILES = 100
@@ -33,13 +33,13 @@ export const glob: Tool<GlobInput> = {
   readOnly: true,
 
   async question(input, context) {
-    const { root } = await searchOf(input, context)
+    const { root } = await searchScope(input, context)
     const where = shortPath(root.path, context.directory.get())
     return { kind: "read", summary: `find ${input.pattern} in ${where}`, paths: [root.path] }
   },
 
   async execute(input, context) {
-    const { root, pattern } = await searchOf(input, context)
+    const { root, pattern } = await searchScope(input, context)
     const stats = await statTarget(root, context.directory.get())
     if (!stats.isDirectory()) throw new FileError(`${root.given} is not a directory to search in.`)
     const visible = await VisibleFiles.under(root.path)
@@ -54,20 +54,20 @@ export const glob: Tool<GlobInput> = {
       signal: AbortSignal.any([context.signal, tooLong]),
     })
     context.signal.throwIfAborted()
-    const leftOut = new LeftOut(context, root.path)
+    const leftOut = new OmittedFiles(context, root.path)
     const shown = await newestFirst(found.filter((path) => !leftOut.has(path)))
     return { content: describeFound({ found: shown, input, context, leftOut, isPartial: tooLong.aborted }) }
   },
 }
 
-interface Search {
+interface SearchScope {
   readonly root: Target
-  /** Relative to the root. */
+  /** Pattern relative to the root. */
   readonly pattern: string
 }
 
-/** The part before the first wildcard is a plain directory. The search starts there. */
-async function searchOf({ pattern, path = "." }: GlobInput, context: ToolContext): Promise<Search> {
+/** Splits the pattern: the search starts in the directory before the first wildcard. */
+async function searchScope({ pattern, path = "." }: GlobInput, context: ToolContext): Promise<SearchScope> {
   const names = pattern.split("/")
   const fixed = names.slice(0, -1).findIndex((name) => WILDCARD.test(name))
   const depth = fixed < 0 ? names.length - 1 : fixed
@@ -79,7 +79,7 @@ async function searchOf({ pattern, path = "." }: GlobInput, context: ToolContext
   return { root: await resolveTarget(begin, context), pattern: rest === "" ? "*" : rest }
 }
 
-/** The only call that the search makes to the file system, without the files it must not see. */
+/** A `readdir` that omits ignored files. The search makes no other file system call. */
 function readdirThrough(visible: VisibleFiles): typeof readdir {
   type Callback = (error: unknown, entries: readonly unknown[]) => void
   const through = (directory: string, _options: unknown, done: Callback) => {
@@ -91,15 +91,15 @@ function readdirThrough(visible: VisibleFiles): typeof readdir {
   return through as unknown as typeof readdir
 }
 
-interface Findings {
+interface GlobResult {
   readonly found: readonly string[]
   readonly input: GlobInput
   readonly context: ToolContext
   readonly isPartial: boolean
-  readonly leftOut: LeftOut
+  readonly leftOut: OmittedFiles
 }
 
-function describeFound({ found, input, context, isPartial, leftOut }: Findings): string {
+function describeFound({ found, input, context, isPartial, leftOut }: GlobResult): string {
   const directory = context.directory.get()
   const notes = [
     ...(found.length > MAX_FILES

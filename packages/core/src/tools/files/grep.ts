@@ -1,17 +1,17 @@
-/** Grep: searches file contents with ripgrep. It follows no links, so it stays inside the path that the permission covers. */
+/** Grep: searches file contents with ripgrep. It follows no symbolic links, so it remains inside the permitted path. */
 import { sep } from "node:path"
 import { z } from "zod/v4"
-import { MAX_RESULT_HELD } from "../result-size.ts"
+import { MAX_RESULT_CHARACTERS } from "../result-size.ts"
 import type { Tool } from "../tool.ts"
 import { FileError } from "./file-error.ts"
 import { NEVER_ENTERED } from "./git-ignore.ts"
-import { LeftOut } from "./left-out.ts"
 import { newestFirst } from "./newest-first.ts"
+import { OmittedFiles } from "./omitted-files.ts"
 import { resolveTarget, shortPath, statTarget } from "./paths.ts"
 import { type RipgrepOutput, ripgrepProgram, runRipgrep } from "./ripgrep.ts"
 
 const DEFAULT_LINES = 250
-const SHORT_CHARACTERS = 40_000 // where nothing is put aside
+const SHORT_CHARACTERS = 40_000 // limit if results are not offloaded
 const MAX_COLUMNS = 500
 const MAX_FILES_SORTED = 10_000
 const SEARCH_MS = 20_000
@@ -43,7 +43,7 @@ const inputSchema = z.object({
 })
 type GrepInput = z.infer<typeof inputSchema>
 
-/** `program` is looked up when it is first needed, so that a platform without ripgrep lacks this tool only. */
+/** `program` is resolved on first use, so that a platform without ripgrep lacks only this tool. */
 export function createGrep({
   program,
   timeoutMs = SEARCH_MS,
@@ -75,11 +75,11 @@ export function createGrep({
       const root = await resolveTarget(input.path ?? ".", context)
       const stats = await statTarget(root, directory)
       if (!stats.isFile() && !stats.isDirectory()) {
-        throw new FileError(`${root.given} is neither a file nor a directory: it was not opened.`) // a pipe would keep it waiting
+        throw new FileError(`${root.given} is neither a file nor a directory: it was not opened.`) // a pipe would block it
       }
       const mode = input.output_mode ?? "files"
       const maxLines = input.head_limit ?? DEFAULT_LINES
-      const leftOut = new LeftOut(context, root.path)
+      const leftOut = new OmittedFiles(context, root.path)
       const output = await runRipgrep({
         program: program ?? (await ripgrepProgram()),
         args: [...argumentsFor(input), "--", root.path],
@@ -90,11 +90,11 @@ export function createGrep({
         max:
           mode === "files"
             ? { lines: MAX_FILES_SORTED, characters: Infinity }
-            : { lines: maxLines, characters: context.putsAside?.() ? MAX_RESULT_HELD : SHORT_CHARACTERS },
-        skip: (line) => line !== BETWEEN_GROUPS && leftOut.has(line.split("\0", 1)[0]!),
+            : { lines: maxLines, characters: context.offloadsResults?.() ? MAX_RESULT_CHARACTERS : SHORT_CHARACTERS },
+        skip: (line) => line !== GROUP_SEPARATOR && leftOut.has(line.split("\0", 1)[0]!),
       })
-      if (output.problem !== undefined && output.lines.length === 0) throw problemWith(input, output.problem)
-      const lines = mode === "files" ? await newestFirst(output.lines) : betweenGroups(output.lines)
+      if (output.problem !== undefined && output.lines.length === 0) throw patternError(input, output.problem)
+      const lines = mode === "files" ? await newestFirst(output.lines) : dropStraySeparators(output.lines)
       const shown = lines.slice(0, maxLines).map((line) => fromDirectory(withSeparator(line), directory))
       return { content: describeFound({ shown, found: lines.length, output, mode, timeoutMs, leftOut }) }
     },
@@ -103,7 +103,7 @@ export function createGrep({
 
 export const grep = createGrep()
 
-/** Every value is attached to its option, so nothing the model writes can become an option of its own. */
+/** Builds ripgrep's arguments. Each value is attached to its option, so that nothing the model writes can become a separate option. */
 function argumentsFor(input: GrepInput): readonly string[] {
   const mode = input.output_mode ?? "files"
   const isContent = mode === "content"
@@ -132,49 +132,49 @@ function argumentsFor(input: GrepInput): readonly string[] {
   ]
 }
 
-const BETWEEN_GROUPS = "--"
+const GROUP_SEPARATOR = "--"
 
-/** Separators only between groups: those of files that were left out go too. */
-const betweenGroups = (lines: readonly string[]): readonly string[] =>
+/** Removes separators that no longer separate groups, after lines of omitted files were removed. */
+const dropStraySeparators = (lines: readonly string[]): readonly string[] =>
   lines
-    .filter((line, at) => line !== BETWEEN_GROUPS || ![undefined, BETWEEN_GROUPS].includes(lines[at + 1]))
-    .filter((line, at) => at > 0 || line !== BETWEEN_GROUPS)
+    .filter((line, at) => line !== GROUP_SEPARATOR || ![undefined, GROUP_SEPARATOR].includes(lines[at + 1]))
+    .filter((line, at) => at > 0 || line !== GROUP_SEPARATOR)
 
-/** A zero byte ends the path, so that no path can be taken for another. The model sees what ripgrep prints otherwise. */
+/** Replaces the zero byte that ends a path with ripgrep's usual separator. The zero byte prevents confusing one path with another. */
 const withSeparator = (line: string): string =>
   line.replace(/\0(?=(?:\d+([:-]))?)/, (_, after: string | undefined) => after ?? ":")
 
-/** Every line starts with an absolute path, except the separators between groups. */
+/** Makes the path at the start of a line relative to the directory. Separators between groups have no path. */
 function fromDirectory(line: string, directory: string): string {
   const prefix = directory.endsWith(sep) ? directory : `${directory}${sep}`
   return (line.startsWith(prefix) ? line.slice(prefix.length) : line).toWellFormed()
 }
 
-function problemWith({ pattern, type }: GrepInput, problem: string): FileError {
+function patternError({ pattern, type }: GrepInput, problem: string): FileError {
   if (/unrecognized file type/.test(problem)) {
     return new FileError(`"${type}" is not a file type ripgrep knows. Use glob instead, for example \`*.${type}\`.`)
   }
-  const reasons = problem.match(/^(?:error|PCRE2): .*$/gm) // each engine reports its own reason, next to a drawing of the pattern
+  const reasons = problem.match(/^(?:error|PCRE2): .*$/gm) // each engine reports its own reason, along with a drawing of the pattern
   return new FileError(
     `ripgrep cannot search for ${pattern}\n${reasons?.join("\n") ?? problem}\n` +
       "To search for a character that regular expressions use, put a backslash before it.",
   )
 }
 
-interface Findings {
+interface GrepResult {
   readonly shown: readonly string[]
   readonly found: number
   readonly output: RipgrepOutput
   readonly mode: "files" | "content" | "count"
   readonly timeoutMs: number
-  readonly leftOut: LeftOut
+  readonly leftOut: OmittedFiles
 }
 
-function describeFound({ shown, found, output, mode, timeoutMs, leftOut }: Findings): string {
-  const what = mode === "content" ? "lines" : "files"
+function describeFound({ shown, found, output, mode, timeoutMs, leftOut }: GrepResult): string {
+  const unit = mode === "content" ? "lines" : "files"
   const isCut = found > shown.length || output.stopped === "enough"
   const notes = [
-    ...(isCut ? [`[The first ${shown.length} ${what}; there are more. Narrow the search, or raise head_limit.]`] : []),
+    ...(isCut ? [`[The first ${shown.length} ${unit}; there are more. Narrow the search, or raise head_limit.]`] : []),
     ...(output.stopped === "time"
       ? [`[The search was stopped after ${timeoutMs / 1_000} s: there may be more. Narrow it.]`]
       : []),

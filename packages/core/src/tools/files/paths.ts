@@ -1,43 +1,43 @@
 /**
- * Resolves paths before permissions are checked and before anything happens: relative to the working directory, with `~` as the home
- * directory and every symbolic link followed. Files that do not exist yet are resolved too, so the check covers what would be created.
+ * Resolves paths before permissions are checked: relative to the working directory, with `~` as the home directory and all symbolic links
+ * followed. Paths of files that do not exist yet are resolved too, so the check covers what would be created.
  */
 import type { Stats } from "node:fs"
 import { readdir, readlink, realpath, stat } from "node:fs/promises"
 import { homedir } from "node:os"
 import { basename, dirname, isAbsolute, join, relative, resolve, sep } from "node:path"
 import type { ToolContext } from "../tool.ts"
-import { asFileError, codeOf, FileError, isMissing } from "./file-error.ts"
-import { likenessTo } from "./similarity.ts"
+import { codeOf, FileError, isMissing, toFileError } from "./file-error.ts"
+import { similarityTo } from "./similarity.ts"
 
-/** A file as the model named it, and its real path. */
+/** A path as the model wrote it, and the real path. */
 export interface Target {
-  /** As the model wrote it. Results use this name. */
+  /** The path as the model wrote it. Results use it. */
   readonly given: string
-  /** Absolute, links followed. */
+  /** Absolute path with symbolic links resolved. */
   readonly path: string
 }
 
 type PathContext = Pick<ToolContext, "directory" | "env">
 
-const MAX_LINKS = 40 // what Linux allows
+const MAX_LINKS = 40 // limit on Linux
 const MAX_SUGGESTIONS = 3
-const LIKE_ENOUGH = 0.5
+const MIN_SIMILARITY = 0.5
 
 export async function resolveTarget(given: string, context: PathContext): Promise<Target> {
   if (given.includes("\0")) throw new FileError(`${JSON.stringify(given)} contains a zero byte, which no path can.`)
   try {
     return { given, path: await followLinks(resolve(context.directory.get(), expandHome(given, context))) }
   } catch (error) {
-    throw asFileError(given, error)
+    throw toFileError(given, error)
   }
 }
 
-/** A path as a person would name it from the working directory. */
+/** The shortest form of a path as seen from the working directory. */
 export function shortPath(path: string, directory: string): string {
-  const way = relative(directory, path)
-  if (way === "") return "."
-  return way === ".." || way.startsWith(`..${sep}`) || isAbsolute(way) ? path : way
+  const relativePath = relative(directory, path)
+  if (relativePath === "") return "."
+  return relativePath === ".." || relativePath.startsWith(`..${sep}`) || isAbsolute(relativePath) ? path : relativePath
 }
 
 function expandHome(given: string, { env }: PathContext): string {
@@ -57,48 +57,48 @@ async function followLinks(path: string, followed = 0): Promise<string> {
   return followLinks(resolve(dirname(place), target), followed + 1)
 }
 
-/** Where a link points, even if nothing is there. */
+/** Target of a symbolic link, even if it does not exist. `undefined` if the path is not a link. */
 async function linkTarget(path: string): Promise<string | undefined> {
   try {
     return await readlink(path)
   } catch (error) {
-    if (isMissing(error) || codeOf(error) === "EINVAL") return undefined // nothing there, or not a link
+    if (isMissing(error) || codeOf(error) === "EINVAL") return undefined // the path does not exist or is not a link
     throw error
   }
 }
 
-/** The stats of a target, which must exist. */
+/** Stats of a target. Throws if it does not exist. */
 export async function statTarget(target: Target, directory: string): Promise<Stats> {
   try {
     return await stat(target.path)
   } catch (error) {
-    throw isMissing(error) ? await missingFile(target, directory) : asFileError(target.given, error)
+    throw isMissing(error) ? await missingFile(target, directory) : toFileError(target.given, error)
   }
 }
 
-/** Says that a file does not exist, and suggests similar names. */
+/** Creates the error for a missing file, with similar names as suggestions. */
 export async function missingFile({ given, path }: Target, directory: string): Promise<FileError> {
   const { parent, name, names } = await nearestDirectory(path)
-  const likeness = likenessTo(name)
-  const alike = names
-    .map((other) => ({ other, score: likeness(other) }))
-    .filter(({ score }) => score >= LIKE_ENOUGH)
+  const similarity = similarityTo(name)
+  const similar = names
+    .map((other) => ({ other, score: similarity(other) }))
+    .filter(({ score }) => score >= MIN_SIMILARITY)
     .sort((a, b) => b.score - a.score)
     .slice(0, MAX_SUGGESTIONS)
     .map(({ other }) => shortPath(join(parent, other), directory))
   const where = isAbsolute(given) ? "" : ` The working directory is ${directory}.`
-  const suggestion = alike.length > 0 ? ` Did you mean ${alike.join(" or ")}?` : ""
+  const suggestion = similar.length > 0 ? ` Did you mean ${similar.join(" or ")}?` : ""
   const gap = parent === dirname(path) ? "" : ` Of its path only ${parent} exists.`
   return new FileError(`${given} does not exist.${gap}${where}${suggestion}`)
 }
 
-/** The last existing directory on the way to a path, its entries, and the name that is missing there. */
+/** The nearest existing ancestor of a path, its entries, and the name that is missing in it. */
 async function nearestDirectory(path: string): Promise<{ parent: string; name: string; names: readonly string[] }> {
   const parent = dirname(path)
   try {
     return { parent, name: basename(path), names: await readdir(parent) }
   } catch (error) {
     if (isMissing(error) && parent !== path) return nearestDirectory(parent)
-    return { parent, name: basename(path), names: [] } // no rights to look: no suggestions
+    return { parent, name: basename(path), names: [] } // not readable, so there are no suggestions
   }
 }

@@ -1,44 +1,46 @@
 /**
- * Exact replacement in a text. Only line endings may differ (`\n` finds `\r\n`). The rest of the text stays the same byte for byte, and
- * the new text is a value, never a pattern.
+ * Exact replacement in a text. Only line endings may differ (`
+ * ` matches `\r
+ * `). The rest of the text remains identical, and the replacement
+ * is a literal value, never a pattern.
  */
-import { withEndsOf, withPlainEnds } from "./line-endings.ts"
+import { matchLineEndings, normalizeLineEndings } from "./line-endings.ts"
 
-export interface Replace {
+export interface ReplaceOptions {
   readonly old: string
-  readonly fresh: string
+  readonly replacement: string
   readonly all: boolean
 }
 
-export type Replaced =
+export type ReplaceResult =
   | {
       readonly state: "replaced"
       readonly text: string
-      /** For each replacement: its first line in the new text, and how many lines it has. */
+      /** For each replacement: its first line in the new text, and its number of lines. */
       readonly places: readonly { readonly line: number; readonly lines: number }[]
     }
   | { readonly state: "missing" }
-  /** Found more than once, on these lines. */
+  /** Found more than once, on the lines given. */
   | { readonly state: "ambiguous"; readonly lines: readonly number[] }
 
-export function replaceText(text: string, { old, fresh, all }: Replace): Replaced {
-  const plain = withPlainEnds(text)
-  const [wanted, put] = [withPlainEnds(old), withPlainEnds(fresh)]
-  // Overlapping finds count: "aa" in "aaa" could be meant in two ways.
-  const found = findAll(plain, wanted, all ? wanted.length : 1)
+export function replaceText(text: string, { old, replacement, all }: ReplaceOptions): ReplaceResult {
+  const plain = normalizeLineEndings(text)
+  const [searched, inserted] = [normalizeLineEndings(old), normalizeLineEndings(replacement)]
+  // Overlapping matches count: "aa" in "aaa" is ambiguous.
+  const found = findAll(plain, searched, all ? searched.length : 1)
   if (found.length === 0) return { state: "missing" }
   if (found.length > 1 && !all) return { state: "ambiguous", lines: lineNumbers(plain, found) }
 
-  const bounds = found.flatMap((at) => [at, at + wanted.length])
-  const [starts, ends] = unzip(plain.length === text.length ? bounds : placesIn(text, bounds))
-  const kept = [...starts.map((start, i) => text.slice(i === 0 ? 0 : ends[i - 1], start)), text.slice(ends.at(-1))]
-  const moved = found.map((at, i) => at + i * (put.length - wanted.length))
-  const lines = put.split("\n").length
-  const result = kept.join(withEndsOf(text, put))
+  const bounds = found.flatMap((at) => [at, at + searched.length])
+  const [starts, ends] = unzip(plain.length === text.length ? bounds : toOriginalPositions(text, bounds))
+  const unchanged = [...starts.map((start, i) => text.slice(i === 0 ? 0 : ends[i - 1], start)), text.slice(ends.at(-1))]
+  const newPositions = found.map((at, i) => at + i * (inserted.length - searched.length))
+  const lines = inserted.split("\n").length
+  const result = unchanged.join(matchLineEndings(text, inserted))
   return {
     state: "replaced",
     text: result,
-    places: lineNumbers(withPlainEnds(result), moved).map((line) => ({ line, lines })),
+    places: lineNumbers(normalizeLineEndings(result), newPositions).map((line) => ({ line, lines })),
   }
 }
 
@@ -48,8 +50,8 @@ function findAll(text: string, part: string, step: number): readonly number[] {
   return found
 }
 
-/** Maps ascending positions in the text with plain line endings to positions in the text itself. */
-function placesIn(text: string, plainPlaces: readonly number[]): readonly number[] {
+/** Maps ascending positions in the normalized text to positions in the original text. */
+function toOriginalPositions(text: string, plainPlaces: readonly number[]): readonly number[] {
   let returns = 0
   let next = text.indexOf("\r\n")
   return plainPlaces.map((place) => {
@@ -61,7 +63,7 @@ function placesIn(text: string, plainPlaces: readonly number[]): readonly number
   })
 }
 
-/** The line numbers, from 1, of ascending positions. */
+/** Line numbers of ascending positions, starting at 1. */
 function lineNumbers(text: string, places: readonly number[]): readonly number[] {
   let line = 1
   let next = text.indexOf("\n")

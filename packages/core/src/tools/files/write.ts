@@ -1,14 +1,14 @@
-/** Write: writes a whole file, new or in place of an old one. An existing file must have been read first. */
+/** Write: creates a file or replaces its complete content. An existing file must have been read first. */
 import { z } from "zod/v4"
 import type { Tool } from "../tool.ts"
 import { readTextIfPresent, type TextFile } from "./file-content.ts"
-import { diffOf, wholeDiffOf } from "./file-diff.ts"
-import { nothingOnFileError } from "./file-error.ts"
-import { inTurn } from "./file-turns.ts"
-import { refuseUnlessKnown, storeText } from "./known-file.ts"
-import { countLines, withEndsOf } from "./line-endings.ts"
+import { formatDiff, formatFullDiff } from "./file-diff.ts"
+import { ignoreFileError } from "./file-error.ts"
+import { enqueueChange } from "./file-queue.ts"
+import { countLines, matchLineEndings } from "./line-endings.ts"
 import { resolveTarget, shortPath } from "./paths.ts"
-import { canHold, type Decoded } from "./text-encoding.ts"
+import { refuseUnlessKnown, storeText } from "./read-before-write.ts"
+import { canEncode, type DecodedText } from "./text-encoding.ts"
 
 const RESULT_DIFF_LINES = 40
 const BYTE_ORDER_MARK = "\ufeff"
@@ -31,27 +31,27 @@ export const write: Tool<WriteInput> = {
 
   async question(input, context) {
     const target = await resolveTarget(input.file_path, context)
-    const before = await readTextIfPresent(target, context).catch(nothingOnFileError)
+    const before = await readTextIfPresent(target, context).catch(ignoreFileError)
     const name = shortPath(target.path, context.directory.get())
     return {
       kind: "write",
       summary: before ? `write ${name}` : `create ${name}`,
       paths: [target.path],
-      preview: wholeDiffOf({ before: before?.text ?? "", after: input.content }),
+      preview: formatFullDiff({ before: before?.text ?? "", after: input.content }),
     }
   },
 
   async execute(input, context) {
     const target = await resolveTarget(input.file_path, context)
-    return inTurn(target.path, async () => {
+    return enqueueChange(target.path, async () => {
       const before = await readTextIfPresent(target, context)
       if (before) refuseUnlessKnown({ target, current: before, reads: context.reads })
-      const after = before ? inTheWayOf(before, input.content) : asNewFile(input.content)
+      const after = before ? withFormatOf(before, input.content) : asNewFile(input.content)
       const recorded = await storeText({ target, before, after, context })
       const size = countLines(after.text)
       const touched = [target.path]
       if (!before) return { content: `Created ${target.given} (${size}).`, touched, ...recorded }
-      const diff = diffOf({ before: before.text, after: after.text, maxLines: RESULT_DIFF_LINES })
+      const diff = formatDiff({ before: before.text, after: after.text, maxLines: RESULT_DIFF_LINES })
       return {
         content: `Updated ${target.given} (${size}).\n${diff || "Its text is the same as before."}`,
         touched,
@@ -61,13 +61,13 @@ export const write: Tool<WriteInput> = {
   },
 }
 
-/** New content with the old file's line endings and encoding, or UTF-8 where that encoding lacks a character. */
-function inTheWayOf({ text, encoding }: TextFile, content: string): Decoded {
-  const fresh = asNewFile(withEndsOf(text, content))
-  return encoding === "utf-8" || !canHold(encoding, fresh.text) ? fresh : { ...fresh, encoding }
+/** The new content with the old file's line endings and encoding, or UTF-8 if that encoding lacks a character. */
+function withFormatOf({ text, encoding }: TextFile, content: string): DecodedText {
+  const fresh = asNewFile(matchLineEndings(text, content))
+  return encoding === "utf-8" || !canEncode(encoding, fresh.text) ? fresh : { ...fresh, encoding }
 }
 
-function asNewFile(content: string): Decoded {
+function asNewFile(content: string): DecodedText {
   return content.startsWith(BYTE_ORDER_MARK)
     ? { text: content.slice(BYTE_ORDER_MARK.length), encoding: "utf-8 with BOM" }
     : { text: content, encoding: "utf-8" }

@@ -1,14 +1,14 @@
 /**
- * What Recall answers: quotations, each between fences that its text cannot close, under a line of our own that says what it is. The whole
- * answer keeps within a budget of tokens, and says how to get the rest.
+ * Renders the result of Recall: quotations, each within a fence that its text cannot close, under a heading that identifies it. The result
+ * keeps within a token budget and explains how to get the rest.
  */
 import { fenced } from "../../messages/attachment-texts.ts"
 import { inline } from "../../messages/blocks.ts"
 import type { ToolOutput } from "../tool.ts"
-import { type RecallQuestion, readRecallInput } from "./recall-input.ts"
-import type { RecalledPlace, RecalledText, RecallFound, RecallInput, RecallSource } from "./recall-source.ts"
+import { parseRecallInput, type RecallQuestion } from "./recall-input.ts"
+import type { RecalledItem, RecalledText, RecallInput, RecallMatch, RecallSource } from "./recall-source.ts"
 
-/** How an answer says what to do next: to the model in inputs of the tool, to a person in command lines. */
+/** Wording of the follow-up hints: tool input for the model, command lines for the user. */
 export interface RecallWording {
   readonly preface: string
   readonly next: (input: RecallInput) => string
@@ -25,29 +25,29 @@ export const FOR_THE_MODEL: RecallWording = {
   useSearch: "use search",
 }
 
-/** Of a neighbour: enough to recognise it. */
+/** Tokens for a neighbouring message: enough to recognise it. */
 const NEIGHBOUR_TOKENS = 60
-/** Of a neighbour of a match, if there is room. */
+/** Maximum tokens for a neighbour of a match, if there is room. */
 const MAX_NEIGHBOUR_TOKENS = 150
-/** What a match is worth: about a passage of the index. */
+/** Target tokens of a match: about one passage of the index. */
 const MATCH_TOKENS = 350
 const MAX_MATCHES = 10
-/** Characters of a question that found nothing. */
+/** Maximum characters of a query that are repeated if nothing matched. */
 const MAX_QUESTION = 200
-/** No block of a range takes more than this share of the budget. */
+/** Maximum share of the budget for one block of a range. */
 const RANGE_SHARE = 0.25
 const MIN_TOKENS = 20
-/** For the lines at the end that say how to go on. */
+/** Tokens reserved for the hints at the end. */
 const RESERVED_TOKENS = 70
-/** No tokenizer makes longer tokens of running text. It bounds what is measured. */
+/** Upper bound of characters per token in running text. Limits how much text is measured. */
 const MAX_CHARACTERS_PER_TOKEN = 12
 
-export async function recalled(
+export async function runRecall(
   input: RecallInput,
   source: RecallSource,
   wording: RecallWording = FOR_THE_MODEL,
 ): Promise<ToolOutput> {
-  const question = readRecallInput(input)
+  const question = parseRecallInput(input)
   const past = { source, wording }
   switch (question.state) {
     case "unclear":
@@ -66,11 +66,11 @@ interface RecallSources {
   readonly wording: RecallWording
 }
 
-type Asked<State> = Extract<RecallQuestion, { readonly state: State }>
+type QuestionOf<State> = Extract<RecallQuestion, { readonly state: State }>
 
-async function byHandle({ handle, offset, budget }: Asked<"handle">, past: RecallSources): Promise<ToolOutput> {
-  const places = await past.source.named(handle)
-  if (places.length === 0) return nothing(handle, past.wording)
+async function byHandle({ handle, offset, budget }: QuestionOf<"handle">, past: RecallSources): Promise<ToolOutput> {
+  const places = await past.source.findByHandle(handle)
+  if (places.length === 0) return unknownHandle(handle, past.wording)
   const page = new Page(past, budget)
   if (places.length > 1)
     page.say(`${places.length} messages have the handle ${inline(handle)}. The newest comes first.`)
@@ -82,7 +82,7 @@ async function byHandle({ handle, offset, budget }: Asked<"handle">, past: Recal
 
 function addPlace(
   page: Page,
-  { texts, before, after }: RecalledPlace,
+  { texts, before, after }: RecalledItem,
   { offset, share }: { offset: number; share: number },
 ): void {
   const hasNeighbours = share > 6 * NEIGHBOUR_TOKENS
@@ -99,14 +99,14 @@ function addPlace(
   if (hasNeighbours) for (const text of after) page.quoteBeginning(text, "Right after it")
 }
 
-async function byRange({ budget, ...range }: Asked<"range">, past: RecallSources): Promise<ToolOutput> {
+async function byRange({ budget, ...range }: QuestionOf<"range">, past: RecallSources): Promise<ToolOutput> {
   const texts = await past.source.range(range)
-  if (!texts) return nothing([range.from, range.to].filter(Boolean).join(" or "), past.wording)
+  if (!texts) return unknownHandle([range.from, range.to].filter(Boolean).join(" or "), past.wording)
   const page = new Page(past, budget)
   let count = 0
   for await (const text of texts) {
     const tokens = Math.max(MIN_TOKENS, Math.floor(budget * RANGE_SHARE))
-    // what would be cut only because the page is nearly full begins the next one
+    // a block that would be cut only because the page is nearly full starts the next page
     const isNext = count > 0 && page.room < Math.min(tokens, page.tokensOf(text))
     if (isNext || page.quote(text, { tokens }) === 0) {
       page.close(
@@ -120,40 +120,40 @@ async function byRange({ budget, ...range }: Asked<"range">, past: RecallSources
   return { content: page.text() }
 }
 
-async function bySearch({ budget, ...search }: Asked<"search">, past: RecallSources): Promise<ToolOutput> {
+async function bySearch({ budget, ...search }: QuestionOf<"search">, past: RecallSources): Promise<ToolOutput> {
   const { found, more, gap } = await past.source.search({ ...search, limit: MAX_MATCHES })
   const where = search.in === "project" ? "this project" : "this conversation"
   if (found.length === 0) {
     const advice = search.in === "project" ? "Try other words." : `Try other words, or ${past.wording.inProject}.`
     return {
-      content: [`Nothing in ${where} fits ${JSON.stringify(beginningOf(search.text))}. ${advice}`, gap ?? ""]
+      content: [`Nothing in ${where} fits ${JSON.stringify(shortenQuestion(search.text))}. ${advice}`, gap ?? ""]
         .join(" ")
         .trim(),
     }
   }
   const page = new Page(past, budget)
-  const shares = sharesOf(page, found)
+  const shares = distributeTokens(page, found)
   const room = Math.max(0, page.room - shares.reduce((sum, share) => sum + share, 0))
   const each = Math.min(MAX_NEIGHBOUR_TOKENS, Math.floor(room / (2 * shares.length)))
   for (const [at, tokens] of shares.entries()) addMatch(page, found[at]!, { tokens, each })
-  const left = more + found.length - shares.length
-  if (left > 0)
+  const remaining = more + found.length - shares.length
+  if (remaining > 0)
     page.close(
-      `${left} more ${left === 1 ? "match" : "matches"}: search more exactly, or with ${past.wording.moreTokens}.`,
+      `${remaining} more ${remaining === 1 ? "match" : "matches"}: search more exactly, or with ${past.wording.moreTokens}.`,
     )
   if (gap) page.close(gap)
   return { content: page.text() }
 }
 
-/** Of a question that is repeated in the answer. */
-const beginningOf = (question: string): string =>
+/** Shortens a query that is repeated in the result. */
+const shortenQuestion = (question: string): string =>
   question.length > MAX_QUESTION ? `${question.slice(0, atCharacter(question, MAX_QUESTION))} …` : question
 
 /**
- * The tokens for each match, the best first: what matched in all of them, then the whole blocks while there is room. Of those that do not fit
- * whole, the first gets the rest.
+ * Distributes tokens among the matches, best first: first the matched parts, then complete blocks while there is room. The first block that
+ * does not fit completely gets the remainder.
  */
-function sharesOf(page: Page, found: readonly RecallFound[]): readonly number[] {
+function distributeTokens(page: Page, found: readonly RecallMatch[]): readonly number[] {
   let room = page.room
   const shares: number[] = []
   for (const { matched, ...match } of found) {
@@ -171,34 +171,34 @@ function sharesOf(page: Page, found: readonly RecallFound[]): readonly number[] 
   return shares
 }
 
-interface MatchRoom {
-  /** For the match itself. */
+interface MatchTokens {
+  /** Tokens for the match itself. */
   readonly tokens: number
-  /** For each neighbour. */
+  /** Tokens for each neighbour. */
   readonly each: number
 }
 
-function addMatch(page: Page, { at, before, after, ...match }: RecallFound, { tokens, each }: MatchRoom): void {
+function addMatch(page: Page, { at, before, after, ...match }: RecallMatch, { tokens, each }: MatchTokens): void {
   const used = page.quote(match, { around: at, tokens })
   if (each < MIN_TOKENS || used === 0) return
   if (before) page.quoteBeginning(before, "Before it", each)
   if (after) page.quoteBeginning(after, "After it", each)
 }
 
-const nothing = (handle: string, { useSearch }: RecallWording): ToolOutput => ({
+const unknownHandle = (handle: string, { useSearch }: RecallWording): ToolOutput => ({
   content: `No message or block has the handle ${inline(handle)}. Copy a handle as it is shown, or ${useSearch}.`,
   isError: true,
 })
 
-interface Quoting {
+interface QuoteOptions {
   readonly tokens: number
-  /** Where to begin in the text. */
+  /** Offset at which the quotation starts. */
   readonly offset?: number
-  /** The character that must be in it, where only a part fits. */
+  /** Offset that must be included if only a part fits. */
   readonly around?: number
 }
 
-/** An answer that grows as long as the budget lasts. */
+/** A result that is filled until its budget is used up. */
 class Page {
   readonly #estimate: (text: string) => number
   readonly #budget: number
@@ -219,7 +219,7 @@ class Page {
     return Math.max(0, Math.floor(this.#budget - this.#used))
   }
 
-  /** Of a text, or a part of it, with its frame. */
+  /** Tokens of a quotation of a text or a part of it, including its frame. */
   tokensOf(of: RecalledText, { from, to } = { from: 0, to: of.text.length }): number {
     const start = of.start ?? 0
     const text = of.text.slice(from, Math.min(to, from + this.room * MAX_CHARACTERS_PER_TOKEN))
@@ -234,7 +234,7 @@ class Page {
     this.#used += this.#estimate(line) + 1
   }
 
-  /** For the end of the answer. Its place is reserved: it says how to get the rest. */
+  /** Adds a line at the end of the result. Its tokens are reserved, because it explains how to get the rest. */
   close(line: string): void {
     this.#last.push(line)
   }
@@ -243,8 +243,8 @@ class Page {
     return [...this.#parts, ...this.#last].join("\n\n")
   }
 
-  /** Quotes as much of a text as fits. Gives the tokens it took. */
-  quote(text: RecalledText, { tokens, offset = 0, around }: Quoting): number {
+  /** Quotes as much of a text as fits. Returns the tokens used. */
+  quote(text: RecalledText, { tokens, offset = 0, around }: QuoteOptions): number {
     const whole = text.length ?? text.text.length
     const base = text.start ?? 0
     const max = Math.min(tokens, this.room)
@@ -256,7 +256,7 @@ class Page {
     const part = isAll
       ? { from: 0, to: text.text.length }
       : around === undefined
-        ? beginning(text.text, { from: offset, room, estimate: this.#estimate })
+        ? prefixThatFits(text.text, { from: offset, room, estimate: this.#estimate })
         : partAround(text.text, { at: around, room, estimate: this.#estimate })
     const quoted = quotation(text, {
       text: text.text.slice(part.from, part.to),
@@ -271,11 +271,11 @@ class Page {
     return used
   }
 
-  /** The first line or two of a neighbour. */
+  /** Quotes the beginning of a neighbouring text. */
   quoteBeginning(text: RecalledText, where: string, tokens?: number): void {
     const room = tokens === undefined ? NEIGHBOUR_TOKENS / 3 : tokens - MIN_TOKENS
-    const { to } = beginning(text.text, { from: 0, room, estimate: this.#estimate })
-    const head = tokens === undefined ? headOf(text) : whatIs(text)
+    const { to } = prefixThatFits(text.text, { from: 0, room, estimate: this.#estimate })
+    const head = tokens === undefined ? heading(text) : describeKind(text)
     const line = `${where}: ${head}: ${JSON.stringify(text.text.slice(0, to).trim())}${to < text.text.length ? " …" : ""}`
     const safe = line.replaceAll("<", "\\u003c")
     const used = this.#estimate(safe) + 1
@@ -285,55 +285,63 @@ class Page {
   }
 }
 
-const FRAME_SLACK = 12 // the numbers in a heading, and fences that are longer than three
+const FRAME_SLACK = 12 // tokens for numbers in a heading and for fences longer than three characters
 
-interface Part extends Pick<RecallWording, "next"> {
+interface QuotedPart extends Pick<RecallWording, "next"> {
   readonly text: string
   readonly from: number
   readonly to: number
   readonly whole: number
 }
 
-function quotation(of: RecalledText, { text, from, to, whole, next }: Part): string {
+function quotation(of: RecalledText, { text, from, to, whole, next }: QuotedPart): string {
   const isWhole = from === 0 && to === whole
   const place = isWhole ? "" : ` · characters ${from} to ${to} of ${whole}`
   const rest = to < whole ? `\nMore of it: ${next({ handle: of.handle, offset: to })}` : ""
-  return `${headOf(of)}${place}\n${fenced(text)}${rest}`
+  return `${heading(of)}${place}\n${fenced(text)}${rest}`
 }
 
-const SAID = { user: "the user", assistant: "the assistant", call: "call", result: "result", note: "note" } as const
+const SPEAKER_LABELS = {
+  user: "the user",
+  assistant: "the assistant",
+  call: "call",
+  result: "result",
+  note: "note",
+} as const
 
-const headOf = ({ handle, time, ...text }: RecalledText): string =>
-  [handle, whatIs(text), inline(time.replace(TO_THE_MINUTE, "$1 $2"))].filter((part) => part !== "").join(" · ")
+const heading = ({ handle, time, ...text }: RecalledText): string =>
+  [handle, describeKind(text), inline(time.replace(TO_THE_MINUTE, "$1 $2"))].filter((part) => part !== "").join(" · ")
 
-/** Seconds tell nothing apart that the order does not. */
+/** Cuts the seconds, which add nothing to the order of the messages. */
 const TO_THE_MINUTE = /^(\d{4}-\d\d-\d\d)T(\d\d:\d\d).*$/
 
-function whatIs({ kind, label }: Pick<RecalledText, "kind" | "label">): string {
-  if (label === undefined) return SAID[kind]
-  return kind === "call" || kind === "result" ? `${kind} of ${inline(label)}` : `${SAID[kind]}, ${inline(label)}`
+function describeKind({ kind, label }: Pick<RecalledText, "kind" | "label">): string {
+  if (label === undefined) return SPEAKER_LABELS[kind]
+  return kind === "call" || kind === "result"
+    ? `${kind} of ${inline(label)}`
+    : `${SPEAKER_LABELS[kind]}, ${inline(label)}`
 }
 
-interface Fitting {
+interface FitOptions {
   readonly room: number
   readonly estimate: (text: string) => number
 }
 
-/** As much as fits from a place on. */
-function beginning(text: string, { from, room, estimate }: Fitting & { readonly from: number }) {
+/** The part from an offset that fits in the given tokens. */
+function prefixThatFits(text: string, { from, room, estimate }: FitOptions & { readonly from: number }) {
   const start = Math.min(from, text.length)
   const fits = (length: number) => estimate(text.slice(start, start + length)) <= room
-  const length = longest(Math.min(text.length - start, Math.ceil(room * MAX_CHARACTERS_PER_TOKEN)), fits)
+  const length = longestFitting(Math.min(text.length - start, Math.ceil(room * MAX_CHARACTERS_PER_TOKEN)), fits)
   return { from: start, to: atCharacter(text, start + length) }
 }
 
-/** As much as fits around a place: a third before it, the rest after. */
-function partAround(text: string, { at, room, estimate }: Fitting & { readonly at: number }) {
+/** The part around an offset that fits in the given tokens: a third before it, the rest after. */
+function partAround(text: string, { at, room, estimate }: FitOptions & { readonly at: number }) {
   const fits = (length: number) => {
     const { from, to } = spanAround(text, at, length)
     return estimate(text.slice(from, to)) <= room
   }
-  const length = longest(Math.min(text.length, Math.ceil(room * MAX_CHARACTERS_PER_TOKEN)), fits)
+  const length = longestFitting(Math.min(text.length, Math.ceil(room * MAX_CHARACTERS_PER_TOKEN)), fits)
   const { from, to } = spanAround(text, at, length)
   return { from: atCharacter(text, from), to: atCharacter(text, to) }
 }
@@ -343,7 +351,7 @@ function spanAround(text: string, at: number, length: number) {
   return { from, to: Math.min(text.length, from + length) }
 }
 
-function longest(max: number, fits: (length: number) => boolean): number {
+function longestFitting(max: number, fits: (length: number) => boolean): number {
   if (fits(max)) return max
   let [low, high] = [0, max]
   while (high - low > 1) {
@@ -354,6 +362,6 @@ function longest(max: number, fits: (length: number) => boolean): number {
   return low
 }
 
-/** Not inside a character of two units. */
+/** Moves an offset back if it would split a surrogate pair. */
 const atCharacter = (text: string, at: number) =>
   at > 0 && /[\uD800-\uDBFF]/.test(text[at - 1] ?? "") && at < text.length ? at - 1 : at

@@ -1,6 +1,6 @@
 /**
- * Recall: looks up what left the context. It reads, changes nothing and needs no permission. The tool has no past of its own: the
- * conversation that it is passed to gives it one. This file is light, because the package's root exports it.
+ * Recall: looks up content that is no longer in the context. It is read-only and needs no permission. The conversation that the tool is
+ * passed to provides the recall source. This file must remain small, because the package's root exports it.
  */
 import { InvalidOptionError } from "../../base/options.ts"
 import type { Tool, ToolOutput } from "../tool.ts"
@@ -14,7 +14,7 @@ export interface RecallTool extends Tool<RecallInput> {
 
 /** Options of `recallTool`. */
 export interface RecallToolOptions {
-  /** Puts what a search found in order, such as a reranking model. */
+  /** Reorders search results, for example with a reranking model. */
   readonly rerank?: Rerank
 }
 
@@ -39,8 +39,8 @@ const inputSchema = {
 } as const
 
 /**
- * A tool for the model to look up the past: by handle, by range, by search. Pass it along with your tools and run it like them. `openAgent`
- * has it already. Each conversation needs its own.
+ * Creates a tool with which the model looks up the past: by handle, by range, by search. Pass it with your tools and run it like them.
+ * `openAgent` includes it. Each conversation needs its own.
  *
  * @example
  * const recall = recallTool()
@@ -70,8 +70,8 @@ export function recallTool({ rerank }: RecallToolOptions = {}): RecallTool {
     async execute(input) {
       if (!past)
         return { content: "Recall has no conversation yet: pass the tool to openConversation().", isError: true }
-      const [{ recalled }, { reranking }] = await Promise.all([import("./recall-text.ts"), import("./rerank.ts")])
-      return recalled(input ?? {}, rerank ? reranking(past, rerank) : past)
+      const [{ runRecall }, { withReranking }] = await Promise.all([import("./recall-text.ts"), import("./rerank.ts")])
+      return runRecall(input ?? {}, rerank ? withReranking(past, rerank) : past)
     },
   }
 }

@@ -1,33 +1,35 @@
 /**
- * A port for a reranking model: a cross-encoder, or a model of the AI SDK. It puts what a search found into another order. If it fails or
- * takes too long, the search keeps its own.
+ * Support for reranking models, such as a cross-encoder or a model of the AI SDK. They reorder search results. If reranking fails or takes
+ * too long, the original order is used.
  */
 import type { RecallMatches, RecallSource } from "./recall-source.ts"
 
-/** The places of the passages in the list, the best first. What it leaves out comes after, in the order of the list. */
+/** Returns indexes of the passages, best first. Omitted passages follow in their original order. */
 export type Rerank = (query: string, passages: readonly string[]) => Promise<readonly number[]> | readonly number[]
 
-/** Matches that are put in order: the answer is among them nearly always. */
+/** Number of matches to rerank: they nearly always include the relevant one. */
 const CANDIDATES = 50
-/** The model waits for the tool's result, and our own order is good. */
-const PATIENCE_MS = 2_000
+/** Time limit of reranking. The model is waiting for the result, and the original order is good. */
+const TIMEOUT_MS = 2_000
 
-export function reranking(source: RecallSource, rerank: Rerank, patience = PATIENCE_MS): RecallSource {
+export function withReranking(source: RecallSource, rerank: Rerank, timeoutMs = TIMEOUT_MS): RecallSource {
   return {
-    named: (handle) => source.named(handle),
+    findByHandle: (handle) => source.findByHandle(handle),
     range: (range) => source.range(range),
     isOpen: () => source.isOpen(),
     estimate: (text) => source.estimate(text),
     async search({ limit, ...search }) {
       const matches = await source.search({ ...search, limit: Math.max(limit, CANDIDATES) })
-      const found = await reordered(matches, (passages) => inTime(rerank, { query: search.text, passages, patience }))
-      const left = Math.max(0, found.length - limit)
-      return { ...matches, found: found.slice(0, limit), more: matches.more + left }
+      const found = await reorder(matches, (passages) =>
+        withTimeLimit(rerank, { query: search.text, passages, patience: timeoutMs }),
+      )
+      const remaining = Math.max(0, found.length - limit)
+      return { ...matches, found: found.slice(0, limit), more: matches.more + remaining }
     },
   }
 }
 
-async function reordered(
+async function reorder(
   { found }: RecallMatches,
   order: (passages: readonly string[]) => Promise<readonly number[] | undefined>,
 ): Promise<RecallMatches["found"]> {
@@ -37,16 +39,19 @@ async function reordered(
   return [...new Set([...chosen, ...found])]
 }
 
-interface Asking {
+interface RerankInput {
   readonly query: string
   readonly passages: readonly string[]
-  readonly patience: number
+  readonly timeoutMs: number
 }
 
-/** Nothing if it fails, answers with something else, or is late. */
-async function inTime(rerank: Rerank, { query, passages, patience }: Asking): Promise<readonly number[] | undefined> {
+/** Calls the reranker. `undefined` if it fails, returns an invalid value, or takes too long. */
+async function withTimeLimit(
+  rerank: Rerank,
+  { query, passages, patience: timeoutMs }: RerankInput,
+): Promise<readonly number[] | undefined> {
   const { promise: late, resolve } = Promise.withResolvers<undefined>()
-  const timer = setTimeout(() => resolve(undefined), patience)
+  const timer = setTimeout(() => resolve(undefined), timeoutMs)
   try {
     const places = await Promise.race([Promise.resolve(rerank(query, passages)), late])
     return Array.isArray(places) ? places : undefined

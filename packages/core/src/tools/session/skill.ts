@@ -1,6 +1,6 @@
 /** Skill: adds the instructions of a skill to the conversation. */
 import { z } from "zod/v4"
-import { reasonOf } from "../../base/errors.ts"
+import { errorReason } from "../../base/errors.ts"
 import type { Tool, ToolOutput } from "../tool.ts"
 import { readSkill, type Skill } from "./skills.ts"
 
@@ -11,7 +11,7 @@ const inputSchema = z.object({
 
 const ARGUMENTS = "$ARGUMENTS"
 
-/** The list is fixed for the conversation. The text of a skill is read when it is used. */
+/** Creates the Skill tool. The list is fixed for the conversation; a skill's text is read when it is used. */
 export function skillTool(skills: readonly Skill[]): Tool<z.infer<typeof inputSchema>> {
   const byName = new Map(skills.map((skill) => [skill.name, skill]))
   return {
@@ -37,7 +37,7 @@ export function skillTool(skills: readonly Skill[]): Tool<z.infer<typeof inputSc
       try {
         text = await readSkill(skill)
       } catch (error) {
-        return failed(`The skill ${JSON.stringify(name)} cannot be read: ${reasonOf(error)}.`)
+        return failed(`The skill ${JSON.stringify(name)} cannot be read: ${errorReason(error)}.`)
       }
       const content = `Files it refers to are in ${skill.directory}.\n\n${withArguments(text, args)}`
       return {
@@ -48,7 +48,7 @@ export function skillTool(skills: readonly Skill[]): Tool<z.infer<typeof inputSc
   }
 }
 
-/** Inserted literally: `split` and `join` know no patterns. */
+/** Inserts the arguments literally: `split` and `join` interpret no patterns. */
 function withArguments(text: string, args: string | undefined): string {
   if (text.includes(ARGUMENTS)) return text.split(ARGUMENTS).join(args ?? "")
   return args ? `${text}\n\nApply it to: ${args}` : text

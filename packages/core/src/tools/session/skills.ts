@@ -1,12 +1,12 @@
 /**
- * Skills: directories with a `SKILL.md` that explains how to do something. They are listed by name and description, and read when used.
- * A link out of a skill's directory is refused. A whole skill may be a link, to a place that is allowed.
+ * Skills: directories with a `SKILL.md` that contains instructions. They are listed by name and description, and read when used. A link
+ * that leads out of a skill's directory is refused. A complete skill may be a link to a permitted directory.
  */
 
 import { readdir, realpath } from "node:fs/promises"
 import { basename, join, sep } from "node:path"
-import { reasonOf } from "../../base/errors.ts"
-import { factsOf, readMarkdown, readPlainFile, realPath } from "../../base/files.ts"
+import { errorReason } from "../../base/errors.ts"
+import { readMarkdown, readPlainFile, realPath, statIfReachable } from "../../base/files.ts"
 import type { Attachment } from "../../messages/attachments.ts"
 import { MAX_SKILL_BYTES, MAX_SKILLS, SKILL_FILE } from "../../settings/skill-files.ts"
 import { clip } from "../defaults.ts"
@@ -14,11 +14,11 @@ import { clip } from "../defaults.ts"
 export interface Skill {
   readonly name: string
   readonly description: string
-  /** The directory of its files, with links followed. */
+  /** Directory of the skill, with symbolic links resolved. */
   readonly directory: string
-  /** Its `SKILL.md`, with links followed. */
+  /** Path of its `SKILL.md`, with symbolic links resolved. */
   readonly path: string
-  /** The person or the program chose its directory. The others come with a project. */
+  /** Whether the user or the program chose its directory. Other skills belong to a project. */
   readonly isOwn: boolean
 }
 
@@ -26,11 +26,11 @@ export type SkillDirectory =
   | string
   | {
       readonly path: string
-      /** It comes with a project, and counts only if it is inside this directory, links followed. */
+      /** The project directory that must contain it, after resolving links. Set for skills of a project. */
       readonly within?: string
-      /** Where a skill that is a link may lead, besides the directory itself and `within`. */
+      /** Further directories that a linked skill may be in, in addition to the directory itself and `within`. */
       readonly links?: readonly string[]
-      /** The only skills of it that count: what each file said when a person trusted it, by its path. Default: all. */
+      /** Trusted skills: path of each file and its text when the user trusted it. Other skills are ignored. Default: all skills. */
       readonly trusted?: ReadonlyMap<string, string>
     }
 
@@ -40,14 +40,14 @@ export interface SkillProblem {
 }
 
 export interface LoadedSkills {
-  /** Sorted by name. Of two with the same name, the one in the earlier directory counts. */
+  /** Sorted by name. If two have the same name, the one in the earlier directory is used. */
   readonly skills: readonly Skill[]
   /** Skills that cannot be used. */
   readonly problems: readonly SkillProblem[]
 }
 
 const NAME_CHARACTERS = 100
-const DESCRIPTION_CHARACTERS = 1_024 // as much as the format of skills allows
+const DESCRIPTION_CHARACTERS = 1_024 // maximum in the skill format
 
 export async function loadSkills(directories: readonly SkillDirectory[]): Promise<LoadedSkills> {
   const found = (await Promise.all(directories.map(skillsIn))).flat()
@@ -60,12 +60,12 @@ export async function loadSkills(directories: readonly SkillDirectory[]): Promis
   return { skills: [...skills.values()].sort((a, b) => (a.name < b.name ? -1 : 1)), problems }
 }
 
-/** The list that the model gets at the start of a conversation. */
+/** The list of skills for the model at the start of a conversation. */
 export function skillListing(skills: readonly Skill[]): Attachment {
   return { type: "skill_listing", skills: skills.map(({ name, description }) => ({ name, description })) }
 }
 
-/** The current instructions from disk, without the frontmatter. */
+/** Reads the current instructions from disk, without the frontmatter. */
 export async function readSkill({ path, directory }: Skill): Promise<string> {
   return (await readMarkdown(await readInside(path, directory))).body
 }
@@ -80,7 +80,7 @@ async function skillsIn(given: SkillDirectory): Promise<readonly (Skill | SkillP
       return [{ path: directory, why: `the directory leads out of the project, to ${root}` }]
     names = (await readdir(root)).sort()
   } catch (error) {
-    return isMissing(error) ? [] : [{ path: directory, why: reasonOf(error) }]
+    return isMissing(error) ? [] : [{ path: directory, why: errorReason(error) }]
   }
   const allowed = [...(within === undefined ? [] : [within]), ...links].map((place) => realPath(place) ?? place)
   const skills = await Promise.all(
@@ -95,16 +95,16 @@ async function skillsIn(given: SkillDirectory): Promise<readonly (Skill | SkillP
   ]
 }
 
-interface SkillPlace {
+interface SkillRules {
   readonly isOwn: boolean
-  /** A skill that is a link must lead into one of them. */
+  /** Directories that a linked skill may be in. */
   readonly places: readonly string[]
   readonly trusted: ReadonlyMap<string, string> | undefined
 }
 
 async function skillAt(
   given: string,
-  { isOwn, places, trusted }: SkillPlace,
+  { isOwn, places, trusted }: SkillRules,
 ): Promise<readonly (Skill | SkillProblem)[]> {
   const file = join(given, SKILL_FILE)
   try {
@@ -115,12 +115,12 @@ async function skillAt(
         : []
     const path = await realpath(file)
     const text = await readInside(path, directory)
-    if (trusted && trusted.get(path) !== text) return [] // it was named where the settings were loaded
+    if (trusted && trusted.get(path) !== text) return [] // the problem was reported when the settings were loaded
     const { name = basename(given), description = "" } = await describe(text)
     if (!/[\p{L}\p{N}]/u.test(name)) throw new Error(`its name is "${name}"; write a word that you can type`)
     return [{ name, description, directory, path, isOwn }]
   } catch (error) {
-    return isMissing(error) ? [] : [{ path: file, why: reasonOf(error) }]
+    return isMissing(error) ? [] : [{ path: file, why: errorReason(error) }]
   }
 }
 
@@ -141,9 +141,9 @@ async function describe(text: string): Promise<{ readonly name?: string; readonl
   }
 }
 
-const isPresent = (file: string): boolean => factsOf(file) !== undefined
+const isPresent = (file: string): boolean => statIfReachable(file) !== undefined
 
-/** A plain file in a skills directory is not a skill. */
+/** Whether the path is not a skill. A plain file in a skills directory is not a skill. */
 function isMissing(error: unknown): boolean {
   const code = (error as NodeJS.ErrnoException).code
   return code === "ENOENT" || code === "ENOTDIR"

@@ -1,23 +1,23 @@
 /**
- * Snip: the agent proposes to cut a range of messages out of its view. The person is shown what would go and decides, in every permission
- * mode. Where no one can be asked, nothing is cut.
+ * Snip: the agent proposes to remove a range of messages from its view. The user sees the range and decides, in every permission mode. If
+ * nobody can be asked, nothing is removed.
  */
 import { z } from "zod/v4"
-import { reasonOf } from "../../base/errors.ts"
-import { grouped } from "../../base/text.ts"
+import { errorReason } from "../../base/errors.ts"
+import { formatNumber } from "../../base/text.ts"
 import { unlessInterrupted } from "../../base/work.ts"
 import type { Tool, ToolOutput } from "../tool.ts"
 
-/** A range of messages, as the conversation describes it. */
+/** A range of messages that can be removed. */
 export interface SnippableRange {
   readonly handles: { readonly from: string; readonly to: string }
   readonly messages: number
   readonly tokens: number
-  /** How its first request begins. */
-  readonly words: string
+  /** Beginning of its first request. */
+  readonly preview: string
 }
 
-/** The conversation that ranges are cut from. */
+/** The conversation from which ranges are removed. */
 export interface SnipSource {
   exchanges(): readonly SnippableRange[]
   snip(range: {
@@ -42,7 +42,7 @@ type SnipInput = z.infer<typeof inputSchema>
 
 const YES = "Cut it out"
 const NO = "Keep it"
-const REASON = 200 // characters
+const MAX_REASON = 200 // characters
 
 export function snipTool(source: SnipSource): Tool<SnipInput> {
   return {
@@ -51,13 +51,13 @@ export function snipTool(source: SnipSource): Tool<SnipInput> {
       "Proposes to cut an old range of messages out of your view, such as a dead end or a finished side task. Without `from` it lists the finished exchanges with their handles. The person decides. Nothing is deleted: the range stays recallable, and what the person said in it still counts.",
     inputSchema,
     limitsItself: true,
-    readOnly: true, // it changes no file, and the person is asked in every mode
+    readOnly: true, // it changes no file, and the user is asked in every mode
     question: ({ why }) => ({ kind: "ask", summary: `cut a range out of the view${why ? `: ${quoted(why)}` : ""}` }),
     async execute({ from, to, why = "" }, { promptUser, signal }) {
       if (from === undefined) return { content: listing(source.exchanges()) }
       if (!promptUser) return failed("There is no one to ask, so nothing was cut.")
       const range = { from, ...(to === undefined ? {} : { to }), why: oneLine(why), by: "agent" as const }
-      const planned = await source.snip({ ...range, dryRun: true }).catch((error: unknown) => reasonOf(error))
+      const planned = await source.snip({ ...range, dryRun: true }).catch((error: unknown) => errorReason(error))
       if (typeof planned === "string") return failed(planned)
       const answer = await unlessInterrupted(
         signal,
@@ -66,22 +66,24 @@ export function snipTool(source: SnipSource): Tool<SnipInput> {
       if (answer.state === "interrupted") return failed("Interrupted before an answer came. Nothing was cut.")
       if (answer.value !== YES) return failed(refusal(answer.value))
       const { tokensBefore, tokensAfter } = await source.snip(range)
-      return { content: `The range is out of your view: about ${grouped(tokensBefore - tokensAfter)} tokens fewer.` }
+      return {
+        content: `The range is out of your view: about ${formatNumber(tokensBefore - tokensAfter)} tokens fewer.`,
+      }
     },
   }
 }
 
-function question({ messages, tokens, words, handles }: SnippableRange, why: string): string {
+function question({ messages, tokens, preview, handles }: SnippableRange, why: string): string {
   const reason = why.trim() === "" ? "" : ` Its reason: ${quoted(why)}.`
-  return `The agent proposes to cut ${grouped(messages)} messages (about ${grouped(tokens)} tokens, ${handles.from} to ${handles.to}) out of its view. They begin with "${words}".${reason} Nothing is deleted, and /unfold ${handles.from} brings them back. Cut them out?`
+  return `The agent proposes to cut ${formatNumber(messages)} messages (about ${formatNumber(tokens)} tokens, ${handles.from} to ${handles.to}) out of its view. They begin with "${preview}".${reason} Nothing is deleted, and /unfold ${handles.from} brings them back. Cut them out?`
 }
 
 function listing(exchanges: readonly SnippableRange[]): string {
   if (exchanges.length === 0) return "There is no finished exchange that could be cut."
   return exchanges
     .map(
-      ({ handles, messages, tokens, words }) =>
-        `${handles.from}: ${grouped(messages)} messages, about ${grouped(tokens)} tokens: ${words}`,
+      ({ handles, messages, tokens, preview }) =>
+        `${handles.from}: ${formatNumber(messages)} messages, about ${formatNumber(tokens)} tokens: ${preview}`,
     )
     .join("\n")
 }
@@ -93,7 +95,7 @@ const refusal = (remark: string | undefined): string =>
 
 const failed = (content: string): ToolOutput => ({ content, isError: true })
 
-/** The agent wrote it: quoted, so that it never reads as the program's own text. */
+/** Quotes the agent's reason, so that it cannot be mistaken for the program's own text. */
 const quoted = (why: string): string => `"${oneLine(why).replace(/\.$/, "").replaceAll('"', "'")}"`
 
-const oneLine = (text: string): string => text.replaceAll(/\s+/g, " ").trim().slice(0, REASON).toWellFormed()
+const oneLine = (text: string): string => text.replaceAll(/\s+/g, " ").trim().slice(0, MAX_REASON).toWellFormed()

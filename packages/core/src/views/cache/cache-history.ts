@@ -4,8 +4,9 @@
  *
  * Decisions between two responses name the cause; otherwise the pause and the figures do. Deleting results inside the cache is not a break.
  */
+
+import type { CacheLifetime, RequestSource } from "../../base/enums.ts"
 import { NO_TOKENS, type TokenCounts } from "../../base/text.ts"
-import type { CacheLifetime, RequestSource } from "../../base/vocabulary.ts"
 import {
   type ChosenLifetimes,
   type DecisionOf,

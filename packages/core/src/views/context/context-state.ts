@@ -265,16 +265,16 @@ export class ContextState {
    */
   #followServer(decision: DecisionEntry): void {
     if (decision.subtype === "server-edited") {
-      this.meter.takenByServer(clearedByServer(decision))
+      this.meter.removedByServer(clearedByServer(decision))
       this.#settleSizes()
     }
-    if (!this.serverClears || clearsHere(decision) || hidesRange(decision)) this.meter.comesBack()
+    if (!this.serverClears || clearsHere(decision) || hidesRange(decision)) this.meter.restoredNextRequest()
   }
 
   /** The API has counted the whole context: estimates follow. Without a prompt in the journal no one knows what it counted. */
   #settleSizes(): void {
-    const { countedWhole: counted, whole } = this.meter
-    if (counted > 0 && this.prompt.rendered) this.prompt.settle(counted, whole)
+    const { countedTotal: counted, total } = this.meter
+    if (counted > 0 && this.prompt.rendered) this.prompt.settle(counted, total)
   }
 
   #deliver(uuid: Uuid): void {
@@ -360,7 +360,7 @@ export class ContextState {
     this.#rebuild()
     if (target && hidesRange(target)) {
       this.opened.add(target.from)
-      this.meter.comesBack()
+      this.meter.restoredNextRequest()
       this.#followVisible()
     }
     this.meter.replace(size, this.sizes.ofMessages(this.visible))
@@ -396,7 +396,7 @@ export class ContextState {
     const into = this.#newFlattener()
     for (const [at, message] of this.ranges.shown(this.messages).slice(0, Math.max(0, end)).entries())
       this.#flatten(message, { at, into })
-    const messages = this.shown.all(into.flattened().messages)
+    const messages = this.shown.all(into.result().messages)
     return signed ? [beginningWith(signed), ...messages] : messages
   }
 

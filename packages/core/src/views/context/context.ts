@@ -3,7 +3,7 @@
  * costs what is new. Decisions change how a block is shown; entries never change.
  */
 
-import { atOnce, type Steps } from "../../base/work.ts"
+import { type CooperativeTask, runSync } from "../../base/work.ts"
 import type { DecisionDraft, Entry, SessionFacts } from "../../journal/entries.ts"
 import {
   type Content,
@@ -11,11 +11,11 @@ import {
   isText,
   isThinking,
   isToolResult,
-  nameOf,
   type ToolResult,
+  toolName,
 } from "../../messages/blocks.ts"
 import { type FlatMessage, flatten } from "../../messages/flatten.ts"
-import { MEDIA_LIMITS, type MediaItem, planWithholding, type Withheld } from "../../messages/media.ts"
+import { MEDIA_LIMITS, type MediaItem, planWithholding, type WithheldMedia } from "../../messages/media.ts"
 import {
   type AssistantMessage,
   isSyntheticError,
@@ -27,7 +27,7 @@ import {
 } from "../../messages/messages.ts"
 import type { ToolDefinition } from "../../messages/request.ts"
 import { isAsReceived } from "../../messages/usable.ts"
-import { type Accounting, accountSteps, type DeferredAccount } from "../../tokens/accounting.ts"
+import { breakdownTask, type ContextBreakdown, type DeferredAccount } from "../../tokens/context-breakdown.ts"
 import type { ContextSize } from "../../tokens/context-size.ts"
 import type { BlockTokens, Estimator } from "../../tokens/estimate.ts"
 import { parseAddress } from "../record/decisions.ts"
@@ -382,7 +382,7 @@ export function refusedMedia(context: ContextView, { which, why, boundThinking }
 }
 
 function decisionsFor(
-  blocks: readonly Withheld[],
+  blocks: readonly WithheldMedia[],
   context: ContextView,
   boundThinking: boolean,
 ): readonly DecisionDraft[] {
@@ -412,17 +412,17 @@ interface Sent {
   readonly estimator: BlockTokens
 }
 
-export const accountSent = (views: Sent): Accounting => atOnce(accountSentSteps(views))
+export const accountSent = (views: Sent): ContextBreakdown => runSync(accountSentSteps(views))
 
 /** The same in steps. */
-export function* accountSentSteps({ context, estimator }: Sent): Steps<Accounting> {
+export function* accountSentSteps({ context, estimator }: Sent): CooperativeTask<ContextBreakdown> {
   const messages = context.storedMessages()
   const { answeredSynthetically } = context
   const deferredTools = deferredIn(context)
   const sent = flatten(messages, { answeredSynthetically }).messages
   yield
   return {
-    ...(yield* accountSteps(messages, estimator, { sent })),
+    ...(yield* breakdownTask(messages, estimator, { sent })),
     ...(deferredTools ? { deferredTools } : {}),
   }
 }
@@ -433,9 +433,11 @@ function deferredIn(context: ContextView): DeferredAccount | undefined {
   if (!deferred) return undefined
   const listed = deferred.groups.reduce((sum, { names, more = 0 }) => sum + names.length + more, 0)
   const { tools } = context.prompt ?? {}
-  const declared = new Set(declaredTools(Array.isArray(tools) ? (tools as readonly ToolDefinition[]) : []).map(nameOf))
-  const { referenced, said } = loadedTools(context.storedMessages())
-  const loaded = [...new Set([...referenced, ...said])].filter((name) => !declared.has(name))
+  const declared = new Set(
+    declaredTools(Array.isArray(tools) ? (tools as readonly ToolDefinition[]) : []).map(toolName),
+  )
+  const { referenced, announced } = loadedTools(context.storedMessages())
+  const loaded = [...new Set([...referenced, ...announced])].filter((name) => !declared.has(name))
   const count = Math.max(0, listed - loaded.length)
   return count === 0 ? undefined : { count, tokens: Math.round((deferred.tokens * count) / listed) }
 }

@@ -7,18 +7,18 @@ import type { DecisionEntry } from "../../journal/entries.ts"
 import {
   type Block,
   declaredTools,
+  findToolReferences,
   isToolResult,
-  nameOf,
-  referencesIn,
   resultBlocks,
   type ToolResult,
+  toolName,
 } from "../../messages/blocks.ts"
 import { hasExactText, stringifyExact } from "../../messages/exact-json.ts"
 import type { FlatMessage } from "../../messages/flatten.ts"
 import { contentOf, type Message, type Repair, type SignedSummary } from "../../messages/messages.ts"
 import type { ModelRequest, RequestExtras, SystemPrompt, ToolDefinition } from "../../messages/request.ts"
-import { flawOf, isRecord } from "../../messages/shapes/shapes.ts"
-import { settleSizes } from "../../tokens/context-size.ts"
+import { findFlaw, isRecord } from "../../messages/shapes/shapes.ts"
+import { calibrateSizes } from "../../tokens/context-size.ts"
 import type { Estimator, Measure } from "../../tokens/estimate.ts"
 import type { ModelAccepts } from "../../tokens/models.ts"
 
@@ -132,7 +132,7 @@ export class CurrentPrompt {
   settle(counted: number, messages: Measure): void {
     const { tokens, estimate } = this
     const estimator = this.#estimator
-    const settled = settleSizes({
+    const settled = calibrateSizes({
       counted,
       prompt: { tokens, estimate, isMeasured: this.#size?.tokens !== undefined },
       messages: estimator.unscaled(messages),
@@ -198,12 +198,12 @@ export class ReferenceResolver {
     this.#tools = tools
     this.#resolved = new WeakMap()
     const offered = this.#knowsReferences && Array.isArray(tools) ? (tools as readonly ToolDefinition[]) : []
-    this.#names = new Set(offered.flatMap((tool) => nameOf(tool) ?? []))
+    this.#names = new Set(offered.flatMap((tool) => toolName(tool) ?? []))
   }
 
   #resolve(message: FlatMessage): FlatMessage {
     const isSound = (block: Block) => {
-      const names = referencesIn(block)
+      const names = findToolReferences(block)
       if (names.length === 0) return true
       const isMixed = names.length < resultBlocks(block as ToolResult).length
       return !isMixed && names.every((name) => this.#names.has(name))
@@ -232,7 +232,7 @@ export function signedIn(message: Message | undefined): SignedSummary | undefine
   const signed: unknown = message?.type === "user" && message.isCompactSummary ? message.signed : undefined
   if (!isRecord(signed) || typeof signed.model !== "string" || typeof signed.text !== "string") return undefined
   const { block } = signed
-  if (!isRecord(block) || block.type !== "compaction" || flawOf(block)) return undefined
+  if (!isRecord(block) || block.type !== "compaction" || findFlaw(block)) return undefined
   const isReadable = typeof block.content === "string" && typeof block.signature === "string"
   return isReadable ? (signed as unknown as SignedSummary) : undefined
 }
@@ -261,21 +261,21 @@ export interface LoadedTools {
   /** By a reference in a tool result. */
   readonly referenced: ReadonlySet<string>
   /** By an attachment that says so. */
-  readonly said: ReadonlySet<string>
+  readonly announced: ReadonlySet<string>
 }
 
 export function loadedTools(messages: readonly Message[]): LoadedTools {
   const referenced = new Set<string>()
-  const said = new Set<string>()
+  const announced = new Set<string>()
   for (const message of messages) {
     if (message.type === "user")
       for (const block of contentOf(message).filter(isToolResult))
-        for (const name of referencesIn(block)) referenced.add(name)
+        for (const name of findToolReferences(block)) referenced.add(name)
     if (message.type !== "attachment" || message.attachment.type !== "tool_delta") continue
-    for (const { name, loaded } of message.attachment.added) if (loaded) said.add(name)
-    for (const name of message.attachment.removed) said.delete(name)
+    for (const { name, loaded } of message.attachment.added) if (loaded) announced.add(name)
+    for (const name of message.attachment.removed) announced.delete(name)
   }
-  return { referenced, said }
+  return { referenced, announced }
 }
 
 // Newer models return thinking without its text unless a request asks for a summary of it. The text costs the same either way. Without it a

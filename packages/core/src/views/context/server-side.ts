@@ -2,7 +2,7 @@
  * The server's own copy of the conversation: which results it has left whole, and what a request may ask it to clear. Every later request
  * asks it to leave the same results and all newer ones, so it clears once and its cache breaks once.
  */
-import type { PermissionMode } from "../../base/vocabulary.ts"
+import type { PermissionMode } from "../../base/enums.ts"
 import type { DecisionEntry } from "../../journal/entries.ts"
 import type { Attachment } from "../../messages/attachments.ts"
 import { type Block, isThinking, isToolResult, isToolUse, isWellFormedCall, toBlocks } from "../../messages/blocks.ts"

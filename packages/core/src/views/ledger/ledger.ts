@@ -2,17 +2,18 @@
  * The ledger: what the conversation cost, in tokens and money, by model and purpose, and what the layers saved. It counts every
  * response once, also on abandoned branches, because that money is spent. Savings follow the path.
  */
+
+import { REQUEST_SOURCES, type RequestSource } from "../../base/enums.ts"
 import {
   addCounts,
-  counted,
   divideCounts,
-  dollars,
+  formatDollars,
   inputTokens,
   NO_TOKENS,
+  pluralize,
   subtractCounts,
   type TokenCounts,
 } from "../../base/text.ts"
-import { REQUEST_SOURCES, type RequestSource } from "../../base/vocabulary.ts"
 import { type Entry, isBoundaryEntry, isDecision, isMessage } from "../../journal/entries.ts"
 import { type AssistantMessage, isSynthetic, type Usage, type Uuid, usableUsage } from "../../messages/messages.ts"
 import {
@@ -328,7 +329,7 @@ export function describeEstimates(estimated: EstimatedCost | undefined): readonl
   return [
     ...(cut > 0
       ? [
-          `${dollars(estimated.dollars - unrecorded.dollars)} of it is estimated: ${counted(cut, "answer")} did not arrive whole (stopped, cut or killed).`,
+          `${formatDollars(estimated.dollars - unrecorded.dollars)} of it is estimated: ${pluralize(cut, "answer")} did not arrive whole (stopped, cut or killed).`,
         ]
       : []),
     ...unrecordedSentence(unrecorded),
@@ -337,6 +338,8 @@ export function describeEstimates(estimated: EstimatedCost | undefined): readonl
 
 function unrecordedSentence({ requests, dollars: paid }: NonNullable<EstimatedCost["unrecorded"]>): readonly string[] {
   if (requests === 0) return []
-  const those = `${counted(requests, "compaction")} that the transcript does not record`
-  return [paid > 0 ? `About ${dollars(paid)} of it is estimated, for ${those}.` : `The price of ${those} is unknown.`]
+  const those = `${pluralize(requests, "compaction")} that the transcript does not record`
+  return [
+    paid > 0 ? `About ${formatDollars(paid)} of it is estimated, for ${those}.` : `The price of ${those} is unknown.`,
+  ]
 }

@@ -2,7 +2,7 @@
  * Whether a sentence says who the person is: they are its subject, and it says what they are, have or do for years. What they are going
  * through, think or know about the task says nothing about them.
  */
-import { madeOnce, remembering } from "../../base/work.ts"
+import { lazy, memoize } from "../../base/work.ts"
 import { ALL, any, PRODUCT, PRODUCTS, pattern, WAYS } from "./lasting-rules-phrases.ts"
 import { sentencesIn, typedLines } from "./user-messages.ts"
 
@@ -89,7 +89,7 @@ export const NONE_PLEASE = pattern(`^(?:${PLEASE},? no (?:[\\w-]+ ?){1,4}|no (?:
 const START = "(?:[,;]|\\s[–—-]|(?=\\s(?:so|and|but)\\s))\\s*(?:(?:so|and|but|then|also|hmm)[\\s,]+)*"
 
 /** In English also without a question mark: many people leave it out. */
-const ASKS = madeOnce(
+const ASKS = lazy(
   () =>
     new RegExp(
       `${START}(?:${[
@@ -102,7 +102,7 @@ const ASKS = madeOnce(
       "isu",
     ),
 )
-const ASKS_ANYWHERE = madeOnce(
+const ASKS_ANYWHERE = lazy(
   () =>
     new RegExp(
       `${START}(?:(?:how|what|which|why|where|who|any) .*[?]|(?:kannst|könntest|würdest|hast|was|wie|welche[rs]?|wo) .*[?]|(?:peux-tu|pourrais-tu|tu peux|pouvez-vous|pourriez-vous|est-ce que|as-tu|quel\\p{L}*|comment|que) .*[?]|¿.*[?]|(?:можешь|мог бы|не мог бы|подскажи\\p{L}*|как|какие|что) .*[?])\\W*$`,
@@ -231,6 +231,6 @@ const factIn = (sentence: string): string | undefined => clauseWith(statedPart(s
 export const isAboutTheUser = (sentence: string): boolean => factIn(sentence.trim()) !== undefined
 
 /** Word for word, without the story before them and the question after them. */
-export const factsAboutTheUser = remembering((text): readonly string[] =>
+export const factsAboutTheUser = memoize((text): readonly string[] =>
   sentencesIn(typedLines(text).join("\n")).flatMap((sentence) => factIn(sentence.trim()) ?? []),
 )

@@ -3,7 +3,7 @@
  * The form of a sentence decides, not a word in it. These do not count: a question, a wish about the task at hand, a quotation, what someone
  * else says, what was, and what would be.
  */
-import { madeOnce, remembering } from "../../base/work.ts"
+import { lazy, memoize } from "../../base/work.ts"
 import { clauseWith, isFormPlease, isPreference, NONE_PLEASE, statedPart } from "./about-the-person.ts"
 import * as said from "./lasting-rules-phrases.ts"
 import { sentencesIn, typedLines } from "./user-messages.ts"
@@ -32,7 +32,7 @@ interface Forms {
   readonly asked?: RegExp
 }
 
-const latin = madeOnce((): readonly Forms[] => [
+const latin = lazy((): readonly Forms[] => [
   {
     general:
       /(?<!\p{L})(?:immer|nie|niemals|stets|ab (?:jetzt|sofort|heute)|von (?:nun|jetzt) an|in zukunft|(?:zu)?künftig|jedes mal|(?:bei|vor|nach|in|zu|für) jede[rmns]?|grundsätzlich|standardmäßig|generell|(?:nicht|keine?n?) (?:.* )?mehr|auf keinen fall|nächstes mal)(?!\p{L})/iu,
@@ -109,7 +109,7 @@ const latin = madeOnce((): readonly Forms[] => [
   },
 ])
 
-const otherScripts = madeOnce((): readonly Forms[] => [
+const otherScripts = lazy((): readonly Forms[] => [
   {
     general:
       /всегда|никогда|отныне|впредь|с этого (?:момента|дня)|с сегодняшнего дня|в дальнейшем|в будущем|каждый раз|(?:после|перед|при|для|в) кажд(?:ого|ым|ом|ой)|по умолчанию|больше не|ни в коем случае/iu,
@@ -300,7 +300,7 @@ function isForm(sentence: string): boolean {
  */
 
 /** Before a colon, they say that a text follows. Verbs can come last, so they count anywhere before it. */
-const textFollows = madeOnce(
+const textFollows = lazy(
   () =>
     new RegExp(
       [
@@ -321,7 +321,7 @@ interface Making {
 }
 
 /** Without an article, "about" tells that one thing is meant. */
-const waysOfMaking = madeOnce((): readonly Making[] => [
+const waysOfMaking = lazy((): readonly Making[] => [
   {
     one: /^(?:(?:please|now|then|ok(?:ay)?|also),? )*(?:write|compose|draft|create|make|design|draw|paint|generate|tell|sing|build|implement|prepare|give|invent|come up with)(?: me| us)? (?:an?|one|some|two|three|five|ten|\d+) /iu,
     about: /(?<=^[^,;]*)\b(?:always|never)\b[^,;]*/iu,
@@ -389,7 +389,7 @@ const QUOTATION =
 const SHORT_QUOTATION = /^.(?:[^\s]+\s?){1,2}.$/u
 
 /** A text is asked about by those who keep rules, and again by each extraction that has it in view. */
-export const lastingRules = remembering((text): readonly string[] => {
+export const lastingRules = memoize((text): readonly string[] => {
   const sentences = sentencesIn(typedLines(text).join("\n"))
     .map((sentence) => sentence.replace(LIST_MARK, "").trim())
     .filter((sentence) => sentence.length >= SHORTEST)

@@ -3,12 +3,12 @@
  * here. Bounded: of the names used least often, the oldest are forgotten first. Secrets are no names: the list is sent with every request.
  */
 import { dropSecrets } from "../../base/secrets/find-secrets.ts"
-import { remembering } from "../../base/work.ts"
+import { memoize } from "../../base/work.ts"
 import { type Entry, isDecision, isMessage } from "../../journal/entries.ts"
 import { inline, isText, isToolResult, isToolUse, resultBlocks, textOf } from "../../messages/blocks.ts"
 import { type ExactName, exactNamesIn } from "../../messages/exact-names.ts"
 import { handleOf } from "../../messages/media.ts"
-import { contentOf, isHuman, spokenText, type Uuid } from "../../messages/messages.ts"
+import { contentOf, isFromUser, type Uuid, userText } from "../../messages/messages.ts"
 import type { Projection } from "../projection.ts"
 import { type FinishedCall, followCalls, type OpenCall } from "./open-work.ts"
 import { tellingIn } from "./user-messages.ts"
@@ -70,7 +70,7 @@ function textsOf(entry: Entry): readonly UsedText[] {
   })
   if (entry.type === "assistant") return inBlocks
   const inResults = (entry.saidInResults ?? []).map(({ text }): UsedText => ({ by: "user", text }))
-  return [...inBlocks, ...inResults, ...(isHuman(entry) ? [{ by: "user", text: spokenText(entry) } as const] : [])]
+  return [...inBlocks, ...inResults, ...(isFromUser(entry) ? [{ by: "user", text: userText(entry) } as const] : [])]
 }
 
 /** The values of an input. The state of a todo is a word of the tool's schema, not of the conversation. */
@@ -83,7 +83,7 @@ function stringsIn(value: unknown, key = ""): string {
     .join("\n")
 }
 
-const namesWithoutSecrets = remembering((text) => exactNamesIn(dropSecrets(text), MAX_OF_ONE_TEXT))
+const namesWithoutSecrets = memoize((text) => exactNamesIn(dropSecrets(text), MAX_OF_ONE_TEXT))
 
 function namesIn(text: string, by: NameUser): readonly ExactName[] {
   const read =

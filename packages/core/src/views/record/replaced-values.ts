@@ -2,7 +2,7 @@
  * Which sentence replaces an earlier one. Both say the same with another value, as "The cap is $201" and "The cap is now $956": the rule is that
  * of memories (`facts`). Or one names what it replaces, as "use pnpm instead of npm". Where it is unsure, nothing is replaced.
  */
-import { remembering } from "../../base/work.ts"
+import { memoize } from "../../base/work.ts"
 import { areContradictory } from "./facts/compare-facts.ts"
 import { type FactWord, readFact } from "./facts/fact.ts"
 
@@ -102,7 +102,7 @@ interface Value {
   readonly isSubject: boolean
 }
 
-const read = remembering((sentence): ReadSentence => {
+const read = memoize((sentence): ReadSentence => {
   const plain = sentence.replace(/[*_`]/g, "").replace(LABEL, "").replace(LEAD_IN, "").trim()
   const isQuestion = QUESTION.test(sentence)
   const stated = sentence.length > 300 || isQuestion ? undefined : (replacement(plain) ?? assignment(plain))
@@ -123,7 +123,7 @@ const read = remembering((sentence): ReadSentence => {
   }
 })
 
-const factOf = remembering(readFact)
+const factOf = memoize(readFact)
 
 function endOfPhrase(words: readonly FactWord[]): number {
   const at = words.findIndex(({ preposition }, place) => place > 0 && preposition !== undefined)

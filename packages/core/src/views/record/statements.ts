@@ -4,11 +4,11 @@
  * is kept as replaced. Bounded: what says least is forgotten first, then the oldest. Secrets are left out.
  */
 import { dropSecrets } from "../../base/secrets/find-secrets.ts"
-import { remembering } from "../../base/work.ts"
+import { memoize } from "../../base/work.ts"
 import { type Entry, isMessage } from "../../journal/entries.ts"
 import { inline, isText, isToolUse } from "../../messages/blocks.ts"
 import { exactNamesIn } from "../../messages/exact-names.ts"
-import { contentOf, isHuman, spokenText, type Uuid } from "../../messages/messages.ts"
+import { contentOf, isFromUser, type Uuid, userText } from "../../messages/messages.ts"
 import type { Projection } from "../projection.ts"
 import { hasValue, oldValue, replacementBy, valueStatedIn } from "./replaced-values.ts"
 import { sentenceParts, typedPieces } from "./user-messages.ts"
@@ -160,7 +160,7 @@ const KINDS: readonly { readonly kind: SentenceKind; readonly weight: number; re
 ]
 
 /** The sentences that people would read aloud. */
-export const proseSentences: (text: string) => readonly Sentence[] = remembering((text) =>
+export const proseSentences: (text: string) => readonly Sentence[] = memoize((text) =>
   proseIn(text).map((sentence): Sentence => {
     const found = KINDS.find(({ pattern }) => pattern.test(sentence))
     return found ? { text: sentence, kind: found.kind, weight: found.weight } : { text: sentence, weight: 0 }
@@ -241,7 +241,7 @@ function statedIn(entry: Entry): readonly Found[] {
   if (!isMessage(entry) || entry.isSidechain) return []
   if (entry.type === "user") {
     const said = (entry.saidInResults ?? []).map(({ text }) => text)
-    return [...said, ...(isHuman(entry) ? [spokenText(entry)] : [])].flatMap(saidByUser)
+    return [...said, ...(isFromUser(entry) ? [userText(entry)] : [])].flatMap(saidByUser)
   }
   if (entry.type !== "assistant") return []
   const blocks = contentOf(entry)
@@ -252,7 +252,7 @@ function statedIn(entry: Entry): readonly Found[] {
 const CHOICE = /^(?:please |always )?(?:use|run|work|deploy|put|keep|write|switch)\b/i
 
 /** The rest of what a person said is shown in their messages. */
-const saidByUser = remembering((text): readonly Found[] =>
+const saidByUser = memoize((text): readonly Found[] =>
   proseSentences(dropSecrets(typedPieces(text).join("\n"))).flatMap(({ text: sentence, kind, weight }) => {
     const isValue = hasValue(sentence) || valueStatedIn(sentence) !== undefined || CHOICE.test(sentence)
     if (!isValue && kind !== "decision") return []
@@ -260,10 +260,10 @@ const saidByUser = remembering((text): readonly Found[] =>
   }),
 )
 
-const saidBetweenCalls = remembering((text): readonly Found[] => saidByAssistant(text, hasExact))
+const saidBetweenCalls = memoize((text): readonly Found[] => saidByAssistant(text, hasExact))
 
 /** An answer that names something of the code says what was found, also without a word for it. */
-const saidInAnswer = remembering((text): readonly Found[] =>
+const saidInAnswer = memoize((text): readonly Found[] =>
   saidByAssistant(text, (sentence) => hasExact(sentence) || hasIdentifier(sentence)).map((found) => ({
     ...found,
     weight: found.weight + FINAL,

@@ -1,10 +1,10 @@
 /** The words view: every message of the person and every answer to a question, verbatim, with the standing rules in it. */
 import { dropSecrets } from "../../base/secrets/find-secrets.ts"
-import { remembering } from "../../base/work.ts"
+import { memoize } from "../../base/work.ts"
 import { type Entry, isDecision, isMessage } from "../../journal/entries.ts"
 import { inline, quoted } from "../../messages/blocks.ts"
 import { type ExactName, exactNamesIn } from "../../messages/exact-names.ts"
-import { isHuman, spokenText, type UserTextInResult, type Uuid } from "../../messages/messages.ts"
+import { isFromUser, type UserTextInResult, type Uuid, userText } from "../../messages/messages.ts"
 import type { Projection } from "../projection.ts"
 import { followCalls, type OpenCall } from "./open-work.ts"
 
@@ -234,7 +234,7 @@ function spokenIn({ open }: Words, entry: Entry): readonly Said[] {
     .map(({ output }): Said => ({ text: output.replace(ASKING.frame, ""), saidAt: "answer" }))
   if (!isMessage(entry) || entry.type !== "user" || entry.isSidechain) return answers
   const inResults = (entry.saidInResults ?? []).map(({ text, at }): Said => ({ text, saidAt: at }))
-  const said = [...answers, ...inResults, ...(isHuman(entry) ? [{ text: entry.written ?? spokenText(entry) }] : [])]
+  const said = [...answers, ...inResults, ...(isFromUser(entry) ? [{ text: entry.written ?? userText(entry) }] : [])]
   return entry.isImported ? said.map((each) => ({ ...each, isImported: true })) : said
 }
 
@@ -311,7 +311,7 @@ export interface TellingInput {
   readonly isUsedLater?: (name: string) => boolean
 }
 
-const lookedAt = remembering((text) => {
+const lookedAt = memoize((text) => {
   const searched = dropSecrets(text)
   return { searched, names: exactNamesIn(searched, MAX_NAMES) }
 })

@@ -15,7 +15,7 @@ import { join } from "node:path"
 import { promisify } from "node:util"
 import { expect, inject, onTestFinished, test } from "vitest"
 import { projectName } from "../../../src/base/clock.ts"
-import { localUser, type Owner, placeFor } from "../../../src/base/owner.ts"
+import { localUser, namespaceFor, type Owner } from "../../../src/base/owner.ts"
 import { projectAt } from "../../../src/base/project.ts"
 import {
   type ConversationOptions,
@@ -77,9 +77,9 @@ async function keptByEarlierVersion(
     owner = localUser,
   }: { repository: string; directories?: readonly string[]; owner?: Owner },
 ) {
-  const main = placeFor(projectName(repository), owner)
+  const main = namespaceFor(projectName(repository), owner)
   for (const cwd of [repository, ...directories]) {
-    const project = placeFor(projectName(cwd), owner)
+    const project = namespaceFor(projectName(cwd), owner)
     const journal = await fileStore({ root: dir }).open({ project, id: idOf(cwd) }, { access: "write", create: true })
     const common = { parentUuid: null, timestamp: "2026-01-01T00:00:00.000Z" }
     await journal.append([
@@ -212,7 +212,7 @@ test("BEY-12 L6-7 a dream of an earlier version that waits for consent still doe
   const { dir, repository, bank } = place()
   const cwd = repository("one", ACME)
   await keptByEarlierVersion(dir, { repository: cwd })
-  const dreams = (name: string) => join(projectDirectory(dir, placeFor(name, localUser)), "dreams")
+  const dreams = (name: string) => join(projectDirectory(dir, namespaceFor(name, localUser)), "dreams")
   const old = dreams(projectName(cwd))
   const texts = { "pending.json": '{"id":"d1","puts":[],"base":[]}\n', "consolidated.json": '{"print":"p"}\n' }
   mkdirSync(old, { recursive: true })
@@ -332,7 +332,7 @@ test("BEY-12 of two names given for one path, only the first gets what was there
     const options = owner === undefined ? {} : { memory: { owner } }
     const id = `of-${owner}`
     const journal = await fileStore({ root: dir }).open(
-      { project: placeFor(projectName(cwd), owner), id },
+      { project: namespaceFor(projectName(cwd), owner), id },
       { access: "write", create: true },
     )
     await journal.append([

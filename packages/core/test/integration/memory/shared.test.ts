@@ -1,7 +1,7 @@
 /** Conversations of one process share what they open: one index for each owner, closed with the last of them. */
 import { readdirSync, readlinkSync } from "node:fs"
 import { expect, test } from "vitest"
-import { openConversation } from "../../../src/front-door.ts"
+import { openConversation } from "../../../src/public-functions.ts"
 import { needs } from "../../needs.ts"
 import { scratchDirectory } from "../../tool-context.ts"
 

@@ -1,7 +1,7 @@
 /** What a person says in one conversation, and what the next one starts with: the newest of what has one value at a time, and all else side by side. */
 import { describe, expect, onTestFinished, test } from "vitest"
 import { manualClock, projectName } from "../../../src/base/clock.ts"
-import { placeFor } from "../../../src/base/owner.ts"
+import { namespaceFor } from "../../../src/base/owner.ts"
 import { openConversation } from "../../../src/conversation/open.ts"
 import { fileStore } from "../../../src/journal/file/file-store.ts"
 import { openBank } from "../../../src/memory/bank.ts"
@@ -73,7 +73,7 @@ const pairs = (text: string) =>
 function ada() {
   const where = project()
   const clock = manualClock("2026-05-01T12:00:00.000Z")
-  const files = fileStore({ root: where.dir, clock }).memories({ project: placeFor(projectName(where.cwd), "ada") })
+  const files = fileStore({ root: where.dir, clock }).memories({ project: namespaceFor(projectName(where.cwd), "ada") })
   const bank = openBank({ files, clock })
   return {
     ...{ bank, clock },

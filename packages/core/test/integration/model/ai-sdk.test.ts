@@ -19,7 +19,7 @@ import {
   SpendLimitError,
 } from "../../../src/model/errors.ts"
 import type { Model } from "../../../src/model/model.ts"
-import { unusableInputOf } from "../../../src/model/tool-input-text.ts"
+import { getUnusableInput } from "../../../src/model/tool-input-text.ts"
 import { agentFor, ask as askAgent, project } from "../agent/agents.ts"
 import { ask, LONG_TEXT, noWaiting, play } from "./model.ts"
 
@@ -120,7 +120,7 @@ describe("BEY-8 a model of the AI SDK", () => {
     expect(response?.stop_reason).toBe("max_tokens")
     const call = response?.content.at(-1) as object
     expect(call).toMatchObject({ type: "tool_use", input: {} })
-    expect(unusableInputOf(call)?.why).toMatch(/cut off/)
+    expect(getUnusableInput(call)?.reason).toMatch(/cut off/)
   })
 
   test("Claude's cache is used, and cached tokens are not counted twice", async () => {

@@ -142,7 +142,7 @@ describe("LOOP-5 a stream without an end", () => {
       clock.advance(40_000)
     }, 20)
     onTestFinished(() => clearInterval(tick))
-    const { error } = await play(modelAt(sim, { clock, limits: { answerMs: 200_000, idleMs: 10_000_000 } }))
+    const { error } = await play(modelAt(sim, { clock, limits: { responseMs: 200_000, idleMs: 10_000_000 } }))
     expect(error).toMatchObject({ name: "EndlessAnswerError", message: expect.stringContaining("3 minutes") })
   })
 })
@@ -181,9 +181,9 @@ describe("LOOP-5 odd answers have bounded, clear outcomes", () => {
     )
     const { error } = await play(modelAt(at, { maxAttempts: 2 }))
     expect(error).toBeInstanceOf(OverloadedError)
-    expect((error as OverloadedError).said).toMatch(/Bad gateway/)
-    expect((error as OverloadedError).said).not.toMatch(/<p>|p\{\}/)
-    expect((error as OverloadedError).said!.length).toBeLessThan(2_100)
+    expect((error as OverloadedError).providerMessage).toMatch(/Bad gateway/)
+    expect((error as OverloadedError).providerMessage).not.toMatch(/<p>|p\{\}/)
+    expect((error as OverloadedError).providerMessage!.length).toBeLessThan(2_100)
   })
 
   test(

@@ -5,7 +5,7 @@ import type { AnswerBlock } from "../../../../sim/src/responder.ts"
 import { malformedResponder } from "../../../../sim/src/responders/index.ts"
 import { KEY, MODEL, scripted, simulator } from "../../../../sim/test/simulator.ts"
 import { exactInputOf } from "../../../src/messages/exact-json.ts"
-import { unusableInputOf } from "../../../src/model/tool-input-text.ts"
+import { getUnusableInput } from "../../../src/model/tool-input-text.ts"
 import { ask, LONG_TEXT, modelAt, play } from "./model.ts"
 
 const READ = { name: "Read", input_schema: { type: "object" as const } }
@@ -151,7 +151,7 @@ describe("MSG-5 inputs are sent back as the model spelled them", () => {
     const { response } = await play(modelAt(sim), request)
     const [broken] = response!.content as [{ id: string; input: unknown }]
     expect(broken.input).toEqual({})
-    expect(unusableInputOf(broken)?.text).toBe(inputText)
+    expect(getUnusableInput(broken)?.text).toBe(inputText)
     const next = await play(modelAt(sim), {
       ...request,
       messages: [

@@ -2,7 +2,7 @@
 import fc from "fast-check"
 import { expect, onTestFinished, test } from "vitest"
 import { manualClock, projectName, seededIds } from "../../../src/base/clock.ts"
-import { localUser, type Owner, placeFor } from "../../../src/base/owner.ts"
+import { localUser, namespaceFor, type Owner } from "../../../src/base/owner.ts"
 import { listConversations, type StoreLocation } from "../../../src/conversation/list.ts"
 import { openConversation } from "../../../src/conversation/open.ts"
 import { openMemoryBank } from "../../../src/conversation/open-memory-bank.ts"
@@ -81,7 +81,7 @@ async function write(place: Place, { conversations }: World): Promise<readonly W
       written.push({ id, owner, handles })
       continue
     }
-    const address = { project: placeFor(projectName(CWD), OWNERS[owner]), under: id, id: "agent-1" }
+    const address = { project: namespaceFor(projectName(CWD), OWNERS[owner]), under: id, id: "agent-1" }
     const journal = await place.store.open(address, { access: "write", create: true })
     const [message] = conversation().user(agent).messages
     await journal.append([{ ...message!, uuid: ids.uuid() }])

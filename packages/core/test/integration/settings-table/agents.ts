@@ -33,7 +33,7 @@ const firstRequest =
     return see(opened.requests[0]!)
   }
 
-const seconds = (part: "beginMs" | "idleMs" | "stallMs" | "answerMs") => firstRequest(({ limits }) => limits?.[part])
+const seconds = (part: "firstTokenMs" | "idleMs" | "stallMs" | "responseMs") => firstRequest(({ limits }) => limits?.[part])
 
 const echo: Tool = {
   name: "Echo",
@@ -204,10 +204,10 @@ export const AGENT_FIGURES: Probes = {
   "instructions-limit": { observe: instructions, turned: 1_000, usual: 42, changed: 6 },
   "deferred-tools-share": { observe: declaredByShare, turned: 90, usual: false, changed: true },
   "deferred-tools-limit": { observe: declaredByLimit, turned: 90_000, usual: false, changed: true },
-  "first-token-timeout": { observe: seconds("beginMs"), turned: 7, usual: 240_000, changed: 7_000 },
+  "first-token-timeout": { observe: seconds("firstTokenMs"), turned: 7, usual: 240_000, changed: 7_000 },
   "stream-idle": { observe: seconds("idleMs"), turned: 7, usual: 90_000, changed: 7_000 },
   "stream-stall": { observe: seconds("stallMs"), turned: 7, usual: 300_000, changed: 7_000 },
-  "response-timeout": { observe: seconds("answerMs"), turned: 7, usual: 7_200_000, changed: 420_000 },
+  "response-timeout": { observe: seconds("responseMs"), turned: 7, usual: 7_200_000, changed: 420_000 },
   "max-denials": {
     observe: async (settings) => {
       const opened = await scene(settings, {

@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 
 import { dirname, join } from "node:path"
 import { describe, expect, test } from "vitest"
 import { projectName } from "../../../src/base/clock.ts"
-import { placeFor } from "../../../src/base/owner.ts"
+import { namespaceFor } from "../../../src/base/owner.ts"
 import { fileStore } from "../../../src/journal/file/file-store.ts"
 import { openBank } from "../../../src/memory/bank.ts"
 import { readSettings } from "../../../src/settings/settings.ts"
@@ -165,7 +165,7 @@ describe("L7-7 an agent's memory", () => {
     const where = project({ "a.ts": "x" })
     ownAgent(where, "memory: local\n")
     const owned = (owner: string) =>
-      join(where.dir, "projects", placeFor(projectName(where.cwd), owner), "agent-memory/reviewer")
+      join(where.dir, "projects", namespaceFor(projectName(where.cwd), owner), "agent-memory/reviewer")
     for (const name of ["ada", "eve"]) put(join(owned(name), "fact.md"), `The secret word of ${name} is ${name}-42.\n`)
     const { sim, of } = await castSimulator({ lead: [calls(task("Look.")), "Done."], reviewer: ["Fine."] })
     const memory = { owner: "ada" }

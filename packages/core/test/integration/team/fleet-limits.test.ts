@@ -8,7 +8,7 @@ import { expect, onTestFinished, test } from "vitest"
 import type { ScriptedTurn } from "../../../../sim/src/responders/scripted.ts"
 import { manualClock } from "../../../src/base/clock.ts"
 import { memoryStore } from "../../../src/journal/in-memory/store.ts"
-import { budgetIn } from "../../../src/journal/store.ts"
+import { dailyBudgetIn } from "../../../src/journal/store.ts"
 import { isToolResult } from "../../../src/messages/blocks.ts"
 import { contentOf } from "../../../src/messages/messages.ts"
 import type { TeamAgent } from "../../../src/team/open-team.ts"
@@ -212,7 +212,7 @@ test.each([
   const agent = await leadFor(sim, { ...{ store, clock, settings }, ...project() })
   await ask(agent, "Go.")
   expect(decisions(await journalOf(agent), "notes-updated")).toEqual([])
-  expect(await budgetIn(store.memories({ project: agent.conversation.place })).spentOn("2026-11-17")).toEqual(
+  expect(await dailyBudgetIn(store.memories({ project: agent.conversation.place })).spentOn("2026-11-17")).toEqual(
     hasSpent ? expect.toSatisfy((dollars: number) => dollars > 0) : 0,
   )
 })

@@ -1,16 +1,16 @@
-/** Consolidates memories: reads those that the prompt lists. Of two with the same text, the one listed first replaces the other. */
+/** Consolidates memories: reads those that the prompt lists. If two have the same text, the one listed first replaces the other. */
 import {
-  callsOf,
+  listCalls,
   openToolbox,
-  pathOf,
   readFileText,
   readTimeline,
-  roleOf,
   type ToolCall,
-  wordsOf,
+  textsOfKind,
+  toolPath,
+  toolRole,
 } from "@strata/core/offline"
 import type { ResponderRequest } from "../../responder.ts"
-import type { Said } from "./notes.ts"
+import type { ExtractedAnswer } from "./notes.ts"
 
 const DEMAND = /^Consolidate the memory directory (\S+?)\. /
 const LISTED = /^- ([^\s/]+\.md) \(/gm // the newest first
@@ -18,18 +18,20 @@ const REPLACED = /^superseded-by:/m
 const NOTHING = "Nothing to consolidate."
 
 /** Returns `undefined` if the request asks for something else. */
-export function dream(request: ResponderRequest): Said | undefined {
+export function dream(request: ResponderRequest): ExtractedAnswer | undefined {
   const moments = readTimeline(request.messages)
-  const prompt = wordsOf(moments, "human")[0] ?? ""
+  const prompt = textsOfKind(moments, "human")[0] ?? ""
   const directory = DEMAND.exec(prompt)?.[1]
   if (directory === undefined) return undefined
   const toolbox = openToolbox(request)
-  const calls = callsOf(moments)
-  const texts = new Map(calls.filter(({ name }) => roleOf(name) === "read").map((call) => [pathOf(call), textIn(call)]))
+  const calls = listCalls(moments)
+  const texts = new Map(
+    calls.filter(({ name }) => toolRole(name) === "read").map((call) => [toolPath(call), textIn(call)]),
+  )
   const paths = [...prompt.matchAll(LISTED)].map(([, file]) => `${directory}/${file}`)
   const unread = paths.filter((path) => !texts.has(path)).flatMap((path) => toolbox.call("read", { path }) ?? [])
   if (unread.length > 0) return unread
-  if (calls.some(({ name }) => roleOf(name) === "write")) return "Done."
+  if (calls.some(({ name }) => toolRole(name) === "write")) return "Done."
 
   const current = paths.filter((path) => texts.get(path) && !REPLACED.test(texts.get(path)!))
   const groups = Map.groupBy(current, (path) => bodyOf(texts.get(path)!))

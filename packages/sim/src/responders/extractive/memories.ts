@@ -1,31 +1,35 @@
-/** Memories for later conversations: what the user wants done always, who they are, where things are. A file for each sentence. */
-import { type Demand, hashText, headOf, openToolbox, roleOf, sentencesOf } from "@strata/core/offline"
+/** Memories for later conversations: the user's standing wishes, who they are, where things are. One file per sentence. */
+import { hashText, headOf, type OfflineRequest, openToolbox, sentencesOf, toolRole } from "@strata/core/offline"
 import type { ResponderRequest } from "../../responder.ts"
-import type { Known } from "./known.ts"
-import type { Said } from "./notes.ts"
+import type { ConversationFacts } from "./conversation-facts.ts"
+import type { ExtractedAnswer } from "./notes.ts"
 
 const NOTHING = "Nothing to remember."
 const ABOUT_THE_USER = /\b(?:I am|I'm|I work|I use|my name is|my role)\b/i
 const WHERE = /https?:\/\/\S+/
 const MAX_LENGTH = 600 // characters; a longer "sentence" is pasted text
 const MAX = 10
-const KNOWN_BY = 30 // characters of a sentence that an existing memory has in its line
+const KNOWN_BY = 30 // characters of a sentence that identify it in the index line of an existing memory
 const FOLDER = /\S*\/\S*memor[^\s`"'<>(),:]*/i
 const AS_TEXT = /^<memory file="/m
 const EXISTING = /<existing_memories>([\s\S]*?)<\/existing_memories>/
-const SAID_EARLIER = /\n<said_earlier>\n([\s\S]*?)\n<\/said_earlier>/
+const EARLIER_MESSAGES = /\n<said_earlier>\n([\s\S]*?)\n<\/said_earlier>/
 
-export function keepMemories(given: { request: ResponderRequest; demand: Demand; known: Known }): Said {
+export function writeMemories(given: {
+  request: ResponderRequest
+  demand: OfflineRequest
+  known: ConversationFacts
+}): ExtractedAnswer {
   const { request, demand, known } = given
   const { prompt, calls } = demand
   const existing = EXISTING.exec(prompt)?.[1] ?? ""
   const rules = new Set(known.standing)
-  const files = [...saidEarlier(prompt), ...known.userMessages, ...known.standing]
+  const files = [...earlierMessages(prompt), ...known.userMessages, ...known.standing]
     .flatMap((text) => (rules.has(text) ? [text] : sentencesOf(text)))
     .filter((words) => words.length <= MAX_LENGTH && !existing.includes(headOf(words, KNOWN_BY).trim()))
     .flatMap((words) => memoryOf(words, rules))
   const fresh = [...new Map(files.map((file) => [file.name, file])).values()].slice(-MAX)
-  if (fresh.length === 0 || calls.some(({ name }) => roleOf(name) === "write")) return NOTHING
+  if (fresh.length === 0 || calls.some(({ name }) => toolRole(name) === "write")) return NOTHING
   if (AS_TEXT.test(prompt)) {
     return fresh.map(({ name, text }) => `<memory file="${name}">\n${text}\n</memory>`).join("\n\n")
   }
@@ -46,6 +50,8 @@ function memoryOf(words: string, rules: ReadonlySet<string>): readonly { name: s
   return [{ name: `${name}.md`, text: ["---", ...head, "---", "", words].join("\n") }]
 }
 
-/** Messages of other conversations that the prompt quotes, one in each line. */
-const saidEarlier = (prompt: string): readonly string[] =>
-  [...(SAID_EARLIER.exec(prompt)?.[1] ?? "").matchAll(/^- (".*")$/gm)].map(([, text]) => JSON.parse(text!) as string)
+/** User messages of other conversations that the prompt quotes, one per line. */
+const earlierMessages = (prompt: string): readonly string[] =>
+  [...(EARLIER_MESSAGES.exec(prompt)?.[1] ?? "").matchAll(/^- (".*")$/gm)].map(
+    ([, text]) => JSON.parse(text!) as string,
+  )

@@ -1,34 +1,41 @@
-/** Session notes: what is new goes below what each section says already. As text between tags, with Edit, or whole. */
+/**
+ * Session notes: new facts are added below the existing text of each section. Written as text between tags, with Edit, or as a complete
+ * file.
+ */
 import {
-  type Demand,
+  type OfflineRequest,
   openToolbox,
   type PlannedCall,
   readFileText,
-  roleOf,
   type Section,
   splitDocument,
+  toolRole,
 } from "@strata/core/offline"
 import type { ResponderRequest } from "../../responder.ts"
-import type { Known } from "./known.ts"
+import type { ConversationFacts } from "./conversation-facts.ts"
 import { writeSection } from "./sections.ts"
 
 /** Text to say, or calls to make. */
-export type Said = string | readonly PlannedCall[]
+export type ExtractedAnswer = string | readonly PlannedCall[]
 
 const WRAPPED = /<([a-z_]+)>\n([\s\S]*?)\n?<\/\1>/g
 const ASKED_TAG = /\bbetween <([a-z][\w-]*)> and <\/\1>/
 const DESCRIPTION = /^_.*_$/
 const PATH = /[^\s`"'<>()]*\/[^\s`"'<>()]+\.md\b/
-const MAX_LINES = 40 // of a section
+const MAX_LINES = 40 // in a section
 
-export function takeNotes(given: { request: ResponderRequest; demand: Demand; known: Known }): Said {
+export function takeNotes(given: {
+  request: ResponderRequest
+  demand: OfflineRequest
+  known: ConversationFacts
+}): ExtractedAnswer {
   const { request, demand, known } = given
   const { prompt, calls } = demand
-  const edits = calls.filter(({ name }) => roleOf(name) === "edit")
+  const edits = calls.filter(({ name }) => toolRole(name) === "edit")
   if (edits.some(({ result }) => result?.failed === false)) return "The notes are up to date."
   const path = PATH.exec(prompt)?.[0] ?? ""
   const toolbox = openToolbox(request)
-  const read = calls.findLast(({ name }) => roleOf(name) === "read")
+  const read = calls.findLast(({ name }) => toolRole(name) === "read")
   const reading = edits.length > 0 && !read ? toolbox.call("read", { path }) : undefined
   if (reading) return [reading] // an edit failed: the file is not what the prompt shows
 
@@ -51,21 +58,21 @@ export function takeNotes(given: { request: ResponderRequest; demand: Demand; kn
   return sections.map((section) => [headOf(section), ...linesFor(section, known)].join("\n")).join("\n\n")
 }
 
-/** The text in tags that has described sections. */
+/** The text between tags that contains sections with descriptions. */
 const notesIn = (prompt: string): string =>
   [...prompt.matchAll(WRAPPED)].map(([, , text]) => text!).find((text) => splitDocument(text).some(describes)) ?? prompt
 
 const describes = ({ body }: Section): string | undefined => DESCRIPTION.exec(body.split("\n")[0] ?? "")?.[0]
 
-/** The heading, and the line that describes the section. */
+/** The heading of a section and the line that describes it. */
 const headOf = (section: Section): string => [section.heading, describes(section) ?? []].flat().join("\n")
 
-/** What the section says, without its description. */
+/** The lines of a section without its description. */
 const linesOf = (section: Section): readonly string[] =>
   section.body
     .split("\n")
     .slice(describes(section) === undefined ? 0 : 1)
     .filter((line) => line.trim() !== "")
 
-const linesFor = (section: Section, known: Known): readonly string[] =>
+const linesFor = (section: Section, known: ConversationFacts): readonly string[] =>
   [...new Set([...linesOf(section), ...writeSection(section.title, known)])].slice(-MAX_LINES)

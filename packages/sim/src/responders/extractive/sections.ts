@@ -1,15 +1,15 @@
 /**
- * What the simulator writes below a heading of a summary or of notes: a few sentences and short lists, as a model might. It leaves things
+ * The simulator's text below a heading of a summary or of notes: a few sentences and short lists, as a model might write. It leaves things
  * out: only the newest are named, and only the beginning of a long text.
  */
-import { commandOf, firstLineOf, headOf, pathOf, sentencesOf, type ToolCall } from "@strata/core/offline"
-import { type Known, USER_MESSAGES } from "./known.ts"
+import { firstLineOf, headOf, sentencesOf, type ToolCall, toolCommand, toolPath } from "@strata/core/offline"
+import { type ConversationFacts, USER_MESSAGES } from "./conversation-facts.ts"
 
 const MAX_QUOTE = 300 // characters
 const MAX_MESSAGES = 30
 const MAX_OTHERS = 10 // files, commands, corrections
 
-type Writer = (known: Known) => readonly string[]
+type Writer = (known: ConversationFacts) => readonly string[]
 
 const quote = (text: string): string => `"${headOf(firstLineOf(text.trim()), MAX_QUOTE)}"`
 const code = (text: string): string => `\`${headOf(firstLineOf(text.trim()), MAX_QUOTE)}\``
@@ -37,7 +37,7 @@ const commands: Writer = ({ outcomes }) =>
   )
 const pending: Writer = ({ todos }) =>
   todos.filter(({ status }) => status !== "completed").map(({ status, content }) => `- [${status}] ${content}`)
-const step = (call: ToolCall): string => `${call.name} ${code(commandOf(call) ?? pathOf(call) ?? "")}`
+const step = (call: ToolCall): string => `${call.name} ${code(toolCommand(call) ?? toolPath(call) ?? "")}`
 const steps: Writer = ({ calls }) => newest(calls).map((call) => `- ${step(call)}`)
 const current: Writer = ({ calls, lastText }) => [
   ...newest(calls, 1).map((call) => `The last step was ${step(call)}.`),
@@ -49,7 +49,7 @@ const next: Writer = ({ userMessages }) => {
 }
 const rules: Writer = ({ standing }) => newest(standing).map((text) => `- The user said: ${quote(text)}`)
 
-/** By words in a title. The first that fits writes the section. */
+/** Writers by title pattern. The first that matches writes the section. */
 const WRITERS: readonly { readonly title: RegExp; readonly write: Writer }[] = [
   { title: USER_MESSAGES, write: messages },
   { title: /error|correction/i, write: errors },
@@ -63,5 +63,5 @@ const WRITERS: readonly { readonly title: RegExp; readonly write: Writer }[] = [
   { title: /request|intent|goal|task|title/i, write: request },
 ]
 
-export const writeSection = (title: string, known: Known): readonly string[] =>
+export const writeSection = (title: string, known: ConversationFacts): readonly string[] =>
   WRITERS.find((writer) => writer.title.test(title))?.write(known) ?? []

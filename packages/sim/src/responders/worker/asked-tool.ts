@@ -1,38 +1,38 @@
 /**
- * A task may ask for a tool by what it does: `Use a tool to refund a customer.` The worker calls the one that fits best, once. If it sees none
- * that fits, it asks ToolSearch for one first.
+ * A task may ask for a tool by its purpose: `Use a tool to refund a customer.` The worker calls the best match once. If no visible tool
+ * matches, it first asks ToolSearch.
  */
 
-import { callsOf, completeInput, findProblems, roleOf, type Schema } from "@strata/core/offline"
+import { completeInput, findProblems, listCalls, type Schema, toolRole } from "@strata/core/offline"
 import type { ResponderRequest } from "../../responder.ts"
-import type { Hand, Step } from "./step.ts"
+import type { StepContext, WorkerStep } from "./step.ts"
 
 const ASKED = /\buse (?:a|the) tool (?:to|that|for) ([^.\n]+)/i
 const SEARCH = "ToolSearch"
 const CALL = "CallTool"
 const MIN_LETTERS = 4 // shorter words say little
-const MIN_FIT = 0.5 // of the words, for a tool that is taken without a search
+const MIN_FIT = 0.5 // share of the task's terms that a tool must match to be called without a search
 
 interface Candidate {
   readonly name: string
   readonly description?: string
   readonly input_schema?: Schema
-  /** Shown as text by ToolSearch, and called through CallTool. */
+  /** Whether ToolSearch showed the tool as text, so that it is called through CallTool. */
   readonly byName?: boolean
 }
 
-export function useAskedTool({ tools = [] }: ResponderRequest, { situation }: Hand): Step | undefined {
-  const wanted = ASKED.exec(situation.task)?.[1]
+export function useAskedTool({ tools = [] }: ResponderRequest, { state }: StepContext): WorkerStep | undefined {
+  const wanted = ASKED.exec(state.task)?.[1]
   if (wanted === undefined) return undefined
-  const made = callsOf(situation.sinceTask)
+  const made = listCalls(state.sinceTask)
   const hasSearched = made.some(({ name }) => name === SEARCH)
-  const notices = situation.sinceTask.flatMap((moment) => (moment.kind === "notice" ? [moment.text] : []))
-  const seen = tools.filter(({ name }) => roleOf(name) === "other" && name !== SEARCH && name !== CALL)
+  const notices = state.sinceTask.flatMap((moment) => (moment.kind === "notice" ? [moment.text] : []))
+  const seen = tools.filter(({ name }) => toolRole(name) === "other" && name !== SEARCH && name !== CALL)
   const best = bestOf([...seen, ...notices.flatMap(shownTools)], wanted)
   if (best && (hasSearched || best.fit >= MIN_FIT)) {
     const { tool } = best
     const wasUsed = made.some(({ name, input }) => name === tool.name || (name === CALL && input.name === tool.name))
-    return wasUsed ? undefined : callOf(tool, situation.task)
+    return wasUsed ? undefined : callOf(tool, state.task)
   }
   if (hasSearched || !tools.some(({ name }) => name === SEARCH)) return undefined
   return {
@@ -54,7 +54,7 @@ function bestOf(tools: readonly Candidate[], wanted: string) {
 const wordsIn = (text: string): ReadonlySet<string> =>
   new Set((text.toLowerCase().match(/[a-z]+/g) ?? []).filter((word) => word.length >= MIN_LETTERS))
 
-/** The tools that a reminder shows with their schemas. */
+/** The tools that a reminder lists with their schemas. */
 function shownTools(notice: string): readonly Candidate[] {
   return [...notice.matchAll(/^- (\S+), called with CallTool:\n([\s\S]*?)\nInput schema: (\{.*\})$/gm)].flatMap(
     ([, name, description, schema]) => {
@@ -67,7 +67,7 @@ function shownTools(notice: string): readonly Candidate[] {
   )
 }
 
-function callOf({ name, input_schema = {}, byName }: Candidate, task: string): Step | undefined {
+function callOf({ name, input_schema = {}, byName }: Candidate, task: string): WorkerStep | undefined {
   const input = completeInput(input_schema, { input: {}, words: task.split("\n")[0] ?? "" })
   if (findProblems(input_schema, input).length > 0) return undefined
   const call = byName

@@ -1,11 +1,11 @@
 /**
- * How the worker changes files: it puts a remark above a line it has read, or updates one of its earlier remarks. It
- * replaces only text that is in view. A file never collects more than a few remarks, however long the conversation.
+ * How the worker changes files: it adds a remark above a line it has read, or updates one of its earlier remarks. It replaces only text
+ * that is in view. A file never collects more than a few remarks, however long the conversation.
  */
 
 import type { FileText, PlannedCall } from "@strata/core/offline"
-import { fullPath } from "./situation.ts"
-import type { Hand } from "./step.ts"
+import type { StepContext } from "./step.ts"
+import { fullPath } from "./worker-state.ts"
 
 const MAX_REMARKS = 2 // in the visible part of one file; then earlier ones are rewritten
 const REMARK = /\bnote (\d+): /
@@ -16,7 +16,7 @@ const KEYWORDS = new Set(
     /\s+/,
   ),
 )
-const READING_WINDOW = 4000 // characters of a file to look for words in
+const READING_WINDOW = 4000 // characters of a file in which to look for identifiers
 
 interface SeenFile {
   readonly path: string
@@ -41,53 +41,53 @@ export function isEditable(path: string): boolean {
   return styleOf(path) !== undefined
 }
 
-/** An edit that fits what is visible, or `undefined` if there is no place for one. */
-export function planEdit(hand: Hand, path: string): PlannedCall | undefined {
-  const view = hand.situation.views.get(path)
-  const change = view && (updateRemark(hand, { path, view }) ?? addRemark(hand, { path, view }))
+/** An edit of visible text, or `undefined` if none is possible. */
+export function planEdit(context: StepContext, path: string): PlannedCall | undefined {
+  const view = context.state.views.get(path)
+  const change = view && (updateRemark(context, { path, view }) ?? addRemark(context, { path, view }))
   if (change === undefined) return undefined
-  return hand.situation.toolbox.call("edit", { path: fullPath(path, hand.situation.root), ...change })
+  return context.state.toolbox.call("edit", { path: fullPath(path, context.state.root), ...change })
 }
 
 /** A word to search for: an identifier from a file in view, or a word of the task. */
-export function pickWord({ situation, dice }: Hand): string {
-  const views = [...situation.views.values()].slice(-8)
-  const text = dice.pick(views)?.text ?? situation.task
-  const start = dice.between(0, Math.max(0, text.length - READING_WINDOW))
+export function pickWord({ state, random }: StepContext): string {
+  const views = [...state.views.values()].slice(-8)
+  const text = random.pick(views)?.text ?? state.task
+  const start = random.between(0, Math.max(0, text.length - READING_WINDOW))
   const words = text.slice(start, start + READING_WINDOW).match(WORD) ?? []
-  return dice.pick(words.filter((word) => !KEYWORDS.has(word))) ?? situation.task.match(WORD)?.[0] ?? "main"
+  return random.pick(words.filter((word) => !KEYWORDS.has(word))) ?? state.task.match(WORD)?.[0] ?? "main"
 }
 
-function updateRemark(hand: Hand, { path, view }: SeenFile) {
+function updateRemark(context: StepContext, { path, view }: SeenFile) {
   const remarks = view.text.split("\n").filter((line) => REMARK.test(line) && occursOnce(view.text, line))
-  if (remarks.length < MAX_REMARKS && !(remarks.length > 0 && hand.dice.chance(0.3))) return undefined
-  const old = hand.dice.pick(remarks)
+  if (remarks.length < MAX_REMARKS && !(remarks.length > 0 && context.random.chance(0.3))) return undefined
+  const old = context.random.pick(remarks)
   if (old === undefined) return undefined
   const [indent = ""] = /^\s*/.exec(old) ?? []
-  return { old, new: `${indent}${writeRemark(hand, { path, count: Number(REMARK.exec(old)![1]) + 1 })}` }
+  return { old, new: `${indent}${writeRemark(context, { path, count: Number(REMARK.exec(old)![1]) + 1 })}` }
 }
 
-function addRemark(hand: Hand, { path, view }: SeenFile) {
+function addRemark(context: StepContext, { path, view }: SeenFile) {
   const lines = view.text.split("\n")
   const places = lines.flatMap((line, index) => {
-    // Includes the line below, which makes the place unique if only a part of the file is visible.
+    // Includes the line below, which makes the text unique if only a part of the file is visible.
     const place = [line, lines[index + 1]].filter((text) => text !== undefined).join("\n")
     return line.trim().length >= 8 && place.length <= 240 && occursOnce(view.text, place) ? [{ line, place }] : []
   })
-  const chosen = hand.dice.pick(places)
+  const chosen = context.random.pick(places)
   if (chosen === undefined) return undefined
   const [indent = ""] = /^\s*/.exec(chosen.line) ?? []
-  return { old: chosen.place, new: `${indent}${writeRemark(hand, { path, count: 1 })}\n${chosen.place}` }
+  return { old: chosen.place, new: `${indent}${writeRemark(context, { path, count: 1 })}\n${chosen.place}` }
 }
 
-function writeRemark(hand: Hand, { path, count }: { path: string; count: number }): string {
+function writeRemark(context: StepContext, { path, count }: { path: string; count: number }): string {
   const { open, close } = styleOf(path) ?? { open: "", close: "" }
-  const elsewhere = hand.dice.pick(hand.situation.files) ?? path
-  const remark = hand.dice.pick([
-    `${pickWord(hand)} is also used in ${elsewhere}`,
-    `${pickWord(hand)} and ${pickWord(hand)} belong together, see ${elsewhere}`,
-    `keep ${pickWord(hand)} in step with ${elsewhere}`,
-    `${pickWord(hand)} was checked against ${elsewhere}`,
+  const elsewhere = context.random.pick(context.state.files) ?? path
+  const remark = context.random.pick([
+    `${pickWord(context)} is also used in ${elsewhere}`,
+    `${pickWord(context)} and ${pickWord(context)} belong together, see ${elsewhere}`,
+    `keep ${pickWord(context)} in step with ${elsewhere}`,
+    `${pickWord(context)} was checked against ${elsewhere}`,
   ])
   return `${open}note ${count}: ${remark}${close}`
 }

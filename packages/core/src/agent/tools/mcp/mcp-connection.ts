@@ -11,17 +11,17 @@ import type {
   Prompt,
   ReadResourceResult,
 } from "@modelcontextprotocol/client"
-import { messageOf } from "../../../base/errors.ts"
+import { errorMessage } from "../../../base/errors.ts"
 import { redact } from "../../../model/redact.ts"
 import type { SampleModel, SignInUser } from "../../../tools/tool.ts"
 import { CallTimer } from "./call-timer.ts"
-import { CheckedMessages } from "./checked-messages.ts"
 import { mcpLibrary } from "./client-library.ts"
 import type { McpServerConfig } from "./mcp-config.ts"
 import { failureReason, isLost, wasNotRun } from "./mcp-failure.ts"
-import { type AskPerson, answerRequests, CAPABILITIES } from "./mcp-requests.ts"
+import { type AskUser, answerRequests, CAPABILITIES } from "./mcp-requests.ts"
 import { McpSampling } from "./mcp-sampling.ts"
 import { type OpenTransport, openTransport } from "./mcp-transport.ts"
+import { MessageValidator } from "./message-validator.ts"
 import { hasResources, type ListedResources, listPrompts, listResources } from "./server-lists.ts"
 import { isSignInNeeded, ServerAuth } from "./sign-in/server-auth.ts"
 import { signIn } from "./sign-in/sign-in.ts"
@@ -39,30 +39,30 @@ export type McpServerStatus = { readonly server: string } & (
 )
 
 export interface ConnectionOptions {
-  /** What variables are filled in from. Default: the process's environment. */
+  /** Environment from which variables are replaced. Default: that of the process. */
   readonly env?: Readonly<Record<string, string | undefined>>
-  /** The project's directory: servers start in it. Default: the directory of the process. */
+  /** The project's directory, in which servers start. Default: the current working directory. */
   readonly cwd?: string
-  /** For a server to start, answer and list its tools. */
+  /** Time limit for a server to start, respond and list its tools. */
   readonly startTimeoutMs?: number
-  /** For one call. Progress restarts it. A server's own setting takes precedence. */
+  /** Time limit of one call. Progress restarts it. A server's own setting takes precedence. */
   readonly callTimeoutMs?: number
-  /** How long a server may take to end. */
+  /** Time that a server may take to exit. */
   readonly graceMs?: number
   readonly onStatus?: (status: McpServerStatus) => void
-  /** The server offers other tools than before. */
+  /** Called when the server's tools changed. */
   readonly onTools?: () => void
-  /** The server's prompts are known, or are others than before. */
+  /** Called when the server's prompts are known or changed. */
   readonly onPrompts?: () => void
-  /** How long the opening waits for a slow server, which then joins later. Default: until it has answered or failed. */
+  /** Time that opening waits for a slow server, which then joins later. Default: until it has responded or failed. */
   readonly patienceMs?: number
-  /** Where tokens are kept. Without it, no one can sign in. */
+  /** Store of tokens. Without it, sign-in is not possible. */
   readonly signIns?: SignInStore
-  /** The model, for servers that want to ask it. */
+  /** Access to the model, for servers that use it. */
   readonly sampling?: SampleModel
-  /** In milliseconds. Default: the system's clock. */
+  /** Current time in milliseconds. Default: the system clock. */
   readonly now?: () => number
-  /** Default: the pipes of a program, or HTTP, as the configuration says. */
+  /** Opens the transport. Default: pipes of a program, or HTTP, depending on the configuration. */
   readonly openTransport?: typeof openTransport
 }
 
@@ -72,21 +72,21 @@ export interface McpCall {
   readonly isReadOnly: boolean
   readonly signal: AbortSignal
   readonly onProgress: (progress: Progress) => void
-  /** For what the server asks meanwhile. */
-  readonly promptUser?: AskPerson | undefined
+  /** Asks the user questions of the server during the call. */
+  readonly promptUser?: AskUser | undefined
 }
 
 const DEFAULT_START_TIMEOUT_MS = 30_000
 const DEFAULT_CALL_TIMEOUT_MS = 120_000
 const DEFAULT_GRACE_MS = 1_000
-const FIRST_PAUSE_MS = 1_000 // between two attempts to reconnect; doubled each time
+const FIRST_PAUSE_MS = 1_000 // between two reconnection attempts; doubled each time
 const MAX_PAUSE_MS = 60_000
-const LIST_CHANGE_PAUSE_MS = 50 // several changes at once are one
-const STDERR_CHARACTERS = 1_000 // the last output of a server before it failed
-const NEVER_MS = 2 ** 31 - 1 // the client's own limit: ours can be paused
+const LIST_CHANGE_PAUSE_MS = 50 // combines several changes
+const STDERR_CHARACTERS = 1_000 // last error output of a server before it failed
+const NEVER_MS = 2 ** 31 - 1 // disables the client's own limit, because `CallTimer` can be paused
 
-/** Something to ask of the server. It is repeated after a lost connection only if it changes nothing or did not run. */
-interface Exchange<T> {
+/** A request to the server. It is repeated after a lost connection only if it changes nothing or did not run. */
+interface ServerRequest<T> {
   readonly isReadOnly: boolean
   readonly signal: AbortSignal
   readonly run: (client: Client) => Promise<T>
@@ -98,7 +98,7 @@ export class McpConnection {
   readonly #options: ConnectionOptions
   #client: Client | undefined
   #connecting: Promise<Client> | undefined
-  /** Since the last call that was answered. */
+  /** Connection attempts since the last successful call. */
   #attempts = 0
   #nextAttemptAt = 0
   readonly #calls = new Map<McpCall, CallTimer>()
@@ -106,19 +106,19 @@ export class McpConnection {
   #stderr = ""
   #stdio: OpenTransport["stdio"]
   #secrets: readonly string[] = []
-  /** Of a server on the network without a key in its headers, once it was tried. */
+  /** Authentication of an HTTP server without a key in its headers, once it was tried. */
   #auth: ServerAuth | undefined
   #status: McpServerStatus
   readonly #sampling: McpSampling
   tools: readonly McpTool[] = []
-  /** Tools that were left out, and why. */
+  /** Sentences about omitted tools. */
   problems: readonly string[] = []
   instructions: string | undefined
-  /** The server says that its tools may change. */
+  /** Whether the server declares that its tools may change. */
   mayChange = false
-  /** It has resources or templates of them. */
+  /** Whether it has resources or resource templates. */
   hasResources = false
-  /** Empty until the server has listed them, which the start does not wait for. */
+  /** Empty until the server has listed its prompts, which opening does not wait for. */
   prompts: readonly Prompt[] = []
 
   constructor(server: string, config: McpServerConfig, options: ConnectionOptions) {
@@ -141,7 +141,7 @@ export class McpConnection {
     return this.#config.timeoutMs ?? this.#config.timeout ?? this.#options.callTimeoutMs ?? DEFAULT_CALL_TIMEOUT_MS
   }
 
-  /** Connects and lists the tools. A failure is reported in the status, not thrown. */
+  /** Connects and lists the tools. A failure is reported in the status and not thrown. */
   async open(): Promise<void> {
     await this.#connect().catch(() => {
       this.#nextAttemptAt = this.#now() + FIRST_PAUSE_MS
@@ -149,8 +149,8 @@ export class McpConnection {
   }
 
   /**
-   * Tries a server again that failed to start or needed a sign-in, in the background: the person may have signed in elsewhere. One that was
-   * lost waits for a call.
+   * Retries a server that failed to start or needed a sign-in, in the background, because the user may have signed in elsewhere. A lost
+   * server waits for the next call.
    */
   wake(): void {
     const isAway = this.#status.state === "failed" || this.#status.state === "needs-sign-in"
@@ -179,14 +179,14 @@ export class McpConnection {
     return { signal, timeout: this.timeoutMs }
   }
 
-  async #ask<T>({ isReadOnly, signal, run }: Exchange<T>): Promise<T> {
+  async #ask<T>({ isReadOnly, signal, run }: ServerRequest<T>): Promise<T> {
     const client = this.#client ?? (await this.#reconnect())
     try {
-      return this.#answered(await run(client))
+      return this.#succeeded(await run(client))
     } catch (error) {
       const missing = await this.#auth?.missingRights(error)
       if (missing !== undefined) throw new Error(missing, { cause: error })
-      if (isSignInNeeded(error)) this.#report({ server: this.server, state: "needs-sign-in", why: messageOf(error) })
+      if (isSignInNeeded(error)) this.#report({ server: this.server, state: "needs-sign-in", why: errorMessage(error) })
       if (!isLost(error) || signal.aborted) throw error
       this.#forget(client)
       if (this.#stdio?.tooLong) throw new Error(this.#stdio.tooLong)
@@ -194,29 +194,29 @@ export class McpConnection {
         const why = this.explain(error)
         throw new Error(`the connection was lost during the call (${why}); it is not known whether the call ran`)
       }
-      return this.#answered(await run(await this.#reconnect()))
+      return this.#succeeded(await run(await this.#reconnect()))
     }
   }
 
-  /** The server works, so the next failure is the first one again. */
-  #answered<T>(answer: T): T {
+  /** Resets the pause after a successful call. */
+  #succeeded<T>(answer: T): T {
     this.#attempts = 0
     this.#nextAttemptAt = 0
     return answer
   }
 
-  /** An error as text, without keys. */
+  /** Describes an error, with secrets redacted. */
   explain(error: unknown): string {
     const url = "url" in this.#config ? this.#config.url : undefined
-    return this.#redacted(isLost(error) ? failureReason(error, url) : messageOf(error))
+    return this.#redacted(isLost(error) ? failureReason(error, url) : errorMessage(error))
   }
 
-  /** A sign-in is possible. */
+  /** Whether sign-in is possible. */
   get offersSignIn(): boolean {
     return this.#auth !== undefined
   }
 
-  /** Signs the person in and connects. Throws with a sentence if either does not work. */
+  /** Signs the user in and connects. Throws an error with a sentence if either fails. */
   async signIn(user: SignInUser): Promise<void> {
     const { signIns } = this.#options
     if (!this.#auth || !signIns) throw new Error(`The MCP server ${this.server} offers no sign-in.`)
@@ -265,8 +265,8 @@ export class McpConnection {
     }
   }
 
-  /** The person of the newest call that has one. No call runs out of time while they answer. */
-  #user(): AskPerson | undefined {
+  /** Asks the user of the newest call that has one. All call timers are paused until the answer. */
+  #user(): AskUser | undefined {
     const ask = [...this.#calls.keys()].findLast(({ promptUser }) => promptUser)?.promptUser
     if (!ask) return undefined
     return async (question) => {
@@ -280,7 +280,10 @@ export class McpConnection {
     }
   }
 
-  /** The pause before the next attempt grows until a call is answered, so a server that dies at every call is not restarted forever. */
+  /**
+   * Reconnects. The pause before the next attempt grows until a call succeeds, so a server that crashes at every call is not restarted
+   * forever.
+   */
   async #reconnect(): Promise<Client> {
     if (this.#connecting) return this.#connecting
     if (this.#isClosed) throw new Error("the connection is closed")
@@ -300,7 +303,7 @@ export class McpConnection {
     return (this.#options.now ?? Date.now)()
   }
 
-  /** Concurrent calls wait for the same attempt. */
+  /** Connects. Concurrent calls share the attempt. */
   #connect(): Promise<Client> {
     this.#connecting ??= this.#attempt().finally(() => {
       this.#connecting = undefined
@@ -309,7 +312,7 @@ export class McpConnection {
   }
 
   async #attempt(): Promise<Client> {
-    const messages = new CheckedMessages(this.server)
+    const messages = new MessageValidator(this.server)
     const { Client } = await mcpLibrary()
     const client = new Client(
       { name: "strata", version: "0.1.0" },
@@ -320,7 +323,7 @@ export class McpConnection {
           prompts: { debounceMs: LIST_CHANGE_PAUSE_MS, onChanged: (_, prompts) => this.#takePrompts(client, prompts) },
           resources: {
             debounceMs: LIST_CHANGE_PAUSE_MS,
-            autoRefresh: false, // they are listed when the model asks
+            autoRefresh: false, // resources are listed on demand
             onChanged: () => this.#takeResources(client),
           },
         },
@@ -333,7 +336,7 @@ export class McpConnection {
       sampling: this.#sampling,
     })
     const timeout = this.#options.startTimeoutMs ?? DEFAULT_START_TIMEOUT_MS
-    const limits = { timeout, signal: AbortSignal.timeout(timeout) } // for all of it, however many messages it takes
+    const limits = { timeout, signal: AbortSignal.timeout(timeout) } // for the complete start, regardless of the number of messages
     this.#stderr = ""
     this.#status = { server: this.server, state: "starting" }
     try {
@@ -353,7 +356,7 @@ export class McpConnection {
     } catch (error) {
       await this.#end(client)
       const state = isSignInNeeded(error) ? "needs-sign-in" : "failed"
-      const why = state === "failed" ? this.#startFailure(error, limits) : messageOf(error)
+      const why = state === "failed" ? this.#startFailure(error, limits) : errorMessage(error)
       this.#report({ server: this.server, state, why })
       throw new Error(why)
     }
@@ -364,16 +367,16 @@ export class McpConnection {
     return client
   }
 
-  /** The library knows only their names. */
-  #take(listed: readonly Pick<McpTool, "name">[], messages: CheckedMessages): void {
+  /** Applies a tool list of the library, which only contains names. */
+  #take(listed: readonly Pick<McpTool, "name">[], messages: MessageValidator): void {
     const known = messages.toolsNamed(listed.map(({ name }) => name))
     const { tools, problems } = usableTools(this.server, known, messages.takeProblems())
     this.tools = tools
     this.problems = problems
   }
 
-  /** A list that could not be read leaves the tools as they are. */
-  #relist(client: Client, listed: readonly McpTool[] | null, messages: CheckedMessages): void {
+  /** Applies a changed tool list. If it could not be read, the tools remain the same. */
+  #relist(client: Client, listed: readonly McpTool[] | null, messages: MessageValidator): void {
     if (this.#client !== client || listed === null) return
     this.#take(listed, messages)
     this.#report({ server: this.server, state: "connected", tools: this.tools.length })
@@ -422,7 +425,7 @@ export class McpConnection {
     })
   }
 
-  /** A key in the headers is the person's choice, and signing in would replace it. */
+  /** Authentication of an HTTP server. A key in the headers is the user's choice, and sign-in would replace it. */
   #authFor(url: URL, headers: Readonly<Record<string, string>>): ServerAuth | undefined {
     const { signIns } = this.#options
     const hasKey = Object.keys(headers).some((name) => name.toLowerCase() === "authorization")
@@ -430,7 +433,7 @@ export class McpConnection {
     return this.#auth
   }
 
-  /** Ends the server and everything it started. */
+  /** Ends the server with all processes it started. */
   async #end(client: Client | undefined): Promise<void> {
     await client?.close().catch(() => undefined)
     await this.#stdio?.close()

@@ -1,7 +1,7 @@
-/** Why a server cannot be reached, as part of a sentence for a person. Codes of libraries are translated. */
-import { messageOf } from "../../../base/errors.ts"
+/** Describes why a server cannot be reached, as part of a sentence for the user. Translates error codes of libraries. */
+import { errorMessage } from "../../../base/errors.ts"
 
-/** Codes of the system, for a request over the network. */
+/** System error codes of network requests. */
 const NETWORK: Readonly<Record<string, (url: URL) => string>> = {
   ECONNREFUSED: ({ host }) => `nothing answers at ${host}`,
   ENOTFOUND: ({ hostname }) => `there is no host named ${hostname}`,
@@ -11,7 +11,7 @@ const NETWORK: Readonly<Record<string, (url: URL) => string>> = {
   UND_ERR_CONNECT_TIMEOUT: ({ host }) => `${host} did not answer`,
 }
 
-/** Codes of the client library. */
+/** Error codes of the client library. */
 const PROTOCOL: Readonly<Record<string, string>> = {
   CONNECTION_CLOSED: "it ended before it answered",
   CLIENT_HTTP_UNEXPECTED_CONTENT: "it answers, but not as an MCP server does",
@@ -28,13 +28,13 @@ export function failureReason(error: unknown, url?: string): string {
   if (url !== undefined && URL.canParse(url)) {
     const known = NETWORK[String(networkCode(error) ?? networkCode(cause))]
     if (known) return known(new URL(url))
-    const message = messageOf(cause ?? error)
-    if (messageOf(error) === "fetch failed") return `${new URL(url).host} cannot be reached (${message})`
+    const message = errorMessage(cause ?? error)
+    if (errorMessage(error) === "fetch failed") return `${new URL(url).host} cannot be reached (${message})`
   }
-  return PROTOCOL[String(code)] ?? messageOf(error)
+  return PROTOCOL[String(code)] ?? errorMessage(error)
 }
 
-/** A connection that was tried at several addresses fails with one error for each. */
+/** The error code of a network error. A connection that was tried at several addresses has one error for each. */
 function networkCode(error: unknown): unknown {
   const { code, errors } = (error ?? {}) as { readonly code?: unknown; readonly errors?: readonly { code?: unknown }[] }
   return code ?? errors?.[0]?.code
@@ -48,24 +48,24 @@ function httpReason(status: number): string {
   return `it refuses the connection (HTTP ${status})`
 }
 
-const LOST = new Set(["NOT_CONNECTED", "CONNECTION_CLOSED", "SEND_FAILED"]) // codes of the client library
+const LOST = new Set(["NOT_CONNECTED", "CONNECTION_CLOSED", "SEND_FAILED"]) // error codes of the client library
 
-/** The connection is gone. Over HTTP: the server cannot be reached, or does not know the session. */
+/** Whether the connection is lost. Over HTTP: the server cannot be reached, or does not know the session. */
 export function isLost(error: unknown): boolean {
   const { code } = error as { readonly code?: unknown }
   return LOST.has(String(code)) || isUnknownSession(error) || isFetchFailure(error)
 }
 
-/** The server cannot have carried out the call: it was never sent, or refused because of its session. */
+/** Whether the server cannot have run the call: it was never sent, or refused because of its session. */
 export function wasNotRun(error: unknown): boolean {
   const { code, cause } = error as { readonly code?: unknown; readonly cause?: unknown }
   return code === "NOT_CONNECTED" || isUnknownSession(error) || networkCode(cause) === "ECONNREFUSED"
 }
 
-/** 404 by the protocol. Some servers answer 400 and say so in words. */
+/** Whether the server does not know the session: 404 in the protocol, and 400 with an explanation from some servers. */
 function isUnknownSession(error: unknown): boolean {
   const { status } = error as { readonly status?: unknown }
-  return status === 404 || (status === 400 && /session|not initialized/i.test(messageOf(error)))
+  return status === 404 || (status === 400 && /session|not initialized/i.test(errorMessage(error)))
 }
 
 const isFetchFailure = (error: unknown): boolean => error instanceof TypeError && error.message === "fetch failed"

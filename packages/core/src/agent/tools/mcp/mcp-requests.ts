@@ -1,23 +1,23 @@
 /**
- * What a server may ask of us. It gets the project's directory as its root. Its questions go to the person, one for each field; where no
- * one is there, or the person does not answer, they are declined.
+ * Answers requests of a server. Its root is the project's directory. Its questions are forwarded to the user, one per field. If nobody is
+ * present or the user does not answer, they are declined.
  */
 import { basename } from "node:path"
 import { pathToFileURL } from "node:url"
 import type { Client, ElicitRequest, ElicitResult, PrimitiveSchemaDefinition } from "@modelcontextprotocol/client"
-import { escaped } from "../../../base/text.ts"
+import { escapeInvisible } from "../../../base/text.ts"
 import { clip } from "../../../tools/defaults.ts"
 import type { ToolContext } from "../../../tools/tool.ts"
 import type { McpSampling } from "./mcp-sampling.ts"
 
-export type AskPerson = NonNullable<ToolContext["promptUser"]>
+export type AskUser = NonNullable<ToolContext["promptUser"]>
 
 export interface ServerRequests {
   readonly server: string
   /** The project's directory. */
   readonly root: string
-  /** Of the call that runs now. Absent where no one can be asked. */
-  readonly promptUser: () => AskPerson | undefined
+  /** Asks the user of the running call. `undefined` if nobody can be asked. */
+  readonly promptUser: () => AskUser | undefined
   readonly sampling: McpSampling
 }
 
@@ -48,11 +48,11 @@ const REFUSED: Readonly<Record<string, string>> = {
 async function elicit(
   server: string,
   params: ElicitRequest["params"],
-  promptUser: AskPerson | undefined,
+  promptUser: AskUser | undefined,
 ): Promise<ElicitResult> {
   if (!promptUser || !("requestedSchema" in params)) return { action: "decline" }
   const asks = (place = "") =>
-    `The MCP server ${shown(server)} asks${place}: ${shown(params.message, MESSAGE_CHARACTERS)}`
+    `The MCP server ${escapeText(server)} asks${place}: ${escapeText(params.message, MESSAGE_CHARACTERS)}`
   const { properties, required = [] } = params.requestedSchema
   const fields = Object.entries(properties) as [string, PrimitiveSchemaDefinition][]
   if (fields.length === 0) {
@@ -85,15 +85,17 @@ interface Field {
 type Value = NonNullable<ElicitResult["content"]>[string]
 
 async function askField(
-  ask: AskPerson,
+  ask: AskUser,
   { message, name, field, isRequired }: Field,
 ): Promise<Value | undefined | typeof DECLINED> {
-  const about = [field.title ?? name, field.description].filter((text) => text !== undefined).map((text) => shown(text))
+  const description = [field.title ?? name, field.description]
+    .filter((text) => text !== undefined)
+    .map((text) => escapeText(text))
   const choices = choicesOf(field)
   const proposal = proposalOf(field, choices)
   const labels = new Set([...(proposal ? [proposal.label] : []), ...choices.map(({ label }) => label)])
   const options = [...labels, ...(isRequired ? [] : [SKIP]), DECLINE]
-  const answer = await ask({ text: `${message}\n${about.join(": ")}`, options })
+  const answer = await ask({ text: `${message}\n${description.join(": ")}`, options })
   if (answer === undefined || answer === DECLINE) return DECLINED
   if (proposal && (answer === proposal.label || answer.trim() === "")) return proposal.value
   if (!isRequired && (answer === SKIP || answer.trim() === "")) return undefined
@@ -121,8 +123,8 @@ function choicesOf(field: PrimitiveSchemaDefinition): readonly Choice[] {
     readonly anyOf?: readonly { readonly const: string; readonly title: string }[]
   }
   const titled = listed.oneOf ?? listed.anyOf
-  if (titled) return titled.map(({ const: value, title }) => ({ label: shown(title), value }))
-  return (listed.enum ?? []).map((value, i) => ({ label: shown(listed.enumNames?.[i] ?? value), value }))
+  if (titled) return titled.map(({ const: value, title }) => ({ label: escapeText(title), value }))
+  return (listed.enum ?? []).map((value, i) => ({ label: escapeText(listed.enumNames?.[i] ?? value), value }))
 }
 
 interface Proposal {
@@ -130,7 +132,7 @@ interface Proposal {
   readonly value: Value
 }
 
-/** The default of a field is offered first. One that does not fit its field is ignored. */
+/** The default of a field, offered first. Ignored if it does not match the field's type. */
 function proposalOf(field: PrimitiveSchemaDefinition, choices: readonly Choice[]): Proposal | undefined {
   const value: unknown = field.default
   if (Array.isArray(value)) {
@@ -141,10 +143,10 @@ function proposalOf(field: PrimitiveSchemaDefinition, choices: readonly Choice[]
   if (choices.length > 0) return field.type === "array" ? undefined : choices.find((choice) => choice.value === value)
   const isNumeric = field.type === "number" || field.type === "integer"
   if (typeof value !== (isNumeric ? "number" : "string") || value === "") return undefined
-  return { label: shown(String(value)), value: value as string | number }
+  return { label: escapeText(String(value)), value: value as string | number }
 }
 
-/** An answer that is not a number declines the request: the server would get something else than was meant. */
+/** Converts an answer to the field's type. An invalid number declines the request, because the server would get an unintended value. */
 function typedValue(
   answer: string,
   { field, choices }: { readonly field: PrimitiveSchemaDefinition; readonly choices: readonly Choice[] },
@@ -154,10 +156,10 @@ function typedValue(
     return answer.trim() === "" || !Number.isFinite(number) ? DECLINED : number
   }
   if (field.type !== "array") return answer
-  const wanted = answer.split(",").map((part) => part.trim())
-  const found = wanted.map((part) => choices.find(({ label, value }) => label === part || value === part)?.value)
+  const requested = answer.split(",").map((part) => part.trim())
+  const found = requested.map((part) => choices.find(({ label, value }) => label === part || value === part)?.value)
   return found.some((value) => value === undefined) ? DECLINED : found.map(String)
 }
 
-/** A server's text must not draw on the screen. */
-const shown = (text: string, characters = FIELD_CHARACTERS): string => escaped(clip(text, characters))
+/** Escapes a server's text, so that it cannot control the terminal. */
+const escapeText = (text: string, characters = FIELD_CHARACTERS): string => escapeInvisible(clip(text, characters))

@@ -1,28 +1,28 @@
 /**
- * A server's request for an answer of the model. The model gets what the server sent and nothing else: no tools, nothing of the
- * conversation. The person agrees once per server and conversation, unless the settings decide.
+ * Handles sampling requests of a server. The model receives only what the server sent: no tools, and nothing of the conversation. The user
+ * agrees once per server and conversation, unless the settings decide.
  */
 import type {
   CreateMessageRequest,
   CreateMessageResult,
   SamplingMessageContentBlock,
 } from "@modelcontextprotocol/client"
-import { escaped } from "../../../base/text.ts"
+import { escapeInvisible } from "../../../base/text.ts"
 import type { Block } from "../../../messages/blocks.ts"
-import type { ModelSample, SampleModel, ToolContext } from "../../../tools/tool.ts"
+import type { SampleModel, SamplingRequest, ToolContext } from "../../../tools/tool.ts"
 import type { McpServerConfig } from "./mcp-config.ts"
 
 type AskPerson = NonNullable<ToolContext["promptUser"]>
 
-const MAX_TOKENS = 4_096 // of an answer
+const MAX_TOKENS = 4_096 // of a response
 const MAX_A_MINUTE = 10
 const MINUTE_MS = 60_000
 const IMAGES: ReadonlySet<string> = new Set(["image/png", "image/jpeg", "image/gif", "image/webp"])
 
-export interface SamplingParts {
+export interface SamplingDependencies {
   readonly server: string
   readonly config: Pick<McpServerConfig, "sampling">
-  /** Absent where no model can be asked. */
+  /** `undefined` if no model is available. */
   readonly model: SampleModel | undefined
   readonly now: () => number
 }
@@ -32,22 +32,22 @@ export interface SamplingCall {
   readonly signal: AbortSignal
 }
 
-/** Why a request is not carried out. The server gets the sentence. */
+/** Reason for refusing a request, as a sentence for the server. */
 class SamplingRefused extends Error {
-  readonly code = -1 // as the protocol says for a request that the person rejects
+  readonly code = -1 // the protocol's code for a request that the user rejects
 }
 
 export class McpSampling {
-  readonly #parts: SamplingParts
-  /** The person's answer. */
+  readonly #parts: SamplingDependencies
+  /** The user's answer. */
   #isAgreed: Promise<boolean> | undefined
   #times: number[] = []
 
-  constructor(parts: SamplingParts) {
+  constructor(parts: SamplingDependencies) {
     this.#parts = parts
   }
 
-  /** Whether a request can be answered. Otherwise the server is not offered it. */
+  /** Whether sampling is offered to the server. */
   get isOffered(): boolean {
     const { config, model } = this.#parts
     if (!model || config.sampling === "deny") return false
@@ -80,13 +80,13 @@ export class McpSampling {
 
   async #isAllowed(promptUser: AskPerson | undefined): Promise<boolean> {
     if (this.#parts.config.sampling === "allow") return true
-    if (!promptUser && !this.#isAgreed) return false // no call runs, so no one is there to ask
+    if (!promptUser && !this.#isAgreed) return false // without a running call, nobody can be asked
     this.#isAgreed ??= this.#ask(promptUser!)
     return this.#isAgreed
   }
 
   async #ask(promptUser: AskPerson): Promise<boolean> {
-    const name = escaped(this.#parts.server)
+    const name = escapeInvisible(this.#parts.server)
     const answer = await promptUser({
       text: `May the MCP server ${name} use the model in this conversation? It sends its own text and gets the answer, at your cost: at most ${MAX_A_MINUTE} requests a minute.`,
       options: [YES, NO],
@@ -98,13 +98,13 @@ export class McpSampling {
 const YES = "Yes, in this conversation"
 const NO = "No"
 
-/** What the server wants of the conversation (`includeContext`) and which model it prefers is ignored. */
+/** Converts the request. The server's wishes for context of the conversation (`includeContext`) and for a model are ignored. */
 function sampleOf({
   messages,
   systemPrompt,
   maxTokens,
   tools,
-}: CreateMessageRequest["params"]): Omit<ModelSample, "server"> {
+}: CreateMessageRequest["params"]): Omit<SamplingRequest, "server"> {
   if (tools?.length) throw new SamplingRefused("Strata offers no tools to a request of a server.")
   if (messages[0]?.role !== "user") throw new SamplingRefused("The first message must be of the role user.")
   return {

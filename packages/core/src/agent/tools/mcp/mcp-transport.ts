@@ -1,4 +1,4 @@
-/** How a server is reached: over the pipes of a program that is started, or over HTTP. Variables are filled in here. */
+/** Opens the transport to a server: pipes of a started program, or HTTP. Variables in the configuration are replaced here. */
 import { existsSync } from "node:fs"
 import { resolve } from "node:path"
 import type { AuthProvider, Transport } from "@modelcontextprotocol/client"
@@ -9,23 +9,23 @@ import type { HttpServerConfig, McpServerConfig, StdioServerConfig } from "./mcp
 import type { StdioTransport } from "./stdio-transport.ts"
 
 export interface TransportOptions {
-  /** What variables are filled in from. */
+  /** Environment from which variables are replaced. */
   readonly env: Readonly<Record<string, string | undefined>>
   /** The project's directory. */
   readonly directory: string
   readonly graceMs: number
   readonly onStderr: (text: string) => void
-  /** For a server on the network. Absent where no one signs in. */
+  /** Authentication of an HTTP server. Absent if sign-in is not supported. */
   readonly auth?: (url: URL, headers: Readonly<Record<string, string>>) => AuthProvider | undefined
 }
 
 export interface OpenTransport {
   readonly transport: Transport
-  /** The program, if one was started. */
+  /** Transport of the program, if one was started. */
   readonly stdio?: StdioTransport
 }
 
-/** Values that must not be shown are reported before anything can fail. */
+/** Opens the transport. Secrets are reported before anything can fail. */
 export async function openTransport(
   given: McpServerConfig,
   {
@@ -53,7 +53,7 @@ export async function openTransport(
   return { transport: stdio, stdio }
 }
 
-/** What every program needs. None of it is a secret. */
+/** Variables that every program needs. None is a secret. */
 const INHERITED = ["HOME", "LOGNAME", "PATH", "SHELL", "TERM", "USER"]
 
 function programOf(
@@ -70,21 +70,21 @@ function programOf(
 }
 
 /**
- * Fills `${NAME}` and `${NAME:-default}` in a server's configuration from the person's environment. This is how a server gets a key: by its
- * name in the settings. What was filled in never reaches a report.
+ * Environment from which `${NAME}` and `${NAME:-default}` in a server's configuration are replaced. This way settings contain only the name
+ * of a key, and its value never appears in messages.
  */
 type Environment = Readonly<Record<string, string | undefined>>
 
 interface FilledConfig {
   readonly config: McpServerConfig
-  /** Values that must not be shown. */
+  /** Values that must be redacted in messages. */
   readonly secrets: readonly string[]
 }
 
 const VARIABLE = /\$\{([A-Za-z_]\w*)(?::-([^}]*))?\}/g
-const SHORTEST_SECRET = 6 // characters: a shorter value occurs in ordinary text
+const SHORTEST_SECRET = 6 // characters; a shorter value occurs in ordinary text
 
-/** Throws if a variable is missing and has no default. */
+/** Replaces variables. Throws if one is missing and has no default. */
 function fillVariables(given: McpServerConfig, env: Environment): FilledConfig {
   const filled: string[] = []
   const fill = (text: string) =>
@@ -98,7 +98,7 @@ function fillVariables(given: McpServerConfig, env: Environment): FilledConfig {
   const config = "url" in given ? filledAddress(given, fill) : filledProgram(given, fill)
   const own = "url" in config ? headerSecrets(config.headers ?? {}) : secretsIn(config.env ?? {})
   const secrets = [...new Set([...filled, ...own])].filter((value) => value.length >= SHORTEST_SECRET)
-  return { config, secrets: secrets.toSorted((a, b) => b.length - a.length) } // a value may contain another
+  return { config, secrets: secrets.toSorted((a, b) => b.length - a.length) } // longest first, because a value may contain another
 }
 
 type Fill = (text: string) => string
@@ -120,6 +120,6 @@ const filledProgram = (given: StdioServerConfig, fill: Fill): StdioServerConfig 
 const eachValue = (values: Readonly<Record<string, string>>, fill: Fill): Readonly<Record<string, string>> =>
   Object.fromEntries(Object.entries(values).map(([name, value]) => [name, fill(value)]))
 
-/** `Bearer abc`: the whole header and the key alone. */
+/** Secrets in headers: for `Bearer abc`, the complete value and the key alone. */
 const headerSecrets = (headers: Readonly<Record<string, string>>): readonly string[] =>
   Object.values(headers).flatMap((value) => [value, value.split(" ").at(-1)!])

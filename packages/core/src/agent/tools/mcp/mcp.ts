@@ -1,10 +1,10 @@
 /**
- * Offers the tools of MCP servers like any other tools. A server that fails to start or dies is reported, and the others keep working.
- * A slow server joins when it is ready. The client library is loaded with the first server.
+ * Offers tools of MCP servers. A server that fails to start or dies is reported, and the others continue to work. A slow server joins when
+ * it is ready. The client library is loaded with the first server.
  */
 
 import type { GetPromptResult, Tool as McpTool, Progress, Prompt } from "@modelcontextprotocol/client"
-import { messageOf } from "../../../base/errors.ts"
+import { errorMessage } from "../../../base/errors.ts"
 import type { Attachment } from "../../../messages/attachments.ts"
 import { clip } from "../../../tools/defaults.ts"
 import type {
@@ -24,12 +24,12 @@ import { mcpToolName } from "./mcp-names.ts"
 import { mcpOutput, resourceOutput } from "./mcp-results.ts"
 import { signInFiles } from "./sign-in/sign-in-store.ts"
 
-// Prompts of MCP servers: texts that the person sends by name. What a server returns is content of the server, flattened to text.
+// Prompts of MCP servers, which the user sends by name. They are content of the server, converted to text.
 
-const MAX_PROMPTS = 100 // of one server: each is a line in a menu
+const MAX_PROMPTS = 100 // per server; each is a line in a menu
 const TEXT_CHARACTERS = 100_000
 
-/** By name, so that the menu keeps its order. */
+/** Prompts sorted by name, so that the order of the menu is stable. */
 export function promptsOf(connection: McpConnection): readonly ServerPrompt[] {
   const taken = new Set<string>()
   const sorted = connection.prompts.toSorted((a, b) => (a.name < b.name ? -1 : 1)).slice(0, MAX_PROMPTS)
@@ -63,7 +63,7 @@ function promptOf(prompt: Prompt, command: string, connection: McpConnection): S
   }
 }
 
-/** Messages in the role of the model are marked: all of them reach it as one text. */
+/** Converts prompt messages to one text. Messages with the model's role are labelled. */
 function textOf({ messages }: GetPromptResult): string {
   const texts = messages.map(({ role, content }) => {
     const [block] = mcpOutput({ content: [content] }).content as readonly {
@@ -77,27 +77,27 @@ function textOf({ messages }: GetPromptResult): string {
 }
 
 export interface McpServers {
-  /** Those of the opening, in the order of the servers, by name within each: the same servers give the same list. */
+  /** Tools available at opening, in the order of the servers and sorted by name within each: the same servers give the same list. */
   readonly tools: readonly Tool[]
-  /** Tools of servers that were not ready, and tools that a server added. */
+  /** Tools of servers that were not ready, and tools that servers added later. */
   readonly later: DeferredToolAccess
-  /** What the servers of the opening say about using their tools. */
+  /** Instructions of the servers that were ready at opening. */
   readonly instructions: readonly Attachment[]
-  /** For the person: tools that were left out. */
+  /** Sentences for the user about omitted tools. */
   readonly problems: readonly string[]
   status(): readonly McpServerStatus[]
   servers(): readonly ToolServer[]
-  /** Closes all connections and ends the servers it started. */
+  /** Closes all connections and ends started servers. */
   close(): Promise<void>
 }
 
-const DESCRIPTION_CHARACTERS = 4_000 // a description costs tokens in every request
+const DESCRIPTION_CHARACTERS = 4_000 // descriptions cost tokens in every request
 const INSTRUCTION_CHARACTERS = 8_000
 const SUMMARY_CHARACTERS = 200
-const PATIENCE_MS = 5_000 // most servers answer in a second or two; one that is downloaded first joins later
+const PATIENCE_MS = 5_000 // most servers respond in a second or two; one that must be downloaded joins later
 
 /**
- * Connects to all servers at once and waits until each has answered or failed, or until `lockTimeoutMs` is over.
+ * Connects to all servers concurrently and waits until each has responded or failed, or for `patienceMs`.
  *
  * @example
  * const servers = await connectMcpServers({ files: { command: "mcp-files", args: ["."] }, web: { url: "https://example.com/mcp" } })
@@ -121,7 +121,7 @@ export async function connectMcpServers(
   const tools = ready.flatMap(named)
   const atOpening = new Set(tools.map(({ name }) => name))
   const isExpected = ready.length < connections.length || ready.some(({ mayChange }) => mayChange)
-  const late = new Map<string, Tool>() // keeps the order in which they came
+  const late = new Map<string, Tool>() // preserves the order of arrival
   const openingRevision = revision
   const takeLate = (): readonly Tool[] => {
     const now = new Map(connections.flatMap(named).map((tool) => [tool.name, tool]))
@@ -167,11 +167,12 @@ function serverOf(connection: McpConnection, tools: readonly Tool[]): ToolServer
 }
 
 const resourcesOf = (connection: McpConnection): ServerResources => ({
-  list: (signal) => explained(connection, () => connection.resources(signal)),
-  read: (uri, signal) => explained(connection, async () => resourceOutput(await connection.readResource(uri, signal))),
+  list: (signal) => explainErrors(connection, () => connection.resources(signal)),
+  read: (uri, signal) =>
+    explainErrors(connection, async () => resourceOutput(await connection.readResource(uri, signal))),
 })
 
-async function explained<T>(connection: McpConnection, work: () => Promise<T>): Promise<T> {
+async function explainErrors<T>(connection: McpConnection, work: () => Promise<T>): Promise<T> {
   try {
     return await work()
   } catch (error) {
@@ -184,7 +185,7 @@ const pause = (ms: number): Promise<void> =>
     setTimeout(resolve, ms).unref()
   })
 
-/** As a toolset: servers that did not start are its problems, and so is a library that is not installed. */
+/** Opens the servers as a toolset. Servers that did not start, and a missing client library, are reported as problems. */
 export async function openMcpTools(
   configs: Readonly<Record<string, McpServerConfig>>,
   {
@@ -196,7 +197,7 @@ export async function openMcpTools(
     openTransport,
   }: Partial<ToolsetContext> & Pick<ConnectionOptions, "patienceMs" | "openTransport"> = {},
 ): Promise<OpenToolset> {
-  const missing = await mcpLibrary().then(() => undefined, messageOf)
+  const missing = await mcpLibrary().then(() => undefined, errorMessage)
   if (missing !== undefined) return { tools: [], problems: [missing], close: async () => undefined }
   const servers = await connectMcpServers(configs, {
     patienceMs,
@@ -210,24 +211,24 @@ export async function openMcpTools(
     tools: servers.tools,
     later: servers.later,
     introductions: servers.instructions,
-    problems: [...servers.status().flatMap(problemOf), ...servers.problems],
+    problems: [...servers.status().flatMap(describeProblem), ...servers.problems],
     servers: () => servers.servers(),
     close: () => servers.close(),
   }
 }
 
-function problemOf(status: McpServerStatus): string[] {
+function describeProblem(status: McpServerStatus): string[] {
   if (status.state === "failed") return [`The MCP server ${status.server} is not available: ${status.why}`]
   if (status.state === "needs-sign-in") return [`The MCP server ${status.server} is not available: ${status.why}.`]
   if (status.state === "starting") return [`The MCP server ${status.server} is still starting. Its tools join later.`]
   return []
 }
 
-/** A tool keeps its name and is the same object while the server lists it unchanged. */
+/** Names and creates tools. A tool keeps its name and identity while the server lists it unchanged. */
 function namer(): (connection: McpConnection) => readonly Tool[] {
   const names = new Map<string, string>()
   const taken = new Set<string>()
-  const made = new Map<McpTool, Tool>()
+  const created = new Map<McpTool, Tool>()
   const nameOf = (server: string, tool: string): string => {
     const key = JSON.stringify([server, tool])
     const name = names.get(key) ?? mcpToolName(server, tool, taken)
@@ -237,22 +238,22 @@ function namer(): (connection: McpConnection) => readonly Tool[] {
   }
   return (connection) =>
     connection.tools.map((tool) => {
-      const known = made.get(tool) ?? toolOf(nameOf(connection.server, tool.name), tool, connection)
-      made.set(tool, known)
+      const known = created.get(tool) ?? createTool(nameOf(connection.server, tool.name), tool, connection)
+      created.set(tool, known)
       return known
     })
 }
 
 type McpInput = Readonly<Record<string, unknown>>
 
-function toolOf(name: string, tool: McpTool, connection: McpConnection): Tool<McpInput> {
-  // whether it may be repeated after a lost connection is the server's own affair; whether it runs unasked is not
+function createTool(name: string, tool: McpTool, connection: McpConnection): Tool<McpInput> {
+  // the server's hint decides whether the call is repeated after a lost connection, but not whether it runs unapproved
   const isReadOnly = tool.annotations?.readOnlyHint === true
   const title = tool.title ?? tool.annotations?.title ?? tool.name
   return {
     name,
     description: clip(tool.description ?? title, DESCRIPTION_CHARACTERS),
-    inputSchema: tool.inputSchema, // the server checks the input
+    inputSchema: tool.inputSchema, // the server validates the input
     readOnly: isReadOnly && connection.trustsReadOnlyHint,
     question: (input) => ({
       kind: "other",
@@ -264,7 +265,9 @@ function toolOf(name: string, tool: McpTool, connection: McpConnection): Tool<Mc
         const onProgress = (step: Progress) => progress(describeProgress(step))
         return mcpOutput(await connection.call({ tool: tool.name, input, isReadOnly, signal, onProgress, promptUser }))
       } catch (error) {
-        return failed(`${connection.server} did not carry out ${tool.name}: ${failureOf(error, signal, connection)}.`)
+        return failed(
+          `${connection.server} did not carry out ${tool.name}: ${describeFailure(error, signal, connection)}.`,
+        )
       }
     },
   }
@@ -275,7 +278,7 @@ function describeProgress({ progress, total, message }: Progress): string {
   return message ? `${message} (${count})` : count
 }
 
-function failureOf(error: unknown, signal: AbortSignal, connection: McpConnection): string {
+function describeFailure(error: unknown, signal: AbortSignal, connection: McpConnection): string {
   if (signal.aborted) return "interrupted"
   const { code } = error as { readonly code?: unknown }
   if (code === "REQUEST_TIMEOUT") return `no answer within ${connection.timeoutMs / 1_000} s`

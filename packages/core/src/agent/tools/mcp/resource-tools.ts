@@ -1,8 +1,8 @@
 /**
- * ListMcpResources and ReadMcpResource: how the model finds and reads what MCP servers offer as resources. They exist only where a
- * connected server has some. Reading changes nothing, and a rule for a server covers its resources.
+ * ListMcpResources and ReadMcpResource: the model lists and reads resources of MCP servers. The tools exist only if a connected server has
+ * resources. Reading changes nothing, and a rule for a server covers its resources.
  */
-import { messageOf } from "../../../base/errors.ts"
+import { errorMessage } from "../../../base/errors.ts"
 import { clip } from "../../../tools/defaults.ts"
 import type {
   ListedResource,
@@ -19,15 +19,15 @@ import { mcpServerName } from "./mcp-names.ts"
 const LIST_RESOURCES = "ListMcpResources"
 const READ_RESOURCE = "ReadMcpResource"
 
-const MAX_LISTED = 500 // of one server: large lists of files belong into a search tool
+const MAX_LISTED = 500 // per server; large lists of files belong in a search tool
 const DESCRIPTION_CHARACTERS = 300
 const SUMMARY_CHARACTERS = 200
 
-type Source = Pick<ToolServer, "name"> & { readonly resources: ServerResources }
+type ResourceServer = Pick<ToolServer, "name"> & { readonly resources: ServerResources }
 
-/** `servers`: as they are now. */
+/** `servers`: returns the current servers. */
 export function resourceTools(servers: () => readonly ToolServer[]): readonly Tool[] {
-  const sources = (): readonly Source[] =>
+  const sources = (): readonly ResourceServer[] =>
     servers().flatMap(({ name, resources }) => (resources ? [{ name, resources }] : []))
   return [listTool(sources), readTool(sources)]
 }
@@ -37,7 +37,7 @@ export const offersResources = (servers: readonly ToolServer[]): boolean =>
 
 const SERVER = { type: "string", description: "The name of the MCP server." } as const
 
-function listTool(sources: () => readonly Source[]): Tool<{ readonly server?: string }> {
+function listTool(sources: () => readonly ResourceServer[]): Tool<{ readonly server?: string }> {
   return {
     name: LIST_RESOURCES,
     description:
@@ -62,7 +62,7 @@ function listTool(sources: () => readonly Source[]): Tool<{ readonly server?: st
   }
 }
 
-function readTool(sources: () => readonly Source[]): Tool<{ readonly server: string; readonly uri: string }> {
+function readTool(sources: () => readonly ResourceServer[]): Tool<{ readonly server: string; readonly uri: string }> {
   return {
     name: READ_RESOURCE,
     description:
@@ -81,7 +81,7 @@ function readTool(sources: () => readonly Source[]): Tool<{ readonly server: str
       try {
         return await source.resources.read(String(uri), signal)
       } catch (error) {
-        return failed(`${server} did not return ${uri}: ${messageOf(error)}.`)
+        return failed(`${server} did not return ${uri}: ${errorMessage(error)}.`)
       }
     },
   }
@@ -92,11 +92,11 @@ function questionFor(server: unknown, summary: string): PermissionQuestion {
   return { kind: "other", summary: clip(summary, SUMMARY_CHARACTERS), ...rule }
 }
 
-/** In a list of all servers, those that a rule denies are left out. */
-const mayRead = ({ name }: Source, { judgeStep }: ToolContext): boolean =>
+/** Whether a server may be listed. Servers that a rule denies are omitted from the list of all servers. */
+const mayRead = ({ name }: ResourceServer, { judgeStep }: ToolContext): boolean =>
   judgeStep?.(questionFor(name, `list the resources of ${name}`)).verdict !== "deny"
 
-async function listingOf({ name, resources }: Source, signal: AbortSignal): Promise<readonly object[]> {
+async function listingOf({ name, resources }: ResourceServer, signal: AbortSignal): Promise<readonly object[]> {
   try {
     const listed = await resources.list(signal)
     const entries = [
@@ -106,7 +106,7 @@ async function listingOf({ name, resources }: Source, signal: AbortSignal): Prom
     const more = entries.length - MAX_LISTED
     return more > 0 ? [...entries.slice(0, MAX_LISTED), { server: name, left_out: more }] : entries
   } catch (error) {
-    return [{ server: name, error: messageOf(error) }]
+    return [{ server: name, error: errorMessage(error) }]
   }
 }
 
@@ -121,7 +121,7 @@ function entryOf(server: string, given: ListedResource | ListedTemplate): object
   }
 }
 
-function unknownServer(server: unknown, all: readonly Source[]): ToolOutput {
+function unknownServer(server: unknown, all: readonly ResourceServer[]): ToolOutput {
   const names = all.map(({ name }) => name).join(", ")
   return failed(
     `No connected MCP server named ${JSON.stringify(server)} has resources. ${names ? `These have: ${names}.` : ""}`.trim(),

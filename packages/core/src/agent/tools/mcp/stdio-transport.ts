@@ -1,6 +1,6 @@
 /**
- * Speaks with an MCP server over pipes. The server is a guarded process: it ends with everything it started when the connection closes, and
- * when this process ends. Lines that are no JSON are skipped. An answer that is too long becomes an error that says so; a line that never ends
+ * Communicates with an MCP server over pipes. The server is a guarded process: it ends with all processes it started when the connection
+ * closes, and when this process exits. Lines that are not JSON are skipped. A response that is too long becomes an error; an endless line
  * closes the connection.
  */
 import type { JSONRPCMessage, Transport } from "@modelcontextprotocol/client"
@@ -8,20 +8,20 @@ import { GuardedProcess, type Program } from "../processes/guarded-process.ts"
 import type { McpLibrary } from "./client-library.ts"
 
 const MAX_LINE_BYTES = 32 * 1024 * 1024 // a result with several images
-const MAX_SKIPPED_BYTES = 4 * MAX_LINE_BYTES // of one line
-const EDGE_BYTES = 200 // of a line, where the id of an answer is
+const MAX_SKIPPED_BYTES = 4 * MAX_LINE_BYTES // per line
+const EDGE_BYTES = 200 // at both ends of a line, where the id of a response is
 const TOO_LONG = `its answer has more than ${MAX_LINE_BYTES / 1024 / 1024} MB, which is Strata's limit. Ask it for less at once`
 
 const NEWLINE = 0x0a
 
 const TOO_LONG_CODE = -32_000
-/** Where programs write the id of an answer: right at the beginning or right at the end. Anywhere else it may be part of the content. */
+/** Position of the id in a response: at the beginning or at the end. Elsewhere it may be part of the content. */
 const ID_FIRST = /^\s*\{\s*(?:"jsonrpc"\s*:\s*"2\.0"\s*,\s*)?"id"\s*:\s*(\d+)\s*,/
 const ID_LAST = /,\s*"id"\s*:\s*(\d+)\s*(?:,\s*"jsonrpc"\s*:\s*"2\.0"\s*)?\}\s*$/
 
 export interface StdioOptions {
   readonly library: McpLibrary
-  /** How long the server may take to end, first by itself, then after SIGTERM. */
+  /** Time that the server may take to exit, first by itself, then after SIGTERM. */
   readonly graceMs: number
   readonly onStderr: (text: string) => void
 }
@@ -30,14 +30,14 @@ export class StdioTransport implements Transport {
   onclose: (() => void) | undefined
   onerror: ((error: Error) => void) | undefined
   onmessage: Transport["onmessage"]
-  /** Why we closed the connection: a line that was too long. */
+  /** Set if the connection was closed because of a line that was too long. */
   tooLong: string | undefined
   readonly #program: Program
   readonly #options: StdioOptions
-  /** The pieces of a line whose end has not come yet. */
-  #pieces: Buffer[] = []
+  /** Chunks of an incomplete line. */
+  #chunks: Buffer[] = []
   #bytes = 0
-  /** A line that is too long: how it begins and what its last bytes are so far. The rest is not kept. */
+  /** The beginning and end of a line that is too long. The rest is discarded. */
   #skipped: { readonly head: string; tail: string } | undefined
   #process: GuardedProcess | undefined
   #closing: Promise<void> | undefined
@@ -66,7 +66,7 @@ export class StdioTransport implements Transport {
     this.#process.stdin.write(serializeMessage(message))
   }
 
-  /** Resolves when the server and everything it started are gone. */
+  /** Resolves when the server and all processes it started have ended. */
   close(): Promise<void> {
     this.#closing ??= this.#close()
     return this.#closing
@@ -86,8 +86,8 @@ export class StdioTransport implements Transport {
       this.#add(chunk.subarray(from, end))
       from = end + 1
       const skipped = this.#skipped
-      const line = skipped ? "" : Buffer.concat(this.#pieces).toString("utf8")
-      this.#pieces = []
+      const line = skipped ? "" : Buffer.concat(this.#chunks).toString("utf8")
+      this.#chunks = []
       this.#bytes = 0
       this.#skipped = undefined
       if (skipped) this.#refuse(skipped)
@@ -99,21 +99,21 @@ export class StdioTransport implements Transport {
   #add(piece: Buffer): void {
     this.#bytes += piece.length
     if (this.#bytes <= MAX_LINE_BYTES) {
-      this.#pieces.push(piece)
+      this.#chunks.push(piece)
       return
     }
     if (this.#bytes > MAX_SKIPPED_BYTES) {
       this.#giveUp()
       return
     }
-    this.#skipped ??= { head: Buffer.concat([...this.#pieces, piece]).toString("latin1", 0, EDGE_BYTES), tail: "" }
-    this.#pieces = []
+    this.#skipped ??= { head: Buffer.concat([...this.#chunks, piece]).toString("latin1", 0, EDGE_BYTES), tail: "" }
+    this.#chunks = []
     this.#skipped.tail = (this.#skipped.tail + piece.toString("latin1", Math.max(0, piece.length - EDGE_BYTES))).slice(
       -EDGE_BYTES,
     )
   }
 
-  /** The call that it answers fails. The connection stays. */
+  /** Fails the call to which the line responds. The connection remains open. */
   #refuse({ head, tail }: { readonly head: string; readonly tail: string }): void {
     const id = ID_FIRST.exec(head)?.[1] ?? ID_LAST.exec(tail)?.[1]
     if (id === undefined) this.#giveUp()
@@ -123,7 +123,7 @@ export class StdioTransport implements Transport {
   #giveUp(): void {
     this.#options.onStderr(`it printed a line of more than ${MAX_LINE_BYTES} bytes`)
     this.tooLong = TOO_LONG
-    this.#pieces = []
+    this.#chunks = []
     void this.close()
   }
 
@@ -131,7 +131,7 @@ export class StdioTransport implements Transport {
     try {
       this.onmessage?.(this.#options.library.deserializeMessage(line))
     } catch (error) {
-      if (!(error instanceof SyntaxError)) this.onerror?.(error as Error) // JSON, but no message of the protocol
+      if (!(error instanceof SyntaxError)) this.onerror?.(error as Error) // JSON, but not a message of the protocol
     }
   }
 }

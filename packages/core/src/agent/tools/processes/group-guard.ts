@@ -1,13 +1,13 @@
 /**
- * Process groups that must not outlive this process, however it ends: by itself, by a signal, by SIGKILL. A small shell runs beside it and
- * keeps a list of the groups. When its input ends, because this process is gone, it kills the groups that are left.
+ * Ensures that process groups end with this process, however it ends: normally, by a signal, by SIGKILL. A separate small shell keeps a
+ * list of the groups. When its input closes, because this process has ended, it kills the remaining groups.
  */
 import { type ChildProcess, spawn } from "node:child_process"
 import type { Writable } from "node:stream"
 
 /**
- * Reads lines `+ 123 mark` and `- 123`. Adding a group twice is the same as adding it once. The mark may be empty. Where it is given, the
- * guard also ends processes that left the group but carry the mark in their environment; only Linux shows them.
+ * The guard's script. It reads lines `+ 123 mark` and `- 123`. Adding a group again has no effect. The mark may be empty. With a mark, the
+ * guard also ends processes that left the group but have the mark in their environment, which is only visible on Linux.
  */
 const GUARD = `while read -r sign group mark; do
   kept=
@@ -28,24 +28,24 @@ for round in 1 2 3; do
 done`
 
 /**
- * A shell runs this first, with the guard's input as descriptor 4: then it is guarded even if this process dies at that moment. `mark` is
- * an expression of the shell.
+ * Registers a shell with the guard, whose input is descriptor 4, so that the shell is guarded even if this process ends at that moment.
+ * `mark` is a shell expression.
  */
 export const guardMe = (mark = ""): string => `echo "+ $$ ${mark}" >&4; exec 4>&-`
 
-/** bun cannot give a stream to another process. There the group is guarded as soon as this process knows its number. */
+/** Bun cannot pass a stream to another process. There the group is guarded once this process knows its id. */
 const CAN_SHARE_STREAMS = process.versions.bun === undefined
 
 export interface GroupGuard {
-  /** For descriptor 4 of the group's first process. */
+  /** Stream for descriptor 4 of the group's first process. */
   readonly input: Writable | "ignore"
-  /** `mark`: processes with this mark end too, even if they left the group. */
+  /** `mark`: processes with this mark are ended too, even if they left the group. */
   add(group: number, mark?: string): void
-  /** The group has ended. Its number may be used again. */
+  /** Removes a group that has ended, because its id may be reused. */
   remove(group: number): void
 }
 
-/** One for the whole process, because it waits for the end of that process. */
+/** The guard is shared by the process, because it waits for the end of the process. */
 let guard: ChildProcess | undefined
 
 export function groupGuard(): GroupGuard {
@@ -62,17 +62,17 @@ function startGuard(): ChildProcess {
   const child = spawn("/bin/sh", ["-c", GUARD], {
     cwd: "/",
     env: {},
-    detached: true, // Ctrl-C in a terminal goes to this process's group and must not reach the guard
+    detached: true, // Ctrl-C in a terminal is sent to this process's group and must not reach the guard
     stdio: ["pipe", "ignore", "ignore"],
   })
   child.on("exit", forget).on("error", forget)
   child.stdin!.on("error", forget)
   child.unref()
-  ;(child.stdin as unknown as { unref?(): void }).unref?.() // bun has none, and does not need it
+  ;(child.stdin as unknown as { unref?(): void }).unref?.() // Bun has no `unref` and does not need it
   return child
 }
 
-/** If the guard is killed, the next group starts a new one. */
+/** Called when the guard has ended. The next group starts a new one. */
 function forget(): void {
   guard = undefined
 }

@@ -1,6 +1,6 @@
 /**
- * A program with pipes, in its own process group. It ends with everything it started: when it is stopped, and when this process ends, even
- * by SIGKILL. When the program ends by itself, the rest of its group ends too.
+ * A program with pipes, in its own process group. It ends with all processes it started: when it is stopped, and when this process ends,
+ * even by SIGKILL. When the program exits, the rest of its group is ended.
  */
 import { type ChildProcess, spawn } from "node:child_process"
 import { randomUUID } from "node:crypto"
@@ -8,7 +8,7 @@ import { once } from "node:events"
 import { constants } from "node:os"
 import type { Readable, Writable } from "node:stream"
 import { setTimeout as wait } from "node:timers/promises"
-import { reasonOf } from "../../../base/errors.ts"
+import { errorReason } from "../../../base/errors.ts"
 import { groupGuard, guardMe } from "./group-guard.ts"
 import { endProcesses, groupExists, MARK_VARIABLE } from "./process-group.ts"
 
@@ -20,13 +20,13 @@ export interface Program {
 }
 
 export type ProcessEnd =
-  /** For a signal, `code` is 128 plus the signal's number, as in shells. */
+  /** After a signal, `code` is 128 plus the signal's number, as in shells. */
   { readonly state: "exited"; readonly code: number } | { readonly state: "not started"; readonly why: string }
 
 const LEFTOVER_GRACE_MS = 200
-const QUIET_MS = 50 // a pipe that a daemon keeps open counts as empty after this
+const QUIET_MS = 50 // after this time, a pipe that a daemon keeps open counts as empty
 
-/** Registers with the guard, then becomes the program. The pid stays the same, and so does the group. */
+/** Registers with the guard, then executes the program with the same pid and group. */
 const START = `${guardMe("$1")}; shift
 command -v "$1" >/dev/null 2>&1 || { echo "the program $1 was not found" >&2; exit 127; }
 exec "$@"`
@@ -35,7 +35,7 @@ export class GuardedProcess {
   readonly stdin: Writable
   readonly stdout: Readable
   readonly stderr: Readable
-  /** Resolves when the program and its group are gone and their output has been read. Never rejects. */
+  /** Resolves when the program and its group have ended and their output has been read. Never rejects. */
   readonly ended: Promise<ProcessEnd>
   readonly #mark = randomUUID()
   readonly #child: ChildProcess
@@ -45,10 +45,10 @@ export class GuardedProcess {
 
   constructor({ command, args, env, directory }: Program) {
     const guard = groupGuard()
-    const marks = [env[MARK_VARIABLE], this.#mark].filter((mark) => mark !== undefined).join(":")
+    const shellIds = [env[MARK_VARIABLE], this.#mark].filter((mark) => mark !== undefined).join(":")
     const child = spawn("/bin/sh", ["-c", START, "sh", this.#mark, command, ...args], {
-      env: { ...env, [MARK_VARIABLE]: marks },
-      detached: true, // its own session and group, and so no terminal
+      env: { ...env, [MARK_VARIABLE]: shellIds },
+      detached: true, // new session and group, without a terminal
       stdio: ["pipe", "pipe", "pipe", "ignore", guard.input],
       ...(directory === undefined ? {} : { cwd: directory }),
     })
@@ -57,16 +57,16 @@ export class GuardedProcess {
     this.stdin = child.stdin!
     this.stdout = child.stdout!
     this.stderr = child.stderr!
-    this.stdin.on("error", () => undefined) // a program need not read its input
+    this.stdin.on("error", () => undefined) // a program may ignore its input
     for (const stream of [this.stdout, this.stderr]) stream.on("data", () => this.#chunks++)
     this.ended = this.#run(() => {
       if (child.pid !== undefined) guard.remove(child.pid)
     })
   }
 
-  /** Ends the program and everything it started, in its group or not. */
+  /** Ends the program with all processes it started, inside or outside its group. */
   async stop(graceMs: number): Promise<ProcessEnd> {
-    const group = this.#isRunning ? this.#child.pid : undefined // once it has ended, the number may belong to another process
+    const group = this.#isRunning ? this.#child.pid : undefined // after it has ended, the id may belong to another process
     this.#stopping ??= endProcesses({ mark: this.#mark, ...(group === undefined ? {} : { group }) }, graceMs)
     await this.#stopping
     return this.ended
@@ -82,7 +82,7 @@ export class GuardedProcess {
       await this.#drain(closed)
       return { state: "exited", code: signal ? 128 + constants.signals[signal] : (code ?? 0) }
     } catch (error) {
-      return { state: "not started", why: reasonOf(error) }
+      return { state: "not started", why: errorReason(error) }
     } finally {
       this.#isRunning = false
       for (const stream of [this.stdin, this.stdout, this.stderr]) stream.destroy()
@@ -90,7 +90,7 @@ export class GuardedProcess {
     }
   }
 
-  /** Reads the output that is still in the pipes. */
+  /** Reads the remaining output from the pipes. */
   async #drain(closed: Promise<unknown>): Promise<void> {
     let isClosed = false
     const close = closed.then(() => {

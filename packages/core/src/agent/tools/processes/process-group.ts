@@ -1,26 +1,26 @@
 /**
- * Ends a process and everything it started. A group is signalled as a whole. Processes that left it (`setsid`, daemons) carry a mark in
- * their environment, by which they are found on Linux.
+ * Ends a process with all processes it started. A group is signalled together. Processes that left it (`setsid`, daemons) are found by a
+ * mark in their environment on Linux.
  */
 import { readdir, readFile } from "node:fs/promises"
 import { setTimeout as wait } from "node:timers/promises"
 
-/** The variable that carries the marks, outermost first: a shell in a shell in a shell belongs to all of them. */
+/** The environment variable with the ids of the enclosing shells, outermost first: a nested shell belongs to all of them. */
 export const MARK_VARIABLE = "STRATA_SHELL"
 
 export interface ProcessGroup {
-  /** The id of the group's first process, which is the id of the group. */
+  /** Id of the group, which is the id of its first process. */
   readonly group?: number
-  /** Processes with this mark belong to it, even in another group. */
+  /** Processes with this mark belong to it, even in other groups. */
   readonly mark?: string
 }
 
-export const SEES_PROCESSES = process.platform === "linux" // through /proc; elsewhere only the group as a whole is visible
+export const SEES_PROCESSES = process.platform === "linux" // through /proc; elsewhere only the complete group is visible
 const FIRST_LOOK_MS = 2
 const MAX_LOOK_MS = 50
-const KILL_ROUNDS = 20 // for processes that fork while they are killed: each round finds the children of the last
+const KILL_ROUNDS = 20 // for processes that fork while they are killed; each round finds the children of the last
 
-/** Sends SIGTERM, and SIGKILL after the grace period. Resolves when all are gone. */
+/** Sends SIGTERM, and SIGKILL after the grace period. Resolves when all processes have ended. */
 export async function endProcesses(processes: ProcessGroup, graceMs: number): Promise<void> {
   await signalAll(processes, "SIGTERM")
   if (await areGoneWithin(processes, graceMs)) return
@@ -59,7 +59,7 @@ async function anyLeft(processes: ProcessGroup): Promise<boolean> {
   return (await membersOf(processes)).length > 0
 }
 
-/** The live processes. Zombies do not count: in a container they may never be collected. */
+/** Ids of the live processes. Zombies are excluded, because in a container they may never be reaped. */
 export async function membersOf({ group, mark }: ProcessGroup): Promise<readonly number[]> {
   if (!SEES_PROCESSES) return []
   const pids = (await readdir("/proc")).filter((name) => /^\d+$/.test(name))
@@ -75,7 +75,7 @@ export async function membersOf({ group, mark }: ProcessGroup): Promise<readonly
 async function isIn(pid: string, group: number | undefined): Promise<boolean> {
   if (group === undefined) return false
   const stat = await readProc(pid, "stat")
-  // the name is in brackets and may contain anything; after it come state, parent, group
+  // the name is in parentheses and may contain anything; after it come state, parent, group
   const [state, , pgrp] = stat.slice(stat.lastIndexOf(")") + 2).split(" ")
   return Number(pgrp) === group && state !== "Z" && state !== "X"
 }
@@ -86,7 +86,7 @@ async function isMarked(pid: string, mark: string | undefined): Promise<boolean>
   return environment.split("\0").some((line) => line.startsWith(`${MARK_VARIABLE}=`) && line.includes(mark))
 }
 
-/** Empty for processes that are gone or another user's. */
+/** Reads a file in /proc. Empty for processes that have ended or belong to another user. */
 async function readProc(pid: string, file: "stat" | "environ"): Promise<string> {
   try {
     return await readFile(`/proc/${pid}/${file}`, "latin1")
@@ -99,6 +99,6 @@ function deliver(target: number, signal: NodeJS.Signals): void {
   try {
     process.kill(target, signal)
   } catch {
-    // already gone, or owned by another user
+    // ended, or owned by another user
   }
 }

@@ -1,10 +1,10 @@
-/** Bash: runs a command line. A command ends at its timeout, and everything it started ends with it. */
+/** Bash: runs a command line. At its timeout, a command is ended with all processes it started. */
 import { z } from "zod/v4"
 import { type Clock, callAfter } from "../../../base/clock.ts"
 import type { PermissionQuestion, Tool, ToolContext, ToolOutput } from "../../../tools/tool.ts"
-import { changedBetween, lookAt } from "./changed-files.ts"
+import { compareTrees, scanTree } from "./changed-files.ts"
 import { commandFacts, commandShape, filesTouched } from "./command/command-facts.ts"
-import { runsUnaskedInSandbox } from "./guarded-run.ts"
+import { runsUnapprovedInSandbox } from "./guarded-run.ts"
 import type { ShellEnd, ShellProcess, StopReason } from "./shell-process.ts"
 import {
   DEFAULT_TIMEOUT_MS,
@@ -55,13 +55,13 @@ export function bashTool(session: ShellSession): Tool<BashInput> {
           `The working directory ${gone} no longer exists, so the command was not run. It is ${context.directory.get()} now.`,
         )
       }
-      const changesSince = await lookBefore(input, session, context)
+      const changesSince = await trackChanges(input, session, context)
       if (context.signal.aborted) return failed("Interrupted before the command was started.")
       const shell = await session.start(input.command, context)
       if (input.run_in_background) return runInBackground(session, shell, input)
       const timeoutMs = timeoutOf(input, session)
       const end = await endWithin(shell, timeoutMs, context)
-      const note = await follow(end, context)
+      const note = await followDirectory(end, context)
       const onDisk = await changesSince()
       const limits = { timeoutMs, ...(shell.waitMs === undefined ? {} : { waitMs: shell.waitMs }) }
       const { text } = shell.output.take()
@@ -70,22 +70,22 @@ export function bashTool(session: ShellSession): Tool<BashInput> {
   }
 }
 
-interface Asking {
+interface QuestionContext {
   readonly context: ToolContext
   readonly session: ShellSession
 }
 
 async function question(
   { command, description, run_in_background }: BashInput,
-  { context, session }: Asking,
+  { context, session }: QuestionContext,
 ): Promise<PermissionQuestion> {
   const [firstLine = "", ...more] = command.trim().split("\n")
   const shown = firstLine.length > SUMMARY_CHARACTERS ? `${firstLine.slice(0, SUMMARY_CHARACTERS)}…` : firstLine
   const directory = context.directory.get()
   const project = session.projectAround(directory)
-  const hasSandbox = await runsUnaskedInSandbox(context)
+  const hasSandbox = await runsUnapprovedInSandbox(context)
   const read = commandFacts(command, { directory, project, env: context.env, shell: session.options.shell, hasSandbox })
-  const facts = run_in_background ? { ...read, isReadOnly: false } : read // it may wait for ever, and no one looks at it
+  const facts = run_in_background ? { ...read, isReadOnly: false } : read // it may wait forever without anyone noticing
   return {
     kind: facts.isReadOnly ? "read" : "execute",
     summary: more.length > 0 ? `${shown} … (${more.length + 1} lines)` : shown,
@@ -96,14 +96,14 @@ async function question(
   }
 }
 
-/** Looks at the project's files now. The function it returns looks again and names those that changed. */
-async function lookBefore(input: BashInput, session: ShellSession, { directory }: ToolContext) {
+/** Records the project's files. The returned function compares them again and lists the changed ones. */
+async function trackChanges(input: BashInput, session: ShellSession, { directory }: ToolContext) {
   if (input.run_in_background || commandShape(input.command, session.options).isReadOnly) return async () => ({})
   const root = session.projectAround(directory.get())
-  const looking = { without: session.options.notItsWork ?? [] }
-  const before = await lookAt(root, looking)
+  const scanOptions = { without: session.options.ignoredDirectories ?? [] }
+  const before = await scanTree(root, scanOptions)
   return async (): Promise<Pick<ToolOutput, "filesChanged">> => {
-    const filesChanged = changedBetween(before, await lookAt(root, looking))
+    const filesChanged = compareTrees(before, await scanTree(root, scanOptions))
     return filesChanged.files.length > 0 ? { filesChanged } : {}
   }
 }
@@ -128,7 +128,7 @@ async function endWithin(shell: RunningShell, timeoutMs: number, { signal, clock
   }
 }
 
-/** In the background only an explicit timeout counts: a server runs as long as the conversation. */
+/** Moves a command to the background. Only an explicit timeout applies, because a server runs as long as the conversation. */
 function runInBackground(session: ShellSession, shell: RunningShell, input: BashInput): ToolOutput {
   session.sendToBackground(shell)
   if (input.timeout !== undefined) {
@@ -138,8 +138,8 @@ function runInBackground(session: ShellSession, shell: RunningShell, input: Bash
   return { content: `Running in the background as ${shell.id}. BashOutput reads what it prints, KillShell ends it.` }
 }
 
-/** Moves to the directory the command ended in. Returns a note for the model if that directory is gone. */
-async function follow(end: ShellEnd, { directory }: ToolContext): Promise<string | undefined> {
+/** Updates the working directory to the one in which the command ended. Returns a note for the model if it no longer exists. */
+async function followDirectory(end: ShellEnd, { directory }: ToolContext): Promise<string | undefined> {
   if (end.state !== "exited" || end.directory === directory.get()) return undefined
   if (end.directory !== undefined && (await isDirectory(end.directory))) {
     directory.set(end.directory)
@@ -149,7 +149,7 @@ async function follow(end: ShellEnd, { directory }: ToolContext): Promise<string
   return gone === undefined ? undefined : `The working directory ${gone} is gone; it is ${directory.get()} now.`
 }
 
-/** For a command that failed because of the sandbox: otherwise the model would look for another cause. */
+/** A note for a command that probably failed because of the sandbox, so that the model does not look for another cause. */
 function confinedNote({ isConfined }: RunningShell, end: ShellEnd, text: string): string | undefined {
   if (!isConfined || end.state !== "exited" || end.code === 0) return undefined
   return /Read-only file system|EROFS|ENETUNREACH|Network is unreachable|name resolution|Could not resolve host/i.test(
@@ -159,10 +159,10 @@ function confinedNote({ isConfined }: RunningShell, end: ShellEnd, text: string)
     : undefined
 }
 
-/** The result of a command that printed nothing. */
+/** Result of a command without output. */
 export const NO_OUTPUT = "(no output)"
 
-interface Outcome {
+interface ShellResult {
   readonly end: ShellEnd
   readonly text: string
   readonly note: string | undefined
@@ -174,13 +174,13 @@ interface Limits {
   readonly waitMs?: number
 }
 
-function asResult({ end, text, note, limits }: Outcome): ToolOutput {
+function asResult({ end, text, note, limits }: ShellResult): ToolOutput {
   const heading = headingOf(end, limits)
   const content = [heading, text.trimEnd(), note].filter((part) => part !== undefined && part !== "").join("\n")
   return { content: content || NO_OUTPUT, ...(heading === undefined ? {} : { isError: true }) }
 }
 
-/** The first line of the result if the command failed. */
+/** First line of the result if the command failed. */
 export function headingOf(end: ShellEnd, limits: Limits = {}): string | undefined {
   switch (end.state) {
     case "exited":
@@ -212,16 +212,19 @@ function stopHeading(why: StopReason, { timeoutMs, waitMs }: Limits): string {
 
 const failed = (content: string): ToolOutput => ({ content, isError: true })
 
-/** Ends a command that waits for ever: `cat` on a pipe without a writer, `tail -f`. It prints nothing, and its processes do nothing. */
-const LOOKS = 5 // in the time after which a command counts as waiting
-const MIN_SHARE = 0.01 // of a processor: `tail -f` looks at its file every second and uses less
+/**
+ * Ends commands that wait forever, such as `cat` on a pipe without a writer, or `tail -f`: they print nothing and their processes do no
+ * work.
+ */
+const POLLS = 5 // in the time after which a command counts as waiting
+const MIN_SHARE = 0.01 // of a processor; `tail -f` polls its file every second and uses less
 
 interface Watch {
   readonly clock: Clock
   readonly waitMs: number
 }
 
-/** Until the process ends. The result ends the watch. */
+/** Watches a process and stops it if it only waits. Call the returned function to end the watch. */
 function endIfWaiting(process: ShellProcess, { clock, waitMs }: Watch): () => void {
   let isOver = false
   let cancel = () => {}
@@ -245,9 +248,9 @@ function endIfWaiting(process: ShellProcess, { clock, waitMs }: Watch): () => vo
       void process.stop("waiting")
       return
     }
-    cancel = callAfter(clock, waitMs / LOOKS, look)
+    cancel = callAfter(clock, waitMs / POLLS, look)
   }
-  cancel = callAfter(clock, waitMs / LOOKS, look)
+  cancel = callAfter(clock, waitMs / POLLS, look)
   return () => {
     isOver = true
     cancel()

@@ -1,34 +1,34 @@
 /**
- * The output of a process, however long. The start and the end stay in memory. The whole goes to a file if there is a directory for it.
- * The text it returns is safe in a request: well-formed, without control characters.
+ * Collects the output of a process within limits. The beginning and the end are held in memory. Long output is written to a file if a
+ * directory is set. The returned text is safe for requests: well-formed, without control characters.
  */
 
 import { closeSync, mkdirSync, openSync, writeSync } from "node:fs"
 import { dirname, join } from "node:path"
 import { stripVTControlCharacters } from "node:util"
-import { grouped } from "../../../base/text.ts"
+import { formatNumber } from "../../../base/text.ts"
 
 export interface OutputLimits {
-  /** For the start and the end together. */
+  /** Maximum characters of beginning and end together. */
   readonly characters: number
-  /** Longer output is kept whole in this directory. */
+  /** Directory for files with longer output. */
   readonly directory?: string
-  /** The most that a file there gets. Default: 64 million. */
+  /** Maximum characters of a file. Default: 64 million. */
   readonly fileCharacters?: number
-  /** Names the file. */
+  /** Name of the file. */
   readonly name?: string
 }
 
 /** The output since the last `take`. */
-export interface OutputPiece {
+export interface OutputChunk {
   readonly text: string
-  /** Characters left out in the middle. */
+  /** Number of characters omitted in the middle. */
   readonly omitted: number
   readonly file?: string
 }
 
-const MAX_FILE_CHARACTERS = 64 * 1024 * 1024 // an endless command must not fill the disk
-const LINE_END_WITHIN = 500 // a cut moves to a line end that is at most this many characters away
+const MAX_FILE_CHARACTERS = 64 * 1024 * 1024 // limit for endless commands, which must not fill the disk
+const LINE_END_WITHIN = 500 // a cut is moved to a line end within this many characters
 
 export class BoundedOutput {
   readonly #limits: OutputLimits
@@ -38,27 +38,27 @@ export class BoundedOutput {
   #end = ""
   #characters = 0
   #spill: Spill | undefined
-  #pieces = 0
+  #files = 0
 
   constructor(limits: OutputLimits) {
     this.#limits = limits
     this.#half = Math.ceil(limits.characters / 2)
   }
 
-  /** Adds what the process wrote and returns it as text. A character that is split between chunks waits for its rest. */
+  /** Appends output and returns it as text. A character that is split between chunks is completed by the next chunk. */
   append(bytes: Uint8Array): string {
     const text = this.#decoder.decode(bytes, { stream: true })
     this.#add(text)
     return text
   }
 
-  /** The process has ended. An incomplete last character becomes a replacement character. */
+  /** Called when the process has ended. An incomplete last character becomes a replacement character. */
   finish(): void {
     this.#add(this.#decoder.decode())
   }
 
-  /** Returns the output since the last call, and starts over. */
-  take(): OutputPiece {
+  /** Returns the output since the last call, and resets it. */
+  take(): OutputChunk {
     const omitted = Math.max(0, this.#characters - 2 * this.#half)
     const spilled = this.#spill?.close()
     const text =
@@ -84,30 +84,30 @@ export class BoundedOutput {
     if (this.#spill) this.#spill.write(text)
     else if (this.#limits.directory !== undefined) {
       const { directory, name = "output", fileCharacters = MAX_FILE_CHARACTERS } = this.#limits
-      this.#spill = new Spill(join(directory, `${name}-${++this.#pieces}.txt`), fileCharacters)
+      this.#spill = new Spill(join(directory, `${name}-${++this.#files}.txt`), fileCharacters)
       this.#spill.write(this.#start + this.#end)
     }
     if (this.#end.length > 2 * this.#half) this.#end = this.#end.slice(-this.#half)
   }
 }
 
-interface Spilled {
+interface SpillFile {
   readonly path: string
-  /** The characters it has, if the output was longer. */
+  /** Length of the file, if the output was longer. */
   readonly cutAt?: number
 }
 
-/** The whole output on disk, up to a limit. On a full disk the file is lost, never the command. */
+/** Writes output to a file, up to a limit. If the disk is full, the file is lost but the command continues. */
 class Spill {
   readonly #path: string
   #file: number | undefined
   readonly #max: number
-  #left: number
+  #remaining: number
 
   constructor(path: string, max: number) {
     this.#path = path
     this.#max = max
-    this.#left = max
+    this.#remaining = max
     try {
       mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
       this.#file = openSync(this.#path, "w", 0o600)
@@ -120,23 +120,23 @@ class Spill {
   write(text: string): void {
     if (this.#file === undefined) return
     try {
-      if (this.#left > 0) writeSync(this.#file, text.slice(0, this.#left))
-      this.#left -= text.length
+      if (this.#remaining > 0) writeSync(this.#file, text.slice(0, this.#remaining))
+      this.#remaining -= text.length
     } catch {
       this.close()
     }
   }
 
-  /** Where it is, if the file could be written. */
-  close(): Spilled | undefined {
+  /** Closes the file. Returns its path if it could be written. */
+  close(): SpillFile | undefined {
     if (this.#file === undefined) return undefined
     closeSync(this.#file)
     this.#file = undefined
-    return { path: this.#path, ...(this.#left < 0 ? { cutAt: this.#max } : {}) }
+    return { path: this.#path, ...(this.#remaining < 0 ? { cutAt: this.#max } : {}) }
   }
 }
 
-/** Removes colours and cursor movements. Other control characters become visible symbols (NUL becomes ␀). */
+/** Removes terminal escape sequences. Other control characters become visible symbols (NUL becomes ␀). */
 export function safeText(text: string): string {
   return stripVTControlCharacters(text)
     .replace(/[\p{Cc}--[\t\n\r]]/gv, (character) => {
@@ -146,11 +146,11 @@ export function safeText(text: string): string {
     .toWellFormed()
 }
 
-function omissionNote(omitted: number, spilled: Spilled | undefined): string {
+function omissionNote(omitted: number, spilled: SpillFile | undefined): string {
   const { path, cutAt } = spilled ?? {}
-  const what = cutAt === undefined ? "the whole output is" : `the first ${grouped(cutAt)} characters of all are`
-  const where = path === undefined ? "" : `; ${what} in ${path}`
-  return `[… ${grouped(omitted)} characters left out here${where} …]`
+  const content = cutAt === undefined ? "the whole output is" : `the first ${formatNumber(cutAt)} characters of all are`
+  const where = path === undefined ? "" : `; ${content} in ${path}`
+  return `[… ${formatNumber(omitted)} characters left out here${where} …]`
 }
 
 function cutAtLastLine(text: string): string {

@@ -2,7 +2,7 @@ import { mkdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs"
 import { dirname, join } from "node:path"
 import { expect, test } from "vitest"
 import { scratchDirectory } from "../../../../test/tool-context.ts"
-import { changedBetween, type Looking, lookAt } from "./changed-files.ts"
+import { compareTrees, type ScanOptions, scanTree } from "./changed-files.ts"
 
 function tree(files: readonly string[]) {
   const root = scratchDirectory()
@@ -11,10 +11,10 @@ function tree(files: readonly string[]) {
     writeFileSync(join(root, name), text)
   }
   for (const name of files) write(name, name)
-  const changes = async (change: () => void, looking?: Looking) => {
-    const before = await lookAt(root, looking)
+  const changes = async (change: () => void, looking?: ScanOptions) => {
+    const before = await scanTree(root, looking)
     change()
-    const { files: found, more } = changedBetween(before, await lookAt(root, looking))
+    const { files: found, more } = compareTrees(before, await scanTree(root, looking))
     return { more, found: found.map(({ path, what }) => `${what} ${path.slice(root.length + 1)}`) }
   }
   return { root, write, changes }

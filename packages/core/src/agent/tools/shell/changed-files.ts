@@ -1,63 +1,63 @@
 /**
- * Finds the files that changed around a command, whatever program changed them. It compares names, sizes and times under a directory before
- * and after; it reads no contents and follows no links. In a large tree it looks at the directories nearest to the top only.
+ * Detects files that changed during a command, whatever program changed them. Compares names, sizes and times under a directory before and
+ * after, without reading contents or following symbolic links. In a large tree, only the directories nearest to the root are scanned.
  */
 import { existsSync, lstatSync, readdirSync } from "node:fs"
 import { basename, dirname, join } from "node:path"
 import { setImmediate as turn } from "node:timers/promises"
 import type { FileChange } from "../../../messages/messages.ts"
 
-/** One look ends at either of these. On a local disk 10,000 files take about 50 ms. */
+/** Limits of one scan. On a local disk, scanning 10,000 files takes about 50 ms. */
 const MAX_FILES = 10_000
 const MAX_MS = 200
-const SLICE_MS = 10 // other work gets its turn after this
-/** A build may write thousands of files. */
+const SLICE_MS = 10 // time after which other work may run
+/** Maximum number of listed changes. A build may write thousands of files. */
 const MAX_CHANGES = 100
 
-/** Other programs' own records, installed packages and caches. */
-const NOT_LOOKED_AT = new Set([
+/** Directories that are not scanned: data of other programs, installed packages and caches. */
+const SKIPPED_DIRECTORIES = new Set([
   ...[".git", ".hg", ".svn", ".jj", ".strata", "node_modules", "bower_components", ".venv", "venv", "site-packages"],
   ...["__pycache__", ".cache", ".pytest_cache", ".mypy_cache", ".ruff_cache", ".gradle", ".turbo", ".next", ".tox"],
 ])
 
-export interface Looking {
-  /** Directories to leave out, by their whole path. */
+export interface ScanOptions {
+  /** Absolute paths of directories to omit. */
   readonly without?: readonly string[]
   readonly maxFiles?: number
   readonly maxMs?: number
 }
 
-/** What a look found in one directory. */
-interface Listing {
-  /** Size, time and place on disk of each file, by name. */
+/** Content of one directory. */
+interface DirectoryListing {
+  /** Size, times and inode of each file, by name. */
   readonly files: ReadonlyMap<string, string>
   readonly directories: ReadonlySet<string>
 }
 
-/** The directories that were read, by path. */
-export type Tree = ReadonlyMap<string, Listing>
+/** Scanned directories by path. */
+export type FileTree = ReadonlyMap<string, DirectoryListing>
 
 export interface ChangedFiles {
   readonly files: readonly FileChange[]
-  /** How many more changed. */
+  /** Number of changes that are not listed. */
   readonly more?: number
 }
 
-export async function lookAt(root: string, options: Looking = {}): Promise<Tree> {
+export async function scanTree(root: string, options: ScanOptions = {}): Promise<FileTree> {
   const { without = [], maxFiles = MAX_FILES, maxMs = MAX_MS } = options
-  const tree = new Map<string, Listing>()
+  const tree = new Map<string, DirectoryListing>()
   const waiting = [root]
   const until = performance.now() + maxMs
   let [files, slice] = [0, performance.now()]
   for (let at = 0; at < waiting.length && files < maxFiles && performance.now() < until; at++) {
     const path = waiting[at]!
-    const listing = listed(path, { room: maxFiles - files, until })
+    const listing = scanDirectory(path, { room: maxFiles - files, until })
     if (listing) {
       tree.set(path, listing)
       files += listing.files.size
       for (const name of listing.directories) {
         const directory = join(path, name)
-        if (!NOT_LOOKED_AT.has(name) && !without.includes(directory)) waiting.push(directory)
+        if (!SKIPPED_DIRECTORIES.has(name) && !without.includes(directory)) waiting.push(directory)
       }
     }
     if (performance.now() - slice < SLICE_MS) continue
@@ -67,8 +67,8 @@ export async function lookAt(root: string, options: Looking = {}): Promise<Tree>
   return tree
 }
 
-/** Missing if it cannot be read, or not within the bounds. */
-function listed(path: string, { room, until }: { room: number; until: number }): Listing | undefined {
+/** Scans one directory. `undefined` if it cannot be read, or not within the limits. */
+function scanDirectory(path: string, { room, until }: { room: number; until: number }): DirectoryListing | undefined {
   try {
     const entries = readdirSync(path, { withFileTypes: true })
     const names = entries.flatMap((entry) => (entry.isFile() ? entry.name : []))
@@ -81,12 +81,12 @@ function listed(path: string, { room, until }: { room: number; until: number }):
     }
     return { files, directories: new Set(entries.flatMap((entry) => (entry.isDirectory() ? entry.name : []))) }
   } catch {
-    return undefined // gone meanwhile, or not ours to read
+    return undefined // deleted in the meantime, or not readable
   }
 }
 
-/** In the order of their paths. Only directories that both looks read are compared. */
-export function changedBetween(before: Tree, after: Tree): ChangedFiles {
+/** Changes sorted by path. Only directories in both scans are compared. */
+export function compareTrees(before: FileTree, after: FileTree): ChangedFiles {
   const changes: FileChange[] = []
   for (const [path, { files }] of after) {
     const old = before.get(path)?.files
@@ -106,8 +106,8 @@ export function changedBetween(before: Tree, after: Tree): ChangedFiles {
   return { files: changes.slice(0, MAX_CHANGES), ...(more > 0 ? { more } : {}) }
 }
 
-/** Whether a directory was not there before, as opposed to not looked at. */
-function isNew(path: string, before: Tree): boolean {
+/** Whether a directory is new, as opposed to not scanned before. */
+function isNew(path: string, before: FileTree): boolean {
   const parent = dirname(path)
   const listing = before.get(parent)
   if (listing) return !listing.directories.has(basename(path))

@@ -1,6 +1,6 @@
 /**
- * One command line in its own shell and process group, without input or terminal. Standard output and error share one stream. When the
- * command ends, the rest of its group ends too. It never outlives this process.
+ * Runs one command line in its own shell and process group, without input or terminal. Standard output and error share one stream. When the
+ * command ends, the rest of its group is ended. It never outlives this process.
  */
 import { type ChildProcess, spawn } from "node:child_process"
 import { randomUUID } from "node:crypto"
@@ -8,10 +8,10 @@ import { once } from "node:events"
 import { constants } from "node:os"
 import type { Readable } from "node:stream"
 import { setTimeout as wait } from "node:timers/promises"
-import { reasonOf } from "../../../base/errors.ts"
+import { errorReason } from "../../../base/errors.ts"
 import { groupGuard, guardMe } from "../processes/group-guard.ts"
+import { measureActivity, type ProcessActivity } from "../processes/process-activity.ts"
 import { endProcesses, groupExists, MARK_VARIABLE } from "../processes/process-group.ts"
-import { type Work, workOf } from "../processes/process-work.ts"
 import type { BoundedOutput } from "./bounded-output.ts"
 
 export interface ShellCommand {
@@ -21,39 +21,39 @@ export interface ShellCommand {
   readonly output: BoundedOutput
   readonly shell?: string
   readonly sandbox?: {
-    /** The command line that the shell runs in. */
+    /** Command line prefix that starts the shell in the sandbox. */
     readonly enter: readonly string[]
-    /** Its processes end with the first of them. */
+    /** Whether all processes end with the first one. */
     readonly hasNamespaces: boolean
   }
-  /** The time between SIGTERM and SIGKILL. */
+  /** Milliseconds between SIGTERM and SIGKILL. */
   readonly graceMs?: number
   readonly onText?: (text: string) => void
 }
 
-/** `waiting`: it has waited for something that did not come. */
+/** `waiting`: the command waited without output or work. */
 export type StopReason = "timeout" | "aborted" | "killed" | "closed" | "waiting"
 
 export type ShellEnd =
-  /** `directory`: its last working directory, if known. For a signal, `code` is 128 plus the signal's number, as in shells. */
+  /** `directory`: last working directory, if known. After a signal, `code` is 128 plus the signal's number, as in shells. */
   | { readonly state: "exited"; readonly code: number; readonly signal?: string; readonly directory?: string }
   | { readonly state: "stopped"; readonly why: StopReason }
   | { readonly state: "not started"; readonly why: string }
 
 const DEFAULT_SHELL = "/bin/bash"
 const DEFAULT_GRACE_MS = 2_000
-const QUIET_MS = 50 // a pipe that a daemon keeps open counts as empty after this
+const QUIET_MS = 50 // after this time, a pipe that a daemon keeps open counts as empty
 
 /**
- * On one line, so that line numbers in error messages are those of the command. `eval` contains syntax errors. The command sees neither
- * descriptor 3, which reports the directory, nor any arguments.
+ * Wrapper script, on one line so that line numbers in error messages are those of the command. `eval` contains syntax errors. The command
+ * sees neither descriptor 3, which reports the directory, nor any arguments.
  */
 const WRAPPER = `trap 'pwd -P 2>/dev/null >&3' EXIT; exec 2>&1; eval "set --; $1" 3>&-`
-/** Registers outside of the sandbox: inside, processes have other numbers, and the guard's input is not for them. */
+/** Registers with the guard outside the sandbox, because inside it processes have other ids and no access to the guard's input. */
 const ENTER = `${guardMe()}; exec "$@" 2>&1`
 
 export class ShellProcess {
-  /** Resolves when the command and its group are gone. Never rejects. */
+  /** Resolves when the command and its group have ended. Never rejects. */
   readonly ended: Promise<ShellEnd>
   readonly #mark = randomUUID()
   readonly #graceMs: number
@@ -64,10 +64,10 @@ export class ShellProcess {
 
   constructor(command: ShellCommand) {
     this.#graceMs = command.graceMs ?? DEFAULT_GRACE_MS
-    this.ended = this.#run(command).catch((error) => ({ state: "not started" as const, why: reasonOf(error) }))
+    this.ended = this.#run(command).catch((error) => ({ state: "not started" as const, why: errorReason(error) }))
   }
 
-  /** Ends the command and everything it started, in its group or not. If called twice, the first reason counts. */
+  /** Ends the command with all processes it started, inside or outside its group. If called again, the first reason is reported. */
   async stop(why: StopReason): Promise<ShellEnd> {
     const group = this.#child?.pid
     if (group !== undefined) {
@@ -77,21 +77,23 @@ export class ShellProcess {
     return this.ended
   }
 
-  /** What it has done so far. `undefined` when it has ended. */
-  async work(): Promise<(Work & { readonly chunks: number }) | undefined> {
+  /** Measures the work so far. `undefined` when the command has ended. */
+  async work(): Promise<(ProcessActivity & { readonly chunks: number }) | undefined> {
     const group = this.#child?.pid
-    return group === undefined ? undefined : { ...(await workOf({ group, mark: this.#mark })), chunks: this.#chunks }
+    return group === undefined
+      ? undefined
+      : { ...(await measureActivity({ group, mark: this.#mark })), chunks: this.#chunks }
   }
 
   async #run(given: ShellCommand): Promise<ShellEnd> {
     const { directory, env, output, onText } = given
     const guard = groupGuard()
-    const marks = [env[MARK_VARIABLE], this.#mark].filter((mark) => mark !== undefined).join(":")
+    const shellIds = [env[MARK_VARIABLE], this.#mark].filter((mark) => mark !== undefined).join(":")
     const [program, ...args] = commandLine(given)
     const child = spawn(program!, args, {
       cwd: directory,
-      env: { ...env, [MARK_VARIABLE]: marks },
-      detached: true, // its own session and group, and so no terminal
+      env: { ...env, [MARK_VARIABLE]: shellIds },
+      detached: true, // new session and group, without a terminal
       stdio: ["ignore", "pipe", "ignore", "pipe", guard.input],
     })
     this.#child = child
@@ -103,9 +105,9 @@ export class ShellProcess {
     })
     const directoryStream = child.stdio[3] as Readable
     const lastDirectory = collect(directoryStream)
-    // bun reports the child's close before this stream has been read
+    // Bun reports the child's close before this stream has been read
     const closed = Promise.allSettled([once(child, "close"), once(directoryStream, "close")])
-    const exit = once(child, "exit") // rejects where the shell could not be started
+    const exit = once(child, "exit") // rejects if the shell could not be started
     try {
       const [code, signal] = (await exit) as [number | null, NodeJS.Signals | null]
       await this.#endLeftovers(child.pid!, given.sandbox?.hasNamespaces ?? false)
@@ -115,17 +117,17 @@ export class ShellProcess {
     } finally {
       for (const stream of [child.stdout, directoryStream]) stream?.destroy()
       if (child.pid !== undefined) guard.remove(child.pid)
-      this.#child = undefined // from here on the number may belong to another process, so `stop` sends no signal
+      this.#child = undefined // from here on the id may belong to another process, so `stop` sends no signal
     }
   }
 
-  /** Ends what is left of the group. Processes that left it on purpose may stay, unless the command was stopped. */
+  /** Ends the remaining processes of the group. Processes that left it intentionally continue, unless the command was stopped. */
   async #endLeftovers(group: number, endByThemselves: boolean): Promise<void> {
     if (this.#stopping) await this.#stopping
     else if (!endByThemselves && groupExists(group)) await endProcesses({ group }, this.#graceMs)
   }
 
-  /** Reads the output that is still in the pipe. */
+  /** Reads the remaining output from the pipe. */
   async #drain(closed: Promise<unknown>): Promise<void> {
     let isClosed = false
     const close = closed.then(() => {
@@ -149,7 +151,7 @@ function commandLine({ command, shell = DEFAULT_SHELL, sandbox }: ShellCommand):
   return ["/bin/sh", "-c", ENTER, "sh", ...sandbox.enter, shell, "-c", WRAPPER, "bash", command]
 }
 
-/** Collects a short stream, without the newline at its end. */
+/** Collects a short stream, without its final newline. */
 function collect(stream: Readable): () => string {
   const chunks: Buffer[] = []
   stream.on("data", (chunk: Buffer) => chunks.push(chunk))

@@ -3,7 +3,7 @@ import { chmodSync, mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, w
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { afterEach, beforeEach, expect, test } from "vitest"
-import { resolves, trustedPath } from "./trusted-path.ts"
+import { resolveProgram, trustedPath } from "./trusted-path.ts"
 
 const SYSTEM = realpathSync("/usr/bin")
 let root = ""
@@ -25,7 +25,7 @@ function program(path: string, mode = 0o755): string {
   chmodSync(path, mode)
   return path
 }
-/** A system in which `root` is a directory like any other, though it is below one for temporary files. */
+/** A system whose `root` is treated like `/`, although it is in a directory for temporary files. */
 const place = () => ({ project, home: root, system: { root, temporary: [join(root, "temporary")] } })
 
 test("PERM-4 only directories outside the project, that others cannot change, count in PATH", () => {
@@ -56,7 +56,7 @@ test("PERM-4 only directories outside the project, that others cannot change, co
 })
 
 test("PERM-4 what is in a directory for temporary files does not count, whoever made it", () => {
-  const asked = resolves(program(join(tools, "ls")), { project, path: "/usr/bin" })
+  const asked = resolveProgram(program(join(tools, "ls")), { project, path: "/usr/bin" })
   expect(asked).toMatchObject({ state: "not trusted", why: "it is in a directory for temporary files" })
   for (const directory of [tools, tmpdir(), "/tmp", "/var/tmp", "/dev/shm"])
     expect(trustedPath(`${directory}:/usr/bin`, { project })).toEqual([SYSTEM])
@@ -76,7 +76,8 @@ test("PERM-4 where no directory counts, nothing is found, and not what is in the
 
 test("PERM-4 a name is the known program only if its first match in PATH counts", () => {
   program(join(project, "bin", "ls"))
-  const asked = (path: string, name = "ls", directory = project) => resolves(name, { ...place(), path, directory })
+  const asked = (path: string, name = "ls", directory = project) =>
+    resolveProgram(name, { ...place(), path, directory })
   expect(asked("/usr/bin")).toMatchObject({ state: "trusted" })
   expect(asked(`${join(project, "bin")}:/usr/bin`)).toEqual({
     state: "not trusted",
@@ -96,7 +97,7 @@ test("PERM-4 links are followed to the file, and a file that others can write is
   symlinkSync(program(join(tools, "real")), join(tools, "alias"))
   program(join(tools, "open"), 0o757)
   program(join(tools, "text"), 0o644)
-  const stateOf = (name: string) => resolves(name, { ...place(), path: tools }).state
+  const stateOf = (name: string) => resolveProgram(name, { ...place(), path: tools }).state
   expect(stateOf("linked")).toBe("not trusted")
   expect(stateOf("alias")).toBe("trusted")
   expect(stateOf("open")).toBe("not trusted")
@@ -106,7 +107,7 @@ test("PERM-4 links are followed to the file, and a file that others can write is
 test("PERM-4 a name with a slash is judged by the file it leads to", () => {
   program(join(project, "bin", "ls"))
   symlinkSync("/usr/bin", join(project, "usr"))
-  const stateOf = (name: string) => resolves(name, { ...place(), path: "/usr/bin", directory: project }).state
+  const stateOf = (name: string) => resolveProgram(name, { ...place(), path: "/usr/bin", directory: project }).state
   expect(stateOf("/usr/bin/ls")).toBe("trusted")
   expect(stateOf("bin/ls")).toBe("not trusted")
   expect(stateOf("./bin/ls")).toBe("not trusted")

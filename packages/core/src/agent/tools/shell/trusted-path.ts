@@ -1,64 +1,64 @@
 /**
- * Which directories of PATH count. A bare name (`ls`) is the program that the judge of commands knows only if no one but the person and root
- * can change the file, the links to it, or a directory above it, and if it is in neither the project nor a directory for temporary files.
- * Commands that no one was asked about run with these directories as their PATH, so what was judged is what runs.
+ * Determines the trusted directories of PATH. A bare name (`ls`) means the known program only if nobody but the user and root can change
+ * the file, its symbolic links, or a directory above it, and if it is neither in the project nor in a directory for temporary files.
+ * Unapproved commands run with these directories as their PATH, so that the judged programs run.
  */
 import { accessSync, constants, existsSync, lstatSync, readFileSync, readlinkSync, type Stats, statSync } from "node:fs"
 import { homedir, tmpdir } from "node:os"
 import { dirname, isAbsolute, join, resolve, sep } from "node:path"
 
-/** Where the environment has no PATH, bash takes one of its own, which may have `.` in it. */
+/** Used if the environment has no PATH, because bash's default may contain `.`. */
 const DEFAULT_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
-/** An empty PATH would mean the working directory. Nothing is found here. */
+/** A PATH in which nothing is found. An empty PATH would mean the working directory. */
 const NOWHERE = "/dev/null"
 const TEMPORARY = ["/tmp", "/var/tmp", "/dev/shm", "/private/tmp"]
-const MAX_LINKS = 40 // what Linux allows
+const MAX_LINKS = 40 // limit on Linux
 const GROUP_WRITES = 0o020
 const OTHERS_WRITE = 0o002
 
-export interface ProgramPlace {
-  /** The project's directory. What is in it, or in a repository around it, does not count. */
+export interface ProgramContext {
+  /** The project's directory. Programs in it, or in a repository around it, are not trusted. */
   readonly project: string
   readonly home?: string
   readonly system?: SystemDirectories
 }
 
-/** Passed in by tests: a checkout may be below a directory for temporary files, and then nothing that they make would count. */
+/** System directories. Tests pass their own, because a checkout may be in a directory for temporary files, where nothing is trusted. */
 export interface SystemDirectories {
-  /** What is in these never counts. Default: the directories for temporary files. */
+  /** Directories in which nothing is trusted. Default: those for temporary files. */
   readonly temporary: readonly string[]
-  /** A directory that only root can change, as those above it. Default: `/`. */
+  /** A directory that, like its ancestors, only root can change. Default: `/`. */
   readonly root: string
 }
 
 export type Resolution =
-  /** `file`: with links followed. */
+  /** `file`: path with symbolic links resolved. */
   | { readonly state: "trusted"; readonly file: string }
   | { readonly state: "not trusted"; readonly file: string; readonly why: string }
-  /** No such program: bash says so. */
+  /** The program does not exist, which bash reports. */
   | { readonly state: "missing" }
 
-/** The directories that count, in order, with links followed. */
-export const trustedPath = (path: string | undefined, place: ProgramPlace): readonly string[] =>
+/** The trusted directories of PATH in order, with symbolic links resolved. */
+export const trustedPath = (path: string | undefined, place: ProgramContext): readonly string[] =>
   new TrustedPrograms(path, place).directories
 
-/** What runs under this name: the first match in PATH, or the file that a name with a slash means. */
-export const resolves = (
+/** Resolves a program name: the first match in PATH, or the file if the name contains a slash. */
+export const resolveProgram = (
   name: string,
-  { path, directory, ...place }: ProgramPlace & { readonly path: string | undefined; readonly directory?: string },
+  { path, directory, ...place }: ProgramContext & { readonly path: string | undefined; readonly directory?: string },
 ): Resolution => new TrustedPrograms(path, place).resolve(name, directory)
 
 export class TrustedPrograms {
   #directories: readonly string[] | undefined
   readonly #entries: readonly string[]
-  readonly #excluded: readonly Excluded[]
+  readonly #excluded: readonly ExcludedDirectory[]
   readonly #root: string
   readonly #known = new Map<string, Resolution>()
 
-  constructor(path: string | undefined, { project, home = homedir(), system = systemDirectories() }: ProgramPlace) {
+  constructor(path: string | undefined, { project, home = homedir(), system = systemDirectories() }: ProgramContext) {
     this.#entries = (path ?? DEFAULT_PATH).split(":")
-    this.#excluded = excludedFor({ project, home, temporary: system.temporary })
-    this.#root = realOf(system.root)
+    this.#excluded = excludedDirectories({ project, home, temporary: system.temporary })
+    this.#root = resolveLinks(system.root)
   }
 
   get directories(): readonly string[] {
@@ -74,7 +74,7 @@ export class TrustedPrograms {
     return found.length > 0 ? [...new Set(found)] : [NOWHERE]
   }
 
-  /** Relative entries of PATH, and relative names, start in `directory`. */
+  /** Resolves a program name. Relative PATH entries and relative names are resolved against `directory`. */
   resolve(name: string, directory?: string): Resolution {
     const key = `${directory ?? ""}\0${name}`
     const known = this.#known.get(key)
@@ -102,7 +102,7 @@ export class TrustedPrograms {
     return isExecutable(file) ? this.#follow(file) : { state: "missing" }
   }
 
-  /** Goes down the path, through every link, and looks at each directory on the way. */
+  /** Follows the path through all symbolic links, and checks each directory on the way. */
   #follow(path: string): Resolution {
     const no = (why: string): Resolution => ({ state: "not trusted", file: path, why })
     if (!isAbsolute(path) || path.includes("\0")) return no("its path is relative")
@@ -133,31 +133,31 @@ export class TrustedPrograms {
   }
 }
 
-interface Excluded {
+interface ExcludedDirectory {
   readonly directory: string
   readonly why: string
 }
 
 const systemDirectories = (): SystemDirectories => ({ temporary: [...TEMPORARY, tmpdir()], root: "/" })
 
-interface ExcludedFor {
+interface ExclusionInput {
   readonly project: string
   readonly home: string
   readonly temporary: readonly string[]
 }
 
-function excludedFor({ project, home, temporary }: ExcludedFor): readonly Excluded[] {
+function excludedDirectories({ project, home, temporary }: ExclusionInput): readonly ExcludedDirectory[] {
   const never = temporary.map((directory) => ({
-    directory: realOf(directory),
+    directory: resolveLinks(directory),
     why: "it is in a directory for temporary files",
   }))
-  const own = [realOf(project), ...repositoriesAround(realOf(project), realOf(home))]
-  // a project that holds the system itself, such as `/` in a container, is no clone
+  const own = [resolveLinks(project), ...repositoriesAround(resolveLinks(project), resolveLinks(home))]
+  // a project that contains the system, such as `/` in a container, is not a clone
   const clones = own.filter((directory) => !isWithin("/usr/bin", directory))
   return [...clones.map((directory) => ({ directory, why: "it belongs to the project" })), ...never]
 }
 
-/** Not one that the home directory is in: that is the person's own. */
+/** Repositories around the project, except those that contain the home directory, which are the user's own. */
 function repositoriesAround(project: string, home: string): readonly string[] {
   const found: string[] = []
   for (let at = project; ; at = dirname(at)) {
@@ -168,7 +168,7 @@ function repositoriesAround(project: string, home: string): readonly string[] {
 
 function mayOthersWrite({ uid, gid, mode }: Stats): boolean {
   const user = process.getuid?.()
-  if (user === undefined) return false // a system without owners
+  if (user === undefined) return false // a system without file owners
   if (uid !== 0 && uid !== user) return true
   if (mode & OTHERS_WRITE) return true
   return (mode & GROUP_WRITES) !== 0 && !isOnlyUsersGroup(gid, user)
@@ -193,8 +193,8 @@ const statsOf = (path: string): Stats | undefined => {
 
 const isDirectory = (path: string): boolean => statsOf(path)?.isDirectory() ?? false
 
-/** Links followed as far as the path exists. */
-function realOf(path: string): string {
+/** Resolves symbolic links as far as the path exists. */
+function resolveLinks(path: string): string {
   const pending = partsOf(resolve(path)).reverse()
   let place = "/"
   let links = 0
@@ -216,14 +216,14 @@ const partsOf = (path: string): string[] => path.split(sep).filter((part) => par
 const isWithin = (path: string, directory: string): boolean =>
   path === directory || path.startsWith(directory === "/" ? "/" : `${directory}/`)
 
-/** Whether a group that may write a file has members other than the person and root. */
-const ADMINISTRATORS_ON_MACOS = 80 // they may become root anyway; Homebrew's directories are theirs
+/** Administrators on macOS. They may become root anyway, and own Homebrew's directories. */
+const ADMINISTRATORS_ON_MACOS = 80
 const ROOT = 0
 
-/** Groups that are only known to a directory service count as having others. */
+/** Whether a group has no members other than the user and root. Groups from a directory service count as having others. */
 function isOnlyUsersGroup(group: number, owner: number): boolean {
   if (group === ROOT) return true
-  // there, accounts are not in these files
+  // on macOS, accounts are not in these files
   if (process.platform === "darwin") return group === ADMINISTRATORS_ON_MACOS
   const accounts = recordsOf("/etc/passwd").map(([name = "", , user, primary]) => ({
     name,

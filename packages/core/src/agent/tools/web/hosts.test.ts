@@ -1,5 +1,5 @@
 import { describe, expect, it, test } from "vitest"
-import { hostOf, isSameServer, urlFits } from "./hosts.ts"
+import { hostOf, isSameServer, matchesUrl } from "./hosts.ts"
 
 test.each([
   ["http://Evil.COM./x", "evil.com"],
@@ -17,8 +17,8 @@ test.each([
 ])("PERM-1: the host of %s is %s", (url, host) => expect(hostOf(url)).toBe(host))
 
 describe("PERM-1: a rule's pattern", () => {
-  const restricts = (pattern: string, url: string) => urlFits(url, { pattern, withSubdomains: true })
-  const allows = (pattern: string, url: string) => urlFits(url, { pattern, withSubdomains: false })
+  const restricts = (pattern: string, url: string) => matchesUrl(url, { pattern, withSubdomains: true })
+  const allows = (pattern: string, url: string) => matchesUrl(url, { pattern, withSubdomains: false })
 
   it.each([
     "http://evil.com/",

@@ -1,6 +1,6 @@
 /**
- * Turns HTML into short, readable text: headings, lists, links and code in markdown, without anything that is not content. It takes one
- * pass in linear time on any input, and reads broken markup the way browsers do.
+ * Converts HTML to short, readable text: headings, lists, links and code as Markdown, without anything that is not content. Takes one pass
+ * in linear time on any input, and interprets broken markup as browsers do.
  */
 
 export interface HtmlText {
@@ -8,7 +8,7 @@ export interface HtmlText {
   readonly text: string
 }
 
-/** Elements whose content is not text to read. */
+/** Elements without readable text. */
 const SKIPPED = new Set([
   "script",
   "style",
@@ -21,7 +21,7 @@ const SKIPPED = new Set([
   "noscript",
   "canvas",
 ])
-/** Elements that contain no tags: only their own end tag ends them. */
+/** Elements with raw content, which only their own end tag ends. */
 const RAW = new Set(["script", "style", "iframe", "noscript", "title", "textarea"])
 const BLOCKS = new Set(
   "address article aside blockquote body dd details div dl dt fieldset figcaption figure footer form h1 h2 h3 h4 h5 h6 header hr li main nav ol p pre section summary table tbody tfoot thead tr ul".split(
@@ -112,7 +112,7 @@ function rawEnd(html: string, name: string, from: number): number {
   return endTag.exec(html)?.index ?? html.length
 }
 
-/** The `>` that ends a tag, outside quoted values. A tag that never ends takes the rest, as in browsers. */
+/** Position of the `>` that ends a tag, outside quoted values. An unclosed tag includes the rest, as in browsers. */
 function tagEnd(html: string, from: number): number {
   let quote = ""
   for (let at = from + 1; at < html.length; at++) {
@@ -145,7 +145,7 @@ class Writer {
   readonly #out: string[] = []
   #title: string | undefined
   #inTitle = false
-  /** The element being skipped, and how deep it is nested in elements of the same name. */
+  /** The element being skipped, and its nesting depth in elements with the same name. */
   #skipping: { readonly name: string; depth: number } | undefined
   #preformatted = 0
   #lists: { readonly ordered: boolean; items: number }[] = []
@@ -234,7 +234,7 @@ class Writer {
     if (alt) this.#out.push(`[image: ${alt}]`)
   }
 
-  /** Only links to other pages: `#top` and `javascript:` tell the model nothing. */
+  /** The target of a link to another page. `#top` and `javascript:` are useless to the model. */
   #href(attributes: string): string | undefined {
     const href = attribute(attributes, "href")
     if (!href || href.startsWith("#")) return undefined
@@ -242,7 +242,7 @@ class Writer {
     return url && /^(?:https?|mailto):$/.test(url.protocol) ? url.href : undefined
   }
 
-  /** Links do not nest: a new one ends the one before. */
+  /** Starts a link. Links do not nest: a new one ends the previous one. */
   #startLink(attributes: string): void {
     this.#endLink()
     this.#link = { href: this.#href(attributes), at: this.#out.length }

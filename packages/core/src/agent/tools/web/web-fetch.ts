@@ -1,23 +1,23 @@
-/** WebFetch: fetches a web page as text, within limits of size and time. */
+/** WebFetch: fetches a web page as text, within limits on size and time. */
 
 import { z } from "zod/v4"
-import { reasonOf } from "../../../base/errors.ts"
-import { grouped } from "../../../base/text.ts"
-import { MAX_RESULT_HELD } from "../../../tools/result-size.ts"
+import { errorReason } from "../../../base/errors.ts"
+import { formatNumber } from "../../../base/text.ts"
+import { MAX_RESULT_CHARACTERS } from "../../../tools/result-size.ts"
 import type { PermissionQuestion, Tool, ToolContext, ToolOutput } from "../../../tools/tool.ts"
 import { safeText } from "../shell/bounded-output.ts"
 import { isSameServer } from "./hosts.ts"
 import { htmlToText } from "./html-to-text.ts"
-import { FetchRefusedError, type GetOptions, type HttpAnswer, httpGet } from "./http-get.ts"
+import { FetchRefusedError, type GetOptions, type HttpResponse, httpGet } from "./http-get.ts"
 
-/** How web pages are fetched. */
+/** Options for fetching web pages. */
 export interface WebFetchOptions
   extends Partial<Pick<GetOptions, "maxBytes" | "allowPrivateAddresses" | "allowUrl" | "resolve">> {
-  /** For the whole fetch, including redirects. */
+  /** Time limit of the fetch, including redirects. */
   readonly timeoutMs?: number
-  /** How much of a page's text is the result. Default: a million characters if large results are put aside, otherwise 40,000. */
+  /** Maximum characters of a page in a result. Default: a million if large results are offloaded, otherwise 40,000. */
   readonly maxCharacters?: number
-  /** Answers a question about a page. The model gets the answer instead of the page. */
+  /** Answers a question about a page. The model receives the answer instead of the page. */
   readonly readPage?: (page: PageQuestion) => Promise<string>
 }
 
@@ -31,9 +31,9 @@ export interface PageQuestion {
 
 const DEFAULT_MAX_BYTES = 5 * 1024 * 1024
 const DEFAULT_TIMEOUT_MS = 30_000
-const SHORT_CHARACTERS = 40_000 // where nothing is put aside
-const ERROR_CHARACTERS = 2_000 // of the page sent with an HTTP error
-const SNIFFED_BYTES = 1_024 // the HTML standard looks this far for a declared character set
+const SHORT_CHARACTERS = 40_000 // limit if results are not offloaded
+const ERROR_CHARACTERS = 2_000 // of the body of an HTTP error
+const SNIFFED_BYTES = 1_024 // range in which the HTML standard expects a declared character set
 
 const inputSchema = z.object({
   url: z.string().describe("A full http or https address."),
@@ -57,7 +57,7 @@ export function webFetchTool(options: WebFetchOptions = {}): Tool<z.infer<typeof
         const answer = await httpGet(url, { ...getOptions(options, signal), checkRedirect })
         const page = pageOf(
           answer,
-          options.maxCharacters ?? (context.putsAside?.() ? MAX_RESULT_HELD : SHORT_CHARACTERS),
+          options.maxCharacters ?? (context.offloadsResults?.() ? MAX_RESULT_CHARACTERS : SHORT_CHARACTERS),
         )
         if (page.isError || prompt === undefined || !readPage) return page.output
         return { content: await readPage({ url: answer.url.href, text: page.text, prompt, signal }) }
@@ -66,7 +66,7 @@ export function webFetchTool(options: WebFetchOptions = {}): Tool<z.infer<typeof
         if (timeout.aborted) return failed(`${url} did not answer whole within ${timeoutMs / 1_000} s.`)
         if (error instanceof OtherServerError) return { content: `${url} ${error.message}` }
         if (error instanceof FetchRefusedError) return failed(`Not fetched: ${error.message}.`)
-        return failed(`${url} could not be fetched (${reasonOf(error)}).`)
+        return failed(`${url} could not be fetched (${errorReason(error)}).`)
       }
     },
   }
@@ -74,7 +74,7 @@ export function webFetchTool(options: WebFetchOptions = {}): Tool<z.infer<typeof
 
 const questionAbout = (url: string): PermissionQuestion => ({ kind: "network", summary: `fetch ${url}`, subject: url })
 
-/** A redirect to a server that the person would be asked about. The model may ask for it with a call of its own. */
+/** A redirect to a server that needs the user's approval. The model may request it with another call. */
 class OtherServerError extends FetchRefusedError {
   constructor(to: URL) {
     super(
@@ -83,7 +83,7 @@ class OtherServerError extends FetchRefusedError {
   }
 }
 
-/** The rules hold for each target. A yes to the first address covers its own server and no other. */
+/** Applies the rules to a redirect. Approval of the first address covers only its own server. */
 function judgeRedirect({ from, to }: { readonly from: URL; readonly to: URL }, { judgeStep }: ToolContext): void {
   const judgement = judgeStep?.(questionAbout(to.href)) ?? { verdict: "allow" }
   if (judgement.verdict === "deny")
@@ -103,11 +103,11 @@ function getOptions(options: WebFetchOptions, signal: AbortSignal): GetOptions {
   }
 }
 
-type Page =
+type FetchedPage =
   | { readonly isError: true; readonly output: ToolOutput }
   | { readonly isError: false; readonly output: ToolOutput; readonly text: string }
 
-function pageOf(answer: HttpAnswer, maxCharacters: number): Page {
+function pageOf(answer: HttpResponse, maxCharacters: number): FetchedPage {
   const { url, status, statusText, body, contentType } = answer
   const heading = `HTTP ${status} ${statusText}`.trimEnd()
   if (!body || isBinary(body)) return { isError: true, output: failed(refusedBinary(answer, heading)) }
@@ -129,8 +129,8 @@ function textIn(body: Buffer, contentType: string, url: URL): string {
 
 function cut(text: string, characters: number): string {
   if (text.length <= characters) return text
-  const left = grouped(text.length - characters)
-  return `${text.slice(0, characters).toWellFormed()}\n[… ${left} more characters left out …]`
+  const omitted = formatNumber(text.length - characters)
+  return `${text.slice(0, characters).toWellFormed()}\n[… ${omitted} more characters left out …]`
 }
 
 const mediaTypeOf = (contentType: string) => contentType.split(";")[0]!.trim().toLowerCase()
@@ -150,22 +150,22 @@ const isHtml = (contentType: string, text: string) =>
     ? /^\s*<(?:!doctype html|html)/i.test(text.slice(0, SNIFFED_BYTES))
     : /^(?:text\/html|application\/xhtml\+xml)$/.test(mediaTypeOf(contentType))
 
-/** Text has no zero bytes, except UTF-16, which starts with a byte order mark. */
+/** Whether the body is binary: it contains zero bytes and is not UTF-16, which starts with a byte order mark. */
 function isBinary(body: Buffer): boolean {
   const start = body.subarray(0, SNIFFED_BYTES)
   const isUtf16 = (start[0] === 0xff && start[1] === 0xfe) || (start[0] === 0xfe && start[1] === 0xff)
   return !isUtf16 && start.includes(0)
 }
 
-function refusedBinary({ url, contentType, length, body }: HttpAnswer, status: string): string {
+function refusedBinary({ url, contentType, length, body }: HttpResponse, status: string): string {
   const size = length ?? body?.length
-  const bytes = size === undefined ? "of unknown size" : `${grouped(size)} bytes`
+  const bytes = size === undefined ? "of unknown size" : `${formatNumber(size)} bytes`
   return `${url.href} is not text: ${mediaTypeOf(contentType) || "no type given"}, ${bytes} (${status}). It was not fetched; curl in Bash can save it to a file.`
 }
 
-/** Uses the character set of the byte order mark, the header, or the page, in this order. Default: UTF-8. */
+/** Decodes text with the character set of the byte order mark, the header, or the page, in this order. Default: UTF-8. */
 function decode(body: Buffer, contentType: string): string {
-  const label = markOf(body) ?? charsetIn(contentType) ?? charsetIn(metaIn(body)) ?? "utf-8"
+  const label = byteOrderMarkCharset(body) ?? charsetIn(contentType) ?? charsetIn(metaIn(body)) ?? "utf-8"
   try {
     return new TextDecoder(label).decode(body)
   } catch {
@@ -173,7 +173,7 @@ function decode(body: Buffer, contentType: string): string {
   }
 }
 
-function markOf(body: Buffer): string | undefined {
+function byteOrderMarkCharset(body: Buffer): string | undefined {
   if (body[0] === 0xff && body[1] === 0xfe) return "utf-16le"
   if (body[0] === 0xfe && body[1] === 0xff) return "utf-16be"
   return body[0] === 0xef && body[1] === 0xbb && body[2] === 0xbf ? "utf-8" : undefined

@@ -5,16 +5,16 @@ import type { Clock } from "../../../base/clock.ts"
 import { isSafeId } from "../../../base/clock.ts"
 import {
   type ContentAddress,
-  type ContentChange,
   ContentDiffersError,
   type Contents,
+  type ContentWrite,
   MESSAGES,
   type StoredItem,
   type StoredNamespace,
 } from "../../contents.ts"
-import { pruneSums, SPENT, sumsFile, writeSums } from "../../sums-content.ts"
-import { teamTexts } from "../../team-content.ts"
-import { idsIn } from "../journal-ids.ts"
+import { pruneTotals, SPENT, totalsFile, writeTotals } from "../../daily-totals.ts"
+import { encodeTeam } from "../../team-content.ts"
+import { listJournalIds } from "../journal-ids.ts"
 import {
   FILE_MODE,
   journalDirectory,
@@ -28,13 +28,13 @@ import {
 import { makeDirectory } from "../make-directory.ts"
 import { memoryDirectory as memoriesIn } from "../memory-directory.ts"
 import { eraseJournal, journalContent, journalFile, journalLines, writeJournal } from "./journal-files.ts"
-import { eraseMemory, memoryContent, memoryFile, writeMemory } from "./memory-place.ts"
+import { eraseMemory, memoryContent, memoryFile, writeMemory } from "./memory-files.ts"
 import {
   eraseMessages,
   isTeamOpen,
   pruneTeam,
   readTeam,
-  removeLoneDrafts,
+  removeOrphanedDrafts,
   withTeamLock,
   writeTeam,
 } from "./team-files.ts"
@@ -46,7 +46,7 @@ export interface FileContentsOptions {
 
 export function fileContents({ root, clock }: FileContentsOptions): Contents {
   const now = () => clock.now().toISOString()
-  const memory = (place: StoredNamespace) => ({ root, place, clock })
+  const memory = (namespace: StoredNamespace) => ({ root, namespace, clock })
   const memoryOf = (project: string) => memoriesIn({ clock, directory: memoryDirectory(root, project) })
 
   async function* list({ project: only }: { readonly project?: string } = {}): AsyncGenerator<StoredItem> {
@@ -63,20 +63,20 @@ export function fileContents({ root, clock }: FileContentsOptions): Contents {
     const directory = projectDirectory(root, project)
     const owners = [undefined, ...(await namesIn(directory))]
     for (const under of owners) {
-      const place = under === undefined ? { project } : { project, under }
-      for (const id of (await idsIn(journalDirectory(root, place))).toSorted())
-        yield* await journalContent(root, { ...place, id }).then((content) => (content ? [content] : []))
+      const namespace = under === undefined ? { project } : { project, under }
+      for (const id of (await listJournalIds(journalDirectory(root, namespace))).toSorted())
+        yield* await journalContent(root, { ...namespace, id }).then((content) => (content ? [content] : []))
     }
-    for (const beside of [undefined, "dreams", "directories"] as const)
-      yield* memoriesOf(beside === undefined ? { project } : { project, beside })
+    for (const collection of [undefined, "dreams", "directories"] as const)
+      yield* memoriesOf(collection === undefined ? { project } : { project, collection })
     for (const agent of await namesIn(join(directory, "agent-memory")))
       yield* memoriesOf({ agent, scope: "local", project })
     for (const team of await namesIn(join(directory, "teams"))) yield* asked({ kind: "team", project, team })
     yield* asked({ kind: "sums", project })
   }
 
-  async function* memoriesOf(place: StoredNamespace): AsyncGenerator<StoredItem> {
-    const content = await memoryContent(memory(place))
+  async function* memoriesOf(namespace: StoredNamespace): AsyncGenerator<StoredItem> {
+    const content = await memoryContent(memory(namespace))
     if (content) yield content
   }
 
@@ -92,7 +92,7 @@ export function fileContents({ root, clock }: FileContentsOptions): Contents {
     }
     const texts = await textsOf(address)
     if (texts.size === 0) {
-      if (address.kind === "team") await removeLoneDrafts(teamDirectory(root, address), now())
+      if (address.kind === "team") await removeOrphanedDrafts(teamDirectory(root, address), now())
       return
     }
     const files = [...texts].map(([name, { length: bytes }]) => ({ name, bytes }))
@@ -105,14 +105,14 @@ export function fileContents({ root, clock }: FileContentsOptions): Contents {
   ): Promise<ReadonlyMap<string, Buffer>> {
     if (address.kind === "team") {
       const team = await readTeam(teamDirectory(root, address))
-      return team.messages.length + team.members.length === 0 ? new Map() : teamTexts(team)
+      return team.messages.length + team.members.length === 0 ? new Map() : encodeTeam(team)
     }
-    return sumsFile(await readFile(join(memoryDirectory(root, address.project), SPENT), "utf8").catch(() => ""))
+    return totalsFile(await readFile(join(memoryDirectory(root, address.project), SPENT), "utf8").catch(() => ""))
   }
 
   async function fileOf(address: ContentAddress, name: string): Promise<Buffer | undefined> {
     if (address.kind === "journal") return journalFile(root, address, name)
-    if (address.kind === "memories") return memoryFile(memory(address.place), name)
+    if (address.kind === "memories") return memoryFile(memory(address.namespace), name)
     return undefined
   }
 
@@ -146,7 +146,7 @@ export function fileContents({ root, clock }: FileContentsOptions): Contents {
           return writeJournal({ ...change, root, address: journal, now: now() })
         }
         case "memories":
-          return writeMemory(memory(address.place), change)
+          return writeMemory(memory(address.namespace), change)
         case "team": {
           const texts = new Map(await textsOf(address))
           for (const { name, data } of change.files ?? []) texts.set(name, data)
@@ -155,7 +155,7 @@ export function fileContents({ root, clock }: FileContentsOptions): Contents {
         case "log":
           return writeLog(address, change)
         case "sums":
-          return writeSums(memoryOf(address.project), address.project, change)
+          return writeTotals(memoryOf(address.project), address.project, change)
       }
     },
 
@@ -166,11 +166,11 @@ export function fileContents({ root, clock }: FileContentsOptions): Contents {
           return eraseJournal({ root, address: journal, now: now(), ...(names ? { names } : {}) })
         }
         case "memories":
-          return eraseMemory(memory(address.place), names)
+          return eraseMemory(memory(address.namespace), names)
         case "team": {
           const directory = teamDirectory(root, address)
           if (!(await stat(directory).catch(() => undefined))) return
-          if (names) return eraseMessages(directory, new Set(names.map(messagePlace)), now())
+          if (names) return eraseMessages(directory, new Set(names.map(messagePosition)), now())
           await withTeamLock({ directory, now: now() }, async () => undefined) // someone may write to it now
           return rm(directory, { recursive: true, force: true })
         }
@@ -185,7 +185,7 @@ export function fileContents({ root, clock }: FileContentsOptions): Contents {
     async prune({ before, dryRun = false }) {
       const counts = { messages: 0, sums: 0 }
       for (const project of await namesIn(join(root, PROJECTS))) {
-        counts.sums += await pruneSums(memoryOf(project), { day: before.toISOString().slice(0, 10), dryRun })
+        counts.sums += await pruneTotals(memoryOf(project), { day: before.toISOString().slice(0, 10), dryRun })
         for (const team of await namesIn(join(projectDirectory(root, project), "teams"))) {
           const directory = teamDirectory(root, { project, team })
           counts.messages += await pruneTeam({ directory, before, dryRun, now: now() })
@@ -195,7 +195,7 @@ export function fileContents({ root, clock }: FileContentsOptions): Contents {
     },
   }
 
-  async function writeLog(address: Extract<ContentAddress, { kind: "log" }>, { lines }: ContentChange): Promise<void> {
+  async function writeLog(address: Extract<ContentAddress, { kind: "log" }>, { lines }: ContentWrite): Promise<void> {
     if (!lines) return
     const path = logPath(root, address)
     await makeDirectory(dirname(path))
@@ -207,7 +207,7 @@ export function fileContents({ root, clock }: FileContentsOptions): Contents {
 }
 
 /** Messages are named by the numbers of their places. */
-const messagePlace = (name: string): number => Number(name.slice(MESSAGES.length + 1))
+const messagePosition = (name: string): number => Number(name.slice(MESSAGES.length + 1))
 
 /** Where the last line of a log ends: one that was not finished is no line. */
 async function logEnd(path: string): Promise<number> {

@@ -7,36 +7,36 @@ import { ConversationLockedError, InvalidIdError } from "../../../base/errors.ts
 import { readPlainFile } from "../../../base/files.ts"
 import {
   BLOB,
-  type ContentChange,
   ContentDiffersError,
   type ContentFile,
   type ContentFileBytes,
+  type ContentWrite,
   type StoredItem,
 } from "../../contents.ts"
-import { piecesOf } from "../../line.ts"
+import { splitRawLine } from "../../line.ts"
 import type { JournalAddress } from "../../store.ts"
-import { idsIn } from "../journal-ids.ts"
+import { removeUnpublishedDrafts } from "../fence-files.ts"
+import { decodeCheckpoint, writeAtomically } from "../guarded-writes.ts"
+import { listJournalIds } from "../journal-ids.ts"
 import { FILE_MODE, type JournalPaths, journalDirectory, journalPaths } from "../layout.ts"
 import { acquireLock, holderOf } from "../lock.ts"
 import { makeDirectory } from "../make-directory.ts"
-import { removeUnnamed } from "../renew-files.ts"
-import { readSummed, writeWhole } from "../writing.ts"
 
 const LINE_END = 0x0a
-const STRETCH_BYTES = 4 * 1024 * 1024
+const BATCH_BYTES = 4 * 1024 * 1024
 const MAX_FILE_BYTES = 2 ** 31 - 1
-const SET_ASIDE = "set-aside"
+const QUARANTINE = "set-aside"
 const SEARCH_INDEX = /^(?:search|blocks|recall)\.sqlite/
 
 export async function journalContent(root: string, address: JournalAddress): Promise<StoredItem | undefined> {
   const paths = journalPaths(root, address)
   const facts = await stat(paths.journal).catch(() => undefined)
   if (!facts?.isFile()) return undefined
-  const [ending, isOpen, files] = await Promise.all([endingOf(paths, facts.size), isOpenNow(paths), filesOf(paths)])
+  const [ending, isOpen, files] = await Promise.all([findEnding(paths, facts.size), isOpenNow(paths), listFiles(paths)])
   const isTorn = ending.torn.length > 0 && !isOpen
-  const aside = files.find(({ name }) => name === SET_ASIDE)
+  const aside = files.find(({ name }) => name === QUARANTINE)
   const listed = files.filter((file) => file !== aside)
-  if (aside || isTorn) listed.push({ name: SET_ASIDE, bytes: (await setAsideOf(paths, ending)).length })
+  if (aside || isTorn) listed.push({ name: QUARANTINE, bytes: (await quarantinedBytes(paths, ending)).length })
   return {
     address: { kind: "journal", ...address },
     lines: ending.lines,
@@ -47,7 +47,7 @@ export async function journalContent(root: string, address: JournalAddress): Pro
 }
 
 /** How the lines of a file end. Opening it for writing would leave the same: what is not whole at the end is cut off and set aside. */
-interface Ending {
+interface FileEnding {
   /** The size of the whole lines. */
   readonly lines: number
   /** Bytes after the last line end that are whole lines, with the line end that they lack. */
@@ -56,19 +56,19 @@ interface Ending {
   readonly torn: Buffer
 }
 
-async function endingOf({ journal }: JournalPaths, size: number): Promise<Ending> {
+async function findEnding({ journal }: JournalPaths, size: number): Promise<FileEnding> {
   const end = await lastLineEnd(journal, size)
   if (end === size) return { lines: size, ended: Buffer.alloc(0), torn: Buffer.alloc(0) }
   const tail = await readRange(journal, end, size)
-  const last = piecesOf(tail).at(-1)!
-  const whole = tail.subarray(0, last.isWhole ? tail.length : last.start)
+  const last = splitRawLine(tail).at(-1)!
+  const whole = tail.subarray(0, last.isComplete ? tail.length : last.start)
   const ended = whole.length === 0 ? whole : Buffer.concat([whole, Buffer.of(LINE_END)])
   return { lines: end + ended.length, ended, torn: tail.subarray(whole.length) }
 }
 
 async function lastLineEnd(path: string, size: number): Promise<number> {
   for (let end = size; end > 0; ) {
-    const start = Math.max(0, end - STRETCH_BYTES)
+    const start = Math.max(0, end - BATCH_BYTES)
     const found = (await readRange(path, start, end)).lastIndexOf(LINE_END)
     if (found >= 0) return start + found + 1
     end = start
@@ -96,28 +96,28 @@ async function readRange(path: string, from: number, to: number): Promise<Buffer
 export async function journalLines(path: string, from: number): Promise<Buffer> {
   const facts = await stat(path).catch(() => undefined)
   if (!facts?.isFile() || from >= facts.size + 1) return Buffer.alloc(0)
-  for (let wanted = STRETCH_BYTES; ; wanted *= 2) {
+  for (let wanted = BATCH_BYTES; ; wanted *= 2) {
     const to = Math.min(facts.size, from + wanted)
     const bytes = await readRange(path, from, to)
     const end = bytes.lastIndexOf(LINE_END) + 1
     if (end > 0) return bytes.subarray(0, end)
     if (to < facts.size) continue // a line that is longer
-    const last = bytes.length === 0 ? undefined : piecesOf(bytes).at(-1)!
-    const whole = last === undefined ? bytes : bytes.subarray(0, last.isWhole ? bytes.length : last.start)
+    const last = bytes.length === 0 ? undefined : splitRawLine(bytes).at(-1)!
+    const whole = last === undefined ? bytes : bytes.subarray(0, last.isComplete ? bytes.length : last.start)
     return whole.length === 0 ? whole : Buffer.concat([whole, Buffer.of(LINE_END)])
   }
 }
 
 const isOpenNow = async ({ lock }: JournalPaths): Promise<boolean> => {
   const holder = await holderOf(lock)
-  return holder !== undefined && holder.verdict !== "dead"
+  return holder !== undefined && holder.status !== "dead"
 }
 
-async function filesOf({ notes, checkpoint, setAside, blobs }: JournalPaths): Promise<ContentFile[]> {
+async function listFiles({ notes, checkpoint, quarantine, blobs }: JournalPaths): Promise<ContentFile[]> {
   const files: ContentFile[] = []
   for (const [name, path] of [
     ["notes", notes],
-    [SET_ASIDE, setAside],
+    [QUARANTINE, quarantine],
   ] as const) {
     const facts = await lstat(path).catch(() => undefined)
     if (facts?.isFile()) files.push({ name, bytes: facts.size })
@@ -140,29 +140,30 @@ function isBlobName(name: string): boolean {
 /** Without its checksum, which is the file's own. Nothing if it is damaged: the journal has everything to rebuild it. */
 async function checkpointJson(path: string): Promise<Buffer | undefined> {
   const bytes = await readFile(path).catch(() => undefined)
-  if (bytes === undefined || readSummed(bytes).state !== "used") return undefined
+  if (bytes === undefined || decodeCheckpoint(bytes).state !== "used") return undefined
   return bytes.subarray(0, bytes.lastIndexOf(LINE_END, bytes.length - 2))
 }
 
-const summed = (json: Buffer): string => `${json.toString("utf8")}\n${crc32(json).toString(16).padStart(8, "0")}\n`
+const withChecksum = (json: Buffer): string =>
+  `${json.toString("utf8")}\n${crc32(json).toString(16).padStart(8, "0")}\n`
 
 export async function journalFile(root: string, address: JournalAddress, name: string): Promise<Buffer | undefined> {
   const paths = journalPaths(root, address)
   if (name === "checkpoint") return checkpointJson(paths.checkpoint)
-  if (name === SET_ASIDE) {
+  if (name === QUARANTINE) {
     const size = (await stat(paths.journal).catch(() => undefined))?.size ?? 0
-    const bytes = await setAsideOf(paths, await endingOf(paths, size))
+    const bytes = await quarantinedBytes(paths, await findEnding(paths, size))
     return bytes.length === 0 ? undefined : bytes
   }
-  return readPlainFile(pathOf(paths, name), MAX_FILE_BYTES).catch((error: NodeJS.ErrnoException) => {
+  return readPlainFile(filePath(paths, name), MAX_FILE_BYTES).catch((error: NodeJS.ErrnoException) => {
     if (error.code === "ENOENT") return undefined
     throw error
   })
 }
 
 /** What was set aside, and the unfinished line that opening would add to it. */
-async function setAsideOf({ setAside, journal }: JournalPaths, { torn }: Ending): Promise<Buffer> {
-  const known = await readFile(setAside).catch(() => Buffer.alloc(0))
+async function quarantinedBytes({ quarantine, journal }: JournalPaths, { torn }: FileEnding): Promise<Buffer> {
+  const known = await readFile(quarantine).catch(() => Buffer.alloc(0))
   if (torn.length === 0) return known
   const size = (await stat(journal)).size
   const front = `{"offset":${size - torn.length},"length":${torn.length},"crc":${crc32(torn)},`
@@ -170,16 +171,16 @@ async function setAsideOf({ setAside, journal }: JournalPaths, { torn }: Ending)
   return Buffer.concat([known, Buffer.from(`${front}"base64":"${torn.toString("base64")}"}\n`)])
 }
 
-function pathOf(paths: JournalPaths, name: string): string {
+function filePath(paths: JournalPaths, name: string): string {
   if (name === "notes") return paths.notes
   if (name === "checkpoint") return paths.checkpoint
-  if (name === SET_ASIDE) return paths.setAside
+  if (name === QUARANTINE) return paths.quarantine
   const blob = name.startsWith(BLOB) ? name.slice(BLOB.length) : ""
   if (!isBlobName(blob)) throw new InvalidIdError("file name", name)
   return join(paths.blobs, blob)
 }
 
-export interface JournalWrite extends ContentChange {
+export interface JournalWrite extends ContentWrite {
   readonly root: string
   readonly address: JournalAddress
   readonly now: string
@@ -193,22 +194,34 @@ export async function writeJournal({ root, address, now, lines, files = [], touc
   const paths = journalPaths(root, address)
   await locked({ root, address, now }, async ({ number, check }) => {
     const facts = await stat(paths.journal).catch(() => undefined)
-    const ending = facts && (await endingOf(paths, facts.size))
+    const ending = facts && (await findEnding(paths, facts.size))
     const before = ending?.lines ?? 0
     const differs = (what: string) => new ContentDiffersError({ kind: "journal", ...address }, what)
     if (lines && lines.at !== before) throw differs(`the size (${before} bytes, not ${lines.at})`)
     for (const file of files)
-      if (!file.replaces && (await isOther(root, address, file))) throw differs(`"${file.name}"`)
+      if (!file.replaces && (await differsFrom(root, address, file))) throw differs(`"${file.name}"`)
     check()
     await appendFile(paths.journal, "", { mode: FILE_MODE })
     for (const { name, data } of files) {
-      const path = pathOf(paths, name)
+      const path = filePath(paths, name)
       await makeDirectory(dirname(path))
-      await writeWhole({ path, data: name === "checkpoint" ? summed(data) : data, number, flush: true, check })
+      await writeAtomically({
+        path,
+        data: name === "checkpoint" ? withChecksum(data) : data,
+        number,
+        flush: true,
+        check,
+      })
     }
     const size = facts?.size ?? 0
     if (ending && ending.torn.length > 0) {
-      await writeWhole({ path: paths.setAside, data: await setAsideOf(paths, ending), number, flush: true, check })
+      await writeAtomically({
+        path: paths.quarantine,
+        data: await quarantinedBytes(paths, ending),
+        number,
+        flush: true,
+        check,
+      })
       await truncate(paths.journal, size - ending.torn.length)
     }
     const lacksEnd = ending !== undefined && ending.ended.length > 0
@@ -224,19 +237,19 @@ export async function writeJournal({ root, address, now, lines, files = [], touc
   })
 }
 
-async function isOther(root: string, address: JournalAddress, { name, data }: ContentFileBytes): Promise<boolean> {
+async function differsFrom(root: string, address: JournalAddress, { name, data }: ContentFileBytes): Promise<boolean> {
   const there = await journalFile(root, address, name)
   return there !== undefined && !there.equals(data)
 }
 
-interface Right {
+interface LockedWrite {
   readonly number: number
   readonly check: () => void
 }
 
 async function locked<T>(
   { root, address, now }: Pick<JournalWrite, "root" | "address" | "now">,
-  work: (right: Right) => Promise<T>,
+  work: (right: LockedWrite) => Promise<T>,
 ): Promise<T> {
   const paths = journalPaths(root, address)
   await makeDirectory(paths.directory)
@@ -247,7 +260,7 @@ async function locked<T>(
     if (!lock.isHeld()) throw new ConversationLockedError(address.id, { pid: 0, host: "another machine", since: now })
   }
   try {
-    if (attempt.takenOverFrom) await removeUnnamed(paths)
+    if (attempt.takenOverFrom) await removeUnpublishedDrafts(paths)
     return await work({ number: lock.fence, check })
   } finally {
     await lock.release()
@@ -261,10 +274,10 @@ export async function eraseJournal(
   const { root, address, now, names } = given
   const paths = journalPaths(root, address)
   const below = { project: address.project, under: address.id }
-  const agents = address.under === undefined ? await idsIn(journalDirectory(root, below)) : []
+  const agents = address.under === undefined ? await listJournalIds(journalDirectory(root, below)) : []
   const isThere = (await stat(paths.journal).catch(() => undefined)) !== undefined
   if (!isThere && (names || agents.length === 0)) return
-  if (names) return locked(given, () => removeAll(names.map((name) => pathOf(paths, name))))
+  if (names) return locked(given, () => removeAll(names.map((name) => filePath(paths, name))))
   const all: readonly JournalAddress[] = [address, ...agents.map((id) => ({ ...below, id }))]
   // all are locked before the first goes, and the conversation goes last: what finds it again after a kill finds its sub-agents
   const eraseFrom = (at: number): Promise<void> => {
@@ -280,15 +293,23 @@ export async function eraseJournal(
 }
 
 async function removeFiles(paths: JournalPaths): Promise<void> {
-  const { directory, journal, index, checkpoint, inFlight, setAside, blobs, notes } = paths
+  const { directory, journal, index, checkpoint, inFlight, quarantine, blobs, notes } = paths
   await rm(blobs, { recursive: true, force: true })
-  await removeUnnamed(paths)
+  await removeUnpublishedDrafts(paths)
   // the index of the search holds the same words, for this conversation or for all of the place; it is made again
   const start = `${basename(journal, ".jsonl")}.`
   const own = (await readdir(directory)).filter(
     (name) => SEARCH_INDEX.test(name) || (name.startsWith(start) && name.includes(".sqlite")),
   )
-  await removeAll([...own.map((name) => join(directory, name)), notes, checkpoint, inFlight, setAside, index, journal])
+  await removeAll([
+    ...own.map((name) => join(directory, name)),
+    notes,
+    checkpoint,
+    inFlight,
+    quarantine,
+    index,
+    journal,
+  ])
 }
 
 async function removeAll(paths: readonly string[]): Promise<void> {

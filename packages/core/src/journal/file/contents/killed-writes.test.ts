@@ -8,9 +8,9 @@ import { eraseFrom } from "../../../memory/erase-from.ts"
 import { memoryStore } from "../../in-memory/store.ts"
 import { moveContents } from "../../move-contents.ts"
 import { fileStore } from "../file-store.ts"
+import { draftName } from "../guarded-writes.ts"
 import { journalPaths, logPath, teamDirectory } from "../layout.ts"
-import { draftOf } from "../memory-texts.ts"
-import { draftName } from "../writing.ts"
+import { draftPath } from "../memory-texts.ts"
 
 const WORD = "zanzibar"
 const ADDRESS = { project: "p", id: "c" }
@@ -64,7 +64,7 @@ test("JRN-8 drafts of memories go with what is erased there, also where nothing 
   const { root, store } = await begun()
   for (const project of ["p", "empty"]) {
     const { directory } = store.memories({ project })
-    await left(draftOf(join(directory!, "notes", "a.md")))
+    await left(draftPath(join(directory!, "notes", "a.md")))
   }
   await store.memories({ project: "p" }).install([{ path: "b.md", text: `${WORD} too` }])
   await eraseFrom(store, { subject: WORD })

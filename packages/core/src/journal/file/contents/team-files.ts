@@ -11,37 +11,37 @@ import { isSafeId } from "../../../base/clock.ts"
 import { ContentDiffersError, MESSAGES, type PruneCriteria } from "../../contents.ts"
 import { withSum } from "../../line.ts"
 import type { MailboxCursor, TeamAddress } from "../../mailbox.ts"
-import { encodeHeader, encodeMessage, piecesIn } from "../../mailbox-line.ts"
+import { encodeHeader, encodeMessage, splitMailboxLines } from "../../mailbox-line.ts"
 import {
-  filePlace,
-  type KeptMember,
-  numberOfPlace,
-  type PlacedMessage,
-  placeNumber,
+  decodeTeam,
+  encodeTeam,
+  filePosition,
+  type PositionedMessage,
+  parsePosition,
+  positionNumber,
+  type StoredMember,
   type TeamContent,
-  teamFrom,
-  teamTexts,
 } from "../../team-content.ts"
 import { FILE_MODE } from "../layout.ts"
 import {
-  cursorAt,
+  formatCursor,
   linesFrom,
-  placeOf,
+  parseCursor,
   removeSegmentsBefore,
   renewLastSegment,
   segmentPath,
   segmentsIn,
 } from "../mailbox-log.ts"
-import { membersIn, readMember, takeMember } from "../mailbox-members.ts"
+import { listMembers, readMember, takeMember } from "../mailbox-members.ts"
 import { makeDirectory } from "../make-directory.ts"
-import { RepeatedLock } from "../repeated-lock.ts"
+import { ShortLock } from "../short-lock.ts"
 
 const SEGMENT_BYTES = 1024 * 1024
 const MAX_SEGMENTS = 1_000 // between two messages; more was never written
 const LOCK = "lock"
 
 /** A message with the place where it ends in the files. */
-interface FiledMessage extends PlacedMessage {
+interface FiledMessage extends PositionedMessage {
   readonly end: number
 }
 
@@ -60,14 +60,14 @@ export async function readTeam(directory: string): Promise<FiledTeam> {
   for (const segment of await segmentsIn(directory)) {
     const { bytes } = await linesFrom(segmentPath(directory, segment), 0)
     await setImmediate()
-    end = placeNumber({ segment, offset: bytes.length })
-    for (const { next, line } of piecesIn(bytes)) {
+    end = positionNumber({ segment, offset: bytes.length })
+    for (const { next, line } of splitMailboxLines(bytes)) {
       if (line.state === "damaged") damaged++
       if (line.state === "header")
         for (const [name, sequence] of Object.entries(line.header.senders)) raise(name, sequence)
       if (line.state !== "message") continue
       const { from, to, sequence, content, at } = line.message
-      const end = placeNumber({ segment, offset: next })
+      const end = positionNumber({ segment, offset: next })
       raise(from, sequence)
       messages.push({ from, to, sequence, content, at: at ?? end, end })
     }
@@ -77,11 +77,11 @@ export async function readTeam(directory: string): Promise<FiledTeam> {
   return { messages, senders: Object.fromEntries(last), members: membersOf(directory, messages), end }
 }
 
-function membersOf(directory: string, messages: readonly FiledMessage[]): readonly KeptMember[] {
+function membersOf(directory: string, messages: readonly FiledMessage[]): readonly StoredMember[] {
   return namesIn(join(directory, "members")).flatMap((name) => {
     const member = readMember(directory, name)
     if (!member) return []
-    const reached = member.cursor === undefined ? 0 : placeNumber(placeOf(member.cursor))
+    const reached = member.cursor === undefined ? 0 : positionNumber(parseCursor(member.cursor))
     const read = messages.findLast(({ end }) => end <= reached)?.at
     return { name, conversation: member.conversation, ...(read === undefined ? {} : { read }) }
   })
@@ -98,18 +98,18 @@ function namesIn(folder: string): readonly string[] {
 
 /** Whether a member works in it now. */
 export const isTeamOpen = async (directory: string): Promise<boolean> =>
-  (await membersIn(directory)).some(({ isRunning }) => isRunning)
+  (await listMembers(directory)).some(({ isRunning }) => isRunning)
 
 /** A place that another store gave, as one of these files. */
-export async function ownCursor(
+export async function localCursor(
   directory: string,
   cursor: MailboxCursor | undefined,
 ): Promise<MailboxCursor | undefined> {
   if (cursor === undefined || !/^\d{1,15}$/.test(cursor)) return cursor
-  const reached = numberOfPlace(cursor)!
+  const reached = parsePosition(cursor)!
   const { messages } = await readTeam(directory)
   const end = messages.findLast(({ at }) => at <= reached)?.end
-  return end === undefined ? undefined : cursorAt(filePlace(end)!)
+  return end === undefined ? undefined : formatCursor(filePosition(end)!)
 }
 
 interface TeamWrite {
@@ -121,15 +121,15 @@ interface TeamWrite {
 
 /** What is there must be the beginning of it. A kill leaves a beginning too. */
 export async function writeTeam({ directory, address, texts, now }: TeamWrite): Promise<void> {
-  const team = teamFrom(texts)
+  const team = decodeTeam(texts)
   await makeDirectory(directory)
   await withTeamLock({ directory, now }, async () => {
     const before = await readTeam(directory)
-    const known = teamTexts(before).get(MESSAGES)!
-    if (!teamTexts(team).get(MESSAGES)!.subarray(0, known.length).equals(known))
+    const known = encodeTeam(before).get(MESSAGES)!
+    if (!encodeTeam(team).get(MESSAGES)!.subarray(0, known.length).equals(known))
       throw new ContentDiffersError({ kind: "team", ...address }, "a message")
     const isThere = before.messages.length === team.messages.length && (before.end ?? 0) >= (team.end ?? 0)
-    const segments = isThere && before.end !== 0 ? [] : segmentsOf(team)
+    const segments = isThere && before.end !== 0 ? [] : encodeSegments(team)
     for (const { segment, bytes } of segments) {
       const path = segmentPath(directory, segment)
       await writeFile(`${path}.draft`, bytes, { mode: FILE_MODE, flush: true })
@@ -142,7 +142,7 @@ export async function writeTeam({ directory, address, texts, now }: TeamWrite): 
     const { messages } = await readTeam(directory)
     for (const { name, conversation, read } of team.members) {
       const end = read === undefined ? undefined : messages.findLast(({ at }) => at <= read)?.end
-      const cursor = end === undefined ? {} : { cursor: cursorAt(filePlace(end)!) }
+      const cursor = end === undefined ? {} : { cursor: formatCursor(filePosition(end)!) }
       const nowhere = { pid: 0, host: "moved", started: "", token: randomUUID() }
       await takeMember(directory, { name, conversation, ...nowhere, ...cursor, hasLeft: true })
     }
@@ -154,7 +154,7 @@ const draftsIn = async (directory: string): Promise<readonly string[]> =>
   (await readdir(directory).catch(() => [] as string[])).filter((name) => name.endsWith(".log.draft"))
 
 /** A team of which only drafts are there is in no list, so erasing would not find it. */
-export async function removeLoneDrafts(directory: string, now: string): Promise<void> {
+export async function removeOrphanedDrafts(directory: string, now: string): Promise<void> {
   if ((await draftsIn(directory)).length > 0) await withTeamLock({ directory, now }, () => removeDrafts(directory))
 }
 
@@ -170,9 +170,9 @@ export async function eraseMessages(directory: string, places: ReadonlySet<numbe
       const path = segmentPath(directory, segment)
       const { bytes } = await linesFrom(path, 0)
       let isChanged = false
-      for (const { start, next, line } of piecesIn(bytes)) {
+      for (const { start, next, line } of splitMailboxLines(bytes)) {
         if (line.state !== "message") continue
-        if (!places.has(line.message.at ?? placeNumber({ segment, offset: next }))) continue
+        if (!places.has(line.message.at ?? positionNumber({ segment, offset: next }))) continue
         blankMessage(bytes, { start, next, message: line.message })
         isChanged = true
       }
@@ -183,15 +183,15 @@ export async function eraseMessages(directory: string, places: ReadonlySet<numbe
   })
 }
 
-export interface TeamPruning extends PruneCriteria {
+export interface TeamPruneOptions extends PruneCriteria {
   readonly directory: string
   readonly now: string
 }
 
 /** Removes old segments that every member has passed, and says how many messages that are. */
-export async function pruneTeam({ directory, before, dryRun = false, now }: TeamPruning): Promise<number> {
+export async function pruneTeam({ directory, before, dryRun = false, now }: TeamPruneOptions): Promise<number> {
   const cursors = namesIn(join(directory, "members")).map((name) => readMember(directory, name)?.cursor)
-  const reached = Math.min(...cursors.map((cursor) => (cursor === undefined ? 0 : placeOf(cursor).segment)))
+  const reached = Math.min(...cursors.map((cursor) => (cursor === undefined ? 0 : parseCursor(cursor).segment)))
   const segments = await segmentsIn(directory)
   const passed: number[] = []
   for (const segment of segments.slice(0, -1)) {
@@ -203,7 +203,7 @@ export async function pruneTeam({ directory, before, dryRun = false, now }: Team
   if (last === undefined) return 0
   const { messages } = await readTeam(directory)
   if (!dryRun) await withTeamLock({ directory, now }, () => removeSegmentsBefore(directory, last + 2))
-  return messages.filter(({ end }) => filePlace(end)!.segment <= last).length
+  return messages.filter(({ end }) => filePosition(end)!.segment <= last).length
 }
 
 interface BlankedMessage {
@@ -220,21 +220,21 @@ function blankMessage(bytes: Buffer, { start, next, message }: BlankedMessage): 
   withSum(`${front.slice(0, -1)}${" ".repeat(room)}}`).copy(bytes, start)
 }
 
-interface JournalSegment {
+interface LogSegment {
   readonly segment: number
   readonly bytes: Buffer
 }
 
-function segmentsOf({ messages, senders, end = 0 }: TeamContent): readonly JournalSegment[] {
+function encodeSegments({ messages, senders, end = 0 }: TeamContent): readonly LogSegment[] {
   const given = sendersBefore(messages, senders)
-  const done: JournalSegment[] = []
-  let segment = filePlace(messages[0]?.at ?? end)?.segment ?? 1
-  let lines = [encodeHeader(sorted(given))]
+  const done: LogSegment[] = []
+  let segment = filePosition(messages[0]?.at ?? end)?.segment ?? 1
+  let lines = [encodeHeader(sortedSenders(given))]
   let offset = lines[0]!.length
   const rotate = () => {
     done.push({ segment, bytes: Buffer.concat(lines) })
     segment++
-    lines = [encodeHeader(sorted(given))]
+    lines = [encodeHeader(sortedSenders(given))]
     offset = lines[0]!.length
   }
   const add = (line: Buffer) => {
@@ -242,19 +242,19 @@ function segmentsOf({ messages, senders, end = 0 }: TeamContent): readonly Journ
     offset += line.length
   }
   for (const { at, ...message } of messages) {
-    const wanted = filePlace(at)
+    const wanted = filePosition(at)
     const ahead = wanted ? wanted.segment - segment : 0
     if (ahead > 0 && ahead < MAX_SEGMENTS) for (let n = 0; n < ahead; n++) rotate()
     else if (!wanted && offset >= SEGMENT_BYTES) rotate()
     const plain = encodeMessage(message)
     const gap = wanted?.segment === segment ? wanted.offset - offset - plain.length : -1
-    const padding = gap > 0 ? headerOf(sorted(given), gap) : undefined // where something damaged was left out
+    const padding = gap > 0 ? paddedHeader(sortedSenders(given), gap) : undefined // where something damaged was left out
     if (padding) add(padding)
     add(gap === 0 || padding ? plain : encodeMessage({ ...message, at }))
     given.set(message.from, message.sequence)
   }
-  const missing = end - placeNumber({ segment, offset })
-  const padding = missing > 0 ? headerOf(sorted(given), missing) : undefined
+  const missing = end - positionNumber({ segment, offset })
+  const padding = missing > 0 ? paddedHeader(sortedSenders(given), missing) : undefined
   if (padding) add(padding)
   else if (missing > 0) rotate()
   done.push({ segment, bytes: Buffer.concat(lines) })
@@ -262,18 +262,18 @@ function segmentsOf({ messages, senders, end = 0 }: TeamContent): readonly Journ
 }
 
 /** The sequences that were given before the first message. */
-function sendersBefore(messages: readonly PlacedMessage[], senders: TeamContent["senders"]): Map<string, number> {
+function sendersBefore(messages: readonly PositionedMessage[], senders: TeamContent["senders"]): Map<string, number> {
   const first = new Map<string, number>()
   for (const { from, sequence } of messages) if (!first.has(from)) first.set(from, sequence)
   const before = Object.entries(senders).map(([name, last]) => [name, (first.get(name) ?? last + 1) - 1] as const)
   return new Map(before.filter(([, sequence]) => sequence > 0))
 }
 
-const sorted = (senders: ReadonlyMap<string, number>) =>
+const sortedSenders = (senders: ReadonlyMap<string, number>) =>
   Object.fromEntries([...senders].sort(([a], [b]) => (a < b ? -1 : 1)))
 
 /** A header of exactly this length. Nothing if it does not fit. */
-function headerOf(senders: Readonly<Record<string, number>>, length: number): Buffer | undefined {
+function paddedHeader(senders: Readonly<Record<string, number>>, length: number): Buffer | undefined {
   const room = length - encodeHeader(senders).length
   const json = JSON.stringify({ mailbox: 1, senders })
   return room < 0 ? undefined : withSum(`${json.slice(0, -1)}${" ".repeat(room)}}`)
@@ -283,7 +283,7 @@ export async function withTeamLock<T>(
   { directory, now }: { readonly directory: string; readonly now: string },
   work: () => Promise<T>,
 ): Promise<T> {
-  const lock = new RepeatedLock({
+  const lock = new ShortLock({
     path: join(directory, LOCK),
     now: () => now,
     renew: (by) => renewLastSegment(directory, by),

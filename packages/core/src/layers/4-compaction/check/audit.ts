@@ -1,6 +1,6 @@
 /**
- * Step 4, check. The audit: a summary is checked, without a model, against the messages it replaces. It finds what the view after the
- * boundary would not show any more, and what the summary claims without ground. Pure: equal input gives an equal report.
+ * Step 4, check. The audit compares a summary with the messages it replaces, without a model. It finds facts that would no longer be
+ * visible after the boundary, and claims that the conversation does not support. Pure: equal input produces an equal report.
  */
 import { type CooperativeTask, runSync } from "../../../base/work.ts"
 import type { AuditFigures, AuditShare } from "../../../journal/entries.ts"
@@ -28,8 +28,8 @@ import {
 import { excuseUnreadable } from "./unreadable.ts"
 import { wordingSteps } from "./wording.ts"
 
-// Step 4, check. What the view after a boundary must show of the messages it replaces, in the summary, in the record that follows it, or in
-// messages that stay. And whether the summary speaks of them at all.
+// Step 4, check. Facts from the replaced messages that must stay visible after a boundary: in the summary, in the record that follows it,
+// or in preserved messages. Also whether the summary is about these messages at all.
 
 export const FACT_CLASSES = ["request", "rules", "messages", "names", "todos", "failures", "files"] as const
 export type FactClass = (typeof FACT_CLASSES)[number]
@@ -38,16 +38,16 @@ export interface AuditFact {
   readonly class: FactClass
   readonly text: string
   readonly isCovered: boolean
-  /** The message it is from. */
+  /** Uuid of the message that contains the fact. */
   readonly uuid?: Uuid
 }
 
 export interface CoverageInput {
   readonly source: AuditSource
   readonly record: Pick<Views, "artifacts" | "frontier" | "statements">
-  /** The messages that are replaced. */
+  /** Uuids of the replaced messages. */
   readonly replaced: ReadonlySet<Uuid>
-  /** Everything that is shown after the boundary: the summary, the record, kept messages. */
+  /** All text that is visible after the boundary: the summary, the record and preserved messages. */
   readonly visible: string
 }
 
@@ -100,7 +100,7 @@ export function* coverageSteps({
   return deduplicate(facts)
 }
 
-/** A message counts as present with all its words, or with a quote that is long enough. */
+/** Whether a message is visible: all its words, or a quote that is long enough. */
 function isQuoted(text: string, shown: TokenIndex): boolean {
   const tokens = tokensOf(text)
   if (tokens.length <= QUOTE) return shown.has(tokens)
@@ -108,7 +108,7 @@ function isQuoted(text: string, shown: TokenIndex): boolean {
   return false
 }
 
-/** A short message with the signs in it, whatever blanks are around them. */
+/** Whether a short message is visible with its punctuation, ignoring blanks. */
 function isWritten(text: string, raw: string): boolean {
   const pieces = text
     .trim()
@@ -120,14 +120,14 @@ function isWritten(text: string, raw: string): boolean {
   )
 }
 
-/** Names and numbers in what the user wrote. Quotes are part of the message, and small numbers are counts. */
+/** Names and numbers in a message of the user. Quotes belong to the message, and small numbers are counts, so both are skipped. */
 function namesFromUser(text: string): readonly string[] {
   return exactNamesIn(text.slice(0, MAX_NAMED))
     .filter(({ kind, name }) => kind !== "quoted" && !(kind === "number" && Number(name) <= SMALL))
     .map(({ name }) => name)
 }
 
-/** A rule or a name that was said several times is one fact, where it was said last. */
+/** Merges equal rules and names into one fact, at their last occurrence. */
 function deduplicate(facts: readonly AuditFact[]): readonly AuditFact[] {
   const last = new Map<string, AuditFact>()
   for (const fact of facts) last.set(fact.class === "messages" ? `${fact.uuid}` : `${fact.class} ${fact.text}`, fact)
@@ -141,10 +141,10 @@ const EXACT_NUMBER = /^\d{3,}$/
 const NUMBER = /^\d+$/
 
 /**
- * Whether a summary speaks of the messages it replaces. The record carries facts whatever the summary says, so a summary about something
- * else, or about nothing, would look complete. What counts are words that were said, thought or typed into tools in these messages, exact
- * names and numbers from anywhere in them, and words that tools returned again and again. In pages of tool output nearly every other word
- * occurs by chance.
+ * Whether a summary is about the messages it replaces. The record carries facts whatever the summary says, so a summary about something
+ * else, or about nothing, would look complete. Evidence is: words that were written, thought or passed to tools in these messages, exact
+ * names and numbers from anywhere in them, and words that tools returned repeatedly. In pages of tool output nearly every other word occurs
+ * by chance.
  */
 export function mentions(summary: string, { index, spoken }: Pick<AuditSource, "index" | "spoken">): boolean {
   const wanted = Math.min(MAX_WANTED, Math.ceil(spoken.size / WORDS_FOR_ONE))
@@ -169,7 +169,7 @@ export function mentions(summary: string, { index, spoken }: Pick<AuditSource, "
 // Step 4, check. Claims of success: tests and commands whose last run failed, and todos that are open.
 
 export interface WorkFacts {
-  /** By command line, the most recently run last. */
+  /** By command line, in the order of their last run. */
   readonly commands: ReadonlyMap<string, CommandFacts>
   readonly todos: readonly Todo[]
 }
@@ -234,20 +234,20 @@ export function outcomeClaims(parts: readonly SummaryPart[], { commands, todos }
   })
 }
 
-/** `npm test -- a` may have passed where `npm test` failed. */
+/** Whether a longer command that contains this one succeeded: `npm test -- a` may have passed although `npm test` failed. */
 const longerSucceeded = (text: string, line: string, succeeded: ReadonlySet<string>): boolean =>
   [...succeeded].some((each) => each.length > line.length && each.includes(line) && text.includes(each))
 
 export interface AuditInput extends Omit<CoverageInput, "visible"> {
   readonly summary: string
-  /** What follows the summary: the record, and the messages that stay. */
+  /** Text after the summary: the record and the preserved messages. */
   readonly following: string
 }
 
 export interface AuditReport {
-  /** Those that could be checked. */
+  /** Claims that could be checked. */
   readonly claims: readonly SummaryClaim[]
-  /** Names and numbers that may stem from what cannot be read. */
+  /** Names and numbers that may come from unreadable content. */
   readonly unchecked: readonly SummaryClaim[]
   readonly facts: readonly AuditFact[]
   readonly scores: Omit<AuditFigures, "struck" | "unchecked" | "added">
@@ -255,7 +255,7 @@ export interface AuditReport {
 
 export const auditSummary = (input: AuditInput): AuditReport => runSync(auditSteps(input))
 
-/** The same in steps, because a long summary of a long conversation takes a while. */
+/** `auditSummary` as a cooperative task, because a long conversation takes a while. */
 export function* auditSteps({ summary, following, ...input }: AuditInput): CooperativeTask<AuditReport> {
   const { artifacts, frontier } = input.record
   const work = { commands: artifacts.commands, todos: frontier.todos }
@@ -278,7 +278,7 @@ function auditScores(claims: readonly SummaryClaim[], facts: readonly AuditFact[
   }
 }
 
-/** For each class that occurs: how many, and of how many. */
+/** By class: how many items count, of how many. */
 function perClass<K extends string, T extends { readonly class: K }>(
   classes: readonly K[],
   items: readonly T[],

@@ -1,7 +1,7 @@
 /**
- * Step 4, check. Checks every summary before it is accepted, whichever route it came by, and repairs it. One below the floor is asked for
- * once more, with what was found. If that does not help, the next route is taken, and the best repaired summary is held in case none is
- * better. What follows an accepted summary is put together by `restore.ts`.
+ * Step 4, check. Checks and repairs every summary before it is accepted, whatever route produced it. A summary below the threshold is
+ * requested once more, with the findings. If that does not help, the next route is tried, and the best repaired summary is the fallback.
+ * `restore.ts` builds what follows an accepted summary.
  */
 import { errorReason } from "../../../base/errors.ts"
 import { fillPrompt, inputTokens, promptText } from "../../../base/text.ts"
@@ -21,15 +21,15 @@ import { type AuditSource, sourceSteps } from "./source.ts"
 import type { ClaimClass, SummaryClaim, TextSpan } from "./text.ts"
 import { notFound, uncheckedNote } from "./unreadable.ts"
 
-// Step 4, check. Repairs a summary without a model. Invented quotes and approvals are removed. Sentences that differ from what was said are
-// replaced by it. Names and numbers that the conversation does not have are marked. Those that could not be checked are listed once. What is
-// missing is added at the end as data with handles.
+// Step 4, check. Repairs a summary without a model. Invented quotes and approvals are removed. Sentences that contradict the conversation
+// are replaced by its words. Unknown names and numbers are labeled. Claims that could not be checked are listed once. Missing facts are
+// appended as data with handles.
 
 interface RepairResult {
   readonly text: string
-  /** The same findings as a text of their own, where the summary itself cannot be changed. */
+  /** The findings as a separate text, for a summary that cannot be changed. */
   readonly notes: string
-  /** What was removed, corrected or marked. */
+  /** Claims that were removed, corrected or labeled. */
   readonly flagged: readonly SummaryClaim[]
   readonly added: readonly AuditFact[]
 }
@@ -40,7 +40,7 @@ interface RepairInput {
   readonly unchecked: readonly SummaryClaim[]
   readonly facts: readonly AuditFact[]
   readonly estimate: (text: string) => number
-  /** Tokens of what may be added. */
+  /** Maximum number of tokens to append. */
   readonly room: number
 }
 
@@ -65,7 +65,7 @@ export function repairSummary({ summary, claims, unchecked, facts, estimate, roo
   }
 }
 
-/** What a reader must not take from a summary that stays as it is. */
+/** The wrong claims of a summary that cannot be changed, as a list. */
 function flaggedList(struck: readonly SummaryClaim[]): string {
   if (struck.length === 0) return ""
   const lines = struck.map(({ class: kind, text, sentence, instead }) => {
@@ -98,7 +98,7 @@ function withEdits(summary: string, struck: readonly SummaryClaim[]): string {
   return text
 }
 
-/** What is removed comes before what is corrected, where both are about one sentence. */
+/** Sorts removals before corrections, because one sentence can have both. */
 const byRank = (a: SummaryClaim, b: SummaryClaim) => Number(REMOVED.has(b.class)) - Number(REMOVED.has(a.class))
 
 function sentenceEdit({ class: kind, sentence, instead }: SummaryClaim): SummaryEdit {
@@ -111,7 +111,7 @@ function sentenceEdit({ class: kind, sentence, instead }: SummaryClaim): Summary
 
 const nameEdit = ({ text, at }: SummaryClaim): SummaryEdit => ({ text, at, instead: notFound(text) })
 
-/** A bullet without content goes. */
+/** Removes a bullet that has no content left. */
 function withoutEmptyLine(text: string, at: number): string {
   const start = text.lastIndexOf("\n", at - 1) + 1
   const end = text.indexOf("\n", at)
@@ -157,7 +157,7 @@ function appendix(added: readonly AuditFact[]): string {
 const lineOf = ({ text, uuid }: AuditFact): string =>
   `- ${uuid === undefined ? "" : `[${handleOf(uuid)}] `}${inlineUpTo(MAX_FACT, text)}`
 
-/** By class, and in each the newest first. */
+/** Selects facts that fit, class by class, newest first. */
 function fittingFacts(
   facts: readonly AuditFact[],
   { estimate, room }: Pick<RepairInput, "estimate" | "room">,
@@ -180,20 +180,20 @@ type Summary = Extract<RouteResult, { kind: "summary" }>
 
 export interface CheckedSummary extends Summary {
   readonly audit?: AuditFigures
-  /** What was found, as an instruction for another attempt. Absent where the summary is good enough. */
+  /** The findings as an instruction for another attempt. Absent if the summary is good enough. */
   readonly findings?: string
-  /** It does not speak of the conversation, so it cannot be used. */
+  /** Set if the summary is not about the conversation and cannot be used. */
   readonly saysNothing?: true
 }
 
-/** A summary, checked and repaired. */
+/** Checks a summary and repairs it. */
 export type SummaryCheck = (summary: Summary) => Promise<CheckedSummary>
 
-/** What one route leaves for the next. */
+/** State that one route passes to the next. */
 export interface RouteCarryover {
-  /** What the next summary should do better: asking the same route again would read everything again. */
+  /** Findings for the next summary. Asking the same route again would read everything again. */
   readonly findings?: string | undefined
-  /** A summary was asked for a second time. Another one would cost more than it helps. */
+  /** Whether a summary was already requested a second time. A third request would cost more than it helps. */
   readonly isAgain: boolean
 }
 
@@ -212,10 +212,10 @@ interface CheckedResult {
   readonly carryover: RouteCarryover
 }
 
-/** Routes where asking again can help. */
+/** Routes that ask a model, where a second request can help. */
 export const MODEL_ROUTES: ReadonlySet<CompactionRoute> = new Set(["server", "shared", "direct"])
 
-const FEWEST_CLAIMS = 3 // without ground: a single one is repaired, and no reason to ask again
+const FEWEST_CLAIMS = 3 // unsupported claims: a single one is repaired, and no reason to ask again
 const FEWEST_FACTS = 5 // missing
 const MAX_APPENDIX = 1_000 // tokens of what is added
 const APPENDIX_SHARE = 0.05 // of the limit to compact at, where that is small
@@ -231,7 +231,10 @@ const FINDINGS = promptText(new URL("./findings.md", import.meta.url)).trimEnd()
 export const appendixRoom = ({ limits, budgets }: Pick<CompactionContext, "limits" | "budgets">): number =>
   Math.min(MAX_APPENDIX, limits.autoCompact * APPENDIX_SHARE, budgets.summary * APPENDIX_TO_SUMMARY)
 
-/** What summaries are checked against is read once. A summary that cannot be checked is taken as it is: the check must not cost a compaction that would succeed. */
+/**
+ * Creates the check for one compaction. The source text is read once. A summary that cannot be checked is accepted unchanged: the check
+ * must not prevent a compaction that would succeed.
+ */
 export function checkFor(situation: CompactionContext): SummaryCheck {
   const { flags, progress } = situation.context
   let source: Promise<AuditSource> | undefined
@@ -247,7 +250,7 @@ export function checkFor(situation: CompactionContext): SummaryCheck {
   }
 }
 
-/** A route's summary, checked and repaired; the better of two where the model was asked again. */
+/** Requests, checks and repairs a summary; if the model was asked twice, returns the better one. */
 export async function askAndCheck(situation: CompactionContext, toAsk: AskAndCheckInput): Promise<CheckedResult> {
   const { route, instructions: given, carryover: before, check, ask } = toAsk
   const { context } = situation
@@ -270,7 +273,7 @@ export async function askAndCheck(situation: CompactionContext, toAsk: AskAndChe
   return { result: unlessEmpty(better, situation), carryover: { findings, isAgain: true } }
 }
 
-/** What says nothing counts as failed. A person who accepted it, and quotations as the last resort, are not asked. */
+/** A summary that is not about the conversation counts as failed, unless a user accepted it. */
 function unlessEmpty(
   checked: CheckedSummary,
   { order }: CompactionContext,
@@ -291,7 +294,7 @@ function missedCache({ responses }: Summary): boolean {
 
 export const isMismatched = ({ findings }: CheckedSummary): boolean => findings !== undefined
 
-/** The one that says something; of two alike, the one that invents less, then the one that misses less. */
+/** Whether `one` is better: it is about the conversation, or it invents less, or it misses less. */
 export function isBetter(one: CheckedSummary, other: CheckedSummary): boolean {
   if (one.saysNothing !== other.saysNothing) return other.saysNothing === true
   const [{ audit: a }, { audit: b }] = [one, other]
@@ -327,7 +330,7 @@ async function checkAndRepair(
   const { signed, ...rest } = summary
   return {
     ...rest,
-    // one that was cut to its budget says something else
+    // a summary that was cut to its budget differs from the signed one
     ...(signed?.summaryText === text ? { signed: { ...signed, notes: better.notes } } : {}),
     text: markReplaced(better.text, views.statements),
     audit: {
@@ -371,7 +374,7 @@ function titledList(title: string, texts: readonly string[]): readonly string[] 
   return lines.length === 0 ? [] : [title, ...lines]
 }
 
-/** Everything the model had before it, and what the record knows about earlier messages. */
+/** Everything that the model saw before the summary, and what the record knows about earlier messages. */
 function sourceTask({ context: { views, journal }, order }: CompactionContext): CooperativeTask<AuditSource> {
   const { prompt, session } = views.context
   const messages = views.context.journaledMessages()

@@ -1,6 +1,6 @@
 /**
- * Step 4, check. Exact names in a summary: paths, identifiers, hashes and versions. Each must occur in the source. A path may be given from
- * another directory: its parts must then occur, and its end where no other directory precedes it.
+ * Step 4, check. Exact names in a summary: paths, identifiers, hashes and versions. Each must occur in the source. A path may be relative
+ * to another directory: then its parts must occur, and its end must occur without another directory before it.
  */
 import type { CooperativeTask } from "../../../base/work.ts"
 import { standingRules } from "../../../views/record/user-messages.ts"
@@ -75,7 +75,7 @@ function isKnownPath(path: string, { index, raw }: AuditSource): boolean {
   return false
 }
 
-/** Whether a path occurs with whole parts; `at-start`: where no other directory precedes it. */
+/** Whether a path occurs with complete components; `at-start`: without another directory before it. */
 function occurs(path: string, text: string, where: "anywhere" | "at-start"): boolean {
   for (let at = text.indexOf(path); at >= 0; at = text.indexOf(path, at + 1)) {
     const before = text[at - 1] ?? " "
@@ -98,8 +98,9 @@ const JUST_BEFORE = 40 // characters in which a word says that a number is round
 const AROUND_SOURCE = 14 // words to each side of an occurrence where one of them must be
 
 /**
- * Numbers in a summary. Each must occur in the source near a word that the summary uses it with: in a long conversation nearly every short
- * number occurs somewhere, as a line number or in a listing. It is wrong too where another number has clearly more of those words near it.
+ * Numbers in a summary. Each must occur in the source near a word that the summary uses with it: in a long conversation nearly every short
+ * number occurs somewhere, as a line number or in a listing. A number is also wrong if another number clearly has more of those words near
+ * it.
  */
 export function numberClaims(part: SummaryPart, source: AuditSource): readonly SummaryClaim[] {
   const { names } = part
@@ -125,7 +126,7 @@ export function numberClaims(part: SummaryPart, source: AuditSource): readonly S
   })
 }
 
-/** Numbers that order the summary: of a list, a heading, a step, a part. */
+/** Whether a number only numbers parts of the summary: a list, a heading, a step, a part. */
 function isOwnNumbering({ text }: SummaryPart, at: number, end: number): boolean {
   if (at === 0 && /^[.):]/.test(text.slice(end))) return true
   const before = text.slice(Math.max(0, at - JUST_BEFORE), at)
@@ -139,7 +140,7 @@ const isRounded = (text: string, at: number, found: string): boolean =>
   /[kKmM]$/.test(found) ||
   /^\s?\+/.test(text.slice(at + found.length))
 
-/** The words around a number in a summary, as they are written, each with its stem. */
+/** The words around a number in a summary, each with its stem. */
 type NumberContext = ReadonlyMap<string, string>
 
 function contextOf(text: string, at: number, end: number): NumberContext {
@@ -161,11 +162,11 @@ function isKnownNumber(value: string, { numbers, index: { tokens } }: AuditSourc
   })
 }
 
-/** The numbers of lines move with every edit, so that other ones are near the same words. */
+/** Whether this is a line number. Line numbers change with every edit, so that other numbers occur near the same words. */
 const isLine = (text: string, at: number): boolean =>
   /(?:\blines?\s*~?|:|\d\s?[-–,]\s?)$/i.test(text.slice(Math.max(0, at - JUST_BEFORE), at))
 
-/** Words more that another number must have near it, chosen on 24 recorded summaries. A count is mostly the model's own. */
+/** How many more words another number must have near it, chosen on 24 recorded summaries. A count is mostly made by the model itself. */
 const MORE_WORDS = { count: 3, number: 2 } as const
 const FEW_WORDS = 2 // near its own place: with more of them a number is where it should be
 const NEARBY = 8 // words to each side
@@ -173,14 +174,14 @@ const COMMON = 1_000 // places of one word: more say little, and cost time
 
 interface NumberUse {
   readonly value: string
-  /** Of the sentence. `undefined` where the conversation has the whole sentence. */
+  /** All numbers of the sentence; `undefined` if the conversation contains the complete sentence. */
   readonly own: ReadonlySet<string> | undefined
   readonly source: AuditSource
   readonly context: NumberContext
   readonly isCount: boolean
 }
 
-/** Found once for a sentence, and only if it is needed. */
+/** Computes the numbers of a sentence once, on first use. */
 function ownNumbers({ tokens }: SummaryPart, { index }: AuditSource): () => ReadonlySet<string> | undefined {
   let found: { readonly numbers: ReadonlySet<string> | undefined } | undefined
   return () => {
@@ -189,7 +190,7 @@ function ownNumbers({ tokens }: SummaryPart, { index }: AuditSource): () => Read
   }
 }
 
-/** Whether another number with as many digits, which the sentence does not have, is used with clearly more of these words. */
+/** Whether another number with as many digits, which the sentence does not contain, is used with clearly more of these words. */
 function fitsAnotherNumber({ value, own, source: { index }, context, isCount }: NumberUse): boolean {
   if (!own?.has(value)) return false
   const words = new Map<number, Set<string>>()
@@ -214,15 +215,15 @@ function fitsAnotherNumber({ value, own, source: { index }, context, isCount }: 
   return !isCount && max.same < FEW_WORDS && max.other - max.same >= MORE_WORDS.number
 }
 
-// Step 4, check. Rules of the user that a summary turns round. A sentence that has the words of a "never" or "don't", and neither; or words
-// that the conversation has only with a negation between them.
+// Step 4, check. Rules of the user that a summary reverses: a sentence with the words of a "never" or "don't" rule but without the
+// negation, or words that occur in the conversation only with a negation between them.
 
 interface Prohibition {
   readonly text: string
   readonly words: ReadonlySet<string>
 }
 
-/** What makes a sentence a rule, and not what it is about. */
+/** Words that make a sentence a rule, as opposed to its subject. */
 const RULE_WORDS = new Set(
   "always never not don dont must make sure prefer avoid remember future forward going circumstances matter whenever immer nie niemals nicht bitte stets toujours jamais pas siempre nunca sempre mai altijd nooit 请 不 要 别 勿 禁 止 绝 从 必 须"
     .split(" ")
@@ -278,7 +279,7 @@ interface ProhibitionContext {
   readonly rules: readonly Prohibition[]
   /** A negation that is missing inside the part. */
   readonly lost: LostNegation | undefined
-  /** One that is missing before it. */
+  /** Returns a negation that is missing before the part. */
   readonly before: () => string | undefined
 }
 
@@ -307,7 +308,7 @@ const MAX_PLACES = 20
 const JUST_BEFORE_PROHIBITIONS =
   /(?: |^)(?:never|do not|don t|must not|should not|can not|cannot|nicht|nie|niemals|不 要)$/
 
-/** The "never" or "do not" before these words, where they never occur without it. */
+/** The "never" or "do not" before these words, if they never occur without it. */
 function lostBefore(parts: readonly SummaryPart[], at: number, { index }: AuditSource): string | undefined {
   const { tokens } = parts[at]!
   if (tokens.length < FEWEST_TOKENS || negationAtEnd(parts[at - 1]?.tokens ?? []) !== undefined) return undefined
@@ -352,13 +353,16 @@ const TOKENS_PER_STEP = 500
 const FEWEST_AROUND = 7 // in a row, on both sides together
 
 interface LostNegation {
-  /** Of the first word after what is missing. */
+  /** Index of the first word after the missing negation. */
   readonly at: number
-  /** What is missing. */
+  /** The missing negation. */
   readonly negation: string
 }
 
-/** Finds a "never" or a "do not" that a summary lost: words that the conversation has in a row only with it in between. */
+/**
+ * Finds a lost "never" or "do not": words that are consecutive in the summary, but in the conversation only occur with the negation between
+ * them.
+ */
 function* lostNegations(tokens: readonly string[], index: TokenIndex): CooperativeTask<readonly LostNegation[]> {
   const wanted = new Set<string>()
   for (let at = BEFORE; at + AFTER <= tokens.length; at++) wanted.add(key(tokens, at, at))

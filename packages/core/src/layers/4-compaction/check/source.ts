@@ -1,6 +1,6 @@
 /**
- * Step 4, check. What a summary may draw on: the messages it replaces as the journal has them, what the model saw beside them, and the
- * record. Built once for a compaction, in one pass over the messages.
+ * Step 4, check. The text that a summary may draw on: the replaced messages as they are in the journal, other content that the model saw,
+ * and the record. Built once for each compaction, in one pass over the messages.
  */
 
 import { type CooperativeTask, runSync } from "../../../base/work.ts"
@@ -11,37 +11,37 @@ import { distinctiveWords, joinTokens, sentencesIn, tokensOf } from "./text.ts"
 import { readableIn, stringsIn, UnreadableParts, type UnreadableSource } from "./unreadable.ts"
 
 interface SourceInput {
-  /** The messages since the last boundary, as the journal has them: nothing in them is cleared. */
+  /** The messages since the last boundary as they are in the journal, without clearing. */
   readonly messages: readonly Message[]
-  /** System prompt, instructions and tools, and what the record says about earlier ones. */
+  /** System prompt, instructions and tools, and what the record says about earlier messages. */
   readonly otherTexts?: readonly string[]
-  /** What the user said before these messages. */
+  /** Texts of the user from before these messages. */
   readonly earlierUserTexts?: readonly string[]
 }
 
-/** One message of the user and what led up to it. */
+/** One message of the user, with the assistant's text before it. */
 export interface UserTurn {
   readonly uuid: Uuid
   readonly text: string
-  /** What the assistant said since the user's message before. */
+  /** The assistant's text since the user's previous message. */
   readonly before: string
 }
 
 export interface AuditSource {
-  /** Everything, in lower case. */
+  /** All text in lower case. */
   readonly raw: string
-  /** Everything, word by word. */
+  /** Word index of all text. */
   readonly index: TokenIndex
-  /** What the user said, word by word: also what earlier summaries and records quote. */
+  /** Words of the user, including those that earlier summaries and records quote. */
   readonly userText: string
   readonly turns: readonly UserTurn[]
-  /** What the user and the assistant wrote, sentence by sentence, without calls and results. */
+  /** Sentences of the user and the assistant, without calls and results. */
   readonly sentences: readonly SourceSentence[]
-  /** Words that were said, thought or typed into tools, without their endings and without those that fit any conversation. */
+  /** Stems of words that were written, thought or passed to tools, without generic words. */
   readonly spoken: ReadonlySet<string>
-  /** Where each number occurs: the positions among all words. */
+  /** Positions of each number in the word index. */
   readonly numbers: ReadonlyMap<string, readonly number[]>
-  /** What the model saw and no one can read here. A name that is not found may be from there. */
+  /** Content that the model saw and that cannot be read here. An unknown name may come from it. */
   readonly unreadable: UnreadableSource
 }
 
@@ -51,7 +51,7 @@ export interface SourceSentence {
 }
 
 const NUMBER = /^(\d+(?:\.\d+)*)[a-z%]{0,3}$/
-/** Tools whose results carry what the person decided, and the frame around it. In any other result the same words prove nothing. */
+/** Tools whose results contain a decision of the user, and the frame around it. In any other result the same words prove nothing. */
 const QUESTION_RESULT = { tool: "AskUser", frame: /^The person answers: / }
 const PLAN_RESULT = { tool: "ExitPlanMode", frame: /^(?:User has approved your plan|The plan is approved)/ }
 const MAX_TYPED = 2_000 // characters of a call: a file that is written holds more words than were meant
@@ -60,7 +60,7 @@ const MAX_POSITIONS = 400 // of one number: a line number that is everywhere say
 
 export const buildSource = (input: SourceInput): AuditSource => runSync(sourceSteps(input))
 
-/** The same in steps, because a long conversation takes a second. */
+/** `buildSource` as a cooperative task, because a long conversation takes a second. */
 export function* sourceSteps({
   messages,
   otherTexts = [],
@@ -131,7 +131,7 @@ export function* sourceSteps({
   }
 }
 
-/** A step for each text. */
+/** Maps the texts, with one step for each. */
 function* mapInSteps<T>(texts: readonly string[], read: (text: string) => T): CooperativeTask<T[]> {
   const found: T[] = []
   for (const text of texts) {
@@ -146,7 +146,7 @@ const sentencesOf = (text: string): readonly SourceSentence[] =>
 
 const isEarlierSummary = (message: Message): boolean => message.type === "user" && message.isCompactSummary === true
 
-/** An earlier summary and the record that followed it quote the user. A command carries what the user typed after it. */
+/** Whether a message quotes the user: an earlier summary, the record that followed it, or a command with the user's arguments. */
 function isRecord(message: Message): boolean {
   if (message.type === "attachment") return message.attachment.type === "carried_facts"
   return isEarlierSummary(message) || (message.type === "user" && COMMAND.test(textOf(contentOf(message))))
@@ -155,7 +155,7 @@ function isRecord(message: Message): boolean {
 const COMMAND = /<command-name>(.*?)<\/command-name>/
 const ARGUMENTS = /<command-args>([\s\S]*?)<\/command-args>/
 
-/** A command as the user typed it, in one line; other texts as they are. */
+/** A command as the user typed it, in one line; other texts unchanged. */
 function asTyped(text: string): string {
   const name = COMMAND.exec(text)?.[1]
   return name === undefined ? text : `${name} ${ARGUMENTS.exec(text)?.[1] ?? ""}`
@@ -176,25 +176,25 @@ function* numbersIn(tokens: readonly string[]): CooperativeTask<Map<string, numb
   return numbers
 }
 
-// Step 4, check. Where each word of a long text occurs. Built in one pass, so that a phrase is found without reading the text again.
+// Step 4, check. An index of the words of a long text, built in one pass, so that phrases are found without reading the text again.
 
 export interface TokenIndex {
   readonly tokens: readonly string[]
-  /** Each word once. */
+  /** Iterates over the distinct words. */
   words(): Iterable<string>
-  /** Positions of a word, in order. */
+  /** Positions of a word, in ascending order. */
   at(token: string): Int32Array
-  /** Where these words occur in a row: the first places, up to `most`. */
+  /** Start positions of these consecutive words, at most `max`. */
   positionsOf(tokens: readonly string[], max: number): readonly number[]
-  /** Whether these words occur in a row. No words occur everywhere. */
+  /** Whether these words occur consecutively. True for an empty list. */
   has(tokens: readonly string[]): boolean
 }
 
 const NOWHERE = new Int32Array(0)
-/** How often the length of a phrase is compared before the search ends. Only a text that repeats itself for pages needs so much. */
+/** Limit of comparisons, in multiples of the phrase length. Only a text that repeats itself for pages reaches it. */
 const MAX_COMPARED = 200
 
-/** A step takes about a millisecond. */
+/** Number of words per step. A step takes about a millisecond. */
 export const TOKENS_PER_STEP = 10_000
 
 export function* indexSteps(tokens: readonly string[]): CooperativeTask<TokenIndex> {

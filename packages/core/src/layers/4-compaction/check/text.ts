@@ -8,12 +8,12 @@ import { exactNamesIn, type NameKind } from "../../../messages/exact-names.ts"
 
 const TOKEN =
   /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}]|\p{N}+(?:\.\p{N}+)+|(?:(?![\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}])[\p{L}\p{N}\p{M}])+/gu
-/** A line end or a tab as it is written inside a string. */
+/** An escaped line end or tab inside a string. */
 export const ESCAPE = /\\[nrt](?![a-z]{0,2}\\)/g
 const THOUSANDS = /(?<=\d),(?=\d{3}(?!\d))/g // 8,443 and 8443 are the same number
 const VERSION_MARK = /(?<![\p{L}\p{N}])v(?=\d+\.\d)/giu
 
-/** The same for a text without other letters. Most tool output is one, and classes of Unicode letters are slow. */
+/** The same pattern for ASCII text: most tool output is ASCII, and Unicode classes are slow. */
 const ASCII_TOKEN = /\d+(?:\.\d+)+|[a-z\d]+/g
 const NOT_ASCII = /[^\0-\x7f]/
 
@@ -22,12 +22,12 @@ export function tokensOf(text: string): string[] {
   return plain.match(NOT_ASCII.test(plain) ? TOKEN : ASCII_TOKEN) ?? []
 }
 
-/** The words with one blank around each, so that a search finds whole words only. */
+/** Joins words with single blanks and adds one at both ends, so that a search matches complete words only. */
 export const joinTokens = (tokens: readonly string[]): string => (tokens.length === 0 ? "" : ` ${tokens.join(" ")} `)
 
 export const toPhrase = (text: string): string => joinTokens(tokensOf(text))
 
-/** Where each of its words is in a text; -1 where it is written in another way. */
+/** Position of each word in the text; -1 if it is spelled differently. */
 export function positionsIn(text: string, tokens: readonly string[]): readonly number[] {
   const lower = text.toLowerCase()
   let from = 0
@@ -45,7 +45,7 @@ export interface TextSpan {
   readonly at: number
 }
 
-/** The sentences of a text, verbatim. A full stop inside a name or a version does not end one. */
+/** The sentences of a text, verbatim. A period inside a name or a version does not end a sentence. */
 export const sentencesIn = (text: string): readonly TextSpan[] =>
   [...text.matchAll(SENTENCE)].flatMap(({ 0: found, index }) => {
     const start = found.length - found.trimStart().length
@@ -64,10 +64,10 @@ const STOP_WORDS = new Set(
 )
 const ENDING = /(?:ations?|ings?|ions?|edly|ed|ers?|es|ly|e|s)$/
 
-/** A word that any text has. */
+/** Whether a word is too common to carry meaning. */
 export const isStopWord = (token: string): boolean => STOP_WORDS.has(token)
 
-/** Words that carry meaning, without their endings: deleting, deleted and deletion are one. */
+/** Stems of the words that carry meaning: deleting, deleted and deletion are one. */
 export function contentWords(text: string): Set<string> {
   const words = new Set<string>()
   for (const token of tokensOf(text)) if (!STOP_WORDS.has(token)) words.add(stem(token))
@@ -80,7 +80,7 @@ export function stem(token: string): string {
   return base.replace(/([b-df-hj-np-tv-z])\1$/, "$1") // dropping and drop
 }
 
-/** Which share of `wanted` is in `words`; 0 where nothing is wanted. */
+/** Share of `wanted` that is in `words`; 0 if `wanted` is empty. */
 export function shareOf(wanted: ReadonlySet<string>, words: ReadonlySet<string>): number {
   if (wanted.size === 0) return 0
   let found = 0
@@ -95,7 +95,7 @@ const NEGATION_OTHER =
 
 export const isNegated = (text: string): boolean => NEGATION_LATIN.test(text) || NEGATION_OTHER.test(text)
 
-/** They fit any conversation, so they prove nothing. */
+/** Stems that fit any conversation, so they prove nothing. */
 const genericWords = lazy(() =>
   contentWords(
     "summary conversation session primary request intent key technical concepts files code sections errors fixes problem solving all user messages pending tasks current work optional next step completed context continuing help part go went going start end finish done proceed progress far state title specification functions workflow corrections codebase system documentation learnings results worklog the 的 是 了 在 和 有 不 我 你 他 她 这 那 一 个 们 就 也 都 要 会 到 说 为 上 下 中 に は を の が で と した です ます",
@@ -103,7 +103,7 @@ const genericWords = lazy(() =>
 )
 const NUMBER = /^\d+$/
 
-/** Words that only some conversations have. Without their endings. */
+/** Stems of words that only some conversations contain. */
 export function distinctiveWords(text: string): readonly string[] {
   const common = genericWords()
   return [...contentWords(text)].filter((word) => !common.has(word) && !NUMBER.test(word))
@@ -127,19 +127,19 @@ const HASH = /(?<![\w-])(?=[0-9a-f]*[0-9])(?=[0-9a-f]*[a-f])[0-9a-f]{7,64}(?![\w
 const VERSION = /(?<![\w.-])v?\d+\.\d+(?:\.\d+)*(?:-[a-z]+[.\d]*)?(?![\w-])(?!\.\d)/giu
 const IDENTIFIER =
   /(?<![\w./@$<-])(?:[A-Za-z]+(?:_[A-Za-z0-9]+)+|_{1,2}[A-Za-z][a-z0-9]*[_A-Z]\w*|[a-z]+[0-9]*[A-Z][A-Za-z0-9]*|[A-Z]+[a-z0-9]+[A-Z][A-Za-z0-9]*|[A-Z]{2,}-\d+)(?![\w])/gu
-/** A call without arguments is a name, even if it is an ordinary word. */
+/** A call without arguments counts as a name, even if it is an ordinary word. */
 const CALL = /(?<![\w./@$<-])[A-Za-z_]\w{2,}(?=\(\))/gu
 
-/** Kinds of exact names for which no pattern above is needed: nothing is checked but whether they occur. */
+/** Kinds of exact names that need no pattern above, because only their occurrence is checked. */
 const OTHER_KINDS: ReadonlySet<NameKind> = new Set(["flag", "error", "ticket", "address"])
 
 const FILE_ENDING = /\.(?:[a-z]{1,5}|[a-z]{1,3}\d|\d[a-z]{1,2})$/i
 const ABBREVIATION = /^(?:e\.g|i\.e|etc|vs|a\.k\.a|node\.js|vue\.js|next\.js|d\.h)\.?$/i
 
-/** The end of a sentence is not part of a name. */
+/** Removes punctuation at the end of a sentence. */
 const trim = (found: string): string => found.replace(/[.,;:'")\]]+$/, "")
 
-/** Finds the exact names in a text, with their places: paths, identifiers, hashes and versions. */
+/** Finds the exact names in a text with their positions: paths, identifiers, hashes and versions. */
 export function namesIn(given: string): readonly SummaryName[] {
   const text = given.replace(ESCAPE, "  ") // of the same length, so that places stay
   const names: SummaryName[] = []
@@ -166,7 +166,10 @@ export function namesIn(given: string): readonly SummaryName[] {
   return names.sort((a, b) => a.at - b.at)
 }
 
-/** `read/write` is a choice between words. A path has an ending, a root, more than one slash, or code marks around it. */
+/**
+ * Whether this is a path: `read/write` is a choice between words. A path has an extension, a root, more than one slash, or backticks around
+ * it.
+ */
 function isPath(found: string, text: string, at: number): boolean {
   if (/^[\d/.:-]+$/.test(found)) return false
   const last = found.split(/[\\/]/).filter(Boolean).at(-1) ?? ""
@@ -180,7 +183,7 @@ const isVersion = (found: string): boolean => /^v/i.test(found) || (found.match(
 
 // Step 4, check. What a summary claims, claim by claim, and the parts of a summary that claims are found in.
 
-/** What kind of statement is checked. */
+/** Kinds of claims that are checked. */
 export const CLAIM_CLASSES = [
   "quotes",
   "approvals",
@@ -199,24 +202,24 @@ export type ClaimClass = (typeof CLAIM_CLASSES)[number]
 export interface SummaryClaim extends TextSpan {
   readonly class: ClaimClass
   readonly isSupported: boolean
-  /** The conversation says otherwise. Without this, what is not supported is only not found. */
+  /** Set if the conversation contradicts the claim. Otherwise an unsupported claim was only not found. */
   readonly isRefuted?: true
-  /** The sentence it is in. */
+  /** The sentence that contains the claim. */
   readonly sentence: TextSpan
-  /** What the conversation says instead, where that is known. */
+  /** The conversation's version, if it is known. */
   readonly instead?: string
 }
 
 export interface SummaryPart extends TextSpan {
   readonly tokens: readonly string[]
-  /** Exact names, with their place in the part. */
+  /** Exact names with their positions in the part. */
   readonly names: readonly SummaryName[]
-  /** The line it is on, without its bullet or number. */
+  /** The line of the part, without its bullet or number. */
   readonly line: TextSpan
   readonly isCode: boolean
-  /** In a block of quoted text. */
+  /** Whether the part is inside a block of quoted text. */
   readonly isQuoted: boolean
-  /** In a list of the user's messages. */
+  /** Whether the part is in a list of the user's messages. */
   readonly isUsersList: boolean
 }
 
@@ -226,7 +229,7 @@ const USERS_LIST = /^\s*(?:#+ |\d+[.)] )?\**(?:all )?(?:user.?s? messages|what t
 const TITLE = /^(?:#{1,6} |\d+[.)] \**[A-Z]|\*\*[^*]+\*\*:?\s*$)/
 const MARKER = /^\s*(?:[-*+•]|\d+[.)]|#+|\[[ x]\]|>)\s+/
 
-/** The sentences of a summary, each with its place. Code stays line by line. */
+/** The sentences of a summary with their positions. Code is split by line. */
 export function* partSteps(summary: string): CooperativeTask<readonly SummaryPart[]> {
   const parts: SummaryPart[] = []
   const add = (part: Omit<SummaryPart, "tokens" | "names">) =>

@@ -1,6 +1,6 @@
 /**
- * Step 4, check. Sentences that are nearly word for word from the conversation, but not quite: with two names exchanged, a number or a name
- * replaced, or a "not" lost.
+ * Step 4, check. Sentences that repeat the conversation nearly verbatim, but with two names swapped, a number or name replaced, or a "not"
+ * lost.
  */
 import type { CooperativeTask } from "../../../base/work.ts"
 import { type SwappedNames, swappedNamesIn } from "./claims.ts"
@@ -63,10 +63,10 @@ function wordingOf(part: SummaryPart, { source, sentences, exchanges }: WordingC
   return near ? claim() : []
 }
 
-/** A line that is code all through, though no fence says so. */
+/** Matches a line that is entirely code, even without a fence. */
 const CODE = /^`[^`]+`$|^\s*[\w.]+ = |:=|==|=>|&&|\|\||[{};]\s*$/
 
-/** The text with other words in their places. A word that the text has too is spelled as it is there. */
+/** Replaces words of a text at their positions. A word that also occurs in the text keeps its spelling there. */
 function withWords({ text, tokens }: SummaryPart, words: readonly string[]): string {
   const places = positionsIn(text, tokens)
   const spelled = new Map(tokens.map((token, at) => [token, text.slice(places[at]!, places[at]! + token.length)]))
@@ -79,13 +79,13 @@ function withWords({ text, tokens }: SummaryPart, words: readonly string[]): str
   return result
 }
 
-/** Between two names these say nothing about their order. */
+/** Words between two names that say nothing about their order. */
 const UNORDERED = new Set("and or und oder et y e ou with".split(" "))
 const MAX_NAMES = 4 // in one sentence
 
 /**
- * The sentence with two names exchanged, where the conversation has the words from one to the other so. `undefined` where the sentence is as
- * it was said, or where its words are not from the conversation.
+ * The sentence with two names swapped, if the conversation has the words between them in that order. `undefined` if the sentence is
+ * verbatim, or its words are not from the conversation.
  */
 function swappedBack({ text, names: all }: SummaryPart, { index }: AuditSource): string | undefined {
   const names = all.filter((name) => name.class === "identifiers").slice(0, MAX_NAMES)
@@ -122,7 +122,7 @@ function* byWord(
   return index
 }
 
-/** The sentence that shares most words with these, if that is nearly all of them. */
+/** The sentence that shares most words with these tokens, if they are nearly all the same. */
 function nearest(
   tokens: readonly string[],
   index: ReadonlyMap<string, readonly SourceSentence[]>,
@@ -174,7 +174,7 @@ function isAltered({ tokens, names }: SummaryPart, given: SourceSentence, { inde
 const isSame = (some: readonly string[], others: readonly string[]) => some.join(" ") === others.join(" ")
 const without = (tokens: readonly string[], left: readonly string[]) => tokens.filter((token) => !left.includes(token))
 
-/** Whether a word is a number or belongs to a name. */
+/** Returns a predicate for words that are a number or part of a name. */
 function exactIn(names: readonly SummaryName[]): (token: string) => boolean {
   const words = new Set(names.flatMap((name) => tokensOf(name.text)))
   return (token) => /\d/.test(token) || words.has(token)
@@ -182,9 +182,9 @@ function exactIn(names: readonly SummaryName[]): (token: string) => boolean {
 
 interface WordSequence {
   readonly tokens: readonly string[]
-  /** In code the order of words is exact, and every word is a name. */
+  /** Whether this is code: its word order is exact, and every word is a name. */
   readonly isCode: boolean
-  /** Whether a word is a number or belongs to a name. */
+  /** Whether a word is a number or part of a name. */
   readonly isExact: (token: string) => boolean
 }
 
@@ -193,14 +193,14 @@ const COMMON = 300 // places of one word: more say little, and cost time
 const MAX_PLACES = 100 // that are compared in full
 const MAX_EXCHANGED = 8 // words: a name can occur several times
 const MAX_REPLACED = 2
-/** Words that must be the same around what differs, by what differs. */
+/** Minimum number of equal words around a difference, by kind of difference. */
 const AROUND = { code: 1, names: 2, words: 5, numbers: 4, numbersInCode: 3 } as const
 const NEARBY = 2 // words beside a replaced one: where these occur together, the text is from there
 
 /**
- * Finds the place in the conversation that a text repeats nearly word for word, and what differs there: two names exchanged, or a number
- * replaced. It compares word by word, so that code and tool output are compared like sentences. The words of the conversation that the text
- * altered, one for each of its own. `undefined` where nothing was altered, or it is from nowhere.
+ * Finds the position in the conversation that a text repeats nearly verbatim with two names swapped or a number replaced. Compares word by
+ * word, so that code and tool output are handled like sentences. Returns the conversation's words, one for each word of the text;
+ * `undefined` if nothing was altered, or the text does not come from the conversation.
  */
 function alteredFrom(given: WordSequence, index: TokenIndex): readonly string[] | undefined {
   if (given.tokens.length < FEWEST_COMPARED) return undefined
@@ -212,7 +212,7 @@ function alteredFrom(given: WordSequence, index: TokenIndex): readonly string[] 
   return undefined
 }
 
-/** Where most words are at the same distance from each other, the best place first. */
+/** Start positions at which most words have the same distance from each other, best first. */
 function similarPositions(tokens: readonly string[], index: TokenIndex): readonly number[] {
   const votes = new Map<number, number>()
   for (const [at, token] of tokens.entries()) {
@@ -230,7 +230,7 @@ function similarPositions(tokens: readonly string[], index: TokenIndex): readonl
 
 const MAX_RARE = 6 // of one text, the rarest
 
-/** Where two names are as far from each other as in the text, but the other way round. */
+/** Start positions at which two names are as far apart as in the text, in the opposite order. */
 function positionsSwapped({ tokens, isCode, isExact }: WordSequence, index: TokenIndex): readonly number[] {
   const names = tokens
     .map((token, at) => ({ token, at, places: index.at(token) }))
@@ -263,7 +263,7 @@ function differingPositions(
   return places
 }
 
-/** Each of two words is where the other should be, and nothing else differs. */
+/** Whether two words are in each other's positions and nothing else differs. */
 function isSwapped({ tokens, isCode, isExact }: WordSequence, there: readonly string[]): boolean {
   const places = differingPositions(tokens, there, MAX_EXCHANGED)
   if (!places || places.length < 2) return false
@@ -277,7 +277,7 @@ function isSwapped({ tokens, isCode, isExact }: WordSequence, there: readonly st
   return same >= (isExact(one) && isExact(other) ? AROUND.names : AROUND.words)
 }
 
-/** A number is another one. Words that occur like this elsewhere are from there. */
+/** Whether only numbers differ. Words that also occur elsewhere in this form do not count as altered. */
 function isReplaced({ tokens, isCode }: WordSequence, there: readonly string[], index: TokenIndex): boolean {
   const places = differingPositions(tokens, there, MAX_REPLACED)
   if (
@@ -289,7 +289,7 @@ function isReplaced({ tokens, isCode }: WordSequence, there: readonly string[], 
   return places.every((at) => /\d/.test(tokens[at]!) && /\d/.test(there[at]!) && !occursElsewhere(tokens, at, index))
 }
 
-/** Whether the conversation has this word with its neighbours, on either side: in repeated sentences only a number differs. */
+/** Whether the conversation contains this word with its neighbors on either side: in repeated sentences only a number differs. */
 function occursElsewhere(tokens: readonly string[], at: number, index: TokenIndex): boolean {
   for (let from = at - NEARBY; from <= at; from++)
     if (from >= 0 && from + NEARBY < tokens.length && index.has(tokens.slice(from, from + NEARBY + 1))) return true

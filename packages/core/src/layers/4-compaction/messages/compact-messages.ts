@@ -1,6 +1,6 @@
 /**
- * Compaction for a conversation that someone else keeps: from an array of messages to what should stand in its next context. The newest
- * messages stay as they are; a text with a summary and the record takes the place of the others. Pure: equal arguments give equal results.
+ * Compaction for a conversation that the caller stores: from an array of messages to the content of its next context. The newest messages
+ * stay unchanged; a text with a summary and the record replaces the others. Pure: equal arguments produce equal results.
  */
 
 import { anOption, checkOptions, InvalidOptionError, type OptionRules, oneOf } from "../../../base/options.ts"
@@ -25,69 +25,69 @@ import { type CompactionRecord, MessageRecord } from "./message-record.ts"
 import { type PrunedText, pruneMessages } from "./prune-messages.ts"
 
 export interface CompactMessagesOptions {
-  /** Tokens of everything that is left: text and kept messages. Default 10,000, and never more than there was. */
+  /** Maximum tokens of the result: text and preserved messages. Default 10,000, and never more than the input. */
   readonly budget?: number
-  /** Tokens of the newest messages that stay as they are. Default 4,000, and at most 30% of the budget. */
+  /** Tokens of the newest messages that stay unchanged. Default 4,000, and at most 30% of the budget. */
   readonly keep?: number
-  /** What the person wants to be kept in mind. */
+  /** What the summary should focus on. */
   readonly instructions?: string
-  /** A summary that is written already, or a function that asks your model. Default: quotations from the conversation, without a model. */
+  /** A finished summary, or a function that asks your model. Default: quotations from the conversation, without a model. */
   readonly summary?: string | ((request: SummaryRequest) => Promise<string>)
-  /** All messages before the given ones, where you still have them: the record covers them too. */
+  /** All messages before the given ones, if you still have them: the record covers them too. */
   readonly earlier?: readonly CompactableMessage[]
-  /** The `state` of the call before, where you do not. */
+  /** The `state` of the previous call, if you do not have the earlier messages. */
   readonly before?: CompactionCarryover
-  /** Whose tokens are counted. Default: a Claude model of today. */
+  /** The model whose tokens are counted. Default: a current Claude model. */
   readonly model?: string
-  /** Where the whole conversation can be read. The text names it. */
+  /** Where the complete conversation can be read. The text mentions it. */
   readonly transcript?: string
-  /** The tool that returns messages by handle, as your model knows it. The text names it. */
+  /** Name of the tool that returns messages by handle. The text mentions it. */
   readonly recall?: string
   /**
-   * What makes room. "summary": a text takes the place of all but the newest messages. "prune": every message stays, and only results that
-   * later work has overtaken, or that are very long, are cut inside. Default "summary".
+   * How to make room. "summary": a text replaces all but the newest messages. "prune": every message stays, and only very long results and
+   * results that later work has made obsolete are cut. Default "summary".
    */
   readonly mode?: "summary" | "prune"
-  /** How the model is to go on: with the work, with no one to ask, or as the person says next. Default "automatic". */
+  /** How the model continues: with the work, without a user to ask, or as the user says next. Default "automatic". */
   readonly continuation?: "automatic" | "autonomous" | "by-hand"
   readonly signal?: AbortSignal
 }
 
-/** Ask your model: these messages, then the prompt as a message of the user. */
+/** A request for your model: these messages, followed by the prompt as a user message. */
 export interface SummaryRequest {
   readonly messages: readonly CompactableMessage[]
   readonly prompt: string
 }
 
-/** Plain JSON to keep until the next call. It holds the person's words. */
+/** State to pass to the next call, as plain JSON. It contains text of the user. */
 export interface CompactionCarryover {
   readonly version: 1
   readonly record: unknown
-  /** The kept messages: they come back, and are recorded already. */
+  /** Keys of the preserved messages: they come back and are already recorded. */
   readonly kept: readonly string[]
   readonly text: string
   readonly summary: string
 }
 
-/** What should stand in the next context. */
+/** The content of the next context. */
 export interface CompactedMessages<M> {
   /**
-   * A message of the user with the text, then the kept messages as they were given. Where nothing can be summarised: all as given. In the
-   * mode "prune": all of them, some with results cut.
+   * A user message with the text, then the preserved messages unchanged. If nothing can be summarized: all messages unchanged. In the mode
+   * "prune": all messages, some with shortened results.
    */
   readonly messages: readonly (M | { readonly role: "user"; readonly content: string })[]
   readonly kept: readonly M[]
-  /** Summary and record, with the words around them. Empty where nothing can be summarised. */
+  /** Summary and record with the text around them. Empty if nothing can be summarized. */
   readonly text: string
   readonly summary: string
-  /** The part of the text that is computed, as it is sent. Empty where there is nothing to say. */
+  /** The computed part of the text. Empty if there is nothing to record. */
   readonly facts: string
   readonly record: CompactionRecord
-  /** In the mode "prune": the text in place of each result that was cut. */
+  /** In the mode "prune": the replacement of each result that was cut. */
   readonly pruned?: readonly PrunedText[]
-  /** Estimates, without system prompt and tools. */
+  /** Estimated tokens, without system prompt and tools. */
   readonly tokens: { readonly before: number; readonly after: number; readonly facts: number; readonly kept: number }
-  /** Where the budget could not be kept: rules, the open task and unread results are never cut. */
+  /** Set if the budget was exceeded: rules, the open task and unread results are never cut. */
   readonly overBudget?: { readonly budget: number; readonly min: number; readonly message: string }
   readonly state: CompactionCarryover
 }
@@ -180,16 +180,16 @@ interface ComposedText {
 
 interface ComposeInput {
   readonly record: MessageRecord
-  /** The usual one, and one that keeps as little as possible. */
+  /** The usual cut, and one that preserves as little as possible. */
   readonly cuts: readonly Cut[]
-  /** A summary of the caller's, or of their model. */
+  /** A summary of the caller or of the caller's model. */
   readonly written: string | undefined
   readonly budget: number
   readonly estimate: (text: string) => number
   readonly sum: (some: readonly Message[]) => number
 }
 
-/** Smaller and smaller until it fits: first the record, then the newest messages. */
+/** Composes smaller and smaller texts until one fits: first with a smaller record, then with fewer preserved messages. */
 async function composedWithin(given: ComposeInput, options: CompactMessagesOptions): Promise<ComposedText> {
   const { record, cuts, written, budget, estimate, sum } = given
   const outdated = [...record.views.statements.replaced.keys()]
@@ -257,7 +257,7 @@ interface PruneInput<M> {
   readonly tokensOf: (message: Message) => number
 }
 
-/** Every message stays in view, so there is no text and nothing to list. */
+/** Prunes results only. Every message stays in view, so there is no text and nothing to list. */
 function pruneOnly<M extends CompactableMessage>(
   { given, record, estimator, tokensOf }: PruneInput<M>,
   { keep = KEEP, recall, before }: CompactMessagesOptions,
@@ -275,7 +275,7 @@ function pruneOnly<M extends CompactableMessage>(
   }
 }
 
-/** What was recorded before is not recorded twice: `before` has the kept messages, and all before them. */
+/** Records the messages. Those recorded by an earlier call are skipped: `before` covers the preserved messages and all before them. */
 function* recordSteps(
   given: readonly InputMessage<CompactableMessage>[],
   { earlier = [], before }: CompactMessagesOptions,
@@ -283,7 +283,7 @@ function* recordSteps(
   const record = new MessageRecord(before?.record)
   const old = before ? [] : inputMessages(earlier)
   const [first] = given
-  // with the messages themselves, what an earlier record says of them would be there twice
+  // with the messages themselves, an earlier record would duplicate their facts
   if (!before && old.length === 0 && first?.message.type === "user" && first.message.isCompactSummary)
     addEarlierRecord(record.views, textOfInput(first.from))
   const known = before ? recordedUntil(given, before.kept) : 0
@@ -297,7 +297,7 @@ function* recordSteps(
 const textOfInput = (from: CompactableMessage): string =>
   "content" in from ? textIn(from.content) : from.type === "user" ? userText(from) : ""
 
-/** The place after the kept messages, in the order in which they were kept. */
+/** Index after the preserved messages, found in their order. */
 function recordedUntil(given: readonly InputMessage<CompactableMessage>[], kept: readonly string[]): number {
   if (kept.length === 0) return 0
   const at = given.findIndex((_, start) => kept.every((key, nth) => given[start + nth]?.key === key))
@@ -317,7 +317,7 @@ interface SummaryInput {
   readonly budget: number
 }
 
-/** `undefined` where no one wrote one. */
+/** Returns `undefined` if neither the caller nor a model wrote a summary. */
 async function writtenSummary(
   { cut, given, estimate, budget }: SummaryInput,
   { summary, instructions = "" }: CompactMessagesOptions,
@@ -337,13 +337,13 @@ async function writtenSummary(
 interface QuoteInput {
   readonly cut: Cut
   readonly facts: string
-  /** Sentences that were replaced: they are not quoted. */
+  /** Replaced sentences, which are not quoted. */
   readonly outdated: Iterable<string>
   readonly estimate: (text: string) => number
   readonly tokens: number
 }
 
-/** Quotations that the record and the kept messages do not have. */
+/** Quotes content that the record and the preserved messages do not contain. */
 async function quotedSummary(
   { cut, facts, outdated, estimate, tokens }: QuoteInput,
   options: CompactMessagesOptions,
@@ -352,7 +352,7 @@ async function quotedSummary(
   const { summarizeAbout } = await import("../../../model/offline/summary.ts") // a caller may have a summary of their own
   const messages = cut.summarised.map((message) => asRead(message, sentBlocks(message)))
   const shown = [facts, ...outdated, ...cut.preserved.map((message) => textOf(sentBlocks(message)))].join("\n")
-  const about = { wanted: options.instructions ?? "", budget: { tokens: tokens - 2, tokensOf: estimate }, shown }
+  const about = { topic: options.instructions ?? "", budget: { tokens: tokens - 2, tokensOf: estimate }, shown }
   const text = maskSecrets(await runCooperatively(summarizeAbout(messages, about), { signal: options.signal }))
   return text === "" ? "" : `Summary:\n${text}`
 }
@@ -381,7 +381,7 @@ function textAround(
   return facts === "" ? continued : `${continued}\n\n${facts}`
 }
 
-/** Of each message once. */
+/** Measures each message once. */
 function measureOnce(estimator: Estimator): (message: Message) => number {
   const known = new Map<Message, number>()
   return (message) => {

@@ -1,6 +1,6 @@
 /**
- * The messages that a caller gives `compactMessages`, as ours: in the shape of the Messages API, or lines of a transcript. Content that no request
- * could have is set aside, never refused: the caller's conversation must go on.
+ * Converts the messages that a caller passes to `compactMessages`: in the form of the Messages API, or lines of a transcript. Content that
+ * no request could have is dropped instead of refused, because the caller's conversation must continue.
  */
 import { uuidFrom } from "../../../base/clock.ts"
 import { type Content, isText } from "../../../messages/blocks.ts"
@@ -8,30 +8,30 @@ import { contentOf, isContinuation, type Message, type Uuid } from "../../../mes
 import { usable } from "../../../messages/usable.ts"
 import { withoutRecord } from "./earlier-record.ts"
 
-/** A message in the shape of the Messages API. Fields that are not listed are left alone. */
+/** A message in the form of the Messages API. Other fields are preserved. */
 export interface PlainMessage {
   readonly role: "user" | "assistant" | "system"
   readonly content: string | readonly unknown[]
-  /** Its name in your program, so that a handle leads back to it. Default: made from its content. */
+  /** Id of the message in your program, so that a handle refers to it. Default: derived from its content. */
   readonly id?: string
-  /** Your program wrote it, not the person. A message of the role `system` is never the person's. */
+  /** Whether your program wrote the message instead of the user. A message with the role `system` never counts as the user's. */
   readonly isMeta?: boolean
-  /** The summary of an earlier compaction. */
+  /** Whether the message is the summary of an earlier compaction. */
   readonly isSummary?: boolean
 }
 
-/** What `compactMessages` takes: plain messages, or the messages of an imported or journaled conversation. */
+/** Input of `compactMessages`: plain messages, or messages of an imported or journaled conversation. */
 export type CompactableMessage = PlainMessage | Message
 
-/** A message as it was given, and as we read it. */
+/** A message as it was passed in, and its internal form. */
 export interface InputMessage<M> {
   readonly from: M
   readonly message: Message
-  /** The same for the same message in a later call. */
+  /** Stable key: the same for the same message in a later call. */
   readonly key: string
 }
 
-/** What our own text was, in an earlier call: it comes back as a message of the user. Empty where that call wrote none. */
+/** Text that an earlier call produced and that comes back as a user message. Empty if that call produced none. */
 export interface EarlierText {
   readonly text: string
   readonly summary: string
@@ -78,7 +78,7 @@ function asMessage(
 const summaryOf = (text: string) =>
   ({ type: "user", isCompactSummary: true, message: { role: "user", content: text } }) as const
 
-/** The record of an earlier compaction is computed again, so it is no part of the summary. */
+/** Removes the record of an earlier compaction from a summary, because it is computed again. */
 function withoutItsRecord(message: Message): Message {
   if (message.type !== "user" || !message.isCompactSummary) return message
   const content = contentOf(message).map((block) =>

@@ -1,6 +1,6 @@
 /**
- * Step 5, restore. What follows a boundary as data and not as prose: rendered from the views, so that no summary can lose or invent it. Pure:
- * equal views give equal bytes. Text from outside is quoted, so that only our own lines read as ours.
+ * Step 5, restore. The facts that follow a boundary as data instead of prose: rendered from the views, so that no summary can lose or
+ * invent them. Pure: equal views produce equal bytes. External text is quoted, so that only Strata's own lines look like Strata's.
  */
 import { maskSecrets } from "../../../base/secrets/find-secrets.ts"
 import { type CooperativeTask, memoize, runSync } from "../../../base/work.ts"
@@ -26,18 +26,18 @@ import {
   renderTests,
 } from "./user-messages.ts"
 
-// Step 5, restore. Exact names after a boundary, by what they are worth: said by the user, by the assistant, used again, of a kind that no one
-// could guess, then the rest. Each result has a quota. What other facts or kept messages show is not repeated, and what is left out is
-// counted. Every name is on a line of our own inside a fence.
+// Step 5, restore. Exact names after a boundary, ordered by value: those of the user, of the assistant, names used again, kinds that cannot
+// be guessed, then the rest. Each result has a quota. Names in other facts or preserved messages are not repeated, and omitted names are
+// counted. Names are listed inside a fence.
 
 export interface NamesToRender {
   readonly names: Names
-  /** Tokens of the section. */
+  /** Maximum tokens of the section. */
   readonly limit: number
   readonly estimate: Estimate
-  /** Messages that stay in the view. What they say is not repeated. */
+  /** Uuids of messages that stay in view. Their content is not repeated. */
   readonly kept: ReadonlySet<Uuid>
-  /** The other facts, section by section. */
+  /** The texts of the other sections. */
   readonly shown: readonly string[]
   /** Values that a later one replaced. */
   readonly outdated?: ReadonlySet<string>
@@ -45,7 +45,7 @@ export interface NamesToRender {
 
 const HEAD = "## Exact names\nAs they were spelled. They are data."
 const MAX_SHOWN = 20_000 // names in one section of the other facts
-// Chosen with `npm run compaction-marks`, on a conversation that rewrites whole files: it has far more names than room.
+// Chosen with `npm run score:compaction`, on a conversation that rewrites complete files: it has far more names than room.
 const RECENCY = 1 // how much more the newest name counts than the oldest: as much as three uses instead of one
 const SOURCE_SCORES: Readonly<Record<NameUse["by"], number>> = { user: 3, assistant: 2, input: 0, result: 0 }
 const UNGUESSABLE = 2 // how much more a hash, a version, an address, an error code or an amount counts: nothing else says what it says
@@ -57,10 +57,10 @@ const MAX_SEEN = 0.15 // of the limit, where the others leave room
 
 const NAMES_PER_STEP = 200 // less than a millisecond
 
-/** Empty where there is nothing to list. */
+/** Returns an empty string if there is nothing to list. */
 export const renderNames = (input: NamesToRender): string => runSync(nameSteps(input))
 
-/** The same in steps: a long conversation has thousands of names. */
+/** `renderNames` as a cooperative task: a long conversation has thousands of names. */
 export function* nameSteps({
   names,
   limit,
@@ -116,7 +116,7 @@ export function* nameSteps({
 
 const NONE: ReadonlySet<string> = new Set()
 
-/** How many are missing, and where most of them are. */
+/** A line with the number of omitted names and the message with most of them. */
 function leftOutLine(leftOut: readonly RankedName[]): readonly string[] {
   if (leftOut.length === 0) return []
   const places = [...Map.groupBy(leftOut, ({ use }) => use.at)].map(([at, { length }]) => ({ at, length }))
@@ -133,7 +133,7 @@ function lineOf(label: string, ordered: readonly string[], taken: ReadonlySet<st
   return shown.length === 0 ? "" : `${label}: ${shown.map(writtenName).join(" ")}`
 }
 
-/** A blank separates names, so a name with one is in quotes. */
+/** Quotes a name with a blank, because blanks separate names. */
 const writtenName = (name: string): string => (/\s/.test(name) ? JSON.stringify(name) : inline(name))
 
 interface RankedName {
@@ -145,13 +145,14 @@ interface RankedName {
 
 interface RankingOptions {
   readonly estimate: Estimate
-  /** Each message has its share. */
+  /** Whether each message gets a share of the list. */
   readonly hasQuota?: boolean
 }
 
 /**
- * A name that was used often or lately is the likeliest to be used again, and short ones leave room for others. Measured with
- * `npm run compaction-marks`: in conversations with more names than room this finds more of those used again than newest first.
+ * Ranks names. A name that was used often or recently is most likely to be used again, and short names leave room for others. Measured with
+ * `npm run score:compaction`: in conversations with more names than room this finds more of the names that are used again than newest
+ * first.
  */
 function* rankNames(
   names: ReadonlyMap<string, NameUse>,
@@ -173,8 +174,8 @@ function* rankNames(
 }
 
 /**
- * The best names of each message count in full, further ones less and less. A name whose shape many others have is one of a listing, so it
- * counts less too: the rarer its shape, the more it says.
+ * Counts the best names of each message fully and further ones less and less. A name whose shape is common comes from a listing, so it
+ * counts less too.
  */
 function* withQuotas(found: readonly RankedName[]): CooperativeTask<readonly RankedName[]> {
   const shapes = shapesOf(found.map(({ name }) => name))
@@ -202,7 +203,10 @@ function kindBonus(name: string, { by }: NameUse): number {
 
 const likeliestFirst = (a: RankedName, b: RankedName): number => b.score - a.score || b.at - a.at
 
-/** Of a dotted word, the members that are names are listed alone. So one that is listed whole has none, unless it is a file or a host. */
+/**
+ * Whether a name is a dotted expression. Its members are listed separately if they are names, so the complete expression is only useful for
+ * a file or a host.
+ */
 const isExpression = (name: string): boolean => name.includes(".") && kindOf(name) === "expression"
 const kindOf = memoize((name) =>
   exactNamesIn(name).some((found) => found.name === name && found.kind === "identifier") ? "expression" : "name",
@@ -210,7 +214,7 @@ const kindOf = memoize((name) =>
 
 const namesShown = memoize((section) => exactNamesIn(section, MAX_SHOWN).map(({ name }) => name))
 
-/** Names that a reader of the facts already has: whole, as the end of a path, or as a word of a longer name. */
+/** Names that the reader of the facts already has: complete, as the end of a path, or as a word of a longer name. */
 class ListedNames {
   readonly #names = new Set<string>()
 
@@ -227,21 +231,24 @@ class ListedNames {
 
 export interface FactsOptions {
   readonly estimate: Estimate
-  /** Tokens of all facts. Standing rules, the open task and todos are never cut, so they may exceed it. Of few tokens: `shortRecord`. */
+  /**
+   * Maximum tokens of all facts. Standing rules, the open task and todos are never cut, so they may exceed it. A small budget produces a
+   * `shortRecord`.
+   */
   readonly budget?: number
-  /** Messages that stay in the view. The facts do not repeat them. */
+  /** Uuids of messages that stay in view. The facts do not repeat them. */
   readonly kept?: ReadonlySet<Uuid>
-  /** The summary before them. Names and sentences that it has are not repeated. */
+  /** The summary before the facts. Its names and sentences are not repeated. */
   readonly summary?: string
-  /** There is no summary before them. */
+  /** Whether there is no summary before the facts. */
   readonly isAlone?: boolean
-  /** Whether a result can be fetched by its handle. Default true. */
+  /** Whether results can be fetched by handle. Default true. */
   readonly hasRecall?: boolean
 }
 
 export const FACTS_BUDGET = 3_000 // tokens; the flag `record-limit` has the same
 
-/** Of what rules, task and todos leave of the budget. What one does not need goes to the next, and names get the rest. */
+/** Shares of the budget that rules, task and todos leave. Unused parts go to the next section, and names get the rest. */
 interface Shares {
   readonly plan: number
   readonly files: number
@@ -251,11 +258,14 @@ interface Shares {
   readonly statements: number
   readonly results: number
 }
-/** A summary says what it meant, so names take most: of all lists, they are used again most (`npm run compaction-marks`). */
+/**
+ * Shares after a summary. The summary conveys meaning, so names get most: of all lists, they are used again most (`npm run
+ * score:compaction`).
+ */
 const AFTER_SUMMARY: Shares = {
   ...{ plan: 0.05, files: 0.13, failures: 0.03, tests: 0.03, messages: 0.1, statements: 0.06, results: 0.08 },
 }
-/** Without one, the sentences have to say it. */
+/** Shares without a summary: the sentences have to convey the meaning. */
 const ALONE: Shares = {
   ...{ plan: 0.05, files: 0.06, failures: 0.04, tests: 0.03, messages: 0.3, statements: 0.25, results: 0.08 },
 }
@@ -267,13 +277,13 @@ const MAX_NAMES = 0.6
 const SHORT_RECORD = 800 // tokens: with fewer, headings and handles would take most of them
 const MAX_TODO_CHARACTERS = 500
 
-/** The views that the facts are rendered from. */
+/** The views from which the facts are rendered. */
 export type RecordViews = Pick<Views, "words" | "artifacts" | "names" | "results" | "statements" | "frontier">
 
-/** Empty where there is nothing to say. */
+/** Returns an empty string if there are no facts. */
 export const renderFacts = (views: RecordViews, options: FactsOptions): string => runSync(factSteps(views, options))
 
-/** The same in steps. */
+/** `renderFacts` as a cooperative task. */
 export function* factSteps(
   views: RecordViews,
   { estimate, budget = FACTS_BUDGET, kept = new Set(), summary = "", isAlone = false, hasRecall = true }: FactsOptions,
@@ -338,12 +348,12 @@ export function* factSteps(
   return joined([...shown, listed]).toWellFormed() // half a surrogate pair would spoil the whole request
 }
 
-/** Tokens that are shared out. */
+/** A token budget that is divided among sections. */
 class SharedBudget {
   readonly #whole: number
   readonly #estimate: Estimate
   #used = 0
-  /** The shares of what was rendered so far. */
+  /** Sum of the shares of the sections rendered so far. */
   #shared = 0
 
   constructor(whole: number, estimate: Estimate) {
@@ -355,7 +365,7 @@ class SharedBudget {
     return Math.max(0, this.#whole - this.#used)
   }
 
-  /** The share, and what those before it did not need. `counted`: tokens of it that were counted before. */
+  /** Renders a section within its share plus what earlier sections did not use. `counted`: tokens of it that were already counted. */
   take(share: number, render: (limit: number) => string, counted = 0): string {
     this.#shared += share
     const text = render(Math.max(0, Math.floor(this.#whole * this.#shared - this.#used)))
@@ -377,7 +387,7 @@ interface RequestOptions {
   readonly kept: ReadonlySet<Uuid>
 }
 
-/** The user's messages are shown above. A task is not one of them, so its text is here. */
+/** The newest request. Messages of the user are shown above; the task of a sub-agent is not among them, so its text is here. */
 function renderRequest({ request, answered }: WorkState, { limit, estimate, kept }: RequestOptions): string {
   if (request === undefined) return ""
   const state = answered ? "The last answer to it was a final one." : "It has no final answer yet."
@@ -397,7 +407,7 @@ function renderTodos(todos: readonly Todo[]): string {
   return lines.length === 0 ? "" : ["## Todos", ...lines].join("\n")
 }
 
-/** The text of a plan in a file is restored with the file. */
+/** Renders the state of the plan. The text of a plan in a file is restored with the file. */
 function renderPlan(
   { active, path, text: written = "" }: WorkState["plan"],
   { limit, estimate }: { readonly limit: number; readonly estimate: Estimate },

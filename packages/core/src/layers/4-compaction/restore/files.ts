@@ -1,6 +1,6 @@
 /**
- * Step 5, restore. The files that are shown again after a boundary. Which ones are worth it, the most recently read first; their text on disk
- * now; and the page of each that fits.
+ * Step 5, restore. The files that are shown again after a boundary: which ones are worth it (most recently read first), their current text
+ * on disk, and the page of each that fits.
  */
 
 import { realpath } from "node:fs/promises"
@@ -22,17 +22,17 @@ export interface FileCandidate {
 }
 
 export interface CandidateInput {
-  /** What was read and written, the oldest first. */
+  /** Reads and writes, oldest first. */
   readonly reads: readonly (readonly [string, FileRead])[]
-  /** Calls whose results stay whole in view. */
+  /** Ids of calls whose results stay completely in view. */
   readonly wholeCalls: ReadonlySet<string>
   readonly excluded: ExcludedPaths
 }
 
 export interface ExcludedPaths {
-  /** The plan, memory files, instruction files that are known. */
+  /** The plan, memory files and known instruction files. */
   readonly files: readonly string[]
-  /** The directories of journals, notes and memories. */
+  /** Directories of journals, notes and memories. */
   readonly directories: readonly string[]
 }
 
@@ -47,7 +47,7 @@ export function candidates({ reads, wholeCalls, excluded }: CandidateInput): rea
     .toReversed()
 }
 
-/** A call that read only a part does not exclude the file. */
+/** Whether the complete file stays in view. A call that read only a part does not exclude the file. */
 function isShownInFull({ toolUseId, range }: FileRead, wholeCalls: ReadonlySet<string>): boolean {
   return toolUseId !== undefined && range === undefined && wholeCalls.has(toolUseId)
 }
@@ -68,8 +68,8 @@ function isInside(path: string, directory: string): boolean {
 }
 
 /**
- * Which calls have their whole result in the kept messages. A file that such a result shows need not be shown again. `isWhole`: whether a
- * result is neither put aside nor cleared.
+ * Ids of calls whose complete result is in the preserved messages. A file that such a result shows need not be shown again. `isWhole`:
+ * whether a result is neither offloaded nor cleared.
  */
 export function callsShownInFull(
   kept: readonly Message[],
@@ -81,23 +81,23 @@ export function callsShownInFull(
 
 interface EarlierReadsInput {
   readonly artifacts: Pick<Artifacts, "files">
-  /** The base of relative paths. */
+  /** Base of relative paths. */
   readonly cwd: string
-  /** What the tools know, the oldest first. */
+  /** Reads that the tools know, oldest first. */
   readonly reads: Iterable<readonly [string, FileRead]>
-  /** Messages that stay in view. What they show is not shown again. */
+  /** Uuids of messages that stay in view. Files that they show are not shown again. */
   readonly kept: ReadonlySet<Uuid>
   readonly mayRead: (path: string) => boolean
 }
 
 const MAX_FILES = 50 // the newest: hardly any file of an imported journal may exist here
-/** Its content is no longer known. It is read from disk before it is shown. */
+/** Placeholder for a file whose content is no longer known. It is read from disk before it is shown. */
 const FORGOTTEN: FileRead = { content: "", modifiedMs: 0, at: "" }
 
 /**
- * Files that the journal mentions and the tools no longer know: after a resume the tools have read nothing yet. They count as read before
- * everything that was read since. A journal may come from someone else, so only files that may be read without asking are named. What the
- * journal mentions, then what the tools know; the oldest first.
+ * Adds files that the journal mentions and the tools no longer know: after a resume the tools have read nothing yet. They count as older
+ * than all known reads. A journal may come from someone else, so only files that may be read without asking are included. Result: files of
+ * the journal, then known reads, each oldest first.
  */
 export function withEarlierReads(seen: EarlierReadsInput): readonly (readonly [string, FileRead])[] {
   const reads = [...seen.reads]
@@ -118,8 +118,8 @@ export interface RestorableFile {
 export type ReadFileAgain = (path: string, signal: AbortSignal) => Promise<RestorableFile | undefined>
 
 /**
- * A file's text as it is on disk now. Only the path that was read before counts: if a link has replaced the file or a directory above it,
- * another file would be shown under its name. Never throws: what cannot be read is `undefined`.
+ * Reads a file's current text. Only the original path counts: if a link has replaced the file or a directory above it, another file would
+ * be shown under its name. Never throws: returns `undefined` for what cannot be read.
  */
 export const readAgain: ReadFileAgain = async (path, signal) => {
   try {
@@ -132,13 +132,13 @@ export const readAgain: ReadFileAgain = async (path, signal) => {
   }
 }
 
-/** Paths are absolute, so there is no working directory. */
+/** Working directory stub: paths are absolute. */
 const NOWHERE = { get: () => "/", set: () => undefined }
 
 interface PageInput {
   readonly candidate: FileCandidate
   readonly file: RestorableFile
-  /** Tokens of the attachment as it is sent. */
+  /** Maximum tokens of the attachment as it is sent. */
   readonly limit: number
   readonly estimate: Estimate
   readonly now: Date
@@ -147,20 +147,20 @@ interface PageInput {
 export interface RestoredFile {
   readonly attachment: Attachment
   readonly tokens: number
-  /** Absent where the file is only named. */
+  /** Absent if the file is only mentioned. */
   readonly read?: readonly [path: string, read: FileRead]
 }
 
 interface Page {
-  /** The number of the first line shown. */
+  /** Number of the first line shown. */
   readonly first: number
   readonly lines: readonly string[]
   readonly total: number
 }
 
 /**
- * A file as it is shown again: numbered lines as Read shows them. Whole where it fits; otherwise from where it was read before, cut at a
- * line end, with a note on what is left out and how to read it. It comes with what then counts as read.
+ * Renders a file to show again, with numbered lines as Read shows them: complete if it fits, otherwise from where it was read before, cut
+ * at a line end, with a note on what is omitted and how to read it. Also returns the read that the tools should remember.
  */
 export function pageOf(input: PageInput): RestoredFile {
   const { candidate, file, limit, estimate, now } = input
@@ -191,7 +191,7 @@ function fittingPage(all: readonly string[], { candidate: { path, read }, limit,
   return fromStart.lines.length < all.length && isUsable ? fitsFrom(before) : fromStart
 }
 
-/** Files can be thousands of times larger than the part that is shown. */
+/** The lines that could fit. Files can be thousands of times larger than the part that is shown. */
 function measurableLines(lines: readonly string[], limit: number): readonly string[] {
   let characters = charactersWithin(limit)
   const end = lines.findIndex((line) => {

@@ -1,4 +1,4 @@
-/** Step 5, restore. What follows the summary, and how large the context will be with it. */
+/** Step 5, restore. The content that follows the summary, and the resulting size of the context. */
 import { runCooperatively } from "../../../base/work.ts"
 import { renderAttachment } from "../../../messages/attachment-texts.ts"
 import type { Attachment } from "../../../messages/attachments.ts"
@@ -12,24 +12,24 @@ import { type RestoredContext, restoreAttachments } from "./restore.ts"
 
 export interface PostCompactionContext {
   readonly attachments: readonly Attachment[]
-  /** Long results of kept messages that are shortened. */
+  /** Long results of preserved messages that are shortened. */
   readonly shortened: readonly ResultShortening[]
-  /** What counts as read from now on. */
+  /** Reads that the tools should remember. */
   readonly reads: readonly (readonly [string, FileRead])[]
   readonly files: RestoredContext["files"]
-  /** Size of the whole context, not rounded: the view rounds once, so a sum of rounded parts would differ from it. */
+  /** Size of the complete context, not rounded: the view rounds once, so a sum of rounded parts would differ from it. */
   readonly tokens: number
   readonly summary: number
-  /** Of that, what is neither the summary nor a kept message. */
+  /** Tokens of everything except the summary and the preserved messages. */
   readonly others: number
-  /** Of that, the kept messages. */
+  /** Tokens of the preserved messages. */
   readonly preserved: number
 }
 
 interface PostCompactionInput {
   readonly situation: CompactionContext
   readonly cut: Cut
-  /** The summary with the text around it, or an estimate of its size. */
+  /** The summary including the text around it, or an estimate of its size. */
   readonly summary: string | number
 }
 
@@ -91,7 +91,7 @@ export async function buildPostCompactionContext({
 const USUAL_SUMMARY = 3_000 // tokens of a model's summary, judging by recorded ones
 const LARGEST_SHARE = 0.3 // of what it summarises, where that is short
 
-/** Tokens that are left for a summary. */
+/** Tokens reserved for a summary. */
 export function roomForSummary(situation: CompactionContext, { summarised }: Cut): number {
   return Math.min(USUAL_SUMMARY, situation.budgets.summary, Math.ceil(tokensIn(summarised, situation) * LARGEST_SHARE))
 }
@@ -99,7 +99,10 @@ export function roomForSummary(situation: CompactionContext, { summarised }: Cut
 export const tokensIn = (messages: readonly Message[], { cutInput }: Pick<CompactionContext, "cutInput">): number =>
   messages.reduce((sum, message) => sum + cutInput.tokensOf(message), 0)
 
-/** Long results are shortened only where the summary covers their messages. Notes do not: what they lack must be read whole. */
+/**
+ * The preserved messages and their size. Long results are shortened only if the summary covers their messages. Notes do not: newer results
+ * must stay complete.
+ */
 function preservedMessages(situation: CompactionContext, { preserved, shortens }: Cut) {
   const { context, budgets } = situation
   const limit = budgets.newest.result
@@ -110,13 +113,13 @@ function preservedMessages(situation: CompactionContext, { preserved, shortens }
 const MIN_FACTS = 0.3 // of the usual size of the record, however little room there is
 
 interface RecordSurroundings {
-  /** Tokens of everything else. */
+  /** Tokens of everything else in the context. */
   readonly used?: number
-  /** The summary, where it is written. */
+  /** The summary, if it is already written. */
   readonly summary?: string
 }
 
-/** The record that follows the summary, smaller where all of it would make the context too large. */
+/** Renders the record that follows the summary, smaller if the complete record would make the context too large. */
 export async function renderRecord(
   { context, budgets }: CompactionContext,
   { preserved }: Cut,

@@ -3,7 +3,7 @@
  * says how far the reading can be trusted: a comparison that is not certain leaves both sentences as they are.
  */
 import { stemmer } from "stemmer"
-import { baseForm } from "../../../base/terms.ts"
+import { baseForm } from "../../../base/search-terms.ts"
 import { readText } from "./fact-text.ts"
 import {
   ARTICLES_OF_A_CLASS,

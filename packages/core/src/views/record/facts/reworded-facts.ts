@@ -2,7 +2,7 @@
  * Two sentences that say the same in other words. They are about the same thing, have a root of the attribute in common, and whatever else
  * they say is light: "The fish supplier of Elm is Pescara", "Elm gets its fish from Pescara". Who does what to whom must agree.
  */
-import { baseForm } from "../../../base/terms.ts"
+import { baseForm } from "../../../base/search-terms.ts"
 import { type Fact, type FactWord, wordsOf } from "./fact.ts"
 import { PLACE_VERBS } from "./fact-words.ts"
 

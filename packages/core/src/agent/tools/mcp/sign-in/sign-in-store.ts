@@ -1,6 +1,6 @@
 /**
- * What signing in to a server left: one file for each address, readable by its owner only. Tokens belong to the address and not to the
- * name, so that a project cannot get them for a server of its own.
+ * Stores sign-ins: one file per address, readable only by its owner. Tokens belong to the address and not to the name, so that a project
+ * cannot obtain them for its own server.
  */
 import { hash, randomUUID } from "node:crypto"
 import { mkdir, readFile, rename, rm, writeFile } from "node:fs/promises"
@@ -11,18 +11,18 @@ import type {
   OAuthTokens,
 } from "@modelcontextprotocol/client"
 
-/** Below the directory that Strata keeps its files in. */
+/** Directory name below Strata's root. */
 export const SIGN_INS = "sign-ins"
 const OWNER_ONLY = { directory: 0o700, file: 0o600 }
 
 export interface SignIn {
   readonly url: string
   readonly tokens: OAuthTokens
-  /** As which program Strata is registered there. */
+  /** Registration of Strata with the authorization server. */
   readonly client: OAuthClientInformationMixed
   readonly authorizationServer: string
   readonly metadata?: AuthorizationServerMetadata | undefined
-  /** What the tokens are for, as the server names it. */
+  /** Resource that the tokens are for, as named by the server. */
   readonly resource?: string | undefined
 }
 
@@ -32,7 +32,7 @@ export interface SignInStore {
   remove(url: string): Promise<void>
 }
 
-/** `root`: the directory that Strata keeps its files in. */
+/** `root`: Strata's root directory. */
 export function signInFiles(root: string): SignInStore {
   const folder = join(root, SIGN_INS)
   const fileOf = (url: string) => join(folder, `${hash("sha256", url, "hex")}.json`)
@@ -56,7 +56,7 @@ export function signInFiles(root: string): SignInStore {
   }
 }
 
-/** A damaged file is as good as none: the person signs in again. */
+/** Parses a file. A damaged file is ignored, so that the user signs in again. */
 function usable(text: string, url: string): SignIn | undefined {
   try {
     const given = JSON.parse(text) as Partial<SignIn> | null

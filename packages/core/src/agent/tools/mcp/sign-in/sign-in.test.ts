@@ -1,4 +1,4 @@
-/** Signing in to a server, against a real authorization server over HTTP in this process. */
+/** Sign-in with a real authorization server over HTTP in this process. */
 import { readdirSync, readFileSync, statSync, writeFileSync } from "node:fs"
 import { get } from "node:http"
 import { join } from "node:path"
@@ -20,7 +20,7 @@ async function open(url: string, root = scratchDirectory(), headers: Record<stri
   return { set, hub, echo, root }
 }
 
-/** Opens the address at once, as a browser does, and waits for the sign-in to end. */
+/** A user who opens the address at once, as a browser does, and waits for the sign-in to end. */
 const browser: SignInUser = {
   visit: async (address, signal) => {
     const page = await fetch(address)
@@ -32,13 +32,13 @@ const browser: SignInUser = {
   },
 }
 
-/** Where a browser on another machine would end: at an address that it cannot open. */
+/** The address at which a browser on another machine would end, and which it cannot open. */
 async function endOf(address: string): Promise<string> {
   const { headers } = await fetch(address, { redirect: "manual" })
   return headers.get("location")!
 }
 
-/** The status of a request with exactly this target. */
+/** Status of a request with exactly this target. */
 function statusOf(port: number, path: string): Promise<number | undefined> {
   return new Promise((resolve, reject) => {
     get({ host: "127.0.0.1", port, path }, (response) => resolve(response.resume().statusCode)).on("error", reject)

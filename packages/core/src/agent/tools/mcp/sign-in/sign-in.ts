@@ -1,6 +1,6 @@
 /**
- * Signs a person in to a server: registers Strata there, shows the address, waits for the browser or for what the person pastes, and keeps
- * the tokens. The client library does the protocol, with a proof that only this process can redeem the code.
+ * Signs the user in to a server: registers Strata, shows the address, waits for the browser or for pasted input, and stores the tokens. The
+ * client library implements the protocol, with PKCE so that only this process can redeem the code.
  */
 import { randomBytes, timingSafeEqual } from "node:crypto"
 import { once } from "node:events"
@@ -14,8 +14,8 @@ import type {
   OAuthDiscoveryState,
   OAuthTokens,
 } from "@modelcontextprotocol/client"
-import { messageOf } from "../../../../base/errors.ts"
-import { escaped } from "../../../../base/text.ts"
+import { errorMessage } from "../../../../base/errors.ts"
+import { escapeInvisible } from "../../../../base/text.ts"
 import type { SignInUser } from "../../../../tools/tool.ts"
 import { mcpLibrary } from "../client-library.ts"
 import type { Challenge } from "./server-auth.ts"
@@ -31,7 +31,7 @@ export interface SignInOptions {
   readonly user: SignInUser
 }
 
-/** Throws with a sentence if it does not work. Nothing is kept then. */
+/** Signs in. On failure, throws an error with a sentence and stores nothing. */
 export async function signIn({ url, challenge, store, user }: SignInOptions): Promise<void> {
   const state = randomBytes(STATE_BYTES).toString("base64url")
   const loopback = await openLoopback(state)
@@ -54,19 +54,19 @@ export async function signIn({ url, challenge, store, user }: SignInOptions): Pr
   }
 }
 
-/** One step with the server. What it answers instead of an error may be a whole page. */
+/** Runs one step of the protocol. Error messages are shortened, because a server may respond with a complete page. */
 async function ask(flow: SignInFlow, step: Parameters<typeof auth>[1]): Promise<void> {
   const { auth } = await mcpLibrary()
   try {
     await auth(flow, step)
   } catch (error) {
-    const whole = escaped(messageOf(error)).replace(/\.$/, "")
+    const whole = escapeInvisible(errorMessage(error)).replace(/\.$/, "")
     const why = whole.length > WHY_CHARACTERS ? `${whole.slice(0, WHY_CHARACTERS)}…` : whole
     throw new Error(`The sign-in did not work: ${why}. Nothing was kept.`, { cause: error })
   }
 }
 
-/** It comes from the server, and a browser does more than the web with some addresses. */
+/** Validates the address, which comes from the server: a browser may act on non-web addresses. */
 function checkedAddress(address: URL | undefined): string {
   const isWeb = address?.protocol === "https:" || (address?.protocol === "http:" && isLoopback(address.hostname))
   if (!address || !isWeb) throw new Error("The server names no safe address to sign in at. Nothing was opened.")
@@ -75,13 +75,14 @@ function checkedAddress(address: URL | undefined): string {
 
 const isLoopback = (host: string): boolean => host === "localhost" || host === "127.0.0.1" || host === "[::1]"
 
-/** The whole address of the page that could not be opened, or the code alone. */
+/** Parses pasted input: the complete address of the page that could not be opened, or the code alone. */
 function paramsIn(pasted: string | undefined, state: string): URLSearchParams {
   if (pasted === undefined) throw new Error("The sign-in was cancelled. Nothing was kept.")
   const text = pasted.trim()
   if (!text.includes("=")) return new URLSearchParams({ code: text })
   const params = URL.canParse(text) ? new URL(text).searchParams : new URLSearchParams(text.replace(/^\?/, ""))
-  if (!isSame(params.get("state"), state)) throw new Error("This address belongs to another sign-in. Start again.")
+  if (!isEqualInConstantTime(params.get("state"), state))
+    throw new Error("This address belongs to another sign-in. Start again.")
   return params
 }
 
@@ -92,7 +93,7 @@ function codeIn(params: URLSearchParams): string {
   throw new Error(`The server did not let you in${error ? ` (${error})` : ""}. Nothing was kept.`)
 }
 
-/** One sign-in, in memory. Strata registers again for each, because the port of the address to return to is part of it. */
+/** One sign-in, in memory. Each sign-in registers again, because the registration includes the port of the redirect address. */
 class SignInFlow implements OAuthClientProvider {
   readonly redirectUrl: string
   readonly #state: string
@@ -175,16 +176,16 @@ class SignInFlow implements OAuthClientProvider {
 }
 
 /**
- * Waits on this machine for the browser to come back after a sign-in, on a port of the system's choice. Only a request with the state of
- * this sign-in counts. Nothing that the browser brings is shown.
+ * Path of the redirect address. A local server waits for the browser on a port chosen by the system. Only a request with this sign-in's
+ * state is accepted, and nothing from the request is displayed.
  */
 const PATH = "/callback"
 const DONE = "Signed in. You can close this window and go back to the terminal."
-const WRONG = "This is not the sign-in that Strata waits for."
+const WRONG_REQUEST = "This is not the sign-in that Strata waits for."
 
 interface Loopback {
   readonly url: string
-  /** What the browser brings. */
+  /** Parameters that the browser delivers. */
   readonly callback: Promise<URLSearchParams>
   close(): void
 }
@@ -193,9 +194,10 @@ async function openLoopback(state: string): Promise<Loopback> {
   const { promise, resolve } = Promise.withResolvers<URLSearchParams>()
   const server = createServer((request, response) => {
     const { pathname, searchParams } = targetOf(request.url)
-    const isOurs = request.method === "GET" && pathname === PATH && isSame(searchParams.get("state"), state)
+    const isOurs =
+      request.method === "GET" && pathname === PATH && isEqualInConstantTime(searchParams.get("state"), state)
     response.writeHead(isOurs ? 200 : 400, { "content-type": "text/plain; charset=utf-8", connection: "close" })
-    response.end(isOurs ? DONE : WRONG)
+    response.end(isOurs ? DONE : WRONG_REQUEST)
     if (isOurs) resolve(searchParams)
   })
   server.listen(0, "127.0.0.1")
@@ -211,10 +213,10 @@ async function openLoopback(state: string): Promise<Loopback> {
   }
 }
 
-/** Any page in the browser can send a request here, also one whose target is not an address. */
+/** Parses the request target. Any page in the browser can send a request here, including one with an invalid target. */
 const targetOf = (target = "/"): URL => URL.parse(target, "http://127.0.0.1") ?? new URL("http://127.0.0.1/")
 
-function isSame(given: string | null, wanted: string): boolean {
-  const [a, b] = [Buffer.from(given ?? ""), Buffer.from(wanted)]
+function isEqualInConstantTime(given: string | null, expected: string): boolean {
+  const [a, b] = [Buffer.from(given ?? ""), Buffer.from(expected)]
   return a.length === b.length && timingSafeEqual(a, b)
 }

@@ -1,23 +1,23 @@
 /**
- * The disk as a shell would see it: links followed the way the kernel does, so `link/../f` is not `f`. What it looks at is counted, so a
- * hostile line cannot keep it busy: beyond the limit every answer is "not known".
+ * File system access as a shell sees it: symbolic links are followed as the kernel does, so `link/../f` is not `f`. Accesses are counted,
+ * so that a hostile line cannot consume much time: beyond the limit every result is unknown.
  */
 import { type Dirent, lstatSync, readdirSync, readlinkSync, statSync } from "node:fs"
 import { dirname, join } from "node:path"
 import { readPlainFileSync } from "../../../../base/files.ts"
 
-const MAX_LINKS = 40 // what Linux allows
+const MAX_LINKS = 40 // limit on Linux
 const MAX_LOOKUPS = 20_000
 const MAX_ENTRIES = 50_000
 
-export type FileKind = "file" | "directory" | "other" | "missing"
+export type DiskEntryKind = "file" | "directory" | "other" | "missing"
 
 export class Disk {
   #lookups = MAX_LOOKUPS
   #entries = MAX_ENTRIES
   readonly #links = new Map<string, string | undefined>()
 
-  /** Every link followed; a part that does not exist yet stays as it is. `undefined`: not known. */
+  /** Resolves all symbolic links; missing parts remain unchanged. `undefined`: unknown. */
   realPath(path: string): string | undefined {
     if (path.includes("\0")) return undefined
     const pending = partsOf(path).reverse()
@@ -36,14 +36,14 @@ export class Disk {
         continue
       }
       if (++followed > MAX_LINKS) return undefined
-      if (next.startsWith("/proc/")) return next // `/proc/self` leads to another place for each process
+      if (next.startsWith("/proc/")) return next // `/proc/self` is different for each process
       if (target.startsWith("/")) place = "/"
       pending.push(...partsOf(target).reverse())
     }
     return place
   }
 
-  /** `undefined`: it cannot be listed. */
+  /** Lists a directory. `undefined` if that is not possible. */
   list(directory: string): readonly Dirent[] | undefined {
     if (--this.#lookups < 0 || this.#entries <= 0) return undefined
     try {
@@ -55,7 +55,7 @@ export class Disk {
     }
   }
 
-  kindOf(path: string): FileKind {
+  kindOf(path: string): DiskEntryKind {
     if (--this.#lookups < 0) return "other"
     try {
       const stats = statSync(path)
@@ -65,7 +65,7 @@ export class Disk {
     }
   }
 
-  /** Whether there is an entry of this name, be it a link that leads nowhere. */
+  /** Whether an entry with this name exists, including broken symbolic links. */
   isThere(path: string): boolean {
     if (--this.#lookups < 0) return true
     try {
@@ -76,7 +76,7 @@ export class Disk {
     }
   }
 
-  /** `undefined`: missing, unreadable, no plain file, or larger than `most` bytes. A pipe would be waited for. */
+  /** Reads a file. `undefined` if it is missing, unreadable, not a regular file, or larger than `max` bytes. A pipe would block. */
   read(path: string, max: number): Buffer | undefined {
     if (--this.#lookups < 0) return undefined
     try {
@@ -97,7 +97,7 @@ export class Disk {
       try {
         target = readlinkSync(path)
       } catch {
-        target = undefined // nothing there, or not a link
+        target = undefined // missing, or not a link
       }
     }
     this.#links.set(path, target)
@@ -105,7 +105,7 @@ export class Disk {
   }
 }
 
-/** The bytes of a name were no text, so the name leads to another file or to none. */
-export const isNoText = (name: string): boolean => name.includes("\ufffd")
+/** Whether a file name was not valid UTF-8, so that the decoded name refers to another file or none. */
+export const isInvalidName = (name: string): boolean => name.includes("\ufffd")
 
 const partsOf = (path: string): string[] => path.split("/").filter((part) => part !== "" && part !== ".")

@@ -1,71 +1,71 @@
 /**
- * Explains a line that is not in the small language, with a parser of bash: which commands are in it, at any depth, and which files. It is
- * for rules that deny or ask, for the dialog, and for lines that a sandbox confines. No promise rests on it: a parser that must understand
- * all of bash always has one more case.
+ * Explains a line outside the supported subset with a bash parser: its commands at any depth, and its files. The result is used for rules
+ * that deny or ask, for the dialog, and for lines that a sandbox confines. No guarantee depends on it, because a parser for all of bash
+ * always has another edge case.
  */
 import { forEachChild, type ParsedScript, parse, type Redirection, type SyntaxNode, type Word } from "unbash"
 import type { FileUse, SimpleCommand, UnusualKind, UnusualPart } from "../../../../tools/command.ts"
 import { expandedToOne, type Variables } from "../../../../views/record/shell-effects.ts"
-import { type Field, HIDDEN_COMMAND } from "./facts.ts"
-import { judgeWords, namesIn, type ScriptInWord } from "./judge-words.ts"
-import { filesOf, type Place, resolveIn } from "./judged.ts"
+import { analyzeWords, namesIn, type ScriptInWord } from "./analyze-words.ts"
+import { type AnalysisContext, filesOf, resolveIn } from "./command-effects.ts"
+import { type ExpandedWord, HIDDEN_COMMAND } from "./expanded-word.ts"
 import { readSmallLine } from "./small-language.ts"
 
-/** The parser needs time for every opening sign times the length of the line. This takes it less than half a second. */
+/** Limit on openings times line length, to which the parser's time is proportional. At this limit it takes less than half a second. */
 const MAX_WORK = 4_000_000
 const MAX_CHARACTERS = 64_000
 const MAX_COMMANDS = 1_000
-const MAX_DEPTH = 10 // of scripts in words
+const MAX_DEPTH = 10 // nesting depth of scripts in arguments
 
-export interface Explained {
+export interface LineExplanation {
   readonly commands: readonly SimpleCommand[]
   readonly reads: readonly FileUse[]
   readonly writes: readonly FileUse[]
-  /** What cannot be known before it runs, as sentences for a person. */
+  /** Effects that are unknown before the line runs, as sentences for the user. */
   readonly unknown: readonly string[]
   readonly unusual: readonly UnusualPart[]
-  /** Something goes on in the background. */
+  /** Whether a command runs in the background. */
   readonly isDetached: boolean
 }
 
-export function explain(line: string, place: Place): Explained {
-  const found = new Finding(place)
+export function explain(line: string, place: AnalysisContext): LineExplanation {
+  const found = new Explainer(place)
   found.script({ text: line, isOtherShell: false }, 0)
   return found.result()
 }
 
 type Node<Type extends SyntaxNode["type"]> = Extract<SyntaxNode, { type: Type }>
 
-/** Builtins that only change the shell itself. What they change ends with the line. */
+/** Builtins that only change the shell itself. Their effects end with the line. */
 const OF_THE_SHELL = new Set(
   "break continue declare exit export getopts let local mapfile popd pushd read readarray readonly return set shift typeset unset".split(
     " ",
   ),
 )
-/** After these, a relative path may lead elsewhere. */
+/** Commands after which relative paths may point elsewhere. */
 const MOVES = new Set(["cd", "pushd", "popd", "source", ".", "eval", "ln"])
-/** `command cd sub` moves as `cd sub` does. */
+/** Prefixes of builtins: `command cd sub` has the effect of `cd sub`. */
 const BEFORE_BUILTINS = new Set(["command", "builtin"])
 
-/** What the line sets is not followed: the value could be set again, or by another program. */
+/** Variables set in the line are not tracked, because they could be changed again, or by another program. */
 const NO_VARIABLES: Variables = new Map()
 
-class Finding {
-  readonly #place: Place
-  /** Commands as words. They are judged in the end, when it is known whether the line changes its directory. */
-  readonly #calls: { readonly fields: readonly Field[]; readonly depth: number }[] = []
-  readonly #redirections: { readonly kind: "read" | "write"; readonly target: Field }[] = []
+class Explainer {
+  readonly #place: AnalysisContext
+  /** Commands as arguments. They are judged at the end, when it is known whether the line changes its directory. */
+  readonly #calls: { readonly fields: readonly ExpandedWord[]; readonly depth: number }[] = []
+  readonly #redirections: { readonly kind: "read" | "write"; readonly target: ExpandedWord }[] = []
   readonly #functions = new Set<string>()
   readonly #unknown = new Set<string>()
   readonly #unusual: UnusualPart[] = []
   #hasHidden = false
   #isDetached = false
 
-  constructor(place: Place) {
+  constructor(place: AnalysisContext) {
     this.#place = place
   }
 
-  /** Only the positions of the line itself are marked. */
+  /** Analyzes a script. Positions are reported only for the line itself. */
   script({ text, isOtherShell }: ScriptInWord, depth: number): void {
     if (text === undefined) {
       this.#hide("It runs a script that is only known when it runs.")
@@ -115,7 +115,7 @@ class Finding {
         if (node.text.includes("\\")) this.#mark("escape", node, depth)
         break
       case "Word":
-        // the parser takes some words for plain that are not: an array before another word
+        // the parser treats some words as plain that are not: an array before another word
         if (!node.parts && /[`(]|\$[^/|]/.test(node.text.replace(/\\./gs, "")))
           this.#hide("It has a part that cannot be parsed.")
         break
@@ -146,7 +146,7 @@ class Finding {
     if (operator.startsWith("<")) this.#redirections.push({ kind: "read", target: field })
   }
 
-  #field(word: Word | undefined): Field {
+  #field(word: Word | undefined): ExpandedWord {
     const text = word && expandedToOne(word, NO_VARIABLES)
     const { home } = this.#place
     const isTilde = text?.startsWith("~") && word?.text.startsWith("~")
@@ -163,19 +163,19 @@ class Finding {
     if (depth === 0 && this.#unusual.length < MAX_COMMANDS) this.#unusual.push({ kind, start: pos, end })
   }
 
-  result(): Explained {
+  result(): LineExplanation {
     const commands: SimpleCommand[] = []
     for (let at = 0; at < this.#calls.length; at++) {
       const { fields, depth } = this.#calls[at]!
       const program = fields[0]?.text
       if (program !== undefined && (OF_THE_SHELL.has(program) || this.#functions.has(program))) continue
-      const judged = judgeWords(fields, this.#placeOfAll())
+      const judged = analyzeWords(fields, this.#commonContext())
       const [own, ...rest] = judged.commands
       commands.push({ ...own!, names: [...own!.names, ...this.#namesElsewhere(fields.slice(1))] }, ...rest)
       for (const why of judged.unknown) this.#unknown.add(why)
       for (const script of judged.scripts) this.script(script, depth + 1) // adds calls
     }
-    const place = this.#placeOfAll()
+    const place = this.#commonContext()
     const filesOfKind = (wanted: "read" | "write") =>
       this.#redirections
         .filter(({ kind }) => kind === wanted)
@@ -190,8 +190,8 @@ class Finding {
     }
   }
 
-  /** Where a `cd` may come first, the directory is not known. */
-  #placeOfAll(): Place {
+  /** The context of all commands. If a `cd` may run first, the directory is unknown. */
+  #commonContext(): AnalysisContext {
     return this.#mayMove ? { ...this.#place, directory: undefined } : this.#place
   }
 
@@ -202,8 +202,8 @@ class Finding {
     })
   }
 
-  /** The files that words may name in each directory that the line may move to. */
-  #namesElsewhere(args: readonly Field[]): readonly string[] {
+  /** Files that arguments may refer to in each directory that the line may change to. */
+  #namesElsewhere(args: readonly ExpandedWord[]): readonly string[] {
     if (!this.#mayMove) return []
     const targets = this.#calls.flatMap(({ fields: [program, target] }) =>
       program?.text === "cd" || program?.text === "pushd" ? (target?.text ?? []) : [],

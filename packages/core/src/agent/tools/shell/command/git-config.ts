@@ -1,6 +1,7 @@
 /**
- * Finds the repository that git would use, and says whether git could start something there by itself, or read elsewhere. A clone or an
- * archive may bring all of a repository, so only what git itself writes for ordinary work passes. Your own configuration is not looked at.
+ * Finds the repository that git would use, and checks whether git could start programs or read elsewhere because of it. A clone or an
+ * archive may contain a complete repository, so only settings that git itself writes for ordinary work are accepted. The user's own
+ * configuration is not checked.
  */
 import { dirname, join } from "node:path"
 import type { Disk } from "./disk.ts"
@@ -11,29 +12,29 @@ const MAX_INDEX_BYTES = 50_000_000
 const MAX_REPOSITORIES = 100
 
 export interface Repository {
-  /** Where the files are. For a bare repository, the repository itself. */
+  /** Root of the working tree. For a bare repository, the repository itself. */
   readonly top: string
-  /** Where git keeps the list of tracked files. */
+  /** Path of git's index, which lists tracked files. */
   readonly index: string
-  /** Why git could run something here, or read elsewhere. */
+  /** Reason why git could start a program here, or read elsewhere. */
   readonly danger?: string
 }
 
-export type Found =
+export type RepositorySearch =
   | { readonly state: "none" }
   | { readonly state: "unknown" }
   | ({ readonly state: "found" } & Repository)
 
 /**
- * Looks upwards as git does: for `.git`, then for a directory that is a repository itself. It stops at everything that could be one, because
- * git looks at less: to it a program is as good as a directory, and a link that leads nowhere as good as a file.
+ * Searches parent directories as git does: for `.git`, then for a directory that is a repository itself. Stops at everything that could be
+ * one, because git checks less: it accepts a program as a directory, and a broken symbolic link as a file.
  */
-export function findRepository(directory: string, disk: Disk): Found {
+export function findRepository(directory: string, disk: Disk): RepositorySearch {
   for (let at = directory; ; at = dirname(at)) {
     const dotGit = join(at, ".git")
     const kind = disk.isThere(dotGit) ? disk.kindOf(dotGit) : undefined
-    if (kind === "file") return inspected(at, linkedDirectory(dotGit, disk), disk)
-    if (kind === "directory" && mayBeRepository(dotGit, disk)) return inspected(at, disk.realPath(dotGit), disk)
+    if (kind === "file") return inspectRepository(at, linkedDirectory(dotGit, disk), disk)
+    if (kind === "directory" && mayBeRepository(dotGit, disk)) return inspectRepository(at, disk.realPath(dotGit), disk)
     if (kind === "other") return found(at, at, "its .git is neither a file nor a directory")
     if (mayBeRepository(at, disk)) return found(at, at, `${at} is a repository inside a directory`)
     if (disk.isExhausted) return { state: "unknown" }
@@ -41,11 +42,11 @@ export function findRepository(directory: string, disk: Disk): Found {
   }
 }
 
-function inspected(top: string, gitDirectory: string | undefined, disk: Disk): Found {
+function inspectRepository(top: string, gitDirectory: string | undefined, disk: Disk): RepositorySearch {
   return found(top, gitDirectory ?? top, dangerIn({ top, gitDirectory, disk, visited: new Set() }))
 }
 
-const found = (top: string, gitDirectory: string, danger: string | undefined): Found => ({
+const found = (top: string, gitDirectory: string, danger: string | undefined): RepositorySearch => ({
   state: "found",
   top,
   index: join(gitDirectory, "index"),
@@ -57,16 +58,16 @@ function mayBeRepository(path: string, disk: Disk): boolean {
   return has("HEAD") && (has("commondir") || (has("objects") && has("refs")))
 }
 
-/** git takes off line ends, and no other blanks. */
-const lineOf = (path: string, disk: Disk): string | undefined =>
+/** Reads a one-line file. Like git, removes line endings but no other white space. */
+const readOneLine = (path: string, disk: Disk): string | undefined =>
   disk
     .read(path, MAX_CONFIG_BYTES)
     ?.toString("utf8")
     .replace(/[\r\n]+$/, "")
 
-/** Where a `.git` file points. */
+/** Target directory of a `.git` file. */
 function linkedDirectory(dotGit: string, disk: Disk): string | undefined {
-  const target = /^gitdir: (.+)$/.exec(lineOf(dotGit, disk) ?? "")?.[1]
+  const target = /^gitdir: (.+)$/.exec(readOneLine(dotGit, disk) ?? "")?.[1]
   return target === undefined
     ? undefined
     : disk.realPath(target.startsWith("/") ? target : join(dirname(dotGit), target))
@@ -85,7 +86,7 @@ function dangerIn({ top, gitDirectory, disk, visited }: Inspection): string | un
   visited.add(gitDirectory)
   if (visited.size > MAX_REPOSITORIES) return "it has too many submodules to look at"
   const common = commonDirectory(gitDirectory, disk)
-  const head = lineOf(join(gitDirectory, "HEAD"), disk) ?? ""
+  const head = readOneLine(join(gitDirectory, "HEAD"), disk) ?? ""
   const isWhole = ["objects", "refs"].every((name) => disk.kindOf(join(common, name)) === "directory")
   if (!isWhole || !/^(?:ref: refs\/\S+|[0-9a-f]{40})$/.test(head))
     return "it is not whole, so git may use another repository above it"
@@ -102,25 +103,28 @@ function dangerIn({ top, gitDirectory, disk, visited }: Inspection): string | un
 }
 
 function commonDirectory(gitDirectory: string, disk: Disk): string {
-  const text = lineOf(join(gitDirectory, "commondir"), disk)
+  const text = readOneLine(join(gitDirectory, "commondir"), disk)
   if (!text) return gitDirectory
   return disk.realPath(text.startsWith("/") ? text : join(gitDirectory, text)) ?? gitDirectory
 }
 
-/** A worktree of git's own names its `.git` file, a submodule its worktree. A file that merely points at another repository does not. */
+/**
+ * Whether the repository refers back to the working tree. A worktree created by git names its `.git` file, a submodule its worktree. A file
+ * that merely points at another repository has no such reference.
+ */
 function pointsBack(top: string, gitDirectory: string, disk: Disk): boolean {
-  const link = lineOf(join(gitDirectory, "gitdir"), disk)
+  const link = readOneLine(join(gitDirectory, "gitdir"), disk)
   if (link)
     return disk.realPath(link.startsWith("/") ? link : join(gitDirectory, link)) === disk.realPath(join(top, ".git"))
-  const worktree = settingsIn(lineOf(join(gitDirectory, "config"), disk) ?? "")?.find(
+  const worktree = settingsIn(readOneLine(join(gitDirectory, "config"), disk) ?? "")?.find(
     ({ key }) => key === "core.worktree",
   )?.value
   return worktree !== undefined && disk.realPath(join(gitDirectory, worktree)) === disk.realPath(top)
 }
 
-/** What git reads line by line. Of a file that it does not understand, it prints a line. */
+/** Directories whose files git reads line by line. git prints a line of a file that it does not understand. */
 const READ_IN = ["", "info", "objects/info", "worktrees"]
-/** The directory of hooks is often a link. The socket is one of git's own. */
+/** Entries that may be other than files and directories: the hooks directory is often a symbolic link, and the socket belongs to git. */
 const MAY_BE_OTHER = new Set(["hooks", "fsmonitor--daemon.ipc"])
 
 function dangerousFile(directory: string, disk: Disk): string | undefined {
@@ -136,13 +140,13 @@ function dangerousFile(directory: string, disk: Disk): string | undefined {
   return disk.isThere(alternates) ? `${alternates} names other repositories` : undefined
 }
 
-/** `undefined`: it cannot be read. */
+/** Reads the tracked files from an index. `undefined` if it cannot be read. */
 export function trackedIn(index: string, disk: Disk): readonly TrackedEntry[] | undefined {
   const bytes = disk.read(index, MAX_INDEX_BYTES)
   return bytes && entriesIn(bytes)
 }
 
-/** `git status` and `git diff` look into submodules, each with its own configuration. */
+/** Checks submodules, which `git status` and `git diff` enter, each with its own configuration. */
 function dangerInSubmodules({ top, gitDirectory, disk, visited }: Inspection): string | undefined {
   const index = join(gitDirectory!, "index")
   if (!disk.isThere(index)) return undefined
@@ -160,10 +164,10 @@ function dangerInSubmodules({ top, gitDirectory, disk, visited }: Inspection): s
   return undefined
 }
 
-/** Run by whatever refreshes the index: `git diff` does. */
+/** Whether the hook exists that runs whenever the index is refreshed, for example by `git diff`. */
 const hasIndexHook = (hooks: string, disk: Disk): boolean => disk.isThere(join(hooks, "post-index-change"))
 
-interface ConfigPlace {
+interface ConfigContext {
   readonly top: string
   readonly gitDirectory: string
   readonly common: string
@@ -171,7 +175,7 @@ interface ConfigPlace {
   readonly disk: Disk
 }
 
-function dangerInSettings(place: ConfigPlace): string | undefined {
+function dangerInSettings(place: ConfigContext): string | undefined {
   const { gitDirectory, common, disk } = place
   for (const file of [join(common, "config"), join(gitDirectory, "config.worktree")]) {
     if (!disk.isThere(file)) continue
@@ -191,23 +195,25 @@ function dangerInSettings(place: ConfigPlace): string | undefined {
 
 const PLAIN_PATH = /^(?!.*(?:^|\/)\.{1,2}(?:\/|$))(?!\/proc\/)\/?[\w@.+-]+(?:\/[\w@.+-]+)*\/?$/
 
-/** A directory of the repository, as tools for hooks set it, without the one hook that reading commands run. */
-function isHarmlessHooksPath(value: string, { top, common, disk }: ConfigPlace): boolean {
+/**
+ * Whether a hooks path is harmless: a directory of the repository, as hook managers set it, without the one hook that reading commands run.
+ */
+function isHarmlessHooksPath(value: string, { top, common, disk }: ConfigContext): boolean {
   const path = value.startsWith("/") ? value : join(top, value)
   const isInside = [top, common].some((directory) => path.startsWith(`${directory}/`))
   return PLAIN_PATH.test(value) && isInside && !hasIndexHook(path, disk)
 }
 
-/** A submodule's repository is below that of the project around it, and names the way back. */
-const isOwnWorktree = (value: string, { top, gitDirectory, isLinked, disk }: ConfigPlace): boolean =>
+/** Whether the worktree setting belongs to this submodule: its repository is inside that of the parent project, and refers back. */
+const isOwnWorktree = (value: string, { top, gitDirectory, isLinked, disk }: ConfigContext): boolean =>
   isLinked &&
   /^(?:\.\.\/)+[\w@.+ -]+(?:\/[\w@.+ -]+)*$/.test(value) &&
   disk.realPath(join(gitDirectory, value)) === disk.realPath(top)
 
-/** Reads which files and submodules git's index tracks. The format is documented by git: gitformat-index. */
+/** Format of git's index, as documented by git: gitformat-index. */
 
 const HEADER_BYTES = 12
-const FIXED_BYTES = 62 // of an entry, before its name, in a repository with SHA-1 names
+const FIXED_BYTES = 62 // bytes of an entry before its name, in a repository with SHA-1
 const MODE_AT = 24
 const FLAGS_AT = 60
 const GITLINK = 0o160000
@@ -219,7 +225,7 @@ interface TrackedEntry {
   readonly isSubmodule: boolean
 }
 
-/** `undefined`: the index is damaged, or of a kind that is not understood. */
+/** Parses an index. `undefined` if it is damaged, or in an unsupported format. */
 function entriesIn(index: Buffer): readonly TrackedEntry[] | undefined {
   if (index.length < HEADER_BYTES || index.toString("latin1", 0, 4) !== "DIRC") return undefined
   const version = index.readUInt32BE(4)
@@ -231,22 +237,22 @@ function entriesIn(index: Buffer): readonly TrackedEntry[] | undefined {
   for (let entry = 0; entry < entries; entry++) {
     if (at + FIXED_BYTES > index.length) return undefined
     const mode = index.readUInt32BE(at + MODE_AT)
-    if (mode === DIRECTORY) return undefined // a sparse index leaves out what is below
+    if (mode === DIRECTORY) return undefined // a sparse index omits the directory's entries
     const isSubmodule = mode === GITLINK
     const name = at + FIXED_BYTES + (index.readUInt16BE(at + FLAGS_AT) & EXTENDED ? 2 : 0)
     const cut = version === 4 ? offsetAt(index, name) : { value: 0, bytes: 0 }
     const begin = name + cut.bytes
     const end = index.indexOf(0, begin)
     if (end < 0) return undefined
-    const text = index.toString("latin1", begin, end) // a byte a character: version 4 counts bytes
+    const text = index.toString("latin1", begin, end) // one character per byte, because version 4 counts bytes
     path = version === 4 ? path.slice(0, path.length - cut.value) + text : text
     found.push({ path: Buffer.from(path, "latin1").toString("utf8"), isSubmodule })
     at = version === 4 ? end + 1 : at + Math.ceil((end + 1 - at) / 8) * 8
   }
-  return index.toString("latin1", at, at + 4) === "link" ? undefined : found // a split index has its entries elsewhere
+  return index.toString("latin1", at, at + 4) === "link" ? undefined : found // a split index has its entries in another file
 }
 
-/** The variable-length number in front of a name in version 4. */
+/** Decodes the variable-length number before a name in version 4. */
 function offsetAt(bytes: Buffer, at: number): { readonly value: number; readonly bytes: number } {
   let byte = bytes[at] ?? 0
   let value = byte & 0x7f

@@ -1,35 +1,35 @@
-/** Which tracked files a git command shows the content of: those that its words name, or all of them. */
+/** Determines the tracked files whose content a git command shows: those named in its arguments, or all. */
 import type { FileUse } from "../../../../tools/command.ts"
-import type { Field } from "./facts.ts"
+import { type AnalysisContext, filesOf, hasOption, knownWord, resolveIn } from "./command-effects.ts"
+import type { ExpandedWord } from "./expanded-word.ts"
 import type { Repository } from "./git-config.ts"
-import { filesOf, has, known, type Place, resolveIn } from "./judged.ts"
 import type { GivenOption } from "./options.ts"
 
 export interface GitCall {
   readonly subcommand: string
   readonly options: readonly GivenOption[]
-  readonly operands: readonly Field[]
-  /** How many operands come before `--`, if there is one. */
+  readonly operands: readonly ExpandedWord[]
+  /** Number of operands before `--`, if present. */
   readonly beforeDashes?: number | undefined
 }
 
-const listed = (text: string): readonly string[] => text.split(/\s+/)
+const splitWords = (text: string): readonly string[] => text.split(/\s+/)
 
-const PATCH = listed(
+const PATCH = splitWords(
   `p u patch U unified c cc m dd L W function-context binary patch-with-stat patch-with-raw word-diff word-diff-regex color-words
   diff-merges`,
 )
-/** Names and numbers instead of content. */
-const SUMMARY = listed(
+/** Options that show names and numbers instead of content. */
+const SUMMARY = splitWords(
   "stat numstat shortstat dirstat summary compact-summary raw name-only name-status no-patch s quiet q",
 )
-const NAMES_ONLY = listed("l L files-with-matches files-without-match name-only c count q quiet")
+const NAMES_ONLY = splitWords("l L files-with-matches files-without-match name-only c count q quiet")
 const REVISION = /^(?:HEAD|@)(?:[~^]\d*)*$/
-/** Pathspecs with more meaning than a path. */
+/** Pathspecs with special syntax. */
 const MAGIC = /^:|[*?[\\]/
 
-/** Reads of the working directory's files, and of the same paths in other revisions. */
-export function trackedReads(call: GitCall, place: Place, { top, index }: Repository): readonly FileUse[] {
+/** Reads of files in the working directory, and of the same paths in other revisions. */
+export function trackedReads(call: GitCall, place: AnalysisContext, { top, index }: Repository): readonly FileUse[] {
   const named = [...call.operands, ...call.options.flatMap(({ name, value }) => (name === "L" && value ? [value] : []))]
   const inRevisions = named.flatMap(({ text }) => pathsAfterColons(text ?? "", place, top))
   if (!showsContent(call)) return inRevisions
@@ -43,28 +43,28 @@ export function trackedReads(call: GitCall, place: Place, { top, index }: Reposi
 }
 
 function showsContent({ subcommand, options, operands }: GitCall): boolean {
-  const hasPatch = has(options, ...PATCH)
+  const hasPatch = hasOption(options, ...PATCH)
   switch (subcommand) {
     case "cat-file":
-      return !has(options, "t", "s", "e")
+      return !hasOption(options, "t", "s", "e")
     case "grep":
-      return !has(options, ...NAMES_ONLY)
+      return !hasOption(options, ...NAMES_ONLY)
     case "status":
-      return has(options, "v", "verbose")
-    case "stash show": // a setting of the repository makes it show all
+      return hasOption(options, "v", "verbose")
+    case "stash show": // a repository setting can make it show everything
       return true
     case "diff":
     case "diff-tree":
-      return hasPatch || !has(options, ...SUMMARY)
-    case "show": // the id of a file shows that file, with any option
-      return hasPatch || !has(options, ...SUMMARY) || !operands.every(({ text }) => REVISION.test(text ?? ""))
+      return hasPatch || !hasOption(options, ...SUMMARY)
+    case "show": // the id of a blob shows its content with any option
+      return hasPatch || !hasOption(options, ...SUMMARY) || !operands.every(({ text }) => REVISION.test(text ?? ""))
     default:
       return hasPatch
   }
 }
 
-/** After `--` all are paths. Before it, those that exist are: git refuses words that could be both. */
-function pathspecsOf({ operands, beforeDashes }: GitCall, place: Place): readonly string[] {
+/** Operands that are paths: all after `--`, and before it those that exist, because git refuses ambiguous arguments. */
+function pathspecsOf({ operands, beforeDashes }: GitCall, place: AnalysisContext): readonly string[] {
   const words = (beforeDashes === undefined ? operands : operands.slice(beforeDashes)).flatMap(({ text }) => text ?? [])
   if (beforeDashes !== undefined) return words
   const isThere = (word: string) => {
@@ -74,12 +74,15 @@ function pathspecsOf({ operands, beforeDashes }: GitCall, place: Place): readonl
   return words.filter((word) => MAGIC.test(word) || isThere(word))
 }
 
-/** `HEAD:src/a.ts` is relative to the top of the repository, `HEAD:./a.ts` to the working directory. A date may hold colons too. */
-function pathsAfterColons(text: string, place: Place, top: string): readonly FileUse[] {
+/**
+ * Paths after colons: `HEAD:src/a.ts` is relative to the root of the repository, `HEAD:./a.ts` to the working directory. Dates may contain
+ * colons too.
+ */
+function pathsAfterColons(text: string, place: AnalysisContext, top: string): readonly FileUse[] {
   const parts = text.split(":")
   return parts.slice(1).flatMap((_, at) => {
     const path = parts.slice(at + 1).join(":")
     if (path === "" || path.startsWith("/")) return []
-    return filesOf(known(path), /^\.\.?\//.test(path) ? place : { ...place, directory: top })
+    return filesOf(knownWord(path), /^\.\.?\//.test(path) ? place : { ...place, directory: top })
   })
 }

@@ -1,12 +1,21 @@
-/** git: which subcommands only read, with which options, and whether the repository makes git run something by itself. */
+/** Analyzes git commands: which subcommands only read, with which options, and whether the repository makes git start programs. */
 import type { FileUse } from "../../../../tools/command.ts"
 import { QUIETED_SETTINGS } from "../quiet-git.ts"
-import type { Field } from "./facts.ts"
+import {
+  type AnalysisContext,
+  type CommandEffects,
+  filesInOptions,
+  filesOf,
+  hasOption,
+  readOnly,
+  resolveIn,
+  unknownEffects,
+} from "./command-effects.ts"
+import type { ExpandedWord } from "./expanded-word.ts"
 import { findRepository } from "./git-config.ts"
 import { type GitCall, trackedReads } from "./git-content.ts"
 import { isHarmlessSetting } from "./git-settings.ts"
-import { filesInOptions, filesOf, has, type Judged, type Place, readOnly, resolveIn, unclear } from "./judged.ts"
-import { type GivenOption, type OptionTable, takeApart } from "./options.ts"
+import { type GivenOption, type OptionTable, parseOptions } from "./options.ts"
 
 const DIFF_SHORT = "puswabzRMCDqBrtWc U? M? C? B? X? S: G: O< l: n: L: I: i"
 const DIFF_LONG = `patch no-patch raw minimal patience histogram anchored: diff-algorithm: stat? compact-summary numstat shortstat dirstat?
@@ -28,7 +37,10 @@ const LOG_LONG = `oneline graph all branches? tags? remotes? glob: exclude: foll
 
 const LOG: OptionTable = { short: `${DIFF_SHORT} g E F P`, long: `${DIFF_LONG} ${LOG_LONG}`, numbers: true }
 
-/** Without options that name a file to read: git starts some of these paths in the working directory, and some at the top. */
+/**
+ * Options of reading subcommands. Options that name a file to read are excluded, because git resolves some from the working directory and
+ * some from the root.
+ */
 const SUBCOMMANDS: Readonly<Record<string, OptionTable>> = {
   blame: {
     short: "cblsteflnpw M? C? L:",
@@ -37,7 +49,7 @@ const SUBCOMMANDS: Readonly<Record<string, OptionTable>> = {
   "cat-file": { short: "tspe", long: "batch-all-objects unordered buffer allow-unknown-type use-mailmap" },
   "check-ignore": { short: "vqzn", long: "verbose quiet non-matching no-index" },
   "count-objects": { short: "vH", long: "verbose human-readable" },
-  // without --dirty and --broken, which write the index
+  // excludes --dirty and --broken, which write the index
   describe: {
     long: "all tags contains always abbrev: long candidates: exact-match match: exclude: first-parent debug",
     short: "",
@@ -80,7 +92,7 @@ const SUBCOMMANDS: Readonly<Record<string, OptionTable>> = {
   version: { short: "", long: "build-options" },
 }
 
-/** Subcommands that read only in some forms. */
+/** Subcommands that only read in some forms. */
 const LISTING: Readonly<Record<string, OptionTable>> = {
   branch: {
     short: "arvlq",
@@ -92,7 +104,7 @@ const LISTING: Readonly<Record<string, OptionTable>> = {
   },
 }
 
-export function git(args: readonly Field[], place: Place): Judged {
+export function git(args: readonly ExpandedWord[], place: AnalysisContext): CommandEffects {
   const rest = [...args]
   let directory = place.directory
   for (let word = rest[0]; word?.text?.startsWith("-"); word = rest[0]) {
@@ -109,22 +121,22 @@ export function git(args: readonly Field[], place: Place): Judged {
     )
       continue
     if (word.text === "--version" || word.text === "-v")
-      return rest.length === 0 ? readOnly() : unclear("has words after --version")
+      return rest.length === 0 ? readOnly() : unknownEffects("has words after --version")
     const value = rest.shift()
     if (word.text === "-C" && value?.text !== undefined && value.text !== "")
       directory = resolveIn(value.text, { ...place, directory })
     else if (word.text !== "-c" || !isHarmlessPair(value?.text))
-      return unclear(`has the option ${word.text}, which is not known to only read`)
+      return unknownEffects(`has the option ${word.text}, which is not known to only read`)
   }
   const subcommand = rest.shift()
-  if (subcommand?.text === undefined) return unclear("has a subcommand that is only known when it runs")
+  if (subcommand?.text === undefined) return unknownEffects("has a subcommand that is only known when it runs")
   const at = { ...place, directory }
   const judged = judgeSubcommand(subcommand.text, rest, at)
   if (judged.state === "not understood" || subcommand.text === "version") return judged
-  return inRepository(judged, { place: at, call: "call" in judged ? judged.call : undefined })
+  return checkRepository(judged, { place: at, call: "call" in judged ? judged.call : undefined })
 }
 
-/** `-c key=value`, as in a configuration file. It wins over what keeps git quiet. */
+/** Whether a `-c key=value` pair is harmless. It overrides the settings that keep git from starting programs. */
 function isHarmlessPair(pair: string | undefined): boolean {
   const match = /^([^=]+)=(.*)$/s.exec(pair ?? "")
   if (!match) return false
@@ -134,55 +146,55 @@ function isHarmlessPair(pair: string | undefined): boolean {
   return isHarmlessSetting({ key, value: match[2]! })
 }
 
-type JudgedGit = Judged | (Extract<Judged, { state: "understood" }> & { readonly call: GitCall })
+type GitEffects = CommandEffects | (Extract<CommandEffects, { state: "understood" }> & { readonly call: GitCall })
 
-function judgeSubcommand(name: string, args: readonly Field[], place: Place): JudgedGit {
+function judgeSubcommand(name: string, args: readonly ExpandedWord[], place: AnalysisContext): GitEffects {
   const [first, ...rest] = args
   if (name === "stash")
     return first?.text === "list" || first?.text === "show"
       ? reads(`stash ${first.text}`, { table: LOG, args: rest, place })
-      : unclear("stash changes the stash")
+      : unknownEffects("stash changes the stash")
   if (name === "reflog" && first?.text !== undefined && !/^(?:-|show$|HEAD)/.test(first.text))
-    return unclear("reflog can change the reflog")
+    return unknownEffects("reflog can change the reflog")
   if (name === "remote") {
     const isShown = args.length === 0 || (args.length === 1 && /^(?:-v|--verbose)$/.test(first?.text ?? ""))
     const isAddress = first?.text === "get-url" && rest.every(({ text }) => text !== undefined)
-    return isShown || isAddress ? readOnly() : unclear("remote can change or call remotes")
+    return isShown || isAddress ? readOnly() : unknownEffects("remote can change or call remotes")
   }
   if (name === "worktree" || name === "submodule") {
     const wanted = name === "worktree" ? /^list( --porcelain| -v)*$/ : /^status( --recursive)?$/
     return wanted.test(args.map(({ text }) => text ?? "?").join(" "))
       ? readOnly()
-      : unclear(`${name} can change the repository`)
+      : unknownEffects(`${name} can change the repository`)
   }
   if (name === "config") return config(args)
   if (Object.hasOwn(LISTING, name)) return listing(LISTING[name]!, args)
-  if (!Object.hasOwn(SUBCOMMANDS, name)) return unclear(`${name} can do more than read the repository`)
+  if (!Object.hasOwn(SUBCOMMANDS, name)) return unknownEffects(`${name} can do more than read the repository`)
   return reads(name, { table: SUBCOMMANDS[name]!, args, place })
 }
 
-/** Without an option that lists, a name is created. */
-function listing(table: OptionTable, args: readonly Field[]): Judged {
-  const taken = takeApart(table, args)
-  if (taken.state === "not understood") return unclear(taken.why)
-  if (startsMore(taken.options)) return unclear(STARTS_MORE)
-  const lists = has(taken.options, "l", "list", "merged", "no-merged", "contains", "no-contains", "points-at")
-  return taken.operands.length === 0 || lists ? readOnly() : unclear("would create or change a name")
+/** Analyzes subcommands that create a name unless a listing option is given. */
+function listing(table: OptionTable, args: readonly ExpandedWord[]): CommandEffects {
+  const taken = parseOptions(table, args)
+  if (taken.state === "not understood") return unknownEffects(taken.why)
+  if (startsMore(taken.options)) return unknownEffects(STARTS_MORE)
+  const lists = hasOption(taken.options, "l", "list", "merged", "no-merged", "contains", "no-contains", "points-at")
+  return taken.operands.length === 0 || lists ? readOnly() : unknownEffects("would create or change a name")
 }
 
-/** One value. A list of all may hold tokens in addresses. */
-function config(args: readonly Field[]): Judged {
+/** Analyzes `config`: only single values may be shown, because a complete list may contain tokens in addresses. */
+function config(args: readonly ExpandedWord[]): CommandEffects {
   const words = args.map(({ text }) => text ?? "?").join(" ")
   const key = /^(?:--get |get )?((?:user|core|branch|pull|push|init|remote)\.[\w./-]+)$/.exec(words)?.[1]
-  if (key === undefined) return unclear("config can change the configuration")
+  if (key === undefined) return unknownEffects("config can change the configuration")
   return QUIETED_SETTINGS.has(key.toLowerCase())
-    ? unclear("config shows another value where no one is asked")
+    ? unknownEffects("config shows another value where no one is asked")
     : readOnly()
 }
 
 const STARTS_MORE = "would check signatures or make a merge again"
 
-/** `%G?` starts gpg, and so does sorting by signatures. `--diff-merges=remerge` writes objects. */
+/** Whether options start other programs or write: `%G?` and sorting by signatures start gpg, and `--diff-merges=remerge` writes objects. */
 const startsMore = (options: readonly GivenOption[]): boolean =>
   options.some(({ name, value }) => {
     if (name === "pretty" || name === "format") return value && /%[-+ ]?G|%\(\*?signature/.test(value.text ?? "%G")
@@ -193,19 +205,19 @@ const startsMore = (options: readonly GivenOption[]): boolean =>
     )
   })
 
-interface Reading {
+interface ReadInput {
   readonly table: OptionTable
-  readonly args: readonly Field[]
-  readonly place: Place
+  readonly args: readonly ExpandedWord[]
+  readonly place: AnalysisContext
 }
 
-/** Every operand may be a path. git diff reads files outside a repository too. */
-function reads(subcommand: string, { table, args, place }: Reading): JudgedGit {
-  const taken = takeApart(table, args)
-  if (taken.state === "not understood") return unclear(taken.why)
+/** Analyzes a reading subcommand. Every operand may be a path; `git diff` also reads files outside a repository. */
+function reads(subcommand: string, { table, args, place }: ReadInput): GitEffects {
+  const taken = parseOptions(table, args)
+  if (taken.state === "not understood") return unknownEffects(taken.why)
   const { options, operands, beforeDashes } = taken
-  if (startsMore(options)) return unclear(STARTS_MORE)
-  const hasPattern = subcommand === "grep" && !has(options, "e", "f", "and", "or")
+  if (startsMore(options)) return unknownEffects(STARTS_MORE)
+  const hasPattern = subcommand === "grep" && !hasOption(options, "e", "f", "and", "or")
   const paths = hasPattern ? operands.slice(1) : operands
   const uses: FileUse[] = [
     ...filesInOptions(options, place).reads,
@@ -217,30 +229,31 @@ function reads(subcommand: string, { table, args, place }: Reading): JudgedGit {
     operands: paths,
     ...(beforeDashes === undefined ? {} : { beforeDashes: Math.max(0, beforeDashes - (hasPattern ? 1 : 0)) }),
   }
-  return { ...(readOnly({ reads: uses }) as Extract<Judged, { state: "understood" }>), call }
+  return { ...(readOnly({ reads: uses }) as Extract<CommandEffects, { state: "understood" }>), call }
 }
 
-/** What the repository itself brings decides: git obeys its configuration. */
-function inRepository(
-  judged: Judged,
-  { place, call }: { readonly place: Place; readonly call: GitCall | undefined },
-): Judged {
+/** Checks the repository, whose configuration git obeys. */
+function checkRepository(
+  judged: CommandEffects,
+  { place, call }: { readonly place: AnalysisContext; readonly call: GitCall | undefined },
+): CommandEffects {
   const { directory, disk, env } = place
   if (judged.state === "not understood") return judged
-  if (directory === undefined) return place.hasSandbox ? judged : unclear("runs in a directory that is not known")
+  if (directory === undefined)
+    return place.hasSandbox ? judged : unknownEffects("runs in a directory that is not known")
   const set = Object.keys(env).find(
     (name) =>
       /^GIT_(?:DIR|WORK_TREE|COMMON_DIR|INDEX_FILE|OBJECT_DIRECTORY|ALTERNATE_OBJECT_DIRECTORIES|NAMESPACE)$/.test(
         name,
       ) && env[name],
   )
-  if (set !== undefined) return unclear(`works on the repository that ${set} names`)
+  if (set !== undefined) return unknownEffects(`works on the repository that ${set} names`)
   const here = { ...judged, reads: [...judged.reads, { path: directory }] }
   if (!disk) return here
   const repository = findRepository(directory, disk)
-  if (repository.state === "unknown") return unclear("works on a repository that cannot be looked at")
-  // there, `git diff` compares any two files or directories
+  if (repository.state === "unknown") return unknownEffects("works on a repository that cannot be looked at")
+  // outside a repository, `git diff` compares any two files or directories
   if (repository.state === "none") return { ...here, reads: here.reads.map((use) => ({ ...use, isTree: true })) }
-  if (repository.danger !== undefined) return unclear(`obeys its repository: ${repository.danger}`)
+  if (repository.danger !== undefined) return unknownEffects(`obeys its repository: ${repository.danger}`)
   return call ? { ...here, reads: [...here.reads, ...trackedReads(call, place, repository)] } : here
 }

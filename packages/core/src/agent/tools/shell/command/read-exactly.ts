@@ -1,16 +1,16 @@
-/** The facts about a line of the small language: its commands in order, with the directory that each one runs in. */
+/** Facts about a line of the supported subset: its commands in order, with the directory in which each one runs. */
 import { posix } from "node:path"
 import type { CommandFacts, FileUse, SimpleCommand, UnusualPart } from "../../../../tools/command.ts"
-import type { Field } from "./facts.ts"
+import { analyzeWords } from "./analyze-words.ts"
+import { type AnalysisContext, filesOf, knownWord, resolveIn } from "./command-effects.ts"
+import type { ExpandedWord } from "./expanded-word.ts"
 import { expandPattern } from "./file-pattern.ts"
-import { judgeWords } from "./judge-words.ts"
-import { filesOf, known, type Place, resolveIn } from "./judged.ts"
 import type { SmallCommand, SmallPipeline } from "./small-language.ts"
 
 type ExactFacts = Pick<CommandFacts, "commands" | "redirections" | "unknown" | "unusual" | "isReadOnly">
 
-/** `undefined`: it starts a shell with a script, which is another line to look at. */
-export function readExactly(pipelines: readonly SmallPipeline[], start: Place): ExactFacts | undefined {
+/** Analyzes a line exactly. `undefined` if it starts a shell with a script, which must be analyzed as a line of its own. */
+export function readExactly(pipelines: readonly SmallPipeline[], start: AnalysisContext): ExactFacts | undefined {
   const commands: SimpleCommand[] = []
   const unknown = new Set<string>()
   const unusual: UnusualPart[] = []
@@ -21,17 +21,17 @@ export function readExactly(pipelines: readonly SmallPipeline[], start: Place): 
   for (const { commands: parts, then } of pipelines) {
     let isMoving = false
     for (const part of parts) {
-      const judged = judgeCommand(part, place)
+      const judged = analyzeCommand(part, place)
       if (judged.hasScript) return undefined
       commands.push(...judged.commands)
       uses.reads.push(...judged.listed)
       for (const why of judged.unknown) unknown.add(why)
       for (const { kind, target, start: from, end } of part.redirections) {
-        const files = filesOf(known(target.text), place, { isDashFile: true })
+        const files = filesOf(knownWord(target.text), place, { isDashFile: true })
         if (files.length > 0) unusual.push({ kind: "redirection", start: from, end })
         uses[kind === "read" ? "reads" : "writes"].push(...files)
       }
-      // `ln -s / here; cat here/etc/passwd`: from here on, paths may lead elsewhere
+      // after `ln -s / here`, the path in `cat here/etc/passwd` leads elsewhere
       if (starts(judged.commands, LINKS)) place = { ...place, directory: undefined }
       isMoving ||= starts(judged.commands, MOVES)
     }
@@ -39,7 +39,7 @@ export function readExactly(pipelines: readonly SmallPipeline[], start: Place): 
       place = joined === "||" ? { ...place, directory: undefined } : after(parts, place)
       isConditional ||= joined === "&&"
     }
-    // a `cd` that comes after `&&` may not have run once the chain ends
+    // a `cd` after `&&` may not have run when the chain ends
     if (isConditional && then !== "&&") place = { ...place, directory: undefined }
     joined = then
   }
@@ -47,17 +47,17 @@ export function readExactly(pipelines: readonly SmallPipeline[], start: Place): 
   return { commands, redirections: uses, unknown: [...unknown], unusual, isReadOnly }
 }
 
-function judgeCommand({ assignments, words }: SmallCommand, place: Place) {
+function analyzeCommand({ assignments, words }: SmallCommand, place: AnalysisContext) {
   const { directory, disk } = place
   const listed: FileUse[] = []
-  const fields = words.flatMap((word): readonly Field[] => {
-    if (!word.pattern) return [known(word.text)]
+  const fields = words.flatMap((word): readonly ExpandedWord[] => {
+    if (!word.pattern) return [knownWord(word.text)]
     if (!disk || directory === undefined) return [{ text: undefined }]
     const expanded = expandPattern(word, { directory, disk })
     listed.push(...expanded.listed.map((path) => ({ path, isListed: true })))
-    return expanded.names?.map(known) ?? [{ text: undefined }]
+    return expanded.names?.map(knownWord) ?? [{ text: undefined }]
   })
-  const { commands, unknown, scripts } = judgeWords(fields, place)
+  const { commands, unknown, scripts } = analyzeWords(fields, place)
   const [own, ...rest] = commands
   const hasPattern = fields.some(({ text }) => text === undefined)
   const isPlain = place.hasSandbox || (assignments.length === 0 && !hasPattern)
@@ -83,12 +83,12 @@ function judgeCommand({ assignments, words }: SmallCommand, place: Place) {
 const MOVES = /^(?:cd|pushd|popd|\.|source)$/
 const LINKS = /(?:^|\/)ln$/
 
-/** Also after another command: `command cd sub`. */
+/** Whether any of the commands is named, including in `command cd sub`. */
 const starts = (commands: readonly SimpleCommand[], names: RegExp): boolean =>
   commands.some(({ words: [program] }) => program !== undefined && names.test(program))
 
-/** Where the line goes on after a `cd`. It is known where no link is on the way: for the shell, `..` leads back over a link. */
-function after([command, ...others]: readonly SmallCommand[], place: Place): Place {
+/** The directory after a `cd`. It is known if no symbolic link is involved, because in the shell `..` leads back over a link. */
+function after([command, ...others]: readonly SmallCommand[], place: AnalysisContext): AnalysisContext {
   const nowhere = { ...place, directory: undefined }
   const { words, assignments, redirections } = command!
   const [program, target, ...more] = words
@@ -101,7 +101,7 @@ function after([command, ...others]: readonly SmallCommand[], place: Place): Pla
   return isThere && !hasLink ? { ...place, directory: path } : nowhere
 }
 
-/** Set before a command, these change no program that runs. */
+/** Variables that do not affect which programs run. */
 const HARMLESS = new Set(
   `CI NODE_ENV DEBUG FORCE_COLOR NO_COLOR CLICOLOR CLICOLOR_FORCE COLUMNS LINES PORT VERBOSE RUST_BACKTRACE RUST_LOG
   LOG_LEVEL PYTHONUNBUFFERED PYTHONDONTWRITEBYTECODE GIT_TERMINAL_PROMPT TS_NODE_TRANSPILE_ONLY VITEST JEST_WORKERS

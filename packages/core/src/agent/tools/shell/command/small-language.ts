@@ -1,6 +1,6 @@
 /**
- * The small language of command lines that Strata reads completely, byte for byte. Everything that is not written here is not in it, and there is
- * no fallback. bash, dash, ksh, busybox and zsh all read these lines alike.
+ * The subset of shell syntax that Strata parses exactly, byte by byte. Syntax that is not listed here is outside it, and there is no fallback.
+ * bash, dash, ksh, busybox and zsh all interpret these lines in the same way.
  *
  *     line        = pipeline { ( "&&" | "||" | ";" | newline ) pipeline }
  *     pipeline    = command { "|" command }
@@ -8,14 +8,14 @@
  *     redirection = [ "0" ] "<" word  |  [ "1" | "2" ] ( ">" | ">>" ) word  |  [ "1" | "2" ] ">&" ( "1" | "2" )
  *     word        = { plain character | "*" | "?" | '…' | "…" | "\" character }
  *
- * Nothing in it is expanded but the file patterns `*` and `?`: no variable, no substitution, no braces, no tilde, no history, no
- * here-document, no function, no subshell. An assignment and a redirection to a file are read, and need a rule or a yes.
+ * Only the file patterns `*` and `?` are expanded: no variables, substitutions, braces, tildes, history, here-documents, functions or
+ * subshells. Assignments and redirections to files are parsed, and need a rule or the user's approval.
  */
 
 export interface SmallWord {
-  /** As the program gets it, if the word is no file pattern. */
+  /** Text of the argument, if the word is not a file pattern. */
   readonly text: string
-  /** A regular expression for each part of the path, if the word is a file pattern. */
+  /** Regular expressions for the parts of the path, if the word is a file pattern. */
   readonly pattern?: readonly string[]
 }
 
@@ -34,33 +34,33 @@ export interface SmallCommand {
 
 export interface SmallPipeline {
   readonly commands: readonly SmallCommand[]
-  /** What is between it and the next pipeline. */
+  /** Separator before the next pipeline. */
   readonly then: "&&" | "||" | ";" | undefined
 }
 
 export type SmallLine =
   | { readonly state: "read"; readonly pipelines: readonly SmallPipeline[] }
-  /** `why` is a sentence for a person. */
+  /** `why` is a sentence for the user. */
   | { readonly state: "outside"; readonly why: string }
 
-/** Characters that mean themselves in every shell, wherever they stand in a word but its start. */
+/** Characters that are literal in every shell, anywhere in a word except its start. */
 const PLAIN = /[A-Za-z0-9_./:=@%+,^-]/
-/** A tilde after one of these is no home directory: `HEAD~1`. */
+/** Characters after which a tilde is literal: `HEAD~1`. */
 const BEFORE_TILDE = /[A-Za-z0-9_^~]/
-/** `=ls` is a path in zsh. */
+/** Literal characters at the start of a word. `=` is excluded, because `=ls` is a path in zsh. */
 const STARTS_PLAIN = /[A-Za-z0-9_./:@%+,^-]/
 const PRINTABLE = /[ -~]/
 const IN_QUOTES = /[^\p{Cc}]|[\n\t]/u
-/** In double quotes, a dollar sign before one of these is only a dollar sign: `"\.ts$"`. */
+/** Following characters that make a dollar sign in double quotes literal: `"\.ts$"`. */
 const LITERAL_DOLLAR = /^\$["|) /\\]$/
-/** Read by the shell itself where a command starts. */
+/** Reserved words, which the shell interprets at the start of a command. */
 const RESERVED = new Set(
   "if then else elif fi do done case esac while until for in function select time coproc repeat foreach end always nocorrect noglob".split(
     " ",
   ),
 )
 
-/** What it has that is not in the small language. */
+/** Descriptions of syntax outside the supported subset. */
 const OUTSIDE: Readonly<Record<string, string>> = {
   $: "$, which is replaced when the line runs",
   "`": "backquotes, which run another command",
@@ -78,13 +78,13 @@ const OUTSIDE: Readonly<Record<string, string>> = {
 }
 
 class Outside extends Error {
-  /** `what` goes on after "lines with". */
+  /** `what` follows "lines with". */
   constructor(what: string) {
     super(`Without a sandbox, Strata asks about lines with ${what}.`)
   }
 }
 
-/** Reads a line from left to right, one character after the other. */
+/** Parses a line from left to right, character by character. */
 class Reader {
   #at = 0
   readonly #line: string
@@ -111,7 +111,7 @@ class Reader {
     throw new Outside(OUTSIDE[this.#next] ?? "an open end, or characters that shells read in different ways")
   }
 
-  /** Between words, a backslash at the end of a line goes on in the next one. */
+  /** Skips blanks and escaped line ends between words. */
   #skip(blanks: string): void {
     while ((this.#next !== "" && blanks.includes(this.#next)) || this.#starts("\\\n"))
       this.#at += this.#next === "\\" ? 2 : 1
@@ -175,7 +175,7 @@ class Reader {
     return { assignments, words, redirections }
   }
 
-  /** `"copy"`: one stream goes where another goes. */
+  /** Parses a redirection. `"copy"`: one stream is redirected to another. */
   #redirection(): SmallRedirection | "copy" | undefined {
     const start = this.#at
     const sign = /^(?:[12]?>&[12](?=[ \t\n|&;]|$)|[12]?>>?|0?<)/.exec(this.#line.slice(start, start + 5))?.[0]
@@ -223,17 +223,20 @@ class Reader {
     return isPattern ? { text, pattern: pattern.split("/") } : { text }
   }
 
-  /** At the end of a word, a dollar sign is only a dollar sign: `ts$`. */
+  /** Whether a dollar sign is at the end of a word, where it is literal: `ts$`. */
   #isLastDollar(): boolean {
     return /^\$(?:[ \t\n|;]|$)/.test(this.#line.slice(this.#at, this.#at + 2))
   }
 
-  /** `[` and `]` as words of their own are a test and its end. */
+  /** Whether `[` or `]` is a separate word: a test, or its end. */
   #isBracket(start: number): boolean {
     return this.#at === start && /^[[\]](?:[ \t\n|&;<>]|$)/.test(this.#line.slice(start, start + 2))
   }
 
-  /** Ends on the closing quotation mark. In double quotes a backslash stays, unless it is before one of four characters. */
+  /**
+   * Parses a quoted string and ends at the closing quotation mark. In double quotes, a backslash is literal unless it precedes one of four
+   * characters.
+   */
   #quoted(mark: string): string {
     let text = ""
     for (this.#at++; this.#next !== mark; this.#at++) {

@@ -1,26 +1,29 @@
-/** The sandbox of this system, if it has one that works. It is tried once per process, by running something in it. */
+/** The sandbox of this system, if one works. It is tested once per process by running a command in it. */
 import { execFile } from "node:child_process"
 import { existsSync, realpathSync } from "node:fs"
 import { tmpdir } from "node:os"
-import type { SandboxMode } from "../../../../base/vocabulary.ts"
-import { bubblewrapArguments, RUNTIME_PLACES } from "./bubblewrap.ts"
+import type { SandboxMode } from "../../../../base/enums.ts"
+import { bubblewrapArguments, RUNTIME_DIRECTORIES } from "./bubblewrap.ts"
 import { type Enclosure, mountsOf } from "./enclosure.ts"
 
 export type Sandbox =
   | {
       readonly state: "ready"
       readonly name: "bubblewrap" | "sandbox-exec"
-      /** Each command has a `/tmp` and processes of its own, and they end with it. Otherwise it needs a directory for temporary files. */
+      /**
+       * Whether each command has its own `/tmp` and its own processes, which end with it. Otherwise it needs a directory for temporary
+       * files.
+       */
       readonly hasNamespaces: boolean
-      /** What comes before the command line of a program that is to run inside. */
+      /** Command line prefix that runs a program in the sandbox. */
       prefix(enclosure: Enclosure): readonly string[]
     }
-  /** `why` is a sentence for the person that says how to get one. */
+  /** `why` is a sentence that explains to the user how to get one. */
   | { readonly state: "missing"; readonly why: string }
 
 type ReadySandbox = Extract<Sandbox, { state: "ready" }>
 
-/** Never looked for in PATH: a project may have put a program of this name there. */
+/** Possible paths of bubblewrap. PATH is not searched, because a project may contain a program with this name. */
 const BUBBLEWRAP = ["/usr/bin/bwrap", "/bin/bwrap", "/usr/local/bin/bwrap", "/run/current-system/sw/bin/bwrap"]
 const SANDBOX_EXEC = "/usr/bin/sandbox-exec"
 const PROBE_MS = 5_000
@@ -28,15 +31,15 @@ const PROBE_MS = 5_000
 let found: Promise<Sandbox> | undefined
 
 export function systemSandbox(): Promise<Sandbox> {
-  found ??= look()
+  found ??= detectSandbox()
   return found
 }
 
-async function look(): Promise<Sandbox> {
+async function detectSandbox(): Promise<Sandbox> {
   if (process.platform === "linux") {
     const program = BUBBLEWRAP.find(existsSync)
     if (program === undefined) return missing(`To have one: ${installCommand()}`)
-    return tried(
+    return testSandbox(
       {
         state: "ready",
         name: "bubblewrap",
@@ -47,7 +50,7 @@ async function look(): Promise<Sandbox> {
     )
   }
   if (process.platform === "darwin" && existsSync(SANDBOX_EXEC))
-    return tried(
+    return testSandbox(
       {
         ...{ state: "ready", name: "sandbox-exec", hasNamespaces: false },
         prefix: (given) => [SANDBOX_EXEC, ...sandboxExecArguments(given)],
@@ -57,7 +60,7 @@ async function look(): Promise<Sandbox> {
   return missing(`Strata knows none for ${process.platform}.`)
 }
 
-/** How the package is installed, by the package manager that is there. */
+/** Installation commands by package manager. */
 const INSTALLERS: readonly (readonly [program: string, command: string])[] = [
   ["/usr/bin/apt-get", "sudo apt-get install bubblewrap"],
   ["/usr/bin/dnf", "sudo dnf install bubblewrap"],
@@ -70,22 +73,22 @@ const installCommand = (): string =>
 
 const missing = (why: string): Sandbox => ({ state: "missing", why })
 
-/** Runs a shell in it that does nothing. */
-async function tried(sandbox: ReadySandbox, otherwise: string): Promise<Sandbox> {
-  const hidden = RUNTIME_PLACES.hidden
+/** Tests a sandbox by running an empty shell command in it. */
+async function testSandbox(sandbox: ReadySandbox, otherwise: string): Promise<Sandbox> {
+  const hidden = RUNTIME_DIRECTORIES.hidden
     .filter(existsSync)
     .map((path) => ({ path: realpathSync(path), isDirectory: true }))
   const probe = { directory: "/", hidden, shown: [], writable: [], hasNetwork: false, scratch: realpathSync(tmpdir()) }
   const [program, ...args] = [...sandbox.prefix(probe), "/bin/sh", "-c", ":"]
   return new Promise((resolve) => {
     execFile(program!, args, { env: {}, timeout: PROBE_MS }, (error, _, printed) => {
-      const said = printed.trim().split("\n")[0] || error?.message.split("\n")[0]
-      resolve(error ? missing(`${otherwise} (${said}).`) : sandbox)
+      const message = printed.trim().split("\n")[0] || error?.message.split("\n")[0]
+      resolve(error ? missing(`${otherwise} (${message}).`) : sandbox)
     })
   })
 }
 
-/** For the person: whether there is a sandbox, and what runs in it. */
+/** Describes for the user whether there is a sandbox, and what runs in it. */
 export function sandboxSentence(mode: SandboxMode, sandbox: Sandbox): string {
   if (sandbox.state === "missing")
     return `There is no sandbox on this system, so you are asked about more commands. ${sandbox.why}`
@@ -96,8 +99,8 @@ export function sandboxSentence(mode: SandboxMode, sandbox: Sandbox): string {
 }
 
 /**
- * The sandbox of macOS: a profile for `sandbox-exec`. Of two rules that fit, the later one counts. What could start a program outside is
- * denied too: events to other programs, jobs, opening files with their programs.
+ * The sandbox on macOS: a profile for `sandbox-exec`. If two rules match, the later one applies. Ways to start a program outside are denied
+ * too: events to other programs, jobs, opening files with their programs.
  */
 const sandboxExecArguments = (enclosure: Enclosure): readonly string[] => ["-p", profileOf(enclosure)]
 
@@ -121,7 +124,7 @@ export function profileOf(enclosure: Enclosure): string {
     "(allow signal (target same-sandbox))",
     ...places,
     `(allow file-read* file-write* (subpath ${quoted(scratch)}))`,
-    "(allow file-read-metadata)", // programs look at each directory of a path
+    "(allow file-read-metadata)", // programs check each directory of a path
   ].join("\n")
 }
 

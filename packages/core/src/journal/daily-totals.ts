@@ -1,0 +1,81 @@
+/** The sums of a project's days as one text, which is kept in its memory and given out by itself. The first day is the newest. */
+import { ContentDiffersError, type ContentWrite, DAYS } from "./contents.ts"
+import type { MemoryFiles } from "./memory-files.ts"
+
+/** The text, in the memory of the project. */
+export const SPENT = ".spent.json"
+
+export type DailyTotals = Readonly<Record<string, number>>
+
+interface DailyTotalsJson {
+  readonly day: string
+  readonly dollars: number
+  readonly earlier?: DailyTotals
+}
+
+/** Nothing without sums. */
+export function encodeTotals(sums: DailyTotals): string | undefined {
+  const [newest, ...others] = Object.entries(sums).sort(([a], [b]) => (a < b ? 1 : -1))
+  if (newest === undefined) return undefined
+  const [day, dollars] = newest
+  const text: DailyTotalsJson = {
+    day,
+    dollars,
+    ...(others.length === 0 ? {} : { earlier: Object.fromEntries(others) }),
+  }
+  return `${JSON.stringify(text)}\n`
+}
+
+/** A text that cannot be read has no sums, as for a budget. */
+export function decodeTotals(text: string): DailyTotals {
+  try {
+    const { day, dollars, earlier = {} } = JSON.parse(text) as DailyTotalsJson
+    const all = Object.entries({ ...earlier, [day]: dollars })
+    return Object.fromEntries(all.filter(([at, sum]) => typeof at === "string" && typeof sum === "number" && sum >= 0))
+  } catch {
+    return {}
+  }
+}
+
+interface TotalsSplit {
+  /** How many days are before it. */
+  readonly removedDays: number
+  /** The text without them. Nothing: no other day is left. */
+  readonly remaining: string | undefined
+}
+
+function splitTotals(text: string, day: string): TotalsSplit {
+  const all = Object.entries(decodeTotals(text))
+  const kept = all.filter(([at]) => at >= day)
+  return { removedDays: all.length - kept.length, remaining: encodeTotals(Object.fromEntries(kept)) }
+}
+
+/** As it is given out. Empty without sums. */
+export function totalsFile(text: string | undefined): ReadonlyMap<string, Buffer> {
+  const days = encodeTotals(decodeTotals(text ?? ""))
+  return days === undefined ? new Map() : new Map([[DAYS, Buffer.from(days)]])
+}
+
+type TotalsFiles = Pick<MemoryFiles, "read" | "install">
+
+/** Other sums that are there are replaced only if the change says so. */
+export async function writeTotals(memory: TotalsFiles, project: string, { files = [] }: ContentWrite): Promise<void> {
+  for (const { name, data, replaces } of files) {
+    if (name !== DAYS) continue
+    const there = await memory.read(SPENT)
+    const isOther = totalsFile(there).get(DAYS)?.equals(data) === false
+    if (!replaces && isOther) throw new ContentDiffersError({ kind: "sums", project }, "a sum")
+    await memory.install([{ path: SPENT, text: data.toString("utf8"), expected: there ?? null }])
+  }
+}
+
+/** Removes the sums of earlier days. How many there were. */
+export async function pruneTotals(
+  memory: TotalsFiles,
+  { day, dryRun }: { day: string; dryRun: boolean },
+): Promise<number> {
+  const text = await memory.read(SPENT)
+  const { removedDays, remaining } = splitTotals(text ?? "", day)
+  if (removedDays > 0 && !dryRun) await memory.install([{ path: SPENT, text: remaining, expected: text ?? null }])
+  return removedDays
+}

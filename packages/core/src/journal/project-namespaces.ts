@@ -1,0 +1,143 @@
+/**
+ * The places of a store that hold what an owner has in a project. Everything new is kept in one, under the project's name. Earlier versions
+ * kept it under paths: those places are the project's too, unless another project has claimed them.
+ */
+
+import { projectName } from "../base/clock.ts"
+import { MemoryChangedError } from "../base/errors.ts"
+import { namespaceFor, type Owner } from "../base/owner.ts"
+import type { Project } from "../base/project.ts"
+import type { MemoryFiles } from "./memory-files.ts"
+import type { Store } from "./store.ts"
+
+/** Beside the memories: from which directories the project was used, and which names of earlier versions are its own. */
+export const PROJECT_RECORD = ".project.json"
+/** In a place of an earlier version, for people and for other projects. It is no memory. */
+const CLAIM_FILE = "MOVED.txt"
+const MAX_DIRECTORIES = 50 // the last ones: each is an index to search, and a directory to look through
+
+export interface ProjectInStore {
+  readonly store: Store
+  readonly project: Project
+  readonly owner: Owner | undefined
+}
+
+export const projectNamespace = ({ project, owner }: Pick<ProjectInStore, "project" | "owner">): string =>
+  namespaceFor(project.name, owner)
+
+/** All places with conversations of the project, the one for new ones first. Reads only. */
+export async function listProjectNamespaces(given: ProjectInStore): Promise<readonly string[]> {
+  const { claimed, free } = await otherNames(given)
+  const all = [given.project.name, ...claimed, ...free]
+  return all.slice(0, MAX_DIRECTORIES).map((name) => namespaceFor(name, given.owner))
+}
+
+/** Names besides its own under which a project may have something. */
+export interface OtherNames {
+  readonly claimed: readonly string[]
+  /** Names that no project has claimed yet. */
+  readonly free: readonly string[]
+}
+
+export async function otherNames(given: ProjectInStore): Promise<OtherNames> {
+  if (given.store.isShared) return { claimed: [], free: [] } // paths never named anything there
+  const claimed = tracksDirectories(given.project) ? (await readProjectRecord(projectMemories(given))).names : []
+  const free = (await earlierNames(given)).filter((name) => !claimed.includes(name))
+  return { claimed, free }
+}
+
+/** Whether its directories are noted. A path without other names is the project of one directory, and always was. */
+export const tracksDirectories = ({ from, formerNames }: Project): boolean => from !== "path" || formerNames.length > 0
+
+/** Names of earlier versions whose places no other project has claimed. */
+export async function earlierNames(given: ProjectInStore): Promise<readonly string[]> {
+  const { store, project } = given
+  if (store.isShared) return [] // a path there is another machine's
+  const named = [project.name, ...project.formerNames]
+  const noted = await Promise.all(named.map((name) => notedDirectoryNames(name, given)))
+  const names = [...new Set([...project.formerNames, ...noted.flat()])].filter((name) => name !== project.name)
+  const claims = await Promise.all(names.map((name) => namespaceClaim(name, given)))
+  return names.filter((_, at) => claims[at] === undefined || claims[at] === project.name)
+}
+
+/** Makes an earlier place the project's for good. `false`: another project has it. */
+export async function claimNamespace(name: string, given: ProjectInStore): Promise<boolean> {
+  try {
+    await projectMemories(given, name).install([{ path: CLAIM_FILE, text: claimText(given.project), expected: null }])
+    return true
+  } catch (error) {
+    if (!(error instanceof MemoryChangedError)) throw error
+    return (await namespaceClaim(name, given)) === given.project.name
+  }
+}
+
+async function namespaceClaim(name: string, given: ProjectInStore): Promise<string | undefined> {
+  const text = await projectMemories(given, name)
+    .read(CLAIM_FILE)
+    .catch(() => undefined)
+  return /^Project: ([A-Za-z0-9-]+)$/m.exec(text ?? "")?.[1]
+}
+
+const claimText = ({ name }: Project): string =>
+  `The memories that were kept here belong to a project that has a name now. They were copied to the memory of that project, and what is here is no longer read. Conversations that were begun here go on here.
+
+Project: ${name}
+`
+
+/** The owner's memories under a name. */
+export const projectMemories = ({ store, project, owner }: ProjectInStore, name = project.name): MemoryFiles =>
+  store.memories({ project: namespaceFor(name, owner) })
+
+/** The directory with the journals of a place. Nothing if the store keeps no files. */
+export function journalDirectoryIn(store: Store, place: string): string | undefined {
+  const feed = store.feed({ project: place })
+  feed.close()
+  return feed.directory
+}
+
+/** The working directories that an earlier version noted, as the names it gave them. */
+async function notedDirectoryNames(name: string, given: ProjectInStore): Promise<readonly string[]> {
+  const notes = given.store.memories({ project: namespaceFor(name, given.owner), collection: "directories" })
+  if (notes.directory === undefined) return [] // earlier versions noted directories only in files
+  const noted = await notes.readAll({ folders: [undefined] }).catch(() => [])
+  return noted.slice(0, MAX_DIRECTORIES).flatMap(({ path, text = "" }) => {
+    const cwd = text.trim()
+    // a note must not lead to the places of another owner
+    return namespaceFor(projectName(cwd), given.owner) === path ? [projectName(cwd)] : []
+  })
+}
+
+export interface ProjectRecord {
+  /** Main working directories, the last used one last. */
+  readonly directories: readonly string[]
+  /** Names of earlier versions. */
+  readonly names: readonly string[]
+  /** As it is kept, to be sure that it is unchanged when the next one is written. */
+  readonly text: string | null
+}
+
+export async function readProjectRecord(files: MemoryFiles): Promise<ProjectRecord> {
+  const text = (await files.read(PROJECT_RECORD).catch(() => undefined)) ?? null
+  const { directories, names } = parseRecord(text)
+  return {
+    ...{ text, directories: textsIn(directories) },
+    names: textsIn(names).filter((name) => /^[A-Za-z0-9-]+$/.test(name)), // an owner's part would lead to another's
+  }
+}
+
+export function encodeProjectRecord({ directories, names }: Pick<ProjectRecord, "directories" | "names">): string {
+  const last = (texts: readonly string[]) => [...new Set(texts)].slice(-MAX_DIRECTORIES)
+  return `${JSON.stringify({ directories: last(directories), names: last(names) })}\n`
+}
+
+function parseRecord(text: string | null): { readonly directories?: unknown; readonly names?: unknown } {
+  try {
+    const value: unknown = JSON.parse(text ?? "")
+    return typeof value === "object" && value !== null ? value : {}
+  } catch {
+    return {}
+  }
+}
+
+const textsIn = (value: unknown): readonly string[] =>
+  Array.isArray(value) ? value.filter((one): one is string => typeof one === "string") : []
