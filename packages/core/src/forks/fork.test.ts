@@ -20,7 +20,7 @@ import { asDirective, FORK_MARKER, type ForkOptions, type ForkParent, forkMessag
 
 const { facts } = findModel("claude-opus-4-6")
 
-/** A model that answers with these, one after the other, and keeps what it was asked. */
+/** A model that returns these answers in order and records the requests it received. */
 function answering(...answers: readonly (readonly unknown[] | Error)[]) {
   const requests: ModelRequest[] = []
   const streams: StreamOptions[] = []

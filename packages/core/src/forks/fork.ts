@@ -29,10 +29,10 @@ import type { Confinement } from "../tools/command.ts"
 import { FileReads } from "../tools/files/read-state.ts"
 import { prepareCalls, refusedCall, runCall } from "../tools/run-calls.ts"
 import type { PermissionQuestion, ReadState, SharedToolContext, Tool } from "../tools/tool.ts"
-import { type Added, keepingAdded } from "../views/context/server-side.ts"
+import { type AddedByFork, keepAddedContent } from "../views/context/server-side.ts"
 
-// The mark around a fork's directive. A fork has the same tools as its parent, so it may try to start a fork of its own. The mark lets
-// that attempt fail with a sentence the model understands.
+// The marker around a fork's directive. A fork has the same tools as its parent, so it may try to start a fork of its own. The marker lets
+// that attempt fail with a sentence that the model understands.
 
 /** The name of the tag around a fork's directive. */
 export const FORK_MARKER = "strata-fork"
@@ -45,7 +45,7 @@ const FORK_NOTICE =
   "You are a copy of the agent above, made for one separate task. The agent continues without you: do not continue its work, and do not start " +
   "agents. If a call above is still running, it belongs to the agent; do not wait for it. No one can answer you, so ask nothing. Do only this:"
 
-/** A fork tried to start a fork. */
+/** Error for a fork that tries to start another fork. */
 export const forkedFork = () =>
   new StrataError(
     "A fork cannot start another fork, so nothing was started and nothing was changed: do the work yourself with the tools you have, or say in your answer what is left.",
@@ -56,7 +56,7 @@ export function asDirective(text: string): string {
   return `${OPENING}\n${FORK_NOTICE}\n\n${text}\n${CLOSING}`
 }
 
-/** Whether these are the messages of a fork. Text that only mentions the mark, or a result that shows it, does not count. */
+/** Whether these are the messages of a fork. Text that only mentions the marker, or a result that quotes it, does not count. */
 export function isForked(messages: ModelRequest["messages"]): boolean {
   return messages.some(
     ({ role, content }) =>
@@ -87,7 +87,7 @@ const STILL_RUNNING = "Still running: the result goes to the agent, not to you."
 
 interface ForkMessagesInput {
   readonly messages: Messages
-  /** Calls that are running now. The placeholder replaces any stand-in result that the request has for them. */
+  /** Calls that are still running. The placeholder replaces any stand-in result that the request has for them. */
   readonly openCalls: readonly string[]
   readonly directive: string
 }
@@ -127,10 +127,10 @@ function withPlaceholders({ blocks, calls, openCalls }: ReplyInput): Block[] {
   return [...real.filter(isToolResult), ...placeholders, ...real.filter((block) => !isToolResult(block))]
 }
 
-// The state that a fork changes without affecting its parent: its reads, todos, plan and directory. It starts as a copy of the parent's.
-// A fork works in the background, so it cannot ask a person.
+// The state that a fork changes without affecting its parent: its reads, todos, plan and directory. It starts as a copy of the parent's. A
+// fork works in the background, so it cannot ask the user.
 
-/** The part of a conversation's tool context that a fork copies. */
+/** The part of a conversation's tool context that a fork copies. The copy can change without affecting the parent. */
 export type ForkToolState = Pick<SharedToolContext, "clock" | "env" | "directory" | "todos" | "plan"> & {
   readonly confinement?: () => Confinement
 }
@@ -154,7 +154,7 @@ export function cloneToolState(parent: ForkToolState, reads: ReadState): SharedT
   }
 }
 
-/** For forks that only write text: no tools and no state. */
+/** The tool environment of a fork that only writes text: no tools and no state. */
 export function withoutTools(clock: Clock): {
   readonly tools: readonly Tool[]
   readonly reads: FileReads
@@ -190,8 +190,8 @@ function createVariable<T>(start: T): { get(): T; set(value: T): void } {
 // Runs the calls of a fork. The caller of the fork decides about each call; a refusal is an error result.
 
 /**
- * `true`, or why the call is refused. The question names the files that the call touches, with links followed. A text in place of the
- * function refuses every call, even of tools that are not here: a loop of your own runs them.
+ * Decides about one call: `true` allows it, a string is the reason for refusing. The question names the files that the call touches, with
+ * links followed. A string in place of the function refuses every call, including calls of tools that only a custom loop can run.
  */
 export type CallPolicy = string | ((call: ToolUse, tool: Tool, question: PermissionQuestion) => true | string)
 
@@ -202,7 +202,7 @@ export interface ForkToolRun {
   readonly signal: AbortSignal
 }
 
-/** In the order of the calls. */
+/** Runs the calls and returns their results in the order of the calls. */
 export async function runForkCalls(calls: readonly ToolUse[], run: ForkToolRun): Promise<readonly ToolResult[]> {
   const { tools, allows, context, signal } = run
   if (typeof allows === "string") return calls.map((call) => refusedCall(call, allows))
@@ -214,7 +214,7 @@ export async function runForkCalls(calls: readonly ToolUse[], run: ForkToolRun):
         signal,
         authorize: async ({ call, tool, question }) => {
           const verdict = allows(call, tool, question)
-          return verdict === true ? { state: "admitted", unasked: true } : { state: "refused", why: verdict }
+          return verdict === true ? { state: "admitted", unapproved: true } : { state: "refused", why: verdict }
         },
       }),
     )
@@ -227,13 +227,13 @@ export async function runForkCalls(calls: readonly ToolUse[], run: ForkToolRun):
 
 export interface TurnsOptions {
   readonly model: Model
-  /** The first request. */
+  /** Request of the first turn. */
   readonly request: ModelRequest
   readonly tools: readonly Tool[]
   readonly context: SharedToolContext
   /** Asked before every call. */
   readonly allows: CallPolicy
-  /** The most requests to the model. The calls of the last answer still run. */
+  /** Maximum number of requests to the model. The calls of the last answer still run. */
   readonly maxTurns: number
   readonly signal: AbortSignal
   readonly stream?: Omit<StreamOptions, "signal">
@@ -249,16 +249,16 @@ export interface TurnsOptions {
 
 export interface TurnsOutcome {
   readonly ended: "answer" | "turn-limit" | "aborted" | "refusal" | "failed"
-  /** The text of its last answer. */
+  /** Text of the last answer. */
   readonly text: string
-  /** All of them cost money, however it ended. */
+  /** All responses. Each one was billed, however the run ended. */
   readonly responses: readonly ModelResponse[]
   readonly turns: number
-  /** The error, if it failed. */
+  /** Set if `ended` is "failed". */
   readonly error?: unknown
 }
 
-/** Never rejects. */
+/** Never rejects: errors are part of the outcome. */
 export async function runTurns(options: TurnsOptions): Promise<TurnsOutcome> {
   const { model, request, tools, context, allows, maxTurns, signal } = options
   const messages = request.messages.slice()
@@ -276,7 +276,7 @@ export async function runTurns(options: TurnsOptions): Promise<TurnsOutcome> {
       if (signal.aborted) return end("aborted")
       const response = await ask(model, {
         request: {
-          ...keepingAdded(request, addedIn(messages.slice(request.messages.length))),
+          ...keepAddedContent(request, addedIn(messages.slice(request.messages.length))),
           messages: messages.slice(),
         },
         onText: options.onText,
@@ -302,7 +302,7 @@ export async function runTurns(options: TurnsOptions): Promise<TurnsOutcome> {
   }
 }
 
-function addedIn(messages: ModelRequest["messages"]): Added {
+function addedIn(messages: ModelRequest["messages"]): AddedByFork {
   const answers = messages.filter(({ role }) => role === "assistant").map(({ content }) => toBlocks(content))
   return {
     calls: answers.flat().filter(isToolUse).length,
@@ -324,7 +324,7 @@ async function ask(model: Model, { request, onText, stream }: AskInput): Promise
   throw new Error("The model ended its stream without a response.")
 }
 
-/** The blocks of an answer that the API accepts back. A call with the id of an earlier one is left out. */
+/** The blocks of an answer that the API accepts when they are sent back. A call with the id of an earlier one is dropped. */
 function sendable(content: readonly Block[], before: ModelRequest["messages"]): Block[] {
   // an answer without calls is the rule, and a parent's conversation is long
   const earlier = content.some(isToolUse) ? before : []
@@ -351,15 +351,15 @@ export interface ForkParent {
 
 export interface ForkOptions {
   readonly directive: string
-  /** What it is for. For telemetry. */
+  /** Purpose of the requests, for telemetry. */
   readonly purpose?: RequestSource
   /** Asked before every call. */
   readonly allows: CallPolicy
-  /** The most requests to the model. The calls of the last answer still run. */
+  /** Maximum number of requests to the model. The calls of the last answer still run. */
   readonly maxTurns: number
   /** Linked to the parent's signal: if the parent is aborted, so are its forks. */
   readonly signal: AbortSignal
-  /** Default: only if there may be a second request to read it. */
+  /** Whether requests write to the server's cache. Default: only if a second request may read it. */
   readonly writesCache?: boolean
   /** How long an answer may take. Default: the model's own. */
   readonly limits?: StreamLimits

@@ -15,7 +15,10 @@ const notes = (...lines: readonly LedgerLine[]) => notesBudget(ledger(lines), 8)
 describe("L5-9 what the background may take", () => {
   test("a piece of memory work is allowed if the share holds after it, the first one too; at no cost or at 100 always", () => {
     expect(checkBudgetShare({ total: 1, own: 0, nextCost: 0.05, limit: 5 })).toEqual({ allowed: true })
-    expect(checkBudgetShare({ total: 0.9, own: 0, nextCost: 0.05, limit: 5 })).toMatchObject({ allowed: false, taken: 0 })
+    expect(checkBudgetShare({ total: 0.9, own: 0, nextCost: 0.05, limit: 5 })).toMatchObject({
+      allowed: false,
+      taken: 0,
+    })
     expect(checkBudgetShare({ total: 1, own: 0.04, nextCost: 0.02, limit: 5 })).toMatchObject({ taken: 4, limit: 5 })
     expect(checkBudgetShare({ total: 0, own: 0, nextCost: 0.01, limit: 5 })).toMatchObject({ taken: 0, next: 100 })
     expect(checkBudgetShare({ total: 0.01, own: 0.01, nextCost: 0, limit: 0 })).toEqual({ allowed: true })

@@ -1,5 +1,5 @@
 /**
- * The share of what was spent that background work may take: it must still hold after the next piece of that work. Sums are dollars. Tokens
+ * The share of all spending that background work may use: it must still hold after the next unit of that work. Sums are in dollars. Tokens
  * without a known price count like those of a usual model.
  */
 
@@ -12,12 +12,12 @@ import type { ModelResponse, RateLimit } from "../model/model.ts"
 import { costOf, costOfUsage, type ModelFacts, tokenCounts } from "../tokens/models.ts"
 import type { Ledger, LedgerLine } from "../views/ledger/ledger.ts"
 
-// What requests cost, and will cost, for the limits of background work.
+// Actual and expected cost of requests, for the limits of background work.
 
 /** Dollars per million tokens of a usual model, for models without a known price. */
 const USUAL = { input: 3, output: 15, cacheWrite5m: 3.75, cacheWrite1h: 6, cacheRead: 0.3 }
 
-/** A model without a known price counts like a usual one, so that the limit holds there too. */
+/** Cost at usual prices, so that limits also hold for models without a known price. */
 export const usualDollars = (counts: TokenCounts): number => weighCounts(counts, USUAL) / 1_000_000
 
 export function dollarsFor(responses: readonly { readonly usage?: Usage }[], facts: ModelFacts): number {
@@ -28,11 +28,11 @@ export function dollarsFor(responses: readonly { readonly usage?: Usage }[], fac
   }, 0)
 }
 
-/** Work of several requests that a model will be asked for. */
+/** Planned work of one or several requests to a model. */
 export interface ExpectedWork {
-  /** Tokens that the server has in its cache. Default: none. */
+  /** Tokens in the server's cache. Default: none. */
   readonly cached?: number
-  /** Tokens that it has not. If there are several requests, the first one writes them to the cache. */
+  /** Tokens that are not cached. With several requests, the first one writes them to the cache. */
   readonly fresh: number
   /** Tokens of all answers. */
   readonly answer: number
@@ -48,17 +48,17 @@ export function expectedDollars({ cached = 0, fresh, answer, requests }: Expecte
 
 export type BudgetVerdict =
   | { readonly allowed: true }
-  /** Shares of the whole in percent: now, and after another piece of this work. */
+  /** Shares of the total in percent: now, and after another unit of this work. */
   | { readonly allowed: false; readonly taken: number; readonly next: number; readonly limit: number }
 
 export interface BudgetShareInput {
-  /** What everything has cost, this work included. */
+  /** Cost of everything, including this work. */
   readonly total: number
-  /** What this work has cost. */
+  /** Cost of this work so far. */
   readonly own: number
-  /** What the next piece of it will cost. At 0 it is allowed. */
+  /** Expected cost of the next unit. 0 is always allowed. */
   readonly nextCost: number
-  /** Percent of the whole. At 100 there is no limit. */
+  /** Maximum percent of the total. 100 means no limit. */
   readonly limit: number
 }
 
@@ -73,7 +73,7 @@ const percentOf = (part: number, whole: number): number => (whole === 0 ? 0 : (1
 const REQUESTS_OF_A_PIECE = 2 // at most, as a rule: a fork that changes notes reads them first
 const CAUTION = 2 // a piece may cost twice the mean: contexts grow, and the cache is cold after a compaction
 
-/** Notes are part of compaction: they replace its summary. The first ones are always allowed. */
+/** Checks the budget of notes. Notes are part of compaction: they replace its summary. The first ones are always allowed. */
 export function notesBudget({ lines }: Pick<Ledger, "lines">, limit: number): BudgetVerdict {
   const all = [...lines.values()]
   const notes = all.filter(({ purpose }) => purpose === "notes")
@@ -83,7 +83,7 @@ export function notesBudget({ lines }: Pick<Ledger, "lines">, limit: number): Bu
   return checkBudgetShare({ total: spentOn(all), own, nextCost, limit })
 }
 
-/** What the requests of a conversation have cost, and what its extractions and dreams have. */
+/** Cost of all requests of a conversation, and of its extractions and dreams. */
 export function memorySpending({ lines }: Pick<Ledger, "lines">): { readonly spent: number; readonly memory: number } {
   const all = [...lines.values()]
   const memory = all.filter(({ purpose }) => purpose === "memory" || purpose === "dream")
@@ -93,7 +93,7 @@ export function memorySpending({ lines }: Pick<Ledger, "lines">): { readonly spe
 const spentOn = (lines: readonly Pick<LedgerLine, "dollars" | "counts">[]): number =>
   lines.reduce((sum, { dollars, counts }) => sum + (dollars ?? usualDollars(counts)), 0)
 
-/** What a layer's own requests cost, for the journal. */
+/** Journal entries with the cost of a layer's own requests. */
 export const spendingOf = (responses: readonly ModelResponse[], purpose: RequestSource): readonly DecisionDraft[] =>
   responses.map(({ id, model, usage }) => ({
     type: "strata",
@@ -104,17 +104,17 @@ export const spendingOf = (responses: readonly ModelResponse[], purpose: Request
     usage,
   }))
 
-// What memory work of a project may cost in a day, over all its processes. Work counts before it begins, with what it is expected to cost:
-// the limit holds also for many that begin at the same moment. A killed process leaves its share counted.
+// Daily limit of memory work of a project, over all its processes. The expected cost counts before work begins, so the limit also holds for
+// work that begins simultaneously. A killed process leaves its reservation counted.
 
 export interface DailyReservation {
   readonly state: "taken"
-  /** Counts what the work did cost, also if that is nothing. If this fails, the expected sum stays. */
+  /** Replaces the reservation by the actual cost, even if that is 0. If this fails, the reservation stays. */
   readonly settle: (dollars: number) => Promise<void>
 }
 
 export interface DailyReservationRequest {
-  /** Dollars. */
+  /** Maximum dollars per day. */
   readonly limit: number
   readonly expected: number
   readonly day: string
@@ -132,7 +132,7 @@ export async function reserveDailyBudget(
 
 const noValue = () => undefined
 
-/** Does work for which a share was taken. Work that fails has cost nothing. */
+/** Runs work with a reservation. Work that fails has cost nothing. */
 export async function withReservation<T>(
   share: DailyReservation,
   { work, cost }: { readonly work: () => Promise<T>; readonly cost: (done: T) => number },
@@ -147,12 +147,12 @@ export async function withReservation<T>(
   }
 }
 
-/** What is under way is part of the sum. */
+/** Describes today's cost, which includes reservations of running work. */
 export const describeDailyLimit = (spent: number, limit: number): string =>
   `memory work of this project has cost $${Math.max(0, spent).toFixed(2)} today, and the limit is $${limit} a day (memory-daily-limit).`
 
-// Whether the provider has little left for this account: it refused a request a short while ago, or its last answer said so. Work that can
-// wait then waits, and leaves the rest to the person.
+// Whether the provider's rate limit is nearly used up: it refused a request recently, or its last answer reported so. Then work that can
+// wait is postponed in favor of the user.
 
 const SHORT_FOR_MS = 10 * 60_000 // limits are per minute; a refusal means that the account is near them
 const SHORT_SHARE = 0.1
@@ -161,18 +161,18 @@ export class RateLimitState {
   #refusedAt: Date | undefined
   #low: RateLimit | undefined
 
-  /** The provider refused or delayed a request because of its limits. */
+  /** Records that the provider refused or delayed a request because of its limits. */
   recordRefusal(now: Date): void {
     this.#refusedAt = now
   }
 
-  /** What the provider's newest answer said. */
+  /** Records the limits in the provider's newest answer. */
   recordLimits(limits: readonly RateLimit[]): void {
     const low = limits.filter(({ limit, remaining }) => remaining < limit * SHORT_SHARE)
     this.#low = low.sort((a, b) => b.resets.getTime() - a.resets.getTime())[0]
   }
 
-  /** When the quota is short: why, as a sentence without its end. */
+  /** Reason why the rate limit is low, as a clause; `undefined` if it is not. */
   shortage(now: Date): string | undefined {
     const since = this.#refusedAt === undefined ? Number.POSITIVE_INFINITY : now.getTime() - this.#refusedAt.getTime()
     if (since >= 0 && since < SHORT_FOR_MS) {
@@ -180,7 +180,7 @@ export class RateLimitState {
       return `the provider's rate limit was reached ${minutes === 0 ? "less than a minute" : `${minutes} minutes`} ago`
     }
     const wait = this.#low === undefined ? 0 : this.#low.resets.getTime() - now.getTime()
-    // a time far off comes from a clock that is wrong
+    // a distant time comes from a wrong clock
     return wait > 0 && wait < SHORT_FOR_MS
       ? `less than a tenth of the ${this.#low!.what} that the provider allows is left`
       : undefined

@@ -1,4 +1,4 @@
-/** Which call a result is for. The newest response nearly always has it; otherwise the journal does. */
+/** Finds the call of a result: nearly always in the newest response, otherwise in the journal. */
 import { type Block, isToolUse, type ToolUse } from "../messages/blocks.ts"
 import { contentOf } from "../messages/messages.ts"
 import { blockAt, parseAddress } from "../views/record/decisions.ts"
@@ -20,7 +20,7 @@ function callInLastResponse(toolUseId: string, { views }: LayerContext): Block |
   return last && contentOf(last).find((block) => isToolUse(block) && block.id === toolUseId)
 }
 
-/** Where a response came in pieces, its first calls are in an earlier message. */
+/** Finds the call in the journal. If a response was split, its first calls are in an earlier message. */
 async function callInJournal(toolUseId: string, { views, journal }: LayerContext): Promise<Block | undefined> {
   const address = parseAddress(views.archive.calls.get(toolUseId) ?? "")
   const entry = address && (await journal.find(address.uuid))

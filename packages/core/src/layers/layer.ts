@@ -1,6 +1,6 @@
 /**
- * What a layer is. A layer reads the views and answers with an outcome: drafts of entries, and what follows once they are in the journal.
- * The conversation writes them and the views follow. No layer knows another, and a layer that fails never breaks the conversation.
+ * Defines layers. A layer reads the views and returns a result: drafts of entries, and what to do once they are in the journal. The
+ * conversation writes them and updates the views. Layers do not depend on each other, and a layer that fails never breaks the conversation.
  */
 
 import type { CacheLifetime, RequestSource } from "../base/enums.ts"
@@ -19,9 +19,9 @@ import type { Thresholds, WindowUsage } from "../tokens/window.ts"
 import type { PausePrior } from "../views/cache/pauses.ts"
 import type { Views } from "../views/views.ts"
 
-// What telemetry says about a layer's action: what set it off, what it cost, and for a compaction how it follows the one before.
+// Telemetry of a layer's action: its trigger, its cost, and for a compaction its relation to the previous one.
 
-/** `by-time`: after a pause. `reactive`: the API had refused a request as too long. */
+/** `by-time`: after a pause. `reactive`: the API refused a request as too long. */
 export type LayerTrigger = "auto" | "manual" | "by-time" | "reactive"
 
 export interface ActionReport {
@@ -30,9 +30,9 @@ export interface ActionReport {
 }
 
 export interface ReportContext {
-  /** What the requests of the conversation are for. */
+  /** Purpose of the conversation's requests. */
   readonly source: RequestSource
-  /** Known where someone asked for it, or the API refused a request. */
+  /** Set if a user asked for the action, or the API refused a request. */
   readonly trigger?: LayerTrigger | undefined
 }
 
@@ -49,7 +49,7 @@ export function reportAction(drafts: readonly EntryDraft[], { source, trigger }:
   }
 }
 
-/** The drafts with what their requests are for, where a reader of the journal asks for it. */
+/** Adds the purpose of the requests to drafts whose readers need it. */
 export const withSource = (drafts: readonly EntryDraft[], source: RequestSource): readonly EntryDraft[] =>
   drafts.map((draft) =>
     draft.type === "strata" && (draft.subtype === "compacted" || draft.subtype === "compaction-failed")
@@ -57,7 +57,7 @@ export const withSource = (drafts: readonly EntryDraft[], source: RequestSource)
       : draft,
   )
 
-/** What requests cost, under names that begin with `name`. */
+/** Telemetry values of the cost of requests; their names begin with `name`. */
 export function spendingFacts(name: string, drafts: readonly EntryDraft[]): ActionReport["facts"] {
   const responses = draftsOfKind(drafts, "spent")
   if (responses.length === 0) return {}
@@ -94,14 +94,14 @@ const draftsOfKind = <S extends Decision["subtype"]>(
 
 const draftKind = (draft: EntryDraft): string => ("subtype" in draft ? draft.subtype : draft.type)
 
-// What a compaction is asked for, what it would do, and how far it has come: the types that layer 4 shares with the loop.
+// Compaction requests, plans and progress: the types that layer 4 shares with the agent loop.
 
 /** Routes to a summary, cheapest first. */
 export const ROUTES = ["notes", "server", "shared", "direct", "offline"] as const
 /** How a summary is produced. */
 export type CompactionRoute = (typeof ROUTES)[number]
 
-/** How each route is named to a person. */
+/** Display names of the routes. */
 export const COMPACTION_ROUTE_LABELS: Readonly<Record<CompactionRoute, string>> = {
   notes: "from the notes",
   server: "by the model's API",
@@ -110,32 +110,35 @@ export const COMPACTION_ROUTE_LABELS: Readonly<Record<CompactionRoute, string>> 
   offline: "without a model",
 }
 
-/** What to compact, and how. */
+/** A compaction request with its trigger and all options. */
 export interface ResolvedCompactionRequest {
   readonly trigger: "auto" | "manual"
-  /** What the summary should focus on, in the user's own words. */
+  /** What the summary should focus on. */
   readonly instructions?: string
-  /** Only what comes after a message, or only what comes before it. Default: everything. */
+  /** Only the messages after a message, or only those before it. Default: everything. */
   readonly range?: CompactionRange
-  /** The only routes to try. Default: by hand those that ask a model, automatically all of them. */
+  /** The only routes to try. Default: for a manual compaction those that ask a model, otherwise all. */
   readonly routes?: readonly CompactionRoute[]
   /** The API has refused a request as too long: the context must shrink even if the estimate says it fits. */
   readonly overflowed?: boolean
-  /** How often the same request was compacted for already, and refused again. Each attempt aims lower. Default 0. */
+  /** How often the same request was already compacted for and refused again. Each attempt aims lower. Default 0. */
   readonly attempt?: number
-  /** The limits to fit, where they are not the conversation's own: those of a model to switch to. */
+  /** Thresholds to meet if they are not the conversation's: those of a model to switch to. */
   readonly target?: Thresholds
-  /** Tokens of all that is left besides system prompt and tools. Where that cannot be reached, nothing changes and the least is said. */
+  /**
+   * Maximum tokens that may be left, without system prompt and tools. If that is impossible, nothing changes and the error names the
+   * minimum.
+   */
   readonly budget?: number
-  /** Shown the summary before it takes effect. What it resolves with is used in its place; nothing, or an empty text, cancels. */
+  /** Called with the summary before it takes effect. Its result replaces the summary; an empty result cancels. */
   readonly review?: (written: WrittenSummary) => Promise<string | undefined>
-  /** Why the planner compacts before the window is full, in one sentence. */
+  /** Reason why the planner compacts before the window is full, in one sentence. */
   readonly planned?: string
-  /** Takes exactly this summary, which a plan wrote. It fails where the conversation has changed since. */
+  /** Use exactly this summary from a plan. Fails if the conversation has changed since. */
   readonly written?: PlannedSummary
 }
 
-/** A summary, and how it was produced. */
+/** A summary and the route that produced it. */
 export interface WrittenSummary {
   readonly text: string
   readonly route: CompactionRoute
@@ -143,7 +146,7 @@ export interface WrittenSummary {
 
 /** The summary that a compaction would install. */
 export interface PlannedSummary extends WrittenSummary {
-  /** The last message that it covers. */
+  /** Uuid of the last message that the summary covers. */
   readonly last: Uuid
 }
 
@@ -154,13 +157,13 @@ export interface CompactionRange {
 }
 
 /**
- * What would be summarised, what would be kept, and what it would cost. The figures add up: `fixed`, `summarised` and `kept` are
- * `tokensBefore`; `fixed`, the summary, what is kept (`shortenedTo`, if set) and what is added are `expectedAfter`.
+ * What would be summarized and preserved, and the cost. The sizes add up: `fixed`, `summarised` and `kept` are `tokensBefore`; `fixed`, the
+ * summary, the preserved messages (`shortenedTo`, if set) and `added` are `expectedAfter`.
  */
 export interface CompactionPlan {
   readonly trigger: ResolvedCompactionRequest["trigger"]
   readonly kind: "all" | CompactionRange["kind"]
-  /** In the order they are tried. */
+  /** Routes in the order in which they are tried. */
   readonly routes: readonly CompactionRoute[]
   readonly summarised: {
     readonly messages: number
@@ -168,38 +171,38 @@ export interface CompactionPlan {
     readonly first: Uuid
     readonly last: Uuid
   }
-  /** `shortenedTo`: the size of what is kept after long results in it were shortened. */
+  /** The preserved messages. `shortenedTo`: their size after long results were shortened. */
   readonly kept: { readonly uuids: readonly Uuid[]; readonly tokens: number; readonly shortenedTo?: number }
-  /** System prompt and tools, which stay. */
+  /** Tokens of system prompt and tools, which stay. */
   readonly fixed: number
-  /** What is added after the summary, one line each. */
+  /** One line for each item that is added after the summary. */
   readonly restored: readonly string[]
-  /** The size of that. */
+  /** Tokens of the added items. */
   readonly added: number
   /**
-   * Its size with the text around it. `expected`: no model has written it yet. Then it is judged by this many earlier summaries of the
-   * conversation, or with 0 of them by the length that the model is asked for.
+   * Tokens of the summary including the text around it. `expected`: no model has written it yet. Then the size is estimated from `earlier`
+   * summaries of the conversation, or without any from the requested length.
    */
   readonly summary:
     | { readonly tokens: number; readonly is: "written" }
     | { readonly tokens: number; readonly is: "expected"; readonly earlier: number }
-  /** The summary, where a model was asked for it. Give it to `compact` to take exactly this one. */
+  /** The summary, if a model was asked for it. Pass it to `compact` to use exactly this one. */
   readonly written?: PlannedSummary
   readonly tokensBefore: number
   readonly expectedAfter: number
-  /** The least and the most that it may be. Both are `expectedAfter` where the summary is written. */
+  /** Minimum and maximum of `expectedAfter`. Both are equal if the summary is already written. */
   readonly between: readonly [min: number, max: number]
-  /** Whether that is enough. A compaction that gains too little is refused. */
+  /** Whether the compaction saves enough. Otherwise it is refused. */
   readonly isWorthIt: boolean
-  /** Price of the model call by the first route. Absent where there is no call or no known price. */
+  /** Price of the model call of the first route. Absent if there is no call or no known price. */
   readonly dollars?: number
 }
 
-/** Why there is no compaction. */
+/** Reason why there is no compaction. */
 export interface CompactionRefusal {
   readonly kind: "refused"
   readonly why: CompactionRefusalReason
-  /** For the person: what happened, what was kept, what to do next. */
+  /** For the user: what happened, what was preserved, what to do next. */
   readonly message: string
 }
 
@@ -217,32 +220,32 @@ export type CompactionRefusalReason =
   | "calls-open"
   | "cancelled"
 
-/** How far a compaction has come. */
+/** Progress of a compaction. */
 export type CompactionProgress =
   | {
       readonly phase: "preparing" | "summarising" | "restoring"
       readonly route?: CompactionRoute
       readonly characters?: number
     }
-  /** A hook runs. */
+  /** A hook is running. */
   | { readonly phase: "hook"; readonly event: "PreCompact" | "SessionStart"; readonly hook: string }
-  /** Still running: every half minute. */
+  /** Heartbeat, every half minute. */
   | { readonly phase: "alive"; readonly seconds: number }
-  /** Something for the person, from a hook or about a route that failed. */
+  /** A message for the user, from a hook or about a route that failed. */
   | { readonly phase: "message"; readonly message: string }
   | {
       readonly phase: "done"
       readonly route: CompactionRoute
       readonly tokensBefore: number
       readonly tokensAfter: number
-      /** How the summary was checked. */
+      /** Result of the check. */
       readonly audit?: AuditFigures
-      /** What the context held before, by class. */
+      /** Content of the context before the compaction, by class. */
       readonly content: ContextBreakdown
     }
   | { readonly phase: "failed"; readonly message: string }
 
-/** The layers of this package, and any name for a layer of your own. */
+/** The built-in layers, and any name for a custom layer. */
 export type LayerName =
   | "tool-results"
   | "microcompact"
@@ -253,7 +256,7 @@ export type LayerName =
   | "dreaming"
   | (string & Record<never, never>)
 
-/** What a layer may look at. */
+/** The state of a conversation that a layer can read. */
 export interface LayerContext {
   readonly conversation: string
   readonly model: string
@@ -262,120 +265,122 @@ export interface LayerContext {
   readonly views: Views
   readonly size: ContextSize
   readonly thresholds: Thresholds
-  /** @internal Those of another model, by what its server has shown. */
+  /** @internal Thresholds of another model, by what its server has reported. */
   readonly thresholdsOf: (model: Model) => Thresholds
   readonly fill: WindowUsage
-  /** @internal Switches and figures, read once per turn. */
+  /** @internal Switches and settings, read once per turn. */
   readonly flags: Flags
   readonly now: Date
-  /** Reads entries that the views do not hold, and puts content aside. To add entries, return drafts. */
+  /** Reads entries that the views do not contain, and stores offloaded content. To add entries, return drafts. */
   readonly journal: Pick<
     Journal,
     "address" | "location" | "file" | "notesPath" | "find" | "writeBlob" | "readBlob" | "readNotes" | "writeNotes"
   >
-  /** Whether the conversation may be compacted, and whether that happens by itself: only where a layer can do it. */
+  /** Whether the conversation can be compacted automatically and manually. Both are false without a layer that compacts. */
   readonly compaction: { readonly auto: boolean; readonly manual: boolean }
-  /** A uuid for a message that another draft refers to. */
+  /** Creates a uuid for a message to which another draft refers. */
   readonly newUuid: () => Uuid
-  /** The request that forks start from: the conversation as it is now, on the cache of its last request. Building it changes nothing. */
+  /** Builds the request that forks start from: the current conversation, on the cache of its last request. Changes nothing. */
   readonly request: () => Promise<ModelRequest>
-  /** Whether the model can look up what leaves the context: it has the tool Recall, or gets it then. */
+  /** Whether the model can look up content that leaves the context: it has the tool Recall, or will get it. */
   readonly canRecall: boolean
-  /** Whether it had been idle for long, and nothing was said since it was opened. */
+  /** Whether the conversation was idle for long and the user has sent nothing since it was opened. */
   readonly isIdleSinceOpening: boolean
-  /** @internal What is known about pauses before the conversation has had any. */
+  /** @internal Knowledge about pauses before the conversation has had any. */
   readonly prior?: PausePrior | undefined
-  /** Starts work of a layer in the background. What it decides is journaled when it is done. */
+  /** Starts work of a layer in the background. Its result is journaled when it is done. */
   readonly runInBackground: (
     layer: Pick<Layer, "name">,
     work: (context: LayerContext) => Promise<LayerResult | undefined>,
   ) => void
-  /** Aborted when the conversation closes, or when the caller gives up. */
+  /** Aborted when the conversation closes, or when the caller cancels. */
   readonly signal: AbortSignal
-  /** Reports how far a long task has come. */
+  /** Reports the progress of a long task. */
   readonly progress: (progress: CompactionProgress) => void
 }
 
-/** What a layer decided. Nothing has changed until the drafts are in the journal. */
+/** Decisions of a layer. Nothing has changed until the drafts are in the journal. */
 export interface LayerResult {
-  /** Journaled together: after a crash all of them are there, or none. */
+  /** Drafts that are journaled together: after a crash either all of them or none are there. */
   readonly drafts: readonly EntryDraft[]
-  /** One line for the person. A function gets the tokens that the drafts saved. */
+  /** One line for the user. A function gets the number of tokens that the drafts saved. */
   readonly message?: string | ((effect: { readonly saved: number }) => string | undefined)
-  /** For telemetry: what set it off, where that is neither someone's wish nor what the drafts say. */
+  /** Telemetry: the trigger, if neither the caller nor the drafts determine it. */
   readonly trigger?: LayerTrigger
-  /** For telemetry: how many of what, such as `memories.written`. */
+  /** Telemetry: counters, such as `memories.written`. */
   readonly counts?: Readonly<Record<string, number>>
-  /** For telemetry: what else is known about it. */
+  /** Telemetry: other values. */
   readonly facts?: Readonly<Record<string, string | number | boolean>>
-  /** What could not be done. Each is reported; the drafts are journaled all the same. */
+  /** Errors to report. The drafts are journaled anyway. */
   readonly failures?: readonly unknown[]
-  /** Runs once the drafts are in the journal and the views have followed. */
+  /** Called once the drafts are in the journal and the views are updated. */
   journaled?(context: LayerContext): Promise<void>
-  /** Runs when the drafts could not be written. */
+  /** Called if the drafts could not be written. */
   lost?(): void
 }
 
-/** Who sends a request. A fork reads the cache that the conversation's last request left, so it may ask for nothing that changes it. */
+/** Sender of a request. A fork reads the cache of the conversation's last request, so it must not request anything that changes it. */
 export type RequestSender = "conversation" | "fork"
 
-/** Keeps the conversation within its window. Each method is optional. */
+/** A part of context management, which keeps the conversation within its window. Each method is optional. */
 export interface Layer {
   readonly name: LayerName
-  /** When tool results arrive, before they are first sent. `results`: all of one message. */
+  /** Called when tool results arrive, before they are first sent. `results`: all results of one message. */
   onToolResults?(context: LayerContext, results: readonly ToolResult[]): Promise<LayerResult | undefined>
-  /** Before every request, in the order of the layers: the cheapest first. */
+  /** Called before every request, in the order of the layers: the cheapest first. */
   beforeRequest?(context: LayerContext): Promise<LayerResult | undefined>
-  /** Where no request fits after all that: what else makes room, whatever it costs. It is asked again as long as it answers. */
+  /** Called if no request fits after that, to make room at any cost. Called again until it returns nothing. */
   whenBlocked?(context: LayerContext): Promise<LayerResult | undefined>
-  /** When a request has been prepared, while the model answers. The request does not wait for it, and it decides nothing. */
+  /** Called when a request has been prepared, while the model answers. The request does not wait, and nothing is decided. */
   whileAnswered?(context: LayerContext): void
-  /** After a response was recorded, in the background. */
+  /** Called in the background after a response was recorded. */
   afterResponse?(context: LayerContext): Promise<LayerResult | undefined>
-  /** After a final answer, in the background. */
+  /** Called in the background after a final answer. */
   afterQuery?(context: LayerContext): Promise<LayerResult | undefined>
-  /** In a pause, shortly before the server forgets what was sent last, in the background. */
+  /** Called in the background during a pause, shortly before the server's cache expires. */
   beforeExpiry?(context: LayerContext): Promise<LayerResult | undefined>
-  /** @internal How long the server would be asked to keep what a request caches that is sent now. `compacted`: its size after a compaction. */
+  /** @internal The cache lifetime that a request sent now would ask for. `compacted`: its size after a compaction. */
   nextLifetime?(context: LayerContext, compacted?: number): CacheLifetime
-  /** What the request carries besides the conversation. Pure: equal views give equal bytes. */
+  /** Parts of the request besides the conversation. Pure: equal views produce equal bytes. */
   requestExtras?(context: LayerContext, sender: RequestSender): RequestExtras | undefined
 }
 
-/** How far the next compaction has been prepared. */
+/** State of the summary for the next compaction. */
 export type PreparedState = "not-begun" | "being-written" | "ready"
 
-/** What a compaction would keep verbatim after a summary. */
+/** What a compaction would preserve verbatim after a summary. */
 export interface VerbatimTail {
   /** Tokens that the summary does not cover. */
   readonly tokens: number
-  /** The same as they would be kept: with long results shortened. */
+  /** Tokens after long results are shortened. */
   readonly shortened: number
 }
 
-/** The compaction that comes next. */
+/** Forecast of the next compaction. */
 export interface UpcomingCompaction {
-  /** Of its summary. One that would gain too little does not count as ready. */
+  /** State of its summary. A summary that would save too little does not count as ready. */
   readonly state: PreparedState
-  /** What would be kept verbatim after that summary. Absent where none is ready. */
+  /** What would be preserved verbatim after that summary. Absent if none is ready. */
   readonly tail?: VerbatimTail
-  /** With the next request. Otherwise with a request of the person, after a pause, or in a full window. */
+  /** Whether it happens with the next request. Otherwise it happens with a request of the user, after a pause, or in a full window. */
   readonly isNow: boolean
-  /** What it saves over the turns in which a clearing must pay, in tokens of plain input. Absent where it would gain too little. */
+  /**
+   * Tokens of plain input that it saves within the number of turns in which a clearing must pay off. Absent if it would save too little.
+   */
   readonly worth?: number
 }
 
 /** A layer that can replace the conversation by a summary. */
 export interface Compactor extends Layer {
-  /** What `compact` would do, as a value that can be printed. It changes nothing. */
+  /** Returns what `compact` would do, as a printable value. Changes nothing. */
   plan(context: LayerContext, order: ResolvedCompactionRequest): Promise<CompactionPlan | CompactionRefusal>
-  /** Compacts because someone asked for it. It throws where it refuses. */
+  /** Compacts on request. Throws if it refuses. */
   compact(context: LayerContext, order: ResolvedCompactionRequest): Promise<LayerResult>
-  /** How far the next one is, by the planner's prices. */
+  /** Forecast of the next compaction, by the planner's prices. */
   upcoming?(context: LayerContext): UpcomingCompaction
-  /** Drops the summary that is ready or being written. Returns whether there was one. */
+  /** Discards the summary that is ready or being written. Returns whether there was one. */
   drop?(context: LayerContext): boolean
-  /** A compaction was undone: what the layer remembers about it no longer holds. */
+  /** Called after a compaction was undone, to forget state about it. */
   undone?(): void
 }
 
@@ -384,12 +389,12 @@ export function isCompactor(layer: Layer): layer is Compactor {
   return typeof plan === "function" && typeof compact === "function"
 }
 
-// How far a conversation is complete: up to which message, and which calls are still open.
+// Position up to which a conversation is complete, and its open calls.
 
 export interface Position {
-  /** The last complete message. While calls are open: the one before the turn that made them. */
+  /** Uuid of the last complete message. With open calls: the one before the turn that made them. */
   readonly throughUuid: Uuid | undefined
-  /** Calls of the last assistant turn that have no result yet. */
+  /** Ids of calls in the last assistant turn that have no result yet. */
   readonly openCalls: readonly string[]
 }
 
@@ -411,11 +416,11 @@ export function positionOf(messages: readonly Message[]): Position {
 
 export interface AssistantTurn {
   readonly pieces: readonly AssistantMessage[]
-  /** Index of its first message. */
+  /** Index of the turn's first message. */
   readonly start: number
 }
 
-/** The last response. It may be split into several messages with results between them. Nothing before it is read. */
+/** The last response. It may be split into several messages with results between them. Earlier messages are not read. */
 export function lastTurn(messages: readonly Message[]): AssistantTurn {
   const pieces: AssistantMessage[] = []
   let start = messages.length

@@ -1,4 +1,4 @@
-/** Layers 1 and 2 over the random conversations of the invariants, with figures so small that they act all the time. */
+/** Layers 1 and 2 on random conversations with all invariants, with limits so small that the layers always act. */
 import fc from "fast-check"
 import { expect, test } from "vitest"
 import { openTestConversation } from "../../test/open.ts"

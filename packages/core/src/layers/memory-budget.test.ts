@@ -31,7 +31,7 @@ function counted(id: string, more: Partial<CountedConversation> = {}): CountedCo
 
 function stage(open: () => Store) {
   const clock = manualClock()
-  /** As in another process: nothing is shared but the file. */
+  /** A new budget, as in another process: only the file is shared. */
   const budget = () => memoryBudget(open().memories({ project: "app" }))
   const take = (own: MemoryWorkRequest["own"], more: Partial<MemoryWorkRequest> = {}) =>
     budget().take({ work: "extraction", own, limit: 5, expected: () => 0.1, now: clock.now(), ...more })
@@ -61,7 +61,7 @@ describe.each(Object.entries(STORES))("L5-9 what memory work may cost, in %s", (
     const { take } = stage(opening())
     await take(counted("a"))
     await taken(await take(counted("b"))).settle(0)
-    // 2 dollars spent, none of them on memory: 5% of 2.1 is free again, and no more
+    // 2 dollars were spent, none of them on memory: 5% of 2.1 is available again, and no more
     expect(await take(counted("c", { spent: 0 }), { expected: () => 0.106 })).toMatchObject({ state: "wait", taken: 0 })
     await taken(await take(counted("c", { spent: 0 }))).settle(0.2)
     expect(await take(counted("d"))).toMatchObject({ state: "wait", taken: (100 * 0.2) / 3.2 })
@@ -83,7 +83,7 @@ describe.each(Object.entries(STORES))("L5-9 what memory work may cost, in %s", (
     const next = taken(await take(counted(other, { spent: 5 })))
     expect(next.waiting).toEqual([])
     await next.settle(0.1, [{ id: other, messageCount: 1, remainingTokens: 0 }])
-    // it goes on: what others looked at in it is not looked at again
+    // it continues: messages that others examined are not examined again
     expect(await take(counted("a", { spent: 4, said: 3 }))).toEqual({ state: "nothing" })
     expect(taken(await take(counted("a", { spent: 4, said: 4 }))).from).toBe(3)
   })
@@ -97,7 +97,7 @@ describe.each(Object.entries(STORES))("L5-9 what memory work may cost, in %s", (
     expect(await take(counted("c", { spent: 10 }), { limit: 1 })).toMatchObject({ taken: (100 * 0.1) / 13.1 })
     const share = taken(await take(counted("c", { spent: 10 })))
     expect(share.waiting.map(({ id }) => id)).toEqual(["a", "b"])
-    // resumed at once, it need not wait for itself
+    // a conversation that resumes immediately need not wait for itself
     expect(idsIn(await take(counted("c", { spent: 10 })))).toEqual(["a", "b"])
   })
 

@@ -1,9 +1,9 @@
 /**
- * What the conversations of one memory have cost, and what memory work (extractions and dreams) has taken of it. Whether another piece of
- * that work may begin is decided here, for all callers and all processes, in one change of one small file: no two of them spend the same
- * money, and no two extractions look at the same messages.
+ * Cost of the conversations that share a memory, and of their memory work (extractions and dreams). Decides whether another unit of that
+ * work may begin, for all callers and processes, in one change of one small file: no two of them spend the same money, and no two
+ * extractions examine the same messages.
  *
- * The file also says which conversations wait for an extraction. It has addresses and counts, never what was said.
+ * The file also lists conversations that wait for an extraction. It contains addresses and counts, never text.
  */
 
 import type { MemoryFiles } from "../journal/memory-files.ts"
@@ -17,77 +17,77 @@ const MAX_WORK_MS = 10 * 60_000 // work that is older was killed
 const EARLIER_TOKENS = 100 // of a message, where it was not counted
 const GROWTH = 1.5 // sums are written again when they have grown so much
 
-/** Memory work that is one at a time. */
+/** Kinds of memory work. Only one of each kind runs at a time. */
 export type MemoryWork = "extraction" | "dream"
 
 export interface ConversationSpending extends Pick<JournalAddress, "project" | "id"> {
-  /** Dollars, memory work included. */
+  /** Dollars, including memory work. */
   readonly spent: number
-  /** Dollars of its memory work. */
+  /** Dollars of memory work. */
   readonly memory: number
 }
 
-/** What was said in a conversation, as it is now. */
+/** Current message counts of a conversation. On disk under these names. */
 export interface ConversationCounts {
-  /** How many messages of the person its own extractions have looked at. */
+  /** Number of user messages that the conversation's own extractions have examined. */
   readonly from: number
-  /** How many there are. */
+  /** Number of user messages. */
   readonly said: number
-  /** Tokens of what is worth looking at from a message on; 0 where nothing is. */
+  /** Tokens worth examining from a message on; 0 if there are none. */
   readonly tokensFrom: (from: number) => number
 }
 
 export type CountedConversation = ConversationSpending & ConversationCounts
 
 export interface WaitingConversation extends ConversationSpending, Omit<ConversationCounts, "tokensFrom"> {
-  /** Up to which message the extractions of other conversations have looked. */
+  /** Number of messages that extractions of other conversations have examined. */
   readonly looked: number
-  /** Tokens that wait to be looked at. There may be more by now. */
+  /** Tokens that wait to be examined. By now there may be more. */
   readonly tokens: number
 }
 
 export interface MemoryWorkRequest {
   readonly work: MemoryWork
-  /** A dream does not say what was said. */
+  /** The conversation that asks. A dream provides no message counts. */
   readonly own: ConversationSpending & Partial<ConversationCounts>
-  /** Percent of what all conversations cost. */
+  /** Maximum percent of the cost of all conversations. */
   readonly limit: number
-  /** What the work will cost, in dollars. `waiting`: other conversations that wait, the oldest first. */
+  /** Expected cost of the work in dollars. `waiting`: other waiting conversations, oldest first. */
   readonly expected: (waiting: readonly WaitingConversation[]) => number | Promise<number>
   readonly now: Date
 }
 
 export type MemoryWorkAdmission =
   | MemoryWorkReservation
-  /** Nothing waits to be looked at. */
+  /** No messages wait to be examined. */
   | { readonly state: "nothing" }
-  /** Another conversation does the same work now. */
+  /** Another conversation is doing the same work now. */
   | { readonly state: "busy" }
   | ({ readonly state: "wait" } & Extract<BudgetVerdict, { allowed: false }>)
 
 export interface MemoryWorkReservation {
   readonly state: "taken"
-  /** The first message of the person that no one has looked at. */
+  /** Index of the first user message that no extraction has examined. */
   readonly from: number
-  /** Dollars that are counted until the work is settled. */
+  /** Dollars that are reserved until the work is settled. */
   readonly expected: number
-  /** Other conversations that wait, the oldest first. */
+  /** Other waiting conversations, oldest first. */
   readonly waiting: readonly WaitingConversation[]
-  /** Counts what the work did cost, and what was looked at. If this fails, the expected sum stays and the conversations go on waiting. */
+  /** Records the actual cost and the examined messages. If this fails, the reservation stays and the conversations keep waiting. */
   readonly settle: (dollars: number, looked?: readonly ExaminedConversation[]) => Promise<void>
 }
 
 export interface ExaminedConversation extends Pick<JournalAddress, "id"> {
-  /** Up to which message of the person. */
+  /** Number of user messages that were examined. */
   readonly messageCount: number
   /** Tokens that still wait. */
   readonly remainingTokens: number
 }
 
 export interface MemoryBudget {
-  /** Whether this work may begin. If so, its expected cost counts at once. A killed process leaves it counted. */
+  /** Reserves the expected cost if the work may begin. A killed process leaves the reservation counted. */
   take(order: MemoryWorkRequest): Promise<MemoryWorkAdmission>
-  /** Counts a conversation as it is now. */
+  /** Records the current counts of a conversation. */
   note(own: CountedConversation): Promise<void>
 }
 
@@ -99,7 +99,7 @@ interface RunningMemoryWork {
 }
 
 interface BudgetState {
-  /** The one that was noted last is the last. */
+  /** Ordered by their last update, the most recent last. */
   readonly conversations: readonly WaitingConversation[]
   readonly underWay: readonly RunningMemoryWork[]
 }
@@ -178,13 +178,15 @@ function admit(kept: BudgetState, { started, limit, settle }: AdmissionInput): M
 const othersIn = ({ conversations }: BudgetState, id: string) =>
   conversations.filter((one) => one.id !== id && one.tokens > 0)
 
-/** The first message of the person that no one has looked at. */
+/** Index of the first user message that no extraction has examined. */
 export const firstUnexamined = ({ from, looked }: Pick<WaitingConversation, "from" | "looked">): number =>
   Math.max(from, looked)
 
 const isSame = (a: RunningMemoryWork, b: RunningMemoryWork) => a.by === b.by && a.work === b.work && a.at === b.at
 
-/** Nothing changes where what is kept still says enough: the money may be less than it is, and never more. */
+/**
+ * Adds or updates a conversation. Returns the same state if it is still accurate enough: recorded costs may be too low, but never too high.
+ */
 function withConversation(kept: BudgetState, own: MemoryWorkRequest["own"]): BudgetState {
   const { project, id } = own
   const before = kept.conversations.find((one) => one.id === id)
@@ -206,7 +208,7 @@ function currentCounts({ from, said, tokensFrom }: MemoryWorkRequest["own"], bef
     const kept = before ?? NO_MESSAGES
     return { from: kept.from, looked: kept.looked, said: kept.said, tokens: kept.tokens }
   }
-  // messages that were taken back count again when they are repeated
+  // messages that were undone count again when they are repeated
   const looked = before && before.looked <= said ? before.looked : 0
   const next = firstUnexamined({ from, looked })
   return { from, looked, said, tokens: said > next ? tokensFrom(next) : 0 }
@@ -220,14 +222,14 @@ const isWorthWriting = (before: WaitingConversation, after: WaitingConversation)
   after.tokens > GROWTH * before.tokens ||
   after.spent > GROWTH * before.spent
 
-/** Those that wait for nothing go first. */
+/** Drops a conversation if there are too many, preferably one that does not wait. */
 function limitConversations(conversations: readonly WaitingConversation[]): readonly WaitingConversation[] {
   if (conversations.length <= MAX_CONVERSATIONS) return conversations
   const oldest = conversations.find(({ tokens }) => tokens === 0) ?? conversations[0]
   return conversations.filter((one) => one !== oldest)
 }
 
-/** Work of a process that was killed is not under way. Its expected cost stays counted. */
+/** Removes work of killed processes. Its reservation stays counted. */
 function withoutKilled(kept: BudgetState, { by, work, at }: RunningMemoryWork): BudgetState {
   const isKilled = (one: RunningMemoryWork) =>
     (one.by === by && one.work === work) || Math.abs(Date.parse(at) - Date.parse(one.at)) >= MAX_WORK_MS
@@ -262,7 +264,7 @@ function withExamined(
 
 const sumOf = <T>(all: readonly T[], of: (one: T) => number): number => all.reduce((sum, one) => sum + of(one), 0)
 
-/** A file that cannot be read counts as empty. It is replaced by the next note. */
+/** Parses the file. An unreadable file counts as empty and is replaced by the next update. */
 function parseState(text: string | undefined): BudgetState {
   try {
     const { waiting = [], ...kept } = JSON.parse(text ?? "{}") as Partial<
@@ -277,7 +279,7 @@ function parseState(text: string | undefined): BudgetState {
 
 type EarlierVersionRow = Pick<WaitingConversation, "project" | "id" | "from" | "said">
 
-/** Version 0.1.0 wrote only what waits. */
+/** Converts a row of version 0.1.0, which wrote only waiting conversations. */
 const fromEarlierVersion = ({ project, id, from, said }: EarlierVersionRow): WaitingConversation => ({
   ...{ project, id, from: 0, looked: from, said, tokens: EARLIER_TOKENS * (said - from), spent: 0, memory: 0 },
 })

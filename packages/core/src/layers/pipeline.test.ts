@@ -11,7 +11,7 @@ const CLEAR: EntryDraft = { type: "strata", subtype: "tool-results-cleared", too
 
 const acting = (outcome: LayerResult): Layer => ({ name: "acting", beforeRequest: async () => outcome })
 
-/** A conversation with one large result, and what its layers reported. */
+/** A conversation with one large result, and the reports of its layers. */
 async function withResult(layers: readonly Layer[], store: Store = memoryStore()) {
   const chat = await openTestConversation({ layers, store })
   const messages: (string | undefined)[] = []
@@ -99,7 +99,7 @@ describe("an outcome", () => {
     })
     const { chat, failures, messages } = await withResult([layer], refusing("tool-results-cleared"))
     expect((await chat.prepare()).messages).toHaveLength(3)
-    expect(heard).toEqual(["lost", "lost"]) // with the other entries of the call, and alone
+    expect(heard).toEqual(["lost", "lost"]) // once with the other entries of the call, and once alone
     expect(failures).toEqual([expect.stringContaining("disk full")])
     expect(messages).toEqual([])
   })

@@ -1,7 +1,7 @@
 /**
  * Runs the layers, the cheapest first: `tool-result-storage.ts` when a result arrives, `microcompaction.ts` before a request, and
- * `compaction.ts` if it is still too large. What a layer decides is journaled before the next one looks. A layer that fails is reported and
- * skipped, so it cannot break the conversation or another layer.
+ * `compaction.ts` if the request is still too large. The decisions of a layer are journaled before the next layer runs. A layer that fails
+ * is reported and skipped, so it cannot break the conversation or another layer.
  */
 
 import type { CacheLifetime, RequestSource } from "../base/enums.ts"
@@ -35,43 +35,43 @@ import {
 export interface PipelineDependencies {
   readonly layers: readonly Layer[]
   readonly telemetry: Telemetry
-  /** The id of the conversation. */
+  /** Id of the conversation. */
   readonly conversation: string
-  /** What the conversation's requests are for. */
+  /** Purpose of the conversation's requests. */
   readonly source: RequestSource
-  /** The conversation as it is now. */
+  /** Returns the current state of the conversation. */
   readonly context: (signal?: AbortSignal) => LayerContext
   readonly record: PipelineRecord
 }
 
-/** Where the pipeline writes what the layers decide, and reports it. */
+/** Writes decisions of layers and reports them. */
 export interface PipelineRecord {
-  /** For work in the background. `seen`: the views that the drafts were decided by. The conversation may have gone back since. */
+  /** Writes decisions of background work. `seen`: the views on which they are based. The conversation may have gone back since. */
   append(drafts: readonly EntryDraft[], how: { readonly seen: Views }): Promise<unknown>
-  /** For the work of a call. */
+  /** Writes decisions of the current call. */
   decide(drafts: readonly EntryDraft[]): Promise<unknown>
-  /** Calls back when what was decided is in the journal, or is lost. At once, if it is there already. */
+  /** Calls back when the decisions are in the journal, or are lost; immediately if they are already there. */
   whenWritten(after: { written(): Promise<void>; lost(): void }): Promise<void>
   readonly events: Pick<Events<LayerEvents>, "emit">
 }
 
 export interface LayerEvents {
-  /** A layer acted. `message` is one line for a person, if there is something to say. A compaction reports through `compaction` events instead. */
+  /** A layer acted. A compaction reports through `compaction` events instead. */
   layerActed: LayerActed
-  /** A layer failed. The conversation continues without what it would have done. */
+  /** A layer failed. The conversation continues without its work. */
   layerFailed: LayerFailed
 }
 
-/** What a layer did. */
+/** Report about the action of a layer. */
 export interface LayerActed {
   readonly layer: LayerName
-  /** One line for a person. Absent where there is nothing to say, or where progress events have said it. */
+  /** One line for the user. Absent if there is nothing to report, or progress events have reported it. */
   readonly message: string | undefined
   readonly tokensBefore: number
   readonly tokensAfter: number
 }
 
-/** A layer that failed. The conversation goes on without its work. */
+/** Report about a layer that failed. The conversation continues without its work. */
 export interface LayerFailed {
   readonly layer: LayerName
   readonly reason: string
@@ -79,7 +79,7 @@ export interface LayerFailed {
 
 interface BackgroundWork {
   readonly layer: LayerName
-  /** It never rejects. */
+  /** Never rejects. */
   readonly done: Promise<unknown>
   readonly stopping: AbortController
 }
@@ -121,7 +121,7 @@ export class LayerPipeline {
   async #actInTurn(moment: "beforeRequest" | "whenBlocked", signal: AbortSignal | undefined): Promise<boolean> {
     let hasDecided = false
     for (const layer of this.#having(moment)) {
-      if (signal?.aborted) break // the caller gave up and knows it: what a layer left undone is no failure
+      if (signal?.aborted) break // the caller canceled: unfinished work of a layer is no failure
       await this.#guarded(layer, async (finish) => {
         const context = this.#parts.context(signal)
         const outcome = await layer[moment]?.(context).catch(unlessAborted(context.signal))
@@ -132,18 +132,18 @@ export class LayerPipeline {
     return hasDecided
   }
 
-  /** What layers do while the model answers. */
+  /** Runs the layers' work while the model answers. */
   whileAnswered(): void {
     for (const layer of this.#having("whileAnswered")) layer.whileAnswered?.(this.#parts.context())
   }
 
-  /** How long the next request asks the server to keep what it caches, where a layer chooses that. */
+  /** The cache lifetime that the next request asks for, if a layer chooses it. */
   nextLifetime(compacted?: number): CacheLifetime | undefined {
     const layer = this.#parts.layers.find(({ nextLifetime }) => nextLifetime)
     return layer?.nextLifetime?.(this.#parts.context(), compacted)
   }
 
-  /** What the layers want the request to carry, merged. */
+  /** The request parts of all layers, merged. */
   requestExtras(sender: RequestSender): RequestExtras {
     const extras: RequestExtras[] = []
     for (const layer of this.#having("requestExtras")) {
@@ -156,12 +156,12 @@ export class LayerPipeline {
     return mergeExtras(extras)
   }
 
-  /** Starts what the layers do in the background. What they decide is journaled when they are done. */
+  /** Starts background work of the layers. Decisions are journaled when it is done. */
   inBackground(moment: "afterResponse" | "afterQuery" | "beforeExpiry"): void {
     for (const layer of this.#having(moment)) this.begin(layer, async (context) => layer[moment]?.(context))
   }
 
-  /** Starts work of a layer in the background. A failure is reported. */
+  /** Starts background work of a layer. A failure is reported. */
   begin(layer: Layer, work: (context: LayerContext) => Promise<LayerResult | undefined>): void {
     const stopping = new AbortController()
     const done = this.#guarded(layer, async (finish) => {
@@ -177,7 +177,7 @@ export class LayerPipeline {
     void work.done.finally(() => this.#background.delete(work))
   }
 
-  /** Runs work of a layer that someone asked for. What it decides is journaled when it is done. A failure reaches the caller. */
+  /** Runs work of a layer on request. Decisions are journaled when it is done. A failure reaches the caller. */
   async act(layer: Layer, work: (context: LayerContext) => Promise<LayerResult | undefined>): Promise<void> {
     const stopping = new AbortController()
     const context = this.#parts.context(stopping.signal)
@@ -188,29 +188,29 @@ export class LayerPipeline {
     await done
   }
 
-  /** The layers that work in the background now. */
+  /** The layers with running background work. */
   workingLayers(): readonly LayerName[] {
     return [...new Set([...this.#background].map(({ layer }) => layer))]
   }
 
-  /** Stops what a layer does in the background. What it has cost stays counted, and it works again when it is due. */
+  /** Stops background work of a layer. Its cost stays counted, and it runs again when it is due. */
   async stop(name: LayerName): Promise<void> {
     const works = [...this.#background].filter(({ layer }) => layer === name)
     for (const { stopping } of works) stopping.abort()
     await Promise.all(works.map(({ done }) => done))
   }
 
-  /** Whether anything runs in the background. */
+  /** Whether background work is running. */
   get isBusy(): boolean {
     return this.#background.size > 0
   }
 
-  /** Resolves when nothing runs in the background any more. */
+  /** Resolves when no background work is running. */
   async whenIdle(): Promise<void> {
     while (this.#background.size > 0) await Promise.all([...this.#background].map(({ done }) => done))
   }
 
-  /** Compacts because someone asked for it. A failure reaches the caller. Without a layer that compacts: `undefined`. */
+  /** Compacts on request. A failure reaches the caller. Returns `undefined` without a layer that compacts. */
   async compact(order: ResolvedCompactionRequest, signal?: AbortSignal): Promise<readonly EntryDraft[] | undefined> {
     const layer = this.#compactor
     if (!layer) return undefined
@@ -220,7 +220,7 @@ export class LayerPipeline {
       await this.#carryOut({ layer, outcome: compacted, finish, trigger: triggerOf(order) })
       return compacted
     })
-    if (!outcome.drafts.some(isEnd)) context.signal.throwIfAborted() // given up: only what it cost was journaled
+    if (!outcome.drafts.some(isEnd)) context.signal.throwIfAborted() // canceled: only its cost was journaled
     return outcome.drafts
   }
 
@@ -231,7 +231,7 @@ export class LayerPipeline {
     return this.#compactor?.plan(this.#parts.context(signal), order)
   }
 
-  /** The compaction that comes next, as far as a layer can say. */
+  /** Forecast of the next compaction. */
   get upcoming(): UpcomingCompaction {
     return this.#compactor?.upcoming?.(this.#parts.context()) ?? { state: "not-begun", isNow: false }
   }
@@ -240,19 +240,19 @@ export class LayerPipeline {
     return this.#compactor?.drop?.(this.#parts.context()) ?? false
   }
 
-  /** A compaction was undone. */
+  /** Tells the compacting layer that a compaction was undone. */
   compactionUndone(): void {
     this.#compactor?.undone?.()
   }
 
-  /** The others have nothing to do then, and a turn asks often. */
+  /** The layers that implement a hook, cached because a turn asks often. */
   #having(hook: Hook): readonly Layer[] {
     const known = this.#byHook.get(hook) ?? this.#parts.layers.filter((layer) => layer[hook] !== undefined)
     this.#byHook.set(hook, known)
     return known
   }
 
-  /** Journals what a layer decided, and reports what it saved. */
+  /** Journals the decisions of a layer and reports the savings. */
   async #carryOut({ layer, outcome, seen, finish, trigger }: LayerWork): Promise<void> {
     for (const failure of outcome?.failures ?? []) this.#failed(layer, failure)
     if (!outcome || (outcome.drafts.length === 0 && !outcome.counts)) return
@@ -279,10 +279,10 @@ export class LayerPipeline {
     const followLater = () =>
       follow().catch((error: unknown) => {
         if (!isLater) throw error
-        this.#failed(layer, error) // the call has gone on, and what it wrote counts
+        this.#failed(layer, error) // the call has already continued, and its entries are valid
       })
     if (seen)
-      await follow() // written by itself: what a call has not written yet does not matter
+      await follow() // written separately: pending entries of a call do not matter
     else await record.whenWritten({ written: followLater, lost: () => outcome.lost?.() })
     isLater = true
     const facts = { ...report.facts, ...outcome.facts }
@@ -322,10 +322,10 @@ type Finish = (outcome: LayerOutcome) => void
 interface LayerWork {
   readonly layer: Layer
   readonly outcome: LayerResult | undefined
-  /** The views that it was decided by. */
+  /** The views on which the decisions are based. */
   readonly seen?: Views
   readonly finish: Finish
-  /** What set it off, where the drafts do not say it. */
+  /** The trigger, if the drafts do not determine it. */
   readonly trigger?: LayerTrigger
 }
 
@@ -337,42 +337,41 @@ const unlessAborted = (signal: AbortSignal) => (error: unknown) => {
   return undefined
 }
 
-/** Whether a compaction came to an end of its own, good or bad. */
+/** Whether a compaction ended by itself, successfully or not. */
 const isEnd = (draft: EntryDraft) =>
   draft.type === "strata" && (draft.subtype === "compacted" || draft.subtype === "compaction-failed")
 
-/** For telemetry: why an attempt that was journaled came to nothing. */
+/** Telemetry: the reason of a journaled failure. */
 function failureIn(drafts: readonly EntryDraft[]): CompactionFailureReason | undefined {
   return drafts.find((draft) => draft.type === "strata" && draft.subtype === "compaction-failed")?.reason
 }
 
-/** Which layers act in a conversation, by what its requests are for. */
-/** Sources of requests that a layer makes itself. A layer that acted inside one would start work about its own work. */
+/** Purposes of requests that layers send themselves. A layer that acted in such a conversation would start work about its own work. */
 const LAYER_SOURCES: ReadonlySet<RequestSource> = new Set([
   ...(["notes", "compaction", "by-hand", "memory", "dream", "progress", "keep-warm"] as const),
 ])
 
-/** Layers that ask a model, or replace the conversation by what a model wrote. */
+/** Layers that ask a model, or replace the conversation by a model's text. */
 const MODEL_LAYERS: ReadonlySet<LayerName> = new Set(["session-memory", "compaction", "auto-memory", "dreaming"])
 
 const mayAct = (layer: LayerName, source: RequestSource): boolean =>
   !(MODEL_LAYERS.has(layer) && LAYER_SOURCES.has(source))
 
-// A fold over the messages of a view that reads each message once. It keeps its state up to the newest response and reads only what is
-// new, until a decision or a boundary changes earlier messages. So a look before every request costs what is new.
+// An incremental reduction over the messages of a view that reads each message once. It preserves its state up to the newest response and
+// reads only new messages, until a decision or a boundary changes earlier ones. So a check before every request costs only what is new.
 
 export interface MessageReducer<S> {
   start(): S
-  /** Takes a message into the state, in place. */
+  /** Adds a message to the state, in place. */
   add(state: S, message: Message): void
-  /** Returns a function that brings the state back to what it is now, in place. */
+  /** Returns a function that restores the current state, in place. */
   snapshot(state: S): () => void
 }
 
 export class IncrementalReducer<S> {
   readonly #fold: MessageReducer<S>
   #state: S
-  /** Takes what follows the newest response out of the state. */
+  /** Removes messages after the newest response from the state. */
   #forgetNewest: () => void = () => undefined
   #taken = 0
   #revision: symbol | undefined
@@ -382,7 +381,7 @@ export class IncrementalReducer<S> {
     this.#state = fold.start()
   }
 
-  /** The state after all messages of the view. It holds until the next call. */
+  /** The state after all messages of the view. Valid until the next call. */
   over(context: ContextView): S {
     const { count, revision } = context.settled
     this.#forgetNewest()

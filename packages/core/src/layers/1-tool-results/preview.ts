@@ -1,10 +1,10 @@
 /**
- * The part of a large text that stays in the context: its beginning and a little of its end, cut at a line end where one is near, and for
- * JSON its shape. A preview is two lengths and not a text, so content is written only once.
+ * The part of a large text that stays in the context: its beginning and a little of its end, cut at a line end if one is near, and the
+ * shape of JSON. A preview consists of two lengths instead of a text, so that content is stored only once.
  */
 
 export interface Preview {
-  /** Characters from the beginning and from the end. */
+  /** Number of characters from the beginning and from the end. */
   readonly head: number
   readonly tail: number
   readonly cut: "line-end" | "mid-line"
@@ -16,7 +16,7 @@ const NEAR = 1 / 4 // a line end within this part of a piece is near enough to c
 
 const AROUND = 1_000 // characters: tags, the path, what the parts are, the shape of JSON
 
-/** The most characters that a result takes in the context once it is put aside. */
+/** Maximum number of characters that a result takes in the context once it is offloaded. */
 export const maxPreviewSize = (size: number): number => Math.ceil(size * (1 + TAIL_SHARE)) + AROUND
 
 export function previewOf(text: string, size: number): Preview {
@@ -41,10 +41,10 @@ function tailOf(text: string, size: number): number {
   return splitsPair(text, start) ? size - 1 : size
 }
 
-/** The place of a cut at most here that leaves no half character. */
+/** The nearest position at or before `at` where a cut does not split a character. */
 export const cutBefore = (text: string, at: number): number => (splitsPair(text, at) ? at - 1 : at)
 
-/** Whether a cut here would leave half a character on each side. */
+/** Whether a cut at this position would split a character. */
 function splitsPair(text: string, at: number): boolean {
   const before = text.charCodeAt(at - 1)
   return before >= 0xd800 && before <= 0xdbff
@@ -57,7 +57,7 @@ const MAX_SHAPE = 600 // characters
 const DEEPEST = 4
 const MAX_KEYS = 12
 
-/** `undefined` where the text is not a JSON object or list. */
+/** Returns `undefined` if the text is not a JSON object or array. */
 function jsonShape(text: string): string | undefined {
   if (text.length > MAX_TEXT || !/^\s*[{[]/.test(text)) return undefined
   try {

@@ -22,7 +22,7 @@ const open = (options: Partial<ConversationOptions> = {}) =>
   openTestConversation({ layers: [toolResultStorage({ limitsItself: ["Read"] })], ...options })
 
 let count = 0
-/** A round in which the tools answer this. Resolves with the ids of the calls. */
+/** Adds a round in which the tools return these outputs. Resolves with the ids of the calls. */
 async function round(
   chat: Conversation,
   ...results: (readonly [tool: string, content: unknown, id?: string | undefined, input?: unknown])[]
@@ -41,7 +41,7 @@ async function round(
   return ids
 }
 
-/** What the next request carries for the newest round. */
+/** Content that the next request sends for the newest round. */
 async function sentResults(chat: Conversation): Promise<unknown[]> {
   const { messages } = await chat.prepare()
   return (messages.at(-1)!.content as ToolResult[]).map(({ content }) => content)
@@ -335,7 +335,7 @@ describe("layer 1", () => {
   })
 })
 
-/** A store that has no room for files. */
+/** A store whose disk is full. */
 function fullDisk(): Store {
   const store = memoryStore()
   return {

@@ -1,10 +1,10 @@
 /**
- * Layer 1: puts a large tool result aside before it is first sent, as a file where the store keeps files. The context gets a preview that
- * says where the rest is. Every tool goes through it, those of MCP servers included.
+ * Layer 1: offloads a large tool result before it is first sent, to a file if the store keeps files. The context gets a preview that says
+ * where the rest is. The layer applies to every tool, including those of MCP servers.
  *
- * The layer decides when a result arrives and never again, also when the figures change: what grows old is cleared by
- * `microcompaction.ts`. A result that cannot be written stays in the context, and the person gets a message. It is cut there if its tool says
- * how much may stay; the journal has all of it.
+ * The layer decides once, when a result arrives, and does not reconsider when the limits change: old results are cleared by
+ * `microcompaction.ts`. A result that cannot be written stays in the context, and the user gets a message. It is shortened if its tool
+ * defines a short size; the journal always has the complete result.
  */
 
 import { isSafeId } from "../../base/clock.ts"
@@ -24,7 +24,7 @@ import { findUserTextInResults } from "../../messages/message-identity.ts"
 import { contentOf } from "../../messages/messages.ts"
 import { MAX_RESULT_CHARACTERS } from "../../settings/flag-client.ts"
 import { RECALL_TOOL } from "../../tools/session/recall-source.ts"
-import { previewedText, renderPersisted } from "../../views/context/render-decisions.ts"
+import { previewText, renderPersisted } from "../../views/context/render-decisions.ts"
 import { parseAddress } from "../../views/record/decisions.ts"
 import { findToolCall, findToolName } from "../find-tool-call.ts"
 import type { Layer, LayerContext } from "../layer.ts"
@@ -32,15 +32,15 @@ import { cutBefore, maxPreviewSize, previewOf } from "./preview.ts"
 
 const PERSISTED = "tool-result-persisted"
 const MAX_REASON = 300 // characters of an error that the model sees
-const MAX_READ_BACK = 50_000 // characters: what a call reads from one of our files stays up to here, however small the limit is
+const MAX_READ_BACK = 50_000 // characters: a result that reads back one of our files stays complete up to this size, however small the limit is
 const OUR_FILES = /([\w-]+)\.(?:txt|json)\b/g // `<call>.txt`, `<call>.json`
 
 export interface ToolResultStorageOptions {
-  /** Tools that keep their own results short: only a limit set for such a tool by name applies to it. */
+  /** Tools that limit the size of their own results: only a limit that is configured for such a tool by name applies to it. */
   readonly limitsItself?: readonly string[]
-  /** Characters that stay of a tool's result if it cannot be put aside. The results of other tools then stay whole. */
+  /** Number of characters that stay of a tool's result if it cannot be offloaded. Results of tools that are not listed stay complete. */
   readonly shortResults?: ReadonlyMap<string, number>
-  /** Called with the results that are no longer whole in view, so that files they showed can be read again. */
+  /** Called with the ids of results that are no longer completely in view, so that files they showed can be read again. */
   readonly onOffload?: (toolUseIds: readonly string[]) => void
 }
 
@@ -72,7 +72,7 @@ export function toolResultStorage(options: ToolResultStorageOptions = {}): Layer
     },
   }
 
-  /** One plan for all results of a message, so what happens to the first does not change what happens to the last. */
+  /** Plans all results of a message together, so that the decision about the first does not change the one about the last. */
   async function planFor(
     results: readonly ToolResult[],
     context: LayerContext,
@@ -103,7 +103,7 @@ export function toolResultStorage(options: ToolResultStorageOptions = {}): Layer
   }
 }
 
-/** Whether a call names a file of this layer. Put aside once more, its content could never be seen. */
+/** Whether a call reads a file of this layer. If such a result were offloaded again, the model could never see the content. */
 async function readsBack({ tool_use_id: id }: ToolResult, context: LayerContext): Promise<boolean> {
   const { results } = context.views.archive
   const names = (text: string) => text.matchAll(OUR_FILES).some(([, name]) => results.has(name!))
@@ -116,7 +116,7 @@ interface StorageResult {
   readonly drafts: readonly DecisionDraft[]
   readonly failures: readonly unknown[]
   readonly offloaded: readonly string[]
-  /** Results that could not be put aside and are shown in part. */
+  /** Results that could not be offloaded and were shortened. */
   readonly cut: readonly string[]
 }
 
@@ -126,7 +126,7 @@ interface StorageInput {
   readonly shortResults: ReadonlyMap<string, number>
 }
 
-/** A result that cannot be stored does not keep the others from being put aside. */
+/** A result that cannot be stored does not prevent the others from being offloaded. */
 async function storeResults(
   results: readonly ToolResult[],
   { plan, context, shortResults }: StorageInput,
@@ -155,14 +155,14 @@ async function storeResults(
   return { drafts, failures, offloaded: stored, cut }
 }
 
-/** A second result for the same call is not shown, so the layer decides nothing about it. */
+/** False for a second result of the same call: it is not sent, so the layer ignores it. */
 function isFirstForCall({ tool_use_id: id }: ToolResult, { views }: LayerContext): boolean {
   const shown = parseAddress(views.context.resultAddress(id) ?? "")
   const newest = parseAddress(views.archive.results.get(id) ?? "")
   return shown !== undefined && shown.uuid === newest?.uuid
 }
 
-/** Of results in the same round that came before these. Later ones do not count, also where the layer looks late. */
+/** Characters of earlier results in the same round. Later results do not count, even if the layer runs late. */
 function charactersBefore(together: readonly ToolResult[], { views }: LayerContext): number {
   const inMessages = views.context
     .sinceResponse()
@@ -202,22 +202,22 @@ async function offload(result: ToolResult, context: LayerContext): Promise<Decis
     toolUseId,
     ...(path === undefined ? recalledBy(context) : { path }),
     bytes,
-    ...previewOf(previewedText(result), flags.figures["tool-result-preview"]),
+    ...previewOf(previewText(result), flags.figures["tool-result-preview"]),
     ...(media.length > 0 ? { media } : {}),
   } as const
   return { ...decision, effect: effectOf(result, decision, context) }
 }
 
-/** Without a file, a tool returns it, if the model has that tool. */
+/** Without a file, the recall tool returns the result, if the model has that tool. */
 const recalledBy = ({ views }: LayerContext): { readonly recall?: string } =>
   views.context.toolNames.includes(RECALL_TOOL) ? { recall: RECALL_TOOL } : {}
 
-/** `undefined` where the result stays whole: its tool has no short size, it is short enough, or it holds more than text. */
+/** Returns `undefined` if the result stays complete: its tool has no short size, it is short enough, or it contains more than text. */
 function cutResult(
   result: ToolResult,
   { max, why }: { readonly max: number | undefined; readonly why: string },
 ): DecisionDraft | undefined {
-  const text = previewedText(result)
+  const text = previewText(result)
   if (max === undefined || text.length <= max || !resultBlocks(result).every(isText)) return undefined
   // half from the beginning, half from the end: errors and totals are at the end
   const half = Math.floor(max / 2)
@@ -226,7 +226,7 @@ function cutResult(
   return { type: "strata", subtype: "tool-results-shortened", results }
 }
 
-/** The result was never sent whole, so nothing has to be written to the cache again. */
+/** Tokens that offloading saves. The result was never sent, so nothing has to be written to the cache again. */
 function effectOf(result: ToolResult, decision: DecisionOf<typeof PERSISTED>, { views }: LayerContext): DecisionEffect {
   const { context, estimator } = views
   const shown = renderPersisted(result, decision, context.resultAddress(result.tool_use_id) ?? "")
@@ -239,7 +239,7 @@ interface StorageFailure {
   readonly isCut: boolean
 }
 
-/** The journal has the whole result. The context has it whole or cut. */
+/** The error for a result that could not be stored. The journal has the complete result. */
 function storageError({ toolUseId, why, isCut }: StorageFailure): StrataError {
   const kept = isCut
     ? "Its beginning and its end stay in the context. The journal has all of it."
@@ -250,10 +250,9 @@ function storageError({ toolUseId, why, isCut }: StorageFailure): StrataError {
   )
 }
 
-/** What a tool result holds: how much text, whether it is empty, and the files it is stored as. */
 /**
- * Characters that count against limits. Images do not count: their size in the context does not depend on the length of their encoding,
- * and the media limits apply to them.
+ * Number of characters that count against limits. Images do not count: their size in the context does not depend on the length of their
+ * encoding, and the media limits apply to them.
  */
 export function charactersOf(result: ToolResult): number {
   if (typeof result.content === "string") return result.content.length
@@ -275,14 +274,14 @@ interface StoredFile {
   readonly data: string | Uint8Array
 }
 
-/** The whole result: text as it is, a list of blocks as JSON. */
+/** The complete result: a text as it is, a list of blocks as JSON. */
 function fullResultFile({ tool_use_id: id, content = "" }: ToolResult): StoredFile {
   return typeof content === "string"
     ? { name: `${id}.txt`, data: content }
     : { name: `${id}.json`, data: JSON.stringify(content) }
 }
 
-/** Its images and documents, each in its own format. */
+/** The images and documents of a result, each in its own format. */
 function mediaFiles(result: ToolResult): readonly (StoredFile & { readonly mediaType: string })[] {
   return resultBlocks(result)
     .filter(isMedia)
@@ -296,27 +295,27 @@ function mediaFiles(result: ToolResult): readonly (StoredFile & { readonly media
 const extensionOf = (mediaType: string) => mediaType.replace(/^.*\//, "").replace(/[^a-z0-9]/gi, "") || "bin"
 
 /**
- * Which results of a round are put aside: those over their tool's own limit, and then, while the whole round is over its budget, the
- * largest of the others. Pure, and made once for a result: when it arrives.
+ * Decides which results of a round are offloaded: those over their tool's own limit, then, while the round is over its budget, the largest
+ * of the others. Pure, and run once for each result, when it arrives.
  */
 
 export interface ArrivedResult {
   readonly toolUseId: string
   readonly characters: number
-  /** Characters its tool may return. */
+  /** Number of characters that the tool may return. */
   readonly limit: number
-  /** Its tool keeps results short itself: the budget takes such a result last. */
+  /** Whether the tool limits its results itself. The round's budget offloads such results last. */
   readonly limitsItself: boolean
-  /** It holds words of the person, which stay in view. */
+  /** Whether the result contains text of the user, which stays in view. */
   readonly hasUserText?: boolean
 }
 
 interface RoundInput {
   readonly results: readonly ArrivedResult[]
-  /** Characters of earlier results in the same round. They are decided already. */
+  /** Characters of earlier results in the same round, about which the layer has already decided. */
   readonly before: number
   readonly budget: number
-  /** The most characters that a result takes once it is put aside. A smaller one stays. */
+  /** Maximum number of characters that an offloaded result takes. A smaller result stays. */
   readonly previewSize: number
 }
 

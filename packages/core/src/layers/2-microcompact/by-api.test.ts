@@ -19,7 +19,7 @@ const input = (more: Partial<ApiInput> = {}): ApiInput => ({
 const edits = (more: Partial<ApiInput> = {}) => editsForServer(input(more))?.context_management?.edits
 
 const thinking = { type: "thinking" as const, thinking: "hm", signature: "s" }
-/** Turns with thinking, at these hours. */
+/** Turns with thinking at the given hours. */
 function turnsAt(...hours: number[]): readonly Message[] {
   const built = hours.reduce((chat) => chat.user("go").respond([thinking]), conversation()).messages
   return built.map((message, i) => {

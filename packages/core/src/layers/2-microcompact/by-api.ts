@@ -1,10 +1,10 @@
 /**
- * What the server is asked to clear from its own copy of the conversation. Nothing changes here, so thinking stays bound to its context.
- * The edits are a function of the views: the same journal asks for the same.
+ * Asks the server to clear results from its own copy of the conversation. Nothing changes on this side, so thinking stays bound to its
+ * context. The edits are a function of the views: the same journal produces the same edits.
  *
- * The server looks at every request on its own. Without a fixed number of calls to keep, each new call would move what it clears and
- * break its cache. So once it has cleared, it is asked to keep exactly what it kept then. It moves on when the context has grown to the
- * trigger again and a clearing is worth it.
+ * The server evaluates every request on its own. Without a fixed number of calls to keep, each new call would change what it clears and
+ * break its cache. So once it has cleared something, the request asks it to keep exactly what it kept then. It clears more when the context
+ * has grown to the trigger again and a clearing is worth it.
  */
 
 import { isThinking } from "../../messages/blocks.ts"
@@ -36,26 +36,26 @@ const ROOM_BEFORE_COMPACTION = 20_000 // tokens between the server's clearing an
 
 export interface ApiInput {
   readonly accepts: ModelAccepts
-  /** As the request names them. */
+  /** Names of the tools in the request. */
   readonly tools: readonly string[]
-  /** How many turns with thinking came after the last long pause. Called only where the model's thinking may be cleared. */
+  /** Number of turns with thinking since the last long pause. Called only if the model's thinking may be cleared. */
   readonly turnsSincePause: () => number | undefined
-  /** Tools besides ours whose results may be cleared. */
+  /** Additional tools whose results may be cleared. */
   readonly clearable?: readonly string[]
-  /** Input tokens at which the server clears. */
+  /** Number of input tokens at which the server clears. */
   readonly trigger: number
-  /** Tokens that stay. */
+  /** Number of tokens that stay. */
   readonly keep: number
-  /** How many of the newest calls keep their results: as many as the server kept when it last cleared. */
+  /** Number of newest calls whose results stay: as many as the server kept when it last cleared. */
   readonly keepCalls?: number | undefined
 }
 
-/** What a request of the conversation, or of a fork, asks for. */
+/** The clearing edits for a request of the conversation or of a fork. */
 export function serverClearingExtras(context: LayerContext, sender: RequestSender): RequestExtras | undefined {
   const { facts, flags, views, now } = context
   const trigger = triggerFor(context)
-  const keepCalls = sender === "fork" ? views.context.serverKept.inCache : callsToKeep(context, trigger)
-  // the server cannot leave out single results, and words of the person stay in view
+  const keepCalls = sender === "fork" ? views.context.serverCopy.inCache : callsToKeep(context, trigger)
+  // the server cannot exclude single results, and text of the user stays in view
   const mustNotClear = keepCalls === undefined && listClearableContent(context).withUserText.length > 0
   return editsForServer({
     accepts: facts.accepts,
@@ -68,17 +68,17 @@ export function serverClearingExtras(context: LayerContext, sender: RequestSende
   })
 }
 
-/** The server moves on only with a request of the conversation, whose next requests read what that writes. */
+/** The server may clear more only for a request of the conversation, because only its next requests read what that request writes. */
 function callsToKeep(context: LayerContext, trigger: number): number | undefined {
   const { size, views } = context
-  return size.tokens >= trigger && mayServerClearMore(context) ? undefined : views.context.serverKept.count
+  return size.tokens >= trigger && mayServerClearMore(context) ? undefined : views.context.serverCopy.count
 }
 
 export function triggerFor({ flags, thresholds }: LayerContext): number {
   return serverTrigger({ max: flags.figures["api-clear-trigger"], autoCompact: thresholds.autoCompact })
 }
 
-/** Input tokens at which the server clears: as the figure says, but well before a compaction. */
+/** Number of input tokens at which the server clears: the configured number, but well before a compaction. */
 export function serverTrigger({ max, autoCompact }: { readonly max: number; readonly autoCompact: number }): number {
   return Math.floor(Math.min(max, autoCompact - ROOM_BEFORE_COMPACTION)) // the API takes whole numbers
 }
@@ -102,8 +102,8 @@ function toolEdit({ tools, trigger, keep, keepCalls, clearable: more = [] }: Api
 }
 
 /**
- * While the work goes on, all thinking stays. After a long pause only the last turn before it stays, and everything since. Expressed this
- * way, the same turns stay cleared in every later request, so the cache breaks only once.
+ * All thinking stays while the work continues. After a long pause, only the last turn before the pause and everything after it stay.
+ * Expressed this way, the same turns stay cleared in every later request, so the cache breaks only once.
  */
 function thinkingEdit({ accepts, turnsSincePause }: ApiInput): object[] {
   if (accepts.thinkingOff || !accepts.earlierThinking) return [] // the API refuses the edit where a request does not think
@@ -112,14 +112,14 @@ function thinkingEdit({ accepts, turnsSincePause }: ApiInput): object[] {
 }
 
 /**
- * Whether the server may clear more than it has cleared already. Each time it does, its cache breaks. Where most of a context cannot be
- * cleared, the trigger stays passed for good, and every call would break the cache for a result or two. So the server moves on only for
- * a batch that is worth it and pays, or where the context is about to be full.
+ * Whether the server may clear more than it already has. Each clearing breaks its cache. If most of a context cannot be cleared, the
+ * trigger stays exceeded, and every call would break the cache for one or two results. So the server clears more only for a batch that is
+ * large enough and pays off, or if the context is about to be full.
  */
 function mayServerClearMore(context: LayerContext): boolean {
   const { views, flags, facts, fill } = context
   const { results, withUserText, scale } = listClearableContent(context)
-  const old = new Set(views.context.serverKept.allBut(CALLS_KEPT_BY_DEFAULT))
+  const old = new Set(views.context.serverCopy.allBut(CALLS_KEPT_BY_DEFAULT))
   if (withUserText.some((id) => old.has(id))) return false
   const saving = results.reduce((sum, each) => sum + (old.has(each.toolUseId) ? each.saving : 0), 0)
   const removed = saving * scale
@@ -132,7 +132,7 @@ function mayServerClearMore(context: LayerContext): boolean {
 }
 
 interface PauseState {
-  /** Turns with thinking since the last pause; `undefined` where there was none. */
+  /** Number of turns with thinking since the last pause; `undefined` if there was no pause. */
   since: number | undefined
   last: { readonly timestamp: string; readonly id: string } | undefined
 }
@@ -158,7 +158,7 @@ const pauseReducer = (gapMinutes: number): MessageReducer<PauseState> => ({
 interface PauseInput {
   readonly views: Views
   readonly now: Date
-  /** A pause is longer than this. */
+  /** Minimum length of a pause. */
   readonly gapMinutes: number
 }
 
@@ -167,7 +167,7 @@ const trackedReducers = new WeakMap<
   { readonly gapMinutes: number; readonly fold: IncrementalReducer<PauseState> }
 >()
 
-/** How many turns with thinking came after the last pause; `undefined` where there was none. */
+/** Number of turns with thinking since the last pause; `undefined` if there was no pause. */
 export function turnsSincePause({ views, now, gapMinutes }: PauseInput): number | undefined {
   const known = trackedReducers.get(views)
   const fold = known?.gapMinutes === gapMinutes ? known.fold : new IncrementalReducer(pauseReducer(gapMinutes))

@@ -22,7 +22,7 @@ const EDITING = { models: { [MODEL]: { accepts: { cacheEditing: true } } }, swit
 const open = (options: Partial<ConversationOptions> = {}) =>
   openTestConversation({ model: MODEL, settings: EDITING, layers: [microcompaction()], ...options })
 
-/** One more call and its result; `usage` is that of the response that calls. */
+/** Adds a call and its result; `usage` is that of the response with the call. */
 async function call(chat: Conversation, id: string, usage: Partial<Usage> = {}): Promise<void> {
   await chat.record({
     id: `msg_${id}`,
@@ -44,7 +44,7 @@ async function twelveCalls(chat: Conversation): Promise<void> {
 }
 
 const blocksIn = ({ messages }: ModelRequest) => messages.flatMap(({ content }) => content as Block[])
-/** Where deletions are asked for (message, block), and of what. */
+/** Positions (message, block) of the requested deletions, and the calls they delete. */
 const editsIn = ({ messages }: ModelRequest) =>
   messages.flatMap(({ content }, message) =>
     (content as { type: string; edits?: { cache_reference: string }[] }[]).flatMap(({ type, edits = [] }, block) =>

@@ -19,12 +19,12 @@ const FIGURES: SizeFigures = { keep: 40_000, min: 20_000, protect: 3 }
 const PRICES = { write: 1.25, read: 0.1 }
 const COLD = { state: "cold", why: "idle" } as const
 
-/** What a clearing costs more than doing nothing, after so many later turns, in tokens of plain input. Below 0 it has paid. */
+/** Additional cost of a clearing after the given number of later turns, in tokens of plain input. Negative once it has paid off. */
 function extraCost({ removed, after }: ClearingSize, { write, read }: CachePrices, turns: number): number {
   return after * (write - read) - removed * read * (turns + 1) // the request that clears saves its first read
 }
 
-/** A conversation of results of these sizes, one after the other, with as much other content after each. */
+/** A conversation of results of these sizes, each followed by the given amount of other content. */
 function surveyOf(sizes: readonly number[], { between = 0, thinking = 0 } = {}): ClearableContent {
   const results: ClearableResult[] = []
   const thoughts: SentThinking[] = []

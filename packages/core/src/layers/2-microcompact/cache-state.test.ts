@@ -8,7 +8,7 @@ import { cacheState } from "./clearable-content.ts"
 
 const START = Date.parse("2026-01-01T00:00:00.000Z")
 const { facts } = findModel("claude-opus-4-6")
-/** Compacts at 167,000 where that is on; nothing more is sent from 177,000 on. */
+/** Thresholds that compact at 167,000 tokens if that is switched on, and block requests from 177,000 tokens. */
 const thresholdsWith = (autoCompact: boolean) =>
   resolveThresholds({ window: 200_000, facts, maxOutput: 20_000, autoCompact })
 const THRESHOLDS = thresholdsWith(true)

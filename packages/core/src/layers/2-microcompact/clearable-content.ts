@@ -1,7 +1,8 @@
 /**
- * What there is to clear: every clearable result that is still shown whole, oldest first, with its size and place. A result that holds
- * words of the person is not among them. A result is measured once. Its size does not follow the calibration, so a conversation that was
- * opened again finds the same; `scale` converts it to the tokens that calibration expects now. And when clearing it pays.
+ * Lists what can be cleared: every clearable result that is still shown completely, oldest first, with its size and position. A result that
+ * contains text of the user is not listed. Each result is measured once. Its size does not follow the calibration, so a reopened
+ * conversation gets the same list; `scale` converts sizes to the tokens that the calibration expects now. Also computes whether clearing
+ * pays off.
  */
 import { type Block, isThinking, isToolResult, isToolUse, type ToolResult } from "../../messages/blocks.ts"
 import { containsUserText } from "../../messages/message-identity.ts"
@@ -24,43 +25,43 @@ import type { LayerContext } from "../layer.ts"
 import { IncrementalReducer, type MessageReducer } from "../pipeline.ts"
 import { stubRoom } from "./stubs.ts"
 
-/** Calling them again gives the result again. */
+/** Tools whose result can be obtained again by calling them again. */
 export const READ_LIKE = ["Read", "Bash", "Grep", "Glob", "WebFetch", "WebSearch", "Recall"] as const
-/** Their results are short; their input is large. */
+/** Tools whose results are short and whose input is large. */
 export const WRITE_LIKE = ["Edit", "Write"] as const
 
 const CLEARABLE = [...READ_LIKE, ...WRITE_LIKE]
 
 interface PositionedItem {
-  /** Tokens of the conversation before it. */
+  /** Tokens of the conversation before this item. */
   readonly before: number
 }
 
 interface RemovableItem extends PositionedItem {
-  /** Tokens that clearing removes. A marker and a residue stay. */
+  /** Tokens that clearing removes. A marker and a stub stay. */
   readonly saving: number
 }
 
-/** Sums over a list up to one of its items, so that a question about many results is answered without a look at each. */
+/** Sums over a list up to one of its items, so that questions about many results need no scan. */
 interface RunningSums {
   readonly tokens: number
-  /** Of those that are larger than what would stay in their place. Only these are cleared. */
+  /** Sums over results that are larger than their replacement. Only these are cleared. */
   readonly worthwhile: { readonly tokens: number; readonly saving: number; readonly first: number }
 }
 
 export interface ClearableResult extends RemovableItem {
   readonly toolUseId: string
   readonly tokens: number
-  /** Of all results up to this one, and including it. */
+  /** Sums over all results up to and including this one. */
   readonly upTo: RunningSums
 }
 
-/** What a plan for single results looks at. */
+/** The part of a result that clearing by time and by cache edit needs. */
 export type ClearingCandidate = Pick<ClearableResult, "toolUseId" | "saving">
 
 export interface SentThinking extends PositionedItem {
   readonly tokens: number
-  /** Tokens of all thinking up to this, and including it. */
+  /** Tokens of all thinking up to and including this one. */
   readonly upTo: number
 }
 
@@ -68,15 +69,15 @@ export interface ClearableContent {
   readonly results: readonly ClearableResult[]
   /** Thinking that is sent, oldest first. */
   readonly thinking: readonly SentThinking[]
-  /** Recalled memories that are still shown. */
+  /** Recalled memories that are still shown completely. */
   readonly memories: readonly (RemovableItem & { readonly uuid: Uuid })[]
-  /** Results that are deleted in the server's cache and still whole here. */
+  /** Results that are deleted in the server's cache and still complete here. */
   readonly deleted: readonly (PositionedItem & { readonly toolUseId: string })[]
-  /** Results of clearable tools that hold words of the person. */
+  /** Ids of results of clearable tools that contain text of the user. */
   readonly withUserText: readonly string[]
   /** Tokens of the whole conversation. */
   readonly tokens: number
-  /** A size here times this is the number of tokens that calibration expects. */
+  /** Factor that converts sizes in this list to the tokens that the calibration expects. */
   readonly scale: number
 }
 
@@ -87,7 +88,7 @@ interface ClearableState {
   readonly memories: { uuid: Uuid; saving: number; before: number }[]
   readonly deleted: { toolUseId: string; before: number }[]
   readonly withUserText: string[]
-  /** Messages taken. */
+  /** Number of messages processed so far. */
   count: number
   tokens: number
   measure: RunningMeasure
@@ -124,10 +125,10 @@ export function addThinking(list: SentThinking[], thinking: Omit<SentThinking, "
 
 const trackedReducers = new WeakMap<Views, IncrementalReducer<ClearableState>>()
 
-/** Whether a survey costs only what is new. */
+/** Whether the list is up to date, so that listing again costs only what is new. */
 export const isTracked = (views: Views): boolean => trackedReducers.has(views)
 
-/** `flags` names tools besides ours that can be cleared. They do not change while the conversation is open. */
+/** `flags` names additional tools whose results can be cleared. They do not change while the conversation is open. */
 export function listClearableContent({ views, flags }: ListInput): ClearableContent {
   const plain = plainEstimator(views)
   const clearable = new Set<string>([...CLEARABLE, ...flags.clearableTools])
@@ -136,7 +137,7 @@ export function listClearableContent({ views, flags }: ListInput): ClearableCont
   return withScale(fold.over(views.context), views)
 }
 
-/** The same with the results of every tool, for a person who asks. Nothing is kept between two calls. */
+/** The same with the results of every tool, for a clearing that the user requests. Nothing is cached between two calls. */
 export function listAllClearableContent({ views }: Pick<ListInput, "views">): ClearableContent {
   const looking = { plain: plainEstimator(views), clearable: { has: () => true } }
   const fold = new IncrementalReducer(clearableReducer(views, looking))
@@ -153,7 +154,7 @@ function withScale(
 
 const plainEstimators = new WeakMap<Views, Estimator>()
 
-/** For the same model family, without calibration. */
+/** An estimator for the same model family, without calibration. */
 function plainEstimator(views: Views): Estimator {
   const plain = plainEstimators.get(views) ?? createEstimator(views.estimator.family)
   plainEstimators.set(views, plain)
@@ -174,7 +175,7 @@ interface MeasuredBlock {
   readonly block: Block
   readonly measure: Measure
   readonly tokens: number
-  /** What clearing a result saves. It is taken twice: first as what no response has followed yet. */
+  /** Tokens that clearing the result saves. Cached because a result is added twice: once before a response has followed it. */
   saving?: number
 }
 
@@ -182,7 +183,7 @@ function clearableReducer(
   { context, estimator }: Views,
   { plain, clearable }: ListOptions,
 ): MessageReducer<ClearableState> {
-  /** By place. After a decision all messages are taken again, and those that it left alone need not be measured. */
+  /** Measurements by message index. After a decision all messages are processed again, but unchanged ones need not be measured again. */
   const measured: MeasuredMessage[] = []
 
   return {
@@ -200,7 +201,7 @@ function clearableReducer(
       measure: runningMeasure(),
     }),
 
-    // calls are in responses, and nothing after the newest response is kept: the map stays as it is
+    // calls are in responses, and nothing after the newest response is retained, so the map can stay as it is
     snapshot(looked) {
       const { count, tokens } = looked
       const measure = runningMeasure(looked.measure)
@@ -275,12 +276,12 @@ function clearableReducer(
 
 export type CacheState =
   | { readonly state: "warm" }
-  /** What was sent is gone from it: everything is written again in any case. */
+  /** The server no longer has what was sent: everything is written again in any case. */
   | { readonly state: "cold"; readonly why: "no response yet" | "idle" | "another model" | "another program" }
-  /** It is about to be lost: the context must be compacted unless something is cleared. `excess`: tokens beyond the limit. */
+  /** The cache is about to be lost: unless something is cleared, the context must be compacted. `excess`: tokens beyond the limit. */
   | { readonly state: "leaving"; readonly excess: number }
 
-/** How long entries of messages live: as the setting says, or as your own loop asks for it. */
+/** How long cache entries of messages live: as configured, or as a custom loop requests it. */
 export type MessageCacheLifetime = "5m" | "1h"
 
 const MS_PER_MINUTE = 60_000
@@ -301,12 +302,12 @@ export function cacheState({ views, model, now, fill, thresholds }: CacheInput):
     return { state: "cold", why: "another model" }
   }
   const isFull = fill.state === "compact" || fill.state === "blocked"
-  // where nothing is compacted by itself, the limit is what can be sent
+  // if nothing is compacted automatically, the limit is what can be sent
   const max = Math.min(thresholds.limit, thresholds.blocking)
   return isFull ? { state: "leaving", excess: fill.used - max } : { state: "warm" }
 }
 
-/** When the newest response came, or the request that kept its cache warm since, and how long the cache lives from then. */
+/** Time of the newest response, or of a later request that kept its cache warm, and how long the cache lives from then on. */
 export function lastUse(last: { readonly timestamp: string }, views: Views) {
   const { warmed } = views.cacheHistory
   return warmed && Date.parse(warmed.at) > Date.parse(last.timestamp)
@@ -314,38 +315,38 @@ export function lastUse(last: { readonly timestamp: string }, views: Views) {
     : { timestamp: last.timestamp, lifetime: cacheLifetime(views) }
 }
 
-/** By the newest usage: an interrupted answer has none. */
+/** The lifetime shown by the newest usage. An interrupted answer has no usage. */
 export function cacheLifetime({ context }: Views): MessageCacheLifetime {
   const usage = context.recentResponses(1)[0]?.message.usage
   if (!usage) return "5m"
   const { cacheWrite5m, cacheWrite1h } = cacheCounts(usage)
-  return cacheWrite1h > 0 && cacheWrite5m === 0 ? "1h" : "5m" // with both, the hour is that of the prompt
+  return cacheWrite1h > 0 && cacheWrite5m === 0 ? "1h" : "5m" // with both kinds of writes, the hour is that of the prompt
 }
 
-/** Minutes since the last response; 0 where there was none. */
+/** Minutes since the last response; 0 if there was none. */
 export function idleMinutes(lastResponse: { readonly timestamp: string } | undefined, now: Date): number {
   return lastResponse ? (now.getTime() - Date.parse(lastResponse.timestamp)) / MS_PER_MINUTE : 0
 }
 
-// When clearing pays. Taking D tokens out of a warm cache makes the server write the S tokens after them once more, and saves reading D on
-// every turn from then on. With w and r the prices of writing and reading, relative to plain input:
+// When clearing pays off. Removing D tokens from a warm cache makes the server write the S tokens after them once more, and saves reading D
+// on every turn from then on. With w and r the prices of writing and reading, relative to plain input:
 //
-//     n ≥ S·(w − r) / (D·r) − 1     turns until it has paid; with w 1.25 and r 0.1 that is 11.5·S/D − 1
+//     n ≥ S·(w − r) / (D·r) − 1     turns until it has paid off; with w 1.25 and r 0.1 that is 11.5·S/D − 1
 
-/** Relative to the price of uncached input. */
+/** Cache prices relative to the price of uncached input. */
 export interface CachePrices {
   readonly write: number
   readonly read: number
 }
 
-/** The prices of most models. Used where no price is known, or the model is free. */
+/** The prices of most models. Used if no price is known, or the model is free. */
 const USUAL = { input: 1, cacheWrite5m: 1.25, cacheWrite1h: 2, cacheRead: 0.1 } as const
 const RECENT = 11 // responses: the growth of the last ten turns
 
 interface PricedRequest {
-  /** Long prompts cost more on some models. */
+  /** Size of the request: long prompts cost more on some models. */
   readonly tokens: number
-  /** Writing for an hour costs more than for five minutes. */
+  /** Lifetime of what is written: an hour costs more than five minutes. */
   readonly lifetime: MessageCacheLifetime
 }
 
@@ -356,9 +357,9 @@ export function cachePrices({ price, longPrompt }: ModelFacts, { tokens, lifetim
 }
 
 export interface ClearingSize {
-  /** D: tokens taken away. */
+  /** D: tokens that are removed. */
   readonly removed: number
-  /** S: tokens after the first place that changes. They are written again. */
+  /** S: tokens after the first position that changes. They are written again. */
   readonly after: number
 }
 
@@ -367,19 +368,22 @@ export function paybackTurns({ removed, after }: ClearingSize, { write, read }: 
   return (after * (write - read)) / (removed * read) - 1
 }
 
-/** What it saves in so many turns, in tokens of plain input. */
+/** Tokens of plain input that a clearing saves within the given number of turns. */
 export const worthOfClearing = (
   { removed, after }: ClearingSize,
   { write, read }: CachePrices,
   turns: number,
 ): number => turns * read * removed - after * (write - read)
 
-/** In how many turns a clearing that takes so many tokens away can pay. */
+/** Number of turns within which a clearing that removes this many tokens can pay off. */
 export type RemainingTurns = (removed: number) => number
 
 type RemainingInput = Pick<LayerContext, "views" | "flags" | "fill" | "thresholds" | "compaction">
 
-/** As many turns as are expected. A compaction before that ends the saving: it would have taken the cleared results away anyway. */
+/**
+ * The number of turns that are expected. A compaction before that ends the saving, because it would have removed the cleared results
+ * anyway.
+ */
 export function remainingTurns(input: RemainingInput): RemainingTurns {
   const { views, flags, fill, thresholds } = input
   const expected = flags.figures["expected-turns"]
@@ -388,14 +392,14 @@ export function remainingTurns(input: RemainingInput): RemainingTurns {
   return (removed) => Math.min(expected, Math.max(0, thresholds.autoCompact - fill.used + removed) / growth)
 }
 
-/** Tokens. Where the context became smaller, something was cleared: that is no growth. */
+/** Average growth of the context in tokens per turn. A step that made the context smaller was a clearing and does not count as growth. */
 export function growthPerTurn(context: LayerContext["views"]["context"]): number {
   const sizes = context.recentResponses(RECENT).map(({ message }) => usageTotal(message.usage!))
   const grown = sizes.slice(1).reduce((sum, before, i) => sum + Math.max(0, sizes[i]! - before), 0)
   return sizes.length > 1 ? grown / (sizes.length - 1) : 0
 }
 
-/** Whether a full window is compacted by itself: it may be, some layer can, and it has not stopped after failures. */
+/** Whether a full window is compacted automatically: compaction is allowed, a layer can do it, and it has not stopped after failures. */
 export function compactsItself({
   compaction,
   views,

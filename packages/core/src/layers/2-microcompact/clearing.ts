@@ -1,12 +1,12 @@
 /**
- * Clears what was chosen: the decisions for the journal, and what they do to a request. That is how many tokens they remove, how many come
- * after the first change, and whether thinking is dropped too because it is bound to what comes before it.
+ * Clears the selected results: builds the decisions for the journal and computes their effect on a request. The effect is how many tokens
+ * are removed, how many come after the first change, and whether thinking is dropped too because it is bound to what comes before it.
  */
 import { formatNumber } from "../../base/text.ts"
 import type { DecisionDraft, OvertakenBy, ShortenedResult } from "../../journal/entries.ts"
 import type { Uuid } from "../../messages/messages.ts"
 import { cacheCounts, isBreak } from "../../views/cache/pauses.ts"
-import { previewedText } from "../../views/context/render-decisions.ts"
+import { previewText } from "../../views/context/render-decisions.ts"
 import type { Views } from "../../views/views.ts"
 import type { LayerContext } from "../layer.ts"
 import {
@@ -31,13 +31,13 @@ import {
 import { isRepeatedLater, overtakenBy, prunedIn } from "./prune.ts"
 import { stubsOf } from "./stubs.ts"
 
-/** What is removed from the view. */
+/** Content to remove from the view. */
 export interface Selection {
   readonly toolUseIds: readonly string[]
   readonly memories: readonly Uuid[]
-  /** Why it pays, in one sentence. */
+  /** Reason why the clearing pays off, in one sentence. */
   readonly planned?: string
-  /** What overtook the results, by call id. */
+  /** By call id: the later work that made a result obsolete. */
   readonly overtaken?: Readonly<Record<string, OvertakenBy>>
   /** Long results that are only shortened. */
   readonly shortened?: readonly ShortenedResult[]
@@ -46,8 +46,8 @@ export interface Selection {
 export const NOTHING: Selection = { toolUseIds: [], memories: [] }
 
 /**
- * The decisions that clear these results here. Results deleted in the server's cache are cleared with them, since that cache ends at the
- * first change and they would come back. Thinking that comes after that change, and is bound to it, is dropped as a whole.
+ * Builds the decisions that clear these results. Results deleted in the server's cache are cleared with them: that cache ends at the first
+ * change, and they would come back. Thinking that comes after the change and is bound to it is dropped completely.
  */
 export function clearing(
   context: LayerContext,
@@ -94,13 +94,13 @@ export function clearing(
 
 interface ClearingOptions {
   readonly why: "idle" | "size" | "asked"
-  /** Why the cache that results were deleted in is gone. */
+  /** Reason why the cache in which results were deleted is lost. */
   readonly lost?: string
-  /** What there is to clear, where it is not only what the layer clears by itself. */
+  /** The clearable content, if it is not only what the layer clears automatically. */
   readonly found?: ClearableContent
 }
 
-/** Why deletions in the server's cache ended. */
+/** Reason in the journal for the end of deletions in the server's cache. */
 export const OTHERS_CLEARED = "other results were cleared"
 const cacheEditsDropped = (why: string): DecisionDraft => ({ type: "strata", subtype: "cache-edits-dropped", why })
 const THINKING_DROPPED: DecisionDraft = {
@@ -109,11 +109,11 @@ const THINKING_DROPPED: DecisionDraft = {
   why: "tool results before it were cleared",
 }
 
-/** What a selection comes to. */
+/** Effect of a selection on the request. */
 interface SelectionSize {
-  /** Tokens. Results deleted in the server's cache save nothing: the model did not see them any more. */
+  /** Tokens. Results deleted in the server's cache save nothing: the model no longer saw them. */
   readonly saving: number
-  /** Where the first of it is. Results deleted in the server's cache count: they change here too. */
+  /** Position of the first change. Results deleted in the server's cache count, because they change here too. */
   readonly first: number
 }
 
@@ -121,7 +121,7 @@ export interface ClearingChange extends ClearingSize {
   readonly dropsThinking: boolean
 }
 
-/** Memories that are cleared together with results: those before the newest result, which stays. */
+/** Recalled memories that are cleared together with results: those before the newest result, which stays. */
 export function memoriesToClear({ results, memories }: ClearableContent): ClearableContent["memories"] {
   const newest = results.at(-1)?.before ?? 0
   return memories.filter(({ saving, before }) => saving > 0 && before < newest)
@@ -137,7 +137,7 @@ export function locate({ toolUseIds, memories }: Selection, found: ClearableCont
   ])
 }
 
-/** A part of the result goes, as many of its tokens as of its characters. */
+/** Effect of shortening a result: the removed share of its characters is the removed share of its tokens. */
 function shortening(
   { toolUseId, head, tail }: ShortenedResult,
   { results }: ClearableContent,
@@ -145,7 +145,7 @@ function shortening(
 ): SelectionSize {
   const result = results.find((each) => each.toolUseId === toolUseId)
   const original = context.originalResult(toolUseId)
-  const length = original ? previewedText(original).length : 0
+  const length = original ? previewText(original).length : 0
   return result && length > 0
     ? { saving: result.tokens * (1 - Math.min(1, (head + tail) / length)), first: result.before }
     : combineSizes([])
@@ -188,7 +188,7 @@ export function clearingChange(
 
 const MIN_WHEN_COLD = 5_000 // tokens: for less, results are not taken from the view
 
-/** Ids to clear, oldest first. A result that is smaller than the marker in its place stays. */
+/** Selects ids to clear, oldest first. A result that is smaller than the marker that would replace it stays. */
 export function selectOld(results: readonly ClearingCandidate[], keep: number): readonly string[] {
   const old = results.slice(0, Math.max(0, results.length - Math.max(1, keep)))
   return old.filter(({ saving }) => saving > 0).map(({ toolUseId }) => toolUseId)
@@ -204,7 +204,7 @@ export function selectByTime(context: LayerContext): Selection {
   return { toolUseIds, memories: memoriesToClear(found).map(({ uuid }) => uuid) }
 }
 
-/** For the planner a cache that is gone is enough: what is cleared now is not written again. */
+/** With the planner, a lost cache is reason enough: what is cleared now is not written again. */
 const isCacheGone = (context: LayerContext): boolean =>
   context.flags.planner !== "off" &&
   context.views.context.lastResponse !== undefined &&
@@ -221,9 +221,9 @@ function savingOf({ results }: ClearableContent, toolUseIds: readonly string[]):
 export interface SizeFigures {
   /** Tokens of clearable results that may stay. */
   readonly keep: number
-  /** Less than this is not worth clearing. */
+  /** Minimum number of tokens that a clearing must save. */
   readonly min: number
-  /** How many of the newest always stay. */
+  /** Number of newest results that always stay. */
   readonly protect: number
 }
 
@@ -231,14 +231,16 @@ export interface SizeInput {
   readonly survey: ClearableContent
   readonly figures: SizeFigures
   readonly cache: CacheState
-  /** Whether a full window is compacted by itself. */
+  /** Whether a full window is compacted automatically. */
   readonly compacts: boolean
   readonly prices: CachePrices
-  /** Turns over which it must pay. */
+  /** Number of turns within which the clearing must pay off. */
   readonly horizon: RemainingTurns
-  /** Clearing drops the thinking after it. */
+  /** Whether clearing drops the thinking after it. */
   readonly boundThinking: boolean
-  /** Results that later work has overtaken. Finding them takes a look at every call, so it is done only before something is cleared. */
+  /**
+   * Results that later work has made obsolete. Finding them requires a scan of all calls, so it is done only before something is cleared.
+   */
   readonly overtaken?: Pick<ReadonlySet<string>, "has">
 }
 
@@ -277,7 +279,7 @@ export function planBySize(input: SizeInput): SizePlan {
   return { clears: true, selection, payback, change }
 }
 
-/** All that was overtaken, and then the oldest until the rest fits. */
+/** Selects all obsolete results, then the oldest others until the rest fits. */
 function selectOvertakenFirst(
   results: readonly ClearableResult[],
   { keep, protect, overtaken }: Pick<SizeFigures, "keep" | "protect"> & Required<Pick<SizeInput, "overtaken">>,
@@ -293,7 +295,10 @@ function selectOvertakenFirst(
   return free.filter((result) => chosen.has(result))
 }
 
-/** Of how many results, from the oldest on, those worth clearing go. Found by halving: it is asked on every turn. */
+/**
+ * Number of results, counted from the oldest, that must be considered so that clearing the worthwhile ones is enough. Binary search,
+ * because it runs on every turn.
+ */
 function oldestUntilFits(
   results: readonly ClearableResult[],
   { keep, protect }: Pick<SizeFigures, "keep" | "protect">,
@@ -309,8 +314,8 @@ function oldestUntilFits(
 }
 
 /**
- * Nothing below the warning threshold, and nothing where the plan says so. `compaction`: what one that is ready saves, by the same prices
- * over as many turns. Where that is more, results are not cleared shortly before it.
+ * Selects nothing below the warning threshold or if clearing does not pay off. `compaction`: what a ready compaction saves over the same
+ * number of turns. If that is more, results are not cleared shortly before it.
  */
 export function selectBySize(context: LayerContext, compaction = Number.NEGATIVE_INFINITY): Selection {
   const { flags, facts, fill, thresholds, views } = context
@@ -357,24 +362,24 @@ export function selectBySize(context: LayerContext, compaction = Number.NEGATIVE
   }
 }
 
-// Where the model can, old results are deleted inside the server's cache. Nothing changes here and nothing is written again. The request
-// asks for the deletion, and asks again at the same place for as long as that cache lives.
+// If the model supports it, old results are deleted inside the server's cache. Nothing changes here and nothing is written again. The
+// request asks for the deletion, and repeats that at the same position as long as the cache lives.
 
 interface CacheEditFigures {
-  /** This many results that the model still sees start a deletion. */
+  /** Number of results visible to the model at which a deletion starts. */
   readonly active: number
-  /** How many of the newest stay. */
+  /** Number of newest results that stay. */
   readonly keep: number
 }
 
-/** Ids to delete, oldest first. A result that is smaller than a marker stays, since it may have to be cleared here later. */
+/** Selects ids to delete, oldest first. A result that is smaller than a marker stays, since it may have to be cleared here later. */
 export function planByCacheEdit(results: readonly ClearingCandidate[], figures: CacheEditFigures): readonly string[] {
   const active = results.filter(({ saving }) => saving > 0)
   if (active.length < figures.active) return []
   return active.slice(0, Math.max(0, active.length - Math.max(1, figures.keep))).map(({ toolUseId }) => toolUseId)
 }
 
-/** A cold cache, or one that is just being written again, holds nothing to delete. The request asks for deletions in its last user message. */
+/** Nothing is deleted in a cold cache or one that is just being written again. The request asks for deletions in its last user message. */
 export function cacheEditDecisions(context: LayerContext): DecisionDraft[] {
   const { views, flags } = context
   const { endsWithUser, cacheEdits } = views.context
@@ -388,7 +393,10 @@ export function cacheEditDecisions(context: LayerContext): DecisionDraft[] {
   return [{ type: "strata", subtype: "tool-results-cleared", toolUseIds, why: "cache-edit", effect }]
 }
 
-/** Why the cache that results were deleted in is gone, so that the deletions must not be asked for again; `undefined` while they hold. */
+/**
+ * Reason why the cache in which results were deleted is lost, so that the deletions must not be requested again; `undefined` while the
+ * cache holds.
+ */
 export function cacheLossReason(context: LayerContext): string | undefined {
   const { views, facts } = context
   const { toolUseIds, answered } = views.context.cacheEdits
@@ -399,7 +407,10 @@ export function cacheLossReason(context: LayerContext): string | undefined {
   return answered && hasCacheBreak(context) ? "less was read from the cache than before" : undefined
 }
 
-/** What the server has deleted since the response before is no longer read. That is no loss. */
+/**
+ * Whether the last response read less from the cache than it should have. Tokens that the server deleted since the previous response do not
+ * count.
+ */
 function hasCacheBreak({ views }: LayerContext): boolean {
   const [last, before] = views.context.recentResponses(2).map(({ message }) => message.usage)
   if (!last || !before) return false

@@ -12,7 +12,7 @@ const { facts } = findModel("claude-opus-4-6")
 const THRESHOLDS = resolveThresholds({ window: 200_000, facts, maxOutput: 32_000, autoCompact: true }) // compacts at 167,000
 const flags = createFlags({ settings: DEFAULT_SETTINGS }).current // 20 turns expected, 3 failures stop compaction
 
-/** Responses with contexts of these sizes. */
+/** Opens a conversation with responses whose contexts have these sizes. */
 async function remaining(sizes: readonly number[], { used = 150_000, auto = true, failures = 0 } = {}) {
   const talk = conversation().user("go")
   for (const read of sizes) talk.say("so", { usage: usageOf({ read }) }).user("on")

@@ -7,9 +7,9 @@ import type { OvertakenBy, ShortenedResult } from "../../journal/entries.ts"
 import { findToolReferences, isToolResult, type ToolResult } from "../../messages/blocks.ts"
 import { containsUserText, findUserTextInResults } from "../../messages/message-identity.ts"
 import { contentOf, type Message, resultState, sentBlocks } from "../../messages/messages.ts"
-import { isReplaced, previewedText } from "../../views/context/render-decisions.ts"
-import { commandOf, exitCodeOf } from "../../views/record/artifacts.ts"
-import { callEffects, filePathOf, isShellTool } from "../../views/record/file-effects.ts"
+import { isReplaced, previewText } from "../../views/context/render-decisions.ts"
+import { commandLine, findExitCode } from "../../views/record/artifacts.ts"
+import { callEffects, filePathOfCall, isShellTool } from "../../views/record/file-effects.ts"
 import { type FinishedCall, followCalls, type OpenCall } from "../../views/record/open-work.ts"
 import { shortenResult } from "../4-compaction/cut.ts"
 import type { LayerContext } from "../layer.ts"
@@ -85,7 +85,7 @@ function callsIn(messages: readonly Message[], cwd: string | undefined): readonl
   let directory = cwd
   return messages.flatMap((message, at) =>
     followCalls(open, message).flatMap((call): readonly FoundCall[] => {
-      const exitCode = isShellTool(call.tool) ? exitCodeOf(call.output) : undefined
+      const exitCode = isShellTool(call.tool) ? findExitCode(call.output) : undefined
       const ended = { ...call, failed: call.failed || (exitCode ?? 0) !== 0 }
       const done = callEffects(ended, { cwd, directory, ran: exitCode !== undefined })
       directory = done.directory ?? directory
@@ -95,7 +95,7 @@ function callsIn(messages: readonly Message[], cwd: string | undefined): readonl
       if (!result || !isToolResult(result)) return []
       const read = isShellTool(call.tool) ? undefined : done.effects.find(({ what }) => what === "read")
       const changes = done.effects.filter(({ what }) => what !== "read" && what !== "touched").map(({ path }) => path)
-      const found = { at, message, address: `${message.uuid}.${place}`, result, text: previewedText(result) }
+      const found = { at, message, address: `${message.uuid}.${place}`, result, text: previewText(result) }
       return [{ ...ended, ...found, file: read?.path, changes }]
     }),
   )
@@ -156,9 +156,9 @@ const isFailure = ({ failed, result }: FoundCall): boolean => {
 
 /** The target of a call: its file, its command, or its complete input. */
 const targetOf = ({ tool, input }: FoundCall): string =>
-  JSON.stringify([tool, filePathOf({ tool, input }) ?? (isShellTool(tool) ? commandOf(input).trim() : input)])
+  JSON.stringify([tool, filePathOfCall({ tool, input }) ?? (isShellTool(tool) ? commandLine(input).trim() : input)])
 
-const NEWEST_RESULTS = 3 // they stay whole, whatever they take: the model is at work on them
+const NEWEST_RESULTS = 3 // they stay complete, whatever they take: the model is working with them
 
 interface NewestInput {
   /** Tokens of the newest messages that stay unchanged. */

@@ -277,7 +277,7 @@ test("TOK-1, L2-1 results cleared here after a pause are taken off once, though 
   const { input } = served(await chat.prepare())
   const size = chat.views.context.size().tokens
   expect(size / input).toBeGreaterThan(0.8)
-  expect(size / input).toBeLessThan(1.4) // estimates of what was said since, on top of what was counted
+  expect(size / input).toBeLessThan(1.4) // estimates of new content, on top of what was counted
 })
 
 describe("TOK-1, WIN-7 the size where the next request goes to a model whose server clears nothing", () => {

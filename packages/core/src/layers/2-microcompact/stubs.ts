@@ -1,6 +1,6 @@
 /**
- * What a cleared result leaves in its place: a few dozen tokens of what is exact in it. The text is stored with the decision, so the same
- * bytes are sent every time, also by a later version that would choose other names.
+ * The stub of a cleared result: a few dozen tokens of its exact content. The text is stored with the decision, so the same bytes are sent
+ * every time, even by a later version that would choose other names.
  */
 import { memoize } from "../../base/work.ts"
 import { isText, isToolResult, isToolUse, type ToolResult } from "../../messages/blocks.ts"
@@ -8,29 +8,29 @@ import { exactNamesIn } from "../../messages/exact-names.ts"
 import type { Message } from "../../messages/messages.ts"
 import { sentBlocks } from "../../messages/messages.ts"
 import type { Estimator } from "../../tokens/estimate.ts"
-import { previewedText } from "../../views/context/render-decisions.ts"
-import { tellingIn } from "../../views/record/user-messages.ts"
+import { previewText } from "../../views/context/render-decisions.ts"
+import { extractHighlights } from "../../views/record/user-messages.ts"
 
-/** Tokens of names and error lines that a cleared result leaves in its place. With 60, most errors keep their line and their names. */
+/** Maximum tokens of names and error lines in a stub. With 60, most errors keep their line and their names. */
 const STUB_LIMIT = 60
-const LARGEST_SHARE = 1 / 4 // of the result: a residue must be much shorter than what it replaces
+const LARGEST_SHARE = 1 / 4 // of the result: a stub must be much shorter than what it replaces
 const MORE_PER_TOKEN = 1 / 200 // of a long result: 10,000 tokens get 50 more, up to twice the usual
 const READ = 40_000 // characters of one text in which names are looked for: more is pasted, and would slow every clearing
 
-/** The most tokens that stay of a result of this size. */
+/** Maximum number of tokens of the stub of a result of this size. */
 export const stubRoom = (tokens: number): number =>
   Math.floor(Math.min(STUB_LIMIT + tokens * MORE_PER_TOKEN, 2 * STUB_LIMIT, tokens * LARGEST_SHARE))
 
 interface StubsInput {
-  /** As they are shown. */
+  /** The messages as the model sees them. */
   readonly messages: readonly Message[]
   readonly estimator: Estimator
-  /** The result as it came, where it is shown otherwise. */
+  /** Returns the original result if the view shows a shortened form. */
   readonly original?: (toolUseId: string) => ToolResult | undefined
   readonly toolUseIds: readonly string[]
 }
 
-/** The residues of results that are about to be cleared, by call id. */
+/** The stubs of results that are about to be cleared, by call id. */
 export function stubsOf(input: StubsInput): Readonly<Record<string, string>> {
   const { messages, estimator, toolUseIds } = input
   if (toolUseIds.length === 0) return {}
@@ -41,8 +41,8 @@ export function stubsOf(input: StubsInput): Readonly<Record<string, string>> {
     const result = original(id)
     if (!result || !results.has(id)) continue
     const { place, block } = results.get(id)!
-    const stub = tellingIn({
-      text: previewedText(result),
+    const stub = extractHighlights({
+      text: previewText(result),
       room: stubRoom(estimator.block(block)),
       estimate: (piece) => estimator.text(piece),
       isUsedLater: (name) => (lastUse.get(name) ?? -1) > place,
@@ -53,9 +53,9 @@ export function stubsOf(input: StubsInput): Readonly<Record<string, string>> {
 }
 
 interface NameUses {
-  /** For each name that someone said or typed into a tool: the newest message that has it. */
+  /** By name: index of the newest message in which someone wrote it or passed it to a tool. */
   readonly lastUse: ReadonlyMap<string, number>
-  /** Each result as it is shown, and its message. */
+  /** Each result as the model sees it, with the index of its message. */
   readonly results: ReadonlyMap<string, { readonly place: number; readonly block: ToolResult }>
 }
 

@@ -1,4 +1,4 @@
-/** Words of the person inside a tool result stay in view while results around them are put aside or cleared. */
+/** Text of the user inside a tool result stays in view while results around it are offloaded or cleared. */
 import fc from "fast-check"
 import { expect, test } from "vitest"
 import { openTestConversation } from "../../../test/open.ts"

@@ -4,7 +4,7 @@ import { type NotesDraft, type NotesDraftEvent, nextDraft, type ReadyNotes, type
 const work = { startedAt: new Date(0), done: Promise.resolve(), stop: new AbortController() } satisfies RunningUpdate
 const MAX = 5
 
-/** Each written text is another one. */
+/** Events whose texts differ from step to step. */
 const events = (step: number): readonly NotesDraftEvent[] => [
   { is: "begun", why: "near", work },
   { is: "written", text: { through: `m${step}`, boundary: undefined, unfit: 0 } },
@@ -24,7 +24,7 @@ interface Walk {
 function* steps(draft: NotesDraft = { state: "none" }, depth = 0): Generator<Walk> {
   if (depth === MAX) return
   for (const event of events(depth)) {
-    if (draft.state === "writing" && event.is === "begun") continue // one at a time
+    if (draft.state === "writing" && event.is === "begun") continue // only one update runs at a time
     const after = nextDraft(draft, event)
     yield { before: draft, event, after }
     yield* steps(after, depth + 1)

@@ -1,6 +1,6 @@
 /**
- * The summary in the making: the notes. They are begun when a compaction is foreseeable, updated while the work goes on, and installed when
- * the compaction is due, by `compaction.ts`. Afterwards they live on.
+ * States of the notes, which serve as the next summary. They are started when a compaction is foreseeable, updated while the work continues,
+ * and installed by `compaction.ts` when the compaction is due. Afterwards they live on.
  *
  *     state \ event    begun      written   stopped          refused               unfit                      moved
  *     none             writing    ready     none             resting               none                       none
@@ -8,7 +8,7 @@
  *     ready            writing    ready     ready            resting, keeps it     ready; again: resting      none
  *     resting          writing    ready     ready or none    resting, keeps it     ready; again: resting      none
  *
- * A text is replaced only by what was written, and lost only where the conversation has moved: a boundary, an undo, a rewind.
+ * Notes are only replaced by newer ones, and only lost if the conversation moves: after a boundary, an undo or a rewind.
  */
 import type { EntryDraft as JournalDraft } from "../../journal/entries.ts"
 import type { Uuid } from "../../messages/messages.ts"

@@ -23,7 +23,7 @@ describe("L3-3 when notes are taken", () => {
   })
 
   test.each([
-    // grown by, calls since, still calling, due
+    // columns: growth in tokens, calls since the last update, still calling, due
     [4_999, 9, false, false],
     [5_000, 2, true, false],
     [5_000, 3, true, true],

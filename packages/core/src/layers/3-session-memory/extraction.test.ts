@@ -23,7 +23,7 @@ test("where the window has no room for the prompt, no model is asked", async () 
     name: "claude-opus-4-6",
     provider: "test",
     facts: findModel("claude-opus-4-6").facts,
-    // biome-ignore lint/correctness/useYield: it ends before there is anything to say
+    // biome-ignore lint/correctness/useYield: it ends before it yields anything
     async *stream() {
       asked++
       throw new Error("asked")

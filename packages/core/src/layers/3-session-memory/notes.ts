@@ -212,11 +212,11 @@ export const describeNotesLocation = (path: string | undefined): string =>
   path === undefined ? "kept with the conversation" : `in ${path}`
 
 export type BranchNotes =
-  /** This branch's notes are in place. Their owner may have edited them. */
+  /** This branch's notes are stored. Their owner may have edited them. */
   | { readonly state: "in-place"; readonly text: string }
-  /** Another branch's unedited notes (`instead`) are in place. `text`: this branch's notes; absent if it has none. */
+  /** Another branch's unedited notes (`instead`) are stored. `text`: this branch's notes; absent if it has none. */
   | { readonly state: "kept"; readonly text?: string; readonly instead: string }
-  /** Another branch's notes are in their place, and someone has edited them. */
+  /** Another branch's notes are stored, and someone has edited them. */
   | { readonly state: "edited" }
   /** No notes could be read. */
   | { readonly state: "none" }
@@ -236,8 +236,8 @@ export async function notesOfBranch(context: LayerContext): Promise<BranchNotes>
   return { state: "kept", instead: text, ...(own !== undefined && notesCopyName(own) === kept ? { text: own } : {}) }
 }
 
-// The template of the notes and the prompt that asks for them. Files in the configuration directory replace ours. Variables are filled in
-// as values: what looks like a pattern or a variable inside a value has no effect. `rendered/` shows the whole prompt.
+// The template of the notes and the prompt that asks for them. Files in the configuration directory replace the defaults. Variables are
+// filled in literally: a pattern or a variable inside a value has no effect. `rendered/` shows the complete prompt.
 
 export interface NotesTexts {
   readonly template: string

@@ -1,6 +1,6 @@
 /**
- * The notes prompt as a model gets it, whole. The files in `rendered/` are for reading and reviewing: after a change to the prompt,
- * `npx vitest run packages/core/src/layers/3-session-memory/rendered.test.ts -u` writes them again.
+ * The complete notes prompt as a model gets it. The files in `rendered/` are for reading and reviewing: after a change to the prompt, `npx
+ * vitest run packages/core/src/layers/3-session-memory/rendered.test.ts -u` writes them again.
  */
 import { describe, expect, test } from "vitest"
 import { defaultText } from "./notes.ts"

@@ -42,7 +42,7 @@ import { extractNotes, type NotesExtractor } from "./write.ts"
 
 const GROWN = 1.1 // of the size at which it began to rest: then it is tried again
 const RISK = 2 // times what an update costs: about half of them come before the end of the conversation, or before another update
-const STAYS = 20 // requests that a kept message is sent with, until the compaction after that
+const STAYS = 20 // requests with which a preserved message is sent, until the compaction after that
 
 /** Tokens that an update needs in addition to the conversation. */
 export interface UpdateTokens {
@@ -161,7 +161,7 @@ interface GrowthRate {
 }
 
 const RECENT = 11 // responses: the growth of the last ten turns
-const MAX_TURN_SECONDS = 60 // a longer gap is a pause of the person, and the work after it is as fast as before
+const MAX_TURN_SECONDS = 60 // a longer gap is a pause of the user, and the work after it is as fast as before
 const USUAL_TURN = 10 // seconds, where no two responses have been seen
 
 function growthRate(context: Pick<ContextView, "recentResponses">): GrowthRate {
@@ -218,7 +218,7 @@ export interface SessionMemory extends Layer {
   summary(context: LayerContext): Promise<string | undefined>
 }
 
-const NOTES_SHARE = 8 // percent of the conversation's spend that notes by the figures may take
+const NOTES_SHARE = 8 // percent of the conversation's spend that notes at thresholds may take
 const UNLIMITED = 100 // percent
 const UPDATE = { prompt: 1_500, answer: 900 } // tokens, without the notes themselves
 
@@ -381,7 +381,8 @@ const forkWriter =
       total: flags.planner === "off" ? max : Math.min(max, compactionBudgets(context).summary),
     }
     const path = journal.notesPath
-    // now, and not when it became due: it may have gone on. The request is taken at the same moment, before anything is awaited
+    // now, and not when it became due: the conversation may have continued. The request is built at the same time, before anything is
+    // awaited
     const { throughUuid, openCalls } = positionOf(views.context.storedMessages())
     const room = thresholds.effective - views.context.size().tokens
     const contextTokens = context.size.tokens // growth is measured from where it became due

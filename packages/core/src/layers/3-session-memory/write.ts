@@ -1,6 +1,6 @@
 /**
- * One update of the notes, by a fork. They are read first, so the fork sees what their owner wrote by hand. Where they are in a file and the
- * conversation has our Edit tool, the fork changes the file with it. Elsewhere it answers with text, which is checked and written here.
+ * One update of the notes by a fork. The notes are read first, so that the fork sees manual edits. If they are in a file and the
+ * conversation has the built-in Edit tool, the fork edits the file. Otherwise it answers with text, which is checked and written here.
  */
 
 import { lstat, realpath } from "node:fs/promises"
@@ -36,54 +36,54 @@ export interface NotesExtractor {
   readonly tools: readonly Tool[]
   readonly reads: ReadState
   readonly toolContext: ForkToolState
-  /** Where a template and a prompt may replace ours. */
+  /** Directory with a template and a prompt that replace the defaults. */
   readonly configDirectory?: string
-  /** What the person wants of every summary: notes become one. */
+  /** Instructions of the user for every summary, because notes become one. */
   readonly guidance?: () => readonly string[]
-  /** What memory work of the project has cost today. Without it, there is no limit per day. */
+  /** Today's cost of memory work in the project. Without it, there is no daily limit. */
   readonly daily?: DailyBudget
 }
 
 export interface NotesExtractionTask {
   readonly journal: NotesJournal
-  /** Where the notes are those of a branch that was left (`instead`): what they should be first. No text: the template. */
+  /** Set if the notes belong to another branch (`instead`): the text to replace them with, or the template if absent. */
   readonly otherBranch?: { readonly text?: string; readonly instead: string } | undefined
   readonly request: ModelRequest
   readonly openCalls: readonly string[]
   readonly limits: NotesLimits
   readonly estimate: (text: string) => number
-  /** Tokens the prompt has room for. */
+  /** Tokens available for the prompt. */
   readonly room: number
   readonly now: Date
   readonly signal: AbortSignal
-  /** How long the model may take. Default: its own limits. */
+  /** Time limits of the requests. Default: those of the model. */
   readonly timeLimits?: StreamLimits
 }
 
-/** What a fork is given to write the notes. */
+/** Input of a fork that writes the notes. */
 export interface NotesUpdate extends NotesExtractionTask {
   readonly template: string
-  /** As the fork sees them. */
+  /** The notes that the fork sees. */
   readonly notes: string
   readonly directive: string
 }
 
 export type NotesForkResult =
-  /** The fork changed the notes, or said that there is nothing to note. */
+  /** The fork changed the notes, or reported that there is nothing to note. */
   | { readonly state: "noted"; readonly outcome: ForkOutcome; readonly text: string }
-  /** `problem`: what the person should know about it. */
+  /** `problem`: what to report to the user. */
   | { readonly state: "not-noted"; readonly outcome: ForkOutcome; readonly problem?: unknown }
 
 export const saysNothingNew = ({ text }: ForkOutcome): boolean => NOTHING_NEW.test(text)
 
-/** The fork's time limits, where the task has some. */
+/** The time limits of the fork, if the task has any. */
 export const forkLimits = ({ timeLimits }: Pick<NotesUpdate, "timeLimits">): Pick<ForkOptions, "limits"> =>
   timeLimits ? { limits: timeLimits } : {}
 
-// Notes that a fork gives as text: the sections that change, between two tags. Only what is below a heading is taken, so an answer cannot
-// change a heading, add a section or remove one. Anything that does not fit is refused as a whole.
+// Reads notes from the text of a fork's answer: the changed sections, between two tags. Only text below a heading is used, so an answer
+// cannot change, add or remove a heading. An answer that does not fit is rejected as a whole.
 
-/** What each changed section should say, by title. */
+/** New body of each changed section, by title. */
 export type SectionChanges = ReadonlyMap<string, string>
 
 export type RefusedChange = { readonly state: "refused"; readonly reason: string }
@@ -92,7 +92,7 @@ const ANSWER = /^<new_notes>[ \t]*\r?\n([\s\S]*)^<\/new_notes>[ \t]*$/m
 // Up to the limit itself the next prompt asks to condense. An answer far beyond it is not notes.
 const MAX_OVER_LIMIT = 2
 
-/** Reads an answer to a prompt that showed these notes. */
+/** Parses an answer to a prompt that showed the notes in `shown`. */
 export function readChanges(
   answer: string,
   shown: string,
@@ -117,7 +117,7 @@ export function readChanges(
 
 export interface NotesChange {
   readonly changes: SectionChanges
-  /** The notes that the fork has seen. */
+  /** The notes that the fork saw. */
   readonly shown: string
   /** The notes as they are now. Their owner may have edited them. */
   readonly current: string
@@ -125,7 +125,7 @@ export interface NotesChange {
   readonly estimate: (text: string) => number
 }
 
-/** The new notes. What someone changed in the meantime stays; a section that both changed is refused. */
+/** Applies the changes. Edits made in the meantime stay; if both changed the same section, the answer is rejected. */
 export function applyChanges({
   changes,
   shown,
@@ -157,14 +157,16 @@ function withNewBody(section: NotesSection, index: number, { sections }: Notes, 
   return `${head}${body === "" ? "" : `${body}\n`}${isLast ? "" : "\n"}`
 }
 
-/** The line in italics below a heading is the file's. Another line in italics is something the fork wrote. */
+/**
+ * The body of a section in an answer. The italic line below a heading comes from the file; a different italic line was written by the fork.
+ */
 function bodyOf({ head, body }: NotesSection, known: NotesSection): string {
   const [, line = ""] = head.split("\n")
   const isDescription = line.trim() === (known.head.split("\n")[1] ?? "").trim()
   return (isDescription ? body : `${line}\n${body}`).trim()
 }
 
-/** Of two sections with one title, none is meant for sure. */
+/** Returns `undefined` if two sections have the same title, because the intended one is unknown. */
 function sectionOf({ sections }: Notes, title: string): NotesSection | undefined {
   const found = sections.filter((section) => section.title === title)
   return found.length === 1 ? found[0] : undefined
@@ -174,13 +176,13 @@ const leavesFenceOpen = (body: string) => findOpenFence(body) !== undefined
 
 const refused = (reason: string): RefusedChange => ({ state: "refused", reason })
 
-// A fork answers with the sections that change, where there is no file of notes or no Edit tool of ours. Nothing is written unless the whole
-// answer fits, and the notes are replaced in one step.
+// Used if there is no notes file or no built-in Edit tool: a fork answers with the changed sections. Nothing is written unless the complete
+// answer is valid, and the notes are replaced in one step.
 
 const MAX_FORK_TURNS = 3 // one is enough unless the model calls tools first
 const NO_TOOLS = "No tools are available while notes are taken. Answer with the new notes as text."
 
-/** The answer of a fork could not be used as notes. */
+/** Error for an answer that could not be used as notes. */
 const notUsable = (why: string) =>
   new StrataError(`The notes were not updated: ${why}. They are as they were. The next update comes after more work.`, {
     code: "notes-answer",
@@ -209,7 +211,7 @@ export async function writeAsText(extractor: NotesExtractor, update: NotesUpdate
   }
 }
 
-/** The notes after it. */
+/** Writes the answer of the fork and returns the new notes. */
 async function applyAnswer(outcome: ForkOutcome, update: NotesUpdate): Promise<string> {
   const { journal, limits, estimate, template, notes: shown } = update
   if (outcome.ended !== "answer") throw outcome.error ?? notUsable(END_REASONS[outcome.ended])
@@ -233,14 +235,15 @@ const END_REASONS: Readonly<Record<Exclude<ForkOutcome["ended"], "answer">, stri
   aborted: "the update was stopped",
 }
 
-// A fork changes the file of the notes with the Edit tool. It may touch that one file. If the file changes while it works, the Edit fails and says so.
+// Used if the notes are in a file: a fork changes it with the Edit tool and may touch only that file. If the file changes meanwhile, the
+// Edit fails and reports it.
 
 export const EDIT = "Edit"
 const READ = "Read"
 const MAX_TURNS = 10 // usually one; more where an edit fails
 
 interface FileUpdate extends NotesUpdate {
-  /** Of the notes. */
+  /** Path of the notes file. */
   readonly path: string
 }
 
@@ -255,7 +258,7 @@ export async function writeWithEdit(extractor: NotesExtractor, update: FileUpdat
     {
       ...{ purpose: "notes", directive, allows: onlyThisFile(file), maxTurns: MAX_TURNS, signal },
       ...forkLimits(update),
-      // it was asked to make all changes in one answer: a further request would only say so
+      // it was asked to make all changes in one answer: another request would only confirm that
       isDone(calls, results) {
         const failed = new Set(results.flatMap(({ is_error, tool_use_id }) => (is_error ? tool_use_id : [])))
         isEdited ||= calls.some(({ name, id }) => name === EDIT && !failed.has(id))
@@ -270,15 +273,15 @@ export async function writeWithEdit(extractor: NotesExtractor, update: FileUpdat
 }
 
 interface NotesFile {
-  /** As it is shown to people and to the model. */
+  /** The path as it is shown to users and to the model. */
   readonly displayPath: string
-  /** With links in the directory's path resolved. */
+  /** The path with links in its directory resolved. */
   readonly path: string
-  /** What the Edit tool needs to know before a change. */
+  /** The read that the Edit tool requires before a change. */
   readonly read: FileRead
 }
 
-/** The store has just read the file, and refuses a link in its place. */
+/** Describes the file for the Edit tool. The store has just read it, and rejects a link in its place. */
 async function fileToEdit({ path: displayPath, notes, now }: FileUpdate): Promise<NotesFile> {
   const path = join(await realpath(dirname(displayPath)), basename(displayPath))
   const { mtimeMs: modifiedMs } = await lstat(path)
@@ -286,7 +289,7 @@ async function fileToEdit({ path: displayPath, notes, now }: FileUpdate): Promis
   return { displayPath, path, read: { content, modifiedMs, at: now.toISOString() } }
 }
 
-/** The permission question names the file that a call would touch, with links resolved. */
+/** Allows only edits and reads of the notes. The permission question names the files of a call, with links resolved. */
 function onlyThisFile(file: NotesFile) {
   return ({ name }: ToolUse, _tool: Tool, { paths = [] }: PermissionQuestion): true | string => {
     const isAboutNotes = paths.length > 0 && paths.every((path) => path === file.path)
@@ -297,7 +300,7 @@ function onlyThisFile(file: NotesFile) {
 
 export type NotesExtraction = { readonly state: "no-room" } | NotesForkResult
 
-/** How the fork writes. */
+/** Whether the fork edits the file or answers with text. */
 export type NotesWriteMode = "with-edit" | "as-text"
 
 const HOW_VARIABLE = "{{how}}"
@@ -319,7 +322,7 @@ export async function extractNotes(extractor: NotesExtractor, task: NotesExtract
     : writeAsText(extractor, update)
 }
 
-/** Another tool with that name takes other inputs, and could not write the notes. */
+/** Whether the tools include the built-in Edit tool. Another tool of that name takes different inputs and could not write the notes. */
 async function hasOurEdit(tools: readonly Tool[]): Promise<boolean> {
   const found = tools.find(({ name }) => name === EDIT)
   if (!found) return false
@@ -328,18 +331,18 @@ async function hasOurEdit(tools: readonly Tool[]): Promise<boolean> {
 }
 
 export interface NotesPromptInput extends Pick<NotesExtractionTask, "limits" | "estimate"> {
-  /** What they say now. */
+  /** The current notes. */
   readonly notes: string
-  /** Their file, if the store keeps files. */
+  /** Path of the notes file, if the store keeps files. */
   readonly path?: string | undefined
-  /** Of the journal, for a prompt of the user's own that names the file. */
+  /** Location of the journal, for a custom prompt that names it. */
   readonly location: string
   readonly mode: NotesWriteMode
-  /** What the person wants of summaries. */
+  /** Instructions of the user for summaries. */
   readonly guidance?: readonly string[]
 }
 
-/** The prompt with its values, and a reminder where the notes are too large. */
+/** Fills in the prompt, with a reminder if the notes are too large. */
 export function notesPrompt(prompt: string, input: NotesPromptInput): string {
   const { notes, path, location, limits, estimate, mode, guidance = [] } = input
   const how = defaultText(`how-${mode}.md`).trimEnd()
@@ -351,7 +354,7 @@ export function notesPrompt(prompt: string, input: NotesPromptInput): string {
     limit: String(limits.total),
     how,
   })
-  // a prompt of the user's own may not say how to answer, and without that no answer can be used
+  // a custom prompt may not say how to answer, and without that no answer can be used
   const isHowMissing = mode === "as-text" && !prompt.includes(HOW_VARIABLE)
   const reminder = sizeReminder(measureNotes(notes, estimate), limits)
   return [

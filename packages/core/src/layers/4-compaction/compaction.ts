@@ -282,14 +282,14 @@ const REDUCTIONS = [
 /** The last reduction if a budget is given. It does not depend on the budget, so that the minimum named in a refusal is sufficient. */
 const MIN: ReducedShares = { kept: 0, record: 0, summary: SHORTEST_SUMMARY }
 
-const RESTORED_SHARE = 0.5 // of the conversation, with the summary and all that is kept: a compaction is to make room
+const RESTORED_SHARE = 0.5 // of the conversation, with the summary and everything preserved: a compaction is to make room
 const SUMMARY_SHARE = 0.3 // of what it summarises, where that is short
 const AROUND_SUMMARY = 300 // tokens of the text around it
 
 /** Prepares the context of a compaction, reduced until it fits, before any model is asked. */
 export async function prepareContext(begun: CompactionInput): Promise<CompactionContext | CompactionRefusal> {
   const { views, signal } = begun.context
-  await runCooperatively(views.catchUpSteps(), { signal }) // what the record shows is read below
+  await runCooperatively(views.catchUpTask(), { signal }) // what the record shows is read below
   await runCooperatively(measureSteps(begun.context), { signal })
   const situation = assess(begun)
   return isRefusal(situation) ? situation : fitToLimits(situation)

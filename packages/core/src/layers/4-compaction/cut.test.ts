@@ -6,7 +6,7 @@ import { rounds, safeCuts } from "../../messages/rounds.ts"
 import { cutAfter, cutAfterNotes, cutAll, cutRange } from "./cut.ts"
 
 const limits = { min: 10, max: 40, messages: 5 }
-/** Every message counts one token for each character of its JSON content, so sizes can be set. */
+/** Counts every message as one token, so that sizes can be chosen. */
 const one = () => 1
 
 const working = (turns: number) => {

@@ -10,8 +10,8 @@ import { isText, isToolResult, resultBlocks, type ToolResult } from "../../messa
 import { containsUserText } from "../../messages/message-identity.ts"
 import { contentOf, isSummary, type Message, type Uuid } from "../../messages/messages.ts"
 import { safeCuts } from "../../messages/rounds.ts"
-import { previewedText, renderShortened } from "../../views/context/render-decisions.ts"
-import { blocksOf, mapBlocks } from "../../views/context/shown.ts"
+import { previewText, renderShortened } from "../../views/context/render-decisions.ts"
+import { blocksOf, mapBlocks } from "../../views/context/rendered-messages.ts"
 import type { Views } from "../../views/views.ts"
 import { type CompactionRange, lastTurn, positionOf } from "../layer.ts"
 
@@ -64,7 +64,7 @@ function splitsPair(text: string, at: number): boolean {
   return before >= 0xd800 && before <= 0xdbff
 }
 
-const HEAD_SHARE = 2 / 3 // of what is kept; the end gets its share too, since errors and totals are there
+const HEAD_SHARE = 2 / 3 // of what stays; the end gets its share too, since errors and totals are there
 const NEAR = 1 / 4 // a line end within this part of a piece is near enough to cut there
 const MIN = 100 // characters; below that a cut would leave little more than the line that reports it
 
@@ -155,7 +155,7 @@ export function cutAll(input: CutInput): Cut {
   const unanswered = unansweredFrom(messages)
   const start = Math.min(unanswered, open)
   const isLarge = messages.slice(start).reduce((sum, message) => sum + tokensOf(message), 0) > limits.max
-  // a call of any size is kept while its result may still come: nothing has been said since
+  // a call of any size stays while its result may still come: nothing has been written since
   const isWaiting = unanswered === messages.length
   const latest = isLarge && !isWaiting ? messages.length : start
   const newestAt = newest && latest === start ? newestFrom(messages, { ...newest, start }) : latest
@@ -345,7 +345,7 @@ interface ShortenInput {
   readonly limit: number
 }
 
-const WORTH_IT = 1.5 // times the limit: a result that is hardly longer stays whole
+const WORTH_IT = 1.5 // times the limit: a result that is hardly longer stays complete
 const UNREAD = 4 // times the limit for results that no response has followed yet: the model has not read them
 
 /**
@@ -372,7 +372,7 @@ export function shortenResults(
 /** Returns `undefined` for a result that is hardly longer than the limit, or contains images. */
 export function shortenResult(result: ToolResult, limit: number): ResultShortening | undefined {
   if (!resultBlocks(result).every(isText)) return undefined
-  const text = previewedText(result)
+  const text = previewText(result)
   if (text.length <= limit * WORTH_IT) return undefined
   return { toolUseId: result.tool_use_id, ...aroundMiddle(text, limit) }
 }

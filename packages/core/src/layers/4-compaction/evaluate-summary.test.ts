@@ -3,7 +3,7 @@ import { maxAfter } from "./choose.ts"
 import type { CompactionContext } from "./compaction-context.ts"
 import type { Route } from "./summarise/route.ts"
 
-/** As far as it counts here. `autoCompact` is the threshold. */
+/** A compaction context with only the fields that the evaluation needs. `autoCompact` is the threshold. */
 const situation = ({ tokens, autoCompact }: { readonly tokens: number; readonly autoCompact: number }) =>
   ({
     context: { size: { tokens } },

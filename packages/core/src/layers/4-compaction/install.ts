@@ -10,8 +10,8 @@ import { BOUNDARY_LINE, contentOf, type Message, type SignedSummary, type Uuid }
 import type { ModelResponse } from "../../model/model.ts"
 import type { ContextBreakdown } from "../../tokens/context-breakdown.ts"
 import { toWholeTokens } from "../../tokens/context-size.ts"
-import { WHY_THINKING_GOES } from "../../views/compaction-parts.ts"
-import { accountSentSteps } from "../../views/context/context.ts"
+import { THINKING_DROP_REASONS } from "../../views/compaction-entries.ts"
+import { accountContextTask } from "../../views/context/context.ts"
 import { spendingOf } from "../budget.ts"
 import { type LayerContext, type LayerResult, type ResolvedCompactionRequest, spendingFacts } from "../layer.ts"
 import {
@@ -230,7 +230,7 @@ async function installResult(
       ...(last ? { previous: { boundary: last.boundary, responses } } : {}),
     },
   })
-  const content = await runCooperatively(accountSentSteps(context.views))
+  const content = await runCooperatively(accountContextTask(context.views))
   return {
     drafts: [...costDrafts(paid, order.trigger), ...drafts],
     facts: {
@@ -336,7 +336,7 @@ interface BoundaryInput {
 }
 
 function boundaryDraft({ boundary, summary, cut, kept, facts }: BoundaryInput): MessageDraft {
-  const anchorUuid = cut.kind === "from" ? boundary : summary // what the kept messages follow
+  const anchorUuid = cut.kind === "from" ? boundary : summary // the message before the preserved ones
   const last = cut.summarised.at(-1)
   return {
     ...BOUNDARY_LINE,
@@ -376,5 +376,5 @@ function discoveredTools(messages: readonly Message[]): readonly string[] {
 function thinkingDropped({ facts }: LayerContext, { kind, preserved }: Cut): DecisionDraft[] {
   const thinks = preserved.some((message) => message.type === "assistant" && contentOf(message).some(isThinking))
   if (!facts.accepts.boundThinking || kind === "from" || !thinks) return []
-  return [{ type: "strata", subtype: "thinking-dropped", why: WHY_THINKING_GOES.compacted }]
+  return [{ type: "strata", subtype: "thinking-dropped", why: THINKING_DROP_REASONS.compacted }]
 }

@@ -1,8 +1,9 @@
 /**
- * Layer 5: what was learned stays learned. At the end of a query a fork looks at what is new and proposes memories. Before a request the
- * layer attaches the rules and preferences that always count, and the few memories that fit what the person just said.
+ * Layer 5: preserves what was learned. At the end of a query a fork examines new messages and proposes memories. Before a request the layer
+ * attaches the rules and preferences that always apply, and the few memories that match the user's message.
  *
- * `attach/`: what a request gets. `extract/`: when a fork is asked, and what it proposes. `keep/`: what of it becomes a memory, and whose.
+ * `attach/` builds attachments. `extract/` decides when a fork is asked and reads its proposals. `save/` decides which of them become
+ * memories, and their source.
  */
 import { errorReason } from "../../base/errors.ts"
 import type { DecisionDraft, EntryDraft } from "../../journal/entries.ts"
@@ -21,19 +22,22 @@ import { RuleWriter } from "./save/rules.ts"
 type AutoMemoryOptions = MemoryAttachOptions & Omit<MemoryExtractor, "budget" | "wordsOf"> & Partial<MemoryExtractor>
 
 interface MemoryAttachOptions {
-  /** A project's memory, or an agent's own: it keeps that by itself, so nothing is extracted for it. Default: the project's. */
+  /**
+   * Whether this is a project's memory or an agent's own. An agent maintains its own memory, so nothing is extracted for it. Default: the
+   * project's.
+   */
   readonly kind?: "project" | "agent"
   readonly recall: Pick<MemoryRecall<Memory>, "recall">
-  /** Whether the agent has file tools for the directory, to write memories or at least to read them. */
+  /** Whether the agent has file tools for the directory, to write memories or only to read them. */
   readonly access: "write" | "read" | "none"
-  /** The names in a memory that the code no longer has. Default: none. */
+  /** Returns the names in a memory that the code no longer contains. Default: none. */
   readonly gone?: (memory: Memory) => Promise<readonly string[]>
 }
 
 export interface AutoMemory extends Layer {
-  /** The extraction under way, until it is in the journal. It never rejects. */
+  /** The running extraction, until it is in the journal. Never rejects. */
   running(): Promise<void> | undefined
-  /** Attaches a memory that the person just had saved, with the next request. */
+  /** Attaches a memory that the user just had saved, with the next request. */
   attach(memory: Memory): void
 }
 
@@ -42,12 +46,12 @@ export function autoMemory(options: AutoMemoryOptions): AutoMemory {
   const rules = new RuleWriter({ ...options, refused })
   const { budget, wordsOf } = options
   const extractions = budget && wordsOf && new ExtractionQueue({ ...options, budget, wordsOf, refused })
-  const gone = async (memory: Memory) => (await options.gone?.(memory).catch(() => [])) ?? [] // a search that fails settles nothing
+  const gone = async (memory: Memory) => (await options.gone?.(memory).catch(() => [])) ?? [] // a failed search proves nothing
   const saved: Memory[] = []
-  let known = new WeakMap<LayerContext["views"], MemoryInView>() // a conversation that sleeps lets its views go
+  let known = new WeakMap<LayerContext["views"], MemoryInView>() // an idle conversation unloads its views
   let lastProblem: string | undefined
 
-  /** It was not journaled, so it was not looked up. */
+  /** Forgets the lookup because it was not journaled. */
   const forget = () => {
     known = new WeakMap()
   }
@@ -116,14 +120,14 @@ export function autoMemory(options: AutoMemoryOptions): AutoMemory {
     async afterQuery(context) {
       if (options.kind === "agent") return undefined
       if (!context.flags.on["auto-memory"]) return undefined
-      // first, so that an extraction knows what is kept
+      // first, so that an extraction knows what is saved
       const kept = await rules.afterQuery(context)
       return mergeResults(kept, await extractions?.afterQuery(context))
     },
   }
 }
 
-/** Spaces count once. Most messages lack its longest word: only the others are made plain. */
+/** Whether a message contains a text, ignoring repeated spaces. Most messages lack its longest word: only the others are normalized. */
 function isShownIn(message: Message, text: string): boolean {
   const shown = textIn(message)
   return shown.includes(longestWord(text)) && plain(shown).includes(text)
@@ -132,7 +136,7 @@ function isShownIn(message: Message, text: string): boolean {
 const longestWord = (text: string) =>
   text.split(" ").reduce((longest, word) => (word.length > longest.length ? word : longest), "")
 
-/** What a message shows: words, results of tools, attached files. */
+/** The visible text of a message: text, results of tools, attached files. */
 function textIn(message: Message): string {
   if (message.type === "attachment")
     return renderAttachment(message.attachment)
@@ -144,14 +148,14 @@ function textIn(message: Message): string {
     .join("\n")
 }
 
-/** What was found, and for which messages it was searched. */
+/** The attachments, and the messages for which memory was searched. */
 interface MemoryLookup {
   readonly attachments: readonly Attachment[]
   readonly about: readonly Uuid[]
   readonly start?: true
 }
 
-/** The decision comes last: going back to a message before what was found takes back both. */
+/** The decision comes last: going back to a message before the attachments undoes both. */
 function attachResult({ attachments, ...looked }: MemoryLookup): LayerResult | undefined {
   const isLooked = looked.about.length > 0 || looked.start
   if (attachments.length === 0 && !isLooked) return undefined
@@ -167,7 +171,7 @@ function attachResult({ attachments, ...looked }: MemoryLookup): LayerResult | u
   }
 }
 
-/** Memories by their file. Passages have an address that only Strata can read, so they are counted. */
+/** Names memories by their file. Passages have an address that only Strata can read, so they are counted. */
 function recalledNames(recalled: readonly RecalledMemory[]): readonly string[] {
   const files = recalled.filter(({ from }) => from !== "conversation").map(({ path }) => path)
   const passages = recalled.length - files.length
@@ -186,7 +190,7 @@ const justSaved = ({ file, body }: Memory): Attachment => ({
   source: "the user had it saved just now",
 })
 
-/** Two outcomes of one query, as one. */
+/** Merges two results of one query. */
 function mergeResults(first: LayerResult | undefined, second: LayerResult | undefined): LayerResult | undefined {
   if (!first || !second) return first ?? second
   const messages = [first.message, second.message].filter((message) => typeof message === "string")

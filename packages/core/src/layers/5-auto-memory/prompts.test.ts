@@ -1,6 +1,6 @@
 /**
- * The prompt for memories as a model gets it, whole. The files in `prompts/rendered/` are for reading and reviewing: after a change to the prompt,
- * `npx vitest run packages/core/src/layers/5-auto-memory/prompts.test.ts -u` writes them again.
+ * The complete prompt for memories as a model gets it. The files in `prompts/rendered/` are for reading and reviewing: after a change to
+ * the prompt, `npx vitest run packages/core/src/layers/5-auto-memory/prompts.test.ts -u` writes them again.
  */
 import { describe, expect, test } from "vitest"
 import { howToRemember, memoryPrompt } from "./prompts.ts"

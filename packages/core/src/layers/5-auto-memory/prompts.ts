@@ -1,6 +1,6 @@
 /**
- * The prompt that asks for memories, and the text that tells the agent how to keep some itself. Values are filled in as values.
- * `prompts/rendered/` shows the whole prompt.
+ * The prompt that asks for memories, and the text that tells the agent how to save memories itself. Values are inserted literally.
+ * `prompts/rendered/` shows the complete prompt.
  */
 import { fillPrompt, promptText } from "../../base/text.ts"
 
@@ -14,21 +14,21 @@ const TEXTS = {
   "how-agents-remember": promptText(new URL("./prompts/how-agents-remember.md", import.meta.url)),
 } as const
 
-/** How the fork writes. */
+/** Whether the fork writes with file tools or answers with text. */
 export type MemoryWriteMode = "with-files" | "as-text"
 
 interface PromptInput {
   readonly mode: MemoryWriteMode
-  /** The directory, or another name of the place. */
+  /** Location of the memories: a directory or another name. */
   readonly location: string
-  /** The user's first message that was not looked at yet. Absent: the whole conversation is new. */
+  /** The user's first message that was not examined yet. Absent if the complete conversation is new. */
   readonly since?: string
-  /** The memories there are: the index, or their texts. */
+  /** The existing memories: the index, or their texts. */
   readonly memories: string
-  /** YYYY-MM-DD. */
+  /** Date as YYYY-MM-DD. */
   readonly today: string
   readonly turns: number
-  /** What the user said in earlier conversations that were too short to look at. */
+  /** The user's messages in earlier conversations that were too short for an extraction. */
   readonly earlier?: readonly string[]
 }
 
@@ -39,7 +39,7 @@ export function memoryPrompt({ mode, location, since, memories, today, turns, ea
   return fillPrompt(TEXTS.prompt, values).trimEnd()
 }
 
-/** Look at it too: it is not in the conversation above. */
+/** Adds messages of earlier conversations, which are not above the prompt. */
 function earlierText(messages: readonly string[] = []): string {
   if (messages.length === 0) return ""
   const lines = messages.map((text) => `- ${JSON.stringify(text)}`)
@@ -49,7 +49,7 @@ function earlierText(messages: readonly string[] = []): string {
 const EARLIER = "<said_earlier>"
 const EARLIER_END = "</said_earlier>"
 
-/** At the start of a conversation: for the memory of the project, or for an agent's own. */
+/** Text for the start of a conversation, about the memory of the project or of an agent. */
 export function howToRemember(location: string, kind: "project" | "agent" = "project"): string {
   return fillPrompt(TEXTS[kind === "agent" ? "how-agents-remember" : "how-to-remember"], { location }).trimEnd()
 }

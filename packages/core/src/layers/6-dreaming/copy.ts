@@ -1,6 +1,6 @@
 /**
- * The copy of the memory that a dream works on. The memory itself stays as it is until the whole change is installed. Secrets that someone
- * wrote by hand are masked in the copy.
+ * The copy of the memory that a dream works on. The memory itself stays unchanged until the complete change is installed. Secrets that
+ * someone typed into it are masked in the copy.
  */
 import { lstat, mkdir, readdir, readFile, realpath, writeFile } from "node:fs/promises"
 import { dirname, join, relative, sep } from "node:path"
@@ -13,21 +13,21 @@ const LOGS = "logs/"
 const MAX_LOG_BYTES = 2 * 1024 * 1024 // all daily logs together
 
 export interface MemoryCopy {
-  /** With links followed. */
+  /** Path of the copy, with links followed. */
   readonly directory: string
-  /** The exact texts of the memories and the index, as they were when the copy was made. */
+  /** Exact texts of the memories and the index when the copy was made. */
   readonly base: ReadonlyMap<string, string>
   /** Memories and folders that could not be read. They are not part of the copy. */
   readonly unread: readonly string[]
-  /** What differs now. `null`: the file was removed or emptied. Files that cannot be memories are left out. */
+  /** The differences so far; `null`: the file was removed or emptied. Files that cannot be memories are ignored. */
   changes(): Promise<ReadonlyMap<string, string | null>>
 }
 
 interface CopyOptions {
   readonly files: MemoryFiles
-  /** A new directory. */
+  /** A new directory for the copy. */
   readonly directory: string
-  /** Daily logs since then are copied too. */
+  /** Daily logs since this day are copied too. */
   readonly since?: Date | undefined
 }
 
@@ -71,7 +71,7 @@ export async function copyMemory({ files, directory, since }: CopyOptions): Prom
   }
 }
 
-/** Daily logs are named by their day. */
+/** Whether the path is a daily log since this day. Daily logs are named by their day. */
 export function isLogSince(path: string, since: Date | undefined): boolean {
   const day = path.startsWith(LOGS) ? /(\d{4}-\d{2}-\d{2})\.md$/.exec(path)?.[1] : undefined
   return day !== undefined && (since === undefined || day >= since.toISOString().slice(0, day.length))

@@ -4,7 +4,7 @@ import { statSync, utimesSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { describe, expect, test } from "vitest"
-import { changing, dreamProject, FIGURES, filesBelow, memoriesIn, memoryText } from "../../../test/dreams.ts"
+import { changeFiles, dreamProject, FIGURES, filesBelow, memoriesIn, memoryText } from "../../../test/dreams.ts"
 import { everyNth } from "../../../test/size.ts"
 import { scratchDirectory } from "../../../test/tool-context.ts"
 import { LOCK_FILE } from "../../journal/file/consolidate-lock.ts"
@@ -27,7 +27,7 @@ function project() {
   return { ...at, root, lock }
 }
 
-/** Resolves with what it printed when it ended or stopped. */
+/** Runs a dream in a child process. Resolves with its output when it ended or stopped. */
 async function run(root: string, step: string, count = 0): Promise<string> {
   const child = spawn(process.execPath, [RUNNER, root, step, String(count)], { stdio: ["ignore", "pipe", "inherit"] })
   const exit = once(child, "exit")
@@ -39,7 +39,7 @@ async function run(root: string, step: string, count = 0): Promise<string> {
 
 let whole: Promise<ReadonlyMap<string, string>> | undefined
 
-/** The memories after the same dream, without a kill. */
+/** The memories after the same dream without a kill. */
 function completed(): Promise<ReadonlyMap<string, string>> {
   whole ??= (async () => {
     const at = project()
@@ -74,10 +74,10 @@ describe("L6-5 L6-2 a dream whose process is killed", () => {
       expect(after).not.toEqual(before)
 
       expect(statSync(killed.lock).mtime).toEqual(EARLIER)
-      const next = killed.dreaming(changing(() => ({})))
+      const next = killed.dreaming(changeFiles(() => ({})))
       const { dream } = await next.overview({ figures: FIGURES })
       if (step !== "locked") expect(dream).toMatchObject({ status: "killed" })
-      await killed.bank.all() // any reader completes what was begun
+      await killed.bank.all() // any reader completes an unfinished write
       const isInstalled = step.startsWith("install") && step !== "install:checked"
       expect(memoriesIn(killed.everything())).toEqual(isInstalled ? after : before)
 

@@ -1,6 +1,6 @@
 /**
- * A dream as something to watch: its phase, its status, and what it does. The state is also noted beside the memory, so that another process can show it
- * or end it.
+ * The observable state of a dream: its phase, its status and its actions. The state is also stored next to the memory, so that another
+ * process can show or end the dream.
  */
 import { randomUUID } from "node:crypto"
 import { type Clock, callAfter } from "../../base/clock.ts"
@@ -11,38 +11,38 @@ import type { MemoryFiles } from "../../journal/memory-files.ts"
 import { DREAM_FILES, type DreamContext, readJson, removeStateFiles, writeStateFile } from "./state-files.ts"
 
 const MAX_TURNS_KEPT = 30
-const MAX_TEXT = 2_000 // characters of one turn that are kept
-const STOP_CHECK_MS = { files: 500, elsewhere: 2_000 } // a look crosses a network where there are no files
+const MAX_TEXT = 2_000 // characters of one turn that are stored
+const STOP_CHECK_MS = { files: 500, elsewhere: 2_000 } // a poll crosses a network if there are no files
 
-/** What a dream does: it reads before it writes. */
+/** Phase of a dream: it reads before it writes. */
 export type DreamPhase = "starting" | "updating"
-/** Whether a dream runs, or how it ended. */
+/** Whether a dream is running, or how it ended. */
 export type DreamStatus = "running" | "completed" | "failed" | "killed"
 
 /** One answer of the model in a dream. */
 export interface DreamTurn {
   readonly text: string
-  /** One line for each call: the tool and what it was about. */
+  /** One line for each call: the tool and its subject. */
   readonly calls: readonly string[]
 }
 
-/** A dream under way, or the last one. */
+/** The running dream, or the last one. */
 export interface DreamState {
   readonly id: string
   readonly pid: number
   readonly startedAt: string
-  /** `updating` from its first write on. */
+  /** `updating` from the first write on. */
   readonly phase: DreamPhase
   readonly status: DreamStatus
   readonly toolUses: number
-  /** Memory files that it wrote in its copy. */
+  /** Memory files that the dream wrote in its copy. */
   readonly files: readonly string[]
-  /** The last 30. */
+  /** The last 30 answers. */
   readonly turns: readonly DreamTurn[]
   readonly endedAt?: string
-  /** How it ended, as a sentence. */
+  /** How the dream ended, as a sentence. */
   readonly message?: string
-  /** The change in the history of the memory. */
+  /** Id of the change in the history of the memory. */
   readonly change?: string
   readonly dollars?: number
 }
@@ -83,7 +83,7 @@ export class DreamTask {
     return this.#state
   }
 
-  /** Aborted when a person ends the dream, in this process or another. */
+  /** Aborted when a user ends the dream, in this process or another. */
   get signal(): AbortSignal {
     return this.#stopping.signal
   }
@@ -141,7 +141,10 @@ export class DreamTask {
   }
 }
 
-/** The dream of any process. One that runs has the right to consolidate. Without it, its process has died, and it counts as killed. */
+/**
+ * The dream of any process. A running dream holds the permit to consolidate. Without it, its process has died, and the dream counts as
+ * killed.
+ */
 export async function readDreamState({ stateFiles, permit }: DreamContext): Promise<DreamState | undefined> {
   const state = await readJson<DreamState>(stateFiles, DREAM_FILES.status)
   if (state?.status !== "running" || (await permit.state()).taken > 0) return state
@@ -156,7 +159,7 @@ export type DreamKillResult =
   | { readonly state: "asked"; readonly id: string }
   | { readonly state: "none"; readonly why: string }
 
-/** Asks the dream of any process to end. Only the dream ends, not its process. */
+/** Requests the end of the dream of any process. Its process continues. */
 export async function killDream(ground: DreamContext): Promise<DreamKillResult> {
   const state = await readDreamState(ground)
   if (state?.status !== "running") return { state: "none", why: "No dream is running." }

@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync, statSync } from "node:fs"
 import { dirname, join } from "node:path"
 import { describe, expect, test } from "vitest"
-import { changing, dreamProject, FIGURES, filesBelow, memoriesIn, memoryText, OTHERS } from "../../../test/dreams.ts"
+import { changeFiles, dreamProject, FIGURES, filesBelow, memoriesIn, memoryText, OTHERS } from "../../../test/dreams.ts"
 import { isWhole } from "../../../test/size.ts"
 import { scratchDirectory } from "../../../test/tool-context.ts"
 import { LOCK_FILE } from "../../journal/file/consolidate-lock.ts"
@@ -38,7 +38,7 @@ describe("L6-6 a dream is one change", () => {
       const removed = at.read("fact-7.md")
       const end = await at
         .dreaming(
-          changing(
+          changeFiles(
             () => ({
               "fact-0.md": memoryText("Fact 0", "Number 0 and number 7 are known since spring."),
               "fact-7.md": undefined,
@@ -70,7 +70,7 @@ describe("L6-6 a dream is one change", () => {
     const before = memoriesIn(at.everything())
     const end = await at
       .dreaming(
-        changing(() => ({
+        changeFiles(() => ({
           "fact-1.md": undefined,
           "fact-2.md": memoryText("Fact 2", "The meadows and meadowed orchards, orcharded since spring, are known.", {
             supersedes: ["fact-3.md"],
@@ -88,14 +88,14 @@ describe("L6-6 a dream is one change", () => {
   test("L6-5 killed, failed or refused, the memory is as it was, and the lock has its earlier time", async () => {
     const at = eightMemories()
     await at.bank.all()
-    await at.dreaming(changing(() => ({}))).dream(order)
+    await at.dreaming(changeFiles(() => ({}))).dream(order)
     const lock = join(at.directory, LOCK_FILE)
     const earlier = statSync(lock).mtime
     at.write({ "fact-0.md": memoryText("Fact 0", "Number 0 is new since then.") })
     await at.bank.all()
     const before = at.everything()
     at.clock.advance(30 * HOUR)
-    const edit = changing(() => ({ "fact-1.md": undefined }))
+    const edit = changeFiles(() => ({ "fact-1.md": undefined }))
 
     const dreaming = at.dreaming(async (task) => {
       await edit(task)
@@ -134,7 +134,7 @@ describe("BEY-9 a secret that someone wrote by hand", () => {
         copied = readFileSync(join(task.directory, "fact-0.md"), "utf8")
         task.onTurn({ text: `I see ${SECRET}`, calls: [`Grep ${SECRET}`] })
         const text = `${memoryText("Fact 0", `Number 0, known.\n\n${copied.slice(copied.indexOf("The key"))}`).trimEnd()}\n`
-        return changing(() => ({ "fact-0.md": text }), `The key ${SECRET} stays.`)(task)
+        return changeFiles(() => ({ "fact-0.md": text }), `The key ${SECRET} stays.`)(task)
       },
       { asksFirst: true },
     )
@@ -159,7 +159,7 @@ describe("L6-7 consent and edits made meanwhile", () => {
     await at.bank.all()
     const before = memoriesIn(at.everything())
     const dreaming = at.dreaming(
-      changing(() => ({ "fact-0.md": undefined, "fact-1.md": undefined, "fact-2.md": undefined })),
+      changeFiles(() => ({ "fact-0.md": undefined, "fact-1.md": undefined, "fact-2.md": undefined })),
     )
     expect(await dreaming.dream(order)).toMatchObject({
       state: "pending",
@@ -180,11 +180,13 @@ describe("L6-7 consent and edits made meanwhile", () => {
 
   test.runIf(isWhole)("L6-7 a quarter is allowed, and a file that is emptied counts", async () => {
     const at = eightMemories()
-    const two = at.dreaming(changing(() => ({ "fact-0.md": undefined, "fact-1.md": undefined })))
+    const two = at.dreaming(changeFiles(() => ({ "fact-0.md": undefined, "fact-1.md": undefined })))
     expect(await two.dream(order)).toMatchObject({ state: "installed" })
     at.write({ "fact-7.md": memoryText("Fact 7", "Number 7 is new since then.") })
     const gutted = at.dreaming(
-      changing(() => Object.fromEntries([2, 3].map((n) => [`fact-${n}.md`, memoryText(`Fact ${n}`, "All is well.")]))),
+      changeFiles(() =>
+        Object.fromEntries([2, 3].map((n) => [`fact-${n}.md`, memoryText(`Fact ${n}`, "All is well.")])),
+      ),
     )
     expect(await gutted.dream(order)).toMatchObject({ state: "pending" })
   })
@@ -195,7 +197,7 @@ describe("L6-7 consent and edits made meanwhile", () => {
       const at = eightMemories()
       const supersedes = Array.from({ length: 8 }, (_, n) => `fact-${n}.md`)
       const dreaming = at.dreaming(
-        changing(() => ({ "all.md": memoryText("Everything", "All is well.", { supersedes }) })),
+        changeFiles(() => ({ "all.md": memoryText("Everything", "All is well.", { supersedes }) })),
       )
       await dreaming.dream(order)
       expect((await at.bank.all()).filter(({ supersededBy }) => supersededBy !== undefined)).toEqual([])
@@ -210,7 +212,7 @@ describe("L6-7 consent and edits made meanwhile", () => {
       const during = (text: string) =>
         at.dreaming(async (task) => {
           at.write({ "fact-1.md": text, "fact-5.md": memoryText("Fact 5", "Mine now.") })
-          return changing(({ directory }) => ({
+          return changeFiles(({ directory }) => ({
             "fact-1.md": readFileSync(join(directory, "fact-1.md"), "utf8").replace("is known", "was merged"),
           }))(task)
         })
@@ -224,7 +226,7 @@ describe("L6-7 consent and edits made meanwhile", () => {
       at.write({ "fact-6.md": memoryText("Fact 6", "Number 6 is new since then.") })
       const refused = at.dreaming(async (task) => {
         at.write({ "fact-1.md": mine })
-        return changing(() => ({ "fact-1.md": memoryText("Fact 1", "Number 1 is the dream's.") }))(task)
+        return changeFiles(() => ({ "fact-1.md": memoryText("Fact 1", "Number 1 is the dream's.") }))(task)
       })
       expect(await refused.dream(order)).toMatchObject({
         state: "refused",
@@ -237,7 +239,7 @@ describe("L6-7 consent and edits made meanwhile", () => {
   test.runIf(isWhole)("the setting ask keeps every change for the person", async () => {
     const at = eightMemories()
     const dreaming = at.dreaming(
-      changing(() => ({ "fact-0.md": memoryText("Fact 0", "Reworded since spring.") })),
+      changeFiles(() => ({ "fact-0.md": memoryText("Fact 0", "Reworded since spring.") })),
       {
         asksFirst: true,
       },
@@ -306,7 +308,7 @@ describe("L6-5 a dream can be watched", () => {
 
   test("L6-5 another object, as in another process, sees it and ends it", async () => {
     const at = eightMemories()
-    const watcher = at.dreaming(changing(() => ({})))
+    const watcher = at.dreaming(changeFiles(() => ({})))
     const dreaming = at.dreaming(async (task) => {
       task.onTurn({ text: "looking", calls: [] })
       expect((await watcher.overview({ figures: FIGURES })).dream).toMatchObject({ status: "running" })
@@ -344,7 +346,7 @@ describe("L6-5 a dream can be watched", () => {
         async (task) => {
           expect(await dreaming.dream({ figures: FIGURES })).toMatchObject({ state: "skipped", gate: "running" })
           return {
-            ...(await changing(() => ({ "fact-0.md": memoryText("Fact 0", "Number 0, known.") }))(task)),
+            ...(await changeFiles(() => ({ "fact-0.md": memoryText("Fact 0", "Number 0, known.") }))(task)),
             responses: [response],
           }
         },
@@ -374,7 +376,7 @@ describe("L6-5 a dream can be watched", () => {
       expect((await dreaming.overview({ figures: open })).skipped).toMatchObject(hold)
       at.clock.advance(HOUR)
       const waiting = at.dreaming(
-        changing(() => ({ "fact-1.md": "All is well.\n" })),
+        changeFiles(() => ({ "fact-1.md": "All is well.\n" })),
         { asksFirst: true },
       )
       expect(await waiting.dream({ figures: open })).toMatchObject({ state: "pending" })

@@ -1,6 +1,7 @@
 /**
- * One dream: takes the permit, copies the memory, has the copy consolidated, checks what came of it, and installs it as one change. Until that
- * last step the memory is as it was. However it ends, the permit is released and the copy is gone; after a kill the next dream clears up.
+ * One dream: takes the permit, copies the memory, consolidates the copy, checks the result, and installs it as one change. Until that last
+ * step the memory is unchanged. However the dream ends, the permit is released and the copy is removed; after a kill the next dream cleans
+ * up.
  */
 import { existsSync } from "node:fs"
 import { realpath } from "node:fs/promises"
@@ -38,33 +39,33 @@ interface DreamWork extends DreamContext {
   readonly task: DreamTask
   readonly maxTurns: number
   readonly patience?: StreamLimits | undefined
-  /** Every change waits for the person's consent. */
+  /** Whether every change waits for the user's consent. */
   readonly asksFirst?: boolean
-  /** What responses cost. */
+  /** Returns the cost of responses. */
   readonly dollarsFor?: (responses: readonly ModelResponse[]) => number
   readonly signal: AbortSignal
-  /** Called at each step. For tests that end the dream or the process there. */
+  /** Called at each step, for tests that end the dream or the process there. */
   readonly atStep?: (step: DreamStep) => void | Promise<void>
 }
 
 export type DreamStep = "locked" | "copied" | "consolidated" | "checked" | "installed" | "released"
 
-/** How a dream ended. `message` is one or two sentences for a person. */
+/** How a dream ended. `message` is one or two sentences for the user. */
 export type DreamEnd = {
   readonly message: string
-  /** Everything that was billed. */
+  /** All billed responses. */
   readonly responses: readonly ModelResponse[]
 } & (
   | { readonly state: "installed"; readonly change: MemoryChange }
   /** There was nothing to improve. */
   | { readonly state: "nothing" }
-  /** A change waits for consent. */
+  /** A change waits for the user's consent. */
   | { readonly state: "pending"; readonly id: string }
-  /** The check, or an edit made meanwhile, did not let it through. */
+  /** The check rejected the change, or it conflicts with an edit made meanwhile. */
   | { readonly state: "refused" }
   | { readonly state: "failed"; readonly error: unknown }
   | { readonly state: "killed" }
-  /** Another process has the permit. */
+  /** Another process holds the permit. */
   | { readonly state: "locked" }
 )
 
@@ -74,7 +75,7 @@ export async function runDream(work: DreamWork): Promise<DreamEnd> {
   if (attempt.state === "full") return { state: "locked", responses: [], message: describeHolder(attempt.by) }
   const { permit } = attempt
   const dreamed = await dreamPermitted(work, permit).catch((error) => endAfter(error, work))
-  await noteEnd(work, dreamed) // before the release: without the permit, a dream that runs counts as killed
+  await noteEnd(work, dreamed) // before the release: without the permit, a running dream counts as killed
   const end = await permit.release(isSuccess(dreamed) ? clock.now() : undefined).then(
     () => dreamed,
     (error: unknown) => {
@@ -94,14 +95,14 @@ const noteEnd = ({ task, dollarsFor }: DreamWork, end: DreamEnd): Promise<void> 
     ...(end.state === "installed" ? { change: end.change.id } : {}),
   })
 
-/** `responses`: what was billed counts also if the dream ends early. */
+/** The end after an error. `responses`: billed responses count even if the dream ends early. */
 function endAfter(error: unknown, work: DreamWork, responses: readonly ModelResponse[] = []): DreamEnd {
   return isStopped(work) && !isUnfinished(error)
     ? { state: "killed", message: KILLED, responses }
     : { state: "failed", message: describeFailure(error), error, responses }
 }
 
-/** Who had the permit may have given it back meanwhile. */
+/** Describes the holder of the permit, which may have been released meanwhile. */
 const describeHolder = (by: NamedHolder | undefined): string =>
   by
     ? describeHeldLock(by, { does: "is consolidating this memory already", command: "strata unlock" })
@@ -115,7 +116,7 @@ function describeOmitted(unread: readonly string[]): string {
   return `Left out, because it cannot be read as a memory: ${names}${more > 0 ? ` and ${more} more` : ""}.`
 }
 
-/** A dream that cannot begin: its directories cannot be used. */
+/** The end of a dream that cannot start because its directories cannot be used. */
 export const cannotStart = (error: unknown): DreamEnd => ({
   ...{ state: "failed", error, responses: [] },
   message: `The dream could not start (${reasonAndPath(error)}). The memory is as it was before. Check the permissions, or choose another directory with STRATA_HOME.`,
@@ -127,7 +128,7 @@ function reasonAndPath(error: unknown): string {
   return path === undefined ? describeReason(inner) : `${describeReason(inner)}: ${dest ?? path}`
 }
 
-/** Once a change is on disk as an intent, it will be installed, whatever stopped it now. */
+/** Whether a change is on disk as an intent. It will be installed, whatever stopped it now. */
 const isUnfinished = (error: unknown): boolean => error instanceof MemoryWriteError && error.state === "unfinished"
 
 function describeFailure(error: unknown): string {
@@ -151,13 +152,13 @@ async function dreamPermitted(work: DreamWork, permit: TakenPermit): Promise<Dre
   try {
     return await dreamIn(place, work, permit)
   } finally {
-    await place.remove().catch(() => undefined) // the next dream does it
+    await place.remove().catch(() => undefined) // the next dream removes it
   }
 }
 
 async function dreamIn(place: DreamWorkspace, work: DreamWork, { last }: TakenPermit): Promise<DreamEnd> {
   const { bank, files, clock, task, past, consolidate, atStep = () => {} } = work
-  const before = await bank.all() // takes edits made by hand into the history first
+  const before = await bank.all() // records manual edits in the history first
   const copy = await copyMemory({ files, directory: place.copy, since: last })
   await atStep("copied")
   const { base } = copy
@@ -195,7 +196,7 @@ interface ConcludeInput {
   readonly before: readonly Memory[]
 }
 
-/** Takes over what the check lets through. */
+/** Checks the consolidated copy and installs it. */
 async function conclude(work: DreamWork, { consolidation, copy, check, before }: ConcludeInput): Promise<DreamEnd> {
   const { atStep = () => {} } = work
   const { responses, ended } = consolidation
@@ -222,7 +223,7 @@ interface InstallInput {
   readonly before: readonly Memory[]
 }
 
-/** Installs the change, or keeps it for the person to decide. */
+/** Installs the change, or stores it for the user to decide. */
 async function installOrHold(
   work: DreamWork,
   { checked, consolidation, base, before }: InstallInput,
@@ -260,11 +261,11 @@ async function installOrHold(
       message: `${installed.files.join(", ")} changed during the dream, so it was not installed. The memory is as you left it.`,
     }
   await recordExamined({ stateFiles, bank, base, changed: [...texts.keys()] })
-  await dropPending(stateFiles).catch(() => undefined) // it started from texts that are no longer there, and can still be rejected
+  await dropPending(stateFiles).catch(() => undefined) // it is based on texts that no longer exist, and can still be rejected
   return { state: "installed", change: installed.change, responses, message: describeChange(installed.change) }
 }
 
-/** What was edited meanwhile is not in it, so the next dream looks at that. */
+/** Records what the dream examined. Edits made meanwhile are not included, so the next dream examines them. */
 async function recordExamined({ stateFiles, bank, base, changed }: ExaminedInput): Promise<void> {
   const texts = new Map(base)
   for (const file of changed) {
@@ -272,7 +273,7 @@ async function recordExamined({ stateFiles, bank, base, changed }: ExaminedInput
     if (text === undefined) texts.delete(file)
     else texts.set(file, text)
   }
-  await recordConsolidated(stateFiles, texts).catch(() => undefined) // without it the next dream only looks again
+  await recordConsolidated(stateFiles, texts).catch(() => undefined) // without it the next dream only checks again
 }
 
 interface ExaminedInput extends Pick<DreamWork, "bank" | "stateFiles"> {
@@ -287,7 +288,7 @@ function changeReason({ why }: Consolidation): string {
   return text.length > MAX_WHY ? `${text.slice(0, MAX_WHY - 1)}…` : text
 }
 
-/** What was added, changed and removed, and how to take it back. */
+/** Describes what was added, changed and removed, and how to undo it. */
 export function describeChange({ id, files, kept = [] }: MemoryChange): string {
   const memories = files.filter(({ path }) => path !== INDEX_FILE)
   const count = (fits: (file: (typeof files)[number]) => boolean) => memories.filter(fits).length

@@ -7,7 +7,7 @@ import type { MemoryBudget } from "../memory-budget.ts"
 import type { DreamController, DreamFigures, DreamPostponement, DreamReservation, DreamResult } from "./dreaming.ts"
 
 export interface DreamingLayer extends Layer {
-  /** Dreams at once. The outcome has no message: the caller reports the end. */
+  /** Starts a dream immediately. The layer result has no message, because the caller reports the end. */
   now(context: LayerContext): Promise<{ readonly end: DreamResult; readonly outcome: LayerResult | undefined }>
 }
 
@@ -39,7 +39,7 @@ export function dreamingLayer(dreaming: DreamController, { quota, budget }: Drea
   }
 }
 
-/** A dream can wait: it must not take from a short quota, or from an answer that they wait for. */
+/** Reason to postpone a dream: it must not use up a low rate limit, or delay an answer that the user is waiting for. */
 function postponementFor(
   { views, now }: LayerContext,
   quota: RateLimitState | undefined,
@@ -52,11 +52,11 @@ function postponementFor(
 
 interface ReservationInput {
   readonly budget: MemoryBudget
-  /** Dollars. */
+  /** Expected cost in dollars. */
   readonly expected: number
 }
 
-/** Dreams and extractions take from one share. */
+/** Reserves the cost of a dream. Dreams and extractions share one limit. */
 async function reserveShare(context: LayerContext, { budget, expected }: ReservationInput): Promise<DreamReservation> {
   const { journal, views, flags, now } = context
   const { project, id } = journal.address
@@ -79,7 +79,7 @@ export const dreamSettings = ({ on, figures }: Flags): DreamFigures => ({
   dailyLimit: figures["memory-daily-limit"],
 })
 
-/** A dream that did not start says nothing: it is looked at after every query. */
+/** The layer result of a dream. A dream that did not start reports nothing, because this is checked after every query. */
 function layerResult(end: DreamResult, { signal }: LayerContext): LayerResult | undefined {
   if (end.state === "skipped" || end.state === "locked") return undefined
   const failures = end.state === "failed" && !signal.aborted ? [end.error] : []

@@ -1,8 +1,8 @@
 /**
- * Layer 6: memories are merged, corrected and put in order while no one waits for it. A dream starts in the background when the gates are
- * open, or at once when a person asks. It can be watched, ended, reviewed and taken back.
+ * Layer 6: merges, corrects and organizes memories while nobody waits for it. A dream is one such memory consolidation. It starts in the
+ * background when its conditions are met, or immediately on request. It can be watched, ended, reviewed and undone.
  *
- * `dream.ts` is one dream: the lock, the copy, `consolidate/`, `check/`, the install. `due.ts` says when.
+ * `dream.ts` runs one dream: permit, copy, `consolidate/`, `check/`, install. `due.ts` has the conditions.
  */
 import { utcDay } from "../../base/clock.ts"
 import { errorMessage } from "../../base/errors.ts"
@@ -29,18 +29,18 @@ import type { PastConversations } from "./transcripts.ts"
 
 export interface DreamingOptions extends DreamContext {
   readonly bank: MemoryBank
-  /** The project's directory. */
+  /** Directory of the project. */
   readonly project: string
-  /** What was said in the project. */
+  /** Conversations of the project. */
   readonly past?: PastConversations
   readonly consolidate: Consolidate
-  /** What memory work has cost, over all processes. Absent: there is no daily limit. */
+  /** Cost of memory work of all processes. Without it, there is no daily limit. */
   readonly daily?: DailyBudget
-  /** What responses cost. */
+  /** Returns the cost of responses. */
   readonly dollarsFor?: (responses: readonly ModelResponse[]) => number
-  /** What a dream about so many tokens of memories will cost. Absent: nothing. */
+  /** Expected cost of a dream about memories of this many tokens. Without it, a dream is free. */
   readonly expectedDollars?: (tokens: number) => number
-  /** Every change waits for the person's consent. */
+  /** Whether every change waits for the user's consent. */
   readonly asksFirst?: boolean
   /** For tests that end the dream or the process at a step. */
   readonly atStep?: (step: DreamStep) => void | Promise<void>
@@ -48,19 +48,19 @@ export interface DreamingOptions extends DreamContext {
 
 export interface DreamFigures extends GateFigures {
   readonly maxTurns: number
-  /** Dollars. */
+  /** Maximum dollars per day. */
   readonly dailyLimit: number
 }
 
 interface DreamRequest {
   readonly figures: DreamFigures
-  /** A person asked: no gate but the lock counts. */
+  /** Whether a user asked for the dream. Then only the permit is required. */
   readonly force?: boolean
-  /** The conversation that it starts from. It does not count as another one. */
+  /** The conversation that starts the dream. It does not count as another one. */
   readonly conversation?: string
-  /** Why it should wait although it is due, as far as the caller knows. */
+  /** Reason of the caller to postpone a dream that is due. */
   readonly hold?: DreamPostponement | undefined
-  /** Takes the money for it: dollars. Absent: it may cost anything. */
+  /** Reserves the expected cost in dollars. Without it, a dream may cost any amount. */
   readonly takeShare?: ((expected: number) => Promise<DreamReservation>) | undefined
   readonly patience?: StreamLimits
   readonly signal?: AbortSignal
@@ -70,9 +70,9 @@ export type DreamReservation =
   | { readonly state: "taken"; readonly settle: (dollars: number) => Promise<void> }
   | { readonly state: "wait"; readonly message: string }
 
-/** A reason to leave a dream that is due for later. `message` is a sentence for a person. */
+/** Reason to postpone a dream that is due. `message` is a sentence for the user. */
 export interface DreamPostponement {
-  /** The conversation's share is used up, the provider's quota is short, or a message of the person waits. */
+  /** The conversation's share is used up, the provider's rate limit is low, or a message of the user waits. */
   readonly gate: "share" | "quota" | "waiting"
   readonly message: string
 }
@@ -86,7 +86,7 @@ interface SkippedDream {
 /** How a dream ended, or why it did not start. */
 export type DreamResult =
   | DreamEnd
-  /** It did not start. */
+  /** The dream did not start. */
   | {
       readonly state: "skipped"
       readonly gate: DreamGate | DreamPostponement["gate"] | "running" | "unreviewed" | "nothing-to-do"
@@ -95,17 +95,17 @@ export type DreamResult =
     }
 
 export interface DreamOverview {
-  /** The dream of this or another process, running or the last one. */
+  /** The dream of this or another process: the running one, or the last. */
   readonly dream?: DreamState
-  /** The time of the last consolidation. */
+  /** Time of the last consolidation. */
   readonly last?: Date
   /** A change that waits for consent. */
   readonly pending?: PendingDream
-  /** Whether one could start now. */
+  /** Whether a dream could start now. */
   readonly gates: GateResult
-  /** A dream that was due since the last one, and did not start. */
+  /** The last dream that was due and did not start, if no other has started since. */
   readonly skipped?: SkippedDream
-  /** Dollars. */
+  /** Dollars of today's memory work, and the limit. */
   readonly today?: { readonly spent: number; readonly limit: number }
 }
 
@@ -121,7 +121,7 @@ export class DreamController {
     this.#options = options
   }
 
-  /** The dream of this process, running or the last one. */
+  /** The dream of this process: the running one, or the last. */
   get state(): DreamState | undefined {
     return this.#task?.state
   }
@@ -188,7 +188,7 @@ export class DreamController {
     return pending && { ...pending, diff: await diffOf(pending) }
   }
 
-  /** Installs the change that waits. Where someone edited the same lines since, it stays pending. */
+  /** Installs the change that waits. It keeps waiting if someone has edited the same lines since. */
   async accept(): Promise<InstalledDream | { readonly state: "none" }> {
     const { bank, stateFiles } = this.#options
     const pending = await readPending(stateFiles)
@@ -198,7 +198,7 @@ export class DreamController {
     return installed
   }
 
-  /** Drops the change that waits. */
+  /** Rejects the change that waits. */
   async reject(): Promise<boolean> {
     const { stateFiles } = this.#options
     const pending = await readPending(stateFiles)
@@ -228,7 +228,7 @@ export class DreamController {
   async #skip(reason: Omit<SkippedDream, "at">): Promise<DreamResult> {
     const { clock, stateFiles } = this.#options
     const record: SkippedDream = { at: clock.now().toISOString(), ...reason }
-    // the reason is for a person who looks; a disk that is full is no reason to fail
+    // the reason is only informational; a full disk must not fail the dream
     await writeStateFile(stateFiles, DREAM_FILES.skipped, `${JSON.stringify(record)}\n`).catch(() => undefined)
     return skipped(reason.gate, reason.message)
   }

@@ -1,6 +1,6 @@
 /**
- * Whether a dream is due. First whether it is time, the cheapest question first: the first "no" ends it, with a reason that a person can
- * read. Then whether there is anything to do. The lock is the last gate and is taken elsewhere.
+ * Decides whether a dream is due. First whether it is time, starting with the cheapest condition: the first one that is not met ends the
+ * check, with a readable reason. Then whether there is anything to do. The permit is the last condition and is taken elsewhere.
  */
 
 import { hash } from "node:crypto"
@@ -8,8 +8,8 @@ import { existsSync } from "node:fs"
 import { join } from "node:path"
 import type { MemoryFiles } from "../../journal/memory-files.ts"
 import type { MemoryBank } from "../../memory/bank.ts"
-import { findNamedThings } from "../../memory/code-references.ts"
-import { keysOf } from "../../memory/facts/relation.ts"
+import { findNamedCode } from "../../memory/code-references.ts"
+import { memoryKeys } from "../../memory/facts/relation.ts"
 import { INDEX_FILE, isTopicFile } from "../../memory/file-names.ts"
 import { isCurrentMemory, type Memory } from "../../memory/memory.ts"
 import { checkConsolidation } from "./check/check.ts"
@@ -20,18 +20,18 @@ import type { PastConversation } from "./transcripts.ts"
 const HOUR_MS = 3_600_000
 const MINUTE_MS = 60_000
 
-/** Why a dream is not due. */
+/** Condition that is not met. */
 export type DreamGate =
   | "switched-off"
   | "too-soon"
   | "scanned-lately"
   | "too-few-conversations"
-  /** Memory work has cost what it may cost today. */
+  /** Today's limit of memory work is used up. */
   | "daily-limit"
 
 export type GateResult =
   | { readonly open: true; readonly last?: Date; readonly conversations: number }
-  /** `reason` is a sentence for a person. */
+  /** `reason` is a sentence for the user. */
   | { readonly open: false; readonly gate: DreamGate; readonly reason: string }
 
 export interface GateFigures {
@@ -42,15 +42,15 @@ export interface GateFigures {
 }
 
 interface GateInput extends DreamContext {
-  /** Conversations of the project. */
+  /** Lists the conversations of the project. */
   readonly conversations: () => Promise<readonly PastConversation[]>
-  /** The conversation that asks. It does not count. */
+  /** The current conversation, which does not count. */
   readonly conversation?: string
 }
 
 const closed = (gate: DreamGate, reason: string): GateResult => ({ open: false, gate, reason })
 
-/** `look`: does not count as a scan, and passes the gate that limits scans. */
+/** Checks all conditions. `look`: does not count as a scan, and ignores the minimum time between scans. */
 export async function checkGates(
   place: GateInput,
   figures: GateFigures,
@@ -91,7 +91,7 @@ const formatMinute = (time: Date): string =>
 const formatHours = (count: number): string =>
   count < 1 ? `${Math.ceil(count * 60)} minutes` : `${Math.ceil(count)} hours`
 
-/** No journal is opened. */
+/** Number of other conversations with activity since then. Opens no journal. */
 async function countActiveSince({ conversations, conversation }: GateInput, since: Date): Promise<number> {
   const others = (await conversations()).filter(({ id }) => id !== conversation)
   return others.filter(({ touched }) => new Date(touched) > since).length
@@ -112,8 +112,8 @@ interface WorkCheckInput extends Omit<DreamContext, "clock" | "permit"> {
 }
 
 /**
- * Found out without a lock, a write or a request: the memory changed since the last dream, and a rule has something to repair, or a reader
- * might find what rules do not.
+ * Whether a dream has anything to do: the memory has changed since the last dream, and either a rule has something to repair or a model
+ * might find more. Needs no lock, write or request.
  */
 export async function hasWork({ bank, files, stateFiles, project, now, last }: WorkCheckInput): Promise<boolean> {
   const memories = await bank.all()
@@ -127,22 +127,22 @@ export async function hasWork({ bank, files, stateFiles, project, now, last }: W
   return checked.state === "refused" || checked.texts.size > 0 || hasLogs || isWorthReading(before)
 }
 
-/** What memories say, in one word. The index follows them. */
+/** Hash of the memories. The index is derived from them. */
 function fingerprintOf(texts: ReadonlyMap<string, string>): string {
   const listed = [...texts].filter(([path]) => path !== INDEX_FILE).map((one) => JSON.stringify(one))
   return hash("sha256", listed.sort().join("\n"))
 }
 
-/** After a dream: the same memory needs no second one. */
+/** Records the memories after a dream, so that unchanged memories need no second one. */
 export const recordConsolidated = (notes: MemoryFiles, texts: ReadonlyMap<string, string>): Promise<void> =>
   writeStateFile(notes, DREAM_FILES.consolidated, `${JSON.stringify({ print: fingerprintOf(texts) })}\n`)
 
-/** Two memories have a word in common, or one names something that the project may no longer have. */
+/** Whether a model might find something: two memories share a key, or one names something that may no longer exist in the project. */
 function isWorthReading(memories: readonly Memory[]): boolean {
   const seen = new Set<string>()
   for (const memory of memories.filter(isCurrentMemory)) {
-    const keys = keysOf(memory)
-    if (keys.some((key) => seen.has(key)) || findNamedThings(`${memory.description}\n${memory.body}`).length > 0)
+    const keys = memoryKeys(memory)
+    if (keys.some((key) => seen.has(key)) || findNamedCode(`${memory.description}\n${memory.body}`).length > 0)
       return true
     for (const key of keys) seen.add(key)
   }

@@ -1,6 +1,6 @@
 /**
- * What becomes of a dream's change. It is installed as one change of the memory: all of it or nothing, and edits made meanwhile in other
- * files or lines stay. Or it waits for the person's consent, with the texts it started from, so it can be installed days later.
+ * Installs the change of a dream: completely or not at all, preserving edits made meanwhile in other files or lines. Or stores it until the
+ * user consents, with the texts it is based on, so that it can be installed days later.
  */
 
 import { maskSecrets } from "../../base/secrets/find-secrets.ts"
@@ -16,16 +16,16 @@ interface DreamProposal {
   readonly why: string
   readonly puts: readonly MemoryText[]
   readonly removals: readonly string[]
-  /** The texts that it started from; `null` if there was no file. */
+  /** The texts that the change is based on; `null` if a file did not exist. */
   readonly base: ReadonlyMap<string, string | null>
 }
 
-/** What came of a change that a dream proposed. */
+/** Result of installing a change that a dream proposed. */
 export type InstalledDream =
   | { readonly state: "installed"; readonly change: MemoryChange }
-  /** Everything is as proposed already. */
+  /** The memory already has these texts. */
   | { readonly state: "nothing" }
-  /** Someone changed these files in the same lines. */
+  /** Someone changed the same lines of these files. */
   | { readonly state: "conflict"; readonly files: readonly string[] }
 
 export async function installDream(bank: MemoryBank, proposal: DreamProposal): Promise<InstalledDream> {
@@ -36,18 +36,18 @@ export async function installDream(bank: MemoryBank, proposal: DreamProposal): P
   } catch (error) {
     if (!(error instanceof MemoryConflictError)) throw error
     const isIndexOnly = error.files.every((file) => file === INDEX_FILE)
-    // the bank keeps the index in step by itself
+    // the bank updates the index itself
     if (isIndexOnly) return installDream(bank, { ...proposal, puts: puts.filter(({ file }) => file !== INDEX_FILE) })
     return { state: "conflict", files: error.files }
   }
 }
 
-/** The proposal for texts; `null` removes. */
+/** Builds a proposal from texts; `null` removes a file. */
 export function proposalOf(change: {
   why: string
   texts: ReadonlyMap<string, string | null>
   base: ReadonlyMap<string, string>
-  /** The memories as the check left them: their sources count, not those in the texts. */
+  /** The memories after the check: their sources apply, not those in the texts. */
   after: readonly Memory[]
 }): DreamProposal {
   const { why, texts, base, after } = change
@@ -68,7 +68,7 @@ const withSource = (source: MemorySource | undefined) => (source ? { source } : 
 export interface PendingDream extends DreamProposal {
   readonly id: string
   readonly at: string
-  /** Why a person must decide, as a sentence. */
+  /** Reason why the user must decide, as a sentence. */
   readonly reason: string
   /** Memories that would go out of view. */
   readonly lost: readonly string[]
@@ -93,7 +93,7 @@ export async function readPending(notes: MemoryFiles): Promise<PendingDream | un
 
 export const dropPending = (notes: MemoryFiles): Promise<void> => removeStateFiles(notes, [DREAM_FILES.pending])
 
-/** With the texts as they are now, where only a mask makes the difference: an install compares them byte for byte. */
+/** Replaces masked base texts by the current ones if only the mask differs, because an install compares them byte for byte. */
 export async function withCurrentBase(
   pending: PendingDream,
   textOf: (file: string) => Promise<string | undefined>,
@@ -106,7 +106,7 @@ export async function withCurrentBase(
   return { ...pending, base }
 }
 
-/** What it would change, as a unified diff. */
+/** The change as a unified diff. */
 export async function diffOf({ puts, removals, base }: DreamProposal): Promise<string> {
   const changes = [...puts, ...removals.map((file) => ({ file, text: undefined }))].sort((a, b) =>
     a.file < b.file ? -1 : 1,
@@ -119,8 +119,8 @@ export async function diffOf({ puts, removals, base }: DreamProposal): Promise<s
 }
 
 /**
- * Removes what dreams keep about a memory that is erased: a change that waits for consent, the last state, and left copies. False while a
- * dream runs: it works on a copy that has the memory in it.
+ * Removes data of dreams about an erased memory: a change that waits for consent, the last state, and remaining copies. Returns false while
+ * a dream runs, because its copy contains the memory.
  */
 export async function eraseDreamTraces(file: string, { stateFiles, permit }: DreamContext): Promise<boolean> {
   if ((await permit.state()).taken > 0) return false

@@ -1,29 +1,29 @@
-/** What dreams note about a project: small texts beside its memory, so that every process of the project finds them. */
+/** State files of dreams about a project, stored next to its memory, so that every process of the project finds them. */
 import type { Clock } from "../../base/clock.ts"
 import type { MemoryFiles } from "../../journal/memory-files.ts"
 import type { Permit } from "../../journal/permit.ts"
 
 export const DREAM_FILES = {
-  /** The time of the last scan. Where an earlier version wrote it, the file is empty, and its own time counts. */
+  /** Time of the last scan. An earlier version wrote an empty file, whose modification time counts. */
   scanned: "scanned",
   status: "status.json",
   /** A change that waits for consent. */
   pending: "pending.json",
-  /** What the memory was like after the last dream. */
+  /** Hash of the memory after the last dream. */
   consolidated: "consolidated.json",
-  /** Why a dream that was due did not start. */
+  /** Reason why a dream that was due did not start. */
   skipped: "skipped.json",
-  /** Names the dream that a person asked to end. */
+  /** Id of the dream that a user asked to end. */
   stop: "stop",
 } as const
 
-/** A memory and what dreams about it note. */
+/** Storage of a memory and of its dreams. */
 export interface DreamContext {
-  /** Of the memory. */
+  /** Files of the memory. */
   readonly files: MemoryFiles
-  /** Beside it. */
+  /** State files of dreams, stored next to the memory files. */
   readonly stateFiles: MemoryFiles
-  /** To consolidate it. */
+  /** Permit to consolidate the memory. */
   readonly permit: Permit
   readonly clock: Clock
 }
@@ -32,12 +32,12 @@ export async function writeStateFile(notes: MemoryFiles, name: string, text: str
   await notes.install([{ path: name, text }])
 }
 
-/** It need not be there. */
+/** Removes files. Missing ones are ignored. */
 export async function removeStateFiles(notes: MemoryFiles, names: readonly string[]): Promise<void> {
   await notes.install(names.map((path) => ({ path, text: undefined })))
 }
 
-/** `undefined` if it is missing, or holds no JSON object. */
+/** Returns `undefined` if the file is missing or contains no JSON object. */
 export async function readJson<T extends object>(notes: MemoryFiles, name: string): Promise<T | undefined> {
   const text = await notes.read(name).catch(() => undefined)
   try {

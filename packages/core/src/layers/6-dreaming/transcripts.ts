@@ -1,6 +1,6 @@
 /**
- * What a dream may read of past conversations: the directories with journals, where the store keeps files. Elsewhere the newest lines of the
- * conversations since the last dream are written into a directory, in the same form. All of them are of one owner and project.
+ * Transcripts of past conversations for a dream: the directories with journals, if the store keeps files. Otherwise the newest lines of the
+ * conversations since the last dream are written to a directory in the same format. All of them belong to one owner and project.
  */
 import { mkdir, writeFile } from "node:fs/promises"
 import { join } from "node:path"
@@ -8,20 +8,20 @@ import { isSafeId } from "../../base/clock.ts"
 import { DIRECTORY_MODE, FILE_MODE } from "../../journal/file/layout.ts"
 import type { ConversationListing, JournalFeed, Store } from "../../journal/store.ts"
 
-const MAX_CONVERSATIONS = 50 // each is a reading of its own
+const MAX_CONVERSATIONS = 50 // each is read separately
 const MAX_BYTES = 1024 * 1024 // bytes of one conversation, the newest
 const MAX_READ = 32 * 1024 * 1024 // bytes of one conversation: all of it is read to find its end
 
-/** The conversations of one project, over all places that it has in the store. */
+/** The conversations of one project, over all its namespaces in the store. */
 export interface PastConversations {
-  /** Opens none of them. */
+  /** Lists the conversations without opening them. */
   list(): Promise<readonly PastConversation[]>
-  /** Directories to search. `directory`: for lines of a store without files. */
+  /** Directories to search. `directory`: destination for lines of a store without files. */
   transcripts(order: TranscriptsOptions): Promise<readonly string[]>
 }
 
 export interface PastConversation extends Pick<ConversationListing, "id" | "bytes" | "touched"> {
-  /** The place in the store. */
+  /** Namespace in the store. */
   readonly project: string
 }
 
@@ -47,7 +47,7 @@ export function pastConversations(store: Store, places: () => Promise<readonly s
     await mkdir(directory, { recursive: true, mode: DIRECTORY_MODE })
     for (const { project, id } of newest.slice(0, MAX_CONVERSATIONS)) {
       const file = join(directory, `${id}.jsonl`)
-      // one id in two places is one conversation that was moved: the newest is there already
+      // one id in two namespaces is a moved conversation: the newest is already there
       await writeFile(file, await newestLines(feeds.get(project)!, id), { mode: FILE_MODE, flag: "wx" }).catch(
         (error: NodeJS.ErrnoException) => {
           if (error.code !== "EEXIST") throw error

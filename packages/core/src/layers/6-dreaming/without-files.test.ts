@@ -1,9 +1,9 @@
-/** Dreams on a store without files: what they read, and how another process sees, ends and erases them. */
+/** Dreams on a store without files: their input, and how another process sees, ends and erases them. */
 import { existsSync, mkdirSync, readdirSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 import { describe, expect, onTestFinished, test, vi } from "vitest"
 import { conversation } from "../../../test/builders.ts"
-import { changing, FIGURES, memoryText, OTHERS, START } from "../../../test/dreams.ts"
+import { changeFiles, FIGURES, memoryText, OTHERS, START } from "../../../test/dreams.ts"
 import { scratchDirectory } from "../../../test/tool-context.ts"
 import { manualClock } from "../../base/clock.ts"
 import { memoryStore } from "../../journal/in-memory/store.ts"
@@ -16,7 +16,7 @@ import { DreamController } from "./dreaming.ts"
 import { eraseDreamTraces } from "./install.ts"
 import { pastConversations } from "./transcripts.ts"
 
-/** On the store's clock. */
+/** Time on the store's clock. */
 let storeTime = new Date(0)
 
 async function talked(
@@ -120,7 +120,7 @@ describe("BEY-12 L6-4 a dream on a store without files, for others", () => {
 
   test("leaves nothing of an erased memory: not its state, not a change that waits", async () => {
     const { ground, notes, dreaming, files } = await dreamer()
-    const asking = dreaming(changing(() => ({ "a.md": undefined, "b.md": undefined, "owl.md": undefined })))
+    const asking = dreaming(changeFiles(() => ({ "a.md": undefined, "b.md": undefined, "owl.md": undefined })))
     expect(await asking.dream(ORDER)).toMatchObject({ state: "pending" })
     expect((await asking.review())!.diff).toContain("Alpha is known.")
     expect(await eraseDreamTraces("a.md", ground)).toBe(true)

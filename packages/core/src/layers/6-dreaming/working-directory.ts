@@ -1,6 +1,6 @@
 /**
- * Where a dream works: directories for the copy of the memory and for transcripts. Where the store keeps files, they are beside what dreams
- * note. Otherwise they are in a scratch directory of this machine.
+ * The directories of a dream, for the copy of the memory and for transcripts: next to the state files if the store keeps files, otherwise
+ * in a scratch directory of this machine.
  */
 import { readdir, rm } from "node:fs/promises"
 import { join } from "node:path"
@@ -9,12 +9,12 @@ import { claimScratch } from "../../memory/scratch.ts"
 
 export interface DreamWorkspace {
   readonly copy: string
-  /** For transcripts of a store without files. */
+  /** Directory for transcripts of a store without files. */
   readonly transcripts: string
   remove(): Promise<void>
 }
 
-/** The dream has the right to consolidate, so what others left is not in use. */
+/** Creates the directories. The dream holds the permit, so leftovers of other dreams are not in use. */
 export async function openWorkingDirectory(notes: MemoryFiles, id: string): Promise<DreamWorkspace> {
   if (notes.directory === undefined) {
     const { directory, release } = await claimScratch(scratchOf(notes))
@@ -25,7 +25,7 @@ export async function openWorkingDirectory(notes: MemoryFiles, id: string): Prom
   return { copy, transcripts: join(copy, "transcripts"), remove: () => remove(copy) }
 }
 
-/** Removes what killed dreams left. Only while no dream runs. */
+/** Removes leftovers of killed dreams. Call it only while no dream runs. */
 export async function clearWorkingDirectories(notes: MemoryFiles): Promise<void> {
   if (notes.directory === undefined) return (await claimScratch(scratchOf(notes))).release()
   const copies = copiesIn(notes.directory)

@@ -21,7 +21,7 @@ async function respond(chat: Conversation, content: readonly Block[], tokens = 0
   })
 }
 
-/** A request, a command and an answer. */
+/** Adds a request, a command and an answer. */
 async function exchange(chat: Conversation, task: string): Promise<{ request: string; call: string; answer: string }> {
   const request = await chat.add(task)
   const id = `toolu_${responses}`

@@ -1,7 +1,7 @@
 /**
- * The line that is sent in place of a folded range: how much it was, what was asked, which files changed, which commands ran and how they
- * ended, and how to recall it. Computed from the messages alone; the decision keeps the text, so it never changes. It is sent as a message
- * of the user's, so words, paths and commands from outside are quoted wherever they could be taken for the line itself.
+ * The line that replaces a folded range: its size, the request, changed files, commands and their results, and how to recall it. Computed
+ * from the messages alone; the decision stores the text, so it never changes. It is sent as a user message, so external text is quoted
+ * wherever it could be mistaken for the line itself.
  */
 
 import { maskSecrets } from "../../base/secrets/find-secrets.ts"
@@ -10,7 +10,7 @@ import { isText, isToolUse, quoted, textOf } from "../../messages/blocks.ts"
 import { handleOf } from "../../messages/media.ts"
 import { contentOf, isRequest, type Message } from "../../messages/messages.ts"
 import { project } from "../../views/projection.ts"
-import { artifacts, fateOf } from "../../views/record/artifacts.ts"
+import { artifacts, fileFate } from "../../views/record/artifacts.ts"
 
 const MAX_TEXT = 160 // characters of the request and of the answer
 const MAX_COMMAND = 60 // characters
@@ -21,7 +21,7 @@ const MAX_COMMANDS = 3
 export function foldedLine(messages: readonly Message[]): string {
   const { files, commands } = project(artifacts, messages)
   const changed = [...files]
-    .filter(([, facts]) => fateOf(facts) !== "read")
+    .filter(([, facts]) => fileFate(facts) !== "read")
     .map(([path]) => quoteUnlessPlain(path, MAX_TEXT))
   const ran = [...commands].map(
     ([command, { failed }]) => `${quoteUnlessPlain(command, MAX_COMMAND)}${failed ? " (failed)" : ""}`,
@@ -39,14 +39,14 @@ export function foldedLine(messages: readonly Message[]): string {
   return `[Folded: ${sentences.filter(Boolean).join(" ")}]`
 }
 
-/** Messages of the person, the model and the tools. Attachments are not counted. */
+/** Number of messages of the user, the model and the tools, without attachments. */
 export const countMessages = (messages: readonly Message[]): number =>
   messages.filter(({ type }) => type === "user" || type === "assistant").length
 
 export const toolCallsIn = (messages: readonly Message[]): number =>
   messages.flatMap((message) => (message.type === "assistant" ? contentOf(message).filter(isToolUse) : [])).length
 
-/** The beginning of what the message says, in one line. */
+/** The beginning of a message's text, in one line. */
 export function openingText(message: Message, max = MAX_TEXT): string {
   const blocks = message.type === "user" || message.type === "assistant" ? contentOf(message).filter(isText) : []
   return inOneLine(textOf(blocks), max)
@@ -63,7 +63,7 @@ function describeRequests(requests: readonly Message[]): string {
   return `Asked: ${quoted(openingText(requests[0]!))}${more}.`
 }
 
-/** The newest ones. */
+/** Lists the newest items. */
 function describeList(title: string, items: readonly string[], max: number): string {
   if (items.length === 0) return ""
   const left = items.length - max
@@ -72,7 +72,7 @@ function describeList(title: string, items: readonly string[], max: number): str
 
 const hasText = (message: Message): boolean => openingText(message) !== ""
 
-/** What a path or a plain command consists of. Anything else could end the line or begin a sentence of it. */
+/** Matches a path or a plain command. Any other text could end the line or start a sentence of it. */
 const PLAIN = /^[\w./@+~=-]+(?:(?<!\.) [\w./@+~=-]+)*$/
 
 function quoteUnlessPlain(text: string, max: number): string {

@@ -1,13 +1,13 @@
 /**
- * What folding, snipping or opening a range would do, as a value: the ranges, the size before and after, and what the server must write to
- * its cache again. `decisionsFor` turns a plan into drafts; until they are in the journal nothing has changed.
+ * Plans to fold, snip or open ranges, as values: the ranges, the size before and after, and what the server must write to its cache again.
+ * `rangeDecisions` turns a plan into drafts; nothing has changed until they are in the journal.
  */
 import { formatNumber } from "../../base/text.ts"
 import type { DecisionDraft, DecisionEffect } from "../../journal/entries.ts"
 import { isThinking } from "../../messages/blocks.ts"
 import { handleOf } from "../../messages/media.ts"
 import { isRequest, type Message, sentBlocks, type Uuid } from "../../messages/messages.ts"
-import { goesWithRange } from "../../views/context/shown.ts"
+import { isHiddenWithRange } from "../../views/context/rendered-messages.ts"
 import { cacheLifetime, cachePrices, cacheState, compactsItself } from "../2-microcompact/clearable-content.ts"
 import type { LayerContext } from "../layer.ts"
 import { countMessages, foldedLine, openingText, toolCallsIn } from "./line.ts"
@@ -21,22 +21,22 @@ import {
   spanAround,
 } from "./ranges.ts"
 
-/** Fold or hide a range, or send it again. */
+/** Whether to fold a range, hide it, or send it again. */
 export type RangeAction = "fold" | "snip" | "open"
 
-/** What happens to ranges of messages, and what that saves. */
+/** Planned changes of ranges, and their savings. */
 export interface RangePlan {
   readonly action: RangeAction
   readonly ranges: readonly PlannedRange[]
   readonly tokensBefore: number
   readonly tokensAfter: number
-  /** Tokens that the server must write to its cache again. 0 where nothing of it is left. */
+  /** Tokens that the server must write to its cache again. 0 if the cache is lost anyway. */
   readonly rewrites: number
-  /** What that costs. Absent where no price is known. */
+  /** Cost of writing them. Absent if no price is known. */
   readonly dollars?: number
 }
 
-/** A range of messages, and its size. */
+/** A range of messages and its size. */
 export interface PlannedRange {
   readonly from: Uuid
   readonly to: Uuid
@@ -44,23 +44,23 @@ export interface PlannedRange {
   readonly handles: { readonly from: string; readonly to: string }
   readonly messages: number
   readonly toolCalls: number
-  /** What it takes in the context as a whole. */
+  /** Tokens of the range in the context. */
   readonly tokens: number
-  /** How the first request in it begins. */
+  /** Beginning of the first request in the range. */
   readonly preview: string
-  /** What is sent in its place. Only for a fold. */
+  /** Text that replaces a folded range. */
   readonly line?: string
-  /** The decision that hides it. Only where it is opened. */
+  /** The decision that hides the range. Only for opening. */
   readonly decision?: Uuid
 }
 
 export interface RangeRefusal {
   readonly action: "refused"
-  /** For the person: what happened, what was kept, what to do next. */
+  /** For the user: what happened, what was preserved, what to do next. */
   readonly message: string
 }
 
-/** Both ends by uuid or handle. Without `to`: everything up to the next request. */
+/** Both ends of a range, by uuid or handle. Without `to`: everything up to the next request. */
 export interface RangeEnds {
   readonly from: string
   readonly to?: string
@@ -70,11 +70,11 @@ const NEWEST_EXCHANGES = 3 // stay when folding down to a size: what is worked o
 const MIN = 100 // tokens: less is not worth a line
 const PER_MILLION = 1_000_000
 
-/** What is known about the view while ranges are planned. */
+/** State of the view while ranges are planned. */
 interface RangeContext {
   readonly context: LayerContext
   readonly ground: FoldableMessages
-  /** Tokens of each message as it is sent, by uuid. A hidden range has those of its line. */
+  /** Tokens of each message as it is sent, by uuid. For a hidden range, those of its line. */
   readonly tokens: ReadonlyMap<Uuid, number>
 }
 
@@ -102,7 +102,7 @@ export function planRange(context: LayerContext, action: "fold" | "snip", order:
 const NOTHING_LEFT =
   "Only finished exchanges can be taken out, and this range has none: the newest request, the work in progress and the summary stay. Nothing was changed."
 
-/** The oldest exchanges until the context has this size, or all that can go. */
+/** Folds the oldest exchanges until the context has this size, or all that can be folded. */
 export function planDownTo(context: LayerContext, target: number): RangePlan | RangeRefusal {
   const field = rangeContext(context)
   const { context: view } = context.views
@@ -126,7 +126,7 @@ export function planDownTo(context: LayerContext, target: number): RangePlan | R
   )
 }
 
-/** The oldest first. What someone opened again comes last. */
+/** Ranges in the order of folding: the oldest first, but ranges that someone opened again last. */
 function foldOrder({ context, ground }: RangeContext): readonly MessageSpan[] {
   const spans = foldableExchanges(ground, NEWEST_EXCHANGES)
   const wasOpened = ({ start, end }: MessageSpan) =>
@@ -134,13 +134,13 @@ function foldOrder({ context, ground }: RangeContext): readonly MessageSpan[] {
   return [...spans.filter((span) => !wasOpened(span)), ...spans.filter(wasOpened)]
 }
 
-/** The finished exchanges that are sent whole, oldest first. */
+/** The finished exchanges that are sent completely, oldest first. */
 export function listExchanges(context: LayerContext): readonly PlannedRange[] {
   const field = rangeContext(context)
   return foldableExchanges(field.ground, 1).map((span) => describe(messagesOf(field, span), tokensIn(field, span)))
 }
 
-/** The hidden range that a uuid or handle names: its decision, or any message in it. */
+/** Plans to open a hidden range, named by its decision or any message in it. */
 export function planOpening(context: LayerContext, name: string): RangePlan | RangeRefusal {
   const { context: view, estimator } = context.views
   const found = view.hiddenRanges.find(
@@ -218,7 +218,7 @@ export function rangeDecisions(
   return [...cacheEditsGone(context), ...decisions]
 }
 
-/** The server's cache ends at the first change, so what was deleted in it is cleared here. */
+/** Clears results that were deleted in the server's cache, because that cache ends at the first change. */
 function cacheEditsGone({ views }: LayerContext): readonly DecisionDraft[] {
   const { toolUseIds } = views.context.cacheEdits
   if (toolUseIds.length === 0) return []
@@ -243,15 +243,15 @@ function describe(messages: readonly Message[], tokens: number): PlannedRange {
 
 const refused = (message: string): RangeRefusal => ({ action: "refused", message })
 
-/** The last message before the next request. */
+/** Index of the last message before the next request. */
 function endOfExchange({ messages }: FoldableMessages, from: number): number {
   const next = messages.findIndex((message, at) => at > from && isRequest(message))
   return (next < 0 ? messages.length : next) - 1
 }
 
-/** Those that go. */
+/** The messages of a span that are removed. */
 const messagesOf = ({ ground }: RangeContext, { start, end }: MessageSpan): readonly Message[] =>
-  ground.messages.slice(start, end).filter(goesWithRange)
+  ground.messages.slice(start, end).filter(isHiddenWithRange)
 
 const spanOf = ({ from, to }: PlannedRange, { messages }: FoldableMessages): MessageSpan => ({
   start: messages.findIndex(({ uuid }) => uuid === from),
@@ -263,7 +263,7 @@ function savingOf(field: RangeContext, span: MessageSpan, line: string | undefin
   return tokensIn(field, span) - (line === undefined ? 0 : estimator.blocks([{ type: "text", text: line }]))
 }
 
-/** As sent: a range that is hidden already counts with its line. */
+/** Tokens of a span as it is sent: a hidden range counts with its line. */
 function tokensIn(field: RangeContext, { start, end }: MessageSpan): number {
   const { ground, tokens } = field
   const inside = new Set(messagesOf(field, { start, end }).map(({ uuid }) => uuid))
@@ -273,7 +273,7 @@ function tokensIn(field: RangeContext, { start, end }: MessageSpan): number {
   return [...inside, ...lines].reduce((sum, uuid) => sum + (tokens.get(uuid) ?? 0), 0)
 }
 
-/** What comes before a place, and stays in the server's cache. */
+/** Tokens before a position, which stay in the server's cache. */
 function tokensUpTo({ context, ground, tokens }: RangeContext, place: number): number {
   const before = new Set(ground.messages.slice(0, place).map(({ uuid }) => uuid))
   const lines = ground.hidden
@@ -291,7 +291,7 @@ function priceOf({ facts, views, fill }: LayerContext, rewrites: number): { doll
   return { dollars: (rewrites * write * facts.price.input) / PER_MILLION }
 }
 
-/** Whether thinking after the change is bound to what changes. */
+/** Whether thinking after the change is bound to changed messages. */
 function dropsThinking({ context, ground }: RangeContext, { start }: MessageSpan): boolean {
   if (!context.facts.accepts.boundThinking) return false
   const after = new Set<Uuid>(ground.messages.slice(start).map(({ uuid }) => uuid))
@@ -300,7 +300,7 @@ function dropsThinking({ context, ground }: RangeContext, { start }: MessageSpan
     .some((message) => after.has(message.uuid) && sentBlocks(message).some(isThinking))
 }
 
-/** Tokens of the thinking that goes although its messages stay. */
+/** Tokens of thinking that is dropped although its messages stay. */
 function thinkingOutside({ context, ground }: RangeContext, spans: readonly MessageSpan[]): number {
   const { context: view, estimator } = context.views
   const gone = new Set<Uuid>(

@@ -1,30 +1,30 @@
 /**
- * Which ranges may be folded or snipped. A range never splits a tool call from its result or one response in two, and never takes the
- * newest request, the round in progress or an earlier summary. A range that is hidden already is taken whole or not at all.
+ * Ranges that may be folded or snipped. A range never separates a tool call from its result or the parts of a response, and never includes
+ * the newest request, the current round or an earlier summary. A hidden range is included completely or not at all.
  */
 import { handleOf } from "../../messages/media.ts"
 import { isRequest, type Message, type Uuid } from "../../messages/messages.ts"
 import { safeCuts } from "../../messages/rounds.ts"
 import type { ContextView } from "../../views/context/context.ts"
-import type { HiddenMessages } from "../../views/context/shown.ts"
+import type { HiddenMessages } from "../../views/context/rendered-messages.ts"
 import { lastTurn } from "../layer.ts"
 
-/** The messages of the view that a range can be cut from, hidden ones included. */
+/** The messages of the view from which ranges can be chosen, including hidden ones. */
 export interface FoldableMessages {
   readonly messages: readonly Message[]
-  /** Before which messages a range may begin or end. */
+  /** By index: whether a range may begin or end before the message. */
   readonly cuts: readonly boolean[]
-  /** Ranges lie between these two places. */
+  /** Ranges are between these two indexes. */
   readonly floor: number
   readonly end: number
-  /** The place of the newest request, which always stays. */
+  /** Index of the newest request, which always stays. */
   readonly request: number
   readonly hidden: readonly HiddenMessages[]
 }
 
 export interface MessageSpan {
   readonly start: number
-  /** Exclusive. */
+  /** Index after the last message. */
   readonly end: number
 }
 
@@ -54,7 +54,7 @@ const spanOf = ({ messages: hidden }: HiddenMessages, messages: readonly Message
 /** Whether a name is this message's uuid or handle. */
 export const isNamed = (uuid: Uuid, name: string): boolean => uuid === name || handleOf(uuid) === name
 
-/** The place of the message that a uuid or a handle names, or -1. A line in place of a range counts as its first message. */
+/** Index of the message with this uuid or handle, or -1. The line of a hidden range counts as its first message. */
 export function indexOfNamed(
   name: string,
   { messages, hidden }: Pick<FoldableMessages, "messages" | "hidden">,
@@ -64,7 +64,7 @@ export function indexOfNamed(
   return messages.findIndex(({ uuid }) => isNamed(uuid, name))
 }
 
-/** The safe range around two places, narrowed to what may be hidden. `undefined` where nothing is left of it. */
+/** The safe range around two indexes, reduced to what may be hidden; `undefined` if nothing is left. */
 export function spanAround(ground: FoldableMessages, first: number, last: number): MessageSpan | undefined {
   const { cuts, floor, end: max, request } = ground
   let start = Math.min(first, last)
@@ -80,8 +80,8 @@ export function spanAround(ground: FoldableMessages, first: number, last: number
 }
 
 /**
- * The exchanges that can be folded one by one, oldest first: a request and everything up to its answer. The newest `keep` stay, and so does
- * everything that is hidden already.
+ * The exchanges that can be folded individually, oldest first: a request and everything up to its answer. The newest `keep` exchanges and
+ * everything hidden stay.
  */
 export function foldableExchanges(ground: FoldableMessages, keep: number): readonly MessageSpan[] {
   const { messages, cuts, floor, end, hidden } = ground

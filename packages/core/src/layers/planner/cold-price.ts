@@ -1,6 +1,6 @@
 /**
- * What the next message costs where the server's cache no longer has the conversation: everything is written again. By the same sizes,
- * prices and rules as the planner's own decisions.
+ * Cost of the next message if the server's cache no longer has the conversation and everything is written again. Uses the same sizes,
+ * prices and rules as the planner's decisions.
  */
 
 import type { CacheLifetime } from "../../base/enums.ts"
@@ -11,25 +11,25 @@ import { expectedSaving } from "../2-microcompact/microcompaction.ts"
 import type { LayerContext, VerbatimTail } from "../layer.ts"
 import { plannedCompaction } from "./planner.ts"
 
-/** Of a message without its answer, in dollars. */
+/** Cost of a message without its answer, in dollars. */
 export interface ColdPrice {
-  /** Tokens that the server's cache no longer has. */
+  /** Tokens that are no longer in the server's cache. */
   readonly tokens: number
   readonly next: number
-  /** Of each message after it, as long as the cache lives. */
+  /** Cost of each later message, as long as the cache lives. */
   readonly later: number
 }
 
 interface ColdPriceInput {
-  /** What the next request asks for. */
+  /** Cache lifetime that the next request asks for. */
   readonly lifetime: CacheLifetime
-  /** What the next compaction would keep after its summary, where that is ready. */
+  /** What the next compaction would preserve after its summary, if that is ready. */
   readonly tail: VerbatimTail | undefined
-  /** Of another size, such as a compaction would leave. Default: what the next request will have. */
+  /** Another size, such as after a compaction. Default: the size of the next request. */
   readonly tokens?: number | undefined
 }
 
-/** Nothing where the cache may still have it, where the next request compacts by itself, or where the price is unknown. */
+/** Returns `undefined` if the cache may still have the conversation, the next request compacts automatically, or the price is unknown. */
 export function coldPrice(context: LayerContext, input: ColdPriceInput): ColdPrice | undefined {
   const cache = cacheState(context)
   if (cache.state !== "cold" || cache.why === "no response yet") return undefined

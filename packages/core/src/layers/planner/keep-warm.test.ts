@@ -1,4 +1,4 @@
-/** BEY-4: how long the cache is kept warm in a pause follows the pauses of the conversation, and the account bounds what it costs. */
+/** BEY-4: how long the cache is kept warm in a pause depends on the pauses of the conversation, and the account limits the cost. */
 import fc from "fast-check"
 import { describe, expect, test } from "vitest"
 import { isWhole } from "../../../test/size.ts"
@@ -24,7 +24,7 @@ const RETURNS = {
   earlier: { conversations: 5, withinHour: pause(5), beyondHour: pause(0), grown: 250_000 },
 } satisfies PausePrior
 
-/** A conversation with a person who pauses, and what it is billed. No server: the cache is what the rules say. */
+/** A conversation with a user who pauses, and its cost. There is no server: the cache follows the rules. */
 class Talk {
   readonly views = new Views({ family: facts.family })
   readonly #cacheLifetime: "auto" | "5m" | "prompt-1h"
@@ -32,11 +32,11 @@ class Talk {
   #sentAt = 0
   #context = 0
   #ids = 0
-  /** The server keeps nothing longer than five minutes. */
+  /** Whether the server forgets everything after five minutes. */
   forgets = false
   model = MODEL
   cost = 0
-  /** The same without requests that keep the cache warm. */
+  /** The cost without requests that keep the cache warm. */
   letGo = 0
   pings = 0
 
@@ -54,7 +54,7 @@ class Talk {
     return { views: this.views, flags, facts, model: MODEL, size, fill: { used: this.#context }, prior } as LayerContext
   }
 
-  /** The person comes back after so many minutes, with a message of so many tokens. */
+  /** The user comes back after so many minutes, with a message of so many tokens. */
   turn(minutes: number, tokens: number): void {
     const back = this.#now + minutes * MINUTE
     const kept = this.#context > 0 && this.#keepWarm(back)
@@ -76,7 +76,7 @@ class Talk {
     this.#sentAt = this.#now
   }
 
-  /** Whether the cache is still there. */
+  /** Whether the cache still exists. */
   #keepWarm(back: number): boolean {
     let until = this.#sentAt + 5 * MINUTE
     let due = this.#sentAt + dueAfterMs("5m")
@@ -112,7 +112,7 @@ function usageOf({ input, output, cacheRead, cacheWrite5m, cacheWrite1h }: Token
   }
 }
 
-/** After these pauses, in a conversation of 50,000 tokens. */
+/** The plan after these pauses, in a conversation of 50,000 tokens. */
 function planAfter(pauses: readonly number[], cacheLifetime?: "5m" | "prompt-1h") {
   const talk = new Talk(cacheLifetime)
   talk.turn(0, 50_000)

@@ -1,21 +1,20 @@
 /**
- * How long the server is asked to keep what it caches: five minutes or an hour, for tools and system prompt and for the messages. An hour
- * costs more to write, and reads again after a pause of up to an hour.
+ * Chooses how long the server is asked to keep cached content: five minutes or an hour, separately for tools with system prompt and for
+ * messages. An hour costs more to write, but survives a pause of up to an hour.
  *
- * A conversation begins with what is expected: an hour where the caller asks for one, or where it would have paid in earlier conversations
- * of this owner. That ends where a pause may compact: then a longer life no longer pays. What was expected is journaled, so that closing
- * the conversation changes nothing.
+ * A conversation begins with an expectation: an hour if the caller asks for it, or if it would have paid off in earlier conversations of
+ * this owner. The expectation ends when a pause may compact, because then an hour no longer pays off. It is journaled, so that closing the
+ * conversation changes nothing.
  *
- * After that the rule is: an hour is chosen once it would have saved, over the pauses so far, at least what it costs now, and the account
- * allows it. It is chosen only where that part is written again in any case, so a change never costs a cache. It ends at once where it no
- * longer pays.
+ * After that, an hour is chosen once it would have saved, over the pauses so far, at least what it costs now, and the account allows it. It
+ * is chosen only if that part is written again in any case, so a change never costs a cache. It ends as soon as it no longer pays off.
  */
 
 import type { PlannerMode } from "../../base/enums.ts"
 import { formatNumber } from "../../base/text.ts"
 import type { ChosenLifetimes } from "../../journal/entries.ts"
 import { type CacheEntryLifetime, LIFETIME_MS } from "../../model/cache/prefix.ts"
-import { type ExpectedFrom, lifetimeIn } from "../../views/cache/cache-history.ts"
+import { type HourExpectationReason, messageLifetime } from "../../views/cache/cache-history.ts"
 import { MIN_PAUSE_MINUTES, type Pauses, withNewestPause } from "../../views/cache/pauses.ts"
 import { cacheLifetime, cacheState, growthPerTurn, lastUse } from "../2-microcompact/clearable-content.ts"
 import type { Layer, LayerContext, VerbatimTail } from "../layer.ts"
@@ -37,18 +36,18 @@ import {
   usuallyComesBack,
 } from "./planner.ts"
 
-// Whether the cache is kept warm while you are away. A request without output reads what is cached, and the server keeps it for longer.
-// That costs a tenth of plain input; writing everything again costs more than ten times as much.
+// Whether the cache is kept warm during a pause. A request without output reads what is cached, and the server keeps it for longer. That
+// costs a tenth of plain input; writing everything again costs more than ten times as much.
 //
-// The rule: the cache is kept warm for as long as that would have been cheapest over the latest pauses of this conversation. One pause of
-// a usual length counts with them, so there is an answer before the first.
+// The rule: the cache is kept warm for as long as that would have been cheapest over the latest pauses of this conversation. One typical
+// pause counts with them, so there is an answer before the first.
 
 export interface PausePlan {
-  /** How long the server keeps it after each request. */
+  /** How long the server keeps the cache after each request. */
   readonly lifetime: CacheEntryLifetime
-  /** The most requests in this pause. 0: the cache is let go. */
+  /** Maximum number of requests in this pause. 0: the cache may expire. */
   readonly pings: number
-  /** Minutes from the start of the pause until the cache is gone. */
+  /** Minutes from the start of the pause until the cache expires. */
   readonly minutes: number
 }
 
@@ -65,8 +64,8 @@ const MAX_PINGS = 100 // in one pause: a working day at five minutes each, more 
 const MIN_CONTEXT = 20_000 // tokens: writing less again costs next to nothing
 
 /**
- * One pause, as far as it is known: in recorded conversations a third of the pauses beyond five minutes end within ten, a third within
- * twenty, half of the rest within an hour, and the other half lasts so long that no one should wait for it.
+ * A typical pause: in recorded conversations a third of the pauses beyond five minutes end within ten, a third within twenty, half of the
+ * rest within an hour, and the other half lasts so long that no one should wait for it.
  */
 const USUAL_PAUSE: readonly WeightedPause[] = [
   { minutes: 8, weight: 1 / 3 },
@@ -76,10 +75,10 @@ const USUAL_PAUSE: readonly WeightedPause[] = [
   { minutes: Number.POSITIVE_INFINITY, weight: 1 / 6 },
 ]
 
-/** When the next request is due after one that has this lifetime. */
+/** Milliseconds until the next request is due after one with this lifetime. */
 export const dueAfterMs = (lifetime: CacheEntryLifetime): number => PING_EARLY * LIFETIME_MS[lifetime]
 
-/** What happens in a pause. `sent`: how many requests there were in it so far. */
+/** Plans a pause. `sent`: number of requests in it so far. */
 export function pausePlan(context: LayerContext, sent = 0): PausePlan {
   const { views, size, flags } = context
   const { pauses } = views.cacheHistory
@@ -92,7 +91,7 @@ export function pausePlan(context: LayerContext, sent = 0): PausePlan {
   return { lifetime, pings, minutes: reachMinutes(lifetime, pings) }
 }
 
-/** How many more requests the account allows. */
+/** Number of further requests that the account allows. */
 function affordablePings({ views, size, flags, prior }: LayerContext, prices: LifetimePrices): number {
   const choosesLifetime = flags.cacheLifetime === "auto" && prior?.asked !== "1h"
   const { owed, limit } = keepWarmAccount(views.cacheHistory.pauses, {
@@ -102,13 +101,13 @@ function affordablePings({ views, size, flags, prior }: LayerContext, prices: Li
   return Math.max(0, Math.floor((limit - owed) / (prices.read * size.tokens)))
 }
 
-/** Whether one more request is sent in this pause, and for how long the server keeps the cache then. */
+/** The cache lifetime of the next request in this pause; `undefined` if there is none. */
 export function nextPing(context: LayerContext, sent: number): CacheEntryLifetime | undefined {
   const { lifetime, pings } = pausePlan(context, sent)
   return sent < pings ? lifetime : undefined
 }
 
-/** Whether there is money to save. */
+/** Whether keeping the cache warm can save money. */
 export function canKeepWarm(context: LayerContext): boolean {
   const { read, short } = lifetimePrices(context)
   return context.flags.planner !== "off" && costsMoney(context) && read < short
@@ -117,11 +116,11 @@ export function canKeepWarm(context: LayerContext): boolean {
 interface PingInput {
   readonly lifetime: CacheEntryLifetime
   readonly prices: LifetimePrices
-  /** The most requests that the account allows. */
+  /** Maximum number of requests that the account allows. */
   readonly max: number
 }
 
-/** How many requests would have cost least over these pauses. Never more than a new write costs. */
+/** Number of requests that would have cost least over these pauses. Never more than the cost of writing everything again. */
 function cheapestPingCount(
   pauses: readonly WeightedPause[],
   { lifetime, prices: { read, short }, max }: PingInput,
@@ -138,13 +137,13 @@ function cheapestPingCount(
   return gains.indexOf(Math.max(...gains))
 }
 
-/** Minutes after which the cache is gone. What was written lives for five minutes. */
+/** Minutes until the cache expires. Written content lives for five minutes. */
 const reachMinutes = (lifetime: CacheEntryLifetime, pings: number): number =>
   pings === 0
     ? LIFE_MINUTES
     : MIN_PAUSE_MINUTES + ((pings - 1) * dueAfterMs(lifetime) + LIFETIME_MS[lifetime]) / MS_PER_MINUTE
 
-/** How many requests keep the cache through a pause of this length, at least. */
+/** Minimum number of requests that keep the cache through a pause of this length. */
 export function pingsThrough(minutes: number): number {
   let pings = 0
   while (reachMinutes("1h", pings) < minutes) pings++
@@ -161,11 +160,11 @@ function sentIn(
 }
 
 export interface LifetimeOptions {
-  /** The cache is kept warm in pauses. That costs less than writing for an hour. */
+  /** Whether the cache is kept warm in pauses, which costs less than writing for an hour. */
   readonly keepsWarm?: boolean
 }
 
-/** Decides before every request and journals each change. */
+/** Creates the layer that decides before every request and journals each change. */
 export function cacheLifetimes({ keepsWarm = false }: LifetimeOptions = {}): Layer {
   return {
     name: "cache-lifetime",
@@ -173,7 +172,7 @@ export function cacheLifetimes({ keepsWarm = false }: LifetimeOptions = {}): Lay
       const { flags, views } = context
       if (flags.cacheLifetime !== "auto") return undefined
       const { chosen, expected } = decideLifetimes(context, { keepsWarm })
-      if (lifetimeIn(chosen) === lifetimeIn(views.cacheHistory.chosen)) return undefined
+      if (messageLifetime(chosen) === messageLifetime(views.cacheHistory.chosen)) return undefined
       const why = expected
         ? reasonForExpected(chosen, expected)
         : chosen.forPrompt === "5m"
@@ -184,7 +183,7 @@ export function cacheLifetimes({ keepsWarm = false }: LifetimeOptions = {}): Lay
     },
     nextLifetime: (context, compacted) => {
       const size = compacted === undefined ? context.size : { ...context.size, tokens: compacted }
-      return lifetimeIn(
+      return messageLifetime(
         decideLifetimes({ ...context, size }, { keepsWarm, isCompacted: compacted !== undefined }).chosen,
       )
     },
@@ -193,7 +192,7 @@ export function cacheLifetimes({ keepsWarm = false }: LifetimeOptions = {}): Lay
 
 interface LifetimeInput {
   readonly keepsWarm: boolean
-  /** It is asked about a request after a compaction that has not been made. */
+  /** Whether the decision is about a request after a compaction that has not happened yet. */
   readonly isCompacted?: boolean
 }
 
@@ -205,7 +204,7 @@ function decideLifetimes(context: LayerContext, { keepsWarm, isCompacted = false
   return { chosen: keepsWarm ? SHORT : chosenLifetimes(context) }
 }
 
-/** A model with one price for both has one lifetime. */
+/** Whether both lifetimes have different prices. Otherwise the model has only one. */
 function canChoose(context: LayerContext): boolean {
   const { short, long } = lifetimePrices(context)
   return canKeepWarm(context) && short < long
@@ -218,10 +217,10 @@ const HOUR_FOR_PROMPT: ChosenLifetimes = { forPrompt: "1h", forMessages: "5m" }
 const MIN_CONVERSATIONS = 3 // before they say anything
 
 /**
- * Why an hour is expected to pay. Keeping the cache warm costs less than an hour, so then only the caller's own wish counts. Earlier
- * conversations are looked at before the first answer: later they have this one among them.
+ * Reason why an hour is expected to pay off. Keeping the cache warm costs less than an hour, so then only the caller's request counts.
+ * Earlier conversations are examined only before the first answer, because later they include this one.
  */
-function expectedFrom(context: LayerContext, keepsWarm: boolean): ExpectedFrom | undefined {
+function expectedFrom(context: LayerContext, keepsWarm: boolean): HourExpectationReason | undefined {
   const { asked, earlier, isProgram = false } = context.prior ?? {}
   if (asked !== undefined) return asked === "1h" ? "asked" : undefined
   if (keepsWarm || isProgram) return undefined
@@ -234,7 +233,10 @@ function expectedFrom(context: LayerContext, keepsWarm: boolean): ExpectedFrom |
   return isWorthIt ? "earlier" : undefined
 }
 
-/** What an hour would have saved over the pauses so far, and what writing this part for an hour costs more now. In tokens of plain input. */
+/**
+ * What an hour would have saved over the pauses so far, and the additional cost of writing this part for an hour now. In tokens of plain
+ * input.
+ */
 interface LifetimeGain {
   readonly gain: number
   readonly premium: number
@@ -282,12 +284,12 @@ function gainsOf(context: LayerContext) {
   } satisfies Record<string, LifetimeGain>
 }
 
-/** Everything after the prompt is written by this request. */
+/** Whether this request writes everything after the prompt. */
 function areMessagesWritten(context: LayerContext): boolean {
   return cacheState(context).state === "cold" || context.views.cacheHistory.changes.includes("compaction")
 }
 
-/** The prompt may live longer than the messages. */
+/** Whether the prompt is no longer cached. It may live longer than the messages. */
 function isPromptCold(context: LayerContext): boolean {
   const { views, now } = context
   const cache = cacheState(context)
@@ -297,7 +299,7 @@ function isPromptCold(context: LayerContext): boolean {
   return idle > LIFETIME_MS[views.cacheHistory.chosen?.forPrompt ?? "5m"]
 }
 
-function reasonForExpected(chosen: ChosenLifetimes, expected: ExpectedFrom): string {
+function reasonForExpected(chosen: ChosenLifetimes, expected: HourExpectationReason): string {
   if (chosen === HOUR_FOR_PROMPT)
     return "Messages are cached for five minutes again: from this size on, a pause may compact, and then an hour no longer pays."
   const because =
@@ -324,31 +326,31 @@ function reasonForHour({ forMessages }: ChosenLifetimes, context: LayerContext):
   return `Tools and system prompt are cached for an hour, messages for five minutes: with ${after}, the hour would have saved ${describeAmount(gains.prompt.gain, context)} on the prompt.`
 }
 
-// What the planner thinks now, as plain values: when it compacts, how far that is, and what happens to the cache in a pause.
+// The planner's current state as plain values: when it compacts, how close that is, and what happens to the cache in a pause.
 
 export interface PlannerReport {
   readonly mode: PlannerMode
-  /** When it compacts to save money. Absent where it never does. */
+  /** When it compacts to save money. Absent if it never does. */
   readonly compaction?: PlannedCompaction | undefined
-  /** What it decides for the next request with the summary that is ready, and why: in one sentence. */
+  /** Its decision for the next request with the ready summary, and the reason, in one sentence. */
   readonly decision?: string
-  /** `until`: when the server forgets what was sent last. */
+  /** `until`: when the server's cache expires. */
   readonly cache: { readonly state: "cold" } | { readonly state: "warm"; readonly until: Date }
-  /** How long the cache is kept warm in a pause, where someone waits for it. */
+  /** How long the cache is kept warm in a pause. */
   readonly pause: PausePlan
-  /** How long the server is asked to keep what it caches, where the planner decided that, and why. */
+  /** The chosen cache lifetimes and the reason, if the planner decided. */
   readonly lifetimes?: (ChosenLifetimes & { readonly why: string }) | undefined
 }
 
 export type PlannedCompaction =
-  /** In a pause that costs the cache, or where a new request begins, from this size on. */
+  /** Compacts in a pause that costs the cache, or when a new request begins, from this size on. */
   | { readonly where: "between-requests"; readonly from: number }
-  /** Once sending the old part again has cost `due`. `at`: the size that it will probably have then, unless the window fills first. */
+  /** Compacts once sending the old part again has cost `due`. `at`: expected size at that time, unless the window fills up first. */
   | { readonly where: "anywhere"; readonly spent: string; readonly due: string; readonly at?: number | undefined }
 
 const MAX_TURNS = 10_000 // to look ahead: by then every window is full
 
-/** `tail`: what a compaction with the summary that is ready would keep after it. Absent where none is ready. */
+/** Builds the report. `tail`: what a compaction with the ready summary would preserve after it. Absent if none is ready. */
 export function plannerReport(context: LayerContext, tail?: VerbatimTail): PlannerReport {
   const { planner: mode, cacheLifetime } = context.flags
   const { views } = context
@@ -393,7 +395,7 @@ function anywhere(context: LayerContext): PlannedCompaction {
   }
 }
 
-/** Where the conversation goes on growing as in the latest turns. */
+/** Expected size of the context at the compaction, if the conversation keeps growing as in its latest turns. */
 function probableSize(outlook: PlannerInputs, context: LayerContext): number | undefined {
   const growth = growthPerTurn(context.views.context)
   if (growth === 0) return undefined

@@ -1,6 +1,6 @@
 /**
- * What the planner knows before a request: how large the context is and what a compaction would leave of it, whether the cache still has
- * it, and what sending the old part again has cost since the last boundary. All amounts are in tokens of plain input.
+ * The planner's inputs before a request: the size of the context and what a compaction would leave of it, whether it is still cached, and
+ * the cost of sending the old part again since the last boundary. All amounts are in tokens of plain input.
  */
 import { addCounts, formatNumber, inputTokens, NO_TOKENS, weighCounts } from "../../base/text.ts"
 import { isRequest, type Message, type Usage } from "../../messages/messages.ts"
@@ -14,7 +14,7 @@ import type { LayerContext, VerbatimTail } from "../layer.ts"
 import { IncrementalReducer, type MessageReducer } from "../pipeline.ts"
 import { NO_TAIL } from "./tail.ts"
 
-// What a model's tokens cost, relative to uncached input.
+// Prices of a model's tokens, relative to uncached input.
 
 export interface Prices {
   readonly read: number
@@ -22,7 +22,7 @@ export interface Prices {
   readonly output: number
 }
 
-/** Of a cache for five minutes and for an hour. */
+/** Prices for cache lifetimes of five minutes and of an hour. */
 export interface LifetimePrices {
   readonly read: number
   readonly short: number
@@ -45,30 +45,30 @@ export function lifetimePrices(context: LayerContext): LifetimePrices {
   return { read, short, long: cachePrices(facts, { tokens: fill.used, lifetime: "1h" }).write, output }
 }
 
-/** Of a request as large as the context is now: long prompts cost more on some models. */
+/** Price of a request as large as the current context: long prompts cost more on some models. */
 export const priceNow = ({ facts, fill }: LayerContext): ModelPrice | undefined =>
   priceFor(facts, { ...NO_TOKENS, input: fill.used })
 
 export interface PlannerInputs {
   /** Tokens of the next request. */
   readonly context: number
-  /** Tokens that a compaction would leave, and those of them that the cache keeps: system prompt and tools. */
+  /** Tokens that a compaction would leave, and the part of them that stays cached: system prompt and tools. */
   readonly remaining: number
   readonly prompt: number
-  /** What the summary that is ready does not cover: it would stay as well. */
+  /** What the ready summary does not cover: it would stay as well. */
   readonly tail: VerbatimTail
-  /** What sending again all that a compaction would remove has cost since the last boundary. */
+  /** Cost since the last boundary of re-sending what a compaction would remove. */
   readonly rent: number
-  /** Responses since the last boundary. */
+  /** Number of responses since the last boundary. */
   readonly responses: number
-  /** The cache no longer has the conversation: everything is written again in any case. */
+  /** Whether the conversation is no longer cached: then everything is written again in any case. */
   readonly isCold: boolean
   readonly prices: Prices
 }
 
 export const USUAL_REMAINING = 12_000 // tokens of summary, facts and newest exchanges, judging by recorded conversations
 
-/** `tail`: what a compaction would keep in addition to what is usual. */
+/** Collects the inputs. `tail`: what a compaction would preserve in addition to the usual amount. */
 export function plannerInputs(context: LayerContext, tail = NO_TAIL): PlannerInputs {
   const { views, size } = context
   const prices = relativePrices(context)
@@ -88,7 +88,10 @@ export function plannerInputs(context: LayerContext, tail = NO_TAIL): PlannerInp
   }
 }
 
-/** What the last compaction left without the prompt, or what is usual where that is less: it may have kept a long tail. `first`: what the API counted right after it. */
+/**
+ * Size after the last compaction without the prompt, or the usual size if that is smaller: the compaction may have preserved a long tail.
+ * `first`: the API's count right after it.
+ */
 function remainingAfter({ context, compactions }: Views, first: number | undefined): number {
   const { tokensAfter: expected } = compactions.last ?? {}
   const tokensAfter = expected === undefined ? undefined : Math.min(expected, first ?? expected)
@@ -107,11 +110,11 @@ interface ResentTokens {
 
 interface ResentState {
   readonly tokens: ResentTokens
-  /** The same, each response as a share of what it sent again. */
+  /** The same, with each response as a share of what it sent again. */
   readonly shares: ResentTokens
-  /** Input of the first response since the boundary. */
+  /** Input tokens of the first response since the boundary. */
   first: number | undefined
-  /** Input of the response before the newest one, and the newest one. */
+  /** Input tokens of the response before the newest one. */
   before: number
   last: { readonly id: string; readonly input: number; readonly resent: ResentTokens; readonly of: number } | undefined
 }
@@ -139,7 +142,7 @@ const resentReducer = ({ compactions }: Views): MessageReducer<ResentState> => (
 function takeResponse(state: ResentState, message: Message): void {
   if (message.type !== "assistant" || !message.message.usage) return
   const id = message.message.id ?? message.uuid
-  // the last piece of a response has its whole usage
+  // the last part of a response has its complete usage
   const { last } = state
   if (last?.id === id) add(state, last, -1)
   else state.before = last?.input ?? 0
@@ -172,22 +175,22 @@ function resentTokens(views: Views): ResentState {
   return fold.over(views.context)
 }
 
-// Whether a compaction that only saves money pays, and where it may happen. It pays once sending again what it would remove has cost as
-// much as the compaction does. In a long conversation that is the cheapest rhythm there is; in one that ends right after it, at most twice
-// the least possible is paid.
+// Whether a compaction that only saves money pays off, and where it may happen. It pays off once re-sending what it would remove has cost as
+// much as the compaction. In a long conversation that is the cheapest rhythm; in one that ends right after it, at most twice the minimum is
+// paid.
 //
 // With r, w and o the prices of reading, writing and output, c the context, l what is left of it and p the prompt:
 //
 //     rent = Σ r·(c − l) over the requests since the last boundary       price = r·c + o·summary + w·(l − p) + loss
 //
-// `economy` compacts wherever that is so. `balanced` compacts only where it interrupts nothing: where a pause has cost the cache, or where
-// a new request begins. It needs a size that a person would accept.
+// `economy` compacts whenever that is true. `balanced` compacts only where it interrupts nothing: after a pause that cost the cache, or when a
+// new request begins. It requires a size that users accept.
 
 export interface CompactionChoice {
   readonly compacts: boolean
   readonly rent: number
   readonly price: number
-  /** Whether it would gain enough. */
+  /** Whether the compaction would save enough. */
   readonly isWorthIt: boolean
 }
 
@@ -204,7 +207,7 @@ export function compactsNow(outlook: PlannerInputs): CompactionChoice {
   return { compacts: isWorthIt && rent >= price, rent, price, isWorthIt }
 }
 
-/** Of a compaction without its summary. In a warm cache what is kept after the summary is written again. */
+/** Cost of a compaction without writing its summary. In a warm cache the tail after the summary is written again. */
 function priceOfChange({ context, remaining, tail, prompt, isCold, prices: { read, write } }: PlannerInputs): number {
   const loss = REREAD * write + MORE_REQUESTS * read * remaining
   // reading the context for the summary takes the place of reading it for the answer; in a cold cache the smaller context saves at once
@@ -212,14 +215,14 @@ function priceOfChange({ context, remaining, tail, prompt, isCold, prices: { rea
   return write * (written - prompt) + loss - whenCold
 }
 
-/** Tokens that its summary would replace. What is only shortened does not count: that alone is not worth a compaction. */
+/** Tokens that the summary would replace. Content that is only shortened does not count, because that alone is not worth a compaction. */
 export const compactionGain = ({ context, remaining, tail }: PlannerInputs): number => context - remaining - tail.tokens
 
-/** What it saves in so many turns where its summary is there already. */
+/** What a compaction with a ready summary saves within so many turns. */
 export const worthOfCompaction = (outlook: PlannerInputs, turns: number): number =>
   turns * outlook.prices.read * (outlook.context - remainingWithTail(outlook)) - priceOfChange(outlook)
 
-/** Tokens after it. */
+/** Tokens that remain after the compaction. */
 export const remainingWithTail = ({ remaining, tail }: PlannerInputs): number => remaining + tail.shortened
 
 /** Whether a compaction is due within so many requests, so that its summary can be written meanwhile. */
@@ -229,15 +232,15 @@ export function compactsSoon(outlook: PlannerInputs, turns: number): boolean {
   return isWorthIt && price > 0 && rent + Math.max(1, turns) * perTurn >= price
 }
 
-/** Whether a compaction may be foreseen: after a failure or an undo it is left to the threshold. */
+/** Whether the planner may compact early: after a failure or an undo it waits for the threshold. */
 export function mayPlan(context: LayerContext): boolean {
   return context.compaction.auto && context.views.compactions.failures === 0 && !waitsAfterUndo(context)
 }
 
-/** When a summary may be begun: while the agent works, or when it has answered and the next request is the person's. */
+/** When a summary may be started: while the agent works, or after its answer, when the next request comes from the user. */
 export type SummaryTiming = "working" | "answered"
 
-/** Whether a summary should be written now for a compaction that saves money. `turns`: how many requests it takes to write one. */
+/** Whether a summary should be written now for a compaction that saves money. `turns`: number of requests until it is written. */
 export function preparesNow(context: LayerContext, { timing, turns }: PreparationInput): boolean {
   const { planner } = context.flags
   if (planner === "off" || !costsMoney(context)) return false
@@ -249,7 +252,7 @@ export function preparesNow(context: LayerContext, { timing, turns }: Preparatio
 
 const EARLY_SHARE = 0.42 // of the threshold, in a window that is not long: 70,000 tokens of 200,000
 
-/** The size from which `balanced` compacts to save money: at most one that people set by hand for long windows. */
+/** Minimum size for `balanced` to compact to save money: at most one that people set manually for long windows. */
 export const earlySize = ({
   flags,
   thresholds,
@@ -259,8 +262,8 @@ export const earlySize = ({
 const STILL_TO_COME = 0.5 // of the requests so far: what a conversation that is as long as this one still has, at least half the time
 
 /**
- * Whether a summary that no one may come back to is worth its risk: if the conversation goes on for half as long as it is now, it pays.
- * Most conversations end soon, so near the start that is never so. Where one was used already, the conversation is a long one.
+ * Whether a summary that might never be used is worth its risk: it pays off if the conversation continues for half its current length. Most
+ * conversations end soon, so near the start it never is. A conversation that already used one is a long one.
  */
 export function mayRisk(around: LayerContext, outlook: PlannerInputs): boolean {
   if (around.views.compactions.count > 0) return true
@@ -277,8 +280,8 @@ interface PreparationInput {
 const PAUSE_TURNS = 5 // that a compaction may be away, for its summary to be written in a pause
 
 /**
- * Why the conversation is compacted now although the window is not full. `undefined`: it is not. `tail`: what would be kept verbatim after
- * the summary that is ready. Absent where none is.
+ * Reason to compact now although the window is not full; `undefined` if there is none. `tail`: what would be preserved verbatim after the
+ * ready summary. Absent if none is ready.
  */
 export function plannedCompaction(context: LayerContext, tail: VerbatimTail | undefined): string | undefined {
   const { planner } = context.flags
@@ -303,13 +306,13 @@ function reasonFor(
   return `About ${old} old tokens need not be sent again: ${because}.${how}`
 }
 
-/** Said once in a conversation. */
+/** Shown once in a conversation. */
 const HOW_TO_STOP = ' /undo takes it back, and the setting "planner": "off" keeps it from happening again.'
 
-/** With a local model, or one whose price is unknown, there is no money to save. */
+/** Whether tokens cost money. With a local model, or an unknown price, there is nothing to save. */
 export const costsMoney = ({ facts: { price } }: LayerContext): boolean => price !== undefined && price.input > 0
 
-/** Tokens of plain input as money, where the price is known. */
+/** Tokens of plain input as an amount of money, if the price is known. */
 export function describeAmount(tokens: number, context: LayerContext): string {
   const price = priceNow(context)
   return price && price.input > 0
@@ -318,8 +321,8 @@ export function describeAmount(tokens: number, context: LayerContext): string {
 }
 
 /**
- * `pause`: the cache is gone, so everything is written again in any case. `request`: someone asks for something new. `task`: the agent is
- * at work on the last request.
+ * `pause`: the cache is lost, so everything is written again in any case. `request`: the user asks for something new. `task`: the agent is
+ * working on the last request.
  */
 export type TurnPhase = "pause" | "request" | "task"
 
@@ -340,14 +343,14 @@ function beginsRequest({ views }: LayerContext): boolean {
   return false
 }
 
-// What keeping the cache longer than five minutes has cost in this conversation, and what it has saved. Spent are the requests that keep
-// it warm, and what an hour that the planner chose costs more than five minutes. Saved is what was read after a longer pause: otherwise
-// it would have been written again. All amounts are in tokens of plain input.
+// What keeping the cache longer than five minutes has cost and saved in this conversation. Cost: the requests that keep it warm, and the
+// premium of an hour that the planner chose. Savings: what was read after a longer pause, which would have been written again otherwise.
+// All amounts are in tokens of plain input.
 
 export interface KeepWarmAccount {
-  /** What was spent and not yet saved. Below 0 it has paid. */
+  /** Cost minus savings. Negative once it has paid off. */
   readonly owed: number
-  /** The most that may be owed: 1% of what the conversation has cost, or where pauses promise more, a fifth of a new write. */
+  /** Maximum that may be owed: 1% of the conversation's cost, or, if earlier pauses suggest more, 20% of the cost of one cache write. */
   readonly limit: number
 }
 
@@ -358,9 +361,9 @@ export interface KeepWarmAccountInput {
   readonly prices: LifetimePrices
   /** Tokens of the context. */
   readonly size: number
-  /** The planner chooses the lifetime. What an hour costs by a setting is no guess of the planner. */
+  /** Whether the planner chooses the lifetime. The cost of an hour by a setting is not charged to the planner. */
   readonly choosesLifetime: boolean
-  /** Pauses so far, or those of earlier conversations, say that someone comes back. Otherwise most conversations end soon. */
+  /** Whether earlier pauses suggest that the user comes back. Otherwise most conversations end soon. */
   readonly comesBack: boolean
 }
 
@@ -377,7 +380,7 @@ export function keepWarmAccount(pauses: Pauses, input: KeepWarmAccountInput): Ke
   }
 }
 
-/** What the requests of the conversation and those that kept its cache have cost. */
+/** Cost of the requests of the conversation and of those that kept its cache warm. */
 const costSoFar = ({ requests, pings }: Pick<Pauses, "requests" | "pings">, prices: LifetimePrices): number =>
   weighCounts(addCounts(requests, pings), weightsOf(prices))
 
@@ -388,7 +391,7 @@ const weightsOf = ({ read, short, long, output }: LifetimePrices) => ({
 const MIN_CONVERSATIONS = 3 // before they say anything
 const OFTEN = 0.25 // of the times that no one answered for five minutes: then keeping the cache has paid twice over
 
-/** Whether, in earlier conversations, someone came back within an hour often enough. Each had one pause without an end. */
+/** Whether users came back within an hour often enough in earlier conversations. Each of those had one pause without an end. */
 export function usuallyComesBack(prior: PausePrior | undefined): boolean {
   if (!prior?.earlier || prior.isProgram) return false
   const { conversations, withinHour, beyondHour } = prior.earlier

@@ -1,11 +1,11 @@
-/** What a compaction would keep verbatim after a text that covers everything up to a message. */
+/** Computes what a compaction would preserve verbatim after a text that covers everything up to a message. */
 import { isSummary, type Uuid } from "../../messages/messages.ts"
 import { shortenedSizesIn, sizesIn } from "../4-compaction/compaction-context.ts"
 import type { LayerContext, VerbatimTail } from "../layer.ts"
 
 export const NO_TAIL: VerbatimTail = { tokens: 0, shortened: 0 }
 
-/** `undefined`: the message is not among those since the last boundary. */
+/** Returns `undefined` if the message is not among those since the last boundary. */
 export function tailAfter(context: LayerContext, through: Uuid): VerbatimTail | undefined {
   const messages = context.views.context.storedMessages()
   const at = indexSinceBoundary(messages, through)

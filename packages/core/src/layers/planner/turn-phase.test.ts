@@ -1,4 +1,4 @@
-/** BEY-4: what `balanced` may interrupt, and what it risks, on made-up conversations. */
+/** BEY-4: what `balanced` may interrupt, and what it risks, on artificial conversations. */
 import { describe, expect, test } from "vitest"
 import { conversation } from "../../../test/builders.ts"
 import { isWhole } from "../../../test/size.ts"
@@ -18,7 +18,7 @@ const usage = (tokens: number) => ({
 })
 
 interface Talk {
-  /** Responses so far, the context of each, and what comes last. */
+  /** Number of responses so far, the context of each, and the last message. */
   readonly responses: number
   readonly tokens: number
   readonly ends: "answered" | "result" | "request"
@@ -64,7 +64,7 @@ describe("BEY-4 balanced", () => {
     expect(planned("result", { idleMinutes: 9 })).toBe(true)
     expect(planned("result")).toBe(false)
     expect(planned("request", {}, "not ready")).toBe(false)
-    expect(planned("request", {}, 80_000)).toBe(false) // what would be kept verbatim leaves too little to gain
+    expect(planned("request", {}, 80_000)).toBe(false) // what would be preserved verbatim leaves too little to gain
     expect(planned("request", { settings: { planner: "off" } })).toBe(false)
     expect(planned("result", { settings: { planner: "economy" } }, "not ready")).toBe(true)
   })

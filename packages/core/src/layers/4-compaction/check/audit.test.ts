@@ -5,7 +5,7 @@ import { handleOf } from "../../../messages/media.ts"
 import { contentOf, type Message } from "../../../messages/messages.ts"
 import { project } from "../../../views/projection.ts"
 import { artifacts } from "../../../views/record/artifacts.ts"
-import { frontier } from "../../../views/record/open-work.ts"
+import { workState } from "../../../views/record/open-work.ts"
 import { statements } from "../../../views/record/statements.ts"
 import { type AuditReport, auditSteps, auditSummary } from "./audit.ts"
 import { repairSummary } from "./check.ts"
@@ -57,7 +57,7 @@ function check(summary: string, { messages = TALK as readonly Message[], followi
     source: buildSource({ messages }),
     record: {
       artifacts: messages.reduce((state, message) => artifacts.apply(state, message), artifacts.start()),
-      frontier: messages.reduce((state, message) => frontier.apply(state, message), frontier.start()),
+      frontier: messages.reduce((state, message) => workState.apply(state, message), workState.start()),
       statements: project(statements, messages),
     },
     replaced: new Set(messages.map(({ uuid }) => uuid)),
@@ -71,7 +71,7 @@ test("L4-35 an audit pauses after each part of a summary, however long it is, an
       following: "",
     },
     ...{ source: buildSource({ messages: TALK }), replaced: new Set<string>() },
-    record: { artifacts: artifacts.start(), frontier: frontier.start(), statements: statements.start() },
+    record: { artifacts: artifacts.start(), frontier: workState.start(), statements: statements.start() },
   }
   const steps = auditSteps(input)
   let pauses = 0

@@ -7,7 +7,7 @@ import type { AuditFigures, AuditShare } from "../../../journal/entries.ts"
 import type { Todo } from "../../../messages/attachments.ts"
 import { exactNamesIn } from "../../../messages/exact-names.ts"
 import type { Uuid } from "../../../messages/messages.ts"
-import { type CommandFacts, fateOf } from "../../../views/record/artifacts.ts"
+import { type CommandFacts, fileFate } from "../../../views/record/artifacts.ts"
 import { outdatedValues } from "../../../views/record/statements.ts"
 import { standingRules } from "../../../views/record/user-messages.ts"
 import type { Views } from "../../../views/views.ts"
@@ -51,7 +51,7 @@ export interface CoverageInput {
   readonly visible: string
 }
 
-const QUOTE = 12 // words in a row: long enough to recognise a message by
+const QUOTE = 12 // consecutive words: long enough to recognize a message
 const STEP = 6
 const SHORT = 2 // words: so few are in many texts by chance, so the signs between them count too
 const MAX = 30 // words of a command or a todo that are compared
@@ -94,7 +94,7 @@ export function* coverageSteps({
     if (failed && replaced.has(last)) note({ class: "failures", text: command, uuid: last, isCovered: has(command) })
   yield
   for (const [path, file] of files) {
-    if (fateOf(file) === "read" || !replaced.has(file.last)) continue
+    if (fileFate(file) === "read" || !replaced.has(file.last)) continue
     note({ class: "files", text: path, uuid: file.last, isCovered: has(path) || has(path.split(/[\\/]/).at(-1)!) })
   }
   return deduplicate(facts)
@@ -135,7 +135,7 @@ function deduplicate(facts: readonly AuditFact[]): readonly AuditFact[] {
 }
 
 const MAX_WANTED = 3 // words of the conversation: a summary of a long one has more
-const WORDS_FOR_ONE = 20 // said in the conversation: of a short one, fewer are wanted
+const WORDS_FOR_ONE = 20 // words in the conversation per required word: a short one requires fewer
 const OFTEN = 5 // times
 const EXACT_NUMBER = /^\d{3,}$/
 const NUMBER = /^\d+$/

@@ -11,7 +11,7 @@ import { inlineUpTo, textOf } from "../../../messages/blocks.ts"
 import { handleOf } from "../../../messages/media.ts"
 import { sentBlocks } from "../../../messages/messages.ts"
 import { tokenCounts } from "../../../tokens/models.ts"
-import { markReplaced } from "../../../views/record/statements.ts"
+import { annotateReplaced } from "../../../views/record/statements.ts"
 import type { CompactionRoute } from "../../layer.ts"
 import type { CompactionContext } from "../compaction-context.ts"
 import { renderRecord } from "../restore/post-compaction-context.ts"
@@ -332,7 +332,7 @@ async function checkAndRepair(
     ...rest,
     // a summary that was cut to its budget differs from the signed one
     ...(signed?.summaryText === text ? { signed: { ...signed, notes: better.notes } } : {}),
-    text: markReplaced(better.text, views.statements),
+    text: annotateReplaced(better.text, views.statements),
     audit: {
       ...found.scores,
       struck: better.flagged.slice(0, MAX_LISTED).map(listedClaim),

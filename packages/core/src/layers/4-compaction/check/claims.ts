@@ -1,6 +1,6 @@
 /**
- * Step 4, check. What a summary says the user said. A quote must be something the user said: omissions are allowed, other words are not. An
- * approval must be one that the user gave.
+ * Step 4, check. Claims about what the user wrote. A quote must come from the user: omissions are allowed, other words are not. An approval
+ * must have been given by the user.
  */
 
 import type { AuditSource, UserTurn } from "./source.ts"
@@ -30,7 +30,7 @@ const OMISSION = /\[[^\]]*\]|\.{3,}|…/
 const FEWEST_TOKENS = 3 // shorter ones are names in quotation marks
 const NEAR_SHARE = 0.9 // of a quote's words, in this order: a corrected typo is no invention
 
-/** Looked for line by line: a quote may have several sentences. */
+/** Finds quotes line by line, because a quote may contain several sentences. */
 export function quoteClaims(parts: readonly SummaryPart[], source: AuditSource): readonly SummaryClaim[] {
   const lines = parts.filter((part, at) => !part.isCode && part.line !== parts[at - 1]?.line)
   const onLine = Map.groupBy(parts, (part) => part.line)
@@ -56,7 +56,7 @@ export function quoteClaims(parts: readonly SummaryPart[], source: AuditSource):
   })
 }
 
-/** Where the first match ends. */
+/** Index after the first match; infinity without a match. */
 function endOfMatch(pattern: RegExp, text: string): number {
   const found = pattern.exec(text)
   return found ? found.index + found[0].length : Number.POSITIVE_INFINITY
@@ -79,7 +79,7 @@ function isStatedByUser(quote: string, source: AuditSource, turns: readonly Turn
   return turns.some((turn) => pieces.every((tokens) => isNearQuote(tokens, turn)))
 }
 
-/** Nearly all words in the same order, and none that turns the meaning round. */
+/** Whether nearly all words occur in the same order, and no missing word reverses the meaning. */
 function isNearQuote(tokens: readonly string[], { tokens: stated, isNegated: isTurnNegated }: TurnTokens): boolean {
   const mostMissing = tokens.length * (1 - NEAR_SHARE)
   let at = 0
@@ -100,7 +100,7 @@ const CLAIMED = new RegExp(
   `(?<![\\p{L}])(?:${USER_NOUNS})(?:'s|s)?(?![\\p{L}]).{0,60}?(?<![\\p{L}])(?:${APPROVAL_VERBS})(?![\\p{L}])|(?<![\\p{L}])(?:${APPROVAL_VERBS})(?![\\p{L}]).{0,25}?\\b(?:by|from|of|von|vom|par|por|da)\\s+(?:the\\s+|dem\\s+|der\\s+|l'|el\\s+)?(?:${USER_NOUNS})(?![\\p{L}])|用户.{0,12}(?:同意|批准|确认|許可|许可|允许|授权|认可)|(?:经|得到)用户.{0,6}(?:同意|批准|确认|许可|授权)|ユーザー.{0,12}(?:承認|同意|許可)|사용자.{0,12}(?:승인|동의|허락|허가)|пользовател\\p{L}*.{0,30}(?:одобрил|согласил|подтвердил|разрешил)`,
   "iu",
 )
-/** An approval that is asked for, awaited or refused is no approval. */
+/** An approval that is requested, pending or refused does not count. */
 const OPEN =
   /\b(?:if|whether|unless|until|once|when|before|after|without|await\w*|wait\w*|pending|need\w*|require\w*|request\w*|ask(?:ed|s|ing)?(?: \w+){0,3} (?:to|for|if|whether)|seek\w*|should|must|may|would|could|can|let|to be|has to|not|never|n't|no|denied|declined|rejected|refused|withheld|falls?|ob|bevor|nachdem|sobald|wartet|braucht|muss|soll|nicht|kein\w*|ohne)\b|如果|是否|等待|未|没|不|需要/iu
 const AFFIRMS =
@@ -111,8 +111,8 @@ const MAX_YES = 400 // characters: a longer message is a request of its own
 const MAX_WORDS = 12 // of a claim: what follows them is detail
 
 /**
- * Approvals that a summary claims. The user must have asked for it, or have said yes where it was proposed. A proposal without an answer,
- * and a rule against it, approve nothing.
+ * Approvals that a summary claims. The user must have asked for the action, or have agreed when it was proposed. A proposal without an
+ * answer and a rule against the action approve nothing.
  */
 export function approvalClaims(parts: readonly SummaryPart[], source: AuditSource): readonly SummaryClaim[] {
   return parts.flatMap((part): SummaryClaim[] => {
@@ -124,7 +124,7 @@ export function approvalClaims(parts: readonly SummaryPart[], source: AuditSourc
   })
 }
 
-/** Up to the words that claim it, and those words: what comes later is the matter itself. */
+/** The words that claim the approval and those before them. Later words describe what was approved. */
 function clauseAround(text: string, { index, 0: found }: RegExpExecArray): string {
   return text.slice(Math.max(0, index - 30), index + found.length)
 }
@@ -151,14 +151,14 @@ function approves({ text, before }: UserTurn, matter: ReadonlySet<string>): bool
   return matter.size === 0 || sentencesIn(before).some((sentence) => isAbout(sentence.text, matter, ANSWERED_SHARE))
 }
 
-/** Sentence by sentence: in a long text the words of nearly any claim occur somewhere. */
+/** Compares sentence by sentence: in a long text the words of nearly any claim occur somewhere. */
 const isAbout = (sentence: string, matter: ReadonlySet<string>, share: number): boolean =>
   shareOf(matter, contentWords(sentence)) >= share
 
-// Step 4, check. Finds two names of a sentence that changed places, in the model's own words. It compares the words next to each name with
-// the words next to it in the conversation. A sentence is taken for altered only where the conversation speaks clearly for the other order.
+// Step 4, check. Finds two names that were swapped in a sentence of the model's own words, by comparing the words next to each name with
+// those next to it in the conversation. A sentence counts as altered only if the conversation clearly supports the other order.
 
-/** Chosen on 611 pairs of names in 24 recorded summaries: 4 of them reach the votes needed, and 348 do when exchanged. */
+/** Chosen on 611 pairs of names in 24 recorded summaries: 4 of them reach the required votes, and 348 do after swapping. */
 const VOTES = { call: 3, near: 1, adjacent: 2, order: 2, needed: 3 } as const
 const MAX_PLACES = 300 // of one name
 const MAX_PAIRS = 8 // of one sentence
@@ -167,12 +167,12 @@ const CONTEXT = 3 // words to each side of a name, in the summary
 const MAX_BETWEEN = 40 // words
 const MORE_BETWEEN = 3 // words that the conversation may have between two names beyond those of the summary
 const MAX_TEXT = 400 // characters to each side that are read
-/** Between two names these make a list, and a list has no order. */
+/** Words and punctuation that make a list of two names. A list has no order. */
 const LISTED = /^[\s`*"'(),;/|+&]*(?:and|or|und|oder|et|y)?[\s`*"'(),;/|+&]*$/i
 const OTHER_SENTENCE = /[.!?;]\s/
 
 export interface SwappedNames {
-  /** The sentence with two names changed back. `undefined` where none changed places. */
+  /** The sentence with two names swapped back; `undefined` if none were swapped. */
   original(part: SummaryPart): string | undefined
 }
 
@@ -199,7 +199,7 @@ export function swappedNamesIn({ index, raw }: AuditSource): SwappedNames {
     return facts
   }
 
-  /** Whether the first name comes before the second with one of these words between them. */
+  /** Whether the first name occurs before the second with one of these words between them. */
   function isOrdered(first: NameSurroundings, second: NameSurroundings, between: readonly string[]): boolean {
     const wanted = new Set(between.filter(isContent).map(stem))
     if (wanted.size === 0) return false
@@ -252,7 +252,7 @@ export function swappedNamesIn({ index, raw }: AuditSource): SwappedNames {
 
 const KINDS: ReadonlySet<NameClass> = new Set(["identifiers", "paths"])
 
-/** What the conversation has around a name. */
+/** Words around a name in the conversation. */
 interface NameSurroundings {
   readonly places: readonly number[]
   readonly length: number
@@ -262,7 +262,7 @@ interface NameSurroundings {
   readonly isCalled: boolean
 }
 
-/** The place of a name in a sentence: the words around it. */
+/** Words around one occurrence of a name in a sentence. */
 interface NameSlot {
   readonly words: readonly string[]
   readonly before: string | undefined
@@ -285,7 +285,7 @@ function slotOf(before: readonly string[], after: readonly string[], isCall: boo
   }
 }
 
-/** What both places have says nothing. */
+/** Drops the words that both slots share, because they do not distinguish them. */
 const without = (slot: NameSlot, other: NameSlot): NameSlot => ({
   ...slot,
   words: slot.words.filter((word) => !other.words.includes(word)),

@@ -58,7 +58,7 @@ function isKnownIdentifier(text: string, { index, raw }: AuditSource): boolean {
   return /s$/.test(text) && raw.includes(text.slice(0, -1).toLowerCase())
 }
 
-const MAX_PARTS = 30 // of a path: each is looked for in the whole source
+const MAX_PARTS = 30 // of a path: each is searched for in the complete source
 
 function isKnownPath(path: string, { index, raw }: AuditSource): boolean {
   const parts = path
@@ -168,7 +168,7 @@ const isLine = (text: string, at: number): boolean =>
 
 /** How many more words another number must have near it, chosen on 24 recorded summaries. A count is mostly made by the model itself. */
 const MORE_WORDS = { count: 3, number: 2 } as const
-const FEW_WORDS = 2 // near its own place: with more of them a number is where it should be
+const FEW_WORDS = 2 // near its own position: with more of them a number is where it should be
 const NEARBY = 8 // words to each side
 const COMMON = 1_000 // places of one word: more say little, and cost time
 
@@ -350,7 +350,7 @@ const BEFORE = 2 // words that must be the same on each side
 const AFTER = 2
 const MAX_AROUND = 20 // that have the same words around a negation
 const TOKENS_PER_STEP = 500
-const FEWEST_AROUND = 7 // in a row, on both sides together
+const FEWEST_AROUND = 7 // consecutive ones, on both sides together
 
 interface LostNegation {
   /** Index of the first word after the missing negation. */

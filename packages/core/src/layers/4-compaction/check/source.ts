@@ -55,7 +55,7 @@ const NUMBER = /^(\d+(?:\.\d+)*)[a-z%]{0,3}$/
 const QUESTION_RESULT = { tool: "AskUser", frame: /^The person answers: / }
 const PLAN_RESULT = { tool: "ExitPlanMode", frame: /^(?:User has approved your plan|The plan is approved)/ }
 const MAX_TYPED = 2_000 // characters of a call: a file that is written holds more words than were meant
-const MAX_BEFORE = 6_000 // characters: a yes answers the end of what was said before it
+const MAX_BEFORE = 6_000 // characters: a yes answers the end of the text before it
 const MAX_POSITIONS = 400 // of one number: a line number that is everywhere says nothing
 
 export const buildSource = (input: SourceInput): AuditSource => runSync(sourceSteps(input))

@@ -1,9 +1,9 @@
 /**
- * Step 4, check. What the model saw and this check cannot read: pictures, documents in bytes, pages that a server encrypts. A name or number
- * that is not found may stem from there, but only where the summary speaks of it, and only a few of them may. Such a claim is neither
- * supported nor refuted: it is listed as unchecked.
+ * Step 4, check. Content that the model saw and this check cannot read: images, binary documents, encrypted pages. An unknown name or
+ * number may come from there, but only if the summary refers to that content, and only a few of them. Such a claim is neither supported nor
+ * refuted: it is listed as unchecked.
  *
- * Hidden thinking excuses nothing. It is about messages and results that can be read, and what it found is in the answers and calls after
+ * Hidden thinking excuses nothing. It is about messages and results that can be read, and its findings are in the answers and calls after
  * it. Without any thinking, 4 more of the 3,637 claims in 25 recorded summaries are not found.
  */
 import { type Block, isMedia, isText, isThinking } from "../../../messages/blocks.ts"
@@ -11,7 +11,7 @@ import { type ClaimClass, contentWords, namesIn, type SummaryClaim, shareOf, typ
 
 export type UnreadableKind = "image" | "document" | "page"
 
-/** What the model saw and no one can read here. */
+/** Unreadable content that the model saw. */
 export interface UnreadableSource {
   readonly parts: readonly UnreadablePart[]
   /** Names and numbers that an earlier check could not confirm either. */
@@ -20,13 +20,13 @@ export interface UnreadableSource {
 
 export interface UnreadablePart {
   readonly kind: UnreadableKind
-  /** Names of its file, in lower case. */
+  /** File names of the content, in lower case. */
   readonly files: ReadonlySet<string>
-  /** Words of the request or call that it came with, and of the answer after it. Without their endings. */
+  /** Stems of the words of the request or call that contained it, and of the answer after it. */
   readonly words: ReadonlySet<string>
 }
 
-/** Claims that one of them may excuse, and how a summary refers to it. */
+/** Maximum number of claims that one item may excuse, and the nouns by which a summary refers to it. */
 const KINDS: Readonly<Record<UnreadableKind, { readonly max: number; readonly noun: RegExp }>> = {
   image: {
     max: 3,
@@ -48,9 +48,9 @@ const MEDIA_FILE = /\.(?:png|jpe?g|gif|webp|bmp|svg|heic|tiff?|pdf|docx?|pptx?|x
 const EXACT: ReadonlySet<ClaimClass> = new Set(["paths", "identifiers", "hashes", "versions", "numbers", "people"])
 
 interface UnreadableContext {
-  /** The input of the call that it answers. */
+  /** Input of the call whose result contains the content. */
   readonly call?: string | undefined
-  /** The text of the same message or result. */
+  /** Text of the same message or result. */
   readonly text: string
 }
 
@@ -59,7 +59,7 @@ const filesIn = (text: string): readonly string[] =>
     .filter((name) => name.class === "paths")
     .map((name) => name.text.toLowerCase().split(/[\\/]/).findLast(Boolean) ?? name.text)
 
-/** Collects what cannot be read, message by message. */
+/** Collects unreadable content, message by message. */
 export class UnreadableParts implements UnreadableSource {
   readonly parts: UnreadablePart[] = []
   readonly unchecked = new Set<string>()
@@ -75,7 +75,7 @@ export class UnreadableParts implements UnreadableSource {
     this.#unanswered.push(part)
   }
 
-  /** What an earlier summary is sure of. */
+  /** Returns the confirmed part of an earlier summary and remembers what it lists as unchecked. */
   summary(text: string): string {
     const { text: sure, unchecked } = confirmedPart(text)
     for (const each of unchecked) this.unchecked.add(each)
@@ -104,14 +104,14 @@ const keysIn = (value: unknown): readonly string[] =>
     ? Object.entries(value).flatMap(([key, item]) => [key, ...keysIn(item)])
     : []
 
-/** What the model thought, what a server's tool returned, titles and addresses of media, and documents in plain text. */
+/** Readable text of a block: thinking, results of server tools, titles and addresses of media, and plain text documents. */
 export function readableIn(block: Block): string {
   if (isThinking(block)) return block.type === "thinking" ? block.thinking : ""
   const isPlain = isMedia(block) && block.source.type === "text"
   return stringsIn(block, (key) => isPlain || !BYTES.has(key)).join("\n")
 }
 
-/** The texts in a value, without the JSON around them. */
+/** The strings in a value, without the JSON around them. */
 export function stringsIn(value: unknown, isRead: (key: string) => boolean = () => true): string[] {
   if (typeof value === "string") return [value]
   if (typeof value === "number" || typeof value === "boolean") return [`${value}`]
@@ -122,11 +122,11 @@ export function stringsIn(value: unknown, isRead: (key: string) => boolean = () 
 
 interface ExcusedClaims {
   readonly claims: readonly SummaryClaim[]
-  /** Names and numbers that may stem from what cannot be read. */
+  /** Names and numbers that may come from unreadable content. */
   readonly unchecked: readonly SummaryClaim[]
 }
 
-/** Takes out the claims that may stem from what cannot be read. A name has one verdict, wherever the summary uses it. */
+/** Separates claims that may come from unreadable content. All uses of a name get the same verdict. */
 export function excuseUnreadable(
   claims: readonly SummaryClaim[],
   summary: string,
@@ -156,7 +156,7 @@ export function excuseUnreadable(
   return { claims: claims.filter((claim) => !excused.has(claim)), unchecked: [...excused] }
 }
 
-/** Where a summary uses a name: the sentence, its words, and what it is listed under. */
+/** How a summary uses a name: the sentence, its words, and the headings above it. */
 interface ClaimUse {
   readonly sentence: string
   readonly words: ReadonlySet<string>
@@ -181,7 +181,7 @@ interface SummaryLine {
   readonly parent: SummaryLine | undefined
 }
 
-/** Finds the list items and headings that a place in a summary is under. */
+/** Finds the list items and headings above a position in a summary. */
 function linesAbove(summary: string): (place: TextSpan) => readonly string[] {
   const lines: SummaryLine[] = []
   let at = 0
@@ -201,12 +201,12 @@ function linesAbove(summary: string): (place: TextSpan) => readonly string[] {
 
 const ITEM = /^\s*(?:[-*+•]|\d+[.)])\s/
 
-/** How far a line is indented. An item is under the paragraph before it, and everything is under the heading. */
+/** Nesting depth of a line. An item is below the paragraph before it, and everything is below the heading. */
 const depthOf = (line: string): number =>
   line.startsWith("#") ? -1 : line.length - line.trimStart().length + Number(ITEM.test(line))
 
-// Step 4, check. How a summary marks names and numbers that have no ground, and how the next check reads those marks: being in a summary
-// must not make them known.
+// Step 4, check. How a summary labels names and numbers that were not found, and how the next check reads those labels: occurring in a
+// summary must not make them known.
 
 export const notFound = (text: string): string => `[not found in the conversation: ${text}]`
 
@@ -214,12 +214,12 @@ const NOT_FOUND = /\[not found in the conversation: [^\]\n]*\]/g
 const UNCHECKED = "Not checked, because only an image, a document or a page that cannot be read here could confirm it:"
 const UNCHECKED_LINE = new RegExp(`^${UNCHECKED} (.*)$`, "gm")
 
-/** One sentence that lists each once. Empty for an empty list. */
+/** One sentence that lists each name once; empty for an empty list. */
 export const uncheckedNote = (texts: readonly string[]): string =>
   texts.length === 0 ? "" : `${UNCHECKED} ${[...new Set(texts)].map((text) => `\`${text}\``).join(", ")}`
 
 interface ConfirmedText {
-  /** The summary without what it is not sure of. */
+  /** The summary without the unconfirmed names. */
   readonly text: string
   readonly unchecked: readonly string[]
 }

@@ -195,7 +195,7 @@ const MAX_EXCHANGED = 8 // words: a name can occur several times
 const MAX_REPLACED = 2
 /** Minimum number of equal words around a difference, by kind of difference. */
 const AROUND = { code: 1, names: 2, words: 5, numbers: 4, numbersInCode: 3 } as const
-const NEARBY = 2 // words beside a replaced one: where these occur together, the text is from there
+const NEARBY = 2 // words next to a replaced one: if these occur together, the text comes from there
 
 /**
  * Finds the position in the conversation that a text repeats nearly verbatim with two names swapped or a number replaced. Compares word by

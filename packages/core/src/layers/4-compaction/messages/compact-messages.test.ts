@@ -18,7 +18,7 @@ const round = (name: string, input: object, output: string): readonly PlainMessa
   ]
 }
 
-/** A piece of work that names a port, a file and a failing command, then goes on for a while. */
+/** Rounds of work that mention a port, a file and a failing command, followed by more rounds. */
 function work(rounds = 30): readonly PlainMessage[] {
   return [
     user("Always answer in British English. The gateway listens on port 48731."),
@@ -214,7 +214,7 @@ describe("carry", () => {
     })
     expect(asked.summary).toBe("Summary:\nIt is about a gateway.")
     const empty = await compactMessages(messages, { summary: async () => "" })
-    expect(empty.summary).toContain("`make deploy` failed") // quoted, since the model said nothing
+    expect(empty.summary).toContain("`make deploy` failed") // quoted, since the model's answer was empty
     expect(empty.summary).not.toContain("gateway.ts") // the record has it
     expect(empty.facts).toContain("- /p/src/gateway.ts")
   })
@@ -266,7 +266,7 @@ describe("carry", () => {
   })
 })
 
-/** Each sentence once, so that a second one in what is left was put there by us. */
+/** Distinct sentences, so that a second occurrence in the result was added by Strata. */
 const SENTENCES: readonly ((number: number) => PlainMessage)[] = [
   (number) => user(`Never touch the table billing_${number} in production.`),
   (number) => user(`Please look at ticket QX-${number} when the build is green.`),

@@ -13,7 +13,7 @@ import { handleOf } from "../../../messages/media.ts"
 import { isSentToModel, type Message, sentBlocks, userText } from "../../../messages/messages.ts"
 import { createEstimator, type Estimator } from "../../../tokens/estimate.ts"
 import { findModel } from "../../../tokens/models.ts"
-import { markReplaced } from "../../../views/record/statements.ts"
+import { annotateReplaced } from "../../../views/record/statements.ts"
 import { type Cut, cutAll } from "../cut.ts"
 import { factSteps } from "../restore/facts.ts"
 import { shortRecord } from "../restore/short-record.ts"
@@ -95,7 +95,7 @@ export interface CompactedMessages<M> {
 const BUDGET = 10_000 // tokens of everything
 const KEEP = 4_000 // tokens of the newest messages: they are used again soonest
 const KEEP_SHARE = 0.3 // of the budget
-const UNREAD = 20_000 // tokens of results that the model has not read yet: they stay whole
+const UNREAD = 20_000 // tokens of results that the model has not read yet: they stay complete
 const SUMMARY_SHARE = 0.3 // of the budget, where the caller's model writes one
 const QUOTED_SHARE = 0.15 // where none does: the record says the rest
 const MAX_TRIES = 6
@@ -154,7 +154,7 @@ export async function compactMessages<M extends CompactableMessage>(
   if (!cut.summarised.some(({ type }) => type === "assistant")) return asGiven()
   const estimate = (text: string) => estimator.text(text)
   const answer = await writtenSummary({ cut, given, estimate, budget }, options)
-  const written = answer === undefined ? undefined : markReplaced(notLikeRecord(answer), record.views.statements)
+  const written = answer === undefined ? undefined : annotateReplaced(notLikeRecord(answer), record.views.statements)
   const composed = await composedWithin({ record, cuts: [cut, cutFor(0)], written, budget, estimate, sum }, options)
   if (composed.tokens >= before) return asGiven()
   const held = new Set(composed.cut.preserved)
@@ -233,7 +233,7 @@ async function composedWithin(given: ComposeInput, options: CompactMessagesOptio
 const SHORT_TEXT = 1_000 // tokens: a smaller budget leaves no room for explanations
 const SHORT_FRAME = "This conversation continues an earlier one that was too long."
 const MAX_RECORD = 4_000 // tokens, where the caller gives no budget
-const SMALLER = 0.1 // of the record, at least, each time the whole is over the budget
+const SMALLER = 0.1 // of the record, at least, each time everything together exceeds the budget
 
 function overBudget(
   { tokens, cut, summary, facts }: ComposedText,

@@ -1,12 +1,12 @@
 /**
- * The record of an earlier call, read from its text, for a caller who kept no `state`. Only the first message of a list can be ours. What it
- * quotes as the user's is what an earlier call said they said, so it counts as imported.
+ * Reads the record of an earlier call from its text, for a caller without `state`. Only the first message of a list can contain it. Its
+ * quotes of the user are second-hand, so they count as imported.
  */
 import { uuidFrom } from "../../../base/clock.ts"
 import { exactNamesIn } from "../../../messages/exact-names.ts"
 import { handleOf } from "../../../messages/media.ts"
 import type { Message } from "../../../messages/messages.ts"
-import { valueStatedIn } from "../../../views/record/replaced-values.ts"
+import { findStatedValue } from "../../../views/record/replaced-values.ts"
 import { statements as statementsView } from "../../../views/record/statements.ts"
 import { standingRules } from "../../../views/record/user-messages.ts"
 import type { RecordViews } from "../restore/facts.ts"
@@ -19,16 +19,16 @@ const HANDLE_AFTER = / \[[0-9a-f]{10}(?:\.\d+)?\]$/
 const WAS = / \(was ([^()]+)\)$/
 const NAMES = /^(said|typed|in results): (.*)$/
 const BY_USER = new Set(["Standing rules", "What the user said", "Also said by the user", "The user said"])
-const SHORT = new Set(["The user said", "The assistant said"]) // lists without marks
+const SHORT = new Set(["The user said", "The assistant said"]) // lists without bullets
 const KINDS = { Decisions: "decision", Open: "open", Findings: "finding", "The assistant said": "finding" } as const
 
 const LONG = /\s*<system-reminder>\s*A record of what was said and done(?:[\s\S]*<\/system-reminder>|[\s\S]*)/
 const SHORT_BEGIN = /^The (?:user|assistant) said:$/m
 
-/** The summary alone. The record is computed again. */
+/** The summary without the record, which is computed again. */
 export const withoutRecord = (text: string): string => withoutShortRecord(text.replace(LONG, ""))
 
-/** A short record is at the end and has no empty line. A list in the summary itself, with more after it, stays. */
+/** Removes a short record, which is at the end and has no empty line. A list inside the summary, with more text after it, stays. */
 function withoutShortRecord(text: string): string {
   const whole = text.trimEnd()
   const last = whole.lastIndexOf("\n\n") + 1
@@ -36,7 +36,7 @@ function withoutShortRecord(text: string): string {
   return at < 0 ? whole : whole.slice(0, last + at).trimEnd()
 }
 
-/** A summary, so that no later call takes a part of it for our record. */
+/** Escapes a summary so that a later call does not mistake a part of it for the record. */
 export const notLikeRecord = (summary: string): string =>
   summary.replace(/<(?=\s*\/?\s*system-reminder)/gi, "&lt;").replace(/^(?=The (?:user|assistant) said:$)/gm, "- ")
 
@@ -44,7 +44,7 @@ const LONG_BEGIN = "<system-reminder>\nA record of what was said and done"
 const LONG_END = "\n</system-reminder>"
 const SHORT_USER = "\nThe user said:\n"
 
-/** Our own part comes last, and nothing in it can look like its beginning. A summary before it can say anything. */
+/** The record in a text. It comes last, and nothing in it can look like its beginning; the summary before it may contain anything. */
 function recordIn(text: string): string {
   const at = text.lastIndexOf(LONG_BEGIN)
   if (at < 0) return text.slice(Math.max(0, text.lastIndexOf(SHORT_USER)))
@@ -63,7 +63,7 @@ export function addEarlierRecord({ words, statements, names }: RecordViews, text
     if (plain.trim() === "" || words.messages.some((known) => known.text === plain)) return
     const uuid = uuidFrom(`earlier:${plain}`)
     words.messages.push({ uuid, timestamp: "", text: plain, isImported: true, rules: standingRules(plain) })
-    // so that a later value can replace one that was said before
+    // so that a later value can replace an earlier one
     const message = { role: "user", content: plain } as const
     statementsView.apply(statements, { type: "user", uuid, parentUuid: null, timestamp: "", message } as Message, true)
   }
@@ -72,7 +72,7 @@ export function addEarlierRecord({ words, statements, names }: RecordViews, text
     const was = WAS.exec(without)?.[1]
     const plain = unquoted(without.replace(WAS, ""))
     const kind = KINDS[section as keyof typeof KINDS]
-    const weight = valueStatedIn(plain) ? 3 : 2
+    const weight = findStatedValue(plain) ? 3 : 2
     const statement = { uuid: uuidFrom(`earlier:${plain}`), by: "assistant", kind, weight } as const
     statements.current.set(plain, was === undefined ? statement : { ...statement, was })
   }

@@ -1,46 +1,46 @@
 /**
- * The record of a conversation without a journal: the views that follow a boundary as data, fed message by message. It can be kept as JSON
- * between two compactions, so that what was recorded before is neither lost nor recorded twice.
+ * The record of a conversation without a journal: the facts that follow a boundary, built message by message. It can be stored as JSON
+ * between two compactions, so that facts are neither lost nor recorded twice.
  */
 
 import type { Todo } from "../../../messages/attachments.ts"
 import { handleOf } from "../../../messages/media.ts"
 import type { Message } from "../../../messages/messages.ts"
-import { artifacts, type CommandFacts, type FileFate, fateOf } from "../../../views/record/artifacts.ts"
+import { artifacts, type CommandFacts, type FileFate, fileFate } from "../../../views/record/artifacts.ts"
 import { names, results } from "../../../views/record/names.ts"
-import { frontier } from "../../../views/record/open-work.ts"
+import { workState } from "../../../views/record/open-work.ts"
 import { type Statement, statements } from "../../../views/record/statements.ts"
-import { words } from "../../../views/record/user-messages.ts"
+import { userMessages } from "../../../views/record/user-messages.ts"
 import { fromJson, toJson } from "../../../views/views.ts"
 import type { RecordViews } from "../restore/facts.ts"
 
-/** What the record says, as data. Lists run from old to new. */
+/** The facts of the record as data. Lists run from old to new. */
 export interface CompactionRecord {
-  /** The person's messages, word for word. */
+  /** The user's messages, verbatim. */
   readonly words: readonly { readonly text: string; readonly handle: string; readonly isCut?: true }[]
-  /** Their sentences that say how things are to be done from now on. */
+  /** Sentences of the user that set rules for the further work. */
   readonly rules: readonly { readonly text: string; readonly handle: string }[]
   readonly todos: readonly Todo[]
   readonly plan?: { readonly path?: string; readonly text?: string }
   readonly files: Readonly<Record<"created" | "changed" | "deleted" | "read", readonly string[]>>
-  /** Commands whose last run failed, and how test commands ended last. */
+  /** Commands whose last run failed, and the last result of each test command. */
   readonly commands: readonly RecordCommand[]
-  /** Exact names, those used last at the end. */
+  /** Exact names, the most recently used last. */
   readonly names: Readonly<Record<"said" | "typed" | "inResults", readonly string[]>>
-  /** Sentences with a decision, an open task, a failure, a finding or a value. `was`: the value that it replaced. */
+  /** Sentences with a decision, an open task, a failure, a finding or a value. `was`: the previous value. */
   readonly statements: readonly RecordStatement[]
   /** Tool results that can be fetched again. */
   readonly results: readonly RecordResult[]
 }
 
-/** A sentence of the conversation, word for word. */
+/** A sentence of the conversation, verbatim. */
 export interface RecordStatement extends Pick<Statement, "by" | "kind"> {
   readonly text: string
   readonly handle: string
   readonly was?: string
 }
 
-/** A command, and how it ended. */
+/** A command and its result. */
 export interface RecordCommand {
   readonly command: string
   readonly failed: boolean
@@ -49,7 +49,7 @@ export interface RecordCommand {
   readonly handle: string
 }
 
-/** A tool result, in one line. */
+/** A one-line description of a tool result. */
 export interface RecordResult {
   readonly handle: string
   readonly tool: string
@@ -57,9 +57,9 @@ export interface RecordResult {
   readonly characters: number
 }
 
-const PROJECTIONS = { words, artifacts, names, results, statements, frontier } as const
+const PROJECTIONS = { words: userMessages, artifacts, names, results, statements, frontier: workState } as const
 
-/** @internal It names views, which declarations leave out. */
+/** @internal It uses views, which declarations omit. */
 export class MessageRecord {
   readonly #states: RecordViews
 
@@ -67,8 +67,8 @@ export class MessageRecord {
     this.#states = saved
       ? (fromJson(saved) as RecordViews)
       : {
-          ...{ words: words.start(), artifacts: artifacts.start(), names: names.start() },
-          ...{ results: results.start(), statements: statements.start(), frontier: frontier.start() },
+          ...{ words: userMessages.start(), artifacts: artifacts.start(), names: names.start() },
+          ...{ results: results.start(), statements: statements.start(), frontier: workState.start() },
         }
   }
 
@@ -97,7 +97,7 @@ export class MessageRecord {
     } = this.#states
     const { path, text } = now.plan
     const files: { [K in FileFate]: string[] } = { created: [], changed: [], deleted: [], read: [] }
-    for (const [file, facts] of work.files) files[fateOf(facts)].push(file)
+    for (const [file, facts] of work.files) files[fileFate(facts)].push(file)
     return {
       words: userWords.messages.map(({ uuid, text: spoken, isCut }) => ({
         ...{ text: spoken, handle: handleOf(uuid) },

@@ -53,7 +53,7 @@ const bash = (command: string, output: string, failed = false): WorkRound => ({
 })
 const text = (name: string, lines = 60) =>
   Array.from({ length: lines }, (_, at) => `${at} ${name}_${at} stands here`).join("\n")
-/** Later rounds, so that those before them are not the newest. */
+/** Later rounds, so that the rounds before them are not the newest. */
 const LATER = ["one", "two", "three"].map((name) => bash(`echo ${name}`, name))
 
 async function cutsOf(rounds: readonly WorkRound[], options = {}) {

@@ -1,24 +1,24 @@
-/** `compactMessages` in the mode "prune": the caller's messages with results cut inside. Every message, call and text stays as it was given. */
+/** `compactMessages` in the mode "prune": shortens results and returns every message, call and text otherwise unchanged. */
 import type { ToolResult } from "../../../messages/blocks.ts"
 import type { Message } from "../../../messages/messages.ts"
 import type { Estimator } from "../../../tokens/estimate.ts"
-import { previewedText, renderCleared, renderShortened } from "../../../views/context/render-decisions.ts"
+import { previewText, renderCleared, renderShortened } from "../../../views/context/render-decisions.ts"
 import { isRepeatedLater, newestFrom, type PrunedResult, prunedResults } from "../../2-microcompact/prune.ts"
 import { stubsOf } from "../../2-microcompact/stubs.ts"
 import type { CompactableMessage, InputMessage } from "./input-messages.ts"
 
-/** The text in place of a result that was cut. */
+/** The replacement of a result that was cut. */
 export interface PrunedText {
   readonly toolUseId: string
   readonly text: string
 }
 
 interface PruneOptions {
-  /** Tokens of the newest messages that stay as they are. */
+  /** Tokens of the newest messages that stay unchanged. */
   readonly keep: number
   readonly tokensOf: (message: Message) => number
   readonly estimator: Estimator
-  /** The tool that returns results by handle. Default: none. */
+  /** Name of the tool that returns results by handle. Default: none. */
   readonly recall?: string | undefined
 }
 
@@ -36,8 +36,8 @@ export function pruneMessages<M extends CompactableMessage>(
   const toolUseIds = cuts.flatMap(({ toolUseId, cut }) => ("by" in cut && !isRepeatedLater(cut.by) ? toolUseId : []))
   const stubs = stubsOf({ messages, estimator, toolUseIds })
   const results = cuts.flatMap((each): readonly PrunedText[] => {
-    const text = previewedText(cutResult(each, { stub: stubs[each.toolUseId], recall: recall ?? null }))
-    return text.length < previewedText(each.result).length ? [{ toolUseId: each.toolUseId, text }] : []
+    const text = previewText(cutResult(each, { stub: stubs[each.toolUseId], recall: recall ?? null }))
+    return text.length < previewText(each.result).length ? [{ toolUseId: each.toolUseId, text }] : []
   })
   const texts = new Map(results.map(({ toolUseId, text }) => [toolUseId, text]))
   return { messages: given.map(({ from }) => withTexts(from, texts)), results }
@@ -52,7 +52,7 @@ function cutResult(
     : renderShortened(result, { ...cut, recall }, address)
 }
 
-/** The message itself where nothing in it was cut. Of several results for one call the first is cut, so each text is used once. */
+/** Returns the same message if nothing in it was cut. Of several results of one call only the first is cut, so each text is used once. */
 function withTexts<M extends CompactableMessage>(from: M, texts: Map<string, string>): M {
   const content = "content" in from ? from.content : "message" in from ? from.message.content : undefined
   if (texts.size === 0 || !Array.isArray(content)) return from

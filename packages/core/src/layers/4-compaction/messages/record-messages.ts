@@ -1,17 +1,17 @@
-/** Work for a later `compactMessages` that can be done before the compaction: most of its time goes into recording messages. */
+/** Records messages ahead of a later `compactMessages`, which spends most of its time on that. */
 import { runCooperatively } from "../../../base/work.ts"
 import type { CompactionCarryover } from "./compact-messages.ts"
 import { type CompactableMessage, inputMessages } from "./input-messages.ts"
 import { MessageRecord } from "./message-record.ts"
 
 export interface RecordMessagesOptions {
-  /** The state of the call before. */
+  /** The `state` of the previous call. */
   readonly before?: CompactionCarryover
-  /** The messages that the next `compactMessages` gets and that are recorded by then. Default: those given here. */
+  /** The messages that the next `compactMessages` gets and that are recorded by then. Default: the messages passed here. */
   readonly recorded?: readonly CompactableMessage[]
 }
 
-/** Records messages. The state is the `before` of a later call, which does not record them again. */
+/** Records messages. Pass the result as `before` to a later call, which does not record them again. */
 export async function recordMessages(
   messages: readonly CompactableMessage[],
   { before, recorded = messages }: RecordMessagesOptions = {},

@@ -1,4 +1,4 @@
-/** What must hold for the facts of any conversation: nothing of the user's is lost, nothing breaks out of its frame. */
+/** Properties of the facts of any conversation: no text of the user is lost, and no text escapes its frame. */
 import fc from "fast-check"
 import { describe, expect, test } from "vitest"
 import { conversation } from "../../../../test/builders.ts"
@@ -8,9 +8,9 @@ import { createEstimator } from "../../../tokens/estimate.ts"
 import { project } from "../../../views/projection.ts"
 import { artifacts } from "../../../views/record/artifacts.ts"
 import { names, results } from "../../../views/record/names.ts"
-import { frontier } from "../../../views/record/open-work.ts"
+import { workState } from "../../../views/record/open-work.ts"
 import { statements } from "../../../views/record/statements.ts"
-import { words } from "../../../views/record/user-messages.ts"
+import { userMessages } from "../../../views/record/user-messages.ts"
 import { renderFacts } from "./facts.ts"
 import { openTask, renderMessages, renderRules } from "./user-messages.ts"
 
@@ -101,16 +101,16 @@ function conversationOf(said: readonly Planted[], effects: readonly Effect[]) {
 
 function viewsOf({ messages }: ReturnType<typeof conversationOf>) {
   return {
-    words: project(words, messages),
+    words: project(userMessages, messages),
     artifacts: project(artifacts, messages),
     names: project(names, messages),
     results: project(results, messages),
     statements: project(statements, messages),
-    frontier: project(frontier, messages),
+    frontier: project(workState, messages),
   }
 }
 
-/** A reader that knows nothing but fences: what is quoted, and what is ours. */
+/** A reader that only knows fences: separates quoted text from Strata's own. */
 function framesOf(text: string): { readonly quoted: readonly string[]; readonly own: readonly string[] } {
   const quoted: string[] = []
   const own: string[] = []
@@ -127,14 +127,14 @@ function framesOf(text: string): { readonly quoted: readonly string[]; readonly 
   return { quoted, own }
 }
 
-/** Rules that say themselves that they change something. A later one of the same kind replaces an earlier one. */
+/** Rules that announce a change. A later one of the same kind replaces an earlier one. */
 const CHANGES: readonly RegExp[] = [
   /^From now on, use port \d+!$/,
   /^A partir de ahora usa el perfil \d+\.$/,
   /^Ab sofort läuft alles über Kanal \d+\.$/,
 ]
 
-/** Without those that a later rule replaced. */
+/** The rules that no later rule replaced. */
 const standing = (rules: readonly string[]): readonly string[] =>
   rules.filter((rule, at) => {
     const kind = CHANGES.find((each) => each.test(rule))
@@ -197,7 +197,7 @@ describe("L4-29 for any conversation", () => {
         let missing = 0
         for (const { uuid, text } of spoken.messages) {
           const same = spoken.messages.filter((other) => other.text === text && isNamed(other.uuid))
-          expect(same.length).toBeLessThanOrEqual(1) // said again: once is enough
+          expect(same.length).toBeLessThanOrEqual(1) // repeated by the user: once is enough
           const [shown] = same
           if (!shown) missing++
           else if (!rendered.complete.has(uuid))

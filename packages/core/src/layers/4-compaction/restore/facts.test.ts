@@ -5,19 +5,19 @@ import { createEstimator } from "../../../tokens/estimate.ts"
 import { project } from "../../../views/projection.ts"
 import { artifacts } from "../../../views/record/artifacts.ts"
 import { names, results } from "../../../views/record/names.ts"
-import { frontier } from "../../../views/record/open-work.ts"
+import { workState } from "../../../views/record/open-work.ts"
 import { statements } from "../../../views/record/statements.ts"
-import { words } from "../../../views/record/user-messages.ts"
+import { userMessages } from "../../../views/record/user-messages.ts"
 import { FACTS_BUDGET, type FactsOptions, renderFacts } from "./facts.ts"
 
 const estimator = createEstimator("claude-5")
 const viewsOf = ({ messages }: ConversationBuilder) => ({
-  words: project(words, messages),
+  words: project(userMessages, messages),
   artifacts: project(artifacts, messages),
   names: project(names, messages),
   results: project(results, messages),
   statements: project(statements, messages),
-  frontier: project(frontier, messages),
+  frontier: project(workState, messages),
 })
 const factsOf = (builder: ConversationBuilder, options: Partial<FactsOptions> = {}) =>
   renderFacts(viewsOf(builder), { estimate: estimator.text, ...options })

@@ -345,7 +345,7 @@ export function* factSteps(
   const shown = [language, rules, messages, request, todos, plan, sentences, files, failures, tests, found]
   const forNames = Math.min(room.left, budget * MAX_NAMES)
   const listed = yield* nameSteps({ names, limit: forNames, estimate, kept, shown: [summary, ...shown], outdated })
-  return joined([...shown, listed]).toWellFormed() // half a surrogate pair would spoil the whole request
+  return joined([...shown, listed]).toWellFormed() // half a surrogate pair would spoil the complete request
 }
 
 /** A token budget that is divided among sections. */

@@ -42,7 +42,7 @@ describe("L4-20 a file shown again", () => {
       offset: 500,
       limit: lines.length - 2,
     })
-    expect(contentOf(page(numbered(10), 300, { offset: 5, limit: 2 }))).toContain("     1\tthe line 1") // whole, since it fits
+    expect(contentOf(page(numbered(10), 300, { offset: 5, limit: 2 }))).toContain("     1\tthe line 1") // complete, since it fits
     expect(contentOf(page(numbered(1_000), 300, { offset: 5_000, limit: 2 }))).toContain("     1\tthe line 1") // it shrank
   })
 

@@ -132,7 +132,7 @@ export async function renderRecord(
       estimate: (text) => views.estimator.text(text),
       budget: Math.floor(Math.max(budgets.facts * MIN_FACTS, Math.min(budgets.facts, budgets.target - used))),
       summary,
-      // messages typed in the meantime are delivered in their own place
+      // messages typed in the meantime are delivered at their own position
       kept: new Set([...preserved, ...views.context.queued].map(({ uuid }) => uuid)),
     }),
   )

@@ -1,6 +1,6 @@
 /**
- * The lists of files and commands on recorded conversations, against a second look at the recordings' tool calls. What shell commands do to
- * files is not computed twice: paths that a command may have written are only checked to be named by one.
+ * Compares the lists of files and commands on recorded conversations with an independent scan of their tool calls. The effects of shell
+ * commands are not computed twice: for paths that a command may have written, the test only checks that a command mentions them.
  */
 import { describe, expect, test } from "vitest"
 import { needs } from "../../../../test/needs.ts"
@@ -13,11 +13,11 @@ import {
   WHERE_THEY_ARE,
 } from "../../../../test/real-transcripts.ts"
 import {
-  beginningOf,
   callsIn,
   fatesFrom,
   lastFailed,
   mayBeWrittenByShell,
+  prefixOf,
   unquoted,
 } from "../../../../test/recorded-calls.ts"
 import { project } from "../../../views/projection.ts"
@@ -49,7 +49,7 @@ describe(`L4-29 ${WHERE_THEY_ARE}`, needs("transcripts"), () => {
     const facts = { artifacts: project(artifacts, messages), ...UNBOUNDED }
     const lines = [renderFailures(facts), renderTests(facts)].join("\n").split("\n")
     const shown = lines.flatMap((line) => /^- failed.*? \(result in message \S+\): (.*)$/.exec(line)?.[1] ?? [])
-    expect(shown.map((command) => beginningOf(unquoted(command))).toSorted()).toEqual(failed.toSorted())
+    expect(shown.map((command) => prefixOf(unquoted(command))).toSorted()).toEqual(failed.toSorted())
   })
 })
 

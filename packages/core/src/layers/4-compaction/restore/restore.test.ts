@@ -27,7 +27,7 @@ const NOTHING: Omit<RestoreInput, "reads"> = {
   now: new Date("2026-02-02T00:00:00.000Z"),
 }
 
-/** A directory with files that a conversation has read, one after the other. */
+/** Creates a directory with files that a conversation has read one by one. */
 async function readFiles(files: Readonly<Record<string, string>>) {
   const context = testContext({ reads: new FileReads() })
   const pathOf = (name: string) => join(context.directory.get(), name)
@@ -98,7 +98,7 @@ describe("L4-20 files read again after a compaction", () => {
     chmodSync(pathOf("locked"), 0)
     truncateSync(pathOf("immense"), 33 * 1024 * 1024)
     const restored = await restoreAttachments({ ...NOTHING, reads })
-    const isRoot = process.getuid?.() === 0 // who may read everything
+    const isRoot = process.getuid?.() === 0 // root may read everything
     expect(namesIn(restored.attachments)).toEqual(["file last", ...(isRoot ? ["file locked"] : []), "file fine"])
     expect(JSON.stringify(restored.attachments)).not.toContain("secret")
   })

@@ -1,7 +1,7 @@
 /**
- * Step 5, restore. What is put back into the view after a compaction: files read again, skills, the plan, plan mode, todos, agents, tools,
- * tool servers' instructions. Everything is prepared in parallel and always added in this order. It never throws because of a file.
- * `install.ts` makes entries of it.
+ * Step 5, restore. Restores content to the view after a compaction: files, skills, the plan, plan mode, todos, agents, tools, and
+ * instructions of tool servers. Everything is prepared in parallel and always added in this order. Never throws because of a file.
+ * `install.ts` turns the result into entries.
  */
 
 import { realpath } from "node:fs/promises"
@@ -25,19 +25,19 @@ import {
   sizeOf,
 } from "./files.ts"
 
-// Step 5, restore. What attachments said before the boundary and must still apply after it: skills in use, agents, loaded tools, tool
-// servers' instructions. Pure. What a kept message shows is not repeated. The skill listing is not sent again.
+// Step 5, restore. Attachments from before the boundary that must still apply after it: skills in use, agents, loaded tools, and
+// instructions of tool servers. Pure. Attachments in preserved messages are not repeated. The skill listing is not sent again.
 
 export interface EarlierAttachments {
-  /** Since the last boundary, in order. */
+  /** Messages since the last boundary, in order. */
   readonly messages: readonly Message[]
-  /** Those of them that stay in view. */
+  /** Uuids of the messages that stay in view. */
   readonly preserved: ReadonlySet<Uuid>
 }
 
 interface SkillLimits {
   readonly estimate: Estimate
-  /** Tokens of one, and of all together. */
+  /** Maximum tokens of one skill, and of all skills together. */
   readonly each: number
   readonly together: number
 }
@@ -46,11 +46,11 @@ type AttachmentOf<Kind extends AttachmentKind> = Extract<Attachment, { type: Kin
 
 interface PlacedAttachment<Kind extends AttachmentKind> {
   readonly attachment: AttachmentOf<Kind>
-  /** It is in a message that stays in view. */
+  /** Whether the attachment is in a message that stays in view. */
   readonly isPreserved: boolean
 }
 
-/** The newest first, each as it was last used, as far as there is room. */
+/** Skills, newest first, each as it was last used, until the limit is reached. */
 export function skillsInUse(
   before: EarlierAttachments,
   { estimate, each, together }: SkillLimits,
@@ -69,7 +69,7 @@ export function skillsInUse(
   })
 }
 
-/** Empty where not even the beginning fits. */
+/** Returns `undefined` if not even the beginning fits. */
 function withinLimit(
   { name, content }: AttachmentOf<"skill_content">,
   { estimate, limit }: { readonly estimate: Estimate; readonly limit: number },
@@ -83,8 +83,8 @@ function withinLimit(
 }
 
 /**
- * The agents that the journal knows, because no attachment says that one is running. Where it knows none, as in a transcript of another
- * program, the newest attachment about them. An agent that a call waited for is in the call's result.
+ * The agents that the journal knows, because no attachment says that one is running. If it knows none, as in a transcript of another
+ * program, the newest attachment about them. An agent that a call waited for is already in the call's result.
  */
 export function agentStatus(before: EarlierAttachments, agents?: Pick<Agents, "roster">): readonly Attachment[] {
   const started = [...(agents?.roster.values() ?? [])].filter(({ isOnPath }) => isOnPath)
@@ -99,8 +99,8 @@ export function agentListing(before: EarlierAttachments): readonly Attachment[] 
 }
 
 /**
- * Tools that were added or loaded and are still there, and those that are gone although a kept message says they were added. A loaded tool
- * is declared from the boundary on, so its name is enough.
+ * Tools that were added or loaded and still exist, and removed tools that a preserved message says were added. A loaded tool is declared
+ * from the boundary on, so its name is enough.
  */
 export function toolSet(before: EarlierAttachments): readonly Attachment[] {
   const there = new Map<string, { readonly tool: AddedTool; readonly isKept: boolean }>()
@@ -125,7 +125,7 @@ interface PlacedToolChange {
   readonly isPreserved: boolean
 }
 
-/** In the order of the messages: what attachments say, and what references in results have loaded. */
+/** Changes of the tool set in message order, from attachments and from references in results. */
 function toolChanges({ messages, preserved }: EarlierAttachments): readonly PlacedToolChange[] {
   return messages.flatMap((message): PlacedToolChange[] => {
     if (message.isSidechain) return []
@@ -140,7 +140,7 @@ function toolChanges({ messages, preserved }: EarlierAttachments): readonly Plac
   })
 }
 
-/** The newest of each server, in the order in which the servers appeared. */
+/** The newest instructions of each server, in the order in which the servers appeared. */
 export function serverInstructions(before: EarlierAttachments): readonly Attachment[] {
   const newest = new Map(attachmentsOf("mcp_instructions", before).map((placed) => [placed.attachment.server, placed]))
   return [...newest.values()].flatMap(unlessPreserved)
@@ -152,7 +152,7 @@ function attachmentsOf<Kind extends AttachmentKind>(
 ): readonly PlacedAttachment<Kind>[] {
   return messages.flatMap((message) => {
     if (message.type !== "attachment" || message.isSidechain || message.attachment.type !== kind) return []
-    const { belongsTo: _, ...attachment } = message.attachment // what it belonged to is gone
+    const { belongsTo: _, ...attachment } = message.attachment // the message that it belonged to is no longer in view
     return [{ attachment: attachment as AttachmentOf<Kind>, isKept: preserved.has(message.uuid) }]
   })
 }
@@ -164,43 +164,43 @@ function unlessPreserved(
 }
 
 export interface RestoreInput {
-  /** Since the last boundary, as they are shown. */
+  /** Messages since the last boundary, as the model sees them. */
   readonly messages: readonly Message[]
-  /** Those of them that stay in view, as they are shown. */
+  /** The messages that stay in view, as the model sees them. */
   readonly preserved: readonly Message[]
-  /** Whether a tool result is neither put aside nor cleared. */
+  /** Whether a tool result is neither offloaded nor cleared. */
   readonly isComplete: (toolUseId: string) => boolean
   readonly frontier: Pick<WorkState, "todos" | "plan">
   readonly agents?: Pick<Agents, "roster">
-  /** What was read and written, the oldest first, as `ReadState.entries()` gives it. */
+  /** Reads and writes, oldest first, as returned by `ReadState.entries()`. */
   readonly reads: Iterable<readonly [string, FileRead]>
-  /** Not shown again: known memory and instruction files, and Strata's own directory. The plan is excluded anyway. */
+  /** Paths that are not shown again: known memory and instruction files, and Strata's own directory. The plan is excluded anyway. */
   readonly excluded: ExcludedPaths
   readonly limits: RestoreLimits
   readonly estimate: Estimate
   readonly now: Date
   readonly signal?: AbortSignal
-  /** Default: from disk. */
+  /** Reads a file again. Default: from disk. */
   readonly readFile?: ReadFileAgain
 }
 
 export interface RestoreLimits {
-  /** How many. */
+  /** Maximum number of files. */
   readonly files: number
-  /** Tokens of one file, of all files, of one skill, of all skills. */
+  /** Maximum tokens of one file, of all files, of one skill and of all skills. */
   readonly file: number
   readonly allFiles: number
   readonly skill: number
   readonly allSkills: number
-  /** Tokens of all files and skills, where there is less room than both may take. The files get what the skills leave. */
+  /** Maximum tokens of all files and skills, if there is less room than both may take. The files get what the skills leave. */
   readonly together?: number
 }
 
 export interface RestoredContext {
   readonly attachments: readonly Attachment[]
-  /** What counts as read from now on, the oldest first: reads that are still in view, and the files shown again. */
+  /** Reads that the tools should remember, oldest first: reads that are still in view, and the restored files. */
   readonly reads: readonly (readonly [string, FileRead])[]
-  /** For telemetry: how many files are shown again, and how many could not be read any more. */
+  /** Telemetry values: number of restored files, and of files that could not be read any more. */
   readonly files: { readonly restored: number; readonly failed: number }
 }
 
@@ -257,7 +257,7 @@ interface FilesInput extends RestoreInput {
   readonly inView: ReadonlySet<string>
 }
 
-/** The most recently read first. Where one cannot be read any more, the next one takes its place. */
+/** Restores the most recently read files. A file that cannot be read any more is replaced by the next one. */
 async function restoreFiles(input: FilesInput) {
   const { reads, inView, limits, frontier } = input
   const excluded = await resolveLinks({
@@ -293,7 +293,7 @@ async function read(candidate: FileCandidate, { readFile = readAgain, signal = N
 
 const NEVER = new AbortController().signal
 
-/** Reads are kept under paths without links, so these are compared without links too. */
+/** Resolves links. Reads are stored under paths without links, so excluded paths are compared without links too. */
 async function resolveLinks({ files, directories }: ExcludedPaths): Promise<ExcludedPaths> {
   const real = (path: string) => realpath(path).catch(() => resolve(path))
   const [realFiles, realDirectories] = await Promise.all([
@@ -304,8 +304,9 @@ async function resolveLinks({ files, directories }: ExcludedPaths): Promise<Excl
 }
 
 /**
- * If the conversation has read or written the plan's file, the file decides: it may have been edited since the plan was shown. The plan
- * comes before all other files and may take the room of all of them, or that of two where there is little. A longer plan is cut.
+ * Restores the plan. If the conversation has read or written the plan's file, the file takes precedence: it may have been edited since the
+ * plan was shown. The plan comes before all other files and may take their complete room, or that of two files if the room is small. A
+ * longer plan is cut.
  */
 async function restorePlan(
   { path, text }: WorkState["plan"],

@@ -1,7 +1,6 @@
 /**
- * Step 5, restore. The record where there is hardly any room: one list, without headings and handles. What is worth most for its length
- * comes first: rules and the beginning of the open task always, then sentences that are exact or say what is wanted. No sentence is there
- * twice.
+ * Step 5, restore. The record for a very small budget: one list without headings and handles. The most valuable content for its length
+ * comes first: always rules and the beginning of the open task, then sentences that are exact or express wishes. No sentence is repeated.
  */
 import { inline, quoted } from "../../../messages/blocks.ts"
 import type { Uuid } from "../../../messages/messages.ts"
@@ -57,7 +56,7 @@ export function shortRecord(views: ShortRecordViews, { estimate, budget, kept, s
   return [...linesBy("user", "The user said:"), ...linesBy("assistant", "The assistant said:")].join("\n")
 }
 
-/** Nothing that was said can begin like a line of ours. */
+/** Quotes text that begins like a line of the record. */
 const escapeLine = (text: string): string => (RECORD_LINE.test(text) ? quoted(text) : inline(text))
 const RECORD_LINE = /^(?:The (?:user|assistant) said|#|`{3})/i
 

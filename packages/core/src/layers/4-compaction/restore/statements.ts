@@ -1,7 +1,7 @@
 /**
  * Step 5, restore. Sentences of the conversation after a boundary: decisions with their reasons, open tasks, findings and values, verbatim,
- * newest first. Those that say most come first where there is little room. What a later sentence replaced is not repeated; the later one
- * says what it was.
+ * newest first. If there is little room, the most informative come first. A replaced sentence is not repeated; the later one mentions the
+ * old value.
  */
 import { memoize } from "../../../base/work.ts"
 import { inline } from "../../../messages/blocks.ts"
@@ -14,16 +14,16 @@ import type { Estimate } from "../cut.ts"
 
 interface StatementsToRender {
   readonly statements: Statements
-  /** Tokens of all of them. */
+  /** Maximum tokens of all sentences. */
   readonly limit: number
   readonly estimate: Estimate
-  /** Messages that are in view whole. What they say is not repeated. */
+  /** Uuids of messages that are completely in view. Their sentences are not repeated. */
   readonly inView: ReadonlySet<Uuid>
-  /** The summary and the facts before them. What they have is not repeated either. */
+  /** The summary and the facts before this section. Their sentences are not repeated. */
   readonly shown: string
 }
 
-/** Only the first has sentences of the user: whatever the assistant quotes, it cannot read like theirs. */
+/** Only the first section has sentences of the user, so that text quoted by the assistant cannot be mistaken for the user's. */
 const SECTIONS: readonly (readonly [title: string, isIn: (statement: Statement) => boolean])[] = [
   ["## Also said by the user", ({ by }) => by === "user"],
   ["## Decisions", ({ by, kind }) => by === "assistant" && kind === "decision"],
@@ -69,10 +69,11 @@ function leftOutLine(handles: readonly string[], listed: number): string {
   return `[${handles.length} ${which} left out: ${first === last ? first : `${first} to ${last}`}]`
 }
 
-// Step 5, restore. How much a sentence of the user is worth where not all of them fit: what is exact, wanted or forbidden says more than talk.
+// Step 5, restore. Scores sentences of the user if not all of them fit: exact content, wishes and prohibitions are worth more than small
+// talk.
 
 const LABEL = /^(?:[A-Z][A-Z ]{2,30}|(?:rule|note|fact|goal|task|decision|constraint|preference|important|remember)):/i
-/** What someone wants, allows or forbids, and what comes next. */
+/** Matches what someone wants, allows or forbids, and what comes next. */
 const WANTS =
   /\b(?:(?:I|we) (?:want|need|like|prefer|expect|would|decided|chose)|please|only|must|should|may|not|no|never|without|unless|next|ask|stop|task|goal|deadline|instead)\b|\b(?:bitte|nur|nicht|kein\w*)\b/i
 const NAMED = /(?<=[\p{Ll},;] )\p{Lu}\p{Ll}+/u // a name amid a sentence
@@ -81,7 +82,7 @@ interface Worth {
   readonly value: number
 }
 
-/** 0 for talk, up to about 8. */
+/** Score from 0 for small talk to about 8. */
 export const worthOf = (text: string): number => worth(text).value
 
 const worth = memoize(
@@ -95,14 +96,14 @@ const worth = memoize(
   }),
 )
 
-// Step 5, restore. The language that a user writes in.
+// Step 5, restore. Detects the language in which the user writes.
 
 const MESSAGES_LOOKED_AT = 50 // the newest: people who change their language do not change back after one message
 const CHARACTERS_LOOKED_AT = 1_000 // of a message: what follows is mostly pasted
 
 interface Script {
   readonly letters: RegExp
-  /** How much a letter counts compared to Latin ones: texts of every script contain program names and English terms. */
+  /** Weight of a letter compared to Latin letters: texts of every script contain program names and English terms. */
   readonly weight: number
   languageOf(text: string): string | undefined
 }
@@ -142,9 +143,9 @@ const FREQUENT: Readonly<Record<string, ReadonlySet<string>>> = Object.fromEntri
 )
 
 /**
- * Which language a person writes, judged by the script and by a few words that every text in the language has. Each message has one vote.
- * Code does not count, and a message without a clear language does not vote. Deterministic, and silent rather than wrong. `texts` oldest
- * first. On a tie the language used last wins. `undefined`: it is not clear.
+ * Detects the language in which the user writes, by the script and by a few words that occur in every text of the language. Each message
+ * has one vote. Code is ignored, and a message without a clear language does not vote. Deterministic; returns `undefined` rather than a
+ * guess. `texts` are oldest first. On a tie the language used last wins.
  */
 export function languageOf(texts: readonly string[]): string | undefined {
   const votes = new Map<string, number>()
@@ -161,7 +162,7 @@ function languageOfOne(text: string): string | undefined {
   return best(new Map(sizes), "the first counts")?.languageOf(prose)
 }
 
-/** Code, paths, addresses and names with symbols are the same in every language. */
+/** Removes code, paths, addresses and names with symbols, which are the same in every language. */
 function withoutCode(text: string): string {
   return text.replace(/`{3}[\s\S]*?(?:`{3}|$)|`[^`\n]*`/g, " ").replace(/[!-~]*(?:[/\\_=<>@#]|\.\w)[!-~]*/g, " ")
 }
@@ -185,7 +186,7 @@ function arabic(text: string): string {
   return /[پچژگ]/.test(text) ? "Persian" : "Arabic"
 }
 
-/** The key with the highest count; `undefined` where all are zero. */
+/** The key with the highest count; `undefined` if all are zero. */
 function best<Key>(counts: ReadonlyMap<Key, number>, onTie: "the first counts" | "none counts"): Key | undefined {
   const max = Math.max(0, ...counts.values())
   const leaders = [...counts].filter(([, count]) => count === max)

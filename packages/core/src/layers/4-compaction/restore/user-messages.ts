@@ -1,7 +1,7 @@
 /**
- * Step 5, restore. The user's own messages after a boundary, verbatim, each with its handle. The open task is always whole, and so are all
- * standing rules. Of the other messages the newest are whole as far as the limit allows, older ones have their first line. A sentence that
- * the user replaced later is marked.
+ * Step 5, restore. The user's messages after a boundary, verbatim, each with its handle. The open task and all standing rules are always
+ * complete. Of the other messages, the newest are complete as far as the limit allows, and older ones are reduced to their first line. A
+ * sentence that the user replaced later is labeled.
  */
 import { maskSecrets } from "../../../base/secrets/find-secrets.ts"
 import { memoize } from "../../../base/work.ts"
@@ -10,30 +10,30 @@ import { inline, inlineUpTo, quoted } from "../../../messages/blocks.ts"
 import { exactNamesIn } from "../../../messages/exact-names.ts"
 import { handleOf } from "../../../messages/media.ts"
 import type { Uuid } from "../../../messages/messages.ts"
-import { type Artifacts, type CommandFacts, type FileFate, fateOf } from "../../../views/record/artifacts.ts"
+import { type Artifacts, type CommandFacts, type FileFate, fileFate } from "../../../views/record/artifacts.ts"
 import { type Names, type ResultLine, type Results, renderResultLine } from "../../../views/record/names.ts"
 import type { Statements } from "../../../views/record/statements.ts"
-import type { Word, Words } from "../../../views/record/user-messages.ts"
+import type { UserMessages, UserMessageText } from "../../../views/record/user-messages.ts"
 import type { Estimate } from "../cut.ts"
 import { worthOf } from "./statements.ts"
 
 interface MessagesToRender {
-  readonly words: Words
+  readonly words: UserMessages
   readonly statements: Pick<Statements, "replaced">
-  /** Tokens of all messages together. The open task may exceed it. */
+  /** Maximum tokens of all messages together. The open task may exceed it. */
   readonly limit: number
   readonly estimate: Estimate
-  /** Messages that stay in the view. They are not repeated. */
+  /** Uuids of messages that stay in view and are not repeated. */
   readonly kept: ReadonlySet<Uuid>
 }
 
 interface RenderedMessages {
   readonly text: string
-  /** Those that are there whole. */
+  /** Uuids of messages that are rendered completely. */
   readonly complete: ReadonlySet<Uuid>
 }
 
-const SHORT_MESSAGE = 120 // characters: "go on" refers to the message before it
+const SHORT_MESSAGE = 120 // characters: "continue" refers to the message before it
 const MAX_TASK_MESSAGES = 4
 const FIRST_LINE = 100 // characters
 const LEFT_OUT = "\n[9999 messages left out: 5e8d1f3b7a to 4c9a2e6d0f]" // at its longest
@@ -41,8 +41,8 @@ const TASK = 100 // before anything else
 const RECENCY = 2 // how much more the newest message counts than the oldest
 const REPLACED = "[replaced since]"
 
-/** The newest message of the user. Where it is short, those before it too, up to one that says what to do. */
-export function openTask({ messages }: Words): ReadonlySet<Uuid> {
+/** The newest message of the user. If it is short, also those before it, up to one that describes a task. */
+export function openTask({ messages }: UserMessages): ReadonlySet<Uuid> {
   const task = new Set<Uuid>()
   for (const { uuid, text } of messages.slice(-MAX_TASK_MESSAGES).toReversed()) {
     task.add(uuid)
@@ -51,8 +51,11 @@ export function openTask({ messages }: Words): ReadonlySet<Uuid> {
   return task
 }
 
-/** Sentences of the user that they replaced later. What the assistant takes back of its own says nothing about them. */
-export function outdatedSentences({ messages }: Words, { replaced }: Pick<Statements, "replaced">): readonly string[] {
+/** Sentences of the user that the user replaced later. Corrections of the assistant's own sentences do not count. */
+export function outdatedSentences(
+  { messages }: UserMessages,
+  { replaced }: Pick<Statements, "replaced">,
+): readonly string[] {
   const own = new Set(messages.map(({ uuid }) => uuid))
   return [...replaced].flatMap(([sentence, { uuid }]) => (own.has(uuid) ? [sentence] : []))
 }
@@ -62,11 +65,11 @@ export function renderMessages({ words, statements, limit, estimate, kept }: Mes
   if (own.length === 0) return { text: "", complete: new Set() }
   const task = openTask(words)
   const outdated = replacedSentences(statements)
-  const forms = new Map<Word, string>()
+  const forms = new Map<UserMessageText, string>()
   const fence = estimate(fenced("\n"))
   const sizeOf = (form: string) => estimate(form) + (form.includes("\n") ? fence : 0) + 1 // lines after it need a fence of their own
   let room = limit - estimate(HEAD) - fence - estimate(LEFT_OUT)
-  const take = (message: Word, form: string): void => {
+  const take = (message: UserMessageText, form: string): void => {
     forms.set(message, form)
     room -= sizeOf(form)
   }
@@ -91,7 +94,7 @@ export function renderMessages({ words, statements, limit, estimate, kept }: Mes
     if (forms.has(message)) shownTexts.add(text)
   }
   const complete = new Set(own.map(({ uuid }) => uuid))
-  // one message can have several texts: answers to questions, and what was said with them
+  // one message can have several texts: answers to questions, and the text around them
   for (const [{ uuid, isCut }, text] of texts) if (isCut || !wholeTexts.has(text)) complete.delete(uuid)
   const shown = own.flatMap((message) => forms.get(message) ?? [])
   const elided = own.filter((message) => !shownTexts.has(texts.get(message)!))
@@ -102,22 +105,22 @@ export function renderMessages({ words, statements, limit, estimate, kept }: Mes
 
 const HEAD = "## What the user said\nWord for word, oldest first, each after its handle."
 
-/** By message: the sentences that it said and that a later one replaced. */
+/** By message: its sentences that a later one replaced. */
 function replacedSentences({ replaced }: Pick<Statements, "replaced">): ReadonlyMap<Uuid, readonly string[]> {
   const sentences = new Map<Uuid, string[]>()
   for (const [text, { uuid }] of replaced) sentences.set(uuid, [...(sentences.get(uuid) ?? []), text])
   return sentences
 }
 
-/** Empty where nothing else is left. */
-function withReplacedMarked({ text }: Word, outdated: readonly string[]): string {
+/** Labels replaced sentences. Empty if nothing else is left. */
+function withReplacedMarked({ text }: UserMessageText, outdated: readonly string[]): string {
   if (outdated.length === 0) return text
   const marked = outdated.reduce((so, sentence) => so.replace(sentence, () => REPLACED), text)
   return marked.replaceAll(REPLACED, "").replace(/[\s.!]+/g, "") === "" ? "" : marked
 }
 
-/** A message of one line is a line. A longer one is fenced, so that none of its lines reads like another message. */
-function formOf({ uuid, isCut }: Word, text: string): string {
+/** Renders one message. A single line stays a line; a longer message is fenced, so that none of its lines looks like another message. */
+function formOf({ uuid, isCut }: UserMessageText, text: string): string {
   const more = isCut ? " (its beginning)" : ""
   const trimmed = text.trim()
   return trimmed.includes("\n")
@@ -125,13 +128,13 @@ function formOf({ uuid, isCut }: Word, text: string): string {
     : `[${handleOf(uuid)}]${more} ${trimmed}`
 }
 
-function lineOf({ uuid }: Word, text: string): string {
+function lineOf({ uuid }: UserMessageText, text: string): string {
   const line = text.trim().split("\n", 1)[0]!
   const shown = line.length > FIRST_LINE ? line.slice(0, FIRST_LINE) : line
   return `[${handleOf(uuid)}] ${shown.toWellFormed()} … [${text.length} characters in all]`
 }
 
-/** Lines in a row share a fence. */
+/** Puts consecutive lines into one fence. */
 function joinedLines(forms: readonly string[]): readonly string[] {
   const joined: string[] = []
   let lines: string[] = []
@@ -152,13 +155,13 @@ function joinedLines(forms: readonly string[]): readonly string[] {
 }
 
 interface RulesToRender {
-  readonly words: Words
+  readonly words: UserMessages
   readonly statements: Pick<Statements, "replaced">
-  /** Messages that are in view whole: their rules are there. */
+  /** Uuids of messages that are completely in view, including their rules. */
   readonly inView: ReadonlySet<Uuid>
 }
 
-/** A sentence that was said several times appears once, where it was said last. */
+/** Renders the standing rules. A sentence that was repeated appears once, at its last occurrence. */
 export function renderRules({ words, statements, inView }: RulesToRender): string {
   const { messages } = words
   const rules = new Map<string, Uuid>()
@@ -188,8 +191,8 @@ export function renderRules({ words, statements, inView }: RulesToRender): strin
 
 const MAX_PASTED = 24 // messages named, the newest; more than that do not help to find something
 
-/** Pasted text can be full of sentences that read like rules. They are not listed, but none is lost: each message has its handle. */
-function renderPasted(messages: readonly Word[]): string {
+/** Refers to pasted text by handle. It can be full of sentences that look like rules, so they are not listed. */
+function renderPasted(messages: readonly UserMessageText[]): string {
   const pasted = messages.filter(({ otherRules = 0 }) => otherRules > 0)
   if (pasted.length === 0) return ""
   const sentences = pasted.reduce((sum, { otherRules = 0 }) => sum + otherRules, 0)
@@ -202,19 +205,19 @@ function renderPasted(messages: readonly Word[]): string {
   return `[${sentences} ${verb} not listed here. Recall the handle: ${older}${named.join(", ")}]`
 }
 
-function rangeOf(messages: readonly Word[]): string {
+function rangeOf(messages: readonly UserMessageText[]): string {
   const [first, last] = [messages[0]!, messages.at(-1)!]
   return first === last ? handleOf(first.uuid) : `${handleOf(first.uuid)} to ${handleOf(last.uuid)}`
 }
 
 const pluralizeCount = (number: number, what: string) => `${number} ${what}${number === 1 ? "" : "s"}`
 
-// Step 5, restore. What the work did, taken from the tool calls. Files by what happened to them, commands whose last run failed, how each
-// test command ended last, and tool results that can be recalled. The newest of each, with a count of those left out.
+// Step 5, restore. Results of the work, taken from the tool calls: files by what happened to them, commands whose last run failed, the last
+// result of each test command, and tool results that can be recalled. Each list has the newest items, and the number of omitted ones.
 
 interface WorkToRender {
   readonly artifacts: Artifacts
-  /** Tokens of a list from which something may be left out. */
+  /** Maximum tokens of a list. */
   readonly limit: number
   readonly estimate: Estimate
 }
@@ -228,7 +231,7 @@ const FILE_HEADINGS: readonly (readonly [FileFate, string])[] = [
   ["read", "Read and not changed:"],
 ]
 
-/** `reads`: tokens of files that were only read. `outdated`: values that were replaced; a file that was read under such a path has moved. */
+/** `reads`: tokens for files that were only read. `outdated`: replaced values; a file that was read under such a path has moved. */
 export function renderFiles({
   artifacts: { files },
   limit,
@@ -240,7 +243,9 @@ export function renderFiles({
   let room = limit
   const lists = FILE_HEADINGS.flatMap(([fate, heading]) => {
     const paths = [...files]
-      .filter(([path, facts]) => fateOf(facts) === fate && !(fate === "read" && gone.some((old) => path.endsWith(old))))
+      .filter(
+        ([path, facts]) => fileFate(facts) === fate && !(fate === "read" && gone.some((old) => path.endsWith(old))),
+      )
       .map(([path]) => `- ${inline(path)}`)
     if (paths.length === 0) return []
     const lines = newestLines(paths, { limit: fate === "read" ? Math.min(room, reads) : room, estimate })
@@ -266,7 +271,7 @@ export function renderTests({ artifacts: { commands }, limit, estimate }: WorkTo
   return ["## Tests, as they ended last", ...newestLines(lines, { limit, estimate })].join("\n")
 }
 
-/** From a result, so it is quoted. */
+/** Output of failing tests. It comes from a result, so it is quoted. */
 const failingTests = ({ failing = [] }: CommandFacts): string =>
   failing.map((line) => `\n  ${quoted(maskSecrets(line))}`).join("")
 
@@ -277,7 +282,7 @@ function endOf({ failed, exitCode, last }: CommandFacts): string {
   return `${failed ? "failed" : "succeeded"}${code} (result in message ${handleOf(last)})`
 }
 
-/** The lists run from old to new. */
+/** The newest lines that fit. The input is oldest first. */
 function newestLines(
   lines: readonly string[],
   { limit, estimate }: Omit<WorkToRender, "artifacts">,
@@ -294,22 +299,21 @@ function newestLines(
 interface ResultsToRender {
   readonly results: Results
   readonly names: Names
-  /** Tokens of the section. */
+  /** Maximum tokens of the section. */
   readonly limit: number
   readonly estimate: Estimate
-  /** Messages that stay in the view. */
+  /** Uuids of messages that stay in view. */
   readonly kept: ReadonlySet<Uuid>
 }
 
 const HEAD_WORK_DONE = ["## Tool results", "No longer shown, by their handles. They are data."]
-const PREVIEW = 4 // how much more one counts that was never read whole than one that was cleared later
+const PREVIEW = 4 // extra score of a result that was never read completely, compared with one that was cleared later
 const FAILED = 1 // how much more a failed result counts
-const REFERRED = 1.5 // for a name that was said or typed last; less for one that was used long ago
+const REFERRED = 1.5 // for the most recently used name; less for one that was used long ago
 
 /**
- * Tool results after a boundary, one line each: those that were put aside or cleared. What the work still refers to comes first, then
- * the newest. Each line has the handle and says what is in the result. All other results are one search away. Empty where there is
- * nothing to list.
+ * Tool results after a boundary, one line each: those that were offloaded or cleared. Results that the work still refers to come first,
+ * then the newest. Each line has the handle and a description. All other results can be found by search. Empty if there is nothing to list.
  */
 export function renderResults({ results, names, limit, estimate, kept }: ResultsToRender): string {
   const used = usesOf(names)
@@ -332,7 +336,7 @@ export function renderResults({ results, names, limit, estimate, kept }: Results
   return [...HEAD_WORK_DONE, fenced(shown.join("\n"))].join("\n")
 }
 
-/** When each name was last said or typed: 0 for the oldest, 1 for the newest. */
+/** When each name was last used: 0 for the oldest, 1 for the newest. */
 function usesOf({ said, typed }: Names): ReadonlyMap<string, number> {
   const used = new Map<string, number>()
   for (const names of [typed, said]) {
@@ -344,7 +348,7 @@ function usesOf({ said, typed }: Names): ReadonlyMap<string, number> {
 
 const namesOf = memoize((text) => exactNamesIn(text).map(({ name }) => name))
 
-/** The call itself names what it was about, so only names in the result show that the work refers to it. */
+/** Score of a result. The call itself names its subject, so only names in the result show that the work refers to it. */
 function scoreOf({ shown, failed, telling }: ResultLine, used: ReadonlyMap<string, number>): number {
   const lastUse = Math.max(0, ...namesOf(telling).map((name) => used.get(name) ?? 0))
   return (shown === "preview" ? PREVIEW : 0) + (failed ? FAILED : 0) + REFERRED * lastUse

@@ -1,7 +1,7 @@
 /**
- * Step 3, summarise. One summary from one subject: asks, reads the answer, and asks again where that can help. It asks with a smaller
- * subject if the request was too long, and with the same one if the answer was empty, cut or an error. It returns every answer that was
- * paid for.
+ * Step 3, summarize. Obtains one summary of one subject: sends the request, reads the answer, and retries if that can help. Retries with a
+ * smaller subject if the request was too long, and with the same subject if the answer was empty, cut or an error. Returns every answer
+ * that was billed.
  */
 
 import type { RequestSource } from "../../../base/enums.ts"
@@ -24,7 +24,7 @@ import { sizeOf } from "./fit.ts"
 import { CUT_MESSAGE, directSystemPrompt, isCutShort, noRoomNote, type ReadSummary, readSummary } from "./prompts.ts"
 import type { SummarySubject } from "./shared.ts"
 
-/** Share of a small window: about what the thresholds leave for output there. */
+/** Share of a small window for output: about what the thresholds leave there. */
 export const SMALL_WINDOW_OUTPUT = 3 / 8
 const SURE_FACTOR = 1.05 // an estimate that is right overall may be off for the rounds that are dropped
 
@@ -33,15 +33,15 @@ export interface SummaryRequester {
   readonly estimator: Estimator
   /** `max_tokens` of each request. */
   readonly output: number
-  /** How often an answer that holds no summary is asked for again. */
+  /** Maximum number of retries after an answer without a summary. */
   readonly retries: number
-  /** How often a request that is too long is made smaller. */
+  /** Maximum number of times a request that is too long is made smaller. */
   readonly shrinkings: number
   readonly signal: AbortSignal
-  /** What the requests are for. */
+  /** Purpose of the requests. */
   readonly purpose: RequestSource
   readonly limits?: StreamLimits | undefined
-  /** Text as it arrives; `undefined`: this answer is discarded. */
+  /** Text as it is streamed; `undefined`: this answer is discarded. */
   readonly onText: (text: string | undefined) => void
   readonly onResponse: (response: ModelResponse) => void
 }
@@ -53,7 +53,7 @@ interface SummaryQuestion {
 
 export type SummaryResponse =
   | { readonly kind: "summary"; readonly text: string; readonly dropped: number }
-  /** `message` is a clause that says why, to be put into a sentence. */
+  /** `message` is a clause with the reason, to be embedded in a sentence. */
   | { readonly kind: "failed"; readonly why: CompactionFailureReason; readonly message: string }
 
 const NO_SUMMARY: Readonly<Record<Extract<ReadSummary, { kind: "none" }>["why"], string>> = {
@@ -163,7 +163,7 @@ async function readResponse(
   return { kind: "too-long", excess: summary.tooLong, message: "it was refused as too long" }
 }
 
-/** By how much a request was too long, if the provider said it. */
+/** By how much a request was too long, if the provider reported it. */
 interface TokenExcess {
   readonly tokens?: number | undefined
   readonly limit?: number | undefined
@@ -171,8 +171,8 @@ interface TokenExcess {
 }
 
 /**
- * How much has to be dropped, in tokens of our own estimate, because rounds are measured in it and the provider may count more or fewer.
- * Where a model lets input fill the whole window, it includes room for the answer.
+ * Tokens to drop, in Strata's own estimate, because rounds are measured in it and the provider may count differently. For a model whose
+ * input may fill the complete window, this includes room for the answer.
  */
 function missingRoom(
   { tokens, limit, gap }: TokenExcess,
@@ -205,7 +205,7 @@ function requestFor({ model, output }: SummaryRequester, messages: readonly Flat
   }
 }
 
-/** Some servers refuse calls in a conversation without tools. So the tools are declared by name only, and may not be used. */
+/** Tool definitions that only have names: some servers refuse calls in a conversation without tools, and the tools must not be used. */
 export function namedTools(messages: readonly Pick<FlatMessage, "content">[]): ToolDefinition[] {
   const names = new Set(messages.flatMap(({ content }) => content.filter(isToolUse).map(({ name }) => name)))
   return [...names].map((name) => ({
@@ -215,7 +215,7 @@ export function namedTools(messages: readonly Pick<FlatMessage, "content">[]): T
   }))
 }
 
-/** The prompt comes last, from the user. */
+/** Appends the prompt as the last user message. */
 function withPrompt(messages: readonly FlatMessage[], prompt: string): readonly FlatMessage[] {
   const block: Block = { type: "text", text: prompt }
   const last = messages.at(-1)

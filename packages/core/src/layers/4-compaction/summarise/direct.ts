@@ -1,4 +1,4 @@
-/** Step 3, summarise. A separate call writes the summary, from an input that is cut to what the summariser can take. */
+/** Step 3, summarize. A separate call writes the summary, from input that is reduced to what the summarizer can take. */
 
 import type { RequestSource } from "../../../base/enums.ts"
 import { errorReason } from "../../../base/errors.ts"
@@ -73,7 +73,7 @@ export function direct(model: Model): Route {
 }
 
 function messagesOf({ context, cut, cutInput }: RouteInput, window: number): readonly Message[] {
-  // a summary that kept messages follow covers them too: it says what is being done
+  // a summary that is followed by preserved messages covers them too: it says what is being done
   const messages = cut.shortens ? cutInput.messages : cut.summarised
   return withOriginals(messages, {
     context: context.views.context,
@@ -81,7 +81,7 @@ function messagesOf({ context, cut, cutInput }: RouteInput, window: number): rea
   })
 }
 
-/** A model other than the conversation's has its own window and its own tokenizer. */
+/** A model other than the conversation's has its own window and tokenizer. */
 function sizesFor(model: Model, { model: own, thresholds, thresholdsOf, views }: LayerContext) {
   if (model.name === own) return { window: thresholds.window, estimator: views.estimator }
   const window = Math.min(model.facts.window, thresholdsOf(model).window)
@@ -90,48 +90,48 @@ function sizesFor(model: Model, { model: own, thresholds, thresholdsOf, views }:
 
 export interface DirectSummary {
   readonly model: Model
-  /** The model's window in tokens. Default: what is known about it. */
+  /** The model's window in tokens. Default: from the model's facts. */
   readonly window?: number
-  /** What to summarise, and nothing else. It may include an earlier summary. */
+  /** The messages to summarize. They may include an earlier summary. */
   readonly messages: readonly Message[]
   readonly kind: SummaryKind
-  /** The user's first, then those of hooks. */
+  /** Instructions of the user, then those of hooks. */
   readonly instructions: readonly string[]
-  /** What the requests are for. */
+  /** Purpose of the requests. */
   readonly purpose: RequestSource
-  /** Facts from the journal follow the summary. */
+  /** Whether facts from the journal follow the summary. */
   readonly record?: boolean
-  /** How many words to aim for. */
+  /** Target number of words. */
   readonly words?: number
   readonly estimator: Estimator
-  /** Whether the model takes pictures and documents as the conversation has them. */
+  /** Whether the model accepts images and documents in the form that the conversation has them. */
   readonly media?: boolean
   readonly signal: AbortSignal
-  /** How long an answer may take. Default: the model's own. */
+  /** Time limits for an answer. Default: those of the model. */
   readonly limits?: StreamLimits
-  /** The most output tokens of one call. Default 20,000. */
+  /** Maximum output tokens of one call. Default 20,000. */
   readonly maxOutput?: number
-  /** How often an answer that holds no summary is asked for again. Default 2. */
+  /** Maximum number of retries after an answer without a summary. Default 2. */
   readonly retries?: number
-  /** How often a request that is too long is made smaller. Default 3. */
+  /** Maximum number of times a request that is too long is made smaller. Default 3. */
   readonly shrinkings?: number
-  /** Share of the rounds that is dropped then, where the error names no figure. Default a fifth. */
+  /** Share of the rounds to drop if the error reports no number. Default 20%. */
   readonly dropShare?: number
-  /** Characters that have arrived so far, over all calls. It goes down where an answer is discarded. */
+  /** Number of characters received so far, over all calls. Decreases when an answer is discarded. */
   readonly onProgress?: (characters: number) => void
 }
 
-/** `responses`: every answer that was paid for, also before a failure. */
+/** `responses`: every answer that was billed, even before a failure. */
 export type SummaryOutcome = { readonly responses: readonly ModelResponse[] } & (
   | {
       readonly kind: "summary"
       readonly text: string
-      /** Rounds left out because the provider found the request too long. */
+      /** Number of rounds that were dropped because the request was too long for the provider. */
       readonly dropped: number
-      /** How many parts it was made from. */
+      /** Number of parts that the summary was made from. */
       readonly parts: number
     }
-  /** `message` is a clause that says why, to be put into a sentence. */
+  /** `message` is a clause with the reason, to be embedded in a sentence. */
   | { readonly kind: "failed"; readonly why: CompactionFailureReason; readonly message: string }
 )
 
@@ -141,8 +141,8 @@ const INSTRUCTIONS_SHARE = 1 / 4 // of the window's tokens, as characters for al
 export const WORDS_PER_TOKEN = 0.6 // code and paths take more tokens than prose
 
 /**
- * A summary by a direct call: the route that works when the conversation's cache cannot be shared. Messages that fit the summariser's
- * window take one call. More are summarised in chunks, and the summaries are joined. Only the bill changes.
+ * Writes a summary with direct calls: the route that works if the conversation's cache cannot be shared. Messages that fit the summarizer's
+ * window take one call. More messages are summarized in chunks, and the summaries are merged.
  */
 export async function summariseDirectly(options: DirectSummary): Promise<SummaryOutcome> {
   const { model, kind, estimator, signal, onProgress, maxOutput = OUTPUT_RESERVE } = options
@@ -176,7 +176,7 @@ export async function summariseDirectly(options: DirectSummary): Promise<Summary
   return { ...asked, responses }
 }
 
-/** Answers before a failure are paid for and returned too. */
+/** Converts an error to a failure. Answers before it were billed and are returned too. */
 const asFailure = (error: unknown): DirectResult => ({ kind: "failed", why: "api_error", message: errorReason(error) })
 
 interface DirectSummaryTask {
@@ -209,7 +209,7 @@ async function summarise(
   return merged.kind === "failed" ? merged : { ...merged, dropped, parts: chunks.length }
 }
 
-/** Joins neighbours, and then the results, until one is left. Each pass leaves at most half as many, rounded up. */
+/** Merges neighboring summaries until one is left. Each pass leaves at most half as many, rounded up. */
 async function merge(
   caller: SummaryRequester,
   work: DirectSummaryTask,
@@ -248,14 +248,14 @@ interface InputBudgetInput {
   readonly prompt: string
 }
 
-/** The room that the window leaves for messages. */
+/** The budget that the window leaves for messages. */
 function inputBudget({ window, output, estimator, messages, prompt }: InputBudgetInput): InputBudget {
   const tools = JSON.stringify(namedTools(messages.map((message) => ({ content: sentBlocks(message) }))))
   const fixed = estimator.text(directSystemPrompt()) + estimator.text(prompt) + estimator.text(tools)
   return { tokens: Math.max(MIN_ROOM, Math.floor((window - output - fixed) * SURE_SHARE)), estimator }
 }
 
-/** Counts what has arrived. An answer that was tried again counts once. */
+/** Counts received characters. An answer that was retried counts once. */
 function progressOf(onProgress: ((characters: number) => void) | undefined) {
   let before = 0
   let now = 0

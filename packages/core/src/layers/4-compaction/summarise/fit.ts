@@ -1,6 +1,6 @@
 /**
- * Step 3, summarise. Makes what a summariser reads fit its window. Messages that do not fit are divided into chunks of whole rounds. A
- * single round that does not fit is cut harder and harder. Summaries of parts that do not fit together are joined in groups.
+ * Step 3, summarize. Makes the input of a summarizer fit its window. Messages that do not fit are divided into chunks of complete rounds. A
+ * single round that does not fit is cut more and more. Summaries of parts that do not fit together are merged in groups.
  */
 import { type CooperativeTask, runSync } from "../../../base/work.ts"
 import { renderAttachment } from "../../../messages/attachment-texts.ts"
@@ -23,36 +23,36 @@ import { type FlatMessage, type FlattenOptions, flatten } from "../../../message
 import { contentOf, isSentToModel, type Message } from "../../../messages/messages.ts"
 import { type Round, rounds } from "../../../messages/rounds.ts"
 import type { Estimator } from "../../../tokens/estimate.ts"
-import { previewedText } from "../../../views/context/render-decisions.ts"
-import { mapBlocks } from "../../../views/context/shown.ts"
+import { previewText } from "../../../views/context/render-decisions.ts"
+import { mapBlocks } from "../../../views/context/rendered-messages.ts"
 import type { Views } from "../../../views/views.ts"
 import { cutMiddle } from "../cut.ts"
 
-// Step 3, summarise. What a directly called summariser reads: the messages as the API takes them, without thinking, media and listings.
-// Long texts lose their middle. The list is always valid: it begins with a user message, and every call has its result.
+// Step 3, summarize. The input of a direct summarizer: the messages as the API accepts them, without thinking, media and listings. Long
+// texts lose their middle. The list is always valid: it begins with a user message, and every call has a result.
 
-/** The most characters that stay of each. */
+/** Maximum number of characters of each item. */
 export interface InputLimits {
-  /** A tool result, and a string in a call's input. */
+  /** Limit for a tool result, and for a string in a call's input. */
   readonly result: number
-  /** Anything else that was said or attached. */
+  /** Limit for any other text or attachment. */
   readonly text: number
 }
 
 interface SummaryInputOptions extends FlattenOptions {
   readonly limits?: InputLimits
-  /** What the model thought, as text. Default: left out. */
+  /** Whether to include thinking as text. Default: omitted. */
   readonly thinking?: boolean
-  /** Pictures and documents as they are. Default: by name. */
+  /** Whether to include images and documents. Default: only their type. */
   readonly media?: boolean
 }
 
 /** About 5,000 and 20,000 tokens: enough to see what a file is about, and all of a long message. */
 export const INPUT_LIMITS: InputLimits = { result: 20_000, text: 80_000 }
 
-/** Attachments that are sent again after a compaction or found when needed, including other programs' names for them. */
+/** Types of attachments that are sent again after a compaction or found on demand, including the names that other programs use. */
 const LISTINGS = new Set(["skill_listing", "skill_discovery"])
-/** What servers encrypt in their results. No one else can read it. */
+/** Fields that servers encrypt in their results and that nobody else can read. */
 const SEALED_FIELDS = new Set(["encrypted_content", "encrypted_index", "encrypted_stdout", "cache_control"])
 
 export function summaryInput(messages: readonly Message[], options: SummaryInputOptions = {}): readonly FlatMessage[] {
@@ -86,14 +86,14 @@ function withReadableBlocks(message: Message, shown: ReadableOptions): Message {
   return { ...joined, message: { role: "user", content } } as Message
 }
 
-/** A signature binds thinking to its place, so it is shown as text. */
+/** Converts thinking to text, because a signature binds it to its position. */
 const thoughtOf = (block: Block): readonly TextBlock[] =>
   block.type === "thinking" && block.thinking !== "" ? [asText(`[thinking] ${block.thinking}`)] : []
 
-/** Bytes that the request carries itself. A reference may need more than the request has. */
+/** Whether the request itself contains the bytes. A reference may require more than that. */
 const isCarried = (block: Block): boolean => isMedia(block) && block.source.type === "base64"
 
-/** Calls and results with the fields that every model takes, everything else as text. */
+/** Reduces calls and results to the fields that every model accepts, and converts everything else to text. */
 function readable(block: Block, { media }: ReadableOptions): Block {
   if (isText(block)) return asText(block.text) // without citations
   if (media && isCarried(block)) return block
@@ -131,7 +131,7 @@ function shortenBlock(block: Block, limits: InputLimits): Block {
   return { ...block, content: cutMiddle(block.content, limits.result) }
 }
 
-/** A call keeps its form where possible: long strings in its input are cut, each to its share. */
+/** Shortens a call. It preserves its structure if possible: each long string in its input is cut to a share of the limit. */
 function shortenedCall(call: ToolUse, limit: number): ToolUse {
   if (charactersIn(call.input) <= limit) return call
   const input = shortenedValue(call.input, limit / stringsIn(call.input))
@@ -146,7 +146,7 @@ function shortenedValue(value: unknown, limit: number): unknown {
   return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, shortenedValue(inner, limit)]))
 }
 
-/** How much text a value holds: its strings, and a little for everything around them. */
+/** Amount of text in a value: its strings, and a little for everything around them. */
 function charactersIn(value: unknown): number {
   if (typeof value === "string") return value.length
   if (typeof value !== "object" || value === null) return String(value).length
@@ -160,16 +160,17 @@ function stringsIn(value: unknown): number {
 }
 
 const CHARACTERS_PER_TOKEN = 3 // fewer than usual, so that the estimate is on the safe side
-const MIN = 300 // characters of one result; less would say no more than its residue
+const MIN = 300 // characters of one result; less would say no more than its stub
 
 interface OriginalsInput {
   readonly context: Views["context"]
-  /** Tokens that all of them may take. */
+  /** Tokens available for all originals together. */
   readonly room: number
 }
 
 /**
- * Cleared results as their tools gave them, for a summariser that is sent the messages anyway. They take the room that is left, no more.
+ * Replaces cleared results by their original content, for a summarizer that receives the messages anyway. They only use the room that is
+ * left.
  */
 export function withOriginals(messages: readonly Message[], { context, room }: OriginalsInput): readonly Message[] {
   const cleared = new Set(
@@ -187,20 +188,20 @@ export function withOriginals(messages: readonly Message[], { context, room }: O
     mapBlocks(message, (block) => {
       const original =
         isToolResult(block) && cleared.has(block.tool_use_id) && context.originalResult(block.tool_use_id)
-      return original ? { ...original, content: cutMiddle(previewedText(original), limit) } : block
+      return original ? { ...original, content: cutMiddle(previewText(original), limit) } : block
     }),
   )
 }
 
-/** The room there is, in tokens, and what measures it. */
+/** Token budget for the input, and how to measure it. */
 export interface InputBudget {
   readonly tokens: number
   readonly estimator: Estimator
-  /** How much of one result or text may stay. Default: by the room. */
+  /** Maximum size of one result or text. Default: derived from the budget. */
   readonly limits?: InputLimits
-  /** Whether the summariser takes pictures and documents as the conversation has them. */
+  /** Whether the summarizer accepts images and documents in the form that the conversation has them. */
   readonly media?: boolean
-  /** Share of the rounds that is dropped where a provider finds the request too long without saying by how much. */
+  /** Share of the rounds to drop if a provider finds the request too long without saying by how much. */
   readonly dropShare?: number | undefined
 }
 
@@ -216,7 +217,7 @@ export function sizeOf(messages: readonly FlatMessage[], estimator: Estimator): 
   return messages.reduce((sum, { content }) => sum + estimator.blocks(content) + MESSAGE_TOKENS, 0)
 }
 
-/** How much of one result or text may stay in a room of this size: less than usual in a small window. */
+/** Limits for a budget of this size: lower than usual in a small window. */
 export function limitsIn({ tokens, limits }: InputBudget): InputLimits {
   if (limits) return limits
   const part = (share: number) => Math.floor(tokens * share * CHARACTERS_PER_TOKEN_FIT)
@@ -226,19 +227,19 @@ export function limitsIn({ tokens, limits }: InputBudget): InputLimits {
   }
 }
 
-/** What a round adds to a request. On its own it would get a made-up first message, which does not count. */
+/** Tokens that a round adds to a request. On its own a round would get a made-up first message, which does not count. */
 export function roundSize(round: Round, room: InputBudget): number {
   const input = summaryInput(round, { limits: limitsIn(room) })
   const beginsAlone = round.find(isSentToModel)?.type === "assistant"
   return sizeOf(beginsAlone ? input.slice(1) : input, room.estimator)
 }
 
-/** Groups of rounds of about equal size, each within the room. A round that exceeds the room is a group of its own. */
+/** Divides rounds into chunks of about equal size within the budget. A round that exceeds the budget is a chunk of its own. */
 export const chunksOf = (messages: readonly Message[], room: InputBudget): Chunks => runSync(chunkSteps(messages, room))
 
 type Chunks = readonly (readonly Round[])[]
 
-/** The same in steps, one for each round. */
+/** `chunksOf` as a cooperative task, one step for each round. */
 export function* chunkSteps(messages: readonly Message[], room: InputBudget): CooperativeTask<Chunks> {
   const sized: { readonly round: Round; readonly size: number }[] = []
   for (const round of rounds(messages)) {
@@ -264,7 +265,7 @@ export function* chunkSteps(messages: readonly Message[], room: InputBudget): Co
 
 const MAX_MEDIA = 20 // in one request: beyond it the API takes only small pictures
 
-/** The messages as a summariser reads them, within the room: with what the model thought and was shown, where that fits. */
+/** The messages as the summarizer reads them, within the budget: with thinking and media if they fit. */
 export function fitToBudget(messages: readonly Message[], room: InputBudget): readonly FlatMessage[] {
   const { tokens, estimator, media = false } = room
   let limits = limitsIn(room)
@@ -290,7 +291,7 @@ const mediaIn = (messages: readonly FlatMessage[]): number =>
     .flatMap((block) => (isToolResult(block) ? resultBlocks(block) : [block]))
     .filter(isMedia).length
 
-/** The last resort, for a round of very many calls: one text, of which the beginning and the end stay. */
+/** Last resort for a round of very many calls: one text, of which the beginning and the end stay. */
 function asOneText(messages: readonly FlatMessage[], { tokens, estimator }: InputBudget): readonly FlatMessage[] {
   const whole = messages.map(({ role, content }) => `${role}: ${content.map(textOfBlock).join("\n")}`).join("\n\n")
   const wrap = (text: string): readonly FlatMessage[] => [
@@ -305,7 +306,7 @@ function textOfBlock(block: Block): string {
   return isToolResult(block) ? `result: ${textOf(resultBlocks(block))}` : `[${block.type}]`
 }
 
-/** As much of a text as fits, without its middle. */
+/** Removes the middle of a text until it fits. */
 function textWithin(text: string, budget: number, size: (text: string) => number): string {
   let kept = text
   for (let now = size(kept); now > budget; now = size(kept)) {
@@ -316,7 +317,7 @@ function textWithin(text: string, budget: number, size: (text: string) => number
   return kept
 }
 
-/** Neighbouring parts that can be joined by one call: all, or as many as fit, and at least two. */
+/** Groups neighboring parts so that each group fits one call, with at least two parts each. */
 export function groupsOf(sizes: readonly number[], budget: number): readonly (readonly number[])[] {
   const groups: number[][] = []
   let filled = 0

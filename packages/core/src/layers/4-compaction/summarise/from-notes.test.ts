@@ -6,7 +6,7 @@ import { fromNotes } from "./route.ts"
 
 const STARTED = new Date("2026-01-01T00:00:00.000Z")
 
-/** A compaction this many seconds after notes began to be taken. Nothing that is waited for ends by itself. */
+/** Starts a compaction this many seconds after an update of the notes began. Waits do not end by themselves. */
 function compactingAfter(seconds: number) {
   const update = Promise.withResolvers<void>()
   const limit = Promise.withResolvers<void>()
@@ -46,7 +46,7 @@ describe("L4-5 notes that are being taken", () => {
     update.resolve()
     expect(await outcome).toEqual(PASSED)
     expect(isRead()).toBe(true)
-    expect(waits[0]!.signal.aborted).toBe(true) // no clock is left running
+    expect(waits[0]!.signal.aborted).toBe(true) // no timer is left running
   })
 
   test("are waited for 15 s at most", async () => {

@@ -1,6 +1,6 @@
 /**
- * Step 3, summarise. The texts that ask for a summary: markdown files in `prompts/` with values filled in. A value is only ever text: `$&`
- * or `{{range}}` inside a value arrives as it is. `prompts/rendered/` shows the whole prompts.
+ * Step 3, summarize. The prompts that ask for a summary: markdown files in `prompts/` whose variables are filled in. A value is always
+ * plain text: `$&` or `{{range}}` inside a value stays unchanged. `prompts/rendered/` shows the complete prompts.
  */
 import { fillPrompt, formatNumber, promptText } from "../../../base/text.ts"
 import { fenceAfter, withFencesClosed } from "../../../messages/blocks.ts"
@@ -11,22 +11,22 @@ import type { CompactionContext } from "../compaction-context.ts"
 import { cutText, type Estimate } from "../cut.ts"
 import type { Route, RouteResult } from "./route.ts"
 
-/** Which messages are summarised: all, those from one on (earlier ones stay), or those up to one (later ones stay). */
+/** The messages to summarize: all, those after a message (earlier ones stay), or those up to one (later ones stay). */
 export type SummaryKind = "all" | "from" | "up-to"
 
 export interface SummaryPromptOptions {
   readonly kind: SummaryKind
-  /** Added in this order: the user's first, then those of hooks. */
+  /** Instructions, in this order: those of the user, then those of hooks. */
   readonly instructions: readonly string[]
-  /** With `from`, where earlier messages are sent too: how the first message to summarise begins. */
+  /** For `from`, if earlier messages are sent too: the beginning of the first message to summarize. */
   readonly startsWith?: string
-  /** How many words the answer has room for, where they are few. */
+  /** Number of words that the answer has room for, if that is few. */
   readonly words?: number | undefined
-  /** Facts from the journal and the newest messages follow the summary: only their meaning is asked for. */
+  /** Whether facts from the journal and the newest messages follow the summary, so that only their meaning is requested. */
   readonly record?: boolean
-  /** What tools had said in results that were cleared since. */
+  /** Extracts of results that were cleared. */
   readonly cleared?: string
-  /** Where the messages are one part of a conversation that is summarised in several. */
+  /** Set if the messages are one part of a conversation that is summarized in several. */
   readonly part?: { readonly number: number; readonly of: number }
 }
 
@@ -40,7 +40,7 @@ const SECTIONS_OF_MEANING = promptText(new URL("./prompts/sections-meaning.md", 
 const SYSTEM = promptText(new URL("./prompts/system.md", import.meta.url)).trimEnd()
 const VARIANTS = textsIn(promptText(new URL("./prompts/variants.md", import.meta.url)))
 
-/** The texts of a file in which a comment names each of them. */
+/** Splits a file into texts, each named by a comment before it. */
 function textsIn(file: string): ReadonlyMap<string, string> {
   const pieces = file.split(/^<!-- (.+) -->\n/m).slice(1)
   return new Map(pieces.flatMap((name, at) => (at % 2 === 0 ? [[name, pieces[at + 1]!.trim()] as const] : [])))
@@ -65,7 +65,7 @@ interface MergePromptOptions extends Pick<SummaryPromptOptions, "kind" | "instru
   readonly parts: number
 }
 
-/** Asks for one summary out of the summaries of parts. */
+/** The prompt that merges summaries of parts into one. */
 export function mergePrompt({ kind, instructions, words, parts, record = false }: MergePromptOptions): string {
   return fillPrompt(MERGE, {
     parts: `${parts}`,
@@ -77,10 +77,10 @@ export function mergePrompt({ kind, instructions, words, parts, record = false }
   })
 }
 
-/** What is added after an answer that ended before its summary began. */
+/** A note for the retry after an answer that ended before its summary began. */
 export const noRoomNote = (): string => variant("no room")
 
-/** The system prompt of a summariser that is called directly. */
+/** The system prompt for direct calls. */
 export const directSystemPrompt = (): string => SYSTEM
 
 function rangeOf(kind: SummaryKind, startsWith: string | undefined): string {
@@ -105,19 +105,19 @@ function instructionsOf(instructions: readonly string[]): string {
 const quoted = (text: string) => JSON.stringify(text.trim().slice(0, MAX_START).toWellFormed())
 
 export interface Continuation {
-  /** Or what the check found, where the summary is signed and comes first. */
+  /** The summary, or the findings of the check if the summary is signed and precedes this text. */
   readonly summary: string
-  /** The summary comes first, by itself. */
+  /** Whether a signed summary precedes this text. */
   readonly isSigned?: boolean
-  /** Where the whole conversation can be read; absent where the store keeps no files. */
+  /** Path of the complete conversation; absent if the store keeps no files. */
   readonly transcriptPath?: string | undefined
-  /** What started the compaction, and whether a person is there to answer. */
+  /** What started the compaction, and whether a user is there to answer. */
   readonly mode: "automatic" | "autonomous" | "by-hand"
   /** The first and the last message that the summary replaces. */
   readonly replaced?: { readonly first: Uuid; readonly last: Uuid } | undefined
-  /** The tool that returns messages by handle, if the model has one. */
+  /** Name of the tool that returns messages by handle, if the model has one. */
   readonly recall?: string | undefined
-  /** Messages follow that were not summarised. */
+  /** Whether messages follow that were not summarized. */
   readonly keptMessages: boolean
 }
 
@@ -126,7 +126,7 @@ const TEXTS = textsIn(promptText(new URL("./prompts/continuation.md", import.met
 
 const text = (name: string, values: Readonly<Record<string, string>> = {}) => fillPrompt(TEXTS.get(name)!, values)
 
-/** The text around a summary that replaces messages: where it comes from, where the rest is, and how to go on. */
+/** The text around a summary that replaces messages: its origin, where the rest is, and how to continue. */
 export function continuationText(continuation: Continuation): string {
   const { summary, transcriptPath, mode, replaced, recall, keptMessages, isSigned } = continuation
   return [
@@ -147,8 +147,7 @@ const rangeText = ({ first, last }: { readonly first: Uuid; readonly last: Uuid 
     ...(tool === undefined ? [] : [text("recall", { tool })]),
   ].join(" ")
 
-// Step 3, summarise. A route's summary within its budget, before anything else looks at it. Notes have limits of their own, section by
-// section.
+// Step 3, summarize. Cuts a route's summary to its budget before it is checked. Notes have their own limits, section by section.
 
 const RETELLING = 0.5 // of the context: such a text retells the conversation, even if most of it could be cut
 const LONG = 6_000 // tokens: twice a usual summary; a shorter one may be half of a short conversation
@@ -171,22 +170,25 @@ export function limited({ context, budgets }: CompactionContext, { name }: Route
 
 interface SummaryToFit {
   readonly text: string
-  /** Tokens. */
+  /** Maximum number of tokens. */
   readonly budget: number
   readonly estimate: Estimate
   /** Handles of the first and the last message that the summary replaces. */
   readonly range: readonly [first: string, last: string]
 }
 
-/** What is wanted and what comes next stays longest; the record holds files, errors and messages as data. */
+/**
+ * Sections by value, most valuable first: the task and the next steps stay longest, because the record has files, errors and messages as
+ * data.
+ */
 const BY_WORTH = [1, 9, 7, 8, 5, 4, 3, 6, 2]
 const SECTION = /^[ \t]{0,3}(?:#{1,6} )?(?:\*\*)?([1-9])\. \S/
 const STEP = 4 // tokens
 const LEFT_OUT = "[Left out: the summary was too long.]"
 
 /**
- * Keeps a summary within its budget. A longer one loses whole sections, those first that the record after it or a recall can make up for.
- * What is left out is named, and how to get it. The text itself where it fits.
+ * Cuts a summary to its budget, or returns it unchanged. A long summary loses complete sections, first those for which the record or a
+ * recall can make up. A note says what was omitted and how to get it.
  */
 export function withinBudget({ text, budget, estimate, range: [first, last] }: SummaryToFit): string {
   if (estimate(text) <= budget) return text
@@ -209,7 +211,10 @@ export function withinBudget({ text, budget, estimate, range: [first, last] }: S
   return cut
 }
 
-/** What is before the first section, and the sections. Lists in a section and quoted text have numbers too: a section follows the one before. */
+/**
+ * Splits a summary into the text before the first section, and its sections. Lists and quoted text have numbers too, so sections must be
+ * numbered consecutively.
+ */
 function sectionsOfOfBudget(text: string): readonly string[] {
   const pieces: string[][] = [[]]
   let fence: string | undefined
@@ -227,7 +232,7 @@ function sectionsOfOfBudget(text: string): readonly string[] {
   return pieces.map((lines) => lines.join(""))
 }
 
-/** Every section keeps its title. The first that does not fit whole is cut at a line end, where it is the most worth of all. */
+/** Selects the most valuable sections. Every section keeps its title. The most valuable section is cut at a line end if it does not fit. */
 function mostWorth(
   sections: readonly string[],
   { room, estimate }: { readonly room: number; readonly estimate: Estimate },
@@ -255,25 +260,28 @@ function worthOf(section: string): number {
 
 const titleOf = (section: string) => /^[^:\n]*:?/.exec(section)![0]
 
-// Step 3, summarise. Turns a summariser's answer into the text that replaces the messages. What a model quotes may hold the same tags that
-// frame its answer (transcripts, HTML with <summary> elements), and an answer may be cut anywhere. So the position of a tag decides whether
-// it frames the summary, and in doubt more is kept rather than less.
+// Step 3, summarize. Reads the summary from a model's answer. Quotes in the answer may contain the tags that frame it (transcripts, HTML
+// with <summary> elements), and an answer may be cut anywhere. So the position of a tag decides whether it frames the summary, and in doubt
+// more text is kept rather than less.
 
 export type ReadSummary =
   | { readonly kind: "summary"; readonly text: string }
   | { readonly kind: "none"; readonly why: "empty" }
   /** The answer ended before the summary began. */
   | { readonly kind: "none"; readonly why: "cut" }
-  /** An error message instead of an answer; `tooLong` where it says so. */
+  /** An error message instead of an answer; `tooLong` is set if it says that the request was too long. */
   | { readonly kind: "none"; readonly why: "api-error"; readonly tooLong?: TooLongMatch }
 
 const CUT_SHORT: ReadonlySet<string> = new Set(["max_tokens", "model_context_window_exceeded", "pause_turn"])
 export const CUT_MESSAGE = "the model's answer was cut off"
 
-/** Whether an answer ended before its writer did. Half a summary would lose the rest without a trace. */
+/** Whether an answer was cut off. Half a summary would lose the rest without a trace. */
 export const isCutShort = (stopReason: string | null | undefined): boolean => CUT_SHORT.has(stopReason ?? "")
 
-/** Texts that clients and gateways return instead of an answer. Each must begin the text: a summary may mention errors too. */
+/**
+ * Error texts that clients and gateways return instead of an answer. They are only recognized at the beginning, because a summary may
+ * mention errors too.
+ */
 const ERROR_TEXTS: readonly { readonly pattern: RegExp; readonly reason: string }[] = [
   { pattern: /^API Error\s*(?:$|[:(\d])/i, reason: "how agents show a failed request in the conversation" },
   { pattern: /^Prompt is too long/i, reason: "the API's refusal, handed on as an answer" },
@@ -285,7 +293,7 @@ const ERROR_TEXTS: readonly { readonly pattern: RegExp; readonly reason: string 
 
 const OPEN = /<summary>/gi
 const CLOSE = /<\/summary>/gi
-/** A tag at the start of a line frames the summary. One in the middle of a sentence is only mentioned. */
+/** An opening tag at the start of a line, which frames the summary. One in the middle of a sentence is only mentioned. */
 const OPEN_AT_LINE_START = /^[ \t]*<summary>/im
 const ANALYSIS_OPENS = /^\s*<analysis>/i
 const ANALYSIS_AT_LINE_START = /^[ \t]*<analysis>/im
@@ -316,7 +324,7 @@ function isErrorText(text: string): boolean {
   return ERROR_TEXTS.some(({ pattern }) => pattern.test(start))
 }
 
-/** Where the text after the summary's opening tag begins. `undefined` without such a tag. */
+/** Index after the opening tag of the summary; `undefined` without such a tag. */
 function startOfSummary(text: string): number | undefined {
   const analysis = text.search(ANALYSIS_AT_LINE_START)
   const hasAnalysis = analysis >= 0 && analysis < indexOrEnd(text, OPEN)
@@ -340,8 +348,8 @@ const indexOrEnd = (text: string, pattern: RegExp) => {
 }
 
 /**
- * The last closing tag ends the summary. In an answer that was cut it may be a quotation: where another section follows it, or where all
- * closing tags belong to opening ones inside.
+ * The text up to the closing tag. The last closing tag ends the summary. In an answer that was cut off it may be a quotation: if another
+ * section follows it, or if all closing tags belong to opening ones inside.
  */
 function upToClosing(text: string): string {
   const closings = [...text.matchAll(CLOSE)]
@@ -354,7 +362,7 @@ function upToClosing(text: string): string {
   return closings.length <= inside || SECTION_HEADING.test(after) ? text : before
 }
 
-/** An answer without summary tags, minus its analysis; `undefined` where the analysis never ends. */
+/** An answer without summary tags, minus its analysis; `undefined` if the analysis never ends. */
 function withoutAnalysis(text: string): string | undefined {
   if (!ANALYSIS_OPENS.test(text)) return text
   const end = endOfAnalysis(text)

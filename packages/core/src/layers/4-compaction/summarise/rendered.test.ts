@@ -1,5 +1,5 @@
 /**
- * The prompts as a model gets them, whole. The files in `prompts/rendered/` are for reading and reviewing: after a change to a prompt,
+ * The complete prompts as a model gets them. The files in `prompts/rendered/` are for reading and reviewing: after a change to a prompt,
  * `npx vitest run -u packages/core/src/layers/4-compaction/summarise/rendered.test.ts` writes them again.
  */
 import { describe, expect, test } from "vitest"

@@ -1,5 +1,6 @@
 /**
- * Step 3, summarise. A route to a summary. Routes are tried in order. One that does not apply, or fails, leaves the conversation as it was.
+ * Step 3, summarize. A route is one way to obtain a summary. Routes are tried in order. A route that does not apply, or fails, leaves the
+ * conversation unchanged.
  */
 import { maskSecrets } from "../../../base/secrets/find-secrets.ts"
 import type { CompactionFailureReason } from "../../../base/telemetry.ts"
@@ -16,9 +17,9 @@ import { type Cut, cutAfter, cutAfterNotes } from "../cut.ts"
 import { factSteps } from "../restore/facts.ts"
 
 export interface RouteInput extends CompactionContext {
-  /** The user's first, then those of hooks. */
+  /** Instructions of the user, then those of hooks. */
   readonly instructions: readonly string[]
-  /** Characters written so far. */
+  /** Reports the number of characters written so far. */
   readonly onProgress: (characters: number) => void
 }
 
@@ -27,14 +28,14 @@ export type RouteResult =
       readonly kind: "summary"
       readonly text: string
       readonly cut: Cut
-      /** The API signed it. */
+      /** Set if the API signed the summary. */
       readonly signed?: SignedRouteSummary
-      /** No one wrote it: it is quoted from the conversation. */
+      /** Set if the summary consists of quotations from the conversation. */
       readonly isQuoted?: true
-      /** The answers that were paid for. */
+      /** The answers that were billed. */
       readonly responses: readonly ModelResponse[]
     }
-  /** The route does not apply here. That is not a failure. */
+  /** The route does not apply here. This is not a failure. */
   | { readonly kind: "passed"; readonly message: string }
   | {
       readonly kind: "failed"
@@ -43,32 +44,32 @@ export type RouteResult =
       readonly responses: readonly ModelResponse[]
     }
 
-/** A summary as the API signed it. It can be sent as long as nothing in it is changed. */
+/** A summary that the API signed. It can be sent as long as it is unchanged. */
 export interface SignedRouteSummary extends Pick<SignedSummary, "model" | "block"> {
-  /** What it says. A summary of other words is no longer this one. */
+  /** Text of the signed summary, to detect changes. */
   readonly summaryText: string
-  /** What the check found: it cannot be mended inside. */
+  /** Findings of the check, because a signed summary cannot be corrected. */
   readonly notes?: string
 }
 
 export interface Route {
   readonly name: CompactionRoute
-  /** Refuse its summary where the context would stay at the threshold: the summary may be old. */
+  /** Reject the summary if the context would stay at the threshold, because the summary may be old. */
   readonly mustReachThreshold?: boolean
-  /** Where it would cut, for a plan; `undefined` where it does not apply. */
+  /** The cut that the route would make, for a plan; `undefined` if it does not apply. */
   cut(input: RouteInput): Promise<Cut | undefined>
   summarise(input: RouteInput): Promise<RouteResult>
-  /** What a call of its own reads, and the model that reads it. Absent where the conversation's request is read. */
+  /** Size and model of a separate request. Absent if the route reads the conversation's request. */
   ownRequest?(input: RouteInput): { readonly facts: ModelFacts; readonly tokens: number }
 }
 
-// Step 3, summarise. The notes serve as the summary, without a model call. Messages that they do not cover yet are kept as they were.
+// Step 3, summarize. The notes serve as the summary, without a model call. Messages that they do not cover yet are preserved.
 
-/** What keeps the notes. */
+/** Provides the notes of the session memory. */
 export interface NotesSource {
   readonly draft: DraftHolder
   readonly asksModel: boolean
-  /** The notes with every section cut to the limit; `undefined` where there is only the bare template. */
+  /** The notes with every section cut to the limit; `undefined` if there is only the bare template. */
   summary(context: LayerContext): Promise<string | undefined>
 }
 
@@ -109,13 +110,19 @@ export function fromNotes({ source, wait }: NotesRouteOptions): Route {
   }
 }
 
-/** Only someone who asked for a compaction waits, a request for which there is no room, and where nothing is written in the background. */
+/**
+ * Whether to wait for a running update: only if the user asked for the compaction, a request does not fit, or nothing is written in the
+ * background.
+ */
 const mayWait = ({ order, context: { fill, flags } }: RouteInput): boolean =>
   order.trigger === "manual" || order.overflowed === true || fill.state === "blocked" || !flags.on["compact-ahead"]
 
 const areNotesEnabled = ({ flags: { on } }: LayerContext) => on.notes && on["compact-from-notes"]
 
-/** Only where it would summarise a round. The planner keeps as little as after a summary; by hand and without it, a working context stays. */
+/**
+ * Cuts only if the notes would summarize a round. The planner preserves as little as after a summary; a manual compaction, or one without
+ * the planner, preserves a working context.
+ */
 function cutFor({ context, order, cutInput }: RouteInput): Cut | undefined {
   const through = context.views.notes.throughUuid
   const isPlanned = order.trigger === "auto" && context.flags.planner !== "off" && through !== undefined
@@ -123,8 +130,8 @@ function cutFor({ context, order, cutInput }: RouteInput): Cut | undefined {
   return cut?.summarised.some(({ type }) => type === "assistant") ? cut : undefined
 }
 
-// Step 3, summarise. The last route: a summary without a model, quoted from the conversation, so a conversation never ends because of its
-// length. It reads cleared results from the journal, needs no network, and takes time in proportion to the range.
+// Step 3, summarize. The last route: a summary without a model, quoted from the conversation, so that a conversation never ends because of
+// its length. It reads cleared results from the journal, needs no network, and takes time proportional to the range.
 
 const MAX_OF_THRESHOLD = 0.15 // a summary that is right for a large window would fill a small one
 export function offline(): Route {
@@ -166,7 +173,7 @@ async function readMessages(messages: readonly Message[], context: LayerContext)
   return read
 }
 
-/** With what layer 2 has cleared: the journal still has it. */
+/** The blocks of a message, with cleared results read from the journal. */
 async function blocksOf(message: Message, { views, journal }: LayerContext): Promise<readonly Block[]> {
   const blocks = sentBlocks(message)
   const isCleared = (block: Block) => isToolResult(block) && views.context.isCleared(block.tool_use_id)
@@ -175,7 +182,10 @@ async function blocksOf(message: Message, { views, journal }: LayerContext): Pro
   return entry?.type === "user" ? contentOf(entry) : blocks
 }
 
-/** What the person did not write is a notice, so it is never quoted as a wish of theirs. */
+/**
+ * Converts a message for the offline summary. Text that the user did not write gets the role `system`, so that it is never quoted as the
+ * user's wish.
+ */
 export function asRead(message: Message, blocks: readonly Block[]): ReadMessage {
   const content = blocks as readonly object[] as ReadMessage["content"]
   if (message.type === "assistant") return { role: "assistant", content }

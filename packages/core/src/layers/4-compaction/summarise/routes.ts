@@ -1,4 +1,4 @@
-/** Step 3, summarise. The routes that are open, and the order in which they are tried: the cheapest first. */
+/** Step 3, summarize. The available routes, in the order in which they are tried: the cheapest first. */
 import { isThinking } from "../../../messages/blocks.ts"
 import { type SignedBlock, sentBlocks } from "../../../messages/messages.ts"
 import type { ModelRequest, RequestExtras } from "../../../messages/request.ts"
@@ -17,17 +17,17 @@ import { CUT_MESSAGE, isCutShort, readSummary } from "./prompts.ts"
 import { fromNotes, type Route, type RouteInput, type RouteResult } from "./route.ts"
 import { type ForkDependencies, promptFor, shared } from "./shared.ts"
 
-// Step 3, summarise. The model's API writes the summary and signs it. It reads the messages that are summarised from its cache, and no
-// others. The signed block is sent back as it came, so thinking in the messages after it stays valid. What is kept stays whole, because the
-// summary does not cover it.
+// Step 3, summarize. The model's API writes and signs the summary. It reads only the summarized messages, from its cache. The signed block
+// is sent back unchanged, so thinking in the messages after it stays valid. Preserved messages stay complete, because the summary does not
+// cover them.
 
 const PROVIDER = "anthropic"
 const MAX_INSTRUCTIONS = 16_384 // characters; the API refuses more
-const WORTH_IT = 0.95 // of what a fork costs: a signed summary cannot be mended, and only this model can read it
+const WORTH_IT = 0.95 // of what a fork costs: a signed summary cannot be corrected, and only this model can read it
 const RATIOS = { input: 1, cacheRead: 0.1, output: 5 } // where prices are unknown: how they are related on most models
 
 export function server({ model }: Pick<ForkDependencies, "model">): Route {
-  /** It is not asked again in this conversation. */
+  /** Set after a failure, so that the API is not asked again in this conversation. */
   let isRefused = false
   const closed = (input: RouteInput) =>
     isRefused || model.provider !== PROVIDER ? "the API does not sign summaries" : reasonClosed(input)
@@ -68,7 +68,7 @@ export function server({ model }: Pick<ForkDependencies, "model">): Route {
 const failed = (message: string, responses: readonly ModelResponse[] = []) =>
   ({ kind: "failed", why: "no_summary", message, responses }) as const satisfies RouteResult
 
-/** Why it does not apply here. */
+/** Reason why the route does not apply here. */
 function reasonClosed(input: RouteInput): string | undefined {
   const { context, order, cut } = input
   const { facts, thresholds, views, size } = context
@@ -78,13 +78,13 @@ function reasonClosed(input: RouteInput): string | undefined {
   if (order.overflowed || size.tokens >= Math.min(thresholds.window, facts.window) - thresholds.maxOutput)
     return "the conversation and the summary do not fit into one request"
   // the request may not ask the server to clear again, so it would read results that its cache no longer has
-  if (views.context.serverKept.count !== undefined) return "the server has cleared results in its own copy"
+  if (views.context.serverCopy.count !== undefined) return "the server has cleared results in its own copy"
   if (cacheState(context).state === "cold") return "the server's cache is gone"
   if (!isEndOf(unshortenedCut(input), input.cutInput)) return "something between the newest messages is summarised too"
   return promptFor(input).length > MAX_INSTRUCTIONS ? "the instructions are too long for it" : undefined
 }
 
-/** What is kept is not shortened: the summary does not cover it. */
+/** The cut without shortening preserved results, because the summary does not cover them. */
 function unshortenedCut({ order, cut, cutInput }: Pick<CompactionContext, "order" | "cut" | "cutInput">): Cut {
   const { newest, tokensOf } = cutInput
   if (order.range || !newest) return cut
@@ -121,8 +121,8 @@ function readResponse(
 }
 
 /**
- * Whether it costs less than a fork. Both write a summary of the same length. A fork reads the newest messages too, and on models that bind
- * thinking, the thinking in them is lost and has to be thought again.
+ * Whether a signed summary costs less than a fork. Both write a summary of the same length. A fork also reads the newest messages, and on
+ * models that bind thinking, the thinking in them is lost and has to be repeated.
  */
 export function costsLess(situation: CompactionContext): boolean {
   const { context } = situation
@@ -141,8 +141,8 @@ export function costsLess(situation: CompactionContext): boolean {
 
 const USUAL_INSTRUCTIONS = 1_500 // tokens of the prompt for a summary
 
-const BY_HAND: readonly CompactionRoute[] = ["server", "shared", "direct", "offline"] // from notes only if asked for
-/** Without its cache a fork reads everything at full price, and it does not see what was cleared. A direct call does. */
+const BY_HAND: readonly CompactionRoute[] = ["server", "shared", "direct", "offline"] // Routes of a manual compaction. The notes are used only on request.
+/** Order with a cold cache: a fork would read everything at full price and not see cleared results; a direct call sees them. */
 const COLD_ORDER: readonly CompactionRoute[] = ["notes", "direct", "server", "shared", "offline"]
 
 type RoutesOptions = Pick<CompactionOptions, "notes" | "parent" | "summariser" | "offline"> & {
@@ -174,7 +174,7 @@ export function routesOf({ notes, parent, summariser, offline, timing }: RoutesO
 
 const forkLast = (a: Route, b: Route): number => COLD_ORDER.indexOf(a.name) - COLD_ORDER.indexOf(b.name)
 
-/** A summary that a plan wrote and a person accepted. No model is asked again. */
+/** A route for a summary that a plan wrote and a user accepted. No model is asked again. */
 const written = ({ text, route: name, last }: PlannedSummary): Route => ({
   name,
   cut: async (input) => (covers(input, last) ? input.cut : undefined),

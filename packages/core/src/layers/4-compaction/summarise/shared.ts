@@ -1,7 +1,6 @@
 /**
- * Step 3, summarise. A fork of the conversation writes the summary. It sends the view unchanged and the prompt after it, so nearly all of
- * its input is read from the server's cache. Where that does not fit, the direct route takes over.
- * Whatever it writes goes through `check.ts`.
+ * Step 3, summarize. A fork of the conversation writes the summary. It sends the view unchanged with the prompt after it, so nearly all of
+ * its input is read from the server's cache. If that does not fit, the direct route takes over. `check.ts` checks the result.
  */
 import { type ForkOutcome, type ForkParent, runFork } from "../../../forks/fork.ts"
 import { fenced } from "../../../messages/attachment-texts.ts"
@@ -12,8 +11,8 @@ import { contentOf, isSentToModel, type Message, sentBlocks, type UserMessage } 
 import type { Round } from "../../../messages/rounds.ts"
 import { PromptTooLongError } from "../../../model/errors.ts"
 import { streamLimits } from "../../../model/stream.ts"
-import { previewedText } from "../../../views/context/render-decisions.ts"
-import { tellingIn } from "../../../views/record/user-messages.ts"
+import { previewText } from "../../../views/context/render-decisions.ts"
+import { extractHighlights } from "../../../views/record/user-messages.ts"
 import type { Views } from "../../../views/views.ts"
 import { positionOf, type ResolvedCompactionRequest } from "../../layer.ts"
 import { purposeOf } from "../compaction-context.ts"
@@ -25,10 +24,10 @@ import type { Route, RouteInput, RouteResult } from "./route.ts"
 const ROOM_FOR_ANSWER = 4_000 // tokens; a summary is rarely longer, and one that is cut is refused
 const WORDS_PER_TOKEN = 0.3 // of the budget: half of what it has room for, so that few summaries are cut
 const MAX_QUOTE = 200 // characters that show where a range begins
-const SUMMARY_OPENS = /<summary>/i // beside a call, text without this tag only leads up to the call
+const SUMMARY_OPENS = /<summary>/i // in an answer with calls, text without this tag only leads up to the call
 const NO_TOOLS = "No tools are available while a summary is written. Answer in text."
 
-/** What a fork shares with its parent besides the request. */
+/** Dependencies of a fork, except the request. */
 export type ForkDependencies = Omit<ForkParent, "request" | "openCalls">
 
 export function shared(parent: ForkDependencies): Route {
@@ -46,7 +45,7 @@ export function shared(parent: ForkDependencies): Route {
   }
 }
 
-/** `up-to`: the model must not see the messages that are kept, so the direct route is taken. */
+/** Whether the request fits. For `up-to` the model must not see the preserved messages, so the direct route is taken. */
 function fits(input: RouteInput): boolean {
   const { size, facts, thresholds, views } = input.context
   const answer = thresholds.countsOutput ? thresholds.maxOutput : ROOM_FOR_ANSWER
@@ -67,7 +66,7 @@ export function promptFor({ context, cut, budgets, instructions }: PromptInput):
   })
 }
 
-/** Where facts follow the summary, only their meaning is asked for, and that takes fewer words. */
+/** Options of the prompt if facts follow the summary: then only their meaning is requested, which takes fewer words. */
 export function recordOptions({ context, cut, budgets }: Omit<PromptInput, "instructions">) {
   const record = cut.kind === "all" && context.flags.on["compact-facts"]
   return record ? { record, words: Math.floor(budgets.summary * WORDS_PER_TOKEN) } : {}
@@ -118,7 +117,7 @@ function readAnswer(outcome: ForkOutcome, cut: Cut): RouteResult {
   return { kind: "summary", text: summary.text, cut, responses }
 }
 
-/** How a message begins: its text, or the call it makes. */
+/** The beginning of a message: its text, or the call that it makes. */
 function quoteOf(message: Message): string {
   const blocks = sentBlocks(message)
   const call = blocks.find(isToolUse)
@@ -133,14 +132,14 @@ const KEY_FIELDS = ["file_path", "path", "command", "pattern", "url", "query"] a
 
 interface ExtractInput {
   readonly views: Views
-  /** Tokens of all lines together. */
+  /** Maximum tokens of all lines together. */
   readonly limit: number
 }
 
 /**
- * What is exact in tool results that the model no longer sees and that left nothing in their place: cleared in the server's copy or its
- * cache, or by an earlier version. The summariser gets it after its prompt, so the bytes before stay the ones in the cache. Empty where
- * every result is in view, or where nothing in those that are not is exact.
+ * Exact content of tool results that the model no longer sees and that have no stub: cleared in the server's copy or its cache, or by an
+ * earlier version. The summarizer gets it after its prompt, so that the cached bytes before it stay the same. Empty if every result is in
+ * view, or none of the others has exact content.
  */
 function clearedExtract({ views: { context, estimator }, limit }: ExtractInput): string {
   const lost = clearedResults(context)
@@ -151,7 +150,7 @@ function clearedExtract({ views: { context, estimator }, limit }: ExtractInput):
   for (const { call, address, text } of lost.toReversed()) {
     const name = `${handleFor(address)} ${inline(call.name)}${describeInput(call)}: `
     const estimate = (piece: string) => estimator.text(piece)
-    const telling = tellingIn({ text, room: share, estimate })
+    const telling = extractHighlights({ text, room: share, estimate })
     if (telling === "") continue
     left -= estimate(`${name}${telling}\n`)
     if (left < 0) break
@@ -160,7 +159,7 @@ function clearedExtract({ views: { context, estimator }, limit }: ExtractInput):
   return lines.length === 0 ? "" : fenced(lines.join("\n"))
 }
 
-/** In the order of their calls. */
+/** Cleared results without a stub, in the order of their calls. */
 function clearedResults(context: Views["context"]) {
   const calls = new Map<string, ToolUse>()
   const lost: { readonly call: ToolUse; readonly address: string; readonly text: string }[] = []
@@ -171,7 +170,7 @@ function clearedResults(context: Views["context"]) {
       if (!isToolResult(block) || !context.isLostToView(block.tool_use_id)) continue
       const [call, result] = [calls.get(block.tool_use_id), context.originalResult(block.tool_use_id)]
       const address = context.resultAddress(block.tool_use_id)
-      if (call && result && address) lost.push({ call, address, text: previewedText(result) })
+      if (call && result && address) lost.push({ call, address, text: previewText(result) })
     }
   }
   return lost
@@ -183,18 +182,18 @@ function describeInput({ input }: ToolUse): string {
   return typeof found === "string" ? ` ${inline(found.slice(0, MAX_INPUT).trim())}` : ""
 }
 
-// Step 3, summarise. What one call for a summary is about: a stretch of the conversation, or summaries of parts. It fits the room it was
-// given. Where the provider still finds it too long, it can be made smaller.
+// Step 3, summarize. The subject of one call: a part of the conversation, or summaries of parts. It fits the given budget. If the provider
+// still finds it too long, it can be made smaller.
 
 export interface SummarySubject {
   readonly messages: readonly FlatMessage[]
-  /** Rounds that were dropped to get here. */
+  /** Number of rounds that were dropped so far. */
   readonly dropped: number
-  /** A smaller one; `undefined` where nothing is left to drop. */
+  /** Returns a smaller subject; `undefined` if nothing is left to drop. */
   smaller(gap: number | undefined): SummarySubject | undefined
 }
 
-const BLIND_CUT = 0.3 // of the size, where the error names no figures
+const BLIND_CUT = 0.3 // of the size, if the error reports no numbers
 const MIN_ROOM = 200 // tokens; less is not worth a summary
 
 export function conversationSubject(given: readonly Round[], room: InputBudget, dropped = 0): SummarySubject {
@@ -218,7 +217,7 @@ export function conversationSubject(given: readonly Round[], room: InputBudget, 
   }
 }
 
-/** Summaries of parts, each in a block of its own. */
+/** A subject of summaries of parts, each in a separate block. */
 export function partsSubject(parts: readonly string[], room: InputBudget): SummarySubject {
   const messages = joinParts(parts, room)
   return {
@@ -263,22 +262,21 @@ function joinParts(parts: readonly string[], { tokens, estimator }: InputBudget)
   return messages
 }
 
-/** Do not change it: other tools look for this text. */
+/** Do not change this text: other tools search for it. */
 export const TRUNCATED = "[earlier conversation truncated for compaction retry]"
 const NOT_SHOWN = "[earlier conversation not shown here]"
 const MARKER_UUID = "00000000-0000-4000-8000-000000000000"
 
 /**
- * Lines at the front of what a summariser reads, where that is not the beginning of the conversation. They are ours and not the user's:
- * meta messages that never reach the journal, so they borrow the time of the message after them. The rounds, with the marker before them as
- * a round of its own.
+ * Adds a marker before the first round if that is not the beginning of the conversation. The marker is a meta message and never reaches the
+ * journal, so it borrows the time of the message after it.
  */
 export function withMarker(rounds: readonly Round[], text: string): readonly Round[] {
   const first = rounds[0]?.[0]
   return first ? [[marker(text, first)], ...rounds] : rounds
 }
 
-/** A conversation has to begin with the user: one that does not gets a marker. */
+/** Adds a marker unless the rounds begin with a user message, because a conversation has to. */
 function beginningWithUser(rounds: readonly Round[], text: string = NOT_SHOWN): readonly Round[] {
   const first = rounds.flat().find(isSentToModel)
   return first?.type === "assistant" ? withMarker(rounds, text) : rounds
@@ -306,23 +304,23 @@ const marker = (text: string, { timestamp }: Message): UserMessage => ({
 const USUAL_SHARE = 0.2
 
 interface DropOptions {
-  /** By how many tokens the request was too long, where that is known. */
+  /** By how many tokens the request was too long, if that is known. */
   readonly gap?: number | undefined
-  /** Of the rounds, where it is not. Default a fifth. */
+  /** Share of the rounds to drop otherwise. Default 20%. */
   readonly share?: number | undefined
-  /** Tokens of a round, as it is sent. */
+  /** Tokens of a round as it is sent. */
   readonly estimate: (round: Round) => number
 }
 
 type DropResult =
   | { readonly kind: "dropped"; readonly rounds: readonly Round[]; readonly dropped: number }
-  /** At most one round is left: without it there would be nothing to summarise. */
+  /** At most one round is left: without it there would be nothing to summarize. */
   | { readonly kind: "nothing-left" }
 
 /**
- * For a request for a summary that is itself too long: drops the oldest rounds, as many as the error asks for, or a share where it names no
- * figure. An earlier summary is dropped last, because it covers more than any round. Pure: every call leaves fewer rounds than it got, or
- * says that nothing is left to drop.
+ * For a summary request that is too long: drops the oldest rounds, as many as the error asks for, or a share if it reports no number. An
+ * earlier summary is dropped last, because it covers more than any round. Pure: every call returns fewer rounds than it got, or `nothing-
+ * left`.
  */
 export function dropOldest(given: readonly Round[], options: DropOptions): DropResult {
   const rounds = withoutMarkers(given) // otherwise a retry might drop only the marker of the previous one

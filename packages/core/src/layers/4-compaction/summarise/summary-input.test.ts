@@ -142,7 +142,7 @@ test("L4-10 property: for any conversation, the input is valid, within its limit
   )
 })
 
-/** Characters of the longest text, result or call. */
+/** Number of characters of the longest text, result or call. */
 function longest(messages: readonly FlatMessage[]): number {
   const sizes = messages.flatMap(({ content }) =>
     content.map((block) => {

@@ -1,4 +1,4 @@
-/** What a conversation was shown of the memory: for the layer, so that nothing is recalled twice, and for a person who asks. */
+/** Memory that a conversation has already been shown: for the layer, so that nothing is recalled twice, and for a user who asks. */
 import { utcDay } from "../../../base/clock.ts"
 import { type Entry, isMessage } from "../../../journal/entries.ts"
 import type { Memory, MemorySource } from "../../../memory/memory.ts"
@@ -7,30 +7,30 @@ import { fenced } from "../../../messages/attachment-texts.ts"
 import type { Attachment, RecalledMemory } from "../../../messages/attachments.ts"
 import { inline, textOf } from "../../../messages/blocks.ts"
 import { contentOf, type UserMessage } from "../../../messages/messages.ts"
-import type { Holding } from "../../../recall/answer/ranking.ts"
-import type { MemoryRecall, Recalled } from "../../../recall/memory-recall.ts"
+import type { MembershipTest } from "../../../recall/answer/ranking.ts"
+import type { MemoryRecall, RecalledMatch } from "../../../recall/memory-recall.ts"
 import type { Views } from "../../../views/views.ts"
 
 const BETWEEN = "#" // a conversation and one of its messages
 
-/** The path of a passage of a past conversation. */
+/** The path of a passage in a past conversation. */
 export const passagePath = (conversation: string, message: string): string => `${conversation}${BETWEEN}${message}`
 
 /**
- * What the messages since the last boundary have, folded and snipped ones too. It is read from the journal's views once, and again after a
- * boundary or a rewind.
+ * Memories and passages in the messages since the last boundary, including folded and snipped ones. Read from the journal's views once, and
+ * again after a boundary or a rewind.
  */
 export class MemoryInView {
   readonly #views: Views
   readonly #boundaries: number
-  /** Memories that were attached. */
+  /** Files of attached memories. */
   readonly files = new Set<string>()
-  /** Messages of past conversations that were attached. */
+  /** Uuids of attached messages of past conversations. */
   readonly #passages = new Set<string>()
-  /** The person's messages that were looked at. */
+  /** Uuids of the user's messages for which memory was searched. */
   readonly looked = new Set<string>()
   isStarted = false
-  /** The person's messages here, as far as someone has asked for them. */
+  /** Uuids of the user's messages in this conversation, read on demand. */
   readonly #userMessages = new Set<string>()
   #readThrough = 0
 
@@ -42,13 +42,13 @@ export class MemoryInView {
     this.isStarted ||= views.memories.isStarted
   }
 
-  /** Whether the same messages are in view, or the same and more. */
+  /** Whether the view still contains these messages. */
   holdsFor(views: Views): boolean {
     return views === this.#views && views.compactions.count === this.#boundaries
   }
 
-  /** Messages that the conversation has: attached, or said by the person. Only what is new is read. */
-  get messages(): Holding {
+  /** Messages that the conversation already has: attached, or written by the user. Only new ones are read. */
+  get messages(): MembershipTest {
     const { messages } = this.#views.words
     for (; this.#readThrough < messages.length; this.#readThrough++)
       this.#userMessages.add(messages[this.#readThrough]!.uuid)
@@ -69,19 +69,19 @@ export class MemoryInView {
   }
 }
 
-/** A memory that a conversation was offered. */
+/** A memory that was attached to a conversation. */
 export interface AttachedMemory extends Pick<RecalledMemory, "age" | "source" | "gone"> {
-  /** A file in the memory directory, or a conversation and a message: `conversation#message`. */
+  /** A file in the memory directory, or a message of a conversation: `conversation#message`. */
   readonly path: string
   readonly from: "start" | "memory" | "conversation"
-  /** When it was attached. */
+  /** Time at which it was attached. */
   readonly at: string
-  /** The person's message that it was attached to, and the words in it that matched. Absent at the start. */
+  /** The user message that it was attached to, and the words in it that matched. Absent at the start. */
   readonly message?: string
   readonly words: readonly string[]
 }
 
-/** In the order they were attached. At the start of a conversation, the rules and preferences shown in full. */
+/** Attached memories in their order. For the start of a conversation: the rules and preferences that were shown in full. */
 export function listAttachedMemories(entry: Entry): readonly AttachedMemory[] {
   if (!isMessage(entry) || entry.type !== "attachment") return []
   const { attachment, timestamp: at } = entry
@@ -100,7 +100,7 @@ export function listAttachedMemories(entry: Entry): readonly AttachedMemory[] {
   ]
 }
 
-// How old a memory is and who said it, in words. The words are journaled, so no later request depends on a clock.
+// Describes the age and origin of a memory. The texts are journaled, so no later request depends on a clock.
 
 const DAY = 86_400_000
 
@@ -116,11 +116,14 @@ export function describeAgeInDays(days: number): string {
   return days < 730 ? `${Math.floor(days / 30)} months ago` : `${Math.floor(days / 365)} years ago`
 }
 
-/** Of a later memory that may say otherwise. */
+/** Mentions a later memory that may contradict this one. */
 export const doubtPhrase = ({ file, confirmed }: Pick<Memory, "file" | "confirmed">): string =>
   `a later memory may say otherwise: ${inline(file)}, ${utcDay(confirmed)}`
 
-/** For the model. Names of files and pages outside stay out: they can be chosen to read like an instruction. */
+/**
+ * Describes the origin of a memory for the model. External file and page names are omitted, because they could be chosen to look like an
+ * instruction.
+ */
 export function sourcePhrase({ saidBy, conversation, outside, confirmed }: MemorySource): string {
   if (confirmed) return "confirmed by the user"
   if (saidBy === "user") return conversation === undefined ? "written by the user" : "said by the user"
@@ -128,26 +131,26 @@ export function sourcePhrase({ saidBy, conversation, outside, confirmed }: Memor
   return `noted by the agent, not confirmed${outside === undefined ? "" : ", with content from outside in view"}`
 }
 
-// Attaches memories and passages of past conversations that fit a message of the person: a few, each once, with age and source.
+// Attaches memories and passages of past conversations that match a user message: a few, each once, with age and source.
 
-const CONTEXT_MESSAGES = 5 // of the person, before the one that is answered
+const CONTEXT_MESSAGES = 5 // of the user, before the one that is answered
 
 interface RecallInput {
   readonly recall: Pick<MemoryRecall<Memory>, "recall">
   readonly conversation: string
   readonly message: UserMessage
-  /** All that the person said here, the newest last. A conversation that this one was copied from has it too. */
+  /** The user's messages in this conversation, newest last. A conversation that this one was copied from has them too. */
   readonly userMessages: readonly { readonly uuid: string; readonly text: string }[]
-  /** Memories that were attached before, and the uuids of messages that were attached or said here. */
-  readonly inView: { readonly files: ReadonlySet<string>; readonly messages: Holding }
-  /** Whether a message of the conversation has this text in it. Spaces count once. */
+  /** Memories that were attached before, and the uuids of messages that were attached or written here. */
+  readonly inView: { readonly files: ReadonlySet<string>; readonly messages: MembershipTest }
+  /** Whether a message of the conversation contains this text, ignoring repeated spaces. */
   readonly shows: (text: string) => boolean
   readonly now: Date
   readonly limit: number
-  /** Tokens of one memory. */
+  /** Maximum tokens of one memory. */
   readonly maxTokens: number
   readonly estimate: (text: string) => number
-  /** The names in a memory that the code no longer has. */
+  /** Returns the names in a memory that the code no longer contains. */
   readonly gone: (memory: Memory) => Promise<readonly string[]>
 }
 
@@ -174,15 +177,15 @@ export async function recallFor(input: RecallInput): Promise<readonly Attachment
   return Promise.all(fresh.map((one) => attachmentOf(one, input)))
 }
 
-/** What the conversation has word for word, from a tool or from the person, is not shown again. */
-function isShown(found: Recalled<Memory>, { shows }: RecallInput): boolean {
+/** Whether the conversation already contains the text verbatim, from a tool or from the user. */
+function isShown(found: RecalledMatch<Memory>, { shows }: RecallInput): boolean {
   const text = plain(found.kind === "memory" ? userWording(found.memory) : found.passage.text)
   return text !== "" && shows(text)
 }
 
 export const plain = (text: string) => text.replace(/\s+/gu, " ").trim()
 
-async function attachmentOf(found: Recalled<Memory>, input: RecallInput): Promise<Attachment> {
+async function attachmentOf(found: RecalledMatch<Memory>, input: RecallInput): Promise<Attachment> {
   const { words, ageDays } = found
   const why = { message: input.message.uuid, words }
   const age = describeAgeInDays(ageDays)

@@ -1,6 +1,6 @@
 /**
- * File tools for an extraction. What the fork writes is captured: it sees its own changes, and the directory stays as it is until the
- * whole proposal is installed.
+ * File tools for an extraction. Writes of the fork are captured: it sees its own changes, and the directory stays unchanged until the
+ * complete proposal is installed.
  */
 import { readFile } from "node:fs/promises"
 import { isTopicFile, memoryFileName } from "../../../memory/file-names.ts"
@@ -12,9 +12,9 @@ import type { Tool, ToolContext } from "../../../tools/tool.ts"
 
 interface CapturedFiles {
   readonly tools: readonly Tool[]
-  /** Whole texts by file name in the directory. */
+  /** Complete texts by file name in the directory. */
   readonly texts: ReadonlyMap<string, string>
-  /** What those files held before; `null` if there was none. */
+  /** Original texts of those files; `null` if a file did not exist. */
   readonly base: ReadonlyMap<string, string | null>
 }
 
@@ -27,7 +27,7 @@ export function captureFiles(given: readonly Tool[], directory: string): Capture
     return { name: memoryFileName(path, directory), path }
   }
 
-  /** What the fork sees in a file now. */
+  /** The text that the fork sees in a file now. */
   async function current(name: string, path: string): Promise<string | null> {
     if (!base.has(name)) base.set(name, await textIfPresent(path))
     return texts.get(name) ?? base.get(name)!

@@ -1,14 +1,20 @@
 /**
- * Whether an extraction should run: enough was said for one, and it may cost what it will cost. A message that only asks for work, or asks
- * something, leaves nothing to keep. The form of its sentences decides: one that states something may matter later.
+ * Decides whether an extraction should run: there is enough to extract, and the budget allows its cost. A message that only asks for work,
+ * or asks a question, leaves nothing to save. The form of its sentences decides: a statement may matter later.
  */
 import { utcDay } from "../../../base/clock.ts"
 import { NO_TOKENS } from "../../../base/text.ts"
 import type { DailyBudget, Journal, JournalAddress } from "../../../journal/store.ts"
 import { cacheCounts } from "../../../views/cache/pauses.ts"
-import { Links } from "../../../views/path.ts"
+import { ParentLinks } from "../../../views/path.ts"
 import { isEnglishRequest } from "../../../views/record/lasting-rules.ts"
-import { isTyped, sentencesIn, typedLines, type Word, words } from "../../../views/record/user-messages.ts"
+import {
+  isTyped,
+  splitSentences,
+  typedLines,
+  type UserMessageText,
+  userMessages,
+} from "../../../views/record/user-messages.ts"
 import {
   type BudgetVerdict,
   expectedDollars,
@@ -27,17 +33,17 @@ import {
 } from "../../memory-budget.ts"
 import type { UserMessageFrom } from "../save/save.ts"
 
-// What was said in conversations that wait for an extraction. The next one of the same memory looks at it too. Only their addresses are kept;
-// what was said is read from their journals.
+// Messages of conversations that wait for an extraction. The next extraction for the same memory examines them too. Only addresses are
+// stored; the messages are read from their journals.
 
-const MAX_SHOWN_TOKENS = 4_000 // of what was said in all of them
+const MAX_SHOWN_TOKENS = 4_000 // of all of them
 export const MAX_SHOWN_MESSAGES = 20 // an answer has at most so many memories
 const MAX_SHOWN_CHARACTERS = 1_500 // of one message
 
 type Address = Pick<JournalAddress, "project" | "id">
 
-/** What the person said in a conversation. Nothing if its journal is gone. */
-export type ReadUserMessages = (address: Address) => Promise<readonly Word[]>
+/** Reads the user's messages of a conversation. Empty if its journal no longer exists. */
+export type ReadUserMessages = (address: Address) => Promise<readonly UserMessageText[]>
 
 export function userMessagesReader(open: (address: Address) => Promise<Journal | undefined>): ReadUserMessages {
   return async (address) => {
@@ -51,23 +57,24 @@ export function userMessagesReader(open: (address: Address) => Promise<Journal |
   }
 }
 
-async function userMessagesIn(journal: Journal): Promise<readonly Word[]> {
-  const links = new Links()
+async function userMessagesIn(journal: Journal): Promise<readonly UserMessageText[]> {
+  const links = new ParentLinks()
   for await (const entry of journal.entries()) links.add(entry)
   const places = links.placesOn(links.path())
-  let state = words.start()
-  for await (const entry of journal.entries()) if (places(entry) === "on-path") state = words.apply(state, entry)
+  let state = userMessages.start()
+  for await (const entry of journal.entries()) if (places(entry) === "on-path") state = userMessages.apply(state, entry)
   return state.messages
 }
 
-/** A message as another conversation's extraction is shown it: long ones are cut. */
-const shownText = ({ text }: Pick<Word, "text">): string => text.slice(0, MAX_SHOWN_CHARACTERS).toWellFormed()
+/** A message in the form in which the extraction of another conversation sees it: long ones are cut. */
+const shownText = ({ text }: Pick<UserMessageText, "text">): string =>
+  text.slice(0, MAX_SHOWN_CHARACTERS).toWellFormed()
 
-/** Tokens of what an extraction of another conversation would be shown of these messages. */
-export const shownTokens = (messages: readonly Word[], estimate: (text: string) => number): number =>
+/** Tokens of these messages in the prompt of another conversation's extraction. */
+export const shownTokens = (messages: readonly UserMessageText[], estimate: (text: string) => number): number =>
   messages.filter(isTyped).reduce((sum, word) => sum + estimate(shownText(word)), 0)
 
-/** What an extraction will be shown of them at most, by what was noted. */
+/** Estimates how many waiting messages and tokens an extraction will include at most. */
 export function expectedShown(waiting: readonly WaitingConversation[]) {
   let [messages, tokens] = [0, 0]
   for (const one of waiting) {
@@ -89,7 +96,7 @@ interface EarlierMessagesInput {
   readonly estimate: (text: string) => number
 }
 
-/** What was said in conversations that wait, the oldest first, as far as there is room. The rest goes on waiting. */
+/** The messages of waiting conversations, oldest first, as far as there is room. The rest keeps waiting. */
 export async function earlierMessages(
   waiting: readonly WaitingConversation[],
   { wordsOf, estimate }: EarlierMessagesInput,
@@ -112,7 +119,7 @@ export async function earlierMessages(
       }
       count++
     }
-    // messages of a journal that is gone no longer wait
+    // messages of a journal that no longer exists stop waiting
     const isDone = count === unexamined.length
     looked.push({
       id: one.id,
@@ -130,13 +137,13 @@ const MIN_WORDS = 4
 const MIN_LETTERS = 6 // in scripts without spaces
 const QUESTION = /[?？؟]\W*$/u
 
-export function isWorthExtracting(words: readonly Pick<Word, "text">[]): boolean {
+export function isWorthExtracting(words: readonly Pick<UserMessageText, "text">[]): boolean {
   return (
     words.length >= ENOUGH_MESSAGES || words.some(({ text }) => text.length >= LONG_MESSAGE || statesSomething(text))
   )
 }
 
-const statesSomething = (text: string) => sentencesIn(typedLines(text).join("\n")).some(isStatement)
+const statesSomething = (text: string) => splitSentences(typedLines(text).join("\n")).some(isStatement)
 
 const isStatement = (sentence: string) =>
   !QUESTION.test(sentence) && isLongEnough(sentence) && !isEnglishRequest(sentence.trim())
@@ -150,14 +157,14 @@ export interface ExtractionBudgets {
   readonly budget: MemoryBudget
   readonly daily: DailyBudget
   readonly quota?: RateLimitState
-  /** Requests of a usual extraction. 0 where it costs nothing: a function of the application, or the offline model. */
+  /** Number of requests of a usual extraction. 0 if it costs nothing: a function of the application, or the offline model. */
   readonly requests: number
 }
 
-/** `message`: a sentence for the person. A conversation that is only short waits without one. */
+/** `message`: a sentence for the user. Absent if the conversation is only too short. */
 type ExtractionReservation = MemoryWorkReservation | { readonly state: "wait"; readonly message?: string }
 
-/** Whether an extraction may run now: something waits for it here or in other conversations, and it may cost what it will cost. */
+/** Reserves the budget for an extraction, if something waits for it here or in other conversations and the limits allow it. */
 export async function reserveExtraction(
   context: LayerContext,
   { budget, daily, quota, requests, prompt }: ExtractionBudgets & { readonly prompt: () => Promise<number> },
@@ -203,7 +210,7 @@ const LATER = "They are written after a later query."
 const describeWait = ({ taken, next, limit }: Extract<BudgetVerdict, { allowed: false }>) =>
   `Memories wait: memory work has taken ${Math.round(taken)}% of what your conversations here have cost. Another extraction would make it ${Math.round(next)}%, and the limit is ${limit}% (background-share).`
 
-/** The conversation as it is now, for the budget of its memory. */
+/** The current counts of the conversation, for the budget of its memory. */
 export function conversationCounts(context: LayerContext): CountedConversation {
   const { journal, views } = context // in declarations, a context has no views
   const { messages } = views.words
@@ -225,16 +232,16 @@ const ANSWER = 500 // tokens
 const ANSWER_PER_MESSAGE = 75 // tokens: a short memory
 
 interface ExpectedExtraction {
-  /** Tokens that it adds to the conversation. */
+  /** Tokens that the prompt adds to the conversation. */
   readonly prompt: number
-  /** Messages of the person that it looks at. */
+  /** Number of user messages to examine. */
   readonly messages: number
   readonly requests: number
 }
 
 const USUAL: ExpectedExtraction = { prompt: 1_500, messages: 3, requests: 2 }
 
-/** What a fork that asks for memories will cost. */
+/** Expected cost of a fork that extracts memories. */
 export function extractionDollars(context: LayerContext, expected = USUAL): number {
   const { size, views, facts } = context
   const { prompt, messages, requests } = expected

@@ -1,6 +1,6 @@
 /**
- * An extraction proposes memories. The default asks a fork of the conversation; another function may work without a model. Where the conversation has our file tools, the fork reads and writes with them, and only
- * in the memory directory. Elsewhere it answers with text.
+ * An extraction proposes memories. The default asks a fork of the conversation; a custom function may work without a model. If the
+ * conversation has the built-in file tools, the fork uses them, but only in the memory directory. Otherwise it answers with text.
  */
 
 import { StrataError } from "../../../base/errors.ts"
@@ -11,50 +11,50 @@ import type { ToolResult, ToolUse } from "../../../messages/blocks.ts"
 import type { ModelRequest } from "../../../messages/request.ts"
 import type { ModelResponse, StreamLimits } from "../../../model/model.ts"
 import type { PermissionQuestion, Tool } from "../../../tools/tool.ts"
-import type { Word } from "../../../views/record/user-messages.ts"
+import type { UserMessageText } from "../../../views/record/user-messages.ts"
 import { type MemoryWriteMode, memoryPrompt } from "../prompts.ts"
 import type { Proposal } from "../save/save.ts"
 import { captureFiles } from "./captured-files.ts"
 
-/** Proposes memories. It changes nothing: what it proposes is checked and installed by the layer, in one step. */
+/** Proposes memories without changing anything: the layer checks and installs the proposal in one step. */
 export type ExtractMemories = (task: MemoryExtractionTask) => Promise<ExtractionResult>
 
 export interface MemoryExtractionTask {
-  /** What the person said since the last extraction, the oldest first. */
-  readonly words: readonly Word[]
-  /** What they said in other conversations that no extraction looked at. */
+  /** The user's messages since the last extraction, oldest first. */
+  readonly words: readonly UserMessageText[]
+  /** The user's messages in other conversations that no extraction has examined. */
   readonly earlier: readonly string[]
-  /** Whether an earlier part of the conversation was looked at before. */
+  /** Whether an earlier part of the conversation was already examined. */
   readonly isContinued: boolean
-  /** All memories there are, also those that were superseded. */
+  /** All memories, including superseded ones. */
   readonly memories: readonly Memory[]
   readonly index: string
-  /** The exact text of a memory file. */
+  /** Returns the exact text of a memory file. */
   readonly textOf: (file: string) => Promise<string | undefined>
-  /** Where the memories are: a directory, or another name of the place. */
+  /** Location of the memories: a directory or another name. */
   readonly location: string
-  /** The directory with its links followed, if there is one. */
+  /** The directory with links followed, if there is one. */
   readonly directory: string | undefined
-  /** YYYY-MM-DD. */
+  /** Date as YYYY-MM-DD. */
   readonly today: string
   /** The request that the conversation would send now. */
   readonly request: ModelRequest
   readonly openCalls: readonly string[]
   readonly estimate: (text: string) => number
-  /** Tokens that a prompt has room for. */
+  /** Tokens available for the prompt. */
   readonly room: number
-  /** The most requests to a model. */
+  /** Maximum number of requests to a model. */
   readonly maxTurns: number
   readonly timeLimits?: StreamLimits
   readonly signal: AbortSignal
 }
 
 export interface ExtractionResult extends Proposal {
-  /** How it ended. `no-room`: the conversation is too long to be asked about. */
+  /** How the extraction ended. `no-room`: the conversation is too long for the prompt. */
   readonly ended: "done" | "failed" | "aborted" | "no-room"
-  /** Everything that was billed. */
+  /** All billed responses. */
   readonly responses: readonly ModelResponse[]
-  /** What the person should know about it. */
+  /** Problem to report to the user. */
   readonly problem?: unknown
 }
 
@@ -62,15 +62,15 @@ const NO_TOOLS = "No tools are available while memories are written. Answer with
 const MAX_TEXT_TURNS = 2 // one is enough unless the model calls tools first
 const WRITE_TOOLS: ReadonlySet<string> = new Set(["Write", "Edit"])
 const SEARCH_TOOLS: ReadonlySet<string> = new Set(["Grep", "Glob"])
-/** Of existing memories, for a fork that cannot read files. The rest is only in the index. */
+/** Tokens of existing memories for a fork that cannot read files. Other memories are only in the index. */
 export const MAX_SHOWN_TOKENS = 4_000
 
 interface MemoryForkOptions extends Omit<ForkParent, "request" | "openCalls"> {
-  /** Whether the conversation may read a file of the project without a question. Default: no file. */
+  /** Whether the conversation may read a file of the project without asking. Default: no file. */
   readonly mayRead?: (path: string) => boolean
 }
 
-/** A fork's answer could not be used. */
+/** Error for an answer that could not be used. */
 const notUsable = (why: string) =>
   new StrataError(`No memories were written: ${why}. The next extraction looks at the same messages again.`, {
     code: "memory-answer",
@@ -112,7 +112,7 @@ async function directiveFor(task: MemoryExtractionTask, mode: MemoryWriteMode): 
   })
 }
 
-/** The index, then as many whole memories as fit, the last confirmed first. */
+/** The index, then as many complete memories as fit, the most recently confirmed first. */
 async function shownMemories({ memories, index, textOf, estimate }: MemoryExtractionTask): Promise<string> {
   const parts = [index]
   let room = MAX_SHOWN_TOKENS
@@ -181,11 +181,11 @@ function problemIn({ ended, error }: ForkOutcome): unknown {
   return error ?? notUsable(ended === "refusal" ? "the model refused" : "the model did not come to an answer")
 }
 
-/** All changes come in one answer, and another one would only say so. */
+/** Whether the calls only wrote files. All changes come in one answer, and another answer would only confirm that. */
 const areAllWrites = (calls: readonly ToolUse[], results: readonly ToolResult[]): boolean =>
   calls.every(({ name }) => WRITE_TOOLS.has(name)) && results.every(({ is_error: isError }) => isError !== true)
 
-/** The permission question names the files that a call would touch, with links followed. */
+/** Allows writes only in the memory directory. The permission question names the files of a call, with links followed. */
 function onlyMemories(
   { directory, location }: DirectedTask & { readonly directory: string },
   options: MemoryForkOptions,
@@ -200,7 +200,7 @@ function onlyMemories(
   }
 }
 
-/** Other tools with these names take other inputs. */
+/** Whether these are the built-in file tools. Other tools with these names take different inputs. */
 async function hasOurFileTools(tools: readonly Tool[]): Promise<boolean> {
   const [{ edit }, { write }] = await Promise.all([
     import("../../../tools/files/edit.ts"), // they load a schema library
@@ -221,7 +221,7 @@ const NOTHING = /\bnothing (?:new )?to remember\b/i
 const MAX_FILES = 20
 const MAX_CHARACTERS = 20_000 // of one file
 
-/** Reads memory files from a fork's answer. Either every file in it can be read, or none is used. */
+/** Reads memory files from a fork's answer. Either every file is valid, or none is used. */
 export function readAnswer(answer: string): ExtractionAnswer {
   const texts = new Map<string, string>()
   let file: string | undefined

@@ -1,6 +1,6 @@
 /**
- * Runs extractions, one at a time. One that becomes due during another waits for it and then looks at the newest state. A failure is
- * reported once and recorded; what was not looked at is looked at next time.
+ * Runs extractions one at a time. One that becomes due during another waits and then uses the newest state. A failure is reported once and
+ * recorded; unexamined messages are examined next time.
  */
 import { utcDay } from "../../../base/clock.ts"
 import { errorMessage, errorReason } from "../../../base/errors.ts"
@@ -30,20 +30,20 @@ const INSTRUCTIONS = 1_000 // tokens of the prompt without memories
 
 export interface MemoryExtractor extends MemoryWriter, ExtractionBudgets {
   readonly extract: ExtractMemories
-  /** The memory directory with its links followed, if there is one. */
+  /** The memory directory with links followed, if there is one. */
   readonly directory?: string
-  /** What the person said in conversations that wait. */
+  /** Reads the user's messages of waiting conversations. */
   readonly wordsOf: ReadUserMessages
 }
 
 export class ExtractionQueue {
   readonly #options: MemoryExtractor
   #running: Promise<void> | undefined
-  /** One that became due during another. Of several, only the newest runs: the one before it need not wait any longer. */
+  /** An extraction that became due during another one. Of several, only the newest runs, and the one before it gives up. */
   #waiting: { readonly context: LayerContext; readonly giveUp: () => void } | undefined
-  /** How many of the person's messages the last attempt saw. A failed one is repeated when there are more. */
+  /** Number of user messages that the last attempt saw. A failed attempt is repeated when there are more. */
   #tried = 0
-  /** No model can be asked: further attempts would fail like the first. */
+  /** Set if no model can be asked, because further attempts would fail too. */
   #isOff = false
   #lastProblem: string | undefined
   readonly #reported = new Set<string>()
@@ -52,7 +52,7 @@ export class ExtractionQueue {
     this.#options = options
   }
 
-  /** The extraction under way, until it is in the journal. It never rejects. */
+  /** The running extraction, until it is in the journal. Never rejects. */
   get running(): Promise<void> | undefined {
     return this.#running
   }
@@ -60,18 +60,18 @@ export class ExtractionQueue {
   async afterQuery(context: LayerContext): Promise<LayerResult | undefined> {
     if (this.#isOff || this.#options.mode === "read-only") return undefined
     if (context.views.memories.agentWrites > context.views.memories.seenWrites) return this.#skipped(context)
-    if (context.views.context.queued.length > 0) return undefined // the person waits; the end of that query sees these messages too
+    if (context.views.context.queued.length > 0) return undefined // the user is waiting; the end of that query sees these messages too
     if (!this.#hasNews(context) && !this.#waiting) return undefined
     if (this.#running) await this.#itsTurn(context)
     if (this.#waiting && this.#waiting.context !== context) return undefined
     this.#waiting = undefined
     if (!this.#hasNews(context)) return undefined
     if (!context.signal.aborted) return this.#start(context)
-    await this.#options.budget.note(conversationCounts(context)) // it is closing: a later conversation looks at it
+    await this.#options.budget.note(conversationCounts(context)) // the conversation is closing: a later one examines them
     return undefined
   }
 
-  /** Resolves when nothing runs any more, when a newer one waits, or when the conversation closes. */
+  /** Resolves when no extraction runs, when a newer one waits, or when the conversation closes. */
   async #itsTurn(context: LayerContext): Promise<void> {
     const { promise, resolve: giveUp } = Promise.withResolvers<void>()
     this.#waiting?.giveUp()
@@ -104,7 +104,7 @@ export class ExtractionQueue {
     return outcome && { ...outcome, journaled: async () => end(), lost: end }
   }
 
-  /** What is not looked at now waits: this conversation, or one that follows, does it later. */
+  /** Extracts now, or leaves the messages to a later extraction of this or another conversation. */
   async #extractOrWait(context: LayerContext): Promise<LayerResult | undefined> {
     const { bank } = this.#options
     const prompt = async () => {
@@ -117,7 +117,7 @@ export class ExtractionQueue {
     return undefined
   }
 
-  /** Each sentence once per conversation. */
+  /** Reports each sentence once per conversation. */
   #report(context: LayerContext, message: string): void {
     const kind = message.slice(0, message.indexOf(":"))
     if (this.#reported.has(kind)) return
@@ -175,7 +175,7 @@ export class ExtractionQueue {
     }
   }
 
-  /** Nothing is recorded where nothing was spent and nothing is news. */
+  /** Result of an unsuccessful extraction. Nothing is recorded if it cost nothing and the problem is not new. */
   #unfinished(
     { problem }: ExtractionResult,
     spent: readonly DecisionDraft[],
@@ -186,7 +186,7 @@ export class ExtractionQueue {
     return drafts.length + (failed?.failures?.length ?? 0) > 0 ? { ...failed, drafts } : undefined
   }
 
-  /** The agent wrote memories itself: what was said until now counts as looked at. */
+  /** Skips an extraction because the agent wrote memories itself: all messages so far count as examined. */
   async #skipped(context: LayerContext): Promise<LayerResult | undefined> {
     const { views } = context
     const { throughUuid } = positionOf(views.context.storedMessages())
@@ -197,12 +197,12 @@ export class ExtractionQueue {
     return { drafts: [{ type: "strata", subtype: "memory-extracted", ...facts }] }
   }
 
-  /** The same problem again is not reported again. A conversation that was closed has no problem. */
+  /** Records a failure. The same problem is not reported again. A closed conversation has no problem. */
   #failed(error: unknown, { signal, flags }: LayerContext): LayerResult | undefined {
     if (signal.aborted) return undefined
     if (error instanceof MissingKeyError) {
       this.#isOff = true
-      if (flags.on.notes) return undefined // the notes say so already
+      if (flags.on.notes) return undefined // the notes already report it
     }
     const reason = errorReason(error)
     const isNews = reason !== this.#lastProblem
@@ -213,7 +213,7 @@ export class ExtractionQueue {
   }
 }
 
-/** What a prompt takes at most, without what was said in other conversations. A fork that can read files may read as much. */
+/** Maximum tokens of the prompt without messages of other conversations. A fork that can read files may read as much. */
 function promptTokens({ memories, index, estimate }: Pick<MemoryExtractionTask, "memories" | "index" | "estimate">) {
   let shown = 0
   for (const { body } of memories) {
@@ -228,7 +228,7 @@ const estimateIn =
   (text: string) =>
     Math.ceil(views.estimator.text(text))
 
-/** The conversation as it is now: it may have gone on since it became due. The request is taken at the same moment. */
+/** Captures the current conversation and its request together: it may have continued since the extraction became due. */
 function captureState(context: LayerContext, from: number) {
   const { context: view, words, memories } = context.views
   const stored = view.storedMessages()

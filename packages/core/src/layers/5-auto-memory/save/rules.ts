@@ -1,7 +1,7 @@
 /**
- * The person's own rules, each kept as a memory of its own, without a model and at no cost: a lasting rule or preference in what they type,
- * who they say they are, and what they ask to keep in so many words. So is what replaces a memory, or the outdated one would count as the
- * current one. The next conversation has them even if no extraction ever runs.
+ * Saves the user's own rules, each as a memory, without a model and at no cost: lasting rules and preferences, facts about the user,
+ * explicit requests to remember something, and statements that replace a memory, so that the outdated one is not treated as current. The
+ * next conversation has them even if no extraction ever runs.
  */
 import { setImmediate } from "node:timers/promises"
 import { utcDay } from "../../../base/clock.ts"
@@ -14,9 +14,9 @@ import { fileNameFor } from "../../../memory/file-names.ts"
 import type { Memory, MemoryDraft, MemorySource, MemoryType } from "../../../memory/memory.ts"
 import { renderMemory } from "../../../memory/topic-file.ts"
 import { titleFrom } from "../../../memory/user-quotes.ts"
-import { factsAboutTheUser, isAboutTheUser } from "../../../views/record/about-the-person.ts"
+import { factsAboutTheUser, isAboutTheUser } from "../../../views/record/about-the-user.ts"
 import { lastingRules } from "../../../views/record/lasting-rules.ts"
-import { isTyped, sentencesIn, typedLines, type Word } from "../../../views/record/user-messages.ts"
+import { isTyped, splitSentences, typedLines, type UserMessageText } from "../../../views/record/user-messages.ts"
 import type { Views } from "../../../views/views.ts"
 import type { LayerContext, LayerResult } from "../../layer.ts"
 import {
@@ -30,9 +30,9 @@ import {
 
 export class RuleWriter {
   readonly #keeper: MemoryWriter
-  /** How many of the person's messages were looked at. The journal may say less for a while. */
+  /** Number of user messages that were examined. The journal may lag behind. */
   #heard = 0
-  /** How many were read ahead. */
+  /** Number of user messages that were read ahead. */
   #read = 0
   #isReading = false
 
@@ -40,7 +40,7 @@ export class RuleWriter {
     this.#keeper = keeper
   }
 
-  /** Reads what the person said while the model answers. What was read is remembered, so the end of the query finds it at once. */
+  /** Analyzes the user's messages while the model answers. The results are cached, so that the end of the query is fast. */
   async readAhead({ views, signal }: Pick<LayerContext, "views" | "signal">): Promise<void> {
     if (this.#isReading || this.#keeper.mode === "read-only") return
     const from = Math.max(this.#read, this.#from(views))
@@ -49,7 +49,7 @@ export class RuleWriter {
     if (fresh.length === 0) return
     this.#isReading = true
     await setImmediate()
-    await runCooperatively(readTask(fresh), { signal, yieldsToOthers: true }).catch(() => undefined) // closed
+    await runCooperatively(readTask(fresh), { signal, yieldsToOthers: true }).catch(() => undefined) // fails only if the conversation closed
     this.#isReading = false
   }
 
@@ -75,7 +75,7 @@ export class RuleWriter {
   }
 }
 
-function* readTask(words: readonly Word[]): CooperativeTask<void> {
+function* readTask(words: readonly UserMessageText[]): CooperativeTask<void> {
   for (const word of words) {
     if (isTyped(word)) lastingStatements(word.text)
     yield
@@ -88,17 +88,20 @@ interface SaveRulesOptions extends MemoryWriter {
   readonly signal: AbortSignal
 }
 
-/** How to work, and who they are. */
+/** Statements about how to work and about the user. */
 const lastingStatements = (text: string): readonly string[] => [...lastingRules(text), ...factsAboutTheUser(text)]
 
-/** Nothing where nothing of that was typed. */
-export async function keepRulesIn(words: readonly Word[], keeping: SaveRulesOptions): Promise<SaveResult | undefined> {
+/** Saves rules. Returns `undefined` if the messages contain none. */
+export async function keepRulesIn(
+  words: readonly UserMessageText[],
+  keeping: SaveRulesOptions,
+): Promise<SaveResult | undefined> {
   const { bank, now } = keeping
   const typed = words.filter(isTyped)
   const rules = new Set(typed.flatMap(({ text }) => lastingStatements(text)))
-  const others = typed.flatMap(({ text }) => sentencesIn(typedLines(text).join("\n"))).filter(mayOutdate)
+  const others = typed.flatMap(({ text }) => splitSentences(typedLines(text).join("\n"))).filter(mayOutdate)
   if (rules.size === 0 && others.length === 0) return undefined
-  if (await bank.isCommandRunning()) throw new CommandRunningError() // what was said may not be the person's
+  if (await bank.isCommandRunning()) throw new CommandRunningError() // a command might have typed this text instead of the user
   const memories = await bank.all()
   const news = others.filter((sentence) => !rules.has(sentence))
   const types = await runCooperatively(replacingSteps(news, memories))
@@ -110,12 +113,12 @@ class CommandRunningError extends Error {}
 
 interface ProposalFacts {
   readonly memories: readonly Memory[]
-  /** Of sentences that replace a memory: its type. */
+  /** By sentence that replaces a memory: the type of that memory. */
   readonly types: ReadonlyMap<string, MemoryType>
   readonly today: string
 }
 
-/** A file for each rule. What a memory says already is left out when they are kept. */
+/** Proposes a file for each rule. Duplicates of existing memories are dropped when they are saved. */
 async function proposalFor(rules: readonly string[], { memories, types, today }: ProposalFacts): Promise<Proposal> {
   const texts = new Map<string, string>()
   for (const rule of rules) {
@@ -133,7 +136,7 @@ function rulesResult(kept: SaveResult, examined: number): LayerResult {
   return { drafts: [{ type: "strata", subtype: "memory-rules-kept", ...facts }], ...describeSave(kept) }
 }
 
-/** What the person asks to keep, for example with a line that starts with `#` in the chat. */
+/** A memory that the user explicitly asked to save, for example with a line that starts with `#` in the chat. */
 export function rememberedDraft(text: string, source: MemorySource): MemoryDraft {
   const body = text.trim()
   if (body === "") throw notRemembered("the text is empty", "Write what to remember.")
@@ -145,7 +148,7 @@ export function rememberedDraft(text: string, source: MemorySource): MemoryDraft
   return draftOf(body, source)
 }
 
-/** What the person asked to keep contains a secret, or nothing at all. */
+/** Error for a request to remember a secret or an empty text. */
 export const notRemembered = (why: string, advice: string) =>
   new StrataError(`Nothing was saved: ${why}. ${advice}`, { code: "not-remembered" })
 

@@ -1,6 +1,6 @@
 /**
- * Installs proposed memories as one change of the bank: each memory gets its source from what was said, rules that only a tool
- * asked for are left out, and where the person wants to be asked, each write is shown first.
+ * Installs proposed memories as one change of the bank: each memory gets its source from the conversation, rules that only a tool asked for
+ * are omitted, and each write is shown first if the user wants to be asked.
  */
 import { utcDay } from "../../../base/clock.ts"
 import type { MemoryMode } from "../../../base/enums.ts"
@@ -8,7 +8,7 @@ import { errorMessage } from "../../../base/errors.ts"
 import { searchTerms } from "../../../base/search-terms.ts"
 import { KeyedQueues, unlessInterrupted } from "../../../base/work.ts"
 import type { MemoryBank } from "../../../memory/bank.ts"
-import { isChange, relationOf } from "../../../memory/facts/relation.ts"
+import { compareMemories, isChange } from "../../../memory/facts/relation.ts"
 import { fileNameFor } from "../../../memory/file-names.ts"
 import { lessTrusted, refusalReason, ruleChangeViolation } from "../../../memory/instruction-guard.ts"
 import {
@@ -31,38 +31,38 @@ import {
 import type { AttachmentKind } from "../../../messages/attachments.ts"
 import { type Block, inline, isToolResult, isToolUse, resultBlocks, textOf } from "../../../messages/blocks.ts"
 import { contentOf, type Message } from "../../../messages/messages.ts"
-import { factsAboutTheUser } from "../../../views/record/about-the-person.ts"
+import { factsAboutTheUser } from "../../../views/record/about-the-user.ts"
 import { lastingRules } from "../../../views/record/lasting-rules.ts"
-import { isTyped, typedLines, type Word } from "../../../views/record/user-messages.ts"
+import { isTyped, typedLines, type UserMessageText } from "../../../views/record/user-messages.ts"
 import type { LayerResult } from "../../layer.ts"
 
-// Who said what a memory says: the person, a tool, or the agent by itself. The words decide, not what the model claims. A memory is the
-// person's only if it consists of sentences that they typed. Everything else is a note of the agent that no one has confirmed.
+// Determines the source of a memory: the user, a tool, or the agent. The text decides, not what the model claims. A memory counts as the
+// user's only if it consists of sentences that the user typed. Everything else is an unconfirmed note of the agent.
 
 export interface SourceEvidence {
   readonly conversation: string
-  /** Everything the person said in the conversation. */
+  /** All messages of the user in the conversation. */
   readonly words: readonly UserMessageFrom[]
-  /** What came from outside and is in view. */
+  /** External texts that are in view. */
   readonly outside: readonly OutsideText[]
 }
 
-/** `conversation`: where it was said, if it was another one. */
-export type UserMessageFrom = Word & { readonly conversation?: string }
+/** `conversation`: set if the message comes from another conversation. */
+export type UserMessageFrom = UserMessageText & { readonly conversation?: string }
 
 interface OutsideText {
-  /** Such as `Read README.md`. */
+  /** Origin, such as `Read README.md`. */
   readonly from: string
   readonly text: string
 }
 
-/** The share of a memory's terms that make a source likely. A memory is shortened and rephrased, so it is far from all. */
+/** Minimum shares of a memory's terms for a likely source. A memory is shortened and rephrased, so it never has all. */
 const USER_SHARE = 0.4
 const TOOL_SHARE = 0.5
 const MAX_NAMED = 3 // places outside
 const MAX_NAME_CHARACTERS = 60
 
-/** `before`: the memory as it was. The person's sentences in it count like what they say now. */
+/** The source of a memory. `before`: the earlier version, whose user sentences count like current ones. */
 export function sourceOf(memory: Memory, evidence: SourceEvidence, before?: Memory): MemorySource {
   const { conversation } = evidence
   const earlier = before && isUserMemory(before) ? before : undefined
@@ -73,13 +73,13 @@ export function sourceOf(memory: Memory, evidence: SourceEvidence, before?: Memo
   return { saidBy: isFromTool ? "tool" : "agent", conversation, ...(outside === "" ? {} : { outside }) }
 }
 
-/** The same sentences, none more and none less. */
+/** Whether the memory still consists of exactly the same sentences. */
 function isUnchanged({ body }: Memory, earlier: Memory): boolean {
   const [now, had] = [earlier.source.message === undefined ? body : withoutRemarks(body), userWording(earlier)]
   return now === had || (isComposedOf(now, parseStatements(had)) && isComposedOf(had, parseStatements(now)))
 }
 
-/** The person's newest message that the rule needs, if all its sentences are the person's. */
+/** The user's newest message that the rule requires, if all its sentences are the user's. */
 function messageStating(
   { body }: Memory,
   { words }: SourceEvidence,
@@ -87,7 +87,7 @@ function messageStating(
 ): UserMessageFrom | undefined {
   let statements = earlier ? parseStatements(userWording(earlier)) : []
   const rule = withoutRemarks(body)
-  if (isComposedOf(rule, statements)) return undefined // sentences of theirs went, and they said nothing
+  if (isComposedOf(rule, statements)) return undefined // some of the user's sentences were removed, and none were added
   for (const word of words.filter(isTyped)) {
     statements = [...statements, ...parseStatements(typedLines(word.text).join("\n")), ...clausesFor(word.text)]
     if (isComposedOf(rule, statements)) return word
@@ -95,10 +95,10 @@ function messageStating(
   return undefined
 }
 
-/** A rule or a fact can stand before a question in the same sentence, or be asked for politely. */
+/** Clauses with a rule or a fact, which can precede a question in the same sentence or be phrased politely. */
 const clausesFor = (text: string) => [...lastingRules(text), ...factsAboutTheUser(text)].map(toStatement)
 
-/** Which of the texts from outside the memory is closest to, and whether it only repeats one of them. */
+/** The external text that is most similar to the memory, and whether the memory only repeats it. */
 function outsideOf(memory: Memory, { words, outside }: SourceEvidence, before: Memory | undefined) {
   const own = new Set(before ? stemsOf(before) : [])
   const terms = [...stemsOf(memory)].filter((stem) => !own.has(stem))
@@ -118,7 +118,7 @@ function outsideOf(memory: Memory, { words, outside }: SourceEvidence, before: M
   }
 }
 
-/** Results of these tools bring nothing from outside: they say what the agent did, or what the person answered. */
+/** Tools whose results contain nothing external: they describe the agent's action or the user's answer. */
 const INTERNAL_TOOLS: ReadonlySet<string> = new Set([
   "Write",
   "Edit",
@@ -129,7 +129,7 @@ const INTERNAL_TOOLS: ReadonlySet<string> = new Set([
   "KillShell",
 ])
 
-/** What came from outside in these messages: results of tools, attached files and the like. */
+/** External texts in these messages: results of tools, attached files and the like. */
 export function outsideIn(messages: readonly Message[]): readonly OutsideText[] {
   const calls = new Map<string, string>()
   return messages.flatMap((message): readonly OutsideText[] => {
@@ -156,7 +156,7 @@ function callOf({ name, input }: Extract<Block, { type: "tool_use" }>): string {
   return about === undefined ? name : `${name} ${about}`
 }
 
-/** Attachments that carry content which the person did not write. */
+/** Text of attachments whose content the user did not write. */
 function attached(attachment: Extract<Message, { type: "attachment" }>["attachment"]): readonly OutsideText[] {
   const name = FROM[attachment.type]
   if (name === undefined) return []
@@ -184,61 +184,61 @@ const FROM: Partial<Record<AttachmentKind, string>> = {
 const stemsOf = ({ name, description, body }: Memory): ReadonlySet<string> =>
   stemsIn(`${name}\n${description}\n${body.replace(FRAME, " ")}`)
 
-/** The frame of a feedback memory is the same in all of them, and says nothing about its source. */
+/** The fixed headings of a feedback memory, which say nothing about its source. */
 const FRAME = /\*\*(?:Why|How to apply):\*\*/gi
 
 const stemsIn = (text: string): ReadonlySet<string> => new Set(searchTerms(text).map(({ stem }) => stem))
 
 const NAMED = 3 // memories in a report
 
-/** A write that a person decides about. */
+/** A write that the user decides about. */
 interface ProposedMemory {
   readonly file: string
   readonly name: string
-  /** The file as it is, if it exists. */
+  /** The current text of the file, if it exists. */
   readonly before: string | undefined
   readonly after: string
 }
 
-/** Shows a write and asks. */
+/** Shows a write to the user and asks for confirmation. */
 export type ConfirmMemory = (proposed: ProposedMemory) => Promise<boolean>
 
-/** What is proposed. It changes nothing. */
+/** Proposed memories. A proposal changes nothing. */
 export interface Proposal {
-  /** Whole texts by file name. */
+  /** Complete texts by file name. */
   readonly texts: ReadonlyMap<string, string>
-  /** What each of those files held when the proposal was made; `null` if there was none. */
+  /** Texts of those files when the proposal was made; `null` if a file did not exist. */
   readonly base: ReadonlyMap<string, string | null>
 }
 
-/** Where memories are kept, and who is asked. */
+/** Destination of memories, and how the user is asked. */
 export interface MemoryWriter {
   readonly bank: MemoryBank
   readonly mode: Exclude<MemoryMode, "off">
-  /** Shows a write and asks, where the mode is `ask`. Missing where no one can be asked. */
+  /** Shows a write and asks, in the mode `ask`. Absent if nobody can be asked. */
   readonly confirm?: ConfirmMemory
-  /** Texts that the person did not want to keep. They are not asked about again; what they refuse now is added. */
+  /** Texts that the user refused to save. They are not proposed again; new refusals are added. */
   readonly refused?: string[]
 }
 
 interface SaveOptions extends MemoryWriter {
   readonly evidence: SourceEvidence
   readonly now: Date
-  /** A person who has not answered is not awaited once it is aborted. */
+  /** Aborted when a pending question to the user should no longer be awaited. */
   readonly signal: AbortSignal
 }
 
 export interface SaveResult {
   readonly change: MemoryChange | undefined
-  /** Those that were written. */
+  /** The memories that were written. */
   readonly memories: readonly MemoryDraft[]
-  /** Sentences about what was left out. */
+  /** Sentences about memories that were not saved. */
   readonly omitted: readonly string[]
 }
 
 const writes = new KeyedQueues<MemoryBank>()
 
-/** One at a time, each with what the one before wrote: what a person says is kept at once and is also in sight of an extraction. */
+/** Saves proposals serially, each on top of the previous one, so that an extraction sees rules that were just saved. */
 export function saveProposals(proposal: Proposal, keeping: SaveOptions): Promise<SaveResult> {
   const { bank } = keeping
   return writes.run(bank, async () => saveProposal(proposal, keeping, await bank.all()))
@@ -266,7 +266,7 @@ async function saveProposal(
   return { change, memories: puts.filter((memory) => written.has(memory.file!)), omitted }
 }
 
-/** The memory with its source, or why it is left out. Nothing where it says what the file says already. */
+/** The memory with its source, or the reason why it is omitted. `undefined` if the file already has the same content. */
 async function validateMailboxDraft(
   { file, text }: { readonly file: string; readonly text: string },
   { evidence, memories, now, refused = [] }: SaveOptions & { readonly memories: readonly Memory[] },
@@ -279,14 +279,14 @@ async function validateMailboxDraft(
   if (isComposedOf(withoutRemarks(claimed.body), refused.flatMap(parseStatements))) return undefined
   if (before && isSame(before, claimed)) return undefined
   const computed = sourceOf(claimed, evidence, before)
-  // what only a tool said stays that; the person's own words make it theirs
+  // content from a tool keeps its source; the user's own words make it the user's
   const source = before && !isUserMemory({ source: computed }) ? lessTrusted(computed, before.source) : computed
   if (!before && isUserMemory({ source }) && isKnown(claimed, memories)) return undefined
   const why = refusalReason({ ...claimed, source })
   if (why !== undefined) return `${file}: ${why}`
   const memory = withUserTitle(await parseMemory({ file, text, facts: { ...facts, source } }), before)
   const { name, description, type, basis, body, failed, supersedes } = memory
-  // the person's rule stays as it is, and the note is kept beside it
+  // the user's rule stays unchanged, and the note is saved in a separate file
   const isSeparate = ruleChangeViolation(before, memory) !== undefined
   const place = isSeparate
     ? fileNameFor(
@@ -302,13 +302,13 @@ async function validateMailboxDraft(
 }
 
 /**
- * What was over before it could be kept is no memory: of "I live in Paris" and "I moved to Berlin", the second. The journal has both.
- * `earlier`: what this conversation has had kept already, as an extraction reads all of it again.
+ * Drops memories that were already outdated: of "I live in Paris" and "I moved to Berlin", only the second is saved. The journal has both.
+ * `earlier`: memories already saved from this conversation, because an extraction reads all of it again.
  */
 function withoutOutdated(drafts: readonly MemoryDraft[], earlier: readonly Memory[]): readonly MemoryDraft[] {
   const changes = [...earlier, ...drafts].filter(isChange)
   return drafts.filter(
-    (draft) => isChange(draft) || !changes.some((change) => relationOf(draft, change) === "outdated"),
+    (draft) => isChange(draft) || !changes.some((change) => compareMemories(draft, change) === "outdated"),
   )
 }
 
@@ -317,7 +317,7 @@ const isCurrentOf =
   (memory: Memory): boolean =>
     isCurrentMemory(memory) && memory.source.conversation === conversation
 
-/** Whether a memory of the person's says it already. */
+/** Whether a memory of the user already has the same content. */
 const isKnown = ({ body }: Memory, memories: readonly Memory[]): boolean =>
   memories
     .filter((memory) => isCurrentMemory(memory) && isUserMemory(memory))
@@ -327,7 +327,7 @@ const isKnown = ({ body }: Memory, memories: readonly Memory[]): boolean =>
         isComposedOf(withoutRemarks(body), parseStatements(userWording(memory))),
     )
 
-/** The person was shown this text and said yes. */
+/** Marks a text as confirmed, because the user saw and accepted it. */
 const asConfirmed = (draft: MemoryDraft): MemoryDraft =>
   draft.source && !isUserMemory({ source: draft.source })
     ? { ...draft, source: { ...draft.source, confirmed: true } }
@@ -356,7 +356,7 @@ async function isConfirmed(
     return false
   })
   const answer = await unlessInterrupted(keeping.signal, asked)
-  keeping.signal.throwIfAborted() // no answer: it is proposed again another time
+  keeping.signal.throwIfAborted() // without an answer it is proposed again another time
   const isYes = answer.state === "settled" && answer.value
   if (!isYes) keeping.refused?.push(withoutRemarks(draft.body))
   return isYes
@@ -373,7 +373,7 @@ const isSame = (a: Memory, b: Memory): boolean =>
 const onlyOf = (base: Proposal["base"], kept: readonly MemoryDraft[]) =>
   new Map([...base].filter(([file]) => kept.some((draft) => draft.file === file)))
 
-/** For the person and for telemetry. */
+/** The message for the user and the telemetry counts. */
 export function describeSave({ memories, omitted }: SaveResult): Pick<LayerResult, "message" | "counts"> {
   const sentences = [
     ...(memories.length > 0 ? [describeSaved(memories)] : []),

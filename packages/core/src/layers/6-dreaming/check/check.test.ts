@@ -11,7 +11,7 @@ const NOW = new Date("2026-05-01T00:00:00.000Z")
 const USER = { "said-by": "user", conversation: "c1", message: "m1" }
 const TOOL = { "said-by": "tool", conversation: "c2" }
 
-/** The source that the history has of a file: in these tests, the one that is written in it before the dream. */
+/** The source of a file in the memory's history: in these tests, the one that is written in the file before the dream. */
 const knownSource = (text: string): MemorySource => {
   const [, saidBy = "agent"] = /said-by"?:\s*"?(\w+)/.exec(text) ?? []
   const [, conversation] = /conversation"?:\s*"?(\w+)/.exec(text) ?? []

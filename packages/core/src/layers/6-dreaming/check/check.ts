@@ -1,6 +1,6 @@
 /**
- * The check after the model's part. It repairs by rule what a rule can repair, and refuses the rest. Run without changes, it finds what is
- * wrong with the memories as they are.
+ * Checks the result of the model. Repairs by rule what a rule can repair, and refuses the rest. Without changes, it reports what is wrong
+ * with the current memories.
  */
 
 import { utcDay } from "../../../base/clock.ts"
@@ -11,14 +11,14 @@ import { type CheckedMemories, checkedMemories, compareAge } from "./memories.ts
 import { checkProvenance, share, wordsOf } from "./provenance.ts"
 import { checkSupersession } from "./supersession.ts"
 
-/** Files of the project: a link may mean one of them. */
+/** Whether the project contains a file that a link may refer to. */
 type ProjectHas = (path: string) => boolean
 
 interface CheckInput {
-  /** The texts before the dream: memories and the index. */
+  /** Texts before the dream: memories and the index. */
   readonly base: ReadonlyMap<string, string>
   readonly before: readonly Memory[]
-  /** What the dream changed; `null` removes. */
+  /** Changes of the dream; `null` removes a file. */
   readonly changed: ReadonlyMap<string, string | null>
   readonly now: Date
   readonly projectHas: ProjectHas
@@ -27,10 +27,10 @@ interface CheckInput {
 export type ConsolidationCheck =
   | {
       readonly state: "clean"
-      /** What to install; `null` removes. */
+      /** Texts to install; `null` removes a file. */
       readonly texts: ReadonlyMap<string, string | null>
       readonly after: readonly Memory[]
-      /** What was repaired, one sentence each. */
+      /** One sentence for each repair. */
       readonly repairs: readonly string[]
     }
   /** `why` is the end of a sentence. */
@@ -57,10 +57,10 @@ export async function checkConsolidation(input: CheckInput): Promise<Consolidati
 const INDEX_REPAIRED = `${INDEX_FILE}: its lines did not match the memories.`
 const isIndexRepaired = (index: string, given: string | undefined): boolean => index.trim() !== (given ?? "").trim()
 
-/** A link to a markdown file beside the one it is in. Other paths belong to the project. */
+/** Matches a link to a markdown file in the same directory. Other paths belong to the project. */
 const LINK = /\[([^\]\n]*)\]\((?:\.\/)?([^()\s/#:]+\.md)(#[^()\s]*)?\)/g
 
-/** No link leads nowhere. */
+/** Repairs links that lead to no current memory. */
 function checkLinks(memories: CheckedMemories, projectHas: ProjectHas): void {
   for (const { memory } of [...memories.items.values()]) {
     const body = memory.body.replace(LINK, (whole, label: string, target: string, part = "") => {
@@ -74,7 +74,7 @@ function checkLinks(memories: CheckedMemories, projectHas: ProjectHas): void {
   }
 }
 
-/** Follows the marks of supersession. */
+/** Follows `supersededBy` to the current memory. */
 function currentVersion(memory: Memory, memories: CheckedMemories): Memory {
   const seen = new Set<string>()
   let at = memory
@@ -88,7 +88,7 @@ function currentVersion(memory: Memory, memories: CheckedMemories): Memory {
 }
 
 interface IndexInput {
-  /** As the dream left it. */
+  /** The index after the dream. */
   readonly text: string | undefined
   /** The index before the dream. */
   readonly before: string | undefined
@@ -96,14 +96,17 @@ interface IndexInput {
   readonly projectHas: ProjectHas
 }
 
-/** The index in step with the memories. If it is too long, rules and what was confirmed last come first: the rest is cut when it is loaded. */
+/**
+ * Brings the index up to date with the memories. If it is too long, rules and the most recently confirmed memories come first, because the
+ * rest is cut when it is loaded.
+ */
 function repairIndex({ text, before, memories, projectHas }: IndexInput): string {
   const all = [...memories.items.values()].map(({ memory }) => memory)
-  const gone = new Set([...memories.before.keys()].filter((file) => !memories.items.has(file)))
+  const removed = new Set([...memories.before.keys()].filter((file) => !memories.items.has(file)))
   const had = new Set((before ?? "").split("\n"))
   const isDead = (line: string) => {
     const file = linkedFile(line)
-    if (!had.has(line) && (file === undefined ? line.trim() !== "" : !memories.items.has(file))) return true // a dream writes no lines of its own
+    if (!had.has(line) && (file === undefined ? line.trim() !== "" : !memories.items.has(file))) return true // a dream adds no lines of its own
     return file !== undefined && !memories.items.has(file) && !projectHas(file)
   }
   const alive = (text ?? "")
@@ -113,7 +116,7 @@ function repairIndex({ text, before, memories, projectHas }: IndexInput): string
   const renewed = new Set(
     all.filter((memory) => isRenewed(memories.before.get(memory.file), memory)).map(({ file }) => file),
   )
-  const updated = updateIndex({ text: alive === "" ? undefined : alive, memories: all, renewed, gone })
+  const updated = updateIndex({ text: alive === "" ? undefined : alive, memories: all, renewed, removed })
   return loadedIndex(updated).isCut ? orderIndex(updated, memories) : updated
 }
 
@@ -136,19 +139,18 @@ function orderIndex(index: string, { items }: CheckedMemories): string {
 }
 
 const MAX_LOST = 1 / 4
-const MIN_WORDS_SHARE = 1 / 4 // of its words are left
+const MIN_WORDS_SHARE = 1 / 4 // minimum share of its words that must remain
 
 interface MemoryLosses {
   readonly files: readonly string[]
-  /** Memories in view before the dream. */
+  /** Number of current memories before the dream. */
   readonly of: number
   readonly needsConsent: boolean
 }
 
 /**
- * How much a dream would take out of view. More than a quarter at once needs the person's consent. Every memory that leaves the index
- * counts, however alike the one is that takes its place, and so does one that a dream empties: "62 files became 3, all is well" must not
- * pass.
+ * Finds memories that a dream would take out of view. More than a quarter at once needs the user's consent. Every memory that leaves the
+ * index counts, however similar its replacement is, and so does one that is mostly emptied: "62 files became 3, all is well" must not pass.
  */
 export function findLosses(before: readonly Memory[], after: readonly Memory[]): MemoryLosses {
   const now = new Map(after.map((memory) => [memory.file, memory]))

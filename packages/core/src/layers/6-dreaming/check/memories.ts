@@ -1,25 +1,25 @@
-/** The memories as a dream would leave them. The rules of the check change them here, and each change is noted in a sentence. */
+/** The memories after a dream. The rules of the check change them here, and each change is recorded as a sentence. */
 import type { Memory } from "../../../memory/memory.ts"
 import { type FileFacts, parseMemory, renderMemory } from "../../../memory/topic-file.ts"
 
 export interface CheckedMemory {
   readonly memory: Memory
-  /** The text that the dream left. */
+  /** The text after the dream. */
   readonly text: string
   readonly facts: FileFacts
-  /** Absent in a new file. */
+  /** The memory before the dream; absent for a new file. */
   readonly before?: Memory
 }
 
 export interface CheckedMemories {
   readonly items: ReadonlyMap<string, CheckedMemory>
-  /** What there was before the dream, by file. */
+  /** The memories before the dream, by file. */
   readonly before: ReadonlyMap<string, Memory>
   readonly repairs: readonly string[]
   set(file: string, memory: Memory, repair: string): void
-  /** Leaves a file as it was before the dream. A new file goes. */
+  /** Restores a file to its state before the dream. A new file is removed. */
   restore(file: string, repair: string): void
-  /** Texts that differ from the base; `null` for files that go. */
+  /** Texts that differ from the base; `null` for removed files. */
   texts(): Promise<ReadonlyMap<string, string | null>>
 }
 
@@ -27,7 +27,7 @@ interface CheckedInput {
   readonly base: ReadonlyMap<string, string>
   readonly before: readonly Memory[]
   readonly changed: ReadonlyMap<string, string | null>
-  /** YYYY-MM-DD. */
+  /** Date as YYYY-MM-DD. */
   readonly today: string
 }
 
@@ -81,7 +81,7 @@ const itemOf = (memory: Memory, text: string): CheckedMemory => ({
   before: memory,
 })
 
-/** Positive if the first is the newer one. */
+/** Positive if the first memory is newer. */
 export function compareAge(a: Memory, b: Memory): number {
   for (const key of ["confirmed", "created", "file"] as const) if (a[key] !== b[key]) return a[key] > b[key] ? 1 : -1
   return 0

@@ -1,7 +1,7 @@
 /**
- * A dream rewrites texts; it learns nothing new about who said them. So a memory keeps its age, the weakest source of what it was made from
- * and how sure it is, what did not work stays marked, and what only a tool said becomes no rule. A rule of the person changes only if the
- * new text has nothing but their own sentences.
+ * A dream rewrites texts and learns nothing new about their source. So a memory keeps its age, and the weakest source and basis of the
+ * memories it was made from; failed attempts stay marked; and content that only a tool provided does not become a rule. A rule of the user
+ * changes only if the new text consists of the user's own sentences.
  */
 import { findInstruction, lessTrusted, refusalReason, ruleChangeViolation } from "../../../memory/instruction-guard.ts"
 import { isRule, isUserMemory, MEMORY_BASES, type Memory, type MemorySource } from "../../../memory/memory.ts"
@@ -33,7 +33,7 @@ export function checkProvenance(memories: CheckedMemories, today: string): strin
     : undefined
 }
 
-/** A rule of the person stays, unless another memory of theirs has its sentences. */
+/** Restores a removed rule of the user, unless another memory of the user contains its sentences. */
 function keepRules(memories: CheckedMemories): void {
   const theirs = [...memories.items.values()].map(({ memory }) => memory).filter(isUserMemory)
   const statements = theirs.flatMap(({ body }) => parseStatements(body))
@@ -75,13 +75,13 @@ function withHistory(item: CheckedMemory, { earlier, today }: History): Memory {
   }
 }
 
-/** The earlier memories that a new one takes up. */
+/** The earlier memories that a new one supersedes. */
 const originsOf = ({ supersedes = [] }: Memory, earlier: readonly Earlier[]): readonly Memory[] =>
   earlier
     .filter(({ memory: { file, name } }) => supersedes.some((one) => one === file || one === name))
     .map(({ memory }) => memory)
 
-/** The person's, if every sentence is one of theirs. Otherwise the dream's own words, which are the agent's. */
+/** The source of the text: the user if every sentence is the user's, otherwise the agent. */
 function wordsSource(memory: Memory, before: Memory | undefined, earlier: readonly Earlier[]): MemorySource {
   if (before && before.body === memory.body) return before.source
   const theirs = earlier.map((one) => one.memory).filter(isUserMemory)
@@ -91,11 +91,11 @@ function wordsSource(memory: Memory, before: Memory | undefined, earlier: readon
   return [...(before ? [before] : []), ...theirs].find(isUserMemory)!.source
 }
 
-/** A title that the dream made up would be shown as the person's. */
+/** The title of a memory. A title that the dream made up would be shown as the user's. */
 const titleFor = (memory: Memory, before: Memory | undefined): Pick<Memory, "name" | "description"> =>
   before ? { name: before.name, description: before.description } : titleFrom(memory.body)
 
-/** Memories from a tool that say what was added here, where no more trusted one says it too. */
+/** Memories from tools that contain the added text, unless a more trusted memory contains it too. */
 function toolsClaiming(memory: Memory, before: Memory | undefined, earlier: readonly Earlier[]): readonly Memory[] {
   const tools = earlier.filter((one) => one.memory.source.saidBy === "tool" && one.memory.file !== memory.file)
   if (tools.length === 0) return []
@@ -107,7 +107,7 @@ function toolsClaiming(memory: Memory, before: Memory | undefined, earlier: read
   })
 }
 
-/** Why a rule has no support in what the person said, as the end of a sentence. */
+/** Reason why a rule is not supported by the user's statements, as the end of a sentence. */
 function unsupportedRule(memory: Memory, before: Memory | undefined, earlier: readonly Earlier[]): string | undefined {
   if (!isRule(memory)) return undefined
   const trusted = earlier.filter((one) => one.memory.source.saidBy !== "tool")
@@ -144,7 +144,7 @@ export const wordsOf = (text: string): ReadonlySet<string> =>
       .match(/[\p{L}\p{N}]{4,}/gu) ?? [],
   )
 
-/** The share of the first words that are among the second. Nothing shares nothing. */
+/** The share of `words` that are in `among`; 0 for an empty set. */
 export function share(words: ReadonlySet<string>, among: ReadonlySet<string>): number {
   if (words.size === 0) return 0
   return [...words].filter((word) => among.has(word)).length / words.size

@@ -1,16 +1,16 @@
 /**
- * Each fact has one current memory: marks of supersession agree in both directions, form no circle, and no two current ones say the same or
- * contradict each other. A dream's own marks count only where the two memories may be about the same thing.
+ * Ensures that each fact has one current memory: supersession agrees in both directions, has no cycle, and no two current memories repeat
+ * or contradict each other. Supersession that the dream added counts only if the two memories may be about the same thing.
  */
 
 import { mayConflict } from "../../../memory/changes/supersession.ts"
 import {
-  keysAsNewer,
-  keysOf,
+  compareMemories,
+  type MemoryRelation,
   mayReplace,
-  type Relation,
-  rarerKeysOf,
-  relationOf,
+  memoryKeys,
+  newerMemoryKeys,
+  olderMemoryKeys,
   textKey,
   wordsInCommon,
 } from "../../../memory/facts/relation.ts"
@@ -35,7 +35,7 @@ interface RelatedMemories {
   readonly found: MemoryRelations
 }
 
-/** A memory that another one is superseded by cannot be removed: the older one would have no successor. */
+/** Restores a removed memory that supersedes another one, which would have no successor otherwise. */
 function keepSuccessors(memories: CheckedMemories): void {
   for (const { memory } of [...memories.items.values()]) {
     const successor = memory.supersededBy
@@ -49,7 +49,7 @@ function keepSuccessors(memories: CheckedMemories): void {
   }
 }
 
-/** A memory stays current if the dream says that something else took its place. */
+/** Keeps a memory current if the successor chosen by the dream is about something else. */
 function cleanSuccessors(memories: CheckedMemories): void {
   for (const { memory, before } of [...memories.items.values()]) {
     const successor = memories.items.get(memory.supersededBy ?? "")?.memory
@@ -62,7 +62,10 @@ function cleanSuccessors(memories: CheckedMemories): void {
   }
 }
 
-/** `supersedes` names files that exist. What only a tool said supersedes nothing that someone else said, and only the person supersedes their rules. */
+/**
+ * Cleans `supersedes`: it names existing files, content from tools supersedes only content from tools, and only the user supersedes the
+ * user's rules.
+ */
 function cleanReferences(memories: CheckedMemories): void {
   const byName = new Map([...memories.items.values()].map(({ memory }) => [memory.name, memory.file]))
   for (const { memory } of [...memories.items.values()]) {
@@ -103,7 +106,7 @@ function markOlder(memories: CheckedMemories): void {
   }
 }
 
-/** In a circle of successors the newest memory is the current one. */
+/** Makes the newest memory of a cycle of successors the current one. */
 function breakCircles(memories: CheckedMemories): void {
   for (const { memory } of [...memories.items.values()]) {
     const circle = [memory.file]
@@ -124,7 +127,7 @@ function breakCircles(memories: CheckedMemories): void {
   }
 }
 
-/** What another memory says whole, and what a newer one says otherwise. Names do not count: bodies decide. */
+/** Marks memories that another one repeats completely or a newer one contradicts. Bodies decide, not names. */
 function supersedeByBody(memories: CheckedMemories, { current, found }: RelatedMemories): void {
   const successors = new Map<string, string>()
   const isLeft = ({ file }: Memory) => !successors.has(file)
@@ -163,7 +166,7 @@ function supersedeByBody(memories: CheckedMemories, { current, found }: RelatedM
   }
 }
 
-/** Where a later memory may say otherwise, the older one stays and says so. A mark that is no longer right goes. */
+/** Records a later memory that may contradict an older one in the older one, and removes records that no longer apply. */
 function markDoubted(memories: CheckedMemories, { current, found }: RelatedMemories): void {
   const isLeft = ({ file }: Memory) => isCurrentMemory(memories.items.get(file)!.memory)
   for (const compared of current) {
@@ -171,7 +174,7 @@ function markDoubted(memories: CheckedMemories, { current, found }: RelatedMemor
     const doubting = isLeft(compared)
       ? found.doubting(compared).filter((one) => isLeft(one) && mayConflict(compared, one))
       : []
-    // on one day, only who wrote the mark knew which came first
+    // for memories of one day, only the writer of the record knew their order
     const later = doubting
       .filter((one) => one.file === doubtedBy || isLater(one, compared))
       .sort(compareAge)
@@ -188,11 +191,11 @@ function finalSuccessor(file: string, successors: ReadonlyMap<string, string>): 
   return at
 }
 
-/** On one day no one knows which came first, so both stay. */
+/** Whether a memory is later. Memories of one day have no order, so both stay. */
 const isLater = (one: Memory, other: Memory): boolean =>
   one.confirmed !== other.confirmed ? one.confirmed > other.confirmed : one.created > other.created
 
-/** Of memories that say the same: the person's rule, then what the person said, then what no tool said, then the newest. */
+/** Orders memories with the same content: the user's rule, other memories of the user, memories not from a tool, then the newest. */
 function compareTrust(a: Memory, b: Memory): number {
   const standing = (memory: Memory) =>
     Number(isUserMemory(memory)) * 4 +
@@ -212,28 +215,26 @@ function withoutMark(memory: Memory): Memory {
 }
 
 interface MemoryRelations {
-  /** Memories that say all of this one. */
+  /** Memories that contain all of this one. */
   covering(memory: Memory): readonly Memory[]
-  /** Memories that say something else about the same. */
+  /** Memories that contradict this one. */
   contradicting(memory: Memory): readonly Memory[]
-  /** Memories that may say something else about the same, or about a part of it. */
+  /** Memories that may contradict this one or a part of it. */
   doubting(memory: Memory): readonly Memory[]
   isContradicted(memory: Memory, other: Memory): boolean
 }
 
-/**
- * Finds among many memories those that say the same or contradict each other. Only those that share the words of a subject are compared.
- */
+/** Finds memories that repeat or contradict each other. Only memories that share the words of a subject are compared. */
 function findRelated(memories: readonly Memory[]): MemoryRelations {
   const byKey = new Map<string, Memory[]>()
   const byText = Map.groupBy(memories, textKey)
   for (const memory of memories)
-    for (const key of [...keysOf(memory), ...keysAsNewer(memory)]) {
+    for (const key of [...memoryKeys(memory), ...newerMemoryKeys(memory)]) {
       const found = byKey.get(key)
       if (found) found.push(memory)
       else byKey.set(key, [memory])
     }
-  const relations = new Map<Memory, readonly (readonly [Memory, Relation])[]>()
+  const relations = new Map<Memory, readonly (readonly [Memory, MemoryRelation])[]>()
 
   function candidatesFor(memory: Memory): ReadonlySet<Memory> {
     const listed = (keys: readonly string[]) =>
@@ -241,25 +242,25 @@ function findRelated(memories: readonly Memory[]): MemoryRelations {
     const [rarest] = listed(wordsInCommon(memory))
     return new Set([
       ...(byText.get(textKey(memory)) ?? []),
-      ...listed(rarerKeysOf(memory)).flat(),
-      ...(rarest ?? listed(keysOf(memory)).flat()),
+      ...listed(olderMemoryKeys(memory)).flat(),
+      ...(rarest ?? listed(memoryKeys(memory)).flat()),
     ])
   }
 
-  function relationsOf(memory: Memory): readonly (readonly [Memory, Relation])[] {
+  function relationsOf(memory: Memory): readonly (readonly [Memory, MemoryRelation])[] {
     const known = relations.get(memory)
     if (known) return known
     const found = [...candidatesFor(memory)]
       .filter((one) => one !== memory)
-      .map((one) => [one, relationOf(memory, one)] as const)
+      .map((one) => [one, compareMemories(memory, one)] as const)
       .filter(([, relation]) => relation !== "apart")
     relations.set(memory, found)
     return found
   }
 
-  const having = (memory: Memory, wanted: Relation) =>
+  const having = (memory: Memory, wanted: MemoryRelation) =>
     relationsOf(memory).flatMap(([one, relation]) => (relation === wanted ? [one] : []))
-  /** A value that is only named as over is meant where a single memory has it. */
+  /** Whether exactly one memory has the value that the newer one only mentions as outdated. */
   const isMeantAlone = (newer: Memory) => {
     const [, second] = memories.filter((one) => having(one, "named over").includes(newer))
     return second === undefined
@@ -269,6 +270,6 @@ function findRelated(memories: readonly Memory[]): MemoryRelations {
     contradicting: (memory) => [...having(memory, "outdated"), ...having(memory, "named over").filter(isMeantAlone)],
     doubting: (memory) =>
       (["doubtful", "named over", "partly outdated"] as const).flatMap((relation) => having(memory, relation)),
-    isContradicted: (memory, other) => ["outdated", "named over"].includes(relationOf(memory, other)),
+    isContradicted: (memory, other) => ["outdated", "named over"].includes(compareMemories(memory, other)),
   }
 }

@@ -1,6 +1,6 @@
 /**
- * What consolidates a copy of the memory. The default asks a model, in a small conversation of its own. It is about other conversations, so it does not start from the
- * current one's request, and that one's cache is not touched.
+ * Consolidates a copy of the memory. The default asks a model in a separate small conversation. It is about other conversations, so it does
+ * not start from the current one's request and does not touch its cache.
  */
 
 import { relative, sep } from "node:path"
@@ -19,30 +19,30 @@ import type { DreamTurn } from "../dream-task.ts"
 export type Consolidate = (task: ConsolidationTask) => Promise<Consolidation>
 
 export interface ConsolidationTask {
-  /** The copy, links followed. */
+  /** The copy, with links followed. */
   readonly directory: string
   readonly project: string
   readonly journals: readonly string[]
   readonly memories: readonly Memory[]
   readonly index: string
-  /** What a look at the files found, one line each. */
+  /** Findings of the check, one line each. */
   readonly findings: readonly string[]
   readonly now: Date
   readonly last?: Date | undefined
-  /** The most requests to a model. */
+  /** Maximum number of requests to a model. */
   readonly maxTurns: number
   readonly patience?: StreamLimits | undefined
   readonly signal: AbortSignal
   readonly onTurn: (turn: DreamTurn) => void
-  /** A file of the copy was written; the path is relative to it. */
+  /** Called when a file of the copy was written; the path is relative to the copy. */
   readonly onWrite: (file: string) => void
 }
 
 export interface Consolidation {
   readonly ended: "done" | "unfinished" | "aborted" | "failed"
-  /** What it did and why, for the person. */
+  /** Description of the changes and their reasons, for the user. */
   readonly why: string
-  /** Everything that was billed. */
+  /** All billed responses. */
   readonly responses: readonly ModelResponse[]
   readonly error?: unknown
 }
@@ -50,15 +50,15 @@ export interface Consolidation {
 const MAX_OUTPUT = 16_000 // tokens of one answer: several files at once
 const MAX_CALL_CHARACTERS = 120
 
-/** Where a dream reads. All of them are real paths. */
+/** Directories that a dream may read. All of them are real paths. */
 export interface DreamReach {
-  /** The only place where it writes. */
+  /** The only directory that the dream may write. */
   readonly copy: string
   readonly project: string
   readonly journals: readonly string[]
 }
 
-/** What it reads and writes with. They refuse what is out of reach. */
+/** Tools of a dream. They refuse paths outside its directories. */
 export interface DreamTools {
   readonly tools: readonly Tool[]
   readonly context: SharedToolContext
@@ -68,7 +68,7 @@ export interface DreamTools {
 
 interface ModelConsolidation {
   readonly model: Model
-  /** Called once for each dream. A shell is among them, so they are passed in. */
+  /** Opens the tools once for each dream. They include a shell, so they are passed in. */
   readonly openTools: (reach: DreamReach) => Promise<DreamTools>
 }
 
@@ -100,7 +100,7 @@ export const consolidateWithModel =
     }
   }
 
-/** Reports what was written. A refused or failed call writes nothing. */
+/** Reports written files. A refused or failed call writes nothing. */
 function reportWrites(tool: Tool, { directory, onWrite }: ConsolidationTask): Tool {
   if (tool.name !== "Edit" && tool.name !== "Write") return tool
   return {
@@ -144,7 +144,7 @@ const NONE = "(none)"
 
 type PromptInput = Omit<ConsolidationTask, "patience" | "signal" | "onTurn" | "onWrite">
 
-/** The request of a dream: its own system prompt, and the four phases with what is known before it starts. `rendered/` shows it whole. */
+/** The system prompt of a dream. `rendered/` shows the complete request with the four phases. */
 export const dreamSystemPrompt = (): string => SYSTEM.trimEnd()
 
 export function dreamPrompt(input: PromptInput): string {
