@@ -1,7 +1,7 @@
 /** Asks questions about dialogues and counts how often the evidence is among the first answers. */
 import { PassageIndex } from "../../../packages/core/src/recall/index/passage-index.ts"
 import type { Passage } from "../../../packages/core/src/recall/passages/passage.ts"
-import { countedTerms, questionTerms } from "../../../packages/core/src/recall/passages/passage-terms.ts"
+import { countTerms, questionTerms } from "../../../packages/core/src/recall/passages/passage-terms.ts"
 import { type AskedQuestion, type Dialogue, makeDialogue, type QuestionKind } from "./dialogues.ts"
 import { type Answer, type OpenSearchEntry, writtenAs } from "./search-entries.ts"
 
@@ -61,7 +61,7 @@ function passagesOf({ turns }: Dialogue, prefix = ""): ReadonlyMap<string, reado
   const passages = turns.map(({ session, speaker, text, time }, position) => {
     const line = `${speaker}: ${text}`
     const kind = speaker === first ? ("user" as const) : ("assistant" as const)
-    const place = { uuid: `${position}`, blocks: "0", kind, isSaid: true, start: 0, length: line.length }
+    const place = { uuid: `${position}`, blocks: "0", kind, isDialogue: true, start: 0, length: line.length }
     return { source: `${prefix}${session}`, passage: { ...place, time, text: line } }
   })
   const grouped = [...Map.groupBy(passages, ({ source }) => source)]
@@ -121,7 +121,7 @@ const COMMON = 0.02
 
 /** Questions whose evidence has none of their telling words. Its own words do not lead to it; those around it may. */
 export function paraphrased({ turns, questions }: Dialogue): readonly AskedQuestion[] {
-  const terms = turns.map(({ text }) => countedTerms(text).counts)
+  const terms = turns.map(({ text }) => countTerms(text).counts)
   const isEvidence = (term: string) => terms.filter((has) => has.has(term)).length < COMMON * turns.length
   return questions.filter(
     ({ kind, text, evidence }) =>
@@ -134,7 +134,7 @@ export function paraphrased({ turns, questions }: Dialogue): readonly AskedQuest
 export function withoutSharedWord({ turns, questions }: Dialogue): readonly AskedQuestion[] {
   const near = (at: number) => (turns[at - 1]?.session === turns[at]!.session ? [at - 1, at] : [at])
   const isShared = ({ text, evidence }: AskedQuestion) => {
-    const has = new Set(evidence.flatMap(near).flatMap((at) => [...countedTerms(turns[at]!.text).counts.keys()]))
+    const has = new Set(evidence.flatMap(near).flatMap((at) => [...countTerms(turns[at]!.text).counts.keys()]))
     return questionTerms(text).some(({ term }) => has.has(term))
   }
   return questions.filter((question) => question.evidence.length > 0 && !isShared(question))

@@ -98,7 +98,7 @@ export const recallTool: OpenSearchEntry = async (dialogue) => {
   const { store, asking, remove } = await written(dialogue)
   const estimator = createEstimator("claude-5")
   const past = new ConversationRecall({
-    ...{ store, journal: asking, isShared: true, places: async () => [PROJECT] },
+    ...{ store, journal: asking, isShared: true, namespaces: async () => [PROJECT] },
     estimate: (text) => estimator.text(text),
     now: () => dialogue.now,
   })
@@ -125,7 +125,7 @@ export const memorySearch =
     const places = new Map(dialogue.turns.map((_, at) => [uuidOf(at), at]))
     return {
       async search(text) {
-        const question = { text, now: dialogue.now, limit: MAX, isSaid: true, weights }
+        const question = { text, now: dialogue.now, limit: MAX, isDialogue: true, weights }
         const { found, isFitting } = (await journals.search(question)).answer
         const answers = found.map(({ uuid, source }) => ({ at: places.get(uuid), session: source.slice(1) }))
         return { answers, isFitting, text: found.map((one) => one.text).join("\n") }

@@ -39,7 +39,7 @@ export interface Workspace {
   readonly env: Environment
   readonly options: SessionOptions
   readonly connection: Connection
-  /** What the person decided about the project's settings for this process. Without it, what they trusted before counts. */
+  /** What the user decided about the project's settings for this process. Without it, what they trusted before counts. */
   readonly decision?: TrustDecision
   /** For every query. */
   readonly limits: Pick<AskOptions, "maxTurns" | "costLimit">
@@ -241,7 +241,7 @@ const elsewhere = ({ directory = "", origin }: StoredConversation, cwd: string):
 
 /**
  * An imported session goes on with the memory of the project that it was about. The project here is the one for tools and trust. A file
- * that is not one of the person's own sessions cannot choose a project: it goes on without memory.
+ * that is not one of the user's own sessions cannot choose a project: it goes on without memory.
  */
 async function projectOf(
   resumed: StoredConversation | undefined,

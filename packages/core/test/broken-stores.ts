@@ -1,4 +1,4 @@
-/** Stores with one fault each, as a first version of a store on a database has them. The contract must find every one. */
+/** Stores with one fault each, typical of a first version of a store on a database. The contract must find every one. */
 import { setImmediate } from "node:timers/promises"
 import { ConversationLockedError, MemoryChangedError } from "../src/base/errors.ts"
 import { memoryStore } from "../src/journal/in-memory/store.ts"
@@ -9,20 +9,20 @@ import type { Journal, Store } from "../src/journal/store.ts"
 
 export interface BrokenStore {
   readonly fault: string
-  /** The beginning of the name of the case that finds it. */
+  /** Beginning of the name of the case that finds the fault. */
   readonly foundBy: string
   readonly store: () => Store
 }
 
-/** Each object of the port is replaced by one that differs in some members. */
-interface Differences {
+/** Members that replace those of each object of the port. */
+interface StoreOverrides {
   readonly store?: (store: Store) => Partial<Store>
   readonly journal?: (journal: Journal) => Partial<Journal>
   readonly memories?: (files: MemoryFiles) => Partial<MemoryFiles>
   readonly mailboxes?: (mailbox: Mailbox) => Partial<Mailbox>
 }
 
-function withDifferences({ store: ofStore, journal, memories, mailboxes }: Differences): Store {
+function withDifferences({ store: ofStore, journal, memories, mailboxes }: StoreOverrides): Store {
   const store = memoryStore()
   const open: Store["open"] = async (...given) => {
     const opened = await store.open(...given)
@@ -45,13 +45,13 @@ function withDifferences({ store: ofStore, journal, memories, mailboxes }: Diffe
 
 const anyText = (changes: readonly MemoryFileChange[]) => changes.map(({ path, text }) => ({ path, text }))
 
-/** Looks at the texts, and writes a moment later. */
+/** Checks the expected texts, and writes a moment later. */
 async function mustBeExpected(files: MemoryFiles, changes: readonly MemoryFileChange[]): Promise<void> {
   for (const { path, expected } of changes)
     if (expected !== undefined && ((await files.read(path)) ?? null) !== expected) throw new MemoryChangedError([path])
 }
 
-const FAULTS: readonly (Omit<BrokenStore, "store"> & { readonly differs: () => Differences })[] = [
+const FAULTS: readonly (Omit<BrokenStore, "store"> & { readonly differs: () => StoreOverrides })[] = [
   {
     fault: "loses most memory updates of several writers",
     foundBy: "BEY-9 many writers change one memory file",
@@ -72,7 +72,7 @@ const FAULTS: readonly (Omit<BrokenStore, "store"> & { readonly differs: () => D
   },
   {
     fault: "shows a half-written install",
-    foundBy: "BEY-9 a reader beside a writer that has seen one file",
+    foundBy: "BEY-9 a reader next to a writer that has seen one file",
     differs: () => ({
       memories: (files) => ({
         async install(changes) {
@@ -81,7 +81,7 @@ const FAULTS: readonly (Omit<BrokenStore, "store"> & { readonly differs: () => D
             await files.install([change])
             for (let turn = 0; turn < 5; turn++) await setImmediate()
           }
-          return { kept: [] }
+          return { skipped: [] }
         },
       }),
     }),
@@ -194,7 +194,7 @@ const FAULTS: readonly (Omit<BrokenStore, "store"> & { readonly differs: () => D
             return store.open(address, options)
           },
           async list(project, options) {
-            const like = [...projects].filter((one) => one.startsWith(project)) // as a LIKE without its escapes
+            const like = [...projects].filter((one) => one.startsWith(project)) // like a LIKE without escapes
             return (await Promise.all(like.map((one) => store.list(one, options)))).flat()
           },
         }),

@@ -29,7 +29,7 @@ export class ConversationBuilder {
     return this.#push({ type: "user", message: { role: "user", content }, ...flags })
   }
 
-  /** A response. Without an id it gets a new one. */
+  /** Adds a response. Without an id it gets a new one. */
   respond(content: string | readonly Block[], { isApiErrorMessage, ...response }: Response = {}): this {
     const message = {
       role: "assistant" as const,
@@ -45,7 +45,7 @@ export class ConversationBuilder {
     return this.respond([{ type: "text", text }], response)
   }
 
-  /** A response that calls one tool. The next `result` answers it. */
+  /** Adds a response that calls one tool. The next `result` answers it. */
   call(name: string, input: unknown = {}, response: Response = {}): this {
     const id = `toolu_${this.#calls++}`
     this.#lastCalls.push(id)

@@ -15,7 +15,7 @@ export interface CompactingOptions extends Partial<ConversationOptions> {
   readonly summariser: Model
   readonly window?: number
   readonly compaction?: Partial<CompactionOptions>
-  /** Before the compaction. */
+  /** Layers that run before the compaction. */
   readonly earlier?: readonly Layer[]
 }
 
@@ -27,7 +27,7 @@ export function openCompacting({
   ...rest
 }: CompactingOptions): Promise<Conversation> {
   const reads = options.reads ?? new FileReads()
-  const parent = { model, tools: [], reads, toolContext: surroundings }
+  const parent = { model, tools: [], reads, toolContext: toolState }
   const timing = { every: () => () => undefined, wait: async () => undefined }
   return openTestConversation({
     ...rest,
@@ -41,10 +41,10 @@ export function openCompacting({
   })
 }
 
-/** The request that needs a summary waits for it, so a test knows when the compaction comes. The tests of waiting do without. */
+/** Makes the request that needs a summary wait for it, so that a test knows when the compaction comes. Tests of waiting do not use this. */
 export const AT_ONCE = { "compact-ahead": false }
 
-export const surroundings: ForkToolState = {
+export const toolState: ForkToolState = {
   env: {},
   clock: { now: () => new Date(0) },
   directory: { get: () => "/nowhere", set: () => undefined },

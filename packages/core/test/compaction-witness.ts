@@ -1,6 +1,6 @@
 /**
- * Watches compactions and records what must never happen: one that does not shrink the context, two in a row without new content, a
- * tool pair or a response that is split. It never asks the code under test whether it was right.
+ * Watches compactions and records violations: a compaction that does not shrink the context, two consecutive ones without new content, a
+ * split tool pair or response. It does not rely on the code under test.
  */
 
 import type { Conversation } from "../src/conversation/conversation.ts"
@@ -9,8 +9,8 @@ import { asServerResult, asServerUse, isToolResult, isToolUse } from "../src/mes
 import type { Message } from "../src/messages/messages.ts"
 import { contentOf } from "../src/messages/messages.ts"
 
-const MIN_SHRINKING = 0.1 // of the context
-const MIN_NEW_CONTENT = 0.1 // of the window, between two automatic compactions
+const MIN_SHRINKING = 0.1 // share of the context
+const MIN_NEW_CONTENT = 0.1 // share of the window, between two automatic compactions
 
 export class CompactionWitness {
   readonly violations: string[] = []
@@ -18,16 +18,16 @@ export class CompactionWitness {
   failures = 0
   #chat: Conversation
   #before: { readonly messages: readonly Message[]; readonly tokens: number } | undefined
-  /** What the last compaction left. Undefined after a rewind, which may go back before it. */
+  /** Size after the last compaction. Undefined after a rewind, which may go back before it. */
   #left: number | undefined
-  #saidSince = 0
+  #messagesSince = 0
 
   constructor(chat: Conversation) {
     this.#chat = chat
     this.follow(chat)
   }
 
-  /** The conversation was opened again. */
+  /** Follows a conversation that was opened again. */
   follow(chat: Conversation): void {
     this.#chat = chat
     chat.on("entry", ({ entry }) => this.#entry(entry))
@@ -46,7 +46,7 @@ export class CompactionWitness {
   }
 
   #entry(entry: Entry): void {
-    if (entry.type === "assistant" || (entry.type === "user" && !entry.isCompactSummary)) this.#saidSince++
+    if (entry.type === "assistant" || (entry.type === "user" && !entry.isCompactSummary)) this.#messagesSince++
     if (entry.type !== "strata") return
     if (entry.subtype === "rewound") this.#rewound()
     if (entry.subtype === "compaction-failed") {
@@ -56,26 +56,27 @@ export class CompactionWitness {
     if (entry.subtype === "compacted") this.#compacted(entry)
   }
 
-  /** Found by fuzzing: a rewind to before a compaction brings back its messages, so the next compaction is not a second in a row. */
+  /** Found by fuzzing: a rewind to before a compaction restores its messages, so the next compaction is not a consecutive one. */
   #rewound(): void {
     this.#left = undefined
-    this.#saidSince++
+    this.#messagesSince++
   }
 
   #compacted({ kept, trigger }: Extract<Entry, { type: "strata"; subtype: "compacted" }>): void {
     const { messages = [], tokens = 0 } = this.#before ?? {}
     this.violations.push(...partedBonds(messages, new Set(kept)))
-    if (this.compactions > 0 && this.#saidSince === 0) this.violations.push("two compactions, and nothing between them")
+    if (this.compactions > 0 && this.#messagesSince === 0)
+      this.violations.push("two compactions, and nothing between them")
     if (trigger === "auto" && this.#left !== undefined) {
       const { window, blocking } = this.#chat.thresholds
-      const min = tokens >= blocking ? 1 : window * MIN_NEW_CONTENT // nothing more fits: otherwise the conversation ends
+      const min = tokens >= blocking ? 1 : window * MIN_NEW_CONTENT // nothing more fits: otherwise the conversation would end
       if (tokens - this.#left < min) this.violations.push(`compacted after ${tokens - this.#left} new tokens`)
     }
     this.compactions++
-    this.#saidSince = 0
+    this.#messagesSince = 0
   }
 
-  /** The sizes in the view, not those in the decision. */
+  /** Compares the sizes in the view, not those in the decision. */
   #ended(tokensAfter: number): void {
     const { tokens } = this.#before!
     if (tokensAfter > tokens * (1 - MIN_SHRINKING)) this.violations.push(`shrank only from ${tokens} to ${tokensAfter}`)
@@ -84,7 +85,7 @@ export class CompactionWitness {
   }
 }
 
-/** The ids that bind messages together and are on both sides of the cut. */
+/** Ids of tool pairs and responses with messages on both sides of the cut. */
 function partedBonds(messages: readonly Message[], kept: ReadonlySet<string>): readonly string[] {
   const sides = new Map<string, Set<boolean>>()
   for (const message of messages) {

@@ -1,7 +1,7 @@
-/** Counts what is asked of a store, for tests of how many round trips something takes. */
+/** Counts the calls of a store, for tests of how many round trips an operation takes. */
 import type { JournalFeed, Store } from "../src/journal/store.ts"
 
-/** Calls of a store that would cross a network, by name. Asking for a feed, listening and closing do not. */
+/** Store calls that would cross a network, by name. Opening a feed, listening and closing do not. */
 export function countedCalls(store: Store) {
   const calls: string[] = []
   const counting = <T extends object>(of: T, names: readonly (keyof T & string)[]): T =>
@@ -17,6 +17,6 @@ export function countedCalls(store: Store) {
     })
   const feed: Store["feed"] = (place) => counting<JournalFeed>(store.feed(place), ["poll", "sizes", "lines"])
   const wrapped = counting<Store>({ ...store, feed }, ["open", "list", "has", "writerOf"])
-  /** The calls since the last time. */
+  /** Returns the calls since the last time. */
   return { store: wrapped, taken: () => calls.splice(0).toSorted() }
 }

@@ -1,6 +1,7 @@
 /**
- * A layer that carries out orders before the next request: clears, puts aside, deletes in the cache, drops thinking, undoes, folds, compacts.
- * It replaces the real layers in tests of the views: the views must show every decision, and show it the same after a resume.
+ * A layer that makes given decisions before the next request: clears, offloads, deletes in the cache, drops thinking, undoes, folds,
+ * compacts. It replaces the real layers in tests of the views: the views must apply every decision, and apply it in the same way after a
+ * resume.
  */
 
 import type { EntryDraft } from "../src/journal/entries.ts"
@@ -11,7 +12,7 @@ import type { Message } from "../src/messages/messages.ts"
 import { contentOf } from "../src/messages/messages.ts"
 import { rounds } from "../src/messages/rounds.ts"
 
-export type Order =
+export type LayerOrder =
   | { readonly what: "clear" | "persist" | "cache-edit" | "clear-memory"; readonly which: number }
   | { readonly what: "drop-thinking" | "drop-cache-edits" }
   | { readonly what: "undo"; readonly which: number }
@@ -19,26 +20,26 @@ export type Order =
   | { readonly what: "fold" | "snip"; readonly first: number; readonly last: number }
 
 export interface DecidingLayer extends Layer {
-  order(order: Order): void
-  /** From the events of the conversation. */
+  order(order: LayerOrder): void
+  /** Called for the decision events of the conversation. */
   decided(uuid: string): void
 }
 
 export function decidingLayer(): DecidingLayer {
-  const orders: Order[] = []
+  const orders: LayerOrder[] = []
   const made: string[] = []
   return {
     name: "deciding",
     order: (order) => orders.push(order),
     decided: (uuid) => made.push(uuid),
     async beforeRequest(context) {
-      const order = orders.shift() // one at a time, so that the next order sees what this one did
+      const order = orders.shift() // one at a time, so that the next decision sees the effect of this one
       return order && { drafts: draftsFor(order, context, made) }
     },
   }
 }
 
-function draftsFor(order: Order, context: LayerContext, made: readonly string[]): EntryDraft[] {
+function draftsFor(order: LayerOrder, context: LayerContext, made: readonly string[]): EntryDraft[] {
   const messages = context.views.context.storedMessages()
   const results = messages.flatMap((message) =>
     message.type === "user" ? contentOf(message).filter(isToolResult) : [],

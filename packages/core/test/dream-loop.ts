@@ -1,10 +1,10 @@
 /**
- * Dreams about the memory under a root again and again, to be killed at any moment: `node dream-loop.ts <root> <seed>`. Each dream changes,
+ * Dreams repeatedly about the memory under a root, to be killed at any moment: `node dream-loop.ts <root> <seed>`. Each dream changes,
  * empties and adds some of ten files. It prints a line when the first one begins.
  */
 import { writeSync } from "node:fs"
 import { flushCompileCache } from "node:module"
-import { changing, dreamProject, FIGURES, memoryText } from "./dreams.ts"
+import { changeFiles, dreamProject, FIGURES, memoryText } from "./dreams.ts"
 
 const [root = "", seed = "1"] = process.argv.slice(2)
 let state = Number(seed)
@@ -18,7 +18,7 @@ function below(limit: number): number {
 const at = dreamProject(root)
 for (let round = 0; ; round++) {
   const dreaming = at.dreaming(
-    changing(() =>
+    changeFiles(() =>
       Object.fromEntries(
         Array.from({ length: 1 + below(3) }, () => {
           const name = `m${below(10)}`
@@ -28,7 +28,7 @@ for (let round = 0; ; round++) {
     ),
   )
   if (round === 0) {
-    flushCompileCache() // the kill would keep it from the next one
+    flushCompileCache() // a killed process would not save its compile cache
     writeSync(1, "dreaming\n")
   }
   await dreaming.dream({ figures: FIGURES, force: true })

@@ -1,4 +1,4 @@
-/** A project with a memory to dream about, on the real disk, and dreams whose changes a test decides. */
+/** A project on the real disk with a memory to consolidate, and dreams whose changes a test decides. */
 import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs"
 import { mkdir, writeFile } from "node:fs/promises"
 import { dirname, join, relative } from "node:path"
@@ -16,7 +16,7 @@ export const FIGURES: DreamFigures = {
 }
 export const START = "2026-05-01T12:00:00.000Z"
 
-/** Frontmatter for a memory file. A key that is not given is left out. */
+/** Frontmatter of a memory file. Keys without a value are omitted. */
 export function memoryText(name: string, body: string, keys: Readonly<Record<string, unknown>> = {}): string {
   const lines = Object.entries({ name, description: `About ${name}`, type: "project", ...keys }).map(
     ([key, value]) => `${key}: ${typeof value === "string" ? value : JSON.stringify(value)}`,
@@ -24,7 +24,7 @@ export function memoryText(name: string, body: string, keys: Readonly<Record<str
   return `---\n${lines.join("\n")}\n---\n\n${body}\n`
 }
 
-/** Memories that have nothing to do with each other. With them, one of two others is less than a quarter. */
+/** Unrelated memories. With them, one of two further memories is less than a quarter. */
 export const OTHERS: Readonly<Record<string, string>> = Object.fromEntries(
   Object.entries({
     tide: "Ferries leave Bergen at noon.",
@@ -33,8 +33,8 @@ export const OTHERS: Readonly<Record<string, string>> = Object.fromEntries(
   }).map(([name, body]) => [`${name}.md`, memoryText(name, body, { confirmed: "2026-01-01" })]),
 )
 
-/** Changes files of the copy; `undefined` empties one. */
-export const changing =
+/** Changes files of the dream's copy; `undefined` empties one. */
+export const changeFiles =
   (edit: (task: ConsolidationTask) => Readonly<Record<string, string | undefined>>, why = "Merged."): Consolidate =>
   async (task) => {
     for (const [file, text] of Object.entries(edit(task))) {
@@ -70,12 +70,12 @@ export function dreamProject(root: string, options: Partial<DreamingOptions> = {
     },
     remove: (file: string) => rmSync(join(directory, file)),
     read: (file: string) => readFileSync(join(directory, file), "utf8"),
-    /** Every file of the memory: topics, index, archive, history. */
+    /** All files of the memory: topics, index, archive, history. */
     everything: () => filesBelow(directory),
   }
 }
 
-/** Relative paths and texts. */
+/** Texts by relative path. */
 export function filesBelow(directory: string): ReadonlyMap<string, string> {
   const names = readdirSync(directory, { recursive: true }).map(String).sort()
   return new Map(

@@ -1,6 +1,6 @@
 /**
- * Appends to a journal while every file descriptor is in use and prints what happened. The journal's test runs it as a process with a
- * small limit (`ulimit -n`).
+ * Appends to a journal while every file descriptor is in use and prints the result. The journal's test runs it as a process with a small
+ * limit (`ulimit -n`).
  */
 import { closeSync, openSync } from "node:fs"
 import { openJournal, textsOf, userEntry } from "./journal-files.ts"
@@ -17,7 +17,7 @@ const taken: number[] = []
 try {
   for (;;) taken.push(openSync("/dev/null", "r"))
 } catch {
-  // none is left
+  // no descriptor is left
 }
 const without = await append("without")
 for (const descriptor of taken) closeSync(descriptor)

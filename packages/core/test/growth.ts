@@ -1,10 +1,10 @@
-/** How the work of a function grows with its input: the same on a fast and on a busy machine. */
+/** Measures how the work of a function grows with its input, independently of the machine's speed and load. */
 import { expect } from "vitest"
 
 const TIMES_LONGER = 32
 const MAX_GROWTH = 200 // linear work grows 32 times, quadratic work 1,024 times
-const TRIES = 3 // the least of them: a collection of garbage falls into one of them, not into all
-const TOO_SHORT_MICROSECONDS = 1_000 // too little to compare
+const TRIES = 3 // the minimum counts: a garbage collection affects one of them, not all
+const TOO_SHORT_MICROSECONDS = 1_000 // too short to compare
 
 /** Fails if a text takes far more than 32 times the work of a 32nd of it. */
 export function expectLinearWork(piece: string, { length, work }: { length: number; work(text: string): void }): void {

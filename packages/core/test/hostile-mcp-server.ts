@@ -1,4 +1,4 @@
-/** An MCP server that does not keep to the protocol. It speaks JSON-RPC by hand, because a library would not let it. */
+/** An MCP server that violates the protocol. It writes JSON-RPC directly, because a library would not allow this. */
 import { createInterface } from "node:readline"
 
 interface Request {
@@ -27,10 +27,10 @@ function tools(): object[] {
   ]
 }
 
-/** As text: a program cannot write it from objects. */
+/** Written as text, because a program cannot serialize such a deep object. */
 const DEEP = `${'{"type":"object","properties":{"a":'.repeat(5_000)}{}${"}}".repeat(5_000)}`
 
-/** One tool that works, and every kind that does not. */
+/** One working tool, and every kind of invalid one. */
 function badTools(): unknown[] {
   const doubling = Array.from({ length: 40 }, (_, n) => [
     `a${n}`,

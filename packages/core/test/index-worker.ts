@@ -1,7 +1,7 @@
 /**
- * A process that indexes a project as soon as its input ends. What another process is writing at that time is left to that one.
+ * A process that indexes a project as soon as its input ends. It skips work that another process is writing at that time.
  *
- *     node index-worker.ts ROOT PROJECT
+ * node index-worker.ts ROOT PROJECT
  */
 import { fileStore } from "../src/journal/file/file-store.ts"
 import { JournalSearch } from "../src/recall/journal-search.ts"

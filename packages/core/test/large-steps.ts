@@ -1,5 +1,5 @@
 /**
- * Random conversations that fill a window: the steps of `steps.ts` with content enlarged to a share of the window. Each turn works as in a
+ * Random conversations that fill a window: the steps of `steps.ts` with content enlarged to a share of the window. Each turn works like a
  * loop: prepare, then record with a roughly correct usage.
  */
 import fc from "fast-check"
@@ -16,20 +16,20 @@ import { SUMMARISER, SUMMARY_FAULTS, type SummaryFault } from "./summariser.ts"
 export interface LargeConversation {
   readonly window: number
   readonly steps: readonly Step[]
-  /** Percentages of the window that contents are enlarged to, in turn and repeatedly. */
+  /** Percentages of the window that contents are enlarged to, used in turn and repeatedly. */
   readonly shares: readonly number[]
-  /** The API's count divided by our estimate. */
+  /** The API's count divided by Strata's estimate. */
   readonly truth: number
   readonly faults: readonly (SummaryFault | undefined)[]
-  /** How many of the newest messages the notes do not cover. Undefined: no notes. */
+  /** How many of the newest messages the notes do not cover. Undefined: there are no notes. */
   readonly notes: number | undefined
 }
 
 const STEPS_PER_REWIND = 4
-const TOKENS_PER_FILLING = 2 // of "many words "
+const TOKENS_PER_FILLING = 2 // tokens of "many words "
 
 export const largeConversations: fc.Arbitrary<LargeConversation> = fc.record({
-  // large ones rarely: they show the same and take long
+  // large windows are rare: they show the same and take long
   window: fc.oneof(
     { weight: 60, arbitrary: fc.constantFrom(8_000, 16_000, 32_000) },
     { weight: 9, arbitrary: fc.constant(64_000) },
@@ -50,7 +50,7 @@ export const largeConversations: fc.Arbitrary<LargeConversation> = fc.record({
         { maxLength: 12 },
       ),
     },
-    // a summariser that saves little: the next compaction is due at once
+    // a summariser that saves little: the next compaction is needed at once
     { weight: 1, arbitrary: fc.constant(Array<SummaryFault>(30).fill("nearly-as-long")) },
   ),
   notes: fc.option(fc.nat(8), { nil: undefined }),
@@ -61,7 +61,7 @@ function withoutMostRewinds(steps: readonly Step[]): readonly Step[] {
   return steps.filter(({ kind }, at) => kind !== "rewind" || at % STEPS_PER_REWIND === 0)
 }
 
-/** Takes one step. Resolves with the request if it prepared one, or with the error that says why not. */
+/** Runs one step. Resolves with the request if it prepared one, or with the error that prevented it. */
 export async function playLarge(
   chat: Conversation,
   step: Step,
@@ -72,14 +72,14 @@ export async function playLarge(
     await play(chat, filled, player)
     return undefined
   }
-  const request = await prepared(chat)
+  const request = await tryPrepare(chat)
   if (filled.kind === "respond" && request !== undefined && !(request instanceof ContextFullError))
     await play(chat, { ...filled, usage: Math.round(sizeOf(request) * conversation.truth) }, player)
   return request
 }
 
 /** Only two errors are allowed: the context is full, or the conversation is empty after a rewind. */
-async function prepared(chat: Conversation): Promise<ModelRequest | ContextFullError | undefined> {
+async function tryPrepare(chat: Conversation): Promise<ModelRequest | ContextFullError | undefined> {
   try {
     return await chat.prepare()
   } catch (error) {
@@ -92,7 +92,7 @@ async function prepared(chat: Conversation): Promise<ModelRequest | ContextFullE
 const { blocks: tokensOf, text: tokensOfText } = createEstimator(findModel(SUMMARISER).facts.family)
 const measured = new WeakMap<object, number>()
 
-/** Uses an estimator without calibration. */
+/** The size according to an estimator without calibration. */
 export function sizeOf({ system, tools, messages }: ModelRequest): number {
   const sizes = messages
     .flatMap(({ content }) => toBlocks(content))

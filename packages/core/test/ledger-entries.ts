@@ -1,25 +1,25 @@
-/** Journals of bills and decisions for the ledger's tests: `bills().respond({ write: 9 }).aside(1_000).respond({ read: 9 }).entries`. */
+/** Journals of usage and decisions for the ledger's tests: `bills().respond({ write: 9 }).aside(1_000).respond({ read: 9 }).entries`. */
 
 import { manualClock, seededIds } from "../src/base/clock.ts"
 import type { RequestSource } from "../src/base/enums.ts"
 import type { Decision, Entry } from "../src/journal/entries.ts"
 import type { Usage } from "../src/messages/messages.ts"
 
-export interface Billing {
+export interface BilledTokens {
   readonly read?: number
   readonly write?: number
   readonly write1h?: number
   readonly input?: number
   readonly output?: number
   readonly model?: string
-  /** The id of the response. The same id again is a later part of it. */
+  /** The id of the response. Repeating an id adds a later part of it. */
   readonly id?: string
   readonly isSidechain?: boolean
-  /** The sub-agent that asked. */
+  /** The sub-agent that sent the request. */
   readonly agent?: string
 }
 
-export const usageOf = ({ read = 0, write = 0, write1h = 0, input = 0, output = 0 }: Billing): Usage => ({
+export const usageOf = ({ read = 0, write = 0, write1h = 0, input = 0, output = 0 }: BilledTokens): Usage => ({
   input_tokens: input,
   output_tokens: output,
   cache_read_input_tokens: read,
@@ -32,7 +32,7 @@ class Bills {
   readonly #ids = seededIds("bills")
   readonly #clock = manualClock()
 
-  respond(billing: Billing): this {
+  respond(billing: BilledTokens): this {
     const uuid = this.#ids.uuid()
     const { id = `msg_${uuid}`, model = "claude-opus-4-6", isSidechain } = billing
     const message = { id, role: "assistant", model, content: [{ type: "text", text: "…" }], usage: usageOf(billing) }
@@ -43,14 +43,14 @@ class Bills {
     return this.#push({ type: "strata", ...decision })
   }
 
-  /** A result is put aside. */
+  /** Adds an offloaded result. */
   aside(saves?: number): this {
     const effect = saves === undefined ? {} : { effect: { saves, rewrites: 0 } }
     const facts = { toolUseId: "t", path: "p", bytes: 9, head: 1, tail: 1 }
     return this.decide({ subtype: "tool-result-persisted", ...facts, ...effect })
   }
 
-  /** Results are cleared. */
+  /** Adds cleared results. */
   clear(saves: number, rewrites: number, why: "idle" | "size" = "size"): this {
     return this.decide({ subtype: "tool-results-cleared", toolUseIds: ["t"], why, effect: { saves, rewrites } })
   }
@@ -60,7 +60,7 @@ class Bills {
     return this.decide({ subtype: "server-edited", edits: [edit] })
   }
 
-  spend(purpose: Exclude<RequestSource, "main">, billing: Billing): this {
+  spend(purpose: Exclude<RequestSource, "main">, billing: BilledTokens): this {
     const { model = "claude-opus-4-6", id = this.#ids.uuid(), agent } = billing
     const who = agent === undefined ? {} : { agent }
     return this.decide({ subtype: "spent", purpose, model, responseId: id, usage: usageOf(billing), ...who })

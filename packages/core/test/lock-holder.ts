@@ -1,6 +1,6 @@
 /**
- * Opens a journal and appends a line for each line that it reads: `node lock-holder.ts <root>`. Prints "opened", or the name and the
- * message of the error, then "acknowledged" or an error for each append. It ends with its input.
+ * Opens a journal and appends each line that it reads: `node lock-holder.ts <root>`. Prints "opened", or the name and the message of the
+ * error, then "acknowledged" or an error for each append. It ends with its input.
  */
 import { createInterface } from "node:readline"
 import { openJournal, userEntry } from "./journal-files.ts"

@@ -1,8 +1,8 @@
 /**
- * Races for the lock of a consolidation, as one of several processes: `node lock-racer.ts race <directory> <attempts>`. Prints how often
+ * Competes for the lock of a consolidation, as one of several processes: `node lock-racer.ts race <directory> <attempts>`. Prints how often
  * it won, and `two holders` if another process held the lock at the same time.
  *
- * `node lock-racer.ts stop <directory> <step>` acquires and releases the lock, and stops for ever at the step, to be killed there.
+ * `node lock-racer.ts stop <directory> <step>` acquires and releases the lock, and stops indefinitely at the step, to be killed there.
  */
 import { rmSync, writeFileSync, writeSync } from "node:fs"
 import { flushCompileCache } from "node:module"
@@ -35,9 +35,9 @@ async function race(attempts: number): Promise<void> {
 async function stopAt(wanted: string): Promise<void> {
   const atStep = (step: string) => {
     if (step !== wanted) return
-    flushCompileCache() // the kill would keep it from the next one
+    flushCompileCache() // a killed process would not save its compile cache
     writeSync(1, "stopped\n")
-    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0) // until it is killed
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0) // waits to be killed
   }
   const result = await acquireConsolidationLock({ directory, clock: systemClock, atStep })
   if (result.state === "acquired") await result.lock.release()

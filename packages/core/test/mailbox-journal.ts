@@ -1,14 +1,14 @@
-/** What a journal says about the messages that it received. */
+/** Reads from a journal which messages it received. */
 import type { Journal } from "../src/journal/store.ts"
 
-export interface Received {
+export interface ReceivedSequences {
   readonly count: number
   readonly cursor: string | undefined
-  /** The sequences of each sender, in the order of arrival. */
+  /** The sequences of each sender, in order of arrival. */
   readonly bySender: ReadonlyMap<string, readonly number[]>
 }
 
-export async function lastReceived(journal: Journal): Promise<Received> {
+export async function lastReceived(journal: Journal): Promise<ReceivedSequences> {
   let count = 0
   let cursor: string | undefined
   const bySender = new Map<string, number[]>()

@@ -1,6 +1,6 @@
 /**
- * Many processes write to one mailbox and others read it, while some of them are killed at random and started again. Every reader must
- * have received every message once, in the order of its sender.
+ * Many processes write to one mailbox and others read it, while some of them are killed at random and restarted. Every reader must have
+ * received every message once, in the order of its sender.
  */
 import { spawn } from "node:child_process"
 import { tmpdir } from "node:os"
@@ -16,11 +16,11 @@ const WORKER = fileURLToPath(new URL("./mailbox-worker.ts", import.meta.url))
 export interface Stress {
   readonly root: string
   readonly writers: number
-  /** From each writer. */
+  /** Number of messages of each writer. */
   readonly messages: number
   readonly readers: number
   readonly kills: number
-  /** A number from 0 to 1, again and again. */
+  /** Returns a number from 0 to 1 on each call. */
   readonly random: () => number
 }
 
@@ -28,9 +28,9 @@ export interface StressResult {
   readonly ms: number
   readonly deliveries: number
   readonly kills: { readonly writers: number; readonly readers: number }
-  /** Segments of the log when all was over, and how many there were in all. */
+  /** Segments of the log at the end: those that remain, and the total. */
   readonly segments: { readonly left: number; readonly all: number }
-  /** What was lost, repeated or out of order, as sentences. */
+  /** Messages that were lost, repeated or out of order, as sentences. */
   readonly wrong: readonly string[]
 }
 
@@ -57,7 +57,7 @@ export async function runStress(stress: Stress): Promise<StressResult> {
   }
 }
 
-/** For each process, after what part of its work it is killed, one life after the other. */
+/** For each process, the fractions of its work after which it is killed, one per run. */
 function livesOf(processes: number, { kills, random }: Stress): readonly number[][] {
   const lives: number[][] = Array.from({ length: processes }, () => [])
   const longest = 1 / (1 + kills / processes)
@@ -65,14 +65,14 @@ function livesOf(processes: number, { kills, random }: Stress): readonly number[
   return lives
 }
 
-/** Runs a worker until it has done its work. It is killed at the end of each life. Returns how often. */
+/** Runs a worker until it has done its work, and kills it after each of these fractions. Returns the number of kills. */
 async function runTask(task: readonly string[], lives: readonly number[]): Promise<number> {
   for (const [kills, life] of [...lives, NEVER].entries())
     if ((await runOnce([...task, String(life)])) === "done") return kills
   throw new Error("the last life must end with the work")
 }
 
-const NEVER = 2 // a part of the work that is never reached
+const NEVER = 2 // a fraction of the work that is never reached
 
 function runOnce(task: readonly string[]): Promise<"done" | "killed"> {
   const child = spawn(process.execPath, [WORKER, ...task], {

@@ -1,8 +1,7 @@
 /**
- * One process of the mailbox's stress: `write <root> <name> <messages> <readers> <life>` sends numbered messages to all readers,
- * `read <root> <name> <all messages> 0 <life>` receives them into a journal. Once it has done the part `life` of all its work, another
- * process kills it at whatever point it has reached. Started again, a writer goes on after its last message, a reader after the last
- * cursor in its journal.
+ * One process of the mailbox's stress test: `write <root> <name> <messages> <readers> <life>` sends numbered messages to all readers, `read
+ * <root> <name> <all messages> 0 <life>` receives them into a journal. After the fraction `life` of all its work, another process kills it
+ * at an arbitrary point. When restarted, a writer continues after its last message, a reader after the last cursor in its journal.
  */
 import { spawn } from "node:child_process"
 import { seededIds, systemClock } from "../src/base/clock.ts"
@@ -30,7 +29,7 @@ else await read(mailbox, Number(count))
 await killer
 await mailbox.close()
 
-/** Lets another process kill this one while it goes on. */
+/** Lets another process kill this one while it continues. */
 function killAt(done: number): void {
   if (done < Number(life) * Number(count) || killer) return
   const { promise } = Promise.withResolvers<never>()

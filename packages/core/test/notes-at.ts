@@ -1,4 +1,4 @@
-/** The part of a journal that keeps notes, on a file. */
+/** The notes functions of a journal, stored in a file. */
 import { readNotesFile, writeNotesFile } from "../src/journal/file/small-files.ts"
 import type { NotesJournal } from "../src/layers/3-session-memory/notes.ts"
 

@@ -1,4 +1,4 @@
-/** An MCP server over HTTP that lets in only who signed in, with its authorization server: metadata, registration, codes, tokens. */
+/** An MCP server over HTTP that requires sign-in, with its authorization server: metadata, registration, codes, tokens. */
 import { hash } from "node:crypto"
 import { once } from "node:events"
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http"
@@ -10,19 +10,19 @@ import { createTestServer } from "./mcp-server.ts"
 
 export interface OAuthServer {
   readonly url: string
-  /** Every path that was asked for, in order. */
+  /** Every requested path, in order. */
   readonly asked: string[]
-  /** From now on no access token counts. */
+  /** Invalidates all access tokens. */
   expire(): void
-  /** From now on no refresh token counts either. */
+  /** Invalidates all refresh tokens too. */
   revoke(): void
-  /** Tokens as another process would get them. */
+  /** Issues tokens as another process would get them. */
   issue(): object
-  /** What a token must allow, from now on: calls of tools need it. */
+  /** The scope that tool calls require from now on. */
   requiredScope: string | undefined
-  /** What the last sign-in asked for. */
+  /** The scope that the last sign-in requested. */
   readonly requestedScope: string | undefined
-  /** What the next request for a token gets, before anything is granted. */
+  /** Called before a token is granted. Its result replaces the response of the next token request. */
   beforeToken: (() => Promise<{ readonly status: number; readonly body: string } | undefined>) | undefined
 }
 

@@ -1,4 +1,4 @@
-/** Random work on a few files, with reads that are repeated or overtaken by changes, failures that are tried again, and words of the user. */
+/** Random work on a few files: reads that are repeated or superseded by changes, retried failures, and user messages. */
 import fc from "fast-check"
 
 const REFUSED =

@@ -2,9 +2,9 @@
  * Writes to a conversation, and stops itself right after a check of the lock: `node paused-writer.ts <root> <place>`. With the place
  * `elsewhere` it looks like a process on another machine with the same disk.
  *
- * It prints "opened" and its fencing number. Each line that it reads is a write: `append TEXT`, `large TEXT`, `checkpoint`, `blob`, `notes`,
- * `in-flight`, `send TEXT` or `close`, and it prints "done" or the name and the message of the error. `stop STEP` makes it stop at the next
- * check of that step, after it has printed "at STEP".
+ * It prints "opened" and its fencing number. Each line that it reads is a write: `append TEXT`, `large TEXT`, `checkpoint`, `blob`,
+ * `notes`, `in-flight`, `send TEXT` or `close`, and it prints "done" or the name and the message of the error. `stop STEP` makes it stop at
+ * the next check of that step, after it has printed "at STEP".
  */
 import fs from "node:fs"
 import { syncBuiltinESMExports } from "node:module"

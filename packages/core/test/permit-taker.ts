@@ -1,6 +1,6 @@
 /**
- * Takes permits and keeps them until it is killed: `node permit-taker.ts <root> <project> <most> <count>`. Prints the state of each attempt, and then
- * waits for its input to end.
+ * Takes permits and holds them until it is killed: `node permit-taker.ts <root> <project> <most> <count>`. Prints the state of each
+ * attempt, and then waits for its input to end.
  */
 import { fileStore } from "../src/journal/file/file-store.ts"
 

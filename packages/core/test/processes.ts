@@ -1,8 +1,8 @@
-/** For tests that watch processes: their numbers, and whether they still run. */
+/** Helpers for tests that watch processes: their ids, and whether they still run. */
 import { existsSync, readFileSync } from "node:fs"
 import { setTimeout as wait } from "node:timers/promises"
 
-/** The numbers that programs wrote into a file, one a line, as soon as there are so many. */
+/** The ids that programs wrote into a file, one per line, once there are `count` of them. */
 export async function pidsIn(file: string, count: number): Promise<readonly number[]> {
   for (;;) {
     const lines = existsSync(file) ? readFileSync(file, "utf8").split("\n").slice(0, -1) : []
@@ -11,7 +11,7 @@ export async function pidsIn(file: string, count: number): Promise<readonly numb
   }
 }
 
-/** A process that has ended and waits to be collected does not run. */
+/** A zombie process does not count as running. */
 export function isRunning(pid: number): boolean {
   if (process.platform !== "linux") return exists(pid)
   try {

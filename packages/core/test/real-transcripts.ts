@@ -1,4 +1,4 @@
-/** For tests: recordings of real sessions next to the repository. They are never copied into it. */
+/** Recordings of real sessions next to the repository, for tests. They are never copied into it. */
 import { existsSync, readdirSync, readFileSync } from "node:fs"
 import { importTranscript } from "../../transcripts/src/import/import-file.ts"
 import type { ExternalFile, ImportedConversation } from "../../transcripts/src/import/importer.ts"

@@ -1,4 +1,4 @@
-/** A second, independent reading of the tool calls in a recording, for tests of the views and of compactions. */
+/** A second, independent analysis of the tool calls in a recording, for tests of the views and of compactions. */
 import { isToolResult, isToolUse, resultBlocks, textOf } from "../src/messages/blocks.ts"
 import { contentOf, type Message } from "../src/messages/messages.ts"
 
@@ -25,7 +25,7 @@ export function callsIn(messages: readonly Message[]): readonly Call[] {
   return calls
 }
 
-/** The heading each file belongs under, by the calls of file tools. */
+/** The heading under which each file belongs, according to the calls of file tools. */
 export function fatesFrom(calls: readonly Call[]): ReadonlyMap<string, string> {
   const fates = new Map<string, string>()
   const change = (path: string) => fates.set(path, fates.get(path) === "Created:" ? "Created:" : "Changed:")
@@ -48,7 +48,7 @@ export function fatesFrom(calls: readonly Call[]): ReadonlyMap<string, string> {
 
 export const READ_ONLY = "Read and not changed:"
 
-/** Whether a command may have written a path: one that can write names it. Its ending may come from a variable. */
+/** Whether a command may have written a path: a writing command names it. Its end may come from a variable. */
 export function mayBeWrittenByShell(calls: readonly Call[]): (path: string) => boolean {
   const commands = calls
     .map(({ input }) => String(input.command ?? input.cmd ?? ""))
@@ -61,15 +61,15 @@ export function mayBeWrittenByShell(calls: readonly Call[]): (path: string) => b
   return (path) => commands.some((command) => command.includes(nameOf(path)))
 }
 
-/** The beginnings of the commands whose last run failed. */
+/** The prefixes of the commands whose last run failed. */
 export function lastFailed(calls: readonly Call[]): readonly string[] {
   const last = new Map<string, Call>()
   for (const call of calls) if (call.tool === "Bash") last.set(String(call.input.command), call)
-  return [...last].filter(([, call]) => call.failed).map(([command]) => beginningOf(command))
+  return [...last].filter(([, call]) => call.failed).map(([command]) => prefixOf(command))
 }
 
-/** Long enough to tell commands apart, shorter than what is shown of one. */
-export const beginningOf = (command: string): string => command.slice(0, 300)
+/** Long enough to distinguish commands, shorter than the displayed part of one. */
+export const prefixOf = (command: string): string => command.slice(0, 300)
 
 export function unquoted(shown: string): string {
   const quoted = /^("(?:[^"\\]|\\.)*")/.exec(shown)?.[1]

@@ -1,6 +1,6 @@
 /**
- * Valid requests, and ways to spoil them: a field dropped, a value of another type, a copy in a wrong place, roles swapped. A few such
- * mutations make the requests on which the validator and the simulator are compared.
+ * Valid requests, and ways to invalidate them: a field dropped, a value of another type, a copy in a wrong position, roles swapped. A few
+ * such mutations make the requests on which the validator and the simulator are compared.
  */
 import fc from "fast-check"
 
@@ -132,7 +132,7 @@ const VALID: readonly Json[] = [
   { ...NEW, messages: [HELLO, assistant(text("I look."), search)] },
 ]
 
-/** Values that fit in few places. */
+/** Values that are valid in few positions. */
 const ODD: readonly Json[] = [
   ...[null, true, false, 0, -1, 1.5, 1e9, "", " \n", "x", "toolu_1", "srv_1", "Look", "web_search", "user"],
   ...[
@@ -178,7 +178,7 @@ const ODD: readonly Json[] = [
   ],
 ]
 
-/** Names that mean something somewhere. */
+/** Names that have a meaning somewhere in the API. */
 const NAMES = [
   ...["cache_control", "type", "text", "id", "name", "content", "role", "source", "citations", "is_error", "input"],
   ...[
@@ -212,7 +212,7 @@ function valueAt(value: Json, path: Path): Json | undefined {
   return path.reduce<Json | undefined>((at, key) => (at as never as Record<string | number, Json>)?.[key], value)
 }
 
-/** The value with `change` made at a path. `undefined` takes it out. */
+/** The value with `change` applied at a path. `undefined` removes it. */
 function changed(value: Json, [key, ...rest]: Path, change: (old: Json) => Json | undefined): Json | undefined {
   if (key === undefined) return change(value)
   if (Array.isArray(value)) {
@@ -230,7 +230,7 @@ function changed(value: Json, [key, ...rest]: Path, change: (old: Json) => Json 
 
 interface Mutation {
   readonly kind: "drop" | "replace" | "copy" | "twice" | "swap" | "field" | "role" | "wrap"
-  /** Choices, each taken modulo what there is to choose from. */
+  /** Choices, each taken modulo the number of alternatives. */
   readonly where: number
   readonly what: number
   readonly name: number

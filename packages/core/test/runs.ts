@@ -1,4 +1,7 @@
-/** How many random conversations test an invariant. Few, since `npm test` must stay fast: `npm run fuzz -- 20000` sets more, with a new seed. */
+/**
+ * How many random conversations test an invariant. Few, because `npm test` must stay fast: `npm run fuzz -- 20000` sets more, with a new
+ * seed.
+ */
 import type { Parameters } from "fast-check"
 import { size } from "./size.ts"
 

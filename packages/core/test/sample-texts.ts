@@ -1,4 +1,4 @@
-/** For tests and benchmarks: a text of each content class, written for the purpose. */
+/** A text of each content class, written for tests and benchmarks. */
 import { createHash } from "node:crypto"
 import type { ContentClass } from "../src/tokens/content-class.ts"
 
@@ -10,7 +10,7 @@ export interface Invoice {
   readonly paidAt?: Date
 }
 
-/** Sums the lines; a discount is taken off before tax. */
+/** Sums the lines; a discount is subtracted before tax. */
 export function totalOf(invoice: Invoice, taxRate = 0.19): number {
   const net = invoice.lines.reduce((sum, line) => sum + line.price * line.quantity, 0)
   const discounted = invoice.lines.some((line) => line.isReturned) ? net * 0.95 : net

@@ -1,4 +1,4 @@
-/** An agent with a model in the same process: it plays the given answers and keeps the requests it got. Real files, real tools. */
+/** An agent with a model in the same process, which plays the given answers and records its requests. Real files, real tools. */
 import { realpathSync } from "node:fs"
 import { join } from "node:path"
 import { onTestFinished } from "vitest"
@@ -17,7 +17,7 @@ import { scratchDirectory } from "./tool-context.ts"
 
 const MODEL = "claude-opus-4-6"
 
-/** Content of a response, or a whole one. */
+/** Content of a response, or a complete one. */
 export type Turn = string | readonly object[] | Partial<ModelResponse>
 
 let count = 0

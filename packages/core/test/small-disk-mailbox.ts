@@ -1,4 +1,4 @@
-/** Sends messages on a nearly full disk and prints what happened. The mailbox's test runs it with a limit on file sizes. */
+/** Sends messages on a nearly full disk and prints the results. The mailbox's test runs it with a limit on file sizes. */
 import { join } from "node:path"
 import { systemClock } from "../src/base/clock.ts"
 import { MailboxDirectory } from "../src/journal/file/mailbox-directory.ts"
@@ -11,7 +11,7 @@ const send = (length: number) =>
     (error: Error) => `${error.name}: ${error.message}`,
   )
 
-// sent at once, they share one write
+// concurrent messages share one write
 const answers = await Promise.all(Array.from({ length: 20 }, () => send(700)))
 const sent = answers.filter((answer) => answer === "sent").length
 const refused = answers.find((answer) => answer !== "sent")

@@ -1,6 +1,6 @@
 /**
- * Appends to a journal on a nearly full disk and prints what happened. The journal's test runs it as a process with a limit on file
- * sizes (`ulimit -f`): a write beyond the limit is partly done and then fails, as on a full disk.
+ * Appends to a journal on a nearly full disk and prints the results. The journal's test runs it as a process with a limit on file sizes
+ * (`ulimit -f`): a write beyond the limit is partly done and then fails, as on a full disk.
  */
 import { openJournal, textsOf, userEntry } from "./journal-files.ts"
 

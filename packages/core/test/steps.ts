@@ -1,6 +1,6 @@
 /**
- * Random conversations for the invariants: steps that a loop, a model and a person could take, good and bad, and a player that takes
- * them. Steps refer to things by number (the third open call, the fifth message), so every shortened list is still a conversation.
+ * Random conversations for the invariants: steps that a loop, a model and a user could take, good and bad, and a player that runs them.
+ * Steps refer to things by number (the third open call, the fifth message), so every shortened list is still a conversation.
  */
 import fc from "fast-check"
 import { InvalidContentError } from "../src/base/errors.ts"
@@ -10,7 +10,7 @@ import type { Block } from "../src/messages/blocks.ts"
 import { withExactInput } from "../src/messages/exact-json.ts"
 import type { ModelRequest } from "../src/messages/request.ts"
 import type { ModelResponse } from "../src/model/model.ts"
-import type { DecidingLayer, Order } from "./deciding-layer.ts"
+import type { DecidingLayer, LayerOrder } from "./deciding-layer.ts"
 
 export type Step =
   | { readonly kind: "user"; readonly content: string | Block[] }
@@ -21,7 +21,7 @@ export type Step =
   | { readonly kind: "attach"; readonly text: string; readonly isMemory: boolean }
   | { readonly kind: "rewind"; readonly to: number }
   | { readonly kind: "prepare" }
-  | { readonly kind: "decide"; readonly order: Order }
+  | { readonly kind: "decide"; readonly order: LayerOrder }
 
 /** A streamed part of a response. Early results follow it. */
 interface Piece {
@@ -167,10 +167,10 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   { weight: 4, arbitrary: fc.constant({ kind: "prepare" as const }) },
 )
 
-/** A conversation: first a message of the person, then anything. */
+/** A conversation: first a user message, then anything. */
 export const conversations: fc.Arbitrary<readonly Step[]> = conversationOf(step)
 
-const order: fc.Arbitrary<Order> = fc.oneof(
+const order: fc.Arbitrary<LayerOrder> = fc.oneof(
   fc.record({
     what: fc.constantFrom("clear" as const, "persist" as const, "cache-edit" as const, "clear-memory" as const),
     which: fc.nat(10),
@@ -181,7 +181,7 @@ const order: fc.Arbitrary<Order> = fc.oneof(
   fc.record({ what: fc.constantFrom("fold" as const, "snip" as const), first: fc.nat(20), last: fc.nat(20) }),
 )
 
-/** Conversations with decisions of layers, and with a person who types in the meantime. */
+/** Conversations with decisions of layers, and with a user who types in the meantime. */
 export const decidedConversations: fc.Arbitrary<readonly Step[]> = conversationOf(
   fc.oneof(
     { weight: 8, arbitrary: step },
@@ -196,7 +196,7 @@ function conversationOf(steps: fc.Arbitrary<Step>): fc.Arbitrary<readonly Step[]
     .map(([first, rest]) => [{ kind: "user", content: first }, ...rest])
 }
 
-/** What a player remembers between steps, so that it can continue with a reopened conversation. */
+/** The state of a player between steps, so that it can continue with a reopened conversation. */
 export interface Player {
   readonly calls: string[]
   readonly messages: string[]
@@ -206,7 +206,7 @@ export interface Player {
 
 export const newPlayer = (layer?: DecidingLayer): Player => ({ calls: [], messages: [], count: 0, layer })
 
-/** Takes one step. Resolves with the request if the step prepares one. */
+/** Runs one step. Resolves with the request if the step prepares one. */
 export async function play(chat: Conversation, step: Step, player: Player): Promise<ModelRequest | undefined> {
   switch (step.kind) {
     case "user":
@@ -254,7 +254,7 @@ async function answer(chat: Conversation, which: readonly ResultStep[], player: 
   if (blocks.length > 0) await addResults(chat, blocks, player)
 }
 
-/** A journal may hold results that no call waits for, though `add` takes none. */
+/** A journal may contain results that no call waits for, though `add` accepts none. */
 async function addResults(chat: Conversation, content: readonly Block[], player: Player): Promise<void> {
   try {
     player.messages.push(await chat.add({ role: "user", content }))

@@ -1,6 +1,6 @@
 /**
- * A model for compactions in tests, in the same process. It answers every request with a short summary, or misbehaves as models and
- * networks do, in a given order.
+ * A model for compactions in tests, in the same process. It answers every request with a short summary, or fails as models and networks do,
+ * in a given order.
  */
 
 import type { ModelRequest } from "../src/messages/request.ts"
@@ -27,7 +27,7 @@ const PROVIDER = { provider: "test" }
 
 export interface SummariserOptions {
   readonly window?: number
-  /** What happens to the first, second, … request. Undefined entries and all later requests get an answer. */
+  /** Faults of the first, second, … request. Undefined entries and all later requests get an answer. */
   readonly faults?: readonly (SummaryFault | undefined)[]
   readonly summary?: (nth: number, request: ModelRequest) => string
   /** Called before each answer. */
@@ -63,14 +63,14 @@ export function summariser(options: SummariserOptions = {}): Summariser {
   }
 }
 
-/** A short summary that speaks of the conversation, in words from its beginning and its middle. */
+/** A short summary with words from the beginning and the middle of the conversation. */
 function workOf(nth: number, { messages }: ModelRequest): string {
   const words = JSON.stringify(messages.map(({ content }) => content)).match(/\p{L}{3,}/gu) ?? []
   const middle = Math.floor(words.length / 2)
   return `The work went on, part ${nth}. About: ${[...words.slice(0, 40), ...words.slice(middle, middle + 40)].join(" ")}.`
 }
 
-/** Short enough to be accepted as a gain, and too long to leave room to work. */
+/** Short enough to be accepted, and too long to leave space to work. */
 const beginningOf = (text: string) => text.slice(0, Math.floor(text.length * 0.8))
 
 const summaryIn = (text: string) =>

@@ -7,7 +7,7 @@ import { systemClock } from "../src/base/clock.ts"
 import type { Todo } from "../src/messages/attachments.ts"
 import { textOf } from "../src/messages/blocks.ts"
 import { checkToolInput } from "../src/messages/tool-input.ts"
-import { executed } from "../src/tools/defaults.ts"
+import { executeTool } from "../src/tools/defaults.ts"
 import type { FileRead, Tool, ToolContext, ToolOutput } from "../src/tools/tool.ts"
 
 export interface TestContext extends ToolContext {
@@ -60,22 +60,22 @@ export function testContext({ at, ...parts }: Partial<ToolContext> & { readonly 
   }
 }
 
-/** Removed when the test ends. On disk: tools refuse devices, and the directory in memory is among them. */
+/** A directory that is removed when the test ends. On disk, because tools refuse devices, and the in-memory directory is one. */
 export function scratchDirectory(): string {
   const path = realpathSync(mkdtempSync(join(process.env.STRATA_TEST_DISK ?? tmpdir(), "strata-tools-")))
   onTestFinished(() => rmSync(path, { recursive: true, force: true }))
   return path
 }
 
-/** Runs a call as the agent does: checks the input with the schema first. */
+/** Runs a call as the agent does: validates the input first. */
 export async function call<Input>(
   tool: Tool<Input>,
   input: unknown,
   context: ToolContext = testContext(),
 ): Promise<ToolOutput> {
   const checked = await checkToolInput(tool.inputSchema, input)
-  if (checked.state === "invalid") throw new Error(checked.why)
-  return executed(tool, checked.input, context)
+  if (checked.state === "invalid") throw new Error(checked.reason)
+  return executeTool(tool, checked.input, context)
 }
 
 export const textIn = ({ content }: ToolOutput): string => textOf(content)

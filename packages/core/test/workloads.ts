@@ -4,7 +4,7 @@ import type { Message, Usage } from "../src/messages/messages.ts"
 
 export interface WorkRound {
   readonly tool: string
-  /** Characters of its result. */
+  /** Characters of the call's result. */
   readonly result: number
   /** Characters of thinking before the call. */
   readonly thinking?: number

@@ -1,4 +1,4 @@
-/** The agent at work: starts and interrupts queries, delivers queued messages, and keeps the screen up to date meanwhile. */
+/** Runs the agent: starts and interrupts queries, delivers queued messages, and updates the screen meanwhile. */
 import type { QueryEvent } from "@strata/core"
 import { type CompactionEnd, type CompactionWork, compactingEvents } from "../compact-request.ts"
 import { titleFrom } from "../conversation-names.ts"
@@ -22,7 +22,7 @@ interface LayerReport {
 
 export interface AgentWorkOptions {
   readonly store: ChatStore
-  /** The current agent: another model or conversation brings another one. */
+  /** Returns the current agent, which changes with the model and the conversation. */
   readonly agent: () => SessionAgent
   readonly limits: Workspace["limits"]
 }
@@ -35,10 +35,10 @@ export class AgentWork {
   #isClosing = false
   /** Whether events of a query or a compaction are being shown. They include what the layers report. */
   #isFollowing = false
-  /** Reports that those events have not shown yet. */
+  /** Reports that no event of the query has shown yet. */
   #unshown: LayerReport[] = []
   #running: Promise<void> = Promise.resolve()
-  /** After an interruption or an error, what other agents report waits for the person's next message. */
+  /** After an interruption or an error, reports of other agents are held back until the user's next message. */
   #waitsForUser = false
 
   constructor({ store, agent, limits }: AgentWorkOptions) {
@@ -51,13 +51,13 @@ export class AgentWork {
     return this.#interruption !== undefined
   }
 
-  /** Shows what the layers report, also after the end of a query. Returns a function that stops it. */
+  /** Shows reports of the layers, including those after the end of a query. Returns a function that stops it. */
   watch(): () => void {
     const { conversation: chat } = this.#agent()
     const stops = [
       chat.on("layerActed", ({ message }) => {
         if (message !== undefined) this.#report({ tone: "plain", text: message })
-        else if (!this.#isClosing) this.refresh() // it may have cost something
+        else if (!this.#isClosing) this.refresh() // the action may have cost something
       }),
       chat.on("layerFailed", ({ layer, reason }) => this.#report({ tone: "warning", text: `${layer}: ${reason}` })),
       chat.on("notice", ({ message }) => this.#report({ tone: "warning", text: message })),
@@ -71,7 +71,7 @@ export class AgentWork {
     }
   }
 
-  /** Sub-agents begin and end beside the query. What one reports while nothing else happens starts the next query. */
+  /** Sub-agents start and end independently of the query. A report that arrives while the agent is idle starts the next query. */
   #watchAgents(): () => void {
     const { team } = this.#agent()
     const { signal, abort } = createStopper()
@@ -81,7 +81,7 @@ export class AgentWork {
         if (signal.aborted || this.#isClosing) return
         this.#store.dismissSubAgents(this.#working())
         this.refresh()
-        if (!this.isBusy && !this.#waitsForUser && team.arrivals.hasAny) this.#start(undefined)
+        if (!this.isBusy && !this.#waitsForUser && team.inbound.hasAny) this.#start(undefined)
       }
     }
     void watch().catch((error: unknown) => this.#store.fail(error))
@@ -118,8 +118,9 @@ export class AgentWork {
   }
 
   /**
-   * Sends a message. `written`: the part that the person typed, where a slash command added the rest. While the agent works, the message is journaled at once and delivered at the next turn. One that cannot be kept, for
-   * example because a hook blocks it, goes back to the input.
+   * Sends a message. `written` is the part that the user typed, if a slash command added the rest. While the agent works, the message is
+   * journaled at once and delivered at the next turn. If it cannot be recorded, for example because a hook blocks it, it goes back to the
+   * input.
    */
   async send(text: string, written = text): Promise<void> {
     this.#waitsForUser = false
@@ -133,7 +134,7 @@ export class AgentWork {
     if (!this.#interruption) this.#start(undefined)
   }
 
-  /** Runs work that is not a query. Messages typed meanwhile are answered afterwards, however it ends. */
+  /** Runs work that is not a query. Messages typed meanwhile are answered afterwards, whatever the outcome. */
   async occupy(work: (signal: AbortSignal) => Promise<void>): Promise<void> {
     this.#interruption = new AbortController()
     const running = work(this.#interruption.signal)
@@ -176,7 +177,7 @@ export class AgentWork {
       .then((mayGoOn) => this.#rest(mayGoOn))
   }
 
-  /** Shows the events and resolves with the end. */
+  /** Shows the events and resolves with the final value. */
   async #follow<End>(events: AsyncGenerator<QueryEvent, End>, onKept = () => {}): Promise<End> {
     this.#store.dispatch({ type: "work", work: { type: "working", since: Date.now() } })
     this.#isFollowing = true
@@ -198,7 +199,7 @@ export class AgentWork {
     }
   }
 
-  /** A report that an event just showed is not shown again. */
+  /** Removes a pending report that an event has just shown. */
   #shown(event: QueryEvent): void {
     const text =
       event.type === "notice"
@@ -210,14 +211,14 @@ export class AgentWork {
     if (at >= 0) this.#unshown.splice(at, 1)
   }
 
-  /** After the work: queued messages and reports of other agents start the next query, unless nothing more can be sent. */
+  /** Queued messages and reports of other agents start the next query, unless nothing more can be sent. */
   #rest(mayGoOn: boolean): void {
     this.#interruption = undefined
     this.#store.dismissAgent(this.#working())
     this.#store.dispatch({ type: "work", work: { type: "idle" } })
     if (!mayGoOn || this.#isClosing) return
     const { conversation, team } = this.#agent()
-    const hasReports = !this.#waitsForUser && (team?.arrivals.hasAny ?? false)
+    const hasReports = !this.#waitsForUser && (team?.inbound.hasAny ?? false)
     if (hasReports || conversation.views.context.queued.length > 0) this.#start(undefined)
   }
 

@@ -1,4 +1,4 @@
-/** `/agents`: a list to choose from, the view of one agent as it works, a way to stop it, and messages to it. */
+/** `/agents`: lists the agents, shows one while it works, stops it, and sends messages to it. */
 
 import { randomUUID } from "node:crypto"
 import type { QueryEvent } from "@strata/core"
@@ -14,7 +14,7 @@ import { confirmAction, showList } from "./list-panel.ts"
 const MAX_LINES = 400 // the journal has the rest
 const LAST_PAGE = Number.MAX_SAFE_INTEGER // the last page
 const SENDER = "terminal"
-/** Events after which the agent's journal has something new to show. */
+/** Events after which the agent's journal has new entries to show. */
 const JOURNALED_EVENTS: ReadonlySet<QueryEvent["type"]> = new Set(["user", "response", "tool-result", "done"])
 
 export async function showAgents(target: CommandTarget, argument: string): Promise<void> {
@@ -38,7 +38,7 @@ const agentHint = (agent: AgentView): string =>
 const BACK: DialogOption = { label: "Back to the list", letter: "b" }
 const STOP: DialogOption = { label: "Stop it", letter: "x" }
 
-/** Shows the agent's messages and keeps them up to date until the person leaves. */
+/** Shows the agent's messages and keeps them up to date until the user leaves. */
 export async function enterAgent(target: CommandTarget, team: Team, { id }: AgentView): Promise<void> {
   const agent = team.view(id)!
   const isActive = agent.status === "running" || agent.status === "idle"
@@ -73,7 +73,7 @@ interface OutgoingMessage {
   readonly text: string
 }
 
-/** Content for the agent, like every message: it gives no permission. */
+/** Sends a message as content: like every message to an agent, it grants no permission. */
 function send(target: CommandTarget, { team, to, text }: OutgoingMessage): void {
   const id = `${SENDER}#${randomUUID()}`
   const delivery = team.deliver({ id, from: SENDER, to, text, hops: 1 })

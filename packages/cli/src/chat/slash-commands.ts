@@ -1,4 +1,4 @@
-/** The slash commands of the chat, as a table: `/help` prints it, Tab completes from it, typos get a suggestion from it. */
+/** The table of slash commands: `/help` prints it, Tab completes from it, and typos get a suggestion from it. */
 
 import { spawn } from "node:child_process"
 import { PERMISSION_MODES, type RestorePlan } from "@strata/core"
@@ -36,22 +36,22 @@ import { resume } from "./resume-command.ts"
 import { showStatus } from "./status-panel.ts"
 import { showTasks } from "./tasks-panel.ts"
 
-// Puts a text on the user's clipboard: through the terminal (OSC 52), and with a program of the system where there is one.
+// Copies a text to the clipboard: through the terminal (OSC 52), and with a program of the system if there is one.
 
-const MAX_BYTES = 74_994 // what xterm takes in one sequence; many terminals drop a longer one
-const PROGRAM_TIMEOUT_MS = 3_000 // for a program that waits for a display
+const MAX_BYTES = 74_994 // limit of xterm for one sequence; many terminals drop longer ones
+const PROGRAM_TIMEOUT_MS = 3_000 // in case the program waits for a display
 
 export interface Clipboard {
   readonly env: Environment
   readonly platform: NodeJS.Platform
-  /** Sends a sequence to the terminal as it is. */
+  /** Writes an unescaped sequence to the terminal. */
   readonly write: (sequence: string) => void
 }
 
 export interface CopyResult {
-  /** The terminal was asked to take it. Whether it did, it does not say. */
+  /** Whether the text was sent to the terminal, which does not report success. */
   readonly byTerminal: boolean
-  /** The program that took it. */
+  /** The program that copied the text. */
   readonly program?: string
 }
 
@@ -75,7 +75,7 @@ function programsFor(env: Environment, platform: NodeJS.Platform): readonly Prog
   ]
 }
 
-/** What finds the program and the display. It gets nothing else, so no key either. */
+/** Variables that the clipboard program needs. It gets no others, and therefore no API key. */
 const NEEDED = [
   "PATH",
   "HOME",
@@ -90,24 +90,24 @@ const NEEDED = [
 const neededBy = (env: Environment) =>
   Object.fromEntries(NEEDED.flatMap((name) => (env[name] ? [[name, env[name]]] : [])))
 
-/** The text goes through its input, never through its arguments. */
+/** Passes the text on standard input, never as an argument. */
 function copyWith([name, ...args]: Program, text: string, env: Environment): Promise<boolean> {
   return new Promise((resolve) => {
     const signal = AbortSignal.timeout(PROGRAM_TIMEOUT_MS)
     const child = spawn(name, args, { stdio: ["pipe", "ignore", "ignore"], env: neededBy(env), signal })
     child.once("error", () => resolve(false))
     child.once("exit", (code) => resolve(code === 0))
-    child.stdin.on("error", () => undefined) // it ended without reading
+    child.stdin.on("error", () => undefined) // the program ended without reading
     child.stdin.end(text)
   })
 }
 
-// `/copy`: the last answer on the clipboard.
+// `/copy`: copies the last answer to the clipboard.
 
 export async function copyAnswer(target: CommandTarget): Promise<void> {
   const answer = target.lastAnswer()
   if (answer === undefined) return target.notice("There is no answer to copy yet.")
-  const text = escapeForTerminal(answer) // pasted into a terminal, nothing in it acts
+  const text = escapeForTerminal(answer) // safe to paste into a terminal
   const { env } = target.place
   const copied = await copyText(text, {
     env,
@@ -125,13 +125,13 @@ export function describeCopy(text: string, { byTerminal, program }: CopyResult):
     : `Not copied: ${size}, is too long for the terminal, and there is no clipboard program. /export writes a file.`
 }
 
-// `/init`: the agent writes the project's instruction file, or improves the one that is there.
+// `/init`: lets the agent write or improve the project's instruction file.
 
 export async function init(target: CommandTarget, request: string): Promise<void> {
   await target.send(initPrompt({ directory: target.place.cwd, request }), `/init ${request}`.trim())
 }
 
-// `/rewind`: asks for the message to go back to, says what happens to files, and hands the choice to the chat.
+// `/rewind`: asks for the message to go back to, shows what happens to files, and passes the choice to the chat.
 
 export async function rewind(chat: CommandTarget): Promise<void> {
   const { conversation } = chat.agent
@@ -177,7 +177,7 @@ async function askAboutFiles(chat: CommandTarget, plan: RestorePlan): Promise<Fi
   return chosen === "restore" ? askToOverwrite(chat, plan) : chosen
 }
 
-/** Files that are not as the agent left them hold someone else's work. */
+/** Asks before files are overwritten that someone else has changed since. */
 async function askToOverwrite(chat: CommandTarget, plan: RestorePlan): Promise<FilesChoice> {
   const changed = plan.files.filter(({ needsConsent }) => needsConsent)
   if (changed.length === 0) return { plan, overwrite: false }
@@ -202,12 +202,12 @@ export interface SlashCommand {
   readonly name: string
   readonly usage: string
   readonly about: string
-  /** Refused while the agent works, because it would change the conversation under it. */
+  /** Refused while the agent works, because the command changes the conversation. */
   readonly needsRest?: true
   run(chat: CommandTarget, argument: string): void | Promise<void>
 }
 
-/** What few people use, and what takes long to load, is loaded when it is called: the chat is drawn before anything else. */
+/** All slash commands. Rarely used or slow modules load on demand, so that the chat is drawn first. */
 export const SLASH_COMMANDS: readonly SlashCommand[] = [
   {
     name: "help",
@@ -324,7 +324,7 @@ export type FoundCommand =
   | { readonly type: "command"; readonly command: SlashCommand; readonly argument: string }
   | { readonly type: "unknown"; readonly message: string }
 
-/** The command in a line; `undefined` where the line is a message, a path for example. */
+/** The command in a line; `undefined` if the line is a message, for example a path. */
 export function findCommand(line: string): FoundCommand | undefined {
   const match = /^\/([a-z-]*)(?:\s+(.*))?$/is.exec(line.trim())
   if (!match) return undefined
@@ -341,7 +341,7 @@ export function findCommand(line: string): FoundCommand | undefined {
   }
 }
 
-/** Completes a command's name, if only one starts like this. */
+/** Completes a command's name, if the prefix is unique. */
 export function completeCommand(text: string): string | undefined {
   if (!/^\/[a-z]*$/.test(text)) return undefined
   const fitting = SLASH_COMMANDS.filter(({ name }) => name.startsWith(text.slice(1)))

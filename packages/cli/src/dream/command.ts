@@ -1,4 +1,4 @@
-/** `strata dream`: consolidates a project's memory now, and watches, ends or reviews a consolidation. */
+/** `strata dream`: consolidates a project's memory, and shows, ends or reviews a consolidation. */
 
 import { realpath } from "node:fs/promises"
 import { localUser, strataDirectory } from "@strata/core"
@@ -30,7 +30,7 @@ const NOT_DONE = 1
 const ACTIONS = ["now", "status", "kill", "review"] as const
 type Action = (typeof ACTIONS)[number]
 
-/** Ends that leave the memory as it should be. */
+/** Successful results of a dream. */
 const GOOD_ENDS: ReadonlySet<DreamResult["state"]> = new Set(["installed", "nothing", "pending"])
 
 export const run: Run = async ({ args, cwd, env, terminal }) => {
@@ -70,7 +70,7 @@ const readAnswer = ({ accept, reject }: { accept: boolean; reject: boolean }): "
 const WITHOUT_KEY =
   "There is no API key, so no model is asked. By rule, repetitions are merged and outdated memories are marked."
 
-/** Ctrl-C ends the dream, and the memory stays as it was. */
+/** Runs a dream. Ctrl-C ends it, and the memory stays unchanged. */
 async function dreamNow({ dreaming, figures, isConnected }: DreamContext, terminal: Terminal): Promise<number> {
   if (!isConnected) terminal.complain(`${WITHOUT_KEY}\n`)
   const interruption = interruptible()
@@ -180,11 +180,11 @@ async function accept({ dreaming }: Pick<DreamContext, "dreaming">, { print, com
   return DONE
 }
 
-/** The dreams of the project that a directory belongs to, without a conversation. */
+/** Access to the dreams of a directory's project, without a conversation. */
 interface DreamContext {
   readonly dreaming: DreamController
   readonly figures: DreamFigures
-  /** Without a connection the offline model dreams. */
+  /** Whether there is a connection. Without one, the offline model is used. */
   readonly isConnected: boolean
   close(): void
 }
@@ -208,7 +208,7 @@ async function openDreamContext({ cwd: given, env, model }: DreamContextOptions)
   })
   const connection = connectionFrom(env)
   const { allow = [], ask = [], deny = [] } = values.permissions
-  const policy = { mode: "ask", allow, ask, deny, project: cwd, kept: [], readable: ["/"] } as const
+  const policy = { mode: "ask", allow, ask, deny, project: cwd, protectedDirectories: [], readable: ["/"] } as const
   const dreaming =
     memory &&
     projectDreams({

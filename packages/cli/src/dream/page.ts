@@ -1,4 +1,4 @@
-/** Dreams as lines for a person: what runs, what it did, what waits for consent, and when the next one may start. */
+/** Renders the state of dreams: the running one, its actions, changes that wait for consent, and when the next may start. */
 import type { DreamOverview, DreamState } from "@strata/core/memory"
 import { dreamProgress } from "@strata/page"
 import { formatDollars, formatTimeAgo } from "../display/numbers.ts"
@@ -38,7 +38,7 @@ function describeLastDream(dream: DreamState | undefined, now: Date): string {
     .join(" ")
 }
 
-/** Empty where nothing was billed. */
+/** Describes the cost of a dream. Empty if nothing was billed. */
 export const describeDreamCost = (dream: Pick<DreamState, "dollars"> | undefined): string =>
   dream?.dollars ? `It cost ${formatDollars(dream.dollars)}.` : ""
 

@@ -41,7 +41,7 @@ import { textReport } from "./text-report.ts"
 export type ReadyTask =
   /** `attached` comes before the text. */
   | { readonly state: "ready"; readonly task: Task; readonly attached: readonly Attachment[] }
-  /** `why` is a sentence for the person. */
+  /** `why` is a sentence for the user. */
   | { readonly state: "not sent"; readonly why: string }
 
 export interface SlashTask {

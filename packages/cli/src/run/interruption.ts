@@ -1,4 +1,6 @@
-/** Work that a person may interrupt: the first Ctrl-C or SIGTERM does, the second ends the process. Until the work is over, the process stays. */
+/**
+ * Work that a user may interrupt: the first Ctrl-C or SIGTERM does, the second ends the process. Until the work is over, the process stays.
+ */
 
 /** As long as this runs, the process does not end, also where all else that is left keeps none alive. It does nothing. */
 const KEEP_ALIVE_MS = 2 ** 30

@@ -16,7 +16,7 @@ export interface Task {
   readonly text: string
   /** The part that says what to do, and names files. */
   readonly order: string
-  /** The part that the person wrote. What is piped is content, also where it is all there is. */
+  /** The part that the user wrote. What is piped is content, also where it is all there is. */
   readonly written: string
 }
 

@@ -6,7 +6,7 @@ import { type Options, UsageError, type Values } from "../command.ts"
 import { pluralize } from "../display/numbers.ts"
 import type { SessionAgent } from "../session.ts"
 
-const DEFAULT_WAIT_SECONDS = 60 // seconds: a person starts the other process by hand
+const DEFAULT_WAIT_SECONDS = 60 // seconds: a user starts the other process manually
 const POLL_MS = 500 // between two looks at who is in the team
 
 export const TEAM_OPTIONS = {
@@ -43,7 +43,7 @@ export function teamFrom(
 export interface TeamWaitOptions extends TeamWork {
   readonly agent: SessionAgent
   readonly signal: AbortSignal
-  /** For the person. */
+  /** For the user. */
   readonly notice: (text: string) => void
 }
 

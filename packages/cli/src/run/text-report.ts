@@ -176,7 +176,7 @@ function lineOf(event: QueryEvent): string | undefined {
 
 type DeniedCall = Extract<QueryEvent, { type: "tool-denied" }>
 
-/** How to allow the calls that only lacked a person to ask. Each denied call has its own line with the reason. */
+/** How to allow the calls that only lacked a user to ask. Each denied call has its own line with the reason. */
 function deniedLines(denied: readonly DeniedCall[]): readonly string[] {
   const asked = denied.filter(({ rules }) => rules !== undefined)
   if (asked.length === 0) return []

@@ -1,4 +1,4 @@
-/** The agent and its loop with a model in the same process. Real files and tools; `test/integration/agent` adds the SDK and HTTP. */
+/** The agent and its loop with an in-process model. Real files and tools; `test/integration/agent` adds the SDK and HTTP. */
 import { realpathSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { describe, expect, onTestFinished, test } from "vitest"
@@ -6,7 +6,7 @@ import { scratchDirectory } from "../../test/tool-context.ts"
 import { manualClock } from "../base/clock.ts"
 import { memoryStore } from "../journal/in-memory/store.ts"
 import { textOf } from "../messages/blocks.ts"
-import { isHuman, isSyntheticError } from "../messages/messages.ts"
+import { isFromUser, isSyntheticError } from "../messages/messages.ts"
 import { ConnectionLostError } from "../model/errors.ts"
 import type { Model, ModelEvent } from "../model/model.ts"
 import { findModel } from "../tokens/models.ts"
@@ -21,7 +21,7 @@ import type { SingleAgentOptions } from "./options.ts"
 
 const MODEL = "claude-opus-4-6"
 
-/** What the model streams, or the error it ends with. */
+/** Events that the model streams, or the error that it throws. */
 type Turn = readonly (ModelEvent | Error)[]
 
 let answers = 0
@@ -83,7 +83,7 @@ const tool = (more: Partial<Tool> = {}): Tool => ({
   ...more,
 })
 
-/** A hook for an event, and what it was given. */
+/** Creates a hook for an event, and records its inputs. */
 function watching(event: Hook["event"], more: Partial<Hook> = {}): { hook: Hook; given: HookInput[] } {
   const given: HookInput[] = []
   const run = (input: HookInput) => {
@@ -150,7 +150,7 @@ describe("LOOP-1 a query", () => {
     expect((await eventsOf(agent)).at(-1)).toMatchObject({ reason: "answer", text: "Two." })
     expect(active).toEqual([false, true])
     const asked = agent.conversation.views.context.storedMessages().filter(({ type }) => type === "user")
-    expect(asked.map(isHuman)).toEqual([true, false]) // the hook's words are not the person's
+    expect(asked.map(isFromUser)).toEqual([true, false]) // the hook's text is not the user's
   })
 })
 

@@ -14,23 +14,23 @@ import type { Model, RequestSlot } from "../model/model.ts"
 import type { CostBudget } from "../model/spending/budget.ts"
 import { fitsModel, type Thresholds } from "../tokens/window.ts"
 import type { BackgroundShell, OpenToolset, ToolServer } from "../tools/tool.ts"
-import type { AgentMemory, Remembered } from "./agent-memory.ts"
-import { type RunHooks, reportsOf } from "./hooks/hooks.ts"
+import type { AgentMemory, RememberResult } from "./agent-memory.ts"
+import { hookReports, type RunHooks } from "./hooks/hooks.ts"
 import type { InstructionWatch } from "./instructions/instruction-watch.ts"
+import type { AgentLinks } from "./loop/agent-links.ts"
 import type { AgentState } from "./loop/agent-state.ts"
-import type { Companions } from "./loop/companions.ts"
 import type { CacheKeeper } from "./loop/keep-warm.ts"
 import { NoAnswerError } from "./loop/no-answer.ts"
-import { UserSide } from "./loop/person-side.ts"
+import { pendingIntroductions } from "./loop/pending-notices.ts"
 import { query } from "./loop/query.ts"
 import type { QueryEnd, QueryEvent } from "./loop/query-events.ts"
 import type { ToolRun } from "./loop/run-tools.ts"
 import { withSideEvents } from "./loop/side-events.ts"
-import { introductionsDue } from "./loop/what-is-due.ts"
+import { UserInput } from "./loop/user-input.ts"
 import type { DuringCommand } from "./memory-writes.ts"
 import { type AskOptions, checkAskOptions, checkMode, checkRule, type SingleAgentOptions } from "./options.ts"
-import type { UserCommand, UserCommandEnd } from "./permissions/person-command.ts"
-import { runForUser, type UserCall, type UserCallEnd } from "./permissions/person-command.ts"
+import type { UserCommand, UserCommandEnd } from "./permissions/user-command.ts"
+import { runForUser, type UserCall, type UserCallEnd } from "./permissions/user-command.ts"
 
 /** A final answer with its cost. */
 export interface Answer {
@@ -41,7 +41,7 @@ export interface Answer {
   readonly turns: number
 }
 
-interface AgentParts {
+interface AgentDependencies {
   readonly conversation: Conversation
   readonly model: Model
   readonly toolset: Required<OpenToolset>
@@ -54,7 +54,7 @@ interface AgentParts {
   readonly clock: Clock
   readonly telemetry: Telemetry
   readonly askPermission: SingleAgentOptions["askPermission"]
-  readonly companions: Companions | undefined
+  readonly agentLinks: AgentLinks | undefined
   readonly isSubAgent: boolean
   /** Cost budget of this agent and its sub-agents. */
   readonly budget: CostBudget
@@ -77,20 +77,20 @@ interface AgentParts {
 
 export class Agent implements AsyncDisposable {
   readonly conversation: Conversation
-  readonly #parts: AgentParts
+  readonly #parts: AgentDependencies
   readonly #problems: string[] = []
   /** Reason why a hook stopped the session at its start. */
   #stopped: string | undefined
   #closing: Promise<void> | undefined
   #isWorking = false
-  readonly #user: UserSide
+  readonly #user: UserInput
 
   /** @internal Use `openAgent`. */
-  constructor(parts: AgentParts) {
+  constructor(parts: AgentDependencies) {
     this.#parts = parts
     this.conversation = parts.conversation
     const { conversation, instructions, isSubAgent, closing } = parts
-    this.#user = new UserSide({
+    this.#user = new UserInput({
       ...{ conversation, instructions, isSubAgent },
       toolRun: () => ({ ...this.#toolRun(), signal: closing.signal, conversation: conversation.id }),
       isWorking: () => this.#isWorking,
@@ -103,7 +103,7 @@ export class Agent implements AsyncDisposable {
 
   /** @internal The parts that this agent shares with its sub-agents. */
   get shared(): Pick<
-    AgentParts,
+    AgentDependencies,
     "toolset" | "state" | "askPermission" | "telemetry" | "budget" | "daily" | "duringCommand"
   > {
     return this.#parts
@@ -228,7 +228,7 @@ export class Agent implements AsyncDisposable {
       budget: this.#parts.budget,
       ...(this.#parts.costLimit === undefined ? {} : { costLimit: this.#parts.costLimit }),
       isAutonomous: this.#parts.isAutonomous,
-      ...(this.#parts.companions ? { companions: this.#parts.companions } : {}),
+      ...(this.#parts.agentLinks ? { agentLinks: this.#parts.agentLinks } : {}),
       ...(this.#parts.keeper ? { keeper: this.#parts.keeper } : {}),
       ...(this.#stopped === undefined ? {} : { stopped: this.#stopped }),
       ...options,
@@ -302,7 +302,7 @@ export class Agent implements AsyncDisposable {
   }
 
   /** Saves a memory at the user's request, effective at once. Throws if it contains a secret, or if the memory is off. */
-  remember(text: string): Promise<Remembered> {
+  remember(text: string): Promise<RememberResult> {
     return this.#parts.memory.remember(text)
   }
 
@@ -329,16 +329,16 @@ export class Agent implements AsyncDisposable {
     if (!this.#parts.isSubAgent) {
       for (const path of instructions.paths) {
         const about = { file_path: path, load_reason: "session_start" }
-        this.#problems.push(...reportsOf(await runHooks("InstructionsLoaded", { about })))
+        this.#problems.push(...hookReports(await runHooks("InstructionsLoaded", { about })))
       }
       const source = resumed ? "resume" : this.#parts.startedBy
       const outcome = await runHooks("SessionStart", { about: { source, model: this.model.name } })
-      this.#problems.push(...reportsOf(outcome))
+      this.#problems.push(...hookReports(outcome))
       this.#stopped = outcome.stop
       for (const { hook, text } of outcome.contexts)
         await conversation.attach({ type: "hook_output", hook, content: text })
     }
-    const introductions = introductionsDue(toolset.introductions, {
+    const introductions = pendingIntroductions(toolset.introductions, {
       messages: before,
       isCompacted: conversation.views.compactions.count > 0,
     })
@@ -359,7 +359,7 @@ export class Agent implements AsyncDisposable {
     this.#parts.closing.abort()
     this.#parts.keeper?.stop()
     try {
-      await this.#parts.companions?.close()
+      await this.#parts.agentLinks?.close()
       if (!this.#parts.isSubAgent) await this.#parts.runHooks("SessionEnd", { about: { reason: "exit" } })
       await this.conversation.close()
     } finally {

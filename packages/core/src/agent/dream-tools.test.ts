@@ -6,10 +6,10 @@ import { systemClock } from "../base/clock.ts"
 import { runForkCalls } from "../forks/fork.ts"
 import type { ToolUse } from "../messages/blocks.ts"
 import type { Confinement } from "../tools/command.ts"
-import { openDreamTools, type RulesOnReading } from "./dream-tools.ts"
+import { openDreamTools, type ReadRules } from "./dream-tools.ts"
 import { defaultConfinement } from "./tools/shell/confinement.ts"
 
-async function place(rules?: RulesOnReading, confinement?: () => Confinement) {
+async function place(rules?: ReadRules, confinement?: () => Confinement) {
   const top = scratchDirectory()
   const [copy, project, journals, outside] = ["copy", "project", "project/store/mine", "outside"].map((name) => {
     mkdirSync(join(top, name), { recursive: true })

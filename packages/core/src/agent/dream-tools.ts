@@ -3,7 +3,7 @@
 import { dirname, join, relative, sep } from "node:path"
 import type { Clock } from "../base/clock.ts"
 import { cloneToolState, withoutTools } from "../forks/fork.ts"
-import type { DreamReach, DreamTools } from "../layers/6-dreaming/consolidate/consolidate.ts"
+import type { DreamDirectories, DreamTools } from "../layers/6-dreaming/consolidate/consolidate.ts"
 import { INDEX_FILE, isTopicFile } from "../memory/file-names.ts"
 import type { CommandFacts, Confinement, FileUse, SimpleCommand, UnusualKind } from "../tools/command.ts"
 import { FileReads } from "../tools/files/read-state.ts"
@@ -17,21 +17,21 @@ const READS = { files: 20_000, characters: 64 * 1024 * 1024 }
 const SHELL_VARIABLES = ["PATH", "HOME", "LANG"] as const
 
 /** Applies the user's permission rules to a call. Returns `true`, or the reason for a refusal. */
-export type RulesOnReading = (tool: string, question: PermissionQuestion) => true | string
+export type ReadRules = (tool: string, question: PermissionQuestion) => true | string
 
-interface RuledReach extends DreamReach {
-  readonly rules?: RulesOnReading | undefined
+interface DreamToolReach extends DreamDirectories {
+  readonly rules?: ReadRules | undefined
 }
 
-interface DreamSurroundings {
+interface DreamToolDependencies {
   readonly clock: Clock
   readonly env: Readonly<Record<string, string | undefined>>
   readonly confinement?: (() => Confinement) | undefined
 }
 
 export async function openDreamTools(
-  reach: RuledReach,
-  { clock, env, confinement }: DreamSurroundings,
+  reach: DreamToolReach,
+  { clock, env, confinement }: DreamToolDependencies,
 ): Promise<DreamTools> {
   // loaded when a dream starts, because they import a schema library
   const [{ fileTools }, { bashTool }, { ShellSession }, { defaultConfinement }] = await Promise.all([
@@ -49,7 +49,7 @@ export async function openDreamTools(
     ...bashTool(shell),
     description: `Runs a command line that only reads. Allowed are ${READING_COMMANDS.join(", ")}, also in a pipe. Redirections, substitutions, variables and \`find -exec\` are refused.`,
   }
-  const surroundings = {
+  const toolContext = {
     ...withoutTools(clock).toolContext,
     env: Object.fromEntries(SHELL_VARIABLES.map((name) => [name, env[name]])),
     confinement: () => {
@@ -61,7 +61,7 @@ export async function openDreamTools(
   return {
     tools: [...fileTools, bash],
     context: {
-      ...cloneToolState(surroundings, new FileReads({ limits: READS })),
+      ...cloneToolState(toolContext, new FileReads({ limits: READS })),
       judgeStep: ({ paths = [] }) =>
         paths.some((path) => isOfOthers(path, reach))
           ? { verdict: "deny", why: OF_OTHERS }
@@ -75,16 +75,16 @@ export async function openDreamTools(
 function judgeCall(
   { name, input }: { readonly name: string; readonly input?: unknown },
   question: PermissionQuestion,
-  reach: RuledReach,
+  reach: DreamToolReach,
 ): true | string {
   switch (name) {
     case "Read":
     case "Grep":
     case "Glob":
-      return judgeLooking(name, question, reach)
+      return judgeSearch(name, question, reach)
     case "Edit":
     case "Write":
-      return judgeWriting(question, reach)
+      return judgeWrite(question, reach)
     case "Bash":
       return judgeShell(input, question, reach)
     default:
@@ -92,7 +92,7 @@ function judgeCall(
   }
 }
 
-function judgeLooking(name: string, question: PermissionQuestion, reach: RuledReach): true | string {
+function judgeSearch(name: string, question: PermissionQuestion, reach: DreamToolReach): true | string {
   const { paths = [] } = question
   const places = [reach.copy, reach.project, ...reach.journals]
   const outside = paths.find((path) => !places.some((place) => isWithin(path, place)))
@@ -109,14 +109,14 @@ function judgeLooking(name: string, question: PermissionQuestion, reach: RuledRe
 const OF_OTHERS = "what other owners and projects keep is not read."
 
 /** Whether a path belongs to other owners. The store may be inside the project, and other owners' transcripts are next to this owner's. */
-const isOfOthers = (path: string, { copy, journals }: DreamReach): boolean =>
+const isOfOthers = (path: string, { copy, journals }: DreamDirectories): boolean =>
   journals.some((place) => isWithin(path, dirname(place))) &&
   ![copy, ...journals].some((place) => isWithin(path, place))
 
-const isAroundOthers = (path: string, { journals }: DreamReach): boolean =>
+const isAroundOthers = (path: string, { journals }: DreamDirectories): boolean =>
   journals.some((place) => isWithin(dirname(place), path))
 
-function judgeWriting({ paths = [] }: PermissionQuestion, { copy }: DreamReach): true | string {
+function judgeWrite({ paths = [] }: PermissionQuestion, { copy }: DreamDirectories): true | string {
   const isMemory = (path: string) => {
     const name = relative(copy, path).split(sep).join("/")
     return isWithin(path, copy) && path === join(copy, name) && (name === INDEX_FILE || isTopicFile(name))
@@ -127,10 +127,10 @@ function judgeWriting({ paths = [] }: PermissionQuestion, { copy }: DreamReach):
   )
 }
 
-function judgeShell(input: unknown, question: PermissionQuestion, reach: RuledReach): true | string {
+function judgeShell(input: unknown, question: PermissionQuestion, reach: DreamToolReach): true | string {
   const { run_in_background } = (input ?? {}) as { readonly run_in_background?: unknown }
   if (run_in_background || !question.command) return "nothing runs in the background here."
-  const verdict = judgeReading(question.command, {
+  const verdict = judgeReadOnlyLine(question.command, {
     directories: [reach.copy, reach.project, ...reach.journals],
     transcripts: reach.journals,
   })
@@ -143,7 +143,7 @@ function judgeShell(input: unknown, question: PermissionQuestion, reach: RuledRe
 
 const READING_COMMANDS = ["ls", "find", "grep", "cat", "stat", "wc", "head", "tail"] as const
 
-interface ReadingLimits {
+interface ReadLimits {
   /** Readable directories, with symbolic links resolved. */
   readonly directories: readonly string[]
   /** Directories with transcripts, whose files may be searched but not printed completely. */
@@ -171,10 +171,10 @@ const TAIL_WAITS = /^-[^-]*[fF]|^--(?:f|r|p)/
  * Decides whether a dream may run a command line: eight read-only commands, judged by the parsed line. Anything uncertain is refused, and
  * so is every path outside the given directories. Returns `true`, or the reason for the refusal.
  */
-export function judgeReading(facts: CommandFacts, limits: ReadingLimits): true | string {
+export function judgeReadOnlyLine(facts: CommandFacts, limits: ReadLimits): true | string {
   const unusual = facts.unusual[0]
   if (unusual) return UNUSUAL[unusual.kind]
-  const bare = bareText(facts.line)
+  const bare = unquotedText(facts.line)
   if (/[<>]/.test(bare)) return UNUSUAL.redirection // including redirections that only join streams or go to /dev/null
   if (/[()]/.test(bare)) return "groups and functions are not allowed"
   for (const command of facts.commands) {
@@ -191,7 +191,7 @@ export function judgeReading(facts: CommandFacts, limits: ReadingLimits): true |
 }
 
 /** Removes quoted and escaped text from a line. */
-const bareText = (line: string): string => line.replace(/\\[\s\S]|'[^']*'|"(?:[^"\\]|\\[\s\S])*"/g, "")
+const unquotedText = (line: string): string => line.replace(/\\[\s\S]|'[^']*'|"(?:[^"\\]|\\[\s\S])*"/g, "")
 
 function refusalOf({ words, changesEnvironment, isReadOnly, isGuess }: SimpleCommand): string | undefined {
   const [name, ...rest] = words
@@ -210,7 +210,7 @@ function refusalOf({ words, changesEnvironment, isReadOnly, isGuess }: SimpleCom
 function pathRefusal(
   { words: [name] }: SimpleCommand,
   { path, isTree }: FileUse,
-  { directories, transcripts = [] }: ReadingLimits,
+  { directories, transcripts = [] }: ReadLimits,
 ): string | undefined {
   if (path === undefined) return "a path is only known when it runs"
   if (!directories.some((directory) => isWithin(path, directory)))

@@ -16,7 +16,7 @@ import { forgetAll } from "../tools/files/read-state.ts"
 import { recallTool } from "../tools/session/recall.ts"
 import { RECALL_TOOL } from "../tools/session/recall-source.ts"
 import type { OpenToolset } from "../tools/tool.ts"
-import { dollarsIn } from "../views/ledger/ledger.ts"
+import { totalDollars } from "../views/ledger/ledger.ts"
 import { Agent } from "./agent.ts"
 import { createAgentEnvironment, realDirectory } from "./agent-environment.ts"
 import { memoryProblems } from "./agent-memory.ts"
@@ -58,7 +58,7 @@ export async function settingsFor(options: SingleAgentOptions) {
 export interface OpenAgentDependencies {
   /** Sentences about settings that are not applied. */
   readonly problems?: readonly string[]
-  readonly companions?: AgentLinks
+  readonly agentLinks?: AgentLinks
   /** Set for a sub-agent. */
   readonly sub?: SubAgentContext
 }
@@ -67,7 +67,7 @@ export interface OpenAgentDependencies {
 export async function openAgentWith(
   options: SingleAgentOptions,
   settings: EffectiveSettings,
-  { sub, companions, problems = [] }: OpenAgentDependencies = {},
+  { sub, agentLinks, problems = [] }: OpenAgentDependencies = {},
 ): Promise<Agent> {
   checkAgentOptions(options)
   const ground = await createAgentEnvironment(options, settings, sub)
@@ -79,7 +79,7 @@ export async function openAgentWith(
     const conversation = await openAgentConversation(equipment)
     try {
       whenOpen.begin({ conversation, layers: equipment.layers })
-      return await begin(equipment, { conversation, companions, problems })
+      return await begin(equipment, { conversation, agentLinks, problems })
     } catch (error) {
       await conversation.close()
       throw error
@@ -160,14 +160,14 @@ async function openAgentConversation(equipment: AgentSetup): Promise<Conversatio
 
 interface AgentStartInput {
   readonly conversation: Conversation
-  readonly companions: AgentLinks | undefined
+  readonly agentLinks: AgentLinks | undefined
   readonly problems: readonly string[]
 }
 
 /** Creates the agent, sets its mode, and runs start hooks. */
-async function begin(equipment: AgentSetup, { conversation, companions, problems }: AgentStartInput): Promise<Agent> {
+async function begin(equipment: AgentSetup, { conversation, agentLinks, problems }: AgentStartInput): Promise<Agent> {
   const { options, ground, sub, models, toolset, state, reads, tools, instructions } = equipment
-  if (!sub) models.budget.follow(() => dollarsIn(conversation.views.ledger))
+  if (!sub) models.budget.follow(() => totalDollars(conversation.views.ledger))
   await letReadOwnFiles(equipment, conversation)
   // reads and writes of the abandoned branch do not apply to this one
   conversation.on("entry", ({ entry }) => {
@@ -183,7 +183,7 @@ async function begin(equipment: AgentSetup, { conversation, companions, problems
   const agent = new Agent({
     ...equipment,
     ...models,
-    ...{ conversation, companions, clock: ground.clock, telemetry: ground.telemetry },
+    ...{ conversation, agentLinks, clock: ground.clock, telemetry: ground.telemetry },
     toolset: {
       ...toolset,
       get tools() {

@@ -1,4 +1,4 @@
-/** What someone gets wrong in the options of an agent: one sentence names it, and nothing is silently ignored. */
+/** Invalid options of an agent: one sentence names the mistake, and nothing is silently ignored. */
 import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"

@@ -19,14 +19,14 @@ import type { Layer } from "../layers/layer.ts"
 import type { SystemPrompt } from "../messages/request.ts"
 import type { AnthropicClient } from "../model/anthropic/anthropic.ts"
 import { CLIENT_OPTION, MODEL_OPTION, type ModelChoice } from "../model/choose-model.ts"
-import type { Embed } from "../recall/vectors/embedded-passages.ts"
+import type { EmbedFunction } from "../recall/vectors/embedded-passages.ts"
 import type { FlagClient } from "../settings/flags.ts"
 import type { EffectiveSettings, SettingsInput } from "../settings/settings.ts"
 import type { TrustItem } from "../settings/trust-items.ts"
 import type { Rerank } from "../tools/session/rerank.ts"
 import type { ReadState, Tool, Toolset, UserQuestion } from "../tools/tool.ts"
 import type { Hook } from "./hooks/hooks.ts"
-import type { PermissionAnswer, PermissionRequest } from "./permissions/admit-call.ts"
+import type { PermissionAnswer, PermissionRequest } from "./permissions/authorize-call.ts"
 import { checkTools } from "./tools/toolsets.ts"
 
 export interface AskOptions {
@@ -125,7 +125,7 @@ export interface SingleAgentOptions {
   /** Reorders search results of the Recall tool, for example with a reranking model. Default: built-in order. */
   readonly rerank?: Rerank
   /** Computes embeddings. The Recall tool's search then also finds semantically similar texts. Default: full-text search only. */
-  readonly embed?: Embed
+  readonly embed?: EmbedFunction
   /** Store of journals and memories. Default: files in `dir`. */
   readonly store?: Store
   readonly clock?: Clock

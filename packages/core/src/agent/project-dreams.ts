@@ -6,7 +6,7 @@ import { DreamController } from "../layers/6-dreaming/dreaming.ts"
 import { dollarsFor, expectedDollars } from "../layers/budget.ts"
 import { isOffline, type Model } from "../model/model.ts"
 import type { Confinement } from "../tools/command.ts"
-import { openDreamTools, type RulesOnReading } from "./dream-tools.ts"
+import { openDreamTools, type ReadRules } from "./dream-tools.ts"
 
 export interface ProjectDreams {
   readonly memory: ProjectMemory
@@ -16,7 +16,7 @@ export interface ProjectDreams {
   readonly clock: Clock
   readonly env: Readonly<Record<string, string | undefined>>
   /** Applies the user's permission rules to reads. */
-  readonly rules?: RulesOnReading
+  readonly rules?: ReadRules
   /** Confinement of its commands. */
   readonly confinement?: () => Confinement
   /** Replaces consolidation by the model. */
@@ -26,10 +26,10 @@ export interface ProjectDreams {
 /** `undefined` if the memory may not be written. */
 export function projectDreams(dreams: ProjectDreams): DreamController | undefined {
   const { memory, project, model, clock, env, rules, confinement } = dreams
-  const { daily, mode, bank, files, dreams: ground } = memory
-  if (!ground || mode === "read-only") return undefined
+  const { daily, mode, bank, files, dreams: state } = memory
+  if (!state || mode === "read-only") return undefined
   return new DreamController({
-    ...{ bank, files, ...ground, project, clock, asksFirst: mode === "ask" },
+    ...{ bank, files, ...state, project, clock, asksFirst: mode === "ask" },
     consolidate:
       dreams.consolidate ??
       consolidateWithModel({
@@ -42,10 +42,10 @@ export function projectDreams(dreams: ProjectDreams): DreamController | undefine
   })
 }
 
-const INSTRUCTIONS = 5_000 // tokens of the prompt and the tools of a dream
-const REQUESTS = 6
-const ANSWERS = 2_500 // tokens, including written files
+const PROMPT_TOKENS = 5_000 // tokens of the prompt and the tools of a dream
+const EXPECTED_REQUESTS = 6
+const OUTPUT_TOKENS = 2_500 // tokens, including written files
 
 /** Estimated cost of a dream. Its prompt contains one line per memory, and it may read all of them. */
 const dreamDollars = (tokens: number, { facts }: Model): number =>
-  expectedDollars({ fresh: INSTRUCTIONS + 2 * tokens, answer: ANSWERS, requests: REQUESTS }, facts)
+  expectedDollars({ uncached: PROMPT_TOKENS + 2 * tokens, answer: OUTPUT_TOKENS, requests: EXPECTED_REQUESTS }, facts)

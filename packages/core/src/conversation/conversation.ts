@@ -25,15 +25,15 @@ import {
 } from "../tokens/context-breakdown.ts"
 import type { Thresholds, WindowUsage } from "../tokens/window.ts"
 import type { RecallSource } from "../tools/session/recall-source.ts"
-import { accountSent } from "../views/context/context.ts"
+import { accountContext } from "../views/context/context.ts"
 import { type CacheReport, cacheReport } from "../views/reports/cache-report.ts"
 import { type LedgerReport, ledgerReport } from "../views/reports/ledger-report.ts"
 import {
   type ArtifactsReport,
   artifactsReport,
   type UserMessagesReport,
+  userMessagesReport,
   type WorkStateReport,
-  wordsReport,
   workStateReport,
 } from "../views/reports/record-reports.ts"
 import type { Views } from "../views/views.ts"
@@ -128,7 +128,7 @@ export class Conversation implements AsyncDisposable {
     readonly percent: Readonly<Record<string, number>>
     readonly shares: ContextShares
   } {
-    const accounting = accountSent(this.views)
+    const accounting = accountContext(this.views)
     return { ...accounting, percent: breakdownPercentages(accounting), shares: contextShares(accounting) }
   }
 
@@ -144,7 +144,7 @@ export class Conversation implements AsyncDisposable {
 
   /** Every message of the person, verbatim, and the standing rules among them. */
   userMessages(): UserMessagesReport {
-    return wordsReport(this.views)
+    return userMessagesReport(this.views)
   }
 
   /** Files read, created, changed and deleted, and commands with how they ended. */

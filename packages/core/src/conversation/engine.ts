@@ -19,7 +19,7 @@ import { type Block, type Content, isToolResult, isToolUse } from "../messages/b
 import { contentOf, type Uuid } from "../messages/messages.ts"
 import type { Meter } from "../model/spending/meter.ts"
 import { ConversationRecall } from "../recall/conversation-recall.ts"
-import type { Embed } from "../recall/vectors/embedded-passages.ts"
+import type { EmbedFunction } from "../recall/vectors/embedded-passages.ts"
 import type { FlagReader } from "../settings/flags.ts"
 import type { EffectiveSettings } from "../settings/settings.ts"
 import { findModel, type ModelLookup } from "../tokens/models.ts"
@@ -83,7 +83,7 @@ export interface ConversationParts {
   /** The places of the store with conversations of the project. */
   readonly places?: (() => Promise<readonly string[]>) | undefined
   /** Searches the past beside our own search. */
-  readonly embed?: Embed | undefined
+  readonly embed?: EmbedFunction | undefined
   /** Called when the conversation has closed. */
   readonly release?: () => void
   /** Counts what requests cost, however they end. */
@@ -191,7 +191,7 @@ export class Engine {
       store: parts.store,
       journal: parts.journal,
       isShared: parts.isShared,
-      places: parts.places ?? (async () => []),
+      namespaces: parts.places ?? (async () => []),
       estimate: (text) => this.views.estimator.text(text),
       embed: parts.embed,
     })
@@ -323,7 +323,7 @@ export class Engine {
     this.#isCatchingUp = true
     const { signal } = this.#closingSignal
     setImmediate()
-      .then(() => runCooperatively(this.views.catchUpSteps(), { signal, yieldsToOthers: true }))
+      .then(() => runCooperatively(this.views.catchUpTask(), { signal, yieldsToOthers: true }))
       .catch(() => undefined) // closed: the next opening reads the journal
       .finally(() => {
         this.#isCatchingUp = false

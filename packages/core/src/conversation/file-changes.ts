@@ -1,16 +1,16 @@
 /** The changes of files that the journal knows, by path and in order: from file tools, from commands, and from earlier restores. */
 import type { Entry } from "../journal/entries.ts"
 import type { Journal } from "../journal/store.ts"
-import type { FileChangeRecord } from "../messages/kept-change.ts"
+import type { FileChangeRecord } from "../messages/file-change-record.ts"
 import type { Uuid } from "../messages/messages.ts"
-import { exitCodeOf } from "../views/record/artifacts.ts"
+import { findExitCode } from "../views/record/artifacts.ts"
 import { type CallEffects, callEffects, isShellTool } from "../views/record/file-effects.ts"
 import { type FinishedCall, followCalls, type OpenCall } from "../views/record/open-work.ts"
 
 export type Change =
   /** The journal has sums of both contents, and `journal` may keep the earlier one. */
   | ({ readonly kind: "kept"; readonly journal: Journal } & Omit<FileChangeRecord, "path">)
-  | { readonly kind: "edit"; readonly old: string; readonly fresh: string; readonly all: boolean }
+  | { readonly kind: "edit"; readonly old: string; readonly replacement: string; readonly all: boolean }
   | { readonly kind: "write"; readonly content: string; readonly isNew: boolean }
   /** By a command, or by a tool of another program. */
   | { readonly kind: "unknown"; readonly what: "created" | "changed" | "deleted"; readonly isCommand: boolean }
@@ -65,7 +65,7 @@ function effectsOf(
   call: FinishedCall,
   place: { readonly cwd: string; readonly directory: string | undefined },
 ): CallEffects {
-  const exitCode = isShellTool(call.tool) ? exitCodeOf(call.output) : undefined
+  const exitCode = isShellTool(call.tool) ? findExitCode(call.output) : undefined
   const failed = call.failed || (exitCode ?? 0) !== 0
   return callEffects({ ...call, failed }, { ...place, ran: exitCode !== undefined })
 }
@@ -80,7 +80,7 @@ function changeOf({ tool, input, output }: FinishedCall, what: Effect): Change {
   if (tool === "Edit" && typeof old === "string" && typeof fresh === "string")
     return old === "" && output.startsWith("Created ")
       ? { kind: "write", content: fresh, isNew: true }
-      : { kind: "edit", old, fresh, all: input.replace_all === true }
+      : { kind: "edit", old, replacement: fresh, all: input.replace_all === true }
   if (tool === "Write" && typeof content === "string") return { kind: "write", content, isNew: what === "created" }
   const happened = what === "written" || what === "touched" ? "changed" : what
   return { kind: "unknown", what: happened, isCommand: isShellTool(tool) }

@@ -16,7 +16,7 @@ import type { Layer } from "../layers/layer.ts"
 import type { SystemPrompt, ToolDefinition } from "../messages/request.ts"
 import type { AnthropicClient } from "../model/anthropic/anthropic.ts"
 import { CLIENT_OPTION, MODEL_OPTION, type ModelChoice } from "../model/choose-model.ts"
-import type { Embed } from "../recall/vectors/embedded-passages.ts"
+import type { EmbedFunction } from "../recall/vectors/embedded-passages.ts"
 import type { FlagClient } from "../settings/flags.ts"
 import type { SettingsInput } from "../settings/settings.ts"
 import type { Rerank } from "../tools/session/rerank.ts"
@@ -75,7 +75,7 @@ export interface ConversationOptions {
   /** Puts what the Recall tool's search found in order, such as a reranking model. Default: our order. */
   readonly rerank?: Rerank
   /** Vectors of texts. The Recall tool's search then also finds what is near in meaning. Default: words alone. */
-  readonly embed?: Embed
+  readonly embed?: EmbedFunction
   /** Default: files under `dir`. */
   readonly store?: Store
   readonly clock?: Clock

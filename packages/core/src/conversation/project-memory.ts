@@ -27,7 +27,7 @@ import type { Memory } from "../memory/memory.ts"
 import { openWorkingCopy, type WorkingCopy } from "../memory/working-copy.ts"
 import type { Question } from "../recall/answer/ranking.ts"
 import type { JournalSearch } from "../recall/journal-search.ts"
-import type { MemoryRecall, Recalled, RecallQuestion } from "../recall/memory-recall.ts"
+import type { MemoryRecall, RecalledMatch, RecallQuestion } from "../recall/memory-recall.ts"
 import type { EffectiveSettings } from "../settings/settings.ts"
 import { resolveTarget } from "../tools/files/paths.ts"
 import { memoriesToRead, settleProject } from "./settle-project.ts"
@@ -50,7 +50,7 @@ export interface ProjectRecall {
 }
 
 export interface ProjectSearch {
-  readonly recall: (question: RecallQuestion) => Promise<readonly Recalled<Memory>[]>
+  readonly recall: (question: RecallQuestion) => Promise<readonly RecalledMatch<Memory>[]>
   close(): void
 }
 
@@ -193,7 +193,7 @@ export interface ProjectMemory {
   readonly withoutCopy?: string
   /** The names in a memory that the code no longer has. */
   readonly gone: (memory: Memory) => Promise<readonly string[]>
-  readonly recall: (question: RecallQuestion) => Promise<readonly Recalled<Memory>[]>
+  readonly recall: (question: RecallQuestion) => Promise<readonly RecalledMatch<Memory>[]>
   /** For the person, a sentence each: about the first use of the project from this directory, and what happened to the files. */
   readonly notices: readonly string[]
   /** The project's places in the store, also those of earlier versions. None for an agent's own memory. */

@@ -16,7 +16,7 @@ import { type DeferralPlan, declareTools, withLoaded } from "../tools/deferred/d
 import type { ToolGrowth } from "../tools/deferred/deferred-tools.ts"
 import { checkTool, isToolset, refuseDuplicates } from "../tools/define-tool.ts"
 import type { Tool } from "../tools/tool.ts"
-import { WHY_THINKING_GOES } from "../views/compaction-parts.ts"
+import { THINKING_DROP_REASONS } from "../views/compaction-entries.ts"
 import { loadedTools } from "../views/context/request.ts"
 import type { ConversationRecord } from "./record.ts"
 import type { Window } from "./window.ts"
@@ -304,7 +304,7 @@ export class PromptKeeper {
       .storedMessages()
       .some((message) => message.type === "assistant" && contentOf(message).some(isThinking))
     if (boundThinking && thinks)
-      await record.decide([{ type: "strata", subtype: "thinking-dropped", why: WHY_THINKING_GOES.promptChanged }])
+      await record.decide([{ type: "strata", subtype: "thinking-dropped", why: THINKING_DROP_REASONS.promptChanged }])
   }
 }
 

@@ -172,7 +172,7 @@ export class RequestPreparer {
       ...(settings.values.off ? { media: "unchecked" as const } : {}), // then nothing is withheld either
     })
     cache.sent(request, { closed, revision })
-    const serverKeeps = this.#context.serverKept.firstOf(callsKeptBy(request))
+    const serverKeeps = this.#context.serverCopy.firstOf(callsKeptBy(request))
     const isPlaced = breakpoints && !settings.values.off
     const placed = isPlaced ? placeBreakpoints(request, { bare: true, lifetime: window.lifetime }) : request
     return { placed, serverKeeps }

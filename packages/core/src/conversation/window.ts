@@ -25,8 +25,8 @@ import {
   thresholdsFor,
   type WindowUsage,
 } from "../tokens/window.ts"
-import { lifetimeIn } from "../views/cache/cache-history.ts"
-import type { KeptLimit } from "../views/record/decisions.ts"
+import { messageLifetime } from "../views/cache/cache-history.ts"
+import type { StoredLimit } from "../views/record/decisions.ts"
 import type { ConversationRecord } from "./record.ts"
 
 /** A model, as its limits are known by. */
@@ -86,7 +86,7 @@ export class Window {
   /** How long the server is asked to keep what the next request caches: by the setting, or as the planner decided last. */
   get lifetime(): CacheLifetime {
     const { record, values } = this.#parts
-    return values.cacheLifetime === "auto" ? lifetimeIn(record.views.cacheHistory.chosen) : values.cacheLifetime
+    return values.cacheLifetime === "auto" ? messageLifetime(record.views.cacheHistory.chosen) : values.cacheLifetime
   }
 }
 
@@ -101,7 +101,7 @@ const VERSION = 1
 const MAX = 200 // limits: the oldest go first
 
 export interface KeptLimits {
-  readonly limits: readonly KeptLimit[]
+  readonly limits: readonly StoredLimit[]
   /** What was learnt before this time no longer counts, also in journals. ISO 8601. */
   readonly forgotten?: string
 }
@@ -123,7 +123,7 @@ export function limitsIn(text: string | undefined): KeptLimits {
   }
 }
 
-export async function keepLimit(files: SharedFiles, limit: KeptLimit): Promise<void> {
+export async function keepLimit(files: SharedFiles, limit: StoredLimit): Promise<void> {
   await updateText(files, LIMITS, (text) => {
     const { limits, ...rest } = limitsIn(text)
     const others = limits.filter((each) => limitKey(each) !== limitKey(limit))
@@ -135,9 +135,9 @@ export async function keepLimit(files: SharedFiles, limit: KeptLimit): Promise<v
 export async function forgetLimits(
   files: SharedFiles,
   which: { readonly at: Date } | Pick<LearnedLimit, "model" | "address">,
-): Promise<readonly KeptLimit[]> {
-  const isMeant = (limit: KeptLimit) => "at" in which || limitKey(limit) === limitKey(which)
-  let forgotten: readonly KeptLimit[] = []
+): Promise<readonly StoredLimit[]> {
+  const isMeant = (limit: StoredLimit) => "at" in which || limitKey(limit) === limitKey(which)
+  let forgotten: readonly StoredLimit[] = []
   await updateText(files, LIMITS, (text) => {
     const { limits, ...rest } = limitsIn(text)
     forgotten = limits.filter(isMeant)
@@ -149,8 +149,8 @@ export async function forgetLimits(
 
 const written = (content: KeptLimits): string => `${JSON.stringify({ version: VERSION, ...content }, undefined, 2)}\n`
 
-function isLimit(value: unknown): value is KeptLimit {
-  const { model, address, tokens, learned } = (value ?? {}) as Partial<KeptLimit>
+function isLimit(value: unknown): value is StoredLimit {
+  const { model, address, tokens, learned } = (value ?? {}) as Partial<StoredLimit>
   const areTexts = [model, address, learned].every((each) => typeof each === "string")
   return areTexts && typeof tokens === "number" && Number.isSafeInteger(tokens) && tokens > 0
 }
@@ -173,7 +173,7 @@ type Named = Pick<Model, "name" | "provider" | "address">
 export class ServerLimits {
   readonly #parts: ServerLimitsParts
   /** As far as the journal does not have them yet, or never has: those of the store. */
-  readonly #known: Map<string, KeptLimit>
+  readonly #known: Map<string, StoredLimit>
   readonly #writes = new SerialQueue()
 
   constructor(parts: ServerLimitsParts) {
@@ -181,7 +181,7 @@ export class ServerLimits {
     this.#known = new Map(parts.shared.limits.map((limit) => [limitKey(limit), limit]))
   }
 
-  of(model: Named): KeptLimit | undefined {
+  of(model: Named): StoredLimit | undefined {
     if (this.#known.size === 0 && this.#parts.record.views.limits.size === 0) return undefined // a turn asks often
     const key = limitKey({ model: model.name, address: modelAddress(model) })
     const { forgotten = "" } = this.#parts.shared

@@ -14,7 +14,7 @@ export { standingMemory } from "../layers/5-auto-memory/attach/standing-memory.t
 export { extractionDollars, isWorthExtracting } from "../layers/5-auto-memory/extract/due.ts"
 export { readAnswer } from "../layers/5-auto-memory/extract/extraction.ts"
 export { memoryPrompt } from "../layers/5-auto-memory/prompts.ts"
-export { keepRulesIn, rememberedDraft } from "../layers/5-auto-memory/save/rules.ts"
+export { rememberedDraft, saveUserRules } from "../layers/5-auto-memory/save/rules.ts"
 export { saveProposals } from "../layers/5-auto-memory/save/save.ts"
 export type { DreamEnd } from "../layers/6-dreaming/dream.ts"
 export { describeChange } from "../layers/6-dreaming/dream.ts"

@@ -1,4 +1,4 @@
-/** What the conversations of a process say reaches its search without being looked for, and no message waits for it. */
+/** Appended entries of a process reach its search without a scan of the journals, and no message waits for that. */
 import { appendFileSync, statSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { setImmediate } from "node:timers/promises"
@@ -14,8 +14,8 @@ import { encodeLine } from "../journal/line.ts"
 import { JournalSearch } from "./journal-search.ts"
 
 const ids = seededIds("appended")
-const said = (words: string): Entry => ({ ...conversation().user(words).messages[0]!, uuid: ids.uuid() })
-/** As the look that comes with each message. */
+const userEntry = (words: string): Entry => ({ ...conversation().user(words).messages[0]!, uuid: ids.uuid() })
+/** Options of the search that runs with each message. */
 const AUTOMATIC = { maxNew: 48 * 1024, maxAge: 2_000 }
 
 const KINDS = ["files", "memory"] as const
@@ -31,11 +31,11 @@ async function followed(kind: (typeof KINDS)[number] = "files") {
   const open = async (id: string) => {
     const journal = await store.open({ project: "p", id }, { access: "write", create: true })
     onTestFinished(() => journal.close())
-    return (...texts: readonly string[]) => journal.append(texts.map(said))
+    return (...texts: readonly string[]) => journal.append(texts.map(userEntry))
   }
   const found = async (text: string, which: object = AUTOMATIC) =>
     (await search.search({ text, now: clock.now() }, which)).answer.found.map((one) => one.text)
-  /** What the process does while no one asks. */
+  /** Lets the background work of the process finish. */
   const inBackground = async () => {
     clock.advance(1_000)
     for (let round = 0; round < 200; round++) await setImmediate()
@@ -47,11 +47,11 @@ test("BEY-5 what a conversation appends is found without being read from its jou
   const { directory, open, found, inBackground } = await followed()
   const [say, sayThere] = [await open("a"), await open("b")]
   await say("the walrus sleeps")
-  expect(await found("walrus")).toEqual(["the walrus sleeps"]) // the first look waits
+  expect(await found("walrus")).toEqual(["the walrus sleeps"]) // the first search waits
   await sayThere("the heron flies")
   expect(await found("heron")).toEqual([])
   const file = join(directory, "b.jsonl")
-  writeFileSync(file, "x".repeat(statSync(file).size)) // nothing can be read from it
+  writeFileSync(file, "x".repeat(statSync(file).size)) // makes the file unreadable as a journal
   await inBackground()
   expect(await found("heron")).toEqual(["the heron flies"])
 })
@@ -62,7 +62,7 @@ test.each(KINDS)(
     const { open, found, inBackground } = await followed(kind)
     const say = await open("a")
     await say("the walrus sleeps")
-    expect(await found("walrus")).toEqual(["the walrus sleeps"]) // the first look waits
+    expect(await found("walrus")).toEqual(["the walrus sleeps"]) // the first search waits
     await say("the heron flies")
     expect(await found("heron")).toEqual([])
     await inBackground()
@@ -91,7 +91,7 @@ test("BEY-5 what is older than two seconds is found by every message, also what 
   const say = await open("a")
   await say("the walrus sleeps")
   expect(await found("walrus")).toEqual(["the walrus sleeps"])
-  appendFileSync(join(directory, "a.jsonl"), encodeLine(said("the heron flies")))
+  appendFileSync(join(directory, "a.jsonl"), encodeLine(userEntry("the heron flies")))
   await say("the pelican dives")
   clock.advance(2_001)
   expect(await found("heron")).toEqual(["the heron flies"])

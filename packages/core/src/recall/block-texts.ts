@@ -1,6 +1,6 @@
 /**
- * What the blocks of a conversation say, as text: for search, and to be read again. Tool calls and results count in full, also
- * those that were cleared, put aside or compacted: the journal holds them all.
+ * The blocks of a conversation as text, for search and for reading again. Tool calls and results are included in full, even if they
+ * were cleared, offloaded or compacted: the journal has them all.
  */
 import { type Entry, isMessage } from "../journal/entries.ts"
 import { renderAttachment } from "../messages/attachment-texts.ts"
@@ -19,9 +19,9 @@ import {
 import { contentOf, isRequest, isSyntheticError, type Message, type Uuid } from "../messages/messages.ts"
 import { RECALL_TOOL, type RecalledText } from "../tools/session/recall-source.ts"
 
-const MAX_OPEN_CALLS = 500 // more are not open at once; a call that is never answered must not stay for ever
+const MAX_OPEN_CALLS = 500 // no more are open at the same time; a call that is never answered must not be remembered forever
 
-/** Attachments that say something new. The others repeat what the journal holds elsewhere, or are about the session. */
+/** Attachments with new information. The others repeat what the journal contains elsewhere, or concern the session. */
 const INFORMATIVE_ATTACHMENTS: ReadonlySet<Attachment["type"]> = new Set([
   "file",
   "plan_file",
@@ -40,19 +40,19 @@ const INFORMATIVE_ATTACHMENTS: ReadonlySet<Attachment["type"]> = new Set([
 
 export interface BlockText extends Pick<RecalledText, "kind" | "label" | "text" | "time"> {
   readonly uuid: Uuid
-  /** Its place in the message. Empty: all of it. */
+  /** Indexes of the block in the message. Empty: the entire message. */
   readonly blocks: readonly number[]
-  /** False for what repeats other blocks: summaries, carried facts, what Recall itself returned. */
+  /** False for blocks that repeat others: summaries, carried facts, results of Recall itself. */
   readonly isSearchable: boolean
-  /** Whether the person or the assistant said it: no thinking, no tools, no notes. */
+  /** Whether it is text of the user or the assistant: no thinking, tools or notes. */
   readonly isDialogue: boolean
 }
 
-/** Reads entries in their order: a result gets the name of its tool from the call before it. */
+/** Reads entries in order: the name of a result's tool comes from the preceding call. */
 export class BlockReader {
   readonly #calls: Map<string, string>
 
-  /** `carried`: what the reader before it left. */
+  /** `carried`: the state of a previous reader. */
   constructor(carried?: unknown) {
     this.#calls = new Map(Array.isArray(carried) ? (carried as [string, string][]) : [])
   }
@@ -129,7 +129,7 @@ export function plainText(block: Block): string {
   return `[${block.type}: ${type}${data === "" ? "" : `, ${data.length} characters of base64`}]`
 }
 
-/** Any input as lines a person can read. Texts are as they are, so that what was typed can be found. */
+/** Formats any input as readable lines. Texts are unchanged, so that they can be found as typed. */
 function inputText(value: unknown, name = ""): string {
   const front = name === "" ? "" : `${name}: `
   if (typeof value === "string") return `${front}${value}`

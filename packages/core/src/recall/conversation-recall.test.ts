@@ -16,7 +16,7 @@ test("BEY-1 an agent that works for another one recalls only its own conversatio
     const { messages } = conversation().user(text)
     await journal.append(messages)
     const past = new ConversationRecall({
-      ...{ store, journal, isShared: true, places: async () => ["p"] },
+      ...{ store, journal, isShared: true, namespaces: async () => ["p"] },
       estimate: (each) => each.length / 4,
     })
     onTestFinished(() => past.close())
@@ -28,8 +28,8 @@ test("BEY-1 an agent that works for another one recalls only its own conversatio
   const all = await past.search({ text: "watchword", in: "project", limit: 10 })
   expect(all.found.map(({ text }) => text)).toEqual(["the watchword is mine"])
   expect(all.gap).toBe("Only your own conversation was searched. Ask your lead for more.")
-  expect(await past.named(`lead/${lead.handle}`)).toEqual([])
-  expect(await past.named(`agent-2/${other.handle}`)).toEqual([])
-  expect(await past.named(handle)).toHaveLength(1)
-  expect(await lead.past.named(`agent-2/${other.handle}`)).toHaveLength(1)
+  expect(await past.findByHandle(`lead/${lead.handle}`)).toEqual([])
+  expect(await past.findByHandle(`agent-2/${other.handle}`)).toEqual([])
+  expect(await past.findByHandle(handle)).toHaveLength(1)
+  expect(await lead.past.findByHandle(`agent-2/${other.handle}`)).toHaveLength(1)
 })

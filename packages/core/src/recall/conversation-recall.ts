@@ -1,7 +1,7 @@
 /**
- * The past of one conversation, for the Recall tool: by handle, by range, by search. Handles lead to this journal, to the ones of agents
- * that worked for it, and to other conversations of the project with the same owner. An agent that works for another one sees only its own,
- * and so does a conversation without an owner.
+ * The history of one conversation for the Recall tool: by handle, by range, by search. Handles resolve in this journal, in those of its
+ * sub-agents, and in other conversations of the same project and owner. A sub-agent sees only its own conversation, and so does a
+ * conversation without an owner.
  */
 
 import { isSafeId } from "../base/clock.ts"
@@ -36,9 +36,9 @@ import {
 } from "./resolve-handle.ts"
 import { CANDIDATES, type EmbedFunction, fuseByRank } from "./vectors/embedded-passages.ts"
 
-/** Passages of the index that are read on both sides of a match, to show all of its block: about 12,000 tokens. */
+/** Passages to read on both sides of a match, to quote its full block: about 12,000 tokens. */
 const AROUND_MATCH = 40
-/** A search does not wait longer for other conversations to be indexed. */
+/** How long a search waits for other conversations to be indexed. */
 const MAX_WAIT_MS = 10_000
 
 const LATE = "Some conversations are not indexed yet. Search again to include them."
@@ -51,27 +51,27 @@ const LOCKED = "Another process keeps the search index locked, so the journals w
 interface ConversationRecallOptions {
   readonly store: Store
   readonly journal: Journal
-  /** Whether it may look into other conversations in its place of the store: they have the same owner. */
+  /** Whether other conversations in this namespace of the store can be searched, because they have the same owner. */
   readonly isShared: boolean
-  /** The places of the store with conversations of the same project and owner. */
+  /** Namespaces of the store with conversations of the same project and owner. */
   readonly namespaces: () => Promise<readonly string[]>
   readonly estimate: (text: string) => number
-  /** Searches beside our own search. */
+  /** An embedding function that complements the full-text search. */
   readonly embed?: EmbedFunction | undefined
-  /** What "last week" in a question is counted from. Default: the system's clock. */
+  /** The time to which "last week" in a question refers. Default: the system's clock. */
   readonly now?: () => Date
 }
 
 type Matches = Pick<JournalSearchResult, "found" | "more"> & Pick<RecallMatches, "gap">
 
-/** How the asked places are named among each other. */
+/** Key of a namespace in maps. */
 const namespaceKey = ({ project, under }: JournalNamespace): string => JSON.stringify([project, under])
 
 export class ConversationRecall implements RecallSource {
   readonly #options: ConversationRecallOptions
   readonly #searches = new Map<string, { readonly value: JournalSearch; close(): void }>()
   #closed = false
-  /** Why the embedding function failed first. It is said once. */
+  /** First failure of the embedding function. It is reported once. */
   #failure: string | undefined
   #isFailureReported = false
 
@@ -87,7 +87,7 @@ export class ConversationRecall implements RecallSource {
     return this.#options.estimate(text)
   }
 
-  /** What a handle names, newest first. */
+  /** Resolves a handle, newest match first. */
   async find(handle: string): Promise<readonly ResolvedMessage[]> {
     return (await this.#within(handle, ({ journal }) => resolveMessages(journal, withoutPrefix(handle)))) ?? []
   }
@@ -137,7 +137,7 @@ export class ConversationRecall implements RecallSource {
     return this.#options.journal.address.under !== undefined
   }
 
-  /** No other conversation may be looked into. */
+  /** Whether no other conversation can be searched. */
   get #isAlone(): boolean {
     return this.#isSubAgent || !this.#options.isShared
   }
@@ -180,7 +180,7 @@ export class ConversationRecall implements RecallSource {
     }
   }
 
-  /** Ours and those that the embedding function finds, in one order. If the function fails, ours. */
+  /** Merges the matches with those of the embedding function. If the function fails, returns the matches alone. */
   async #withNearest(found: Matches["found"], search: JournalSearch, question: JournalQuestion) {
     const { embed } = this.#options
     if (!embed) return found
@@ -193,7 +193,7 @@ export class ConversationRecall implements RecallSource {
     }
   }
 
-  /** The place of this conversation, then those of others that it may look into. */
+  /** The namespace of this conversation, then those of others that can be searched. */
   async #searchableNamespaces(): Promise<readonly JournalNamespace[]> {
     const { project, under } = this.#options.journal.address
     const own: JournalNamespace = under === undefined ? { project } : { project, under }
@@ -203,7 +203,8 @@ export class ConversationRecall implements RecallSource {
 
   #index(namespace: JournalNamespace): JournalSearch {
     const { journal, store, isShared } = this.#options
-    // the agents of one conversation have a place of their own; conversations without an owner are beside each other
+    // the sub-agents of one conversation have a namespace of their own; conversations without an owner share one but must not see each
+    // other
     const isWhole = isShared || this.#isSubAgent
     const key = namespaceKey(namespace)
     const search =
@@ -213,7 +214,7 @@ export class ConversationRecall implements RecallSource {
     return search.value
   }
 
-  /** Does work in the journal that a handle leads to. Nothing where there is no such journal. */
+  /** Runs work on the journal that a handle resolves to. Undefined if there is no such journal. */
   async #within<T>(
     handle: string,
     work: (where: { journal: Journal; prefix: string }) => Promise<T>,
@@ -241,14 +242,14 @@ export class ConversationRecall implements RecallSource {
         const opened = await store.open(address, { access: "read" })
         return { journal: opened, release: () => opened.close() }
       } catch (error) {
-        if (!(error instanceof ConversationNotFoundError)) throw error // it was deleted since
+        if (!(error instanceof ConversationNotFoundError)) throw error // deleted since
       }
     }
     const fullId = isShortId(prefix) ? await this.#newestWithPrefix(prefix, others) : undefined
     return fullId === undefined ? undefined : this.#open(fullId)
   }
 
-  /** The id of the newest conversation that begins like this, of the first place that has one. */
+  /** The id of the newest conversation with this prefix, from the first namespace that has one. */
   async #newestWithPrefix(prefix: string, namespaces: readonly JournalNamespace[]): Promise<string | undefined> {
     const listed = await Promise.all(
       namespaces.map(({ project, under }) =>

@@ -1,4 +1,4 @@
-/** How often search and recall ask a store: assume that each call crosses a network. */
+/** How often search and recall call a store, assuming that each call crosses a network. */
 import { expect, onTestFinished, test } from "vitest"
 import { conversation } from "../../test/builders.ts"
 import { countedCalls } from "../../test/counted-calls.ts"
@@ -14,7 +14,7 @@ import { ConversationRecall } from "./conversation-recall.ts"
 import { sharedJournalSearch } from "./journal-search.ts"
 
 const ids = seededIds("feed-calls")
-const said = (text: string): Entry => ({ ...conversation().user(text).messages[0]!, uuid: ids.uuid() })
+const userEntry = (text: string): Entry => ({ ...conversation().user(text).messages[0]!, uuid: ids.uuid() })
 
 const KINDS = ["files", "memory"] as const
 
@@ -25,20 +25,20 @@ async function storeOf(kind: (typeof KINDS)[number]): Promise<Store> {
   return fileStore({ root, flush: "never" })
 }
 
-/** A project with that many conversations, and the past of the first. */
+/** A project with that many conversations, and the recall of the first. */
 async function filled(kind: (typeof KINDS)[number], conversations: number) {
   const { store, taken } = countedCalls(await storeOf(kind))
   const names = Array.from({ length: conversations }, () => ids.uuid())
-  const last = said("the heron flies at night")
+  const last = userEntry("the heron flies at night")
   for (const [nth, id] of names.entries()) {
     const journal = await store.open({ project: "p", id }, { access: "write", create: true })
-    await journal.append([nth === conversations - 1 ? last : said(`the walrus sleeps in bay ${nth}`)])
+    await journal.append([nth === conversations - 1 ? last : userEntry(`the walrus sleeps in bay ${nth}`)])
     await journal.close()
   }
   const journal = await store.open({ project: "p", id: names[0]! }, { access: "write" })
   onTestFinished(() => journal.close())
   const past = new ConversationRecall({
-    ...{ store, journal, isShared: true, places: async () => ["p", "other"] },
+    ...{ store, journal, isShared: true, namespaces: async () => ["p", "other"] },
     estimate: (text) => text.length / 4,
   })
   onTestFinished(() => past.close())
@@ -55,12 +55,12 @@ test.each(everyNth(KINDS, 2, 1))(
         (await past.search({ text, in: where, limit: 3 })).found.length
       expect(await search("walrus", "conversation")).toBe(1)
       const here = taken()
-      await journal.append([said("the pelican waits")])
+      await journal.append([userEntry("the pelican waits")])
       expect(await search("pelican", "conversation")).toBe(1)
       const hereAgain = taken()
-      expect(await past.named(`${other.id}/${other.handle}`)).toHaveLength(1)
+      expect(await past.findByHandle(`${other.id}/${other.handle}`)).toHaveLength(1)
       const handle = taken()
-      expect(await past.named(`${other.id.slice(0, 8)}/${other.handle}`)).toHaveLength(1)
+      expect(await past.findByHandle(`${other.id.slice(0, 8)}/${other.handle}`)).toHaveLength(1)
       const shortened = taken()
       expect(await search("heron", "project")).toBe(1)
       taken() // each conversation is read once
@@ -84,12 +84,12 @@ test("BEY-12 several places are asked side by side", async () => {
   const store = memoryStore()
   for (const project of ["p", "q"]) {
     const journal = await store.open({ project, id: project }, { access: "write", create: true })
-    await journal.append([said(`the walrus of ${project}`)])
+    await journal.append([userEntry(`the walrus of ${project}`)])
     await journal.close()
   }
   const asked = Promise.withResolvers<void>()
   const waiting = new Set<string>()
-  // no place answers before both were asked
+  // holds every answer until both namespaces were queried
   const feed: Store["feed"] = (place) => {
     const own = store.feed(place)
     const look: JournalFeed["poll"] = async (unread) => {
@@ -101,7 +101,7 @@ test("BEY-12 several places are asked side by side", async () => {
   }
   const journal = await store.open({ project: "p", id: "p" }, { access: "read" })
   const past = new ConversationRecall({
-    ...{ store: { ...store, feed }, journal, isShared: true, places: async () => ["p", "q"] },
+    ...{ store: { ...store, feed }, journal, isShared: true, namespaces: async () => ["p", "q"] },
     estimate: (text) => text.length / 4,
   })
   onTestFinished(() => past.close())
@@ -133,7 +133,7 @@ test("BEY-12 an index in memory is not built again for the next conversation, an
   const { store, taken } = countedCalls(memoryStore())
   const write = async (id: string, text: string) => {
     const journal = await store.open({ project: "p", id }, { access: "write", create: true })
-    await journal.append([said(text)])
+    await journal.append([userEntry(text)])
     await journal.close()
   }
   const found = async (text: string) => {

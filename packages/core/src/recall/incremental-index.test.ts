@@ -49,21 +49,21 @@ test("BEY-5 an index that is asked while it grows, shrinks and grows again answe
     fc.property(fc.array(step, { minLength: 1, maxLength: 12 }), (steps) => {
       const followed = new PassageIndex(":memory:")
       const atOnce = new PassageIndex(":memory:")
-      const [marks, all] = [new Map<string, string>(), new Map<string, Passage[]>()]
+      const [positions, all] = [new Map<string, string>(), new Map<string, Passage[]>()]
       for (const [nth, { source, what, texts, question }] of steps.entries()) {
         const isRestart = what === "restart"
         if (what === "remove") {
           followed.remove(source)
-          marks.delete(source)
+          positions.delete(source)
           all.delete(source)
         } else {
           const passages = texts.map(passage)
-          const from = marks.get(source)
+          const from = positions.get(source)
           expect(followed.extend({ source, passages, from, to: `${nth}`, isRestart })).toBe(true)
-          marks.set(source, `${nth}`)
+          positions.set(source, `${nth}`)
           all.set(source, [...(isRestart ? [] : (all.get(source) ?? [])), ...passages])
         }
-        answers(followed, question) // what is kept for later questions must follow too
+        answers(followed, question) // data cached for later questions must be updated too
       }
       atOnce.replace(all)
       for (const { question } of steps) expect(answers(followed, question)).toEqual(answers(atOnce, question))
@@ -103,7 +103,7 @@ test.runIf(isWhole)(
 )
 
 const ids = seededIds("followed")
-const said = (words: string): Entry => ({ ...conversation().user(words).messages[0]!, uuid: ids.uuid() })
+const userEntry = (words: string): Entry => ({ ...conversation().user(words).messages[0]!, uuid: ids.uuid() })
 
 test("BEY-5 what another process writes to an old conversation, and what it deletes, shows with the next search", async () => {
   const root = await directory()
@@ -113,7 +113,7 @@ test("BEY-5 what another process writes to an old conversation, and what it dele
       { project: "p", id },
       { access: "write", create: true },
     )
-    await journal.append([said(words)])
+    await journal.append([userEntry(words)])
     await journal.close()
   }
   for (let nth = 0; nth < 40; nth++) await write(`c${nth}`, `word${nth}`)
@@ -124,7 +124,7 @@ test("BEY-5 what another process writes to an old conversation, and what it dele
   expect(await found("word3")).toEqual(["word3"])
   await write("c3", "pelican")
   expect(await found("pelican")).toEqual(["pelican"])
-  appendFileSync(join(place, "c4.jsonl"), encodeLine(said("cormorant")))
+  appendFileSync(join(place, "c4.jsonl"), encodeLine(userEntry("cormorant")))
   if (process.platform === "linux") expect(await found("cormorant")).toEqual(["cormorant"])
   rmSync(join(place, "c5.jsonl"))
   expect(await found("word5")).toEqual([])
@@ -143,7 +143,7 @@ test("L5-11 an index of memories in a file: another process has it at once, and 
   const first = new MemorySearch(memories, path)
   expect(found(first)).toEqual(["heron.md"])
   const second = new MemorySearch<(typeof memories)[number]>([], path)
-  second.update(memories, 0) // nothing may be indexed
+  second.update(memories, 0) // max 0: nothing may be indexed
   expect(found(second)).toEqual(["heron.md"])
   second.update([memories[0]!], 0)
   expect(found(second)).toEqual([])

@@ -36,7 +36,7 @@ async function project() {
 }
 
 const ids = seededIds("journal-index")
-const said = (text: string): Entry => ({ ...conversation().user(text).messages[0]!, uuid: ids.uuid() })
+const userEntry = (text: string): Entry => ({ ...conversation().user(text).messages[0]!, uuid: ids.uuid() })
 async function texts(index: JournalSearch, text: string): Promise<readonly string[]> {
   const { answer } = await index.search({ text, now: NOW })
   return answer.found.map((passage) => passage.text)
@@ -78,7 +78,7 @@ test("BEY-5 a search in what was said finds no thinking, tools or internal messa
 
 test("BEY-5 masks secrets before they are stored", async () => {
   const { write, open, file } = await project()
-  await write("c1", [said("the token is hunter2 for the wiki")])
+  await write("c1", [userEntry("the token is hunter2 for the wiki")])
   const index = open((text) => text.replaceAll("hunter2", "[secret]"))
   expect(await texts(index, "wiki token")).toEqual(["the token is [secret] for the wiki"])
   index.close()
@@ -92,11 +92,11 @@ test("BEY-5 reads only what is new, also after it was opened again", async () =>
     read.push(text)
     return text
   }
-  await write("c1", [said("alpha")])
+  await write("c1", [userEntry("alpha")])
   const first = open(mask)
   await first.update()
   first.close()
-  await write("c1", [said("beta")])
+  await write("c1", [userEntry("beta")])
   const second = open(mask)
   expect(await texts(second, "beta")).toEqual(["beta"])
   expect(await texts(second, "alpha")).toEqual(["alpha"])
@@ -105,9 +105,9 @@ test("BEY-5 reads only what is new, also after it was opened again", async () =>
 
 test("BEY-5 a line that is still being written is read when it is whole", async () => {
   const { write, open, directory } = await project()
-  await write("c1", [said("alpha")])
+  await write("c1", [userEntry("alpha")])
   const path = join(directory, "c1.jsonl")
-  const line = encodeLine(said("beta"))
+  const line = encodeLine(userEntry("beta"))
   writeFileSync(path, line.subarray(0, 50), { flag: "a" })
   const index = open()
   expect(await texts(index, "beta")).toEqual([])
@@ -117,12 +117,15 @@ test("BEY-5 a line that is still being written is read when it is whole", async 
 
 test("BEY-5 a deleted journal leaves the index, a replaced one is read again", async () => {
   const { write, open, directory, file } = await project()
-  await write("c1", [said("alpha walrus")])
-  await write("c2", [said("beta")])
+  await write("c1", [userEntry("alpha walrus")])
+  await write("c2", [userEntry("beta")])
   const index = open()
   await index.update()
   rmSync(join(directory, "c1.jsonl"))
-  writeFileSync(join(directory, "c2.jsonl"), Buffer.concat(["gamma", "delta"].map((text) => encodeLine(said(text)))))
+  writeFileSync(
+    join(directory, "c2.jsonl"),
+    Buffer.concat(["gamma", "delta"].map((text) => encodeLine(userEntry(text)))),
+  )
   expect(await Promise.all(["alpha", "beta", "gamma"].map((word) => texts(index, word)))).toEqual([[], [], ["gamma"]])
   index.close()
   expect(readFileSync(file).includes("walrus")).toBe(false)
@@ -130,7 +133,7 @@ test("BEY-5 a deleted journal leaves the index, a replaced one is read again", a
 
 test("BEY-5 an index that is damaged or from another version is built again", async () => {
   const { write, open, file } = await project()
-  await write("c1", [said("alpha")])
+  await write("c1", [userEntry("alpha")])
   const broken = [
     () => writeFileSync(file, "this is no database, and longer than its header: ".repeat(50)),
     () => withDatabase(file, "PRAGMA user_version = 99"),
@@ -147,7 +150,7 @@ test("BEY-5 an index that is damaged or from another version is built again", as
 
 test("BEY-5 an index that cannot be written is kept in memory", async () => {
   const { write, open, file } = await project()
-  await write("c1", [said("alpha")])
+  await write("c1", [userEntry("alpha")])
   mkdirSync(file)
   expect(await texts(open(), "alpha")).toEqual(["alpha"])
 })
@@ -156,20 +159,20 @@ test("BEY-5 two processes fill one index without doubling anything", async () =>
   const { write, open } = await project()
   await write(
     "c1",
-    Array.from({ length: 30 }, (_, at) => said(`alpha ${at}`)),
+    Array.from({ length: 30 }, (_, at) => userEntry(`alpha ${at}`)),
   )
   const [one, two] = [open(), open()]
   await Promise.all([one.update(), two.update()])
-  await write("c1", [said("omega")])
+  await write("c1", [userEntry("omega")])
   expect(await Promise.all([texts(one, "omega"), texts(two, "omega")])).toEqual([["omega"], ["omega"]])
 })
 
 test("BEY-5 what is long and new is read in the background: no question waits for it, and later ones find it", async () => {
   const { write, open } = await project()
-  await write("c1", [said("alpha")])
+  await write("c1", [userEntry("alpha")])
   const index = open()
   await index.update()
-  await write("c2", [...Array.from({ length: 600 }, (_, at) => said(`filler number ${at}`)), said("omega")])
+  await write("c2", [...Array.from({ length: 600 }, (_, at) => userEntry(`filler number ${at}`)), userEntry("omega")])
   const ask = async (text: string) =>
     (await index.search({ text, now: NOW }, { maxNew: 1_000 })).answer.found.map((one) => one.text)
   expect(await ask("omega")).toEqual([])
@@ -184,7 +187,7 @@ test("BEY-5 what is long and new is read in the background: no question waits fo
 
 test("BEY-5 a journal that is open grows, and only its directory's time stays: each search finds what is new", async () => {
   const { write, open, directory } = await project()
-  for (let nth = 0; nth < 30; nth++) await write(`c${nth}`, [said(`word${nth}`)])
+  for (let nth = 0; nth < 30; nth++) await write(`c${nth}`, [userEntry(`word${nth}`)])
   const journal = await fileStore({ root: join(directory, "..", ".."), flush: "never" }).open(
     { project: PROJECT, id: "c3" },
     { access: "write", create: true },
@@ -196,15 +199,15 @@ test("BEY-5 a journal that is open grows, and only its directory's time stays: e
   for (let nth = 0; nth < 30; nth++) utimesSync(join(directory, `c${nth}.jsonl`), long, new Date(long.getTime() - nth))
   utimesSync(directory, long, long)
   expect(await texts(index, "word29")).toEqual(["word29"])
-  await journal.append([said("heron")])
+  await journal.append([userEntry("heron")])
   expect(await texts(index, "heron")).toEqual(["heron"])
-  await write("c31", [said("walrus")])
+  await write("c31", [userEntry("walrus")])
   expect(await texts(index, "walrus")).toEqual(["walrus"])
 })
 
 test("BEY-5 the indexes of earlier versions are removed", async () => {
   const { write, open, directory } = await project()
-  await write("c1", [said("alpha")])
+  await write("c1", [userEntry("alpha")])
   const old = ["blocks.sqlite", "recall.sqlite", "recall.sqlite-wal"].map((name) => join(directory, name))
   for (const path of old) writeFileSync(path, "old")
   expect(await texts(open(), "alpha")).toEqual(["alpha"])
@@ -213,7 +216,7 @@ test("BEY-5 the indexes of earlier versions are removed", async () => {
 
 test("BEY-5 only the owner can read the index", async () => {
   const { write, open, file } = await project()
-  await write("c1", [said("alpha")])
+  await write("c1", [userEntry("alpha")])
   await open().update()
   expect(statSync(file).mode & 0o777).toBe(0o600)
 })

@@ -1,4 +1,4 @@
-/** Search in everything that the conversations of a place ever held. A search first reads what is new in the journals, unless it need not be new. */
+/** Search in all conversations of a namespace. A search first reads new lines of the journals, unless its options allow older results. */
 import { readdirSync, statSync } from "node:fs"
 import { join } from "node:path"
 import { type Clock, systemClock, validateId } from "../base/clock.ts"
@@ -20,17 +20,17 @@ import { EmbeddedPassages, type EmbedFunction } from "./vectors/embedded-passage
 
 const JUST_SEARCHED_MS = 60_000
 const INDEX_NAME = "search.sqlite"
-/** Of earlier versions. */
+/** File names of earlier versions. */
 const OLD_NAMES = ["blocks.sqlite", "recall.sqlite"]
 
 interface JournalSearchOptions {
-  /** The journals of the place. It is closed with the search. */
+  /** The journals of the namespace. Closed together with the search. */
   readonly feed: JournalFeed
-  /** Follows only this conversation, with an index of its own. */
+  /** Tracks only this conversation, with an index of its own. */
   readonly only?: string
-  /** Where the store keeps the index, if it does. Default: a file in the feed's directory, or in memory. */
+  /** The store's passage store, if it has one. Default: a file in the feed's directory, or memory. */
   readonly passageStore?: PassageStore | undefined
-  /** Takes secrets out of a text before it is stored. */
+  /** Masks secrets in a text before it is stored. */
   readonly mask?: (text: string) => string
   readonly clock?: Clock
 }
@@ -40,7 +40,7 @@ export type JournalSearchResult = Omit<PassageSearchResult, "found"> & {
 }
 
 export interface JournalQuestion extends Question {
-  /** Also gives each whole block and its neighbours, as far as this many passages away. */
+  /** Adds the full block of each match and its neighbours, up to this many passages away. */
   readonly around?: number
 }
 
@@ -86,7 +86,7 @@ export class JournalSearch {
     )
   }
 
-  /** By an embedding function. Call it after a search: it reads nothing new. Throws if the function fails. */
+  /** Searches with an embedding function. Call it after a search: it reads no new lines. Throws if the function fails. */
   async nearest(embed: EmbedFunction, question: JournalQuestion): Promise<JournalSearchResult["found"]> {
     const known = this.#embedded.get(embed)
     const ask = async <T>(asking: (index: IncrementalIndex) => T | Promise<T>) =>
@@ -97,12 +97,12 @@ export class JournalSearch {
     return embedded.nearest(rest, around)
   }
 
-  /** Reads what is new. Searching does that too; call it where no one waits. */
+  /** Reads new lines. Searching does that too; call this where no one waits. */
   update(): Promise<void> {
     return this.#journals.update(this.#only)
   }
 
-  /** Until the next search, which looks for what is new, it does nothing. */
+  /** Stops background work until the next search, which reads new lines again. */
   rest(): void {
     this.#journals.rest()
   }
@@ -112,17 +112,17 @@ export class JournalSearch {
   }
 }
 
-/** Where journals are beside each other: those of a project, or the sub-agents' of one conversation. */
+/** A group of journals: those of a project, or of the sub-agents of one conversation. */
 export type JournalNamespace = Omit<JournalAddress, "id">
 
-/** Where the store keeps the index, if it does. */
+/** The passage store of a namespace, if the store has one. */
 const passageStoreOf = (
   store: Store,
   namespace: JournalNamespace & { readonly only?: string },
   tokens = TOKENS_VERSION,
 ) => store.passages?.({ ...namespace, tokens })
 
-/** The search in a place, or in one conversation of it. Close it. */
+/** Opens the search in a namespace, or in one conversation of it. The caller closes it. */
 export function journalSearchIn(store: Store, { project, under }: JournalNamespace, only?: string): JournalSearch {
   const namespace = under === undefined ? { project } : { project, under }
   const of = only === undefined ? {} : { only }
@@ -133,15 +133,18 @@ export function journalSearchIn(store: Store, { project, under }: JournalNamespa
   })
 }
 
-/** Indexes in memory that stay open without a user: the next one would read all journals again. Each is about as large as its journals. */
+/**
+ * Indexes in memory that stay open without a user, because the next one would have to read all journals again. Each is about as large
+ * as its journals.
+ */
 const MAX_IDLE = 32
 
 const inFiles = new RefCounted<JournalSearch>()
 const inStores = new RefCountedPerObject<JournalSearch>({ maxIdle: MAX_IDLE })
 
 /**
- * The search in a place, one for all conversations of this process: each has open files, and would read what the others have read. Stores
- * with the same files share it.
+ * The search in a namespace, shared by all conversations of this process: each search has open files, and would read the same journals.
+ * Stores with the same files share it.
  */
 export function sharedJournalSearch(store: Store, { project, under }: JournalNamespace) {
   const namespace = under === undefined ? { project } : { project, under }
@@ -160,9 +163,9 @@ export function sharedJournalSearch(store: Store, { project, under }: JournalNam
   return search
 }
 
-/** Removes the indexes of a place. The next search builds them again from the journals. */
+/** Removes the indexes of a namespace. The next search rebuilds them from the journals. */
 export async function removeJournalIndex(store: Store, namespace: JournalNamespace): Promise<void> {
-  // what is erased must leave those of older versions too
+  // erased content must be removed from indexes of older versions too
   for (let tokens = 1; tokens <= TOKENS_VERSION; tokens++) await passageStoreOf(store, namespace, tokens)?.clear()
   const feed = store.feed(namespace)
   if (feed.directory !== undefined) removeFiles(feed.directory)

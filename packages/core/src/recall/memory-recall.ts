@@ -1,5 +1,5 @@
 /**
- * Chooses what to attach to a person's message: memories and a few passages of past conversations. Works offline. Chooses nothing where
+ * Chooses what to attach to a user's message: memories and a few passages of past conversations. Works offline. Chooses nothing if
  * nothing fits. The caller attaches the choice and excludes it from then on.
  */
 import type { PassageMatch, PassageSearchResult } from "./answer/choose.ts"
@@ -9,17 +9,20 @@ import { isExactName, questionTerms } from "./passages/passage-terms.ts"
 import { possibleConflict } from "./possible-conflict.ts"
 
 const DEFAULT_LIMIT = 5
-/** Passages are there to fill a gap. One has its place beside memories: what waits for an extraction is in passages alone. */
+/**
+ * Passages fill gaps. One is always possible in addition to memories, because conversations queued for extraction exist only as
+ * passages.
+ */
 const MAX_PASSAGES = 2
 const OWN_PASSAGES = 1
-/** A passage was never meant to be kept, so it has to fit better than a memory: the share of the question that it covers. */
+/** Share of the question that a passage must cover. Higher than for memories, because a passage was never selected for storage. */
 const MIN_PASSAGE_COVERAGE = 0.5
 const PASSAGES_LOOKED_AT = 2 * MAX_PASSAGES
-/** Words of the message that what is attached must have. One word is in common with anything; one exact name is enough. */
+/** Words that an attached text must share with the message. Anything can share one word; one exact name is enough. */
 const MIN_WORDS = 2
-/** Of the message, for a memory that has one of its words only: a message can ask about several things. */
+/** Share of the message that a memory with only one of its words must cover: a message can have several subjects. */
 const MIN_MEMORY_COVERAGE = 0.3
-/** Said to keep a talk going. They tell nothing apart. */
+/** Small talk, which does not distinguish texts. */
 const SMALL_TALK = new Set(
   (
     "thank,thanks,great,good,nice,perfect,cool,awesome,continue,go,next,proceed,sure,fine,hello,hi,hey,bye,right,help,stop," +
@@ -39,17 +42,17 @@ export interface MemoryRecallOptions<M extends RecallableMemory> {
 }
 
 export interface RecallQuestion {
-  /** The person's message. */
+  /** The user's message. */
   readonly text: string
-  /** Earlier messages of the conversation, the newest last. They help to choose. */
+  /** Earlier messages of the conversation, newest last. They influence the choice. */
   readonly context?: readonly string[]
   readonly now: Date
-  /** The most memories and passages together. Default: 5. */
+  /** Maximum of memories and passages together. Default: 5. */
   readonly limit?: number
   readonly exclude?: {
     /** Files of memories, such as those already attached and the rules that are always in context. */
     readonly memories?: ReadonlySet<string>
-    /** Conversations, such as the current one: neither what was said in them nor memories that come from them. */
+    /** Conversations, such as the current one: excludes their messages, and memories that come from them. */
     readonly conversations?: ReadonlySet<string>
     /** Uuids of messages already attached. */
     readonly messages?: MembershipTest
@@ -71,12 +74,12 @@ export type RecalledMatch<M extends RecallableMemory> =
   | (RecallChoice & {
       readonly kind: "memory"
       readonly memory: M
-      /** A later memory that may say otherwise. */
+      /** A later memory with a possible conflict. */
       readonly doubtedBy?: M
     })
   | (RecallChoice & { readonly kind: "conversation"; readonly passage: PassageMatch })
 
-/** Keeps the index of memories between two messages, so that a message costs what changed. */
+/** Caches the index of memories between messages, so that a message costs only what changed. */
 export class MemoryRecall<M extends RecallableMemory> {
   readonly #options: MemoryRecallOptions<M>
   readonly #search: MemorySearch<M>
@@ -124,7 +127,7 @@ export class MemoryRecall<M extends RecallableMemory> {
     this.#search.close()
   }
 
-  /** At most one passage of each conversation. */
+  /** Chooses at most one passage of each conversation. */
   async #passages(
     question: Question,
     max: number,
@@ -149,7 +152,10 @@ export class MemoryRecall<M extends RecallableMemory> {
   }
 }
 
-/** Small talk is about nothing: "thanks!", "continue". A pair of characters is no word yet, so scripts without spaces need more of them. */
+/**
+ * Whether a message has a subject, unlike small talk: "thanks!", "continue". Pairs of characters are not words yet, so scripts without
+ * spaces need more of them.
+ */
 function isSpecific(text: string): boolean {
   return isAbout([...new Set(questionTerms(text).map(({ word }) => word))])
 }
@@ -157,12 +163,12 @@ function isSpecific(text: string): boolean {
 const isAbout = (words: readonly string[]) =>
   words.filter((word) => !SMALL_TALK.has(word)).length >= MIN_WORDS || words.some(isExactName)
 
-/** Messages that memories come from: a replaced fact must not return through its conversation, nor a chosen one twice. */
+/** Messages that memories come from: neither may an outdated fact return through its conversation, nor a chosen one twice. */
 function sourceMessages(memories: readonly RecallableMemory[]): ReadonlySet<string> {
   return new Set(memories.flatMap(({ source }) => source?.message ?? []))
 }
 
-/** What was said in a conversation is in its own messages. */
+/** Whether a memory comes from an excluded conversation or message, which already contains it. */
 const isFromConversation = (
   { source }: RecallableMemory,
   { conversations, messages }: NonNullable<RecallQuestion["exclude"]>,

@@ -1,6 +1,5 @@
 /**
- * Search in memories: title, description, body. A memory that another one replaced is never offered above it: what it matches counts for its
- * successor.
+ * Search in memories: title, description, body. A superseded memory is never listed before its successor, which inherits its matches.
  */
 
 import { hash } from "node:crypto"
@@ -11,7 +10,7 @@ import { isDamage, isFromSqlite, removeDatabase } from "./index/index-file.ts"
 import { PassageIndex } from "./index/passage-index.ts"
 import { type Passage, splitText } from "./passages/passage.ts"
 
-/** What search needs to know about a memory. */
+/** The fields of a memory that search needs. */
 export interface SearchableMemory {
   readonly file: string
   readonly name: string
@@ -31,46 +30,46 @@ interface FoundMemory<M extends SearchableMemory> {
   readonly score: number
   readonly coverage: number
   readonly words: readonly string[]
-  /** Whether another memory replaced it. */
+  /** Whether another memory supersedes it. */
   readonly isRetired: boolean
 }
 
 interface MemoryQuestion extends Pick<Question, "text" | "context" | "now" | "limit" | "weights"> {
-  /** Also list replaced memories, after all current ones. Default: false. */
+  /** Also list superseded memories, after all current ones. Default: false. */
   readonly includeRetired?: boolean
-  /** Finds nothing where memories only share a word with the question. Default: false. */
+  /** Returns nothing if memories only share a word with the question. Default: false. */
   readonly mustFit?: boolean
 }
 
-/** How people want to work matters more often than where something is. */
+/** How users want to work is relevant more often than where something is. */
 const TYPE_PRIOR: Readonly<Record<string, number>> = { feedback: 1.15, user: 1.1, project: 1, reference: 1 }
-const CONCLUDED_PRIOR = 0.9 // the agent's own conclusion, not seen or said
+const CONCLUDED_PRIOR = 0.9 // the agent's own conclusion, neither observed nor stated
 const DEFAULT_LIMIT = 5
-/** Passages of memories. Replaced ones, and those that are in view already, are left out of them. */
+/** Limit for candidate passages. Superseded memories, and those already in context, are excluded. */
 const MAX_CANDIDATES = 100
 const SLICE = 20 // memories that are indexed at once in the background: about 5 ms
 
 export class MemorySearch<M extends SearchableMemory> {
   readonly #index: PersistentIndex
-  /** As they were given: the same list again has nothing new. */
+  /** The list of the last update: the same list again has nothing new. */
   #latest: readonly M[] | undefined
   #memories: ReadonlyMap<string, M> = new Map()
   /** Files to index. */
   #pending: string[] = []
-  /** The index that has the memories, apart from those that wait. */
+  /** The index that has the memories, apart from the pending ones. */
   #filled: PassageIndex | undefined
   #later: NodeJS.Immediate | undefined
   #successors: ReadonlyMap<string, string> = new Map()
 
-  /** `path`: a file for the index, so that the next process has it. Default: in memory. */
+  /** `path`: a file for the index, which the next process can use. Default: in memory. */
   constructor(memories: readonly M[] = [], path?: string) {
     this.#index = new PersistentIndex(path)
-    if (memories.length > 0) this.update(memories) // with none, all that the file has would leave it
+    if (memories.length > 0) this.update(memories) // an empty update would remove everything from the file
   }
 
   /**
-   * Takes these memories in place of the ones before. Only those that changed are indexed again, the newest first: `most` of them now, the
-   * rest in slices while nothing else happens.
+   * Replaces the memories. Only changed ones are indexed again, newest first: at most `max` of them now, the rest in slices when the
+   * process is idle.
    */
   update(memories: readonly M[], max = Number.POSITIVE_INFINITY): void {
     const before = this.#memories
@@ -120,7 +119,7 @@ export class MemorySearch<M extends SearchableMemory> {
       return index.choose({
         ...question,
         ...{ limit: MAX_CANDIDATES, isDistinct: false },
-        // one that another process has indexed and this one has not read is not offered
+        // a memory that another process has indexed, but this one has not read, is not offered
         prior: (source) => priorOf(this.#memories.get(source)),
       })
     })
@@ -141,7 +140,7 @@ export class MemorySearch<M extends SearchableMemory> {
     return [...current.values(), ...listed].slice(0, limit)
   }
 
-  /** The files of the memories that others replaced. */
+  /** The files of superseded memories. */
   get retired(): Iterable<string> {
     return this.#successors.keys()
   }
@@ -155,7 +154,7 @@ export class MemorySearch<M extends SearchableMemory> {
     this.#index.close()
   }
 
-  /** The newest memory in a chain of replacements. None if it was deleted. */
+  /** The last memory in a chain of successors. Undefined if it was deleted. */
   #currentOf(memory: M): M | undefined {
     const successor = this.#successors.get(memory.file)
     if (successor === undefined) return memory
@@ -169,7 +168,10 @@ export class MemorySearch<M extends SearchableMemory> {
   }
 }
 
-/** Both directions count, since people edit these files. Links that would form a circle are left out. */
+/**
+ * Successors by file. Both directions of references are read, since users edit these files. References that would form a cycle are
+ * ignored.
+ */
 function findSuccessors(memories: readonly SearchableMemory[]): ReadonlyMap<string, string> {
   const successors = new Map<string, string>()
   const leadsTo = (from: string, to: string): boolean => {
@@ -189,7 +191,7 @@ function findSuccessors(memories: readonly SearchableMemory[]): ReadonlyMap<stri
 
 const fingerprints = new WeakMap<SearchableMemory, string>()
 
-/** Differs where what is indexed differs. */
+/** A hash of the indexed fields of a memory. */
 function fingerprint(memory: SearchableMemory): string {
   const known = fingerprints.get(memory)
   if (known !== undefined) return known
@@ -202,7 +204,7 @@ function fingerprint(memory: SearchableMemory): string {
 const priorOf = (memory: SearchableMemory | undefined) =>
   memory ? (TYPE_PRIOR[memory.type] ?? 1) * (memory.basis === "concluded" ? CONCLUDED_PRIOR : 1) : 0
 
-/** A memory is what a person wants to keep, so it counts as theirs. */
+/** The passages of a memory. They count as the user's text, because memories are what users want to preserve. */
 function memoryPassages({ file, name, description, confirmed, body }: SearchableMemory): readonly Passage[] {
   const parts = splitText(body)
   return (parts.length > 0 ? parts : [{ start: 0, end: 0 }]).map(({ start, end }) => ({
@@ -217,8 +219,8 @@ const compare = (a: string, b: string) => (a < b ? -1 : a > b ? 1 : 0)
 const IN_MEMORY = ":memory:"
 
 /**
- * An index in a file that others may use, remove or damage. It holds nothing that cannot be built again: a damaged one is removed, and
- * where a file cannot be used, an index in memory takes its place.
+ * An index in a file that others may use, remove or damage. It can be rebuilt at any time: a damaged one is removed, and where a file
+ * cannot be used, an index in memory replaces it.
  */
 export class PersistentIndex {
   #path: string
@@ -230,7 +232,7 @@ export class PersistentIndex {
     this.#path = path
   }
 
-  /** It may be another index than the one before, and empty. */
+  /** Calls the function with the index, which may be a new, empty one. */
   ask<T>(question: (index: PassageIndex) => T): T {
     try {
       return this.#query(question)
@@ -256,7 +258,7 @@ export class PersistentIndex {
 
   #opened(): PassageIndex {
     if (this.#path !== IN_MEMORY) {
-      closeSync(openSync(this.#path, "a", FILE_MODE)) // SQLite would let others read it
+      closeSync(openSync(this.#path, "a", FILE_MODE)) // SQLite would create a file that others can read
       this.#inode = inodeOf(this.#path)
     }
     return new PassageIndex(this.#path)

@@ -1,6 +1,6 @@
 /**
- * What a handle or a range names in one conversation, as Recall quotes it. The conversation may be a journal, or anything else that finds its
- * messages by handle and gives them in their order.
+ * Resolves a handle or a range in one conversation, in the form that Recall quotes. The conversation may be a journal, or anything else
+ * that finds its messages by handle and returns them in order.
  */
 
 import { type Entry, isDecision, isMessage } from "../journal/entries.ts"
@@ -20,16 +20,16 @@ import { BlockReader, type BlockText, plainText } from "./block-texts.ts"
 import type { JournalSearchResult } from "./journal-search.ts"
 import type { Passage } from "./passages/passage.ts"
 
-/** Entries read on both sides of a block. Most are decisions, which no one wants to see. */
+/** Number of entries to read on both sides of a block. Most are decisions, which are not shown. */
 const AROUND = 12
 
-/** One conversation, and what its handles begin with where it is not the asking one. */
+/** A conversation, with the prefix of its handles if it is not the current one. */
 export interface ReadableConversation {
   readonly journal: Pick<Journal, "find" | "findByHandle" | "range">
   readonly prefix: string
 }
 
-/** What a handle names, newest first. */
+/** Resolves a handle, newest match first. */
 export async function resolveHandle(
   conversation: ReadableConversation,
   handle: string,
@@ -55,7 +55,7 @@ async function recallItem({ message, block, path }: ResolvedMessage, { journal, 
   }
 }
 
-/** The messages between two handles. Nothing if one of the ends names nothing. */
+/** The range between two handles. Undefined if one of them does not resolve. */
 export async function resolveRange(
   journal: ReadableConversation["journal"],
   { from, to }: Pick<RecallRange, "from" | "to">,
@@ -76,7 +76,7 @@ export async function* textsIn(
       if (text.isSearchable && isWanted(text, filter)) yield toRecalledText(prefix, text)
 }
 
-/** A match, with as much of its block as the index has beside it. */
+/** Quotes a match together with the surrounding text that the index has. */
 export function quoteMatch(found: JournalSearchResult["found"][number], prefix: string): RecallMatch {
   const { around, at, ...own } = found
   const { text, start } = around?.full ?? own
@@ -96,7 +96,7 @@ export function quoteMatch(found: JournalSearchResult["found"][number], prefix: 
   }
 }
 
-/** Eight digits name a conversation well enough. */
+/** Shortens a conversation's uuid to eight digits, which identify it well enough. */
 export const shortConversationId = (id: string) => (/^[0-9a-f]{8}-[0-9a-f-]{27}$/.test(id) ? id.slice(0, 8) : id)
 
 export const withoutPrefix = (handle: string) => handle.slice(handle.indexOf("/") + 1)
@@ -124,7 +124,7 @@ async function textsAround(
   return texts.filter((text) => text.isSearchable || text.uuid === uuid)
 }
 
-/** The part of a block that a handle names. */
+/** The part of a block that a handle refers to. */
 const innerText = (text: BlockText, path: readonly number[], block: Block): BlockText =>
   path.length < 2 ? text : { ...text, blocks: path, text: plainText(block) }
 
@@ -150,22 +150,22 @@ const mediaInBlock = (block: Block): readonly Block[] =>
 const mediaInMessage = (message: Message): readonly Block[] =>
   message.type === "user" ? contentOf(message).filter(isMedia) : []
 
-/** What a result can carry: bytes, not references. */
+/** Whether a block contains media as bytes, not as a reference. Only these can be part of a result. */
 const isEmbedded = (block: Block) => isMedia(block) && block.source.type === "base64"
 
 export interface ResolvedMessage {
   readonly message: Message
-  /** Absent where the handle names a whole message. */
+  /** Absent if the handle refers to an entire message. */
   readonly block?: Block
-  /** The place of the block. */
+  /** Indexes of the block. */
   readonly path: readonly number[]
 }
 
 type MessageFinder = Pick<Journal, "find" | "findByHandle">
 
 /**
- * Everything with this handle, newest first. More than one is rare: two messages whose digits are equal. The line of a folded range
- * represents its messages, so its handle names one end of them.
+ * Everything with this handle, newest first. More than one match is rare: two messages whose digits are equal. The line of a folded
+ * range represents its messages, so its handle resolves to one end of them.
  */
 export async function resolveMessages(
   journal: MessageFinder,

@@ -1,4 +1,4 @@
-/** One index and several processes: locked, removed, filled at once. Each of them finds everything, or says why not. */
+/** One index and several processes, which lock, remove and fill it concurrently. Each of them finds everything, or reports why not. */
 import { type ChildProcess, spawn } from "node:child_process"
 import { once } from "node:events"
 import { readdirSync, rmSync, statSync } from "node:fs"
@@ -13,14 +13,14 @@ import { seededIds } from "../base/clock.ts"
 import type { Entry } from "../journal/entries.ts"
 import { fileStore } from "../journal/file/file-store.ts"
 import { projectDirectory } from "../journal/file/layout.ts"
-import { recalled } from "../tools/session/recall-text.ts"
+import { runRecall } from "../tools/session/recall-text.ts"
 import { ConversationRecall } from "./conversation-recall.ts"
 import { JournalSearch } from "./journal-search.ts"
 
 const PROJECT = "p"
 
 const ids = seededIds("shared-index")
-const said = (text: string): Entry => ({ ...conversation().user(text).messages[0]!, uuid: ids.uuid() })
+const userEntry = (text: string): Entry => ({ ...conversation().user(text).messages[0]!, uuid: ids.uuid() })
 
 async function opened(text = "the walrus sleeps") {
   const { root, remove } = await temporaryRoot()
@@ -33,12 +33,12 @@ async function opened(text = "the walrus sleeps") {
       store,
       journal,
       isShared: true,
-      places: async () => [PROJECT],
+      namespaces: async () => [PROJECT],
     },
     estimate: (each) => each.length / 4,
   })
   onTestFinished(() => past.close())
-  const say = (words: string) => journal.append([said(words)])
+  const say = (words: string) => journal.append([userEntry(words)])
   await say(text)
   const find = async (search: string) => (await past.search({ text: search, in: "conversation", limit: 9 })).found
   const file = join(projectDirectory(root, PROJECT), "search.sqlite")
@@ -47,7 +47,7 @@ async function opened(text = "the walrus sleeps") {
 
 const script = (name: string) => fileURLToPath(new URL(`../../test/${name}`, import.meta.url))
 
-/** A real process that has said something. */
+/** Starts a real process that has written to its journal. */
 async function running(name: string, ...args: readonly string[]): Promise<ChildProcess> {
   const child = spawn(process.execPath, ["--no-warnings", script(name), ...args], {
     stdio: ["pipe", "pipe", "inherit"],
@@ -67,12 +67,12 @@ test.runIf(isWhole).each(["writing", "exclusively"])(
     if (how === "exclusively") past.close()
     const holder = await running("index-holder.ts", file, how)
     await say("the heron flies")
-    const answer = await recalled({ search: "heron" }, past)
+    const answer = await runRecall({ search: "heron" }, past)
     expect(answer.content).toContain("the heron flies")
     expect(answer.content).toContain(
       "Another process keeps the search index locked, so the journals were read instead.",
     )
-    const none = await recalled({ search: "elephant" }, past)
+    const none = await runRecall({ search: "elephant" }, past)
     expect(none.content).toMatch(/^Nothing in this conversation fits .* the journals were read instead\.$/)
     holder.stdin!.end()
     await once(holder, "exit")
@@ -104,7 +104,7 @@ test.runIf(isWhole)(
     for (let n = 0; n < 6; n++) {
       const journal = await store.open({ project: PROJECT, id: `c${n}` }, { access: "write", create: true })
       const entries: Entry[] = []
-      for (let at = 0; at < 400; at++) entries.push(said(`word${n}x${at} ${"and more of it ".repeat(20)}`))
+      for (let at = 0; at < 400; at++) entries.push(userEntry(`word${n}x${at} ${"and more of it ".repeat(20)}`))
       await journal.append(entries)
       await journal.close()
     }
@@ -114,7 +114,7 @@ test.runIf(isWhole)(
     expect(ended).toEqual([0, 0])
     const index = new JournalSearch({ feed: fileStore({ root }).feed({ project: PROJECT }) })
     onTestFinished(() => index.close())
-    await index.update() // what each left to the other
+    await index.update() // reads what each process left for the other
     using db = new DatabaseSync(join(projectDirectory(root, PROJECT), "search.sqlite"))
     expect(db.prepare("SELECT count(*) AS count FROM passages").get()).toEqual({ count: 2400 })
     const now = new Date("2026-03-10T12:00:00Z")

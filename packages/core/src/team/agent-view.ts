@@ -1,18 +1,18 @@
-/** What a list shows about an agent: from the lead's journal, and from the agent itself while it works. */
+/** Builds an agent's entry in lists from the lead's journal and, while it works, from the running agent. */
 
 import type { AgentRecord } from "../views/record/open-work.ts"
 import type { Views } from "../views/views.ts"
-import type { AgentView } from "./order.ts"
+import type { AgentView } from "./agent-task.ts"
 import type { SubAgent } from "./sub-agent.ts"
 
-export interface Seen {
+export interface AgentViewSources {
   readonly record: AgentRecord
-  /** Absent for agents of an earlier process. */
+  /** `undefined` for agents of an earlier process. */
   readonly live: SubAgent | undefined
   readonly lead: { readonly location: string; readonly views: Views }
 }
 
-export function agentView({ record, live, lead }: Seen): AgentView {
+export function agentView({ record, live, lead }: AgentViewSources): AgentView {
   const { id, name, kind, description, definition, model, startedAt, endedAt, summary } = record
   const lines = [...lead.views.ledger.agents.values()].filter(({ agent }) => agent === id)
   const isPriced = lines.every(({ dollars }) => dollars !== undefined)
@@ -27,12 +27,12 @@ export function agentView({ record, live, lead }: Seen): AgentView {
     started: startedAt,
     ...(endedAt === undefined ? {} : { ended: endedAt }),
     ...(summary === undefined ? {} : { summary }),
-    journal: journalOf(lead.location, id),
+    journal: agentJournalPath(lead.location, id),
   }
 }
 
-/** Sub-agents' journals are kept in a directory named like their lead's journal. */
-export function journalOf(leadLocation: string, id: string): string {
+/** Sub-agents' journals are in a directory named after their lead's journal. */
+export function agentJournalPath(leadLocation: string, id: string): string {
   const [, start, extension = ""] = /^(.*?)(\.jsonl)?$/s.exec(leadLocation)!
   return `${start}/subagents/${id}${extension}`
 }

@@ -1,14 +1,14 @@
-/** The carrier inside one process: the messages that wait for each of its agents. */
-import type { InboundMessage, InboundMessages } from "../agent/loop/companions.ts"
-import { type Carrier, type Delivery, LEAD, type Outgoing, refused } from "./carrier.ts"
+/** The transport within one process: an inbox of waiting messages for each of its agents. */
+import type { InboundMessage, InboundMessages } from "../agent/loop/agent-links.ts"
 import { MAX_WAITING_MESSAGES } from "./limits.ts"
+import { type Delivery, LEAD, type MessageTransport, type OutgoingMessage, refused } from "./message-transport.ts"
 import { asAttachment, type TeamMessage } from "./messages.ts"
 
-/** What waits for one agent, in order. Each message is handed over once; it leaves when it is in the receiver's journal. */
+/** Waiting messages of one agent, in order. A message is removed once it is in the receiver's journal. */
 export class Inbox implements InboundMessages {
-  /** Its agent agreed to end: it waits for no further message once its turn is over. */
+  /** Whether the agent agreed to shut down: it ends after its current turn and waits for no further message. */
   isEnding = false
-  /** Until its agent takes no message any more. */
+  /** `false` once the agent accepts no more messages. */
   isOpen = true
   readonly #waiting: TeamMessage[] = []
 
@@ -34,37 +34,37 @@ export class Inbox implements InboundMessages {
     }))
   }
 
-  /** An agent that works for another one waits for no message before its answer. */
+  /** Resolves at once, because a sub-agent does not wait for messages before its answer. */
   async whenAny(): Promise<boolean> {
     return this.hasAny
   }
 }
 
-export interface InboxesParts {
-  /** The number of the last message that is known of a sender. */
+export interface InboxesDependencies {
+  /** Number of the last known message of a sender. */
   readonly lastNumber: (from: string) => number
-  /** How an agent ended that had this name. */
+  /** The ending of the latest agent with this name. `undefined` if none has ended. */
   readonly endOf: (name: string) => string | undefined
   readonly onArrival: () => void
 }
 
-/** The id of a message is given by its sender, or counts its messages. */
+/** A message before delivery. Without an id, it gets the sender's next number. */
 export type NewMessage = Omit<TeamMessage, "id"> & Partial<Pick<TeamMessage, "id">>
 
-export class Inboxes implements Carrier {
+export class Inboxes implements MessageTransport {
   readonly lead = new Inbox()
-  readonly #parts: InboxesParts
-  /** By name, the newest last. */
+  readonly #parts: InboxesDependencies
+  /** Inboxes by agent name, newest last. */
   readonly #inboxes = new Map<string, Inbox>([[LEAD, this.lead]])
   readonly #numbers = new Map<string, number>()
-  /** Why no one gets a message any more. */
+  /** Reason why messages are no longer accepted. `undefined` while the team is open. */
   closed: string | undefined
 
-  constructor(parts: InboxesParts) {
+  constructor(parts: InboxesDependencies) {
     this.#parts = parts
   }
 
-  /** For an agent that begins, until it closes its inbox. */
+  /** Opens the inbox of a new agent. It accepts messages until the agent closes it. */
   open(name: string): Inbox {
     const inbox = new Inbox()
     this.#inboxes.delete(name)
@@ -72,20 +72,20 @@ export class Inboxes implements Carrier {
     return inbox
   }
 
-  /** The names that a message can be sent to: the lead, and every agent that runs or waits. */
+  /** The names that can receive messages: the lead, and every agent that runs or waits. */
   names(): readonly string[] {
     return [...this.#inboxes].filter(([, { isOpen }]) => isOpen).map(([name]) => name)
   }
 
-  async receivers({ from, to }: Outgoing): Promise<readonly string[]> {
+  async receivers({ from, to }: OutgoingMessage): Promise<readonly string[]> {
     return this.names().filter((name) => (to.kind === "all" ? name !== from : to.kind === "name" && name === to.name))
   }
 
-  async send({ from, to, content }: Outgoing): Promise<Delivery> {
+  async send({ from, to, content }: OutgoingMessage): Promise<Delivery> {
     return this.deliver({ from, to: to.kind === "name" ? to.name : "*", ...content })
   }
 
-  /** To one name, or to all but the sender. The receiver gets it at its next round; a teammate that waits begins to work. */
+  /** Delivers to one name, or to all except the sender. The receiver reads it in its next round, and an idle teammate starts working. */
   deliver(message: NewMessage): Delivery {
     if (this.closed !== undefined) return refused(this.closed)
     const { from, to, kind, approve } = message

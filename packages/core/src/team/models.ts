@@ -1,4 +1,4 @@
-/** The models of a team's agents. Each is asked through the lead's own client, and keeps what the settings say about models. */
+/** Models of a team's agents. They use the lead's client, and the model settings apply to them. */
 import type { SingleAgentOptions } from "../agent/options.ts"
 import { chooseModel } from "../model/choose-model.ts"
 import type { Model } from "../model/model.ts"
@@ -8,40 +8,44 @@ import { canonicalModelId, findModel, MODEL_FACTS } from "../tokens/models.ts"
 export interface ModelSources {
   readonly options: Pick<SingleAgentOptions, "env" | "summariser">
   readonly settings: EffectiveSettings
-  /** Comes first. Default: a model of the lead's provider with the lead's client. */
+  /** Creates a model by its id, before other ways are tried. Default: a model of the lead's provider with the lead's client. */
   readonly modelNamed?: ((id: string) => Model) | undefined
 }
 
 const CLAUDE = /^claude-/
 const FAMILIES: ReadonlySet<string> = new Set(["opus", "sonnet", "haiku", "fable", "mythos"])
 
-/** Whether the name is a family of Claude models, not the id of one. */
+/** Whether the name is a family of Claude models rather than a model id. */
 const isModelFamily = (name: string): boolean => FAMILIES.has(name.toLowerCase())
 
 /**
- * The id of the model that an order or a definition asks for. `undefined` means the lead's own. Definitions name families of Claude
- * models; where the lead is another model, or there is no way to reach Claude models, they mean the lead's own too.
+ * The model id that a task or a definition requests. `undefined` means the lead's own model. Definitions name families of Claude models. If
+ * the lead is not a Claude model, or Claude models cannot be reached, a family also means the lead's own model.
  */
-export function wantedModel(wanted: string | undefined, lead: Model, { modelNamed }: ModelSources): string | undefined {
+export function requestedModelId(
+  requested: string | undefined,
+  lead: Model,
+  { modelNamed }: ModelSources,
+): string | undefined {
   const reachesClaude = modelNamed !== undefined || lead.sibling !== undefined
-  if (wanted !== undefined && isModelFamily(wanted) && !(isClaude(lead) && reachesClaude)) return undefined
-  const id = modelOf({ model: wanted })
+  if (requested !== undefined && isModelFamily(requested) && !(isClaude(lead) && reachesClaude)) return undefined
+  const id = resolveModelId({ model: requested })
   return id === lead.name ? undefined : id
 }
 
 const isClaude = ({ name }: Model): boolean => CLAUDE.test(canonicalModelId(name))
 
-/** A model by its id. Throws where it cannot be used, such as without a key. */
+/** Creates a model by its id. Throws if it cannot be used, for example without an API key. */
 export async function modelById(id: string, lead: Model, sources: ModelSources): Promise<Model> {
   const { modelNamed, settings, options } = sources
   const { env = process.env } = options
-  const given = modelNamed?.(id) ?? lead.sibling?.(id) ?? id
+  const source = modelNamed?.(id) ?? lead.sibling?.(id) ?? id
   const { models, cacheLifetime } = settings.values
-  return chooseModel({ model: given, env, models, cacheLifetime })
+  return chooseModel({ model: source, env, models, cacheLifetime })
 }
 
-/** The summariser, with the lead's client where it is an id. */
-export async function summariserOf(lead: Model, sources: ModelSources): Promise<Model | undefined> {
+/** Creates the summariser. If the option is a model id, it uses the lead's client. */
+export async function summariserFor(lead: Model, sources: ModelSources): Promise<Model | undefined> {
   const { summariser, env = process.env } = sources.options
   if (summariser === undefined) return undefined
   if (typeof summariser === "string") return modelById(summariser, lead, sources)
@@ -49,9 +53,12 @@ export async function summariserOf(lead: Model, sources: ModelSources): Promise<
   return chooseModel({ model: summariser, env, models, cacheLifetime })
 }
 
-/** For small side tasks: the summariser, else the cheapest Claude model for a lead that is one, else the lead's own model. */
+/**
+ * The model for small side tasks: the summariser if set, else the cheapest Claude model if the lead is a Claude model, else the lead's
+ * model.
+ */
 export async function cheapestModel(lead: Model, sources: ModelSources): Promise<Model> {
-  const chosen = await summariserOf(lead, sources)
+  const chosen = await summariserFor(lead, sources)
   if (chosen) return chosen
   const id = CLAUDE.test(lead.name) && lead.sibling ? cheapestClaude(sources.settings) : undefined
   return id === undefined || id === lead.name ? lead : modelById(id, lead, sources)
@@ -65,8 +72,8 @@ function cheapestClaude({ values }: EffectiveSettings): string | undefined {
   return priced.toSorted((a, b) => a.dollars - b.dollars)[0]?.id
 }
 
-/** A model id, or `undefined` for the model of its parent. A family means its newest model in the model table that has a price. */
-export function modelOf({ model }: { readonly model?: string | undefined }): string | undefined {
+/** Resolves a model name to an id. `undefined` means the parent's model. A family means its newest model with a known price. */
+export function resolveModelId({ model }: { readonly model?: string | undefined }): string | undefined {
   const name = model?.toLowerCase()
   if (name === undefined || name === "inherit") return undefined
   if (!isModelFamily(name)) return model

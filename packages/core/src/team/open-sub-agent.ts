@@ -4,10 +4,10 @@
  */
 import { realpath } from "node:fs/promises"
 import type { Agent } from "../agent/agent.ts"
-import type { Companions, SubAgentPlace } from "../agent/loop/companions.ts"
+import type { AgentLinks, SubAgentContext } from "../agent/loop/agent-links.ts"
 import { openAgentWith } from "../agent/open-agent.ts"
 import type { SingleAgentOptions } from "../agent/options.ts"
-import type { PermissionAnswer } from "../agent/permissions/admit-call.ts"
+import type { PermissionAnswer } from "../agent/permissions/authorize-call.ts"
 import { ownerOption } from "../base/owner.ts"
 import { promptText } from "../base/text.ts"
 import { assertNotForked, cloneReads, forkReply } from "../forks/fork.ts"
@@ -41,41 +41,41 @@ export interface PreparedAgent {
    * results.
    */
   begin(): Promise<Content>
-  open(companions: Companions): Promise<Agent>
+  open(agentLinks: AgentLinks): Promise<Agent>
   /** Called after the agent has ended. May append to the result for its lead. */
   finish(outcome: AgentOutcome): Promise<AgentOutcome>
 }
 
-export type OpenSubAgent = (order: AgentTask, member: TeamMember) => PreparedAgent
+export type OpenSubAgent = (task: AgentTask, member: TeamMember) => PreparedAgent
 
 export interface SubAgentSources extends ModelSources {
   /** Options that the lead was opened with. */
   readonly options: SingleAgentOptions
   /** Names of the team's own tools. */
   readonly teamTools: readonly string[]
-  readonly toolsFor: (member: TeamMember, order: AgentTask) => readonly Tool[]
+  readonly toolsFor: (member: TeamMember, task: AgentTask) => readonly Tool[]
 }
 
 export function subAgentOpener(sources: SubAgentSources): OpenSubAgent {
   const ask = oneQuestionAtATime()
-  return (order, member) => {
+  return (task, member) => {
     const { lead } = member
-    const requested = order.kind === "fork" ? undefined : (order.model ?? order.definition?.model)
+    const requested = task.kind === "fork" ? undefined : (task.model ?? task.definition?.model)
     const id = requestedModelId(requested, lead.model, sources)
     let worktree: Worktree | undefined
     const ended = new AbortController()
     return {
       model: id ?? lead.model.name,
       async begin() {
-        if (order.isolation) worktree = await isolate(member, sources.options)
-        return order.kind === "fork" ? forkTask(order, member) : order.prompt
+        if (task.isolation) worktree = await isolate(member, sources.options)
+        return task.kind === "fork" ? forkTask(task, member) : task.prompt
       },
       async finish(outcome) {
         ended.abort()
         return worktree ? withChanges(outcome, worktree, member.name) : outcome
       },
-      open: async (companions) => {
-        const memory = await memoryFor(order, member, sources)
+      open: async (agentLinks) => {
+        const memory = await memoryFor(task, member, sources)
         try {
           const model = id === undefined ? lead.model : await modelById(id, lead.model, sources)
           const summariser = await summariserFor(lead.model, sources)
@@ -83,7 +83,7 @@ export function subAgentOpener(sources: SubAgentSources): OpenSubAgent {
           const copy = worktree ? { copy: { directory: await realpath(worktree.copy), of: worktree.top } } : {}
           return await openAgentWith(
             {
-              ...subAgentOptions(order, member, { ...sources, memory }),
+              ...subAgentOptions(task, member, { ...sources, memory }),
               ...askThroughLead(lead, member, (question) => ask(question, ended.signal)),
               ...place,
               model,
@@ -91,8 +91,8 @@ export function subAgentOpener(sources: SubAgentSources): OpenSubAgent {
             },
             memory ? sources.settings : withoutMemory(sources.settings),
             {
-              companions,
-              sub: { ...subAgentContext(order, member), ...copy, ...(memory ? { memory: memory.place } : {}) },
+              agentLinks,
+              sub: { ...subAgentContext(task, member), ...copy, ...(memory ? { memory: memory.place } : {}) },
             },
           )
         } finally {
@@ -141,13 +141,13 @@ async function forkTask({ prompt }: AgentTask, { id, lead: { conversation } }: T
 type SourcesWithMemory = SubAgentSources & { readonly memory: ChosenMemory | undefined }
 
 function subAgentOptions(
-  order: AgentTask,
+  task: AgentTask,
   member: TeamMember,
   sources: SourcesWithMemory,
 ): Omit<SingleAgentOptions, "model"> {
   const { dir, env, clock, ids, flags, store, hooks, system, layers, memory, project } = sources.options
   const { state } = member.lead.shared
-  const isFork = order.kind === "fork"
+  const isFork = task.kind === "fork"
   const inherited = { dir, env, clock, ids, flags, store, hooks, memory, project, ...(isFork ? { system } : {}) }
   return {
     ...(Object.fromEntries(
@@ -158,7 +158,7 @@ function subAgentOptions(
     mustExist: isFork,
     cwd: state.policy.project,
     mode: member.lead.mode,
-    tools: toolsFor(order, member, sources),
+    tools: toolsFor(task, member, sources),
     autonomous: true,
     ...(isFork ? { reads: cloneReads(state.toolContext.reads) } : {}),
   }
@@ -174,15 +174,15 @@ function withoutMemory(settings: EffectiveSettings): EffectiveSettings {
   return { ...settings, values: { ...settings.values, memory: "off" } }
 }
 
-function subAgentContext(order: AgentTask, { id, name, lead }: TeamMember): SubAgentPlace {
-  const { kind, definition } = order
+function subAgentContext(task: AgentTask, { id, name, lead }: TeamMember): SubAgentContext {
+  const { kind, definition } = task
   const { conversation, shared } = lead
   return {
     id,
     name,
     type: definition?.name ?? (kind === "fork" ? "fork" : "general"),
     prompt: definition?.prompt ?? promptText(new URL("./general-agent.md", import.meta.url)),
-    mayRecall: allowedForTask(order)(RECALL_TOOL),
+    mayRecall: allowedForTask(task)(RECALL_TOOL),
     project: conversation.place,
     under: conversation.id,
     leadLocation: conversation.location,
@@ -194,11 +194,11 @@ function subAgentContext(order: AgentTask, { id, name, lead }: TeamMember): SubA
 }
 
 /** The lead's tools with a separate shell. A fork has the same list as its lead, because the list is part of the shared bytes. */
-function toolsFor(order: AgentTask, member: TeamMember, sources: SourcesWithMemory): Toolset {
+function toolsFor(task: AgentTask, member: TeamMember, sources: SourcesWithMemory): Toolset {
   const { teamTools, toolsFor: own, memory } = sources
-  const replaced = new Map(own(member, order).map((tool) => [tool.name, tool]))
-  const mayUse = allowedForTask(order)
-  const { definition } = order
+  const replaced = new Map(own(member, task).map((tool) => [tool.name, tool]))
+  const mayUse = allowedForTask(task)
+  const { definition } = task
   const directory = memory?.directory
   const withMemory = (chosen: readonly Tool[], all: readonly Tool[]) =>
     definition && directory !== undefined ? withMemoryTools({ all, chosen, definition, directory }) : chosen
@@ -210,9 +210,9 @@ function toolsFor(order: AgentTask, member: TeamMember, sources: SourcesWithMemo
         return mayUse(tool.name) ? [tool] : []
       })
       const introductions = (forked.introductions ?? []).filter(
-        ({ type }) => order.kind === "fork" || type !== "agent_listing",
+        ({ type }) => task.kind === "fork" || type !== "agent_listing",
       )
-      const later = forked.later && { later: deferredToolsFor(order, forked.later) }
+      const later = forked.later && { later: deferredToolsFor(task, forked.later) }
       return { ...forked, tools: withMemory(tools, forked.tools), introductions, ...later }
     },
     *[Symbol.iterator]() {
@@ -223,10 +223,10 @@ function toolsFor(order: AgentTask, member: TeamMember, sources: SourcesWithMemo
 }
 
 /** Deferred tools that the task allows. They are not expected if the definition lists its tools. */
-const deferredToolsFor = (order: AgentTask, later: DeferredToolAccess): DeferredToolAccess => ({
+const deferredToolsFor = (task: AgentTask, later: DeferredToolAccess): DeferredToolAccess => ({
   ...later,
-  tools: () => later.tools().filter(({ name }) => allowedForTask(order)(name)),
-  isExpected: later.isExpected && (order.kind === "fork" || order.definition?.tools === undefined),
+  tools: () => later.tools().filter(({ name }) => allowedForTask(task)(name)),
+  isExpected: later.isExpected && (task.kind === "fork" || task.definition?.tools === undefined),
 })
 
 const allowedForTask = ({ kind, definition }: AgentTask): ((name: string) => boolean) =>

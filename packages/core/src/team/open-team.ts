@@ -152,7 +152,7 @@ async function openTeamAgentWith(
   const own = teamToolset(tools, definitions)
   const agent = await openAgentWith({ ...options, tools: [...(options.tools ?? []), own] }, settings, {
     problems: [...problems, ...unusable],
-    companions: team,
+    agentLinks: team,
   })
   try {
     await team.lead(agent)

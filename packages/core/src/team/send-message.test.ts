@@ -9,24 +9,24 @@ import type { Conversation } from "../conversation/conversation.ts"
 import { fileStore } from "../journal/file/file-store.ts"
 import type { Store } from "../journal/store.ts"
 import type { AgentMessage } from "../messages/attachments.ts"
-import { LEAD } from "./carrier.ts"
-import { Mail, type MailOptions } from "./mail.ts"
+import { MessageRouter, type MessageRouterOptions } from "./message-router.ts"
+import { LEAD } from "./message-transport.ts"
 import { asAttachment } from "./messages.ts"
 import { sendMessageTool } from "./open-team.ts"
 import { findSocket } from "./socket.ts"
 
-interface Opening extends Partial<MailOptions> {
-  /** The agents of the process, besides the lead. They only keep what they get. */
+interface Opening extends Partial<MessageRouterOptions> {
+  /** Names of the agents of the process besides the lead. They only collect messages. */
   readonly names?: readonly string[]
   readonly id?: string
   readonly store?: Store
   readonly hopsOf?: (name: string) => number
 }
 
-/** The mail of a conversation, and of agents that only keep what they get. */
+/** The router of a conversation, with agents that only collect messages. */
 async function opened({ names = [], id = "chat-1", store, hopsOf = () => 0, ...options }: Opening = {}) {
   const chat: Conversation = await openTestConversation({ id, ...(store ? { store } : {}) })
-  const mail = new Mail({
+  const mail = new MessageRouter({
     circle: "",
     clock: systemClock,
     agents: {
@@ -50,7 +50,7 @@ async function opened({ names = [], id = "chat-1", store, hopsOf = () => 0, ...o
     chat,
     mail,
     close,
-    /** What waits for an agent. */
+    /** Messages that wait for an agent. */
     async got(name: string): Promise<readonly AgentMessage[]> {
       const waiting = await (name === LEAD ? mail : inboxes.get(name)!).take()
       return waiting.map(({ attachment }) => attachment as AgentMessage)
@@ -62,7 +62,7 @@ async function opened({ names = [], id = "chat-1", store, hopsOf = () => 0, ...o
         isError?: boolean
       }
     },
-    /** Journals everything that has arrived for the lead, or the first few. */
+    /** Journals all messages that arrived for the lead, or the first `max`. */
     async receive(max = Number.POSITIVE_INFINITY) {
       const taken = (await mail.take()).slice(0, max)
       for (const { attachment, journaled } of taken) {
@@ -135,7 +135,7 @@ test("L7-5 an agent that floods another one is refused, and a name gets no messa
   for (let number = 1; number <= 50; number++) expect((await send("a", `${number}`)).content).toBe("Sent to a.")
   expect((await send("*", "51")).content).toBe("Not sent. 50 messages wait for a already. It must read them first.")
   const [first, second] = [mail.inboxes.open("b"), mail.inboxes.open("b")]
-  first.isOpen = false // the name belongs to another agent now
+  first.isOpen = false // another agent has the name now
   expect((await send("b", "hello")).content).toBe("Sent to b.")
   second.isOpen = false
   expect((await send("b", "hello")).content).toContain("There is no agent named b.")
@@ -185,7 +185,7 @@ test("L7-5 an agent that floods another process is refused until its messages ar
   expect(answers.slice(0, 50)).toEqual(Array.from({ length: 50 }, () => "Sent to b."))
   expect(answers[51]).toContain('50 messages already wait for "b"')
   expect(await b.receive()).toEqual(Array.from({ length: 50 }, (_, at) => `${at + 1}`))
-  await b.receive() // the next round says how far it got
+  await b.receive() // the next round records the cursor
   expect((await a.send("b", "53")).content).toBe("Sent to b.")
 })
 

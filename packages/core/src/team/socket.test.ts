@@ -24,7 +24,7 @@ async function listening(answer: SocketReply = { accepted: true }) {
 
 const message = { from: "chat-2", content: { text: "héllo\n四", hops: 1 } }
 
-/** What comes back for these bytes. */
+/** Sends these bytes and resolves with the reply. */
 const answerTo = (path: string, bytes: string | Buffer) =>
   new Promise<string>((resolve) => {
     const client = createConnection(path)

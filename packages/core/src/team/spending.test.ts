@@ -18,7 +18,7 @@ async function journalOf(id: string, entries: readonly Entry[]): Promise<Journal
   return journal
 }
 
-/** What is missing in a parent's journal, as `[agent, response, input tokens]`. `read` has the parent's entries that were looked at. */
+/** Missing spending in a parent's journal, as `[agent, response, input tokens]`. `read` collects the parent's entries that were read. */
 async function missing(parent: readonly Entry[], journals: Readonly<Record<string, readonly Entry[]>>) {
   const lead = await journalOf("lead", parent)
   const read: Entry[] = []

@@ -30,7 +30,7 @@ export interface SubAgentDependencies {
   /** Set if the agent was stopped while it was being prepared: it must not start. */
   readonly stopReason: string | undefined
   readonly maxTurns: number
-  readonly open: (companions: AgentLinks) => Promise<Agent>
+  readonly open: (agentLinks: AgentLinks) => Promise<Agent>
   readonly inbox: Inbox
   /** Resolves when a message may have arrived, or another agent has ended or become idle. */
   readonly nextChange: (signal: AbortSignal) => Promise<void>
@@ -133,7 +133,7 @@ export class SubAgent {
   async #work(): Promise<AgentOutcome> {
     this.#abort.signal.throwIfAborted()
     const { inbox, open } = this.#parts
-    const agent = await open({ arrivals: inbox, follow: () => () => undefined, close: async () => undefined })
+    const agent = await open({ inbound: inbox, follow: () => () => undefined, close: async () => undefined })
     this.#agent = agent
     let end = await this.#query(agent, this.#parts.firstMessage)
     while (end.reason === "answer" && !inbox.isEnding) {

@@ -103,7 +103,7 @@ export class Team implements AgentLinks {
   }
 
   /** Messages for the lead: results of ended agents first, then other messages. */
-  get arrivals(): InboundMessages {
+  get inbound(): InboundMessages {
     return this.mail
   }
 
@@ -201,8 +201,8 @@ export class Team implements AgentLinks {
     return new SubAgent({
       ...work,
       hops: this.#hops,
-      open: async (companions) => {
-        const opened = await prepared.open(companions)
+      open: async (agentLinks) => {
+        const opened = await prepared.open(agentLinks)
         opened.conversation.on("entry", ({ entry }) => void this.#spent(spendingOf(entry, id)))
         return opened
       },

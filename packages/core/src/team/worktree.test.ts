@@ -1,18 +1,18 @@
-/** A sub-agent's own working tree: real repositories, real git. */
+/** A sub-agent's working tree, with real repositories and real git. */
 import { execFileSync } from "node:child_process"
 import { existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { describe, expect, test } from "vitest"
 import { isWhole } from "../../test/size.ts"
 import { scratchDirectory } from "../../test/tool-context.ts"
-import { Worktree, WorktreeError, type WorktreePlace } from "./worktree.ts"
+import { Worktree, WorktreeError, type WorktreeLocation } from "./worktree.ts"
 
 function git(at: string, ...args: string[]): string {
   const identity = ["-c", "user.name=t", "-c", "user.email=t@example.org", "-c", "init.defaultBranch=main"]
   return execFileSync("git", [...identity, ...args], { cwd: at, encoding: "utf8", stdio: ["ignore", "pipe", "pipe"] })
 }
 
-function repository(): WorktreePlace {
+function repository(): WorktreeLocation {
   const at = scratchDirectory()
   const cwd = join(at, "project")
   mkdirSync(join(cwd, "src"), { recursive: true })

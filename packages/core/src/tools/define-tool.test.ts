@@ -5,7 +5,7 @@ import { z } from "zod"
 import { z as z3 } from "zod-3"
 import { call } from "../../test/tool-context.ts"
 import { checkToolInput } from "../messages/tool-input.ts"
-import { executed } from "./defaults.ts"
+import { executeTool } from "./defaults.ts"
 import { defineTool } from "./define-tool.ts"
 import { toolDefinition } from "./definition/definition.ts"
 import type { Tool } from "./tool.ts"
@@ -125,7 +125,7 @@ describe("outputs", () => {
     [null, "null"],
     [undefined, ""],
   ])("%j", async (value, expected) => {
-    const output = await executed(returning(value), {}, {} as never)
+    const output = await executeTool(returning(value), {}, {} as never)
     expect(output).toEqual(typeof expected === "string" ? { content: expected } : expected)
   })
 })

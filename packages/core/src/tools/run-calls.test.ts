@@ -18,7 +18,7 @@ function tool(name: string, more: Partial<Tool> = {}): Tool {
   return { name, description: "", inputSchema: z.object({}), execute: () => `${name} ran`, ...more }
 }
 
-const admitted: Pick<CallRun, "admit"> = { admit: async () => ({ state: "admitted" }) }
+const admitted: Pick<CallRun, "authorize"> = { authorize: async () => ({ state: "admitted" }) }
 
 async function run(calls: readonly ToolUse[], tools: readonly Tool[], more: Partial<CallRun> = {}) {
   const groups = await prepareCalls(calls, tools)
@@ -27,7 +27,7 @@ async function run(calls: readonly ToolUse[], tools: readonly Tool[], more: Part
   return outcomes.map(({ result }) => result)
 }
 
-/** The whole outcome of one call. */
+/** Runs one call and returns its complete outcome. */
 async function runOne(only: Tool, more: Partial<CallRun> = {}) {
   const [[prepared]] = (await prepareCalls([use(only.name)], [only])) as [[PreparedCall]]
   return runCall(prepared, { context: testContext(), signal: new AbortController().signal, ...admitted, ...more })
@@ -59,7 +59,8 @@ describe("LOOP-4 every call gets exactly one result", () => {
     ]
     const calls = [...tools.map(({ name }) => use(name)), use("nothing")]
     const results = await run(calls, tools, {
-      admit: async ({ call }) => (call.name === "forbidden" ? { state: "refused", why: "no" } : { state: "admitted" }),
+      authorize: async ({ call }) =>
+        call.name === "forbidden" ? { state: "refused", why: "no" } : { state: "admitted" },
     })
     expect(results.map(({ tool_use_id }) => tool_use_id)).toEqual(calls.map(({ id }) => id))
     expect(results.map(({ content }) => content)).toEqual([
@@ -116,7 +117,7 @@ test("LOOP-3 neighbouring calls that change nothing form a group", async () => {
 
 test("what runs around a tool may change its output", async () => {
   const results = await run([use("good")], [tool("good")], {
-    admit: async () => ({
+    authorize: async () => ({
       state: "admitted",
       perform: async (execute) => ({ ...(await execute()), content: "replaced" }),
     }),
@@ -128,7 +129,7 @@ test("an outcome carries what the tool touched and attached, and what a refusal 
   const attachments = [{ type: "hook_output", hook: "h", content: "said" }] as const
   const busy = tool("busy", { execute: () => ({ content: "done", touched: ["/a"], attachments }) })
   expect(await runOne(busy)).toMatchObject({ touched: ["/a"], attachments })
-  const refused = await runOne(busy, { admit: async () => ({ state: "refused", why: "no", attachments }) })
+  const refused = await runOne(busy, { authorize: async () => ({ state: "refused", why: "no", attachments }) })
   expect(refused).toMatchObject({ touched: [], attachments })
 })
 
@@ -149,7 +150,7 @@ test("LOOP-4 a call that is interrupted while someone decides does not run", asy
   const ran: string[] = []
   const { result } = await runOne(tool("late", { execute: () => ran.push("late") }), {
     signal: stop.signal,
-    admit: async () => {
+    authorize: async () => {
       stop.abort()
       return { state: "admitted" }
     },
@@ -161,7 +162,7 @@ test("LOOP-4 a call that is interrupted while someone decides does not run", asy
 test("a tool without a question asks with its name and input", async () => {
   const questions: unknown[] = []
   await run([use("weather", { city: "Rome" })], [tool("weather", { inputSchema: {} })], {
-    admit: async ({ question }) => {
+    authorize: async ({ question }) => {
       questions.push(question)
       return { state: "admitted" }
     },

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest"
 import { conversation } from "../../test/builders.ts"
 import type { DecisionEntry } from "../journal/entries.ts"
-import { Links } from "./path.ts"
+import { ParentLinks } from "./path.ts"
 
 const decided = (parentUuid: string, decision: object): DecisionEntry =>
   ({
@@ -19,7 +19,7 @@ test("JRN-2 a compaction that was cut after it shortened results does not count;
     .boundary({ toolsDiscovered: [] })
     .user("Summary.", { isCompactSummary: true })
   const [, answer, boundary, summary] = messages
-  const links = new Links()
+  const links = new ParentLinks()
   for (const message of messages) links.add(message)
   links.add(decided(summary!.uuid, { subtype: "tool-results-shortened", results: [] }))
   expect(links.head).toBe(answer!.uuid)

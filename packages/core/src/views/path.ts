@@ -6,12 +6,12 @@
 import { type BoundaryEntry, type Entry, isBoundaryEntry, isDecision } from "../journal/entries.ts"
 import { isPartOfCompaction } from "../journal/parent-relinker.ts"
 import type { Uuid } from "../messages/messages.ts"
-import { CompactionParts } from "./compaction-parts.ts"
+import { CompactionEntries } from "./compaction-entries.ts"
 
-/** The parent of each message, gathered in one pass over the entries in the order they were written. */
-export class Links {
+/** The parent of each message, collected in one pass over the entries in the order they were written. */
+export class ParentLinks {
   readonly #parents = new Map<Uuid, Uuid | null>()
-  readonly #compactions = new CompactionParts()
+  readonly #compactions = new CompactionEntries()
   #head: Uuid | undefined
   #lastBoundary: Uuid | undefined
   /** A compaction that is not complete yet: its messages so far, and the head before it. */
@@ -31,7 +31,7 @@ export class Links {
     if (!entry.isSidechain) this.#head = entry.uuid
   }
 
-  /** The message that the next one will follow. A compaction that reached the disk only in part does not count. */
+  /** The message that the next one will follow. A partially written compaction is ignored. */
   get head(): Uuid | undefined {
     const { messages, before } = this.#unfinished ?? {}
     return this.#head !== undefined && messages?.has(this.#head) ? before : this.#head
@@ -59,8 +59,11 @@ export class Links {
     return path
   }
 
-  /** Where each entry belongs: on this path, off it, or to a compaction on it that was undone. `undoing`: boundaries that are undone now. */
-  placesOn(path: ReadonlySet<Uuid>, undoing: readonly Uuid[] = []): Places {
+  /**
+   * The position of each entry: on this path, off it, or part of a compaction on it that was undone. `undoing`: boundaries that are
+   * being undone.
+   */
+  placesOn(path: ReadonlySet<Uuid>, undoing: readonly Uuid[] = []): PathLookup {
     const undone = this.#compactions.undone((undo) => isOnPath(undo, path), undoing)
     return (entry) => (!isOnPath(entry, path) ? "off-path" : undone.has(entry.uuid) ? "undone" : "on-path")
   }
@@ -73,7 +76,7 @@ export class Links {
 
   #follow(entry: Entry): void {
     if (isBoundaryEntry(entry)) {
-      this.#unfinished = isOurs(entry) ? { messages: new Set([entry.uuid]), before: this.head } : undefined
+      this.#unfinished = isStrataBoundary(entry) ? { messages: new Set([entry.uuid]), before: this.head } : undefined
     } else if (entry.parentUuid !== null && this.#unfinished?.messages.has(entry.parentUuid)) {
       // its last entry shows that it is complete, and so does anything that follows it later, such as a branch
       if (!isPartOfCompaction(entry)) this.#unfinished = undefined
@@ -82,13 +85,16 @@ export class Links {
   }
 }
 
-export type Place = "on-path" | "off-path" | "undone"
-export type Places = (entry: Entry) => Place
+export type PathPosition = "on-path" | "off-path" | "undone"
+export type PathLookup = (entry: Entry) => PathPosition
 
-/** Our boundaries list the known tools. For those of other programs there is no telling whether something is missing. */
-const isOurs = ({ compactMetadata }: BoundaryEntry) => compactMetadata?.toolsDiscovered !== undefined
+/**
+ * Whether Strata wrote the boundary, which then lists the known tools. For boundaries of other programs, completeness cannot be
+ * determined.
+ */
+const isStrataBoundary = ({ compactMetadata }: BoundaryEntry) => compactMetadata?.toolsDiscovered !== undefined
 
-/** Whether an entry is on the path. A decision is on it if the message it was made at is. */
+/** Whether an entry is on the path. A decision is on it if the message at which it was made is. */
 export function isOnPath(entry: Entry, path: ReadonlySet<Uuid>): boolean {
   if (!isDecision(entry)) return path.has(entry.uuid)
   return entry.parentUuid === null || path.has(entry.parentUuid)

@@ -49,7 +49,7 @@ test("L4-30 names can be read between turns, an entry at a time, and come out th
     asked.apply(builder.messages[at]!)
   }
   expect(ahead.hasBacklog).toBe(true)
-  const steps = ahead.catchUpSteps()
+  const steps = ahead.catchUpTask()
   read()
   steps.next()
   expect(read().length).toBe(1)

@@ -9,27 +9,34 @@ import { type CacheHistory, cacheHistory } from "./cache/cache-history.ts"
 import { ContextView } from "./context/context.ts"
 import type { SavedContext } from "./context/context-state.ts"
 import { type Ledger, ledger } from "./ledger/ledger.ts"
-import type { Place } from "./path.ts"
+import type { PathPosition } from "./path.ts"
 import type { Projection } from "./projection.ts"
 import { type Artifacts, artifacts } from "./record/artifacts.ts"
 import {
-  type Archive,
-  archive,
+  type BlockIndex,
+  blockIndex,
   type Compactions,
   compactions,
   type Limits,
   limits,
-  type MemoriesKept,
+  type MemoryActivity,
   memories,
-  type NotesTaken,
+  type NotesState,
   notes,
   type UndoableDecisions,
   undoable,
 } from "./record/decisions.ts"
 import { type Names, names, type Results, results } from "./record/names.ts"
-import { type Agents, agents, type Followed, followed, frontier, type WorkState } from "./record/open-work.ts"
+import {
+  type Agents,
+  agents,
+  type ClientMessages,
+  clientMessages,
+  type WorkState,
+  workState,
+} from "./record/open-work.ts"
 import { type Statements, statements } from "./record/statements.ts"
-import { type Words, words } from "./record/user-messages.ts"
+import { type UserMessages, userMessages } from "./record/user-messages.ts"
 
 // View states as JSON: plain data stays as it is, and Maps become tagged lists.
 
@@ -55,22 +62,22 @@ export function fromJson(value: unknown): unknown {
 }
 
 export interface ViewStates {
-  words: Words
+  words: UserMessages
   artifacts: Artifacts
   names: Names
   results: Results
   statements: Statements
   frontier: WorkState
   ledger: Ledger
-  archive: Archive
+  archive: BlockIndex
   compactions: Compactions
-  notes: NotesTaken
-  memories: MemoriesKept
+  notes: NotesState
+  memories: MemoryActivity
   agents: Agents
   cacheHistory: CacheHistory
   undoable: UndoableDecisions
   limits: Limits
-  followed: Followed
+  followed: ClientMessages
 }
 
 export interface ViewOptions {
@@ -108,8 +115,8 @@ interface Checkpoint {
 
 const CHECKPOINT_VERSION = 32 // increase it whenever the shape or the rules of a state change
 
-const MAX_WAITING = 500 // entries: a journal of gigabytes must not stay in memory
-const WAITING_LONG = 100 // entries: from here on it is worth a slice of work between turns
+const MAX_PENDING = 500 // entries: a journal of gigabytes must not stay in memory
+const BACKLOG_SIZE = 100 // entries: from here on it is worth a slice of work between turns
 
 export class Views {
   readonly estimator: Estimator
@@ -119,27 +126,37 @@ export class Views {
   readonly #states: ViewStates
   readonly #undoneMessages = new Set<Uuid>()
   /** By entry, for projections that are applied when they are read. */
-  readonly #waiting: (() => void)[] = []
+  readonly #pending: (() => void)[] = []
 
   constructor(options: ViewOptions, from?: { readonly context: SavedContext; readonly states: ViewStates }) {
     this.estimator = createEstimator(options.family, from?.context.calibration)
     this.context = new ContextView(this.estimator, from?.context, options)
     this.#projections = {
-      ...{ words, artifacts, names, results, statements, frontier, archive, compactions, notes },
-      ...{ memories, agents, undoable, limits, followed },
+      ...{
+        words: userMessages,
+        artifacts,
+        names,
+        results,
+        statements,
+        frontier: workState,
+        archive: blockIndex,
+        compactions,
+        notes,
+      },
+      ...{ memories, agents, undoable, limits, followed: clientMessages },
       ledger: ledger(options.models),
       cacheHistory: cacheHistory(options.models),
     }
     this.#names = options.only ?? (Object.keys(this.#projections) as (keyof ViewStates)[])
     this.#states = from?.states ?? {
-      words: words.start(),
+      words: userMessages.start(),
       artifacts: artifacts.start(),
       names: names.start(),
       results: results.start(),
       statements: statements.start(),
-      frontier: frontier.start(),
+      frontier: workState.start(),
       ledger: this.#projections.ledger.start(),
-      archive: archive.start(),
+      archive: blockIndex.start(),
       compactions: compactions.start(),
       notes: notes.start(),
       memories: memories.start(),
@@ -147,11 +164,11 @@ export class Views {
       cacheHistory: this.#projections.cacheHistory.start(),
       undoable: undoable.start(),
       limits: limits.start(),
-      followed: followed.start(),
+      followed: clientMessages.start(),
     }
   }
 
-  get words(): Words {
+  get words(): UserMessages {
     return this.#states.words
   }
   get artifacts(): Artifacts {
@@ -175,16 +192,16 @@ export class Views {
   get ledger(): Ledger {
     return this.#states.ledger
   }
-  get archive(): Archive {
+  get archive(): BlockIndex {
     return this.#states.archive
   }
   get compactions(): Compactions {
     return this.#states.compactions
   }
-  get notes(): NotesTaken {
+  get notes(): NotesState {
     return this.#states.notes
   }
-  get memories(): MemoriesKept {
+  get memories(): MemoryActivity {
     return this.#states.memories
   }
   get agents(): Agents {
@@ -204,11 +221,11 @@ export class Views {
   }
 
   /** What a caller's own list has. */
-  get followed(): Followed {
+  get followed(): ClientMessages {
     return this.#states.followed
   }
 
-  apply(entry: Entry, place: Place = "on-path"): void {
+  apply(entry: Entry, place: PathPosition = "on-path"): void {
     if (place === "on-path") this.context.apply(entry)
     this.applyStates(entry, place)
   }
@@ -219,20 +236,20 @@ export class Views {
   }
 
   /** All views but the context. */
-  applyStates(given: Entry, place: Place): void {
+  applyStates(given: Entry, place: PathPosition): void {
     if (place === "undone" && isMessage(given)) this.#undoneMessages.add(given.uuid)
     const entry = isMessage(given) ? usable(given) : given
     const later = this.#names.flatMap((name) => this.#applyOne(name, entry, place) ?? [])
     if (later.length > 0)
-      this.#waiting.push(() => {
+      this.#pending.push(() => {
         for (const work of later) work()
       })
     // one for one: applying all of them at once would take as long as many turns
-    while (this.#waiting.length > MAX_WAITING) this.#waiting.shift()!()
+    while (this.#pending.length > MAX_PENDING) this.#pending.shift()!()
   }
 
   /** The work that can wait until someone reads the state. */
-  #applyOne<K extends keyof ViewStates>(name: K, entry: Entry, place: Place): (() => void) | undefined {
+  #applyOne<K extends keyof ViewStates>(name: K, entry: Entry, place: PathPosition): (() => void) | undefined {
     const projection = this.#projections[name]
     const { scope, followsSent = false, whenRead = false } = projection
     const counts = place === "on-path" || (place === "undone" && followsSent)
@@ -246,17 +263,17 @@ export class Views {
   }
 
   #catchUp(): void {
-    for (const work of this.#waiting.splice(0)) work()
+    for (const work of this.#pending.splice(0)) work()
   }
 
   /** Whether so many entries wait that someone should apply them between turns. */
   get hasBacklog(): boolean {
-    return this.#waiting.length > WAITING_LONG
+    return this.#pending.length > BACKLOG_SIZE
   }
 
   /** Applies what waits, an entry at each step. */
-  *catchUpSteps(): CooperativeTask<void> {
-    for (let next = this.#waiting.shift(); next; next = this.#waiting.shift()) {
+  *catchUpTask(): CooperativeTask<void> {
+    for (let next = this.#pending.shift(); next; next = this.#pending.shift()) {
       next()
       yield
     }

@@ -21,7 +21,7 @@ const TOKENS = 100 // per item
 const MODELS = ["claude-opus-5", "claude-opus-4-8"] // minimum sizes 512 and 1,024
 
 type Step =
-  | { readonly do: "answer"; readonly said: number; readonly next: number }
+  | { readonly do: "answer"; readonly answerBlocks: number; readonly next: number }
   | { readonly do: "add"; readonly blocks: number }
   | { readonly do: "change"; readonly where: number }
   | { readonly do: "cut"; readonly where: number }
@@ -35,7 +35,7 @@ const step: fc.Arbitrary<Step & { readonly minutes: number }> = fc
         weight: 8,
         arbitrary: fc.record({
           do: fc.constant("answer" as const),
-          said: fc.integer({ min: 1, max: 30 }),
+          answerBlocks: fc.integer({ min: 1, max: 30 }),
           next: fc.integer({ min: 1, max: 30 }),
         }),
       },
@@ -49,7 +49,7 @@ const step: fc.Arbitrary<Step & { readonly minutes: number }> = fc
   )
   .map(([what, minutes]) => ({ ...what, minutes }) as Step & { minutes: number })
 
-/** Makes the next request from the last. Every text is different. */
+/** Makes the next request from the last one. Every text is different. */
 class Writer {
   #texts = 0
   readonly #sent: ModelRequest[] = []
@@ -69,7 +69,7 @@ class Writer {
     const { messages } = last
     switch (how.do) {
       case "answer": {
-        const answer: Message = { role: "assistant", content: this.#blocks(how.said) }
+        const answer: Message = { role: "assistant", content: this.#blocks(how.answerBlocks) }
         return this.#keep({
           ...last,
           messages: [...messages, answer, { role: "user", content: this.#blocks(how.next) }],
@@ -90,7 +90,7 @@ class Writer {
         const users = messages.flatMap(({ role }, i) => (role === "user" ? i : []))
         return this.#keep({ ...last, messages: messages.slice(0, users[Math.floor(how.where * users.length)]! + 1) })
       }
-      case "go back": // the same bytes in other objects
+      case "go back": // the same bytes in new objects
         return this.#keep(structuredClone(this.#sent.at(-1 - how.requests) ?? this.#sent[0]!))
       case "system":
         return this.#keep({ ...last, system: this.#blocks(2) as never })
@@ -117,7 +117,7 @@ class Writer {
   }
 }
 
-/** The request as the cache sees it. */
+/** The request in the form in which the cache sees it. */
 function toItems(request: ModelRequest): PrefixItem[] {
   const { tools = [], system = [], messages } = placeBreakpoints(request)
   return [...tools, ...toBlocks(system), ...messages.flatMap(({ content }) => toBlocks(content))].map((item) => {
@@ -174,7 +174,10 @@ test("CACHE-7 property: in a growing conversation read(n) = read(n−1) + writte
       const forecast = new CacheForecast({ factsOf, estimate: () => 1 })
       const writer = new Writer()
       const cache = new PromptCache()
-      const requests = [writer.first(), ...turns.map(([said, next]) => writer.next({ do: "answer", said, next }))]
+      const requests = [
+        writer.first(),
+        ...turns.map(([answerBlocks, next]) => writer.next({ do: "answer", answerBlocks, next })),
+      ]
       for (const [turn, request] of requests.entries()) {
         forecast.sent(request, { at: new Date(turn * MINUTE) })
         const outcome = cache.lookUp({ items: toItems(request), scope: "", minimum: 512, now: turn * MINUTE })
@@ -188,18 +191,18 @@ test("CACHE-7 property: in a growing conversation read(n) = read(n−1) + writte
   )
 })
 
-/** Sends requests in turn, each with the previous answer and the next message of the user, and returns the reports. */
+/** Sends requests in turn, each with the previous answer and the user's next message, and returns the reports. */
 async function converse(sim: Simulator, first: ModelRequest, next: readonly (readonly Block[])[]) {
   const model = modelAt(sim, { model: first.model })
   const forecast = new CacheForecast({ factsOf, estimate: () => TOKENS })
   const reports: CacheEvent[] = []
   let request = first
-  for (const said of [...next, []]) {
+  for (const answerBlocks of [...next, []]) {
     forecast.sent(request, { at: new Date(sim.clock.now()) })
     const { response } = await play(model, request)
     reports.push(forecast.settled(response!.usage, { at: new Date(sim.clock.now()) })!)
     const answer: Message = { role: "assistant", content: response!.content as Block[] }
-    request = { ...request, messages: [...request.messages, answer, { role: "user", content: [...said] }] }
+    request = { ...request, messages: [...request.messages, answer, { role: "user", content: [...answerBlocks] }] }
   }
   return reports
 }
@@ -247,7 +250,7 @@ describe("CACHE-7 over HTTP", () => {
     ])
     expect(kinds(reports)).toEqual(["first", "as-predicted", "as-predicted", "expected", "as-predicted"])
     const [before, at] = reports.slice(2).map(({ actual }) => actual.read)
-    expect(isBreak(before!, at!)).toBe(true) // without knowing about the deletion
+    expect(isBreak(before!, at!)).toBe(true) // if the deletion is not taken into account
     expect(reports[3]!.verdict).toMatchObject({ why: ["deletion"] })
     for (const { predicted, actual } of reports) expect(predicted).toMatchObject(actual)
   })

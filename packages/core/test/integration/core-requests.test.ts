@@ -1,6 +1,6 @@
 /**
- * Core against the simulator: random conversations go through `openConversation`, and every request it prepares goes to
- * the simulator with the official SDK. The simulator must accept what core's own validator accepts.
+ * Core against the simulator: random conversations go through `openConversation`, and every request it prepares is sent to the simulator
+ * with the official SDK. The simulator must accept what core's own validator accepts.
  *
  * `FUZZ_RUNS` sets how many conversations, `FUZZ_SEED` which ones.
  */
@@ -22,7 +22,7 @@ import { conversations, decidedConversations, newPlayer, type Player, play, type
 const RUNS = { numRuns: Number(process.env.FUZZ_RUNS ?? size(20, 30)), seed: Number(process.env.FUZZ_SEED ?? 1) }
 const PREPARE: Step = { kind: "prepare" }
 
-/** Sends a request as core spells it. The SDK would spell tool inputs again. */
+/** Sends a request with core's exact serialization. The SDK would serialize tool inputs differently. */
 const clientOf = ({ url }: Simulator) =>
   new Anthropic({ baseURL: url, apiKey: KEY, maxRetries: 0, timeout: 60_000, openTelemetry: false })
 
@@ -68,12 +68,12 @@ test.each(kinds.slice(0, size(1, kinds.length)))(
   },
 )
 
-type Said = Exclude<AnswerBlock, { type: "tool_use" }> | { type: "tool_use"; name: string; input: unknown }
+type AnswerPart = Exclude<AnswerBlock, { type: "tool_use" }> | { type: "tool_use"; name: string; input: unknown }
 
-/** Gives the answer the test sets next. */
+/** Gives the answer that the test sets next. */
 class NextAnswer implements Responder {
   readonly name = "next"
-  content: readonly Said[] = []
+  content: readonly AnswerPart[] = []
 
   answer({ nextToolUseId }: ResponderTurn): Answer {
     return {
@@ -82,19 +82,19 @@ class NextAnswer implements Responder {
   }
 }
 
-/** What a model could have answered at a step: first thinking, then text, then calls. */
-function answerOf(step: Extract<Step, { kind: "respond" }>): Said[] {
+/** A possible answer of a model at a step: first thinking, then text, then calls. */
+function answerOf(step: Extract<Step, { kind: "respond" }>): AnswerPart[] {
   const blocks = step.pieces.flatMap(({ blocks }) => blocks)
-  const said = blocks.flatMap((block): Said[] => {
+  const visible = blocks.flatMap((block): AnswerPart[] => {
     if (block.block === "text" && block.text.trim() !== "") return [{ type: "text", text: block.text }]
     const isCall = block.block === "tool" && /^[\w-]+$/.test(block.name) // another test covers calls that no API would return
     return isCall ? [{ type: "tool_use", name: block.name, input: { path: "a.ts" } }] : []
   })
-  const thought = blocks.flatMap((block): Said[] =>
+  const thought = blocks.flatMap((block): AnswerPart[] =>
     block.block === "thinking" ? [{ type: "thinking", thinking: block.text || "Hm." }] : [],
   )
-  const all = [...thought.slice(0, 1), ...said]
-  return said.length > 0 ? all : [...all, { type: "text", text: "Yes." }]
+  const all = [...thought.slice(0, 1), ...visible]
+  return visible.length > 0 ? all : [...all, { type: "text", text: "Yes." }]
 }
 
 test("invariant 1, BEY-8: no request is refused by a model with bound thinking", async () => {

@@ -1,5 +1,5 @@
 /**
- * Every malformed piece through every way into a conversation. Each time there is a typed error and nothing is written, or the piece is
+ * Every malformed block at every entry point of a conversation. Each time there is a typed error and nothing is written, or the block is
  * repaired and the repair is recorded. Afterwards the conversation opens, and the simulator accepts its next request.
  */
 import Anthropic from "@anthropic-ai/sdk"
@@ -21,7 +21,7 @@ import { executeTool } from "../../src/tools/defaults.ts"
 import type { Tool } from "../../src/tools/tool.ts"
 import { serialiseRequest } from "../../src/views/context/request.ts"
 import { temporaryRoot } from "../journal-files.ts"
-import { NOT_JSON, PIECES } from "../malformed-pieces.ts"
+import { MALFORMED_BLOCKS, NOT_JSON } from "../malformed-blocks.ts"
 import { entriesOf, openTestConversation } from "../open.ts"
 import { everyNth } from "../size.ts"
 import { testContext } from "../tool-context.ts"
@@ -44,14 +44,14 @@ afterAll(async () => {
 const clients = new Map<string, Anthropic>()
 
 function clientOf(baseURL: string): Anthropic {
-  // an invalid request is never sent again; a socket that was idle for seconds can be closed just as it is used
+  // an invalid request is never retried; a socket that was idle for seconds may be closed while it is used
   const options = { baseURL, apiKey: KEY, maxRetries: 2, timeout: 60_000, openTelemetry: false } as const
   const client = clients.get(baseURL) ?? new Anthropic(options)
   clients.set(baseURL, client)
   return client
 }
 
-/** Sends a request once: many pieces end in the same one. */
+/** Sends a request once, because many malformed blocks lead to the same request. */
 async function mustBeAccepted(request: ModelRequest, { url } = sim): Promise<void> {
   const body = serialiseRequest(request)
   if (accepted.has(body)) return
@@ -74,8 +74,8 @@ interface Entering {
   readonly enter: () => Promise<unknown>
 }
 
-/** Takes the piece or refuses it with a typed error and writes nothing. Then the conversation goes on, here and after a resume. */
-async function throughDoor({ chat, store, server, enter }: Entering): Promise<void> {
+/** Accepts the block, or refuses it with a typed error and writes nothing. Then the conversation continues, here and after a resume. */
+async function acceptOrRefuse({ chat, store, server, enter }: Entering): Promise<void> {
   const before = (await entriesOf(chat)).length
   const outcome = await enter().then(
     () => "taken" as const,
@@ -98,12 +98,12 @@ async function goesOn(chat: Conversation, store: Store, server = sim): Promise<v
   await again.close()
 }
 
-/** At the small size a tenth of the pieces, another one each time, goes through every second or third of the ways of a kind. */
+/** At the small size, a tenth of the blocks, rotating, is tested at every second or third entry point of a kind. */
 const WAYS = 10
 const numbered = <T>(ways: Readonly<Record<string, T>>) =>
   Object.entries(ways).map(([name, way], at) => [name, way, at] as const)
 
-describe("MSG-14 a malformed piece through the door", () => {
+describe("MSG-14 a malformed block at an entry point", () => {
   const ways: Readonly<Record<string, (chat: Conversation, block: unknown) => Promise<unknown>>> = {
     "add, as the user": (chat, block) => chat.add([{ type: "text", text: "See:" }, block] as never),
     "add, as the assistant": (chat, block) => chat.add({ role: "assistant", content: [block] as never }),
@@ -115,15 +115,15 @@ describe("MSG-14 a malformed piece through the door", () => {
   }
 
   test.each(everyNth(numbered(ways), 2))("%s", async (way, enter, at) => {
-    for (const { name, block } of everyNth([...PIECES, ...NOT_JSON], WAYS, at)) {
+    for (const { name, block } of everyNth([...MALFORMED_BLOCKS, ...NOT_JSON], WAYS, at)) {
       const store = memoryStore()
       const chat = await openTestConversation({ store })
       await chat.add("Hello.")
       if (way === "add, in a result") await chat.record({ content: [CALL] })
       try {
-        // a response may bring types that only its server knows
+        // a response may contain types that only its server knows
         const server = way === "record" ? newerSim : sim
-        await throughDoor({ chat, store, server, enter: () => enter(chat, block) })
+        await acceptOrRefuse({ chat, store, server, enter: () => enter(chat, block) })
       } catch (error) {
         throw new Error(`${name}: ${(error as Error).message}`, { cause: error })
       }
@@ -131,7 +131,7 @@ describe("MSG-14 a malformed piece through the door", () => {
   })
 
   test("a tool's output", async () => {
-    for (const { name, block } of everyNth([...PIECES, ...NOT_JSON], WAYS)) {
+    for (const { name, block } of everyNth([...MALFORMED_BLOCKS, ...NOT_JSON], WAYS)) {
       const store = memoryStore()
       const chat = await openTestConversation({ store })
       await chat.add("Hello.")
@@ -161,25 +161,28 @@ describe("MSG-14 a malformed piece through the door", () => {
 const AT = "2026-01-01T00:00:00.000Z"
 const line = (n: number, type: string, fields: object): Entry =>
   ({ uuid: `u${n}`, parentUuid: n === 0 ? null : `u${n - 1}`, type, timestamp: AT, ...fields }) as unknown as Entry
-const said = (n: number, role: "user" | "assistant", content: unknown): Entry =>
+const messageEntry = (n: number, role: "user" | "assistant", content: unknown): Entry =>
   line(n, role, { message: { role, content, ...(role === "assistant" ? { id: `msg_${n}` } : {}) } })
 
 describe("MSG-14 a malformed piece that is already in a journal", () => {
-  const HELLO = said(0, "user", [{ type: "text", text: "Hello." }])
+  const HELLO = messageEntry(0, "user", [{ type: "text", text: "Hello." }])
   const planted: Readonly<Record<string, (block: unknown) => readonly Entry[]>> = {
-    "a block of the user": (block) => [HELLO, said(1, "user", [{ type: "text", text: "See:" }, block])],
-    "a block of the assistant": (block) => [HELLO, said(1, "assistant", [{ type: "text", text: "So." }, block])],
+    "a block of the user": (block) => [HELLO, messageEntry(1, "user", [{ type: "text", text: "See:" }, block])],
+    "a block of the assistant": (block) => [
+      HELLO,
+      messageEntry(1, "assistant", [{ type: "text", text: "So." }, block]),
+    ],
     "a block of a result": (block) => [
       HELLO,
-      said(1, "assistant", [CALL]),
-      said(2, "user", [{ type: "tool_result", tool_use_id: "toolu_1", content: [block] }]),
+      messageEntry(1, "assistant", [CALL]),
+      messageEntry(2, "user", [{ type: "tool_result", tool_use_id: "toolu_1", content: [block] }]),
     ],
     "the content of a result": (block) => [
       HELLO,
-      said(1, "assistant", [CALL]),
-      said(2, "user", [{ type: "tool_result", tool_use_id: "toolu_1", content: block }]),
+      messageEntry(1, "assistant", [CALL]),
+      messageEntry(2, "user", [{ type: "tool_result", tool_use_id: "toolu_1", content: block }]),
     ],
-    "the content of a message": (block) => [HELLO, said(1, "assistant", block), said(2, "user", block)],
+    "the content of a message": (block) => [HELLO, messageEntry(1, "assistant", block), messageEntry(2, "user", block)],
     "the message itself": (block) => [
       HELLO,
       line(1, "assistant", { message: block }),
@@ -197,14 +200,14 @@ describe("MSG-14 a malformed piece that is already in a journal", () => {
     "the facts of a boundary": (block) => [
       HELLO,
       line(1, "system", { subtype: "compact_boundary", compactMetadata: { preservedMessages: block } }),
-      said(2, "user", "Next."),
+      messageEntry(2, "user", "Next."),
     ],
-    "a queued message": (block) => [HELLO, { ...said(1, "user", [block]), isQueued: true } as Entry],
+    "a queued message": (block) => [HELLO, { ...messageEntry(1, "user", [block]), isQueued: true } as Entry],
   }
 
   test.each(everyNth(numbered(planted), 2))("%s", async (place, entries, at) => {
     const store = memoryStore()
-    for (const { name, block } of everyNth(PIECES, WAYS, at)) {
+    for (const { name, block } of everyNth(MALFORMED_BLOCKS, WAYS, at)) {
       const id = uuidFrom(name)
       try {
         const journal = await store.open({ project: projectName("/nowhere"), id }, { access: "write", create: true })
@@ -236,10 +239,10 @@ describe("MSG-14 a malformed piece that is already in a journal", () => {
     const { root, remove } = await temporaryRoot()
     const store = fileStore({ root, flush: "never" })
     const journal = await store.open({ project: projectName("/nowhere"), id: "all" }, { access: "write", create: true })
-    const blocks = PIECES.flatMap(({ block }) => [block, block])
+    const blocks = MALFORMED_BLOCKS.flatMap(({ block }) => [block, block])
     await journal.append([
       HELLO,
-      ...blocks.map((block, at) => said(at + 1, at % 2 === 0 ? "assistant" : "user", [block])),
+      ...blocks.map((block, at) => messageEntry(at + 1, at % 2 === 0 ? "assistant" : "user", [block])),
     ])
     await journal.close()
     const chat = await openTestConversation({ store, id: "all" })
@@ -340,7 +343,7 @@ describe("MSG-14 a malformed piece in another program's transcript", () => {
   }
 
   test.each(everyNth(numbered(files), 3))("%s", async (format, fileOf, at) => {
-    for (const { name, block } of everyNth(PIECES, WAYS, at)) {
+    for (const { name, block } of everyNth(MALFORMED_BLOCKS, WAYS, at)) {
       try {
         const store = memoryStore()
         const [imported] = importTranscript({ name: "file", text: fileOf(block) })

@@ -1,6 +1,6 @@
 /**
- * Decisions whose fields a person or another program changed, with a right checksum. Opening leaves out what cannot be read and reports
- * it, and the next request is prepared. `FUZZ_RUNS` sets how many, `FUZZ_SEED` which ones.
+ * Decisions whose fields a user or another program changed, with a valid checksum. Opening skips unreadable ones and reports them, and the
+ * next request is prepared. `FUZZ_RUNS` sets how many, `FUZZ_SEED` which ones.
  */
 import fc from "fast-check"
 import { expect, test } from "vitest"
@@ -88,7 +88,7 @@ const DECISIONS: readonly object[] = [
 
 const ODD: readonly unknown[] = [null, true, 0, -1, 1e9, "", "a", "u1", [], {}, [null], [5], ["a", 7], { type: "text" }]
 
-/** The value with one thing in it replaced or taken out. `where` and `what` are taken modulo what there is. */
+/** The value with one part replaced or removed. `where` and `what` are taken modulo the number of choices. */
 function spoiled(value: object, where: number, what: number): object {
   const places: { readonly owner: Record<string, unknown>; readonly key: string }[] = []
   const copy = structuredClone(value)

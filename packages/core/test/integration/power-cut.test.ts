@@ -1,4 +1,4 @@
-/** A power cut loses what the disk was not made to keep: a journal then ends where the last flush began. Indexes may be newer than it. */
+/** A power failure loses unflushed data: a journal then ends at the last flush. Indexes may be newer than the journal. */
 import { cpSync, statSync, truncateSync } from "node:fs"
 import { type FileHandle, open } from "node:fs/promises"
 import { join } from "node:path"
@@ -13,7 +13,7 @@ import { scratchDirectory } from "../tool-context.ts"
 
 const MODEL = "claude-opus-4-6"
 
-/** Counts what is flushed of each file, and takes its time. `cut` copies a directory as it would be after a power cut now. */
+/** Tracks which bytes of each file are flushed, with a delay. `cut` copies a directory in its state after a power failure. */
 async function disk() {
   const flushed = new Map<number, number>()
   const any = await open(join(scratchDirectory(), "any"), "w")
@@ -21,7 +21,7 @@ async function disk() {
   const flush = handles.datasync
   const spy = vi.spyOn(handles, "datasync").mockImplementation(async function (this: FileHandle) {
     const { ino, size } = await this.stat()
-    for (let turn = 0; turn < 20; turn++) await setImmediate() // what does not wait gets far
+    for (let turn = 0; turn < 20; turn++) await setImmediate() // unawaited work gets far
     await flush.call(this)
     flushed.set(ino, Math.max(size, flushed.get(ino) ?? 0))
   })
@@ -48,17 +48,17 @@ test("JRN-3 a power cut after record() loses neither the answer nor what was add
   const dir = scratchDirectory()
   const chat = await openIn(dir)
   onTestFinished(() => chat.close())
-  const said: string[] = []
+  const questions: string[] = []
   for (let turn = 1; turn <= 4; turn++) {
     await chat.add(`question ${turn}`)
     await chat.prepare()
     const before = await openIn(cut(dir, journalOf(chat)))
-    expect(before.userMessages().messages.map(({ text }) => text)).toEqual(said)
+    expect(before.userMessages().messages.map(({ text }) => text)).toEqual(questions)
     await before.close()
     await chat.record({ content: [{ type: "text", text: `answer ${turn}` }], stop_reason: "end_turn" })
-    said.push(`question ${turn}`)
+    questions.push(`question ${turn}`)
     const after = await openIn(cut(dir, journalOf(chat)))
-    expect(after.userMessages().messages.map(({ text }) => text)).toEqual(said)
+    expect(after.userMessages().messages.map(({ text }) => text)).toEqual(questions)
     expect(JSON.stringify((await after.prepare()).messages)).toContain(`answer ${turn}`)
     await after.close()
   }
@@ -104,7 +104,7 @@ test("JRN-3 no tool with effects runs before its call is on disk", async () => {
   const store = fileStore({ root: dir, flush: "turn" })
   const agent = await openAgent([calling("Deploy"), "Done."], { tools: [tool], mode: "bypass", store })
   for await (const _ of agent.query("Deploy it.")) {
-    // the tool looks
+    // the tool checks the conversation
   }
   expect(found).toHaveLength(1)
   expect(found[0]).toContain('"name":"Deploy"')

@@ -1,4 +1,4 @@
-/** Calls side by side on a store that fails at random: what was acknowledged is there once, and a resume sends the same request. */
+/** Concurrent calls on a store that fails at random: acknowledged data is stored once, and a resume sends the same request. */
 import { setTimeout as wait } from "node:timers/promises"
 import { expect, test } from "vitest"
 import { tappedStore } from "../../../store-contract/src/tapped-store.ts"
@@ -12,7 +12,7 @@ import { everyNth } from "../size.ts"
 
 const SEEDS = 200
 const ROUNDS = 12
-const FAULTS = 0.15 // of the calls of a journal
+const FAULTS = 0.15 // share of the calls of a journal
 
 type Random = () => number
 
@@ -39,7 +39,7 @@ function failing(kept: Store, random: Random) {
   return { store, faults }
 }
 
-/** Asks the journal at random, decides at random, and fails at random after its decision is written. */
+/** Queries the journal at random, decides at random, and fails at random after its decision is written. */
 function restless(random: Random): Layer {
   let count = 0
   const spent = (): EntryDraft => ({
@@ -79,7 +79,7 @@ const answer = (id: string) => ({
   usage: { input_tokens: 1, output_tokens: 1 },
 })
 
-/** Resolves with the texts that were acknowledged. */
+/** Resolves with the acknowledged texts. */
 async function play(chat: Conversation, random: Random): Promise<readonly string[]> {
   const acknowledged: string[] = []
   const done = (text: string, call: Promise<unknown>) =>

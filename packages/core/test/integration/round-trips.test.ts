@@ -1,4 +1,4 @@
-/** How often the store is asked: over a network, each of these is a way there and back. */
+/** The number of store calls, each of which would be a network round trip. */
 import { expect, onTestFinished, test } from "vitest"
 import { countedStore } from "../../../store-contract/src/counted-store.ts"
 import { namespaceFor, type Owner } from "../../src/base/owner.ts"
@@ -42,8 +42,8 @@ const call = (id: string) =>
   response(`msg_${id}`, { type: "tool_use", id, name: "Read", input: { path: "a" } }, "tool_use")
 
 /** One request with its answer. */
-async function turn(chat: Conversation, said: Parameters<Conversation["add"]>[0], given: object): Promise<void> {
-  await chat.add(said)
+async function turn(chat: Conversation, message: Parameters<Conversation["add"]>[0], given: object): Promise<void> {
+  await chat.add(message)
   await chat.prepare()
   await chat.record(given as Parameters<Conversation["record"]>[0])
 }

@@ -1,4 +1,4 @@
-/** Settings, switches and figures, turned, change what their sentences in docs/settings.md and docs/flags.md say. */
+/** Changing a setting, switch or tunable has the effect that docs/settings.md and docs/flags.md describe. */
 import { afterEach, describe, expect, test } from "vitest"
 import type { FlagClient } from "../../src/settings/flags.ts"
 import { everyNth } from "../size.ts"
@@ -15,7 +15,7 @@ const PROBES: Readonly<Record<keyof typeof TABLES, Probes>> = {
   figures: { ...RESULT_FIGURES, ...COMPACTION_FIGURES, ...AGENT_FIGURES, ...MEMORY_FIGURES },
 }
 
-/** Turned where they act, in tests with processes, a server's cache, telemetry or a team. */
+/** Covered by other tests, with processes, a server's cache, telemetry or a team. */
 const ELSEWHERE = [
   ...["planner", "cacheLifetime", "flush", "exportContent", "mcpServers", "claudeHome", "compact-early"],
   ...["agent-progress"],
@@ -23,7 +23,7 @@ const ELSEWHERE = [
 
 afterEach(closeAll)
 
-/** A client that says this of one switch, and nothing of everything else. */
+/** A client that defines this one switch and nothing else. */
 const saying = (name: string, on: boolean): FlagClient => ({
   getBooleanValue: async (asked, otherwise) => (asked === name ? on : otherwise),
   getNumberValue: async (_, otherwise) => otherwise,
@@ -41,7 +41,7 @@ test("FLG-1 the flag snip-tool counts already when the agent opens", async () =>
   expect(await offers(both)).toBe(false)
 })
 
-/** Rows that share a scene share what it shows by default. */
+/** Results with default settings, shared by rows with the same scene. */
 const seenUsually = new Map<Observe, Promise<unknown>>()
 function usually(observe: Observe): Promise<unknown> {
   if (!seenUsually.has(observe)) seenUsually.set(observe, observe({}))

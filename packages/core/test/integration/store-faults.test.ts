@@ -1,4 +1,4 @@
-/** A whole conversation on a store that fails at one call, each in turn: not made, or made and its answer lost. */
+/** A complete conversation on a store that fails at one call, each in turn: the call is not made, or made and its answer lost. */
 import { expect, test } from "vitest"
 import { extractiveAnswer } from "../../../sim/src/responders/extractive.ts"
 import { client, simulator } from "../../../sim/test/simulator.ts"
@@ -19,7 +19,7 @@ import { project } from "./agent/agents.ts"
 
 const MODEL = "claude-opus-5-5"
 const LOG = { name: "Log", description: "Shows a log.", input_schema: { type: "object" as const } }
-const LARGE = "request 7 took 42 ms on port 4001; ".repeat(4_000) // it is put aside
+const LARGE = "request 7 took 42 ms on port 4001; ".repeat(4_000) // long enough to be offloaded
 const TEXT = "request 8 took 43 ms on port 4002; ".repeat(800)
 const PATIENCE_MS = 60_000
 
@@ -53,13 +53,13 @@ const opened = ({ store, sdk, where }: Play): Promise<Conversation> =>
     settings: { planner: "off", figures: { "background-share": 100 } },
   })
 
-/** What was acknowledged, and what failed on the way. */
+/** Acknowledged texts, and failures on the way. */
 interface Played {
   readonly acknowledged: readonly string[]
   readonly errors: readonly unknown[]
 }
 
-/** Adds, records, has a result put aside, compacts, and closes. A step that fails is tried again, on the conversation opened again. */
+/** Adds, records, has a result offloaded, compacts, and closes. A failed step is retried on the reopened conversation. */
 async function played(play: Play): Promise<Played> {
   const acknowledged: string[] = []
   const errors: unknown[] = []
@@ -168,6 +168,6 @@ for (const [kind, store] of Object.entries(stores))
           hits += faulty.failed().length
         }
         expect(found).toEqual([])
-        expect(hits).toBeGreaterThan(0.9 * places.length) // work in the background asks a little more or less
+        expect(hits).toBeGreaterThan(0.9 * places.length) // the number of background calls varies slightly
       },
     )

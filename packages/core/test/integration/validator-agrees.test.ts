@@ -1,5 +1,5 @@
 /**
- * What our validator accepts, the simulator accepts. Valid requests are spoiled at random and sent over HTTP where the validator finds
+ * The simulator accepts what Strata's validator accepts. Valid requests are mutated at random and sent over HTTP if the validator finds
  * nothing wrong. `FUZZ_RUNS` sets how many, `FUZZ_SEED` which ones.
  */
 import fc from "fast-check"
@@ -20,7 +20,7 @@ beforeAll(async () => {
 })
 afterAll(() => sim.close())
 
-/** Why the simulator refuses the request, if it does. */
+/** The simulator's reason to refuse the request, if it does. */
 async function refusal(request: unknown): Promise<string | undefined> {
   const response = await post(sim, request)
   const body = await response.text()

@@ -1,4 +1,6 @@
-/** Folded and snipped ranges: every request is valid, calls keep their results, nothing is lost, and opening a range gives the old bytes. */
+/**
+ * Folded and snipped ranges: every request is valid, calls keep their results, nothing is lost, and opening a range restores the old bytes.
+ */
 import fc from "fast-check"
 import { expect, test } from "vitest"
 import { EmptyConversationError, RangeRefusedError } from "../../src/base/errors.ts"
@@ -26,7 +28,7 @@ const cuts = fc.array(
   fc.record({ action: fc.constantFrom("fold" as const, "snip" as const), from: fc.nat(30), to: fc.nat(30) }),
   { minLength: 1, maxLength: 3 },
 )
-/** Thinking is bound to what comes before it with the second one only. */
+/** Only the second model binds thinking to the preceding content. */
 const models = fc.constantFrom("claude-opus-4-6", "claude-fable-5-1")
 
 test("BEY-13 property: after folds and snips every request is valid, calls keep their results, and every block is recalled", async () => {
@@ -60,7 +62,7 @@ test("BEY-13 property: the dry run says what then happens, and opening the range
     fc.asyncProperty(conversations, cuts, models, async (steps, cuts, model) => {
       const chat = await played(steps, model)
       if (!(await prepared(chat))) return
-      // the request as it is now: preparing one may add a message
+      // the current request: preparing one may add a message
       const bytesNow = async () => serialiseRequest(await engineOf(chat).preparer.forkRequest())
       const done: { readonly bytes: string; readonly size: number; readonly decision: string }[] = []
       for (const cut of cuts) {
@@ -107,7 +109,7 @@ async function played(steps: readonly Parameters<typeof play>[1][], model: strin
   return chat
 }
 
-/** The uuid of the decision, or `undefined` where the range may not go. */
+/** The uuid of the decision, or `undefined` if the range cannot be hidden. */
 async function carryOut(chat: Conversation, { action, from, to }: Cut): Promise<string | undefined> {
   const messages = chat.views.context.storedMessages()
   const at = (number: number) => messages[number % messages.length]!.uuid
@@ -134,7 +136,7 @@ async function prepared(chat: Conversation): Promise<ModelRequest | undefined> {
   }
 }
 
-/** The result of every call that a request carries, as bytes. */
+/** The bytes of the result of every call in a request. */
 function resultsIn(request: ModelRequest): ReadonlyMap<string, string> {
   const blocks = request.messages.flatMap(({ content }) => toBlocks(content))
   const calls = new Set(blocks.filter(isToolUse).map(({ id }) => id))

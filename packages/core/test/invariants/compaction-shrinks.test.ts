@@ -1,4 +1,4 @@
-/** Invariant 5: a compaction shrinks the context by at least a tenth or is refused; no two in a row without new content. */
+/** Invariant 5: a compaction shrinks the context by at least a tenth or is refused; no two are consecutive without new content. */
 import fc from "fast-check"
 import { expect, test } from "vitest"
 import { openCompacting } from "../compacting.ts"

@@ -5,7 +5,7 @@ import { openCompacting } from "../compacting.ts"
 import { openTestConversation } from "../open.ts"
 import { SUMMARISER, summariser } from "../summariser.ts"
 
-// found by fuzzing: leaving trailing thinking out flattened everything again, with an answer made up later counting from the start
+// found by fuzzing: omitting trailing thinking flattened everything again, with a synthetic answer included from the start
 test("invariant 2: what was flattened before a synthetic answer stays the same when the view is rebuilt", async () => {
   const chat = await openTestConversation()
   const usage = { input_tokens: 1, output_tokens: 1 }
@@ -40,7 +40,7 @@ test("invariant 2: a server call that was left out together with the thinking af
   expect(serialiseRequest(await chat.prepare()).startsWith(before.slice(0, -"]}]}".length))).toBe(true)
 })
 
-// found by fuzzing: the summary was measured as bare text, not as a block, so that a compaction could shrink by a hair less than a tenth
+// found by fuzzing: the summary was measured as bare text, not as a block, so that a compaction could shrink by slightly less than a tenth
 test("invariant 5: the size that a compaction states is the size of the view after it", async () => {
   const chat = await openCompacting({ window: 32_000, summariser: summariser({ window: 32_000 }) })
   const behind: number[] = []
@@ -63,7 +63,7 @@ test("invariant 5: the size that a compaction states is the size of the view aft
   expect(behind).toEqual(stated)
 })
 
-// views that are loaded again counted their revisions from the start, so the validator took their messages for those it had checked
+// reloaded views counted their revisions from the start, so the validator took their messages for those it had checked
 test("invariant 1, BEY-13: after two clearings, a fold and its undo the next request is prepared", async () => {
   const chat = await openTestConversation()
   const questions: string[] = []

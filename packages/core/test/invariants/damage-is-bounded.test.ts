@@ -1,7 +1,7 @@
 /**
- * Invariant of JRN-9: one flipped bit anywhere in the files of a conversation costs at most the line it is in, and whatever changes the
- * view is reported. "At most" is: a message that was hit is missing, and every other one is there, in its order. A decision that was hit
- * counts as not made. A boundary or the end of a compaction is rebuilt from the lines around it. Index and checkpoint cost nothing.
+ * Invariant of JRN-9: one flipped bit anywhere in the files of a conversation costs at most the line it is in, and every change of the view
+ * is reported. A damaged message is missing, and every other one is present, in order. A damaged decision is ignored. A boundary or the end
+ * of a compaction is rebuilt from the lines around it. Damage of index and checkpoint costs nothing.
  */
 import { copyFile, mkdir, readFile, stat, writeFile } from "node:fs/promises"
 import { dirname, join } from "node:path"
@@ -50,7 +50,7 @@ async function written(directory: string, steps: readonly Step[]): Promise<void>
   await chat.close()
 }
 
-/** What a person and the model see of a conversation. */
+/** The parts of a conversation that the user and the model see. */
 function seen(chat: Conversation) {
   const { context } = chat.views
   return {
@@ -60,7 +60,7 @@ function seen(chat: Conversation) {
   }
 }
 
-/** The entry that a byte belongs to; none for a line end. */
+/** The entry that contains a byte; undefined for a line end. */
 function entryAt(bytes: Buffer, at: number): Entry | undefined {
   if (bytes[at] === 0x0a) return undefined
   const start = at === 0 ? 0 : bytes.lastIndexOf(0x0a, at - 1) + 1
@@ -113,11 +113,11 @@ test("JRN-9 a flipped bit costs at most the line it is in, is reported if it cha
           if (file === "checkpoint") expect([checkpoint, isSame], context).toEqual(["damaged", true])
           if (hit === undefined) expect(after, context).toEqual(before)
           else if (hit.type === "system") {
-            // these boundaries have no `compacted` after them, which repeats what they keep
+            // these boundaries have no `compacted` after them, which repeats their tail
             expect(before.messages, context).toEqual(expect.arrayContaining(after.messages))
             expect(after.words, context).toEqual(before.words)
           } else if (hit.type !== "strata") {
-            // the last two bytes of a line carry nothing, and a checkpoint may know words from before the damage
+            // the last two bytes of a line contain no data, and a checkpoint may contain user messages from before the damage
             expect([before.messages, without(before.messages, hit.uuid)], context).toContainEqual(after.messages)
             expect([before.words, without(before.words, hit.uuid)], context).toContainEqual(after.words)
           } else if (hit.subtype === "delivered")
@@ -130,7 +130,7 @@ test("JRN-9 a flipped bit costs at most the line it is in, is reported if it cha
           await opened.close()
           const aside = await stat(pathsOf(directory).quarantine).catch(() => undefined)
           await using again = await openIn(directory, "again")
-          // a checkpoint that was made again has taken the damage into account
+          // a rebuilt checkpoint already accounts for the damage
           if (!isSame && again.openResult.read === opened.openResult.read)
             expect(again.openResult.damagedCount, context).toBeGreaterThan(0)
           if (body !== "") expect(serialiseRequest(await again.prepare()), context).toBe(body)
@@ -142,5 +142,5 @@ test("JRN-9 a flipped bit costs at most the line it is in, is reported if it cha
     ),
     { numRuns: FLIPS / FLIPS_EACH, endOnFailure: true },
   )
-  expect(changed).toBeGreaterThan(FLIPS / 20) // enough of them matter
+  expect(changed).toBeGreaterThan(FLIPS / 20) // enough of them have an effect
 })

@@ -1,4 +1,4 @@
-/** Invariant 4: everything added can be recalled byte for byte, also from abandoned branches. */
+/** Invariant 4: everything added can be recalled byte for byte, including abandoned branches. */
 import fc from "fast-check"
 import { expect, test } from "vitest"
 import { toBlocks } from "../../src/messages/blocks.ts"

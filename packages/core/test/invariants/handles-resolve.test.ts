@@ -1,4 +1,7 @@
-/** Every handle in any request resolves: in the lines of cleared, put aside and folded content, after boundaries, and in the names and words. */
+/**
+ * Every handle in any request resolves: in the lines of cleared, offloaded and folded content, after boundaries, and in names and user
+ * messages.
+ */
 import fc from "fast-check"
 import { expect, test } from "vitest"
 import { CompactionFailedError, RangeRefusedError } from "../../src/base/errors.ts"
@@ -12,8 +15,8 @@ import { fuzz } from "../runs.ts"
 import { summariser } from "../summariser.ts"
 
 const HANDLE = /(?<![0-9a-z-])[0-9a-f]{10}(?:\.\d+)*(?![0-9a-z-])/g
-const FEW = { ...fuzz, numRuns: Math.ceil(fuzz.numRuns! / 25) } // each plays whole conversations
-/** Nothing in it looks like a handle, so what looks like one was printed by us. */
+const FEW = { ...fuzz, numRuns: Math.ceil(fuzz.numRuns! / 25) } // each plays complete conversations
+/** Text without anything that looks like a handle, so that all handles come from Strata. */
 const filling = fc.constantFrom("many words ", "ERROR in parseAddress at port 8080\n", "src/app/main.ts changed\n")
 
 type Step =

@@ -1,6 +1,6 @@
 /**
- * The steps of a random history: what a person, a model, a server that refuses and a process that dies can do to a conversation. They name
- * things by number, so every shortened history is still one.
+ * The steps of a random history: actions of a user, a model, a refusing server and a dying process on a conversation. They refer to things
+ * by number, so every shortened history is still valid.
  */
 import fc from "fast-check"
 
@@ -8,7 +8,7 @@ export type Step =
   | { readonly kind: "say" | "enqueue"; readonly text: number; readonly length: number }
   | { readonly kind: "answer"; readonly calls: number; readonly thinks: boolean; readonly usage: number }
   | { readonly kind: "results"; readonly length: number; readonly all: boolean }
-  /** `less`: only so many tokens, which is often one result. */
+  /** `less`: clears only this many tokens, which is often one result. */
   | { readonly kind: "clear"; readonly downTo: number; readonly less?: number }
   | { readonly kind: "fold" | "snip"; readonly from: number; readonly to: number }
   | { readonly kind: "fold-down"; readonly downTo: number }
@@ -60,7 +60,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   { weight: 1, arbitrary: fc.record({ kind: kindOf("kill"), lost: fc.nat(3_000) }) },
 )
 
-/** A person who changes what is sent, and changes it back. */
+/** A user who changes what is sent, and reverts it. */
 const byHand: fc.Arbitrary<Step> = fc.oneof(
   { weight: 3, arbitrary: clearOne },
   { weight: 1, arbitrary: clear },
@@ -79,17 +79,17 @@ const exchange = fc
     { kind: "answer", calls: 0, thinks: false, usage: 0 },
   ])
 
-export interface Checked {
+export interface CheckedStep {
   readonly step: Step
-  /** Whether a request is prepared after it, here and elsewhere. */
+  /** Whether a request is prepared after the step, here and in another process. */
   readonly isChecked: boolean
 }
 
-const several = (of: fc.Arbitrary<Step>): fc.Arbitrary<readonly Checked[]> =>
+const several = (of: fc.Arbitrary<Step>): fc.Arbitrary<readonly CheckedStep[]> =>
   fc.array(fc.record({ step: of, isChecked: fc.boolean() }), { minLength: 4, maxLength: 20 })
 
-/** A person speaks first. */
-export const histories: fc.Arbitrary<readonly Checked[]> = fc
+/** Histories that begin with a user message. */
+export const histories: fc.Arbitrary<readonly CheckedStep[]> = fc
   .record({
     begun: fc.array(exchange, { maxLength: 6 }),
     steps: fc.oneof(several(step), several(byHand)),

@@ -1,4 +1,4 @@
-/** Takes the steps of a random history with a conversation on a real disk, with the layers it has by default. */
+/** Runs the steps of a random history with a conversation on a real disk, with the default layers. */
 import { cp, mkdir, readFile, rm, truncate } from "node:fs/promises"
 import { join } from "node:path"
 import { manualClock, projectName, seededIds } from "../../src/base/clock.ts"
@@ -23,7 +23,7 @@ const ID = "c"
 
 export interface HistoryOptions {
   readonly memory: boolean
-  /** Automatic compaction begins here. */
+  /** The size at which automatic compaction begins. */
   readonly autoCompactTokens: number
 }
 
@@ -40,7 +40,7 @@ const TEXTS = [
 
 const EARLIER = ["The staging server has the port 7071.", "We decided to keep the cache for an hour."]
 
-/** What cannot be done in this state is refused with an error of its own. */
+/** Errors of actions that are impossible in the current state. */
 const EXPECTED = [CompactionFailedError, NothingToUndoError, RangeRefusedError, EmptyConversationError]
 
 async function refusable<T>(work: Promise<T>): Promise<T | undefined> {
@@ -55,13 +55,13 @@ async function refusable<T>(work: Promise<T>): Promise<T | undefined> {
 /** Paths are in requests, so all have the same length. */
 export const homeName = (number: number) => `home-${String(number).padStart(5, "0")}`
 
-/** The request without what differs between two copies of a home, and with long texts cut, so that a failure can be read. */
+/** The request without differences between two copies of a home directory, and with truncated texts, so that a failure is readable. */
 export const comparable = (request: string): string =>
   request
     .replaceAll(/\bhome-\d{5}\b/g, "home")
     .replaceAll(/(more words |a line of code\\n){4,}/g, (filling) => `[${filling.length}]`)
 
-/** One conversation, and the processes that have it open one after another. */
+/** One conversation, and the processes that open it one after another. */
 export class History {
   readonly #options: HistoryOptions
   readonly #homes: string
@@ -78,7 +78,7 @@ export class History {
     this.#options = options
   }
 
-  /** Earlier conversations of the project may be recalled. */
+  /** Starts the conversation. Earlier conversations of the project may be recalled. */
   async start(): Promise<void> {
     await mkdir(join(this.#homes, "project"), { recursive: true })
     if (this.#options.memory)
@@ -90,7 +90,7 @@ export class History {
     this.chat = await this.#open(this.#home)
   }
 
-  /** With ids of its own: a process never gives out those of another one. */
+  /** Uses new ids: a process never reuses those of another one. */
   #open(dir: string, id = ID): Promise<Conversation> {
     const { memory, autoCompactTokens } = this.#options
     return openConversation({
@@ -104,7 +104,7 @@ export class History {
     })
   }
 
-  /** What another process would find now: the files, without what is only in memory. */
+  /** Copies the files that another process would find, without data that is only in memory. */
   async #copied({ lost = 0 } = {}): Promise<string> {
     const to = join(this.#homes, homeName(++this.#count))
     const isKept = (path: string) => !/\.(lock|sock|sqlite(-wal|-shm)?)$/.test(path)
@@ -117,7 +117,7 @@ export class History {
     return to
   }
 
-  /** Does something with the conversation as another process would open it now. */
+  /** Runs work with the conversation as another process would open it now. */
   async elsewhere<T>(work: (chat: Conversation) => Promise<T>): Promise<T> {
     await this.chat.whenIdle()
     const home = await this.#copied()
@@ -143,7 +143,7 @@ export class History {
     await rm(this.#homes, { recursive: true })
   }
 
-  /** More than an hour in which no one uses it, or someone looks at it all the time. Resolves with whether it sleeps then. */
+  /** Passes more than an hour without use, optionally with a constant observer. Resolves with whether the conversation was unloaded. */
   async idle({ isWatched }: { readonly isWatched: boolean }): Promise<boolean> {
     await this.chat.whenIdle()
     return idle(this.chat, { clock: this.#clock, isWatched })
@@ -235,7 +235,7 @@ export class History {
     })
   }
 
-  /** Of the newest calls in view that have no result, the first or all. */
+  /** Adds results to the newest open calls in view: to the first, or to all. */
   async #addResults({ length, all }: Extract<Step, { kind: "results" }>): Promise<void> {
     const { lastResponse } = this.chat.views.context
     const content = lastResponse?.message.content
@@ -247,16 +247,16 @@ export class History {
     if (blocks.length > 0) await this.chat.add({ role: "user", content: blocks })
   }
 
-  /** The server answered a request with 400, and the loop does what it does then. */
+  /** Simulates a request that the server refused with 400, and the reaction of the loop. */
   async #refused(after: Extract<Step, { kind: "refused" }>["after"]): Promise<void> {
-    await prepared(this.chat)
+    await tryPrepare(this.chat)
     if (after === "overflow") await refusable(this.chat.compact({ trigger: "auto", overflowed: true }))
     else if (after === "received") await leaveOutReceived(engineOf(this.chat))
   }
 }
 
-const IDLE_MINUTES = 72 // so long that a request without an answer keeps it awake no longer
-const LOOK_MINUTES = 4 // sooner than it falls asleep
+const IDLE_MINUTES = 72 // long enough that a request without an answer no longer keeps it loaded
+const LOOK_MINUTES = 4 // shorter than the idle time before it is unloaded
 
 export async function idle(
   chat: Conversation,
@@ -271,8 +271,8 @@ export async function idle(
   return chat.isAsleep()
 }
 
-/** `undefined` where there is nothing to send, or where it does not fit: both are documented. */
-export async function prepared(chat: Conversation) {
+/** Returns `undefined` if there is nothing to send, or if it does not fit: both are documented. */
+export async function tryPrepare(chat: Conversation) {
   try {
     return await chat.prepare()
   } catch (error) {

@@ -1,5 +1,5 @@
 /**
- * Invariants 1, 3 and 9 over whole histories: after any clearing, folding, snipping, undoing, compacting, rewinding, refusing, reopening
+ * Invariants 1, 3 and 9 over entire histories: after any clearing, folding, snipping, undoing, compacting, rewinding, refusing, reopening
  * and killing, the next request is prepared, is valid, and has the bytes that another process would send.
  */
 import { join } from "node:path"
@@ -11,13 +11,13 @@ import { findModel } from "../../src/tokens/models.ts"
 import { serialiseRequest } from "../../src/views/context/request.ts"
 import { temporaryRoot } from "../journal-files.ts"
 import { fuzz } from "../runs.ts"
-import { comparable, History, MODEL, prepared } from "./history.ts"
+import { comparable, History, MODEL, tryPrepare } from "./history.ts"
 import { histories, type Step } from "./history-steps.ts"
 
 const FEW = { ...fuzz, numRuns: Math.ceil(fuzz.numRuns! / 8) } // each opens many conversations
 
 async function request(chat: Conversation): Promise<string | undefined> {
-  const next = await prepared(chat)
+  const next = await tryPrepare(chat)
   if (!next) return undefined
   expect(validateRequest({ request: next, model: findModel(MODEL).facts })).toEqual([])
   return comparable(serialiseRequest(next))

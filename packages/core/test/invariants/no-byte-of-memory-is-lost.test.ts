@@ -1,6 +1,6 @@
 /**
  * Invariant 7: the bytes in memory files before a dream are in the files after it or in the archive. Over random memories, random dreams
- * that change, empty, add and supersede, edits by hand meanwhile, and dreams that are ended at a random step.
+ * that change, empty, add and supersede, concurrent manual edits, and dreams that are killed at a random step.
  */
 import { spawn } from "node:child_process"
 import { once } from "node:events"
@@ -11,7 +11,7 @@ import { fileURLToPath } from "node:url"
 import fc from "fast-check"
 import { expect, test } from "vitest"
 import type { DreamStep } from "../../src/layers/6-dreaming/dream.ts"
-import { changing, dreamProject, FIGURES, filesBelow, memoriesIn, memoryText } from "../dreams.ts"
+import { changeFiles, dreamProject, FIGURES, filesBelow, memoriesIn, memoryText } from "../dreams.ts"
 import { fuzz, RUNS } from "../runs.ts"
 import { isWhole } from "../size.ts"
 
@@ -34,7 +34,7 @@ const keys = fc.record(
 )
 const text = fc.oneof(
   fc.record({ name: names, body, keys }).map((one) => memoryText(one.name, one.body.join(" "), one.keys)),
-  body.map((lines) => lines.join("\n")), // as someone may write it by hand
+  body.map((lines) => lines.join("\n")), // as a user may write it manually
   fc.constant("---\nnot: [closed\n---\nText.\n"),
 )
 const index = fc
@@ -69,7 +69,7 @@ test("L6-7 no byte of memory is lost: all of it is in the files after a dream, o
               at.write(byHand)
               edited = byHand
               for (const one of Object.values(byHand)) seen.add(one)
-              return changing(() => changes)(task)
+              return changeFiles(() => changes)(task)
             },
             {
               atStep(step) {
@@ -108,7 +108,7 @@ test("L6-7 no byte of memory is lost: all of it is in the files after a dream, o
 const LOOP = fileURLToPath(new URL("../dream-loop.ts", import.meta.url))
 const MAX_LIFE_MS = 400 // several dreams
 
-/** Runs a process that dreams, and kills it so many milliseconds after its first dream began. */
+/** Runs a process that dreams, and kills it this many milliseconds after its first dream began. */
 async function killedAfter(milliseconds: number, { root, seed }: { root: string; seed: number }): Promise<void> {
   const child = spawn(process.execPath, [LOOP, root, String(seed)], { stdio: ["ignore", "pipe", "inherit"] })
   const exit = once(child, "exit")
@@ -137,18 +137,18 @@ test.runIf(isWhole)(
           const seen = new Set(memoriesIn(at.everything()).values())
           for (const { after, seed } of kills) {
             await killedAfter(after, { root, seed })
-            await at.bank.all() // any reader completes what was begun
+            await at.bank.all() // any reader completes an interrupted change
             expect(await at.bank.problems()).toEqual([])
             const left = at.everything()
             const kept = new Set([...left].filter(([path]) => isKept(path)).map(([, one]) => one))
             for (const one of seen) expect(kept).toContain(one)
             for (const one of memoriesIn(left).values()) seen.add(one)
             const changes = await at.bank.history()
-            // half a change would look like an edit by hand
+            // half a change would look like a manual edit
             expect(changes.slice(1).map(({ by }) => by)).toEqual(changes.slice(1).map(() => "dream"))
           }
-          const last = await at.dreaming(changing(() => ({}))).dream({ figures: FIGURES, force: true })
-          expect(last.state).not.toBe("skipped") // the lock of the dead was taken over
+          const last = await at.dreaming(changeFiles(() => ({}))).dream({ figures: FIGURES, force: true })
+          expect(last.state).not.toBe("skipped") // the lock of the killed process was taken over
         } finally {
           rmSync(root, { recursive: true, force: true })
         }
@@ -162,6 +162,6 @@ test.runIf(isWhole)(
 const isKept = (path: string) =>
   path.startsWith("archive/") || path.startsWith(".history/texts/") || (path.endsWith(".md") && !path.startsWith("."))
 
-/** The index follows edits by hand at any time. */
+/** Excludes the index, which follows manual edits at any time. */
 const topicsIn = (all: ReadonlyMap<string, string>) =>
   new Map([...memoriesIn(all)].filter(([path]) => path !== "MEMORY.md").sort())

@@ -20,7 +20,7 @@ test("invariant 6, FLG-3: with STRATA_OFF the messages of a request are the flat
       for (const step of [...steps.filter(({ kind }) => kind !== "rewind"), { kind: "prepare" } as const]) {
         const request = await play(chat, step, player)
         if (!request) continue
-        // a synthetic answer stays from its request on, so its place in the journal matters
+        // a synthetic answer is permanent from its request on, so its position in the journal matters
         const answered = new Set<string>()
         const flattener = new Flattener({ answeredSynthetically: answered })
         const leftOut = await thinkingLeftOut(chat)
@@ -32,14 +32,14 @@ test("invariant 6, FLG-3: with STRATA_OFF the messages of a request are the flat
             for (const { rule, id } of entry.repairs) if (rule === "unanswered-tool-use") answered.add(id)
           }
         }
-        expect(request.messages).toEqual(flattener.flattened().messages)
+        expect(request.messages).toEqual(flattener.result().messages)
       }
     }),
     fuzz,
   )
 })
 
-/** Responses whose thinking a request left out. It stays out. */
+/** Responses whose thinking a request omitted. It stays omitted. */
 async function thinkingLeftOut(chat: Conversation): Promise<ReadonlySet<string>> {
   const ids = new Set<string>()
   for await (const entry of chat.entries()) {
@@ -49,7 +49,7 @@ async function thinkingLeftOut(chat: Conversation): Promise<ReadonlySet<string>>
   return ids
 }
 
-/** A response that ended in thinking did not stop within a server call, and must not look like it without the thinking. */
+/** A response that ended in thinking did not stop within a server call, and must not look like that without the thinking. */
 function withoutThinking(message: AssistantMessage): AssistantMessage {
   const blocks = toBlocks(message.message.content)
   const last = blocks.at(-1)

@@ -25,7 +25,7 @@ const MODEL = "claude-opus-4-6"
 const SHARED_ID = "main"
 const QUESTION = "Which port has the staging server heron, and what must we always do there?"
 
-/** Texts that a path, a folder without case, a normal form or UTF-8 would take for each other. */
+/** Owners that a path, a case-insensitive folder, a Unicode normal form or UTF-8 would confuse. */
 const OWNERS: readonly (Owner | undefined)[] = [
   ...["customer-1", "Customer-1", "customer-1 ", "caf\u00e9", "cafe\u0301", "\ud800", "\ud801", "\ufffd"],
   ...["../other", "..", ".", "a/b", "a-b", "a_b", "a\0b", "unowned", "owner", "localPerson", "CON", "null"],
@@ -40,7 +40,7 @@ const ACTS = ["say", "say", "remember", "ask", "ask", "search", "steal", "dream"
 interface Step {
   readonly who: number
   readonly act: (typeof ACTS)[number]
-  /** In the conversation whose id every owner uses. */
+  /** Whether the step uses the conversation whose id every owner uses. */
   readonly isShared: boolean
 }
 
@@ -53,11 +53,11 @@ const worlds = fc.record({
   }),
 })
 
-/** A word that no one else says. The first one of the pool of owners has `kanari00z`. */
+/** A word that only this owner uses. The first of the owners has `kanari00z`. */
 const canaryOf = (who: number) => `kanari${String(who).padStart(2, "0")}z`
 const canariesIn = (text: string) => new Set(text.match(/kanari\d\dz/g))
 
-/** Looks up what the person says after "LOOK", and leaves all else to the offline model. Keeps what it was sent. */
+/** A model that recalls what the user asks after "LOOK", and otherwise behaves like the offline model. Records its requests. */
 function watchedModel(sent: string[]): Model {
   const offline = offlineModel()
   return {
@@ -85,7 +85,7 @@ async function inWorld(root: string, store: Store | undefined) {
   const clock = manualClock("2026-05-01T12:00:00.000Z")
   const handles: string[] = []
 
-  /** Everything that one party is shown while it does something. */
+  /** Everything that one party receives while it performs an action. */
   async function take(who: number, step: Pick<Step, "act" | "isShared">): Promise<string> {
     const owner = OWNERS[who]
     const canary = canaryOf(who)
@@ -146,7 +146,7 @@ test("invariant 10, L5-12: nothing of one owner is in a request, index, dream, h
           const party = owners[who % owners.length]!
           const seen = canariesIn(await take(party, step))
           const external = [...seen].filter((canary) => canary !== canaryOf(party))
-          // without an owner, what others kept without one can be listed and opened
+          // without an owner, data of others stored without one can be listed and opened
           const isListing = OWNERS[party] === undefined && step.act === "list"
           const named = external.filter(
             (canary) => !isListing || typeof OWNERS[Number(canary.slice(6, 8))] === "string",

@@ -1,4 +1,4 @@
-/** Invariant 1: the API accepts every request, no matter what was added or left out before. */
+/** Invariant 1: the API accepts every request, whatever was added or omitted before. */
 import fc from "fast-check"
 import { test } from "vitest"
 import { validateRequest } from "../../src/messages/validate/validator.ts"

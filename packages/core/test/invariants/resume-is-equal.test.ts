@@ -19,7 +19,7 @@ beforeAll(async () => {
 })
 afterAll(() => rm(root, { recursive: true }))
 
-/** After which steps the conversation is closed and opened again: about every fourth. */
+/** After which steps the conversation is closed and reopened: about every fourth. */
 const interruptionsAmongSteps = fc.array(
   fc.nat(3).map((n) => n === 0),
   { minLength: 7, maxLength: 7 },
@@ -27,7 +27,7 @@ const interruptionsAmongSteps = fc.array(
 
 let conversation = 0
 
-// side by side, as they wait for the disk most of the time
+// concurrent, because they mostly wait for the disk
 test.concurrent.each([
   ["without layers", conversations],
   ["with decisions of layers", decidedConversations],
@@ -40,7 +40,7 @@ test.concurrent.each([
         const store = fileStore({ root, flush: "never" })
         const [liveLayer, resumedLayer] = [decidingLayer(), decidingLayer()]
         const live = await openTestConversation({ layers: [liveLayer], settings: EDITS_CACHES })
-        const ids = seededIds("test") // the same for both, as recall handles name messages by uuid
+        const ids = seededIds("test") // the same for both, because recall handles refer to messages by uuid
         const options = { store, id, ids, layers: [resumedLayer], settings: EDITS_CACHES }
         let resumed = await openTestConversation(options)
         const [livePlayer, resumedPlayer] = [newPlayer(liveLayer), newPlayer(resumedLayer)]

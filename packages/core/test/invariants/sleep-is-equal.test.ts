@@ -1,4 +1,6 @@
-/** Invariant 3, while it stays open: a conversation that slept prepares the same bytes as one that did not, and says the same about itself. */
+/**
+ * Invariant 3 within one process: a conversation that was unloaded prepares the same bytes as one that was not, and reports the same state.
+ */
 import { mkdtemp, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
@@ -13,7 +15,7 @@ import { EDITS_CACHES, openTestConversation } from "../open.ts"
 import { fuzz, RUNS } from "../runs.ts"
 import { isWhole } from "../size.ts"
 import { conversations, decidedConversations, newPlayer, play } from "../steps.ts"
-import { comparable, History, homeName, idle, prepared } from "./history.ts"
+import { comparable, History, homeName, idle, tryPrepare } from "./history.ts"
 import { histories } from "./history-steps.ts"
 
 let root: string
@@ -22,7 +24,7 @@ beforeAll(async () => {
 })
 afterAll(() => rm(root, { recursive: true }))
 
-/** Before which steps it sleeps. */
+/** Before which steps it is unloaded. */
 const sleepsAmongSteps = fc.array(fc.boolean(), { minLength: 7, maxLength: 7 })
 
 const reports = (chat: Conversation) => ({
@@ -97,7 +99,7 @@ test.runIf(isWhole)("invariant 3, L5-1: and so is one with all layers, compactio
         await awake.chat.whenIdle()
         await sleeper.chat.whenIdle()
         if (!isChecked) continue
-        const [expected, actual] = [await prepared(awake.chat), await prepared(sleeper.chat)]
+        const [expected, actual] = [await tryPrepare(awake.chat), await tryPrepare(sleeper.chat)]
         expect(actual && comparable(serialiseRequest(actual))).toBe(expected && comparable(serialiseRequest(expected)))
       }
       await awake.remove()

@@ -13,7 +13,7 @@ import { fuzz } from "../runs.ts"
 import { decidedConversations, newPlayer, type Player, play, type Step } from "../steps.ts"
 import { summariser } from "../summariser.ts"
 
-const FEW = { ...fuzz, numRuns: Math.ceil(fuzz.numRuns! / 8) } // each reads whole journals several times
+const FEW = { ...fuzz, numRuns: Math.ceil(fuzz.numRuns! / 8) } // each reads complete journals several times
 const LONG = "many words ".repeat(2_500) // so that a compaction gains enough
 
 interface OpenResult {
@@ -44,7 +44,7 @@ async function talk({ chat, player }: OpenResult, steps: readonly Step[]): Promi
   }
 }
 
-/** Shortened, so that a failure can be read. */
+/** The request, truncated so that a failure is readable. */
 const sent = async (chat: Conversation) =>
   serialiseRequest(await chat.prepare()).replaceAll(/(many words ){9,}/g, (filling) => `[${filling.length}]`)
 const inView = (chat: Conversation) => chat.views.context.storedMessages().map(({ uuid }) => uuid)
@@ -59,7 +59,7 @@ async function compacts(chat: Conversation): Promise<boolean> {
   }
 }
 
-/** What a process that opens the conversation now would send. */
+/** The request of a process that opens the conversation now. */
 async function sentAfterRestart(store: Store, { chat }: OpenResult): Promise<string> {
   await chat.close()
   const again = await openCompacting({ store, settings: EDITS_CACHES, summariser: summariser() })
@@ -138,7 +138,7 @@ test("invariant 9, BEY-3: later messages that are kept follow the old ones, afte
       const later = inView(chat).filter((uuid) => !compacted.has(uuid))
       await chat.undo()
       expect(inView(chat)).toEqual([...old, ...later])
-      const bytes = await sent(chat) // validated
+      const bytes = await sent(chat) // already validated
       const size = chat.views.context.size()
       await chat.rewind(chat.views.context.newest!.uuid)
       expect(chat.views.context.size()).toEqual(size)

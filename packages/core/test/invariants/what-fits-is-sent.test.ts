@@ -1,4 +1,4 @@
-/** Invariant 16: if some action of ours makes a request fit, `prepare()` takes it. */
+/** Invariant 16: if any action of Strata makes a request fit, `prepare()` takes it. */
 import fc from "fast-check"
 import { expect, test } from "vitest"
 import { CompactionFailedError, ContextFullError, InvalidContentError } from "../../src/base/errors.ts"
@@ -13,7 +13,7 @@ import { size } from "../size.ts"
 import { newPlayer, type Step } from "../steps.ts"
 import { SUMMARY_FAULTS, summariser } from "../summariser.ts"
 
-/** Summaries that say nothing about the conversation, or are no summaries: each the same every time, so that asking again changes nothing. */
+/** Summaries without content, or texts that are not summaries: each the same every time, so that a repeated request changes nothing. */
 const summaries = fc.oneof(
   fc.constantFrom("", "The user wants things done. ", "It all went well, and nothing is left to do. ").map((text) => ({
     text,
@@ -25,7 +25,7 @@ const summaries = fc.oneof(
 const conversations = fc.record({
   large: largeConversations,
   window: fc.constantFrom(6_000, 8_000, 10_000, 14_000, 20_000, 32_000),
-  /** Per cent of the window. */
+  /** Percentage of the window. */
   system: fc.constantFrom(0, 5, 15, 30, 45),
   summary: summaries,
   repeated: fc.constantFrom(1, 20, 200),
@@ -51,7 +51,7 @@ const result = (unknownId: boolean): Step => ({
 const large = { window: 0, faults: [], notes: undefined }
 const REFUSES = { text: "", fault: "refusal" } as const
 
-/** Found by fuzzing. */
+/** Cases found by fuzzing. */
 const FOUND: readonly Case[] = [
   // "Continue from where you left off." is added after the layers have acted, and fills the window
   {
@@ -61,7 +61,7 @@ const FOUND: readonly Case[] = [
     },
     ...{ window: 6_000, system: 15, summary: REFUSES, repeated: 1, isAhead: true, undoes: undefined, compacts: true },
   },
-  // a compaction leaves little room; later it is not enough without clearing
+  // a compaction leaves little space; later it is not enough without clearing
   {
     large: {
       ...{ ...large, shares: [8, 0, 8], truth: 0.9 },
@@ -75,14 +75,14 @@ const FOUND: readonly Case[] = [
   },
 ]
 
-/** `npm test` tries only what was found. */
+/** `npm test` tries only the found cases. */
 const RUNS = {
   ...fuzz,
   numRuns: isFuzzing ? fuzz.numRuns! : size(FOUND.length, fuzz.numRuns!),
   examples: FOUND.map((found): [Case] => [found]),
 }
 
-/** Each is allowed to be refused. */
+/** Actions, each of which may be refused. */
 const ACTIONS: Readonly<Record<string, (chat: Conversation) => Promise<unknown>>> = {
   "compact()": (chat) => chat.compact(),
   "clearResults()": (chat) => chat.clearResults({ downTo: 0 }),
@@ -117,7 +117,7 @@ test("invariant 16: a conversation is never blocked where compacting or clearing
   )
 })
 
-/** A message that alone is too large is not taken. */
+/** Ignores the error of a message that alone is too large. */
 function ifNotAdded(error: unknown): undefined {
   if (!(error instanceof InvalidContentError)) throw error
 }

@@ -1,21 +1,21 @@
-/** Looks at everything a line must not touch, before and after it. */
+/** Watches everything that a command line must not touch, before and after it runs. */
 import { lstatSync, readdirSync, readFileSync, readlinkSync, rmSync, statSync, utimesSync } from "node:fs"
 import { createServer } from "node:net"
 import { join } from "node:path"
 import { SECRETS, type World } from "./world.ts"
 
-/** What a line did, as sentences. */
+/** The effects of a command line, as sentences. */
 export type Effects = readonly string[]
 
 export interface Output {
   readonly text: string
-  /** It ran under rules that deny reading some files of the project. */
+  /** Whether it ran under rules that deny reading some files of the project. */
   readonly isDenied: boolean
 }
 
 type Files = Map<string, string>
 
-const LONG_AGO = new Date("2001-01-01T00:00:00Z") // before the last change, so that reading moves the time of the last read
+const LONG_AGO = new Date("2001-01-01T00:00:00Z") // before the last change, so that reading updates the access time
 const READ_ONLY_DISK = /Read-only file system/
 
 export class Canaries {
@@ -27,7 +27,7 @@ export class Canaries {
   #connections = 0
   #touched: readonly string[] = []
 
-  /** `isAlone`: nothing else runs here or writes to the shared directories. */
+  /** `isAlone`: no other process runs here or writes to the shared directories. */
   constructor(world: World, { isAlone }: { readonly isAlone: boolean }) {
     this.#world = world
     this.#isAlone = isAlone
@@ -49,24 +49,24 @@ export class Canaries {
     return typeof address === "object" && address ? address.port : port
   }
 
-  /** From now on everything that changes is an effect. */
+  /** From now on every change is an effect. */
   arm(): void {
     const { outside, home } = this.#world
-    // not .profile: a login shell runs the person's own
+    // not .profile: a login shell runs the user's own
     const start = [".bashrc", ".ssh", ".ssh/id_ed25519", ".strata", ".strata/settings.json"]
     this.#watched = [outside, ...below(outside), ...start.map((name) => join(home, name))]
     const forgetReading = () => {
       for (const path of this.#watched) utimesSync(path, LONG_AGO, statSync(path).mtime)
     }
     forgetReading()
-    this.#files = this.#look() // it reads directories
+    this.#files = this.#look() // taking the snapshot reads directories
     forgetReading()
     for (const path of this.#watched) this.#files.set(path, stateOf(path)!)
     this.#connections = 0
     this.#processes = this.#isAlone ? runningProcesses() : new Set()
   }
 
-  /** What was created, removed or changed, as `effects` last saw it. */
+  /** Paths that were created, removed or changed since `effects` was last called. */
   get touched(): readonly string[] {
     return this.#touched
   }
@@ -97,15 +97,15 @@ export class Canaries {
   }
 
   #look(): Files {
-    const { project, home, outside, marks, tools } = this.#world
+    const { project, home, outside, traces, tools } = this.#world
     const found = new Map<string, string>()
-    for (const top of [project, home, outside, marks, tools]) record(top, found)
+    for (const top of [project, home, outside, traces, tools]) record(top, found)
     for (const shared of this.#isAlone ? ["/tmp", "/dev/shm"] : [])
       for (const name of readdirSync(shared)) found.set(join(shared, name), "")
     return found
   }
 
-  /** Processes that have just been ended may still be there for a moment. */
+  /** Recently ended processes may exist for another moment. */
   #left(): readonly string[] {
     for (let look = 0; ; look++) {
       const left = [...runningProcesses()].filter((process) => !this.#processes.has(process))
@@ -135,7 +135,7 @@ function record(path: string, found: Files): void {
 function stateOf(path: string): string | undefined {
   const stat = lstatSync(path, { throwIfNoEntry: false })
   if (!stat) return undefined
-  const changedAt = stat.isDirectory() ? [] : [stat.ctimeMs] // of a directory, its entries say what changed
+  const changedAt = stat.isDirectory() ? [] : [stat.ctimeMs] // for a directory, its entries show the change
   const target = stat.isSymbolicLink() ? [readlinkSync(path)] : []
   return [stat.mode, stat.ino, stat.size, stat.mtimeMs, ...changedAt, ...target].join(" ")
 }
@@ -149,11 +149,11 @@ function end(number: number): void {
   try {
     process.kill(number, "SIGKILL")
   } catch {
-    // it has ended by itself
+    // the process has already ended
   }
 }
 
-/** Number and command line of each, without those that have ended and wait to be collected. */
+/** Id and command line of each process, without zombies. */
 function runningProcesses(): ReadonlySet<string> {
   const numbers = readdirSync("/proc").filter((name) => /^\d+$/.test(name))
   return new Set(

@@ -1,17 +1,17 @@
 /**
- * Starts the shares of a run where they can do no harm. A line that is wrongly allowed must not reach this machine, so bubblewrap gives
- * each share a read-only system, a temporary directory that is gone afterwards, no network but its own loopback, and its own processes.
+ * Runs the shares of a test run in isolation. A wrongly allowed command line must not affect this machine, so bubblewrap gives each share a
+ * read-only system, a temporary directory that is deleted afterwards, no network but its own loopback, and its own processes.
  */
 import { spawn, spawnSync } from "node:child_process"
 import { mkdtempSync, readFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join, resolve } from "node:path"
 import { createInterface } from "node:readline"
-import type { Finding, Share, Tally } from "./inside.ts"
+import type { JudgeFinding, Share, Tally } from "./inside.ts"
 
 export type Containment =
   | { readonly state: "contained" }
-  /** The person said that this machine may be thrown away. */
+  /** The user declared this machine disposable. */
   | { readonly state: "uncontained" }
   | { readonly state: "none"; readonly why: string }
 
@@ -20,22 +20,22 @@ export interface JudgeRun {
   readonly seed: number
   readonly shares?: number
   readonly maxFindings?: number
-  /** Only these lines. */
+  /** Runs only these lines. */
   readonly only?: readonly string[]
-  /** Every line runs, whatever the judge says. */
+  /** Runs every line, whatever the command analyzer decides. */
   readonly skipsJudge?: boolean
-  /** Lines to leave out: a pattern for `PATH=… line`. */
+  /** Lines to skip: a pattern for `PATH=… line`. */
   readonly except?: string
   readonly containment: Containment
-  readonly onFinding?: (finding: Finding) => void
+  readonly onFinding?: (finding: JudgeFinding) => void
 }
 
 export interface JudgeReport extends Tally {
-  readonly findings: readonly Finding[]
+  readonly findings: readonly JudgeFinding[]
 }
 
 const PORT = 8_765 // each share has its own loopback
-/** What a share runs, Node and the sources: shown again, since both may be below `/tmp`. */
+/** Node and the sources, which a share needs. Mounted explicitly, because both may be below `/tmp`. */
 const SHOWN = [process.execPath, resolve(import.meta.dirname, "../../../..")]
 const WALLS = [
   ...["--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc", "--tmpfs", "/tmp"],
@@ -45,8 +45,8 @@ const WALLS = [
 ]
 
 /**
- * Without root, the namespace shows files of other owners, such as the system's programs, as those of a stranger, and none would count.
- * The share runs as that stranger, so that they are its own.
+ * Without root, the namespace shows files of other owners, such as the system's programs, as owned by `nobody`, and none would be trusted.
+ * The share runs as that user, so that they are its own.
  */
 function ownerOfAll(): readonly string[] {
   if (process.platform !== "linux" || process.getuid?.() === 0) return []
@@ -92,15 +92,15 @@ async function runShare(run: Omit<JudgeRun, "shares">, { part, of }: Pick<Share,
   const command = [process.execPath, join(import.meta.dirname, "inside.ts"), JSON.stringify(share)]
   const [program, ...args] = isAlone ? ["bwrap", ...WALLS, ...command] : command
   const child = spawn(program!, args, { stdio: ["ignore", "pipe", "inherit"], env: { PATH: process.env.PATH } })
-  const findings: Finding[] = []
+  const findings: JudgeFinding[] = []
   let tally: Tally | undefined
   for await (const text of createInterface({ input: child.stdout })) {
-    const said = JSON.parse(text) as { finding?: Finding; tally?: Tally }
-    if (said.finding) {
-      findings.push(said.finding)
-      onFinding?.(said.finding)
+    const output = JSON.parse(text) as { finding?: JudgeFinding; tally?: Tally }
+    if (output.finding) {
+      findings.push(output.finding)
+      onFinding?.(output.finding)
     }
-    tally = said.tally ?? tally
+    tally = output.tally ?? tally
   }
   if (!tally) throw new Error("A share of the run ended early. Its message is above.")
   return { ...tally, findings }

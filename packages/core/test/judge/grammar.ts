@@ -1,13 +1,14 @@
 /**
- * Generates command lines. Programs and options come from the judge, so most lines are near to what it allows; what is put around and
- * into them is where a reader goes wrong.
+ * Generates command lines. Programs and options come from the command analyzer, so most lines are close to what it allows; the syntax
+ * around and inside them is where a parser goes wrong.
  */
+
+import { disguise, double, file, mutate, mutateBytes, operand, quote, single, value } from "./arguments.ts"
+import { pieces } from "./fragments.ts"
 import type { KnownProgram, KnownPrograms } from "./known-options.ts"
-import { pieces } from "./pieces.ts"
 import type { Random } from "./random.ts"
 import { awkProgram, jqFilter, sedScript } from "./scripts.ts"
 import { PAYLOADS, trick } from "./tricks.ts"
-import { disguise, double, file, mutate, mutateBytes, operand, quote, single, value } from "./words.ts"
 import type { World } from "./world.ts"
 
 export interface Vocabulary extends KnownPrograms {
@@ -20,7 +21,7 @@ export function vocabularyOf({ repositories }: World, known: KnownPrograms): Voc
   return { ...known, repositories, byName }
 }
 
-/** Programs that take a language of their own, which is asked about. */
+/** Programs with a script argument in a language of its own, which require permission. */
 const CODE = new Set(
   "awk gawk mawk jq sed node python python3 ruby perl npm bash docker cmake go cargo rustc java date unzip tar".split(
     " ",
@@ -41,7 +42,7 @@ const NEAR_FILES = [
 ]
 const HARMLESS = ["2>/dev/null", "> /dev/null", "2>&1", "< a", "< src/a.ts", ">/dev/null 2>&1"]
 const DIRECTORIES = ["dash", "src", "docs", "sub", "..", "link", "src/..", "missing", "."]
-/** Each finds several files, names that look like options, or files elsewhere. */
+/** Patterns that match several files, names that look like options, or files elsewhere. */
 const PATTERNS = [
   "src/*.ts",
   "dash/*",
@@ -64,7 +65,7 @@ const PATTERNS = [
 
 const SHELLS = pieces("shells")
 const SHELL_FLAGS = pieces("shell flags")
-/** Of these there are more than of others: what they do depends on much else. */
+/** Programs that are generated more often, because their effect depends on many other things. */
 const RICH = pieces("rich programs")
 
 export function generateLine(random: Random, vocabulary: Vocabulary): string {
@@ -87,7 +88,7 @@ class Generator {
     this.#vocabulary = vocabulary
   }
 
-  /** A line as the small language has it, or nearly: several commands, file patterns that find several files, redirections, `cd`. */
+  /** A line in the small language, or nearly: several commands, file patterns that match several files, redirections, `cd`. */
   smallLine(): string {
     const random = this.#random
     const command = () => {
@@ -101,7 +102,7 @@ class Generator {
     return parts.reduce((line, part) => `${line}${random.pick([" | ", " && ", "; ", " || ", "\n", " \\\n| "])}${part}`)
   }
 
-  /** `wish`: how much to put around commands. */
+  /** `wish`: how much syntax to add around commands. */
   compound(wish: number): string {
     const random = this.#random
     if (wish <= 0 || random.chance(0.2)) return random.chance(0.1) ? trick(random) : this.#simple()
@@ -141,7 +142,7 @@ class Generator {
     return words.map((word) => disguise(word, random)).join(random.chance(0.97) ? " " : "  ")
   }
 
-  /** A program that may run unasked, with options and files of the project. */
+  /** A program that may run without permission, with options and files of the project. */
   #plain(): string {
     const random = this.#random
     const { readers, byName } = this.#vocabulary
@@ -159,7 +160,7 @@ class Generator {
     return [...place, ...this.#options(options, 2), ...shown, ...more].map((word) => disguise(word, random)).join(" ")
   }
 
-  /** Some programs take the first of an option that is given twice, some the last, some both. */
+  /** Repeats options, because programs use the first one, the last one, or both. */
   #options(known: KnownProgram["options"], max: number): readonly string[] {
     const chosen = this.#random.some(known, max)
     const twice = this.#random.chance(0.15) ? chosen.slice(0, 1) : []
@@ -299,7 +300,7 @@ class Generator {
     ])
   }
 
-  /** After a function of the same name, of which it is not sure that it is what runs. */
+  /** A command after a function of the same name, which may or may not be the one that runs. */
   #shadowed(command: string): string {
     const random = this.#random
     const name = random.pick(command.split(" "))

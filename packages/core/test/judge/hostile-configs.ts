@@ -3,7 +3,7 @@ import type { Random } from "./random.ts"
 import type { World } from "./world.ts"
 
 export interface HostileRepository {
-  /** After the section `[core]`. */
+  /** Configuration text after the section `[core]`. */
   readonly config: string
   readonly attributes: string
   readonly hooks: readonly string[]
@@ -20,7 +20,7 @@ const PATHS = [
 ]
 const SWITCHES = ["true", "false", "1", "always", ""]
 
-/** What a setting names: a program, a directory with programs, a file, an address, a switch. */
+/** Settings by the kind of their value: a program, a directory with programs, a file, an address, a switch. */
 const KEYS: Readonly<Record<string, string>> = {
   program: `core.fsmonitor core.pager core.sshCommand core.gitProxy core.askPass core.editor core.alternateRefsCommand pager.log pager.diff
     pager.status pager.show pager.branch pager.tag pager.config diff.external diff.evil.command diff.evil.textconv filter.evil.clean

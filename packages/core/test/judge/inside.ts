@@ -1,6 +1,6 @@
 /**
- * Judges lines and runs those that are allowed, in this process and in a world of its own. Started by contained.ts, in a sandbox. It
- * writes one JSON line for each finding and one at the end.
+ * Analyzes command lines and runs the allowed ones, in this process and in its own test environment. Started by contained.ts, in a sandbox.
+ * It writes one JSON line for each finding and one at the end.
  */
 import { rmSync } from "node:fs"
 import { Canaries, type Effects, type Output } from "./canaries.ts"
@@ -9,29 +9,29 @@ import { knownPrograms } from "./known-options.ts"
 import { randomFrom } from "./random.ts"
 import { shrink } from "./shrink.ts"
 import { environment, firstTrials, SYSTEM_PATH, type Trial, type TrialSource, trialOf } from "./trials.ts"
-import { DENIED, isUnasked, runUnasked, type Setting } from "./unasked.ts"
+import { DENIED, isUnasked, runUnasked, type TrialSetting } from "./unasked.ts"
 import { type BuiltWorld, buildWorld, type World, worldAt } from "./world.ts"
 
-/** One share of a run, as another process asks for it. */
+/** One share of a run, as requested by another process. */
 export interface Share {
   readonly root: string
   readonly port: number
   readonly seed: number
-  /** How many allowed lines the whole run has. This share takes every `of`-th line that is generated, from `part` on. */
+  /** How many allowed lines the entire run has. This share takes every `of`-th generated line, starting at `part`. */
   readonly lines: number
   readonly part: number
   readonly of: number
   readonly maxFindings: number
   readonly isAlone: boolean
-  /** Only these lines. */
+  /** Runs only these lines. */
   readonly only?: readonly string[]
-  /** Every line runs, whatever the judge says: to see that the canaries notice. */
+  /** Runs every line, whatever the command analyzer decides, to check that the canaries notice. */
   readonly skipsJudge?: boolean
-  /** Lines to leave out while a cause that is known is open: a pattern for `PATH=… line`. */
+  /** Lines to skip while a known cause is unfixed: a pattern for `PATH=… line`. */
   readonly except?: string
 }
 
-export interface Finding {
+export interface JudgeFinding {
   readonly number: number
   readonly line: string
   readonly shrunk?: string
@@ -46,8 +46,8 @@ export interface Tally {
   readonly ran: number
 }
 
-const BATCH = 64 // lines between two looks at the canaries
-const AT_ONCE = 4 // of them; most of the time a line waits for processes to start
+const BATCH = 64 // lines between two checks of the canaries
+const AT_ONCE = 4 // of them; a line mostly waits for processes to start
 
 interface TesterOptions {
   readonly world: BuiltWorld
@@ -75,8 +75,8 @@ class Tester {
     return { judged: this.#judged, ran: this.#ran }
   }
 
-  /** Yields each of the lines that has an effect. */
-  async *findings(trials: Iterable<Trial>): AsyncGenerator<Finding> {
+  /** Yields each line that has an effect. */
+  async *findings(trials: Iterable<Trial>): AsyncGenerator<JudgeFinding> {
     let batch: Trial[] = []
     for (const trial of trials) {
       if (this.#except?.test(`PATH=${trial.setting.env.PATH} ${trial.line}`)) continue
@@ -89,7 +89,7 @@ class Tester {
     yield* this.#look(batch)
   }
 
-  async *#look(batch: readonly Trial[]): AsyncGenerator<Finding> {
+  async *#look(batch: readonly Trial[]): AsyncGenerator<JudgeFinding> {
     this.#ran += batch.length
     if ((await this.#effectsOf(batch)).length === 0) return
     this.#world.restore(this.#canaries.touched)
@@ -97,7 +97,7 @@ class Tester {
       const effects = await this.#effectsOf([trial])
       if (effects.length === 0) continue
       this.#world.restore(this.#canaries.touched)
-      const isListed = trial.number < 0 // already as short as it gets
+      const isListed = trial.number < 0 // already minimal
       const shrunk = isListed ? trial.line : await shrink(trial.line, (line) => this.#hasEffect({ ...trial, line }))
       yield findingOf(trial, effects, shrunk)
     }
@@ -128,7 +128,7 @@ class Tester {
   }
 }
 
-const findingOf = ({ number, line, setting }: Trial, effects: Effects, shrunk: string): Finding => ({
+const findingOf = ({ number, line, setting }: Trial, effects: Effects, shrunk: string): JudgeFinding => ({
   number,
   line,
   ...(shrunk === line ? {} : { shrunk }),
@@ -152,8 +152,8 @@ async function main(share: Share): Promise<void> {
     programs: programs.filter((name) => /^[a-z]/.test(name)),
   })
   const source: TrialSource = { seed, world, vocabulary: vocabularyOf(world, known) }
-  const first: Setting = { mode: "ask", deny: [], directory: world.project, env: environment(world, SYSTEM_PATH) }
-  await isUnasked("true", first, world) // the session learns where the project is
+  const first: TrialSetting = { mode: "ask", deny: [], directory: world.project, env: environment(world, SYSTEM_PATH) }
+  await isUnasked("true", first, world) // the session finds the project directory
   await runUnasked("true", first) // starts the process that guards the others
   const tester = new Tester({ world, canaries, skipsJudge: share.skipsJudge ?? false, except: share.except })
   let found = 0
@@ -176,10 +176,10 @@ function* trialsOf({ lines, part, of }: Share, source: TrialSource, ran: () => n
   for (let number = part; ran() < wanted; number += of) yield trialOf(number, source)
 }
 
-/** One line, under each set of rules. */
+/** One trial of a line for each set of rules. */
 function settingsOf(line: string, world: World): readonly Trial[] {
   const shared = { directory: world.project, env: environment(world, SYSTEM_PATH) }
-  const settings: readonly Setting[] = [
+  const settings: readonly TrialSetting[] = [
     { ...shared, mode: "ask", deny: [] },
     { ...shared, mode: "plan", deny: DENIED },
   ]

@@ -1,4 +1,4 @@
-/** A short form of `npm run judge`, and that its canaries notice. Where bubblewrap is absent, nothing is run. */
+/** A short form of `npm run judge`, and a test that its canaries notice. Without bubblewrap, nothing is run. */
 import { expect, test } from "vitest"
 import { PLAIN_READERS } from "../../src/agent/tools/shell/command/plain-readers.ts"
 import { needs } from "../needs.ts"
@@ -6,7 +6,7 @@ import { isWhole, size } from "../size.ts"
 import { runJudge } from "./contained.ts"
 import { knownPrograms } from "./known-options.ts"
 
-/** Without bubblewrap, lines that are wrongly allowed would run on this machine. */
+/** Without bubblewrap, wrongly allowed lines would run on this machine. */
 const contained = needs("sandbox")
 const containment = { state: "contained" } as const
 
@@ -17,7 +17,7 @@ test("PERM-7 PERM-9 no line that runs without a question has an effect", contain
     lines: LINES,
     seed: SEED,
     containment,
-    shares: size(1, 2), // each asks all programs for their options first
+    shares: size(1, 2), // each first asks all programs for their options
     maxFindings: 5,
   })
   expect(findings).toEqual([])
@@ -25,7 +25,7 @@ test("PERM-7 PERM-9 no line that runs without a question has an effect", contain
   expect(judged).toBeGreaterThan(ran) // some are not in the small language
 })
 
-/** One for each canary. */
+/** One harmful line for each canary. */
 const HARMFUL: Readonly<Record<string, string>> = {
   "touch written": "created project/written",
   "echo x >> ~/.bashrc": "changed home/.bashrc",

@@ -1,17 +1,18 @@
 /**
- * Tests the judge of shell commands by execution. It generates command lines, judges each as the agent does where there is no sandbox, and
- * runs those that need no question next to canaries, until as many have run. A line that has an effect is printed, and the exit code is 1.
+ * Tests the analyzer of shell commands by execution. It generates command lines, analyzes each as the agent does without a sandbox, and
+ * runs those that need no permission next to canaries, until the requested number has run. A line that has an effect is printed, and the
+ * exit code is 1.
  *
- *     npm run judge                         100,000 lines that need no question, with a seed of its own
- *     npm run judge -- 5000 --seed 7        as many, and the same ones again
- *     npm run judge -- --line 'sh -c ls'    one line
- *     npm run judge -- --except '\bsh\b'    without lines that match "PATH=… line", while a known cause is open
+ * npm run judge                         100,000 lines that need no permission, with a random seed
+ * npm run judge -- 5000 --seed 7        5,000 lines, reproducible
+ * npm run judge -- --line 'sh -c ls'    one line
+ * npm run judge -- --except '\bsh\b'    without lines that match "PATH=… line", while a known cause is unfixed
  *
- * It needs bubblewrap. On a machine that may be thrown away, such as a container in CI, `--disposable` runs it without.
+ * It needs bubblewrap. On a disposable machine, such as a container in CI, `--disposable` runs it without.
  */
 import { parseArgs } from "node:util"
 import { findContainment, runJudge } from "./contained.ts"
-import type { Finding } from "./inside.ts"
+import type { JudgeFinding } from "./inside.ts"
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
@@ -42,7 +43,7 @@ if (containment.state === "uncontained")
 console.log(values.line === undefined ? `${lines} lines that need no question, seed ${seed}` : values.line)
 
 const started = Date.now()
-const shown = (finding: Finding): string =>
+const shown = (finding: JudgeFinding): string =>
   [
     `\nHARM ${finding.effects.join(", ")}`,
     `  line      ${JSON.stringify(finding.line)}`,

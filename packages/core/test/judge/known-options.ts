@@ -1,28 +1,28 @@
 /**
- * The programs that the judge knows, with the options it lets them have. Names come from the judge's tables and the words of its sources,
- * and the judge itself says which of them it accepts. So a new program, or a new option, is tried without being listed here.
+ * The programs that the command analyzer knows, with their allowed options. Names come from the analyzer's tables and string literals in
+ * its sources, and the analyzer itself decides which of them it accepts. So a new program or option is tested without being listed here.
  */
 import { readdirSync, readFileSync } from "node:fs"
 import { join } from "node:path"
+import type { AnalysisContext, CommandAnalyzer } from "../../src/agent/tools/shell/command/command-effects.ts"
 import { git } from "../../src/agent/tools/shell/command/git.ts"
-import type { Judge, Place } from "../../src/agent/tools/shell/command/judged.ts"
 import { PLAIN_READERS } from "../../src/agent/tools/shell/command/plain-readers.ts"
 import { SPECIAL_READERS } from "../../src/agent/tools/shell/command/special-readers.ts"
-import { unwrap } from "../../src/agent/tools/shell/command/wrappers.ts"
+import { unwrap } from "../../src/agent/tools/shell/command/wrapped-commands.ts"
 
 const SOURCES = join(import.meta.dirname, "../../src/agent/tools/shell/command")
 const LETTERS = [..."abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"]
-/** Without a disk, so that only the words decide. */
-const NOWHERE = { directory: "/", disk: undefined, programs: undefined, home: "/", env: {} } as Place
+/** A context without a disk, so that only the arguments matter. */
+const NOWHERE = { directory: "/", disk: undefined, programs: undefined, home: "/", env: {} } as AnalysisContext
 
 export interface KnownOption {
-  /** As written: `-n`, `--lines`. */
+  /** The option as written: `-n`, `--lines`. */
   readonly text: string
   readonly takesValue: boolean
 }
 
 export interface KnownProgram {
-  /** `git log` is a program of its own. */
+  /** The program's name. `git log` is a program of its own. */
   readonly words: readonly string[]
   readonly options: readonly KnownOption[]
 }
@@ -40,7 +40,7 @@ export function knownPrograms(): KnownPrograms {
     programOf([name], name === "find" ? tests : candidates, understoodBy(judge)),
   )
   const { npm } = SPECIAL_READERS
-  const parts = (program: string, judge: Judge) =>
+  const parts = (program: string, judge: CommandAnalyzer) =>
     [...new Set([...names, "config", "stash list", "remote", "worktree list", "submodule status"])]
       .map((name) => name.split(" "))
       .filter((words) => understoodBy(judge)(words))
@@ -51,7 +51,7 @@ export function knownPrograms(): KnownPrograms {
   return { readers: [...readers, ...parts("git", git), ...(npm ? parts("npm", npm) : [])], wrappers }
 }
 
-/** Whatever may be a name in the sources: of a program, a subcommand, an option. */
+/** All possible names in the sources: of programs, subcommands, options. */
 function namesInSources(): readonly string[] {
   const files = readdirSync(SOURCES).filter((file) => file.endsWith(".ts") && !file.endsWith(".test.ts"))
   const sources = files.map((file) => readFileSync(join(SOURCES, file), "utf8"))
@@ -62,7 +62,7 @@ function namesInSources(): readonly string[] {
 const fields = (...words: readonly string[]) => words.map((text) => ({ text }))
 
 const understoodBy =
-  (judge: Judge, ...before: readonly string[]) =>
+  (judge: CommandAnalyzer, ...before: readonly string[]) =>
   (args: readonly string[]): boolean =>
     judge(fields(...before, ...args), NOWHERE).state === "understood"
 
@@ -76,7 +76,7 @@ function programOf(
   return { words, options: [...new Map(options.map((option) => [option.text, option])).values()] }
 }
 
-/** `p` is a file, a value, and a script of sed and awk. */
+/** `p` serves as a file, a value, and a script of sed and awk. */
 function optionOf(text: string, accepts: (args: readonly string[]) => boolean): readonly KnownOption[] {
   if (accepts([text])) return [{ text, takesValue: text.startsWith("--") && accepts([`${text}=1`]) }]
   if (accepts([text, "p"])) return [{ text, takesValue: true }]

@@ -1,18 +1,18 @@
 /**
- * Lines that once ran without a question and did harm, or come from the same cause. Each is tried first, in every run, in every mode. A
- * line that is found by a run is added here.
+ * Command lines that once ran without permission and did harm, or have the same cause. Each is tried first, in every run, in every mode.
+ * Lines found by a run are added here.
  */
 import type { World } from "./world.ts"
 
 export interface LineWithHarm {
   readonly line: string
-  /** Below the project. */
+  /** Directory below the project. */
   readonly in?: string
-  /** Put before the directories of programs. */
+  /** Entries before the directories of programs in `PATH`. */
   readonly path?: string
 }
 
-/** Scripts that another shell reads otherwise than bash does. */
+/** Scripts that other shells interpret differently from bash. */
 const DIALECTS: readonly string[] = [
   "[[ a || ./evil.sh ]]",
   "[[ a && ./evil.sh ]]",
@@ -67,7 +67,7 @@ const STARTS: readonly ((script: string) => string)[] = [
   (script) => `ls $(sh -c ${quoted(script)})`,
 ]
 
-/** A part that does not run, or a function that is not what runs. */
+/** A part that does not run, or a function that is not the one that runs. */
 const SKIPPED: readonly string[] = [
   ...["true || cd repos/3 && ls docs/*", "true || cd src && cat ../outside/f", "cd src < missing; cat ../outside/f"],
   ...["cd src 2>&9; cat ../outside/f", "{ cd src; } < missing; cat ../outside/f", "cd -@ src; cat ../outside/f"],

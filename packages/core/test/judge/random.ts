@@ -1,15 +1,15 @@
-/** Random choices from a seed: the same seed makes the same lines on every machine. */
+/** Seeded random choices: the same seed generates the same lines on every machine. */
 
 export interface Random {
-  /** From 0 up to, not including, `limit`. */
+  /** An integer from 0 up to, but not including, `limit`. */
   below(limit: number): number
   chance(share: number): boolean
   pick<T>(list: readonly T[]): T
-  /** From none up to `most` of them, each drawn on its own. */
+  /** Between 0 and `max` members, each drawn independently. */
   some<T>(list: readonly T[], max: number): readonly T[]
 }
 
-/** Several numbers make one seed: that of the run and that of the line. */
+/** Combines several numbers into one seed: that of the run and that of the line. */
 export function randomFrom(...seeds: readonly number[]): Random {
   let state = seeds.reduce((mixed, seed) => mix(mixed ^ Math.imul(seed + 1, 0x9e3779b1)), 0x2545f491)
   const next = (): number => {

@@ -1,5 +1,5 @@
-/** Scripts in words: programs for sed, awk and jq, put together from pieces of which some reach out of them. */
-import { pieces } from "./pieces.ts"
+/** Random scripts for sed, awk and jq, built from fragments of which some have external effects. */
+import { pieces } from "./fragments.ts"
 import type { Random } from "./random.ts"
 
 const SED_ADDRESSES = pieces("sed addresses")
@@ -10,7 +10,7 @@ const AWK_ODD = pieces("awk odd")
 const JQ_PLAIN = pieces("jq plain")
 const JQ_ODD = pieces("jq odd")
 
-const ODD = 0.3 // of the pieces
+const ODD = 0.3 // share of the fragments
 
 export function sedScript(random: Random): string {
   const command = () => random.pick(random.chance(ODD) ? SED_ODD : SED_PLAIN)

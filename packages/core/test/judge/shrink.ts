@@ -1,4 +1,4 @@
-/** Leaves out parts of a line as long as it still does harm. */
+/** Removes parts of a line as long as it still does harm. */
 
 const MAX_TRIES = 60
 

@@ -1,15 +1,15 @@
-/** A trial: a line and the surroundings it is tried in. All of it follows from the seed and the number of the line. */
+/** A trial: a line and its environment. Both are determined by the seed and the number of the line. */
 import { join } from "node:path"
 import { generateLine, type Vocabulary } from "./grammar.ts"
 import { linesWithHarm } from "./lines-with-harm.ts"
 import { randomFrom } from "./random.ts"
-import { DENIED, type Setting } from "./unasked.ts"
+import { DENIED, type TrialSetting } from "./unasked.ts"
 import { SECRETS, type World } from "./world.ts"
 
 export interface Trial {
   readonly number: number
   readonly line: string
-  readonly setting: Setting
+  readonly setting: TrialSetting
 }
 
 export const SYSTEM_PATH = "/usr/local/bin:/usr/bin:/bin"
@@ -19,7 +19,7 @@ export function firstTrials(world: World): readonly Trial[] {
   return linesWithHarm(world).flatMap(({ line, in: directory = ".", path }, at) => {
     const env = environment(world, path === undefined ? SYSTEM_PATH : `${path}:${SYSTEM_PATH}`)
     const shared = { directory: join(world.project, directory), env }
-    const settings: readonly Setting[] = [
+    const settings: readonly TrialSetting[] = [
       { ...shared, mode: "ask", deny: [] },
       { ...shared, mode: "plan", deny: DENIED },
     ]
@@ -58,7 +58,7 @@ export function trialOf(number: number, { seed, world, vocabulary }: TrialSource
   const directory = random.chance(0.85)
     ? project
     : join(project, random.pick(["src", "docs", "npm", "rust", ...world.repositories, ...world.repositories]))
-  const setting: Setting = {
+  const setting: TrialSetting = {
     mode: random.chance(0.2) ? "plan" : "ask",
     deny: random.chance(0.2) ? DENIED : [],
     directory,
@@ -67,7 +67,7 @@ export function trialOf(number: number, { seed, world, vocabulary }: TrialSource
   return { number, line: generateLine(random, vocabulary), setting }
 }
 
-/** `XDG_DATA_HOME` is passed on, so nothing but the judge keeps it from being printed. */
+/** `XDG_DATA_HOME` is set, so that only the command analyzer prevents it from being printed. */
 export const environment = ({ home }: World, path: string): Readonly<Record<string, string>> => ({
   PATH: path,
   HOME: home,

@@ -1,8 +1,8 @@
 /**
- * Places in a line where shells, versions or careless readers disagree about what is code, or about what a program does. In pieces.txt
- * `%P` is a command that does harm, `%F` a file.
+ * Parts of a line on which shells, versions or careless parsers disagree: what is code, or what a program does. In pieces.txt `%P` is a
+ * harmful command, `%F` a file.
  */
-import { pieces } from "./pieces.ts"
+import { pieces } from "./fragments.ts"
 import type { Random } from "./random.ts"
 
 /** Commands that leave a trace if they run. */

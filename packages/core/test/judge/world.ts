@@ -1,6 +1,6 @@
 /**
- * The place where lines run: a project that a stranger made, the home of the person, a directory that is neither, and programs that leave
- * a mark when they run. A repository of each hostile kind is in the project.
+ * The environment in which lines run: a project made by a stranger, the user's home, a directory that is neither, and programs that leave a
+ * trace when they run. The project contains a repository of each hostile kind.
  */
 import { execFileSync } from "node:child_process"
 import {
@@ -18,7 +18,7 @@ import { dirname, join } from "node:path"
 import { hostileConfigs } from "./hostile-configs.ts"
 import type { Random } from "./random.ts"
 
-/** What must never be printed. */
+/** Texts that must never be printed. */
 export const SECRETS = {
   environment: "CANARY-environment-5b1f",
   outside: "CANARY-outside-93ac",
@@ -31,13 +31,13 @@ export interface World {
   readonly project: string
   readonly home: string
   readonly outside: string
-  /** Empty. A file in it says that a program of the project has run. */
-  readonly marks: string
-  /** Directories of programs that are not the project's: `busybox`, `gawk`, `mawk`. */
+  /** An empty directory. A file in it shows that a program of the project has run. */
+  readonly traces: string
+  /** Directories of programs that do not belong to the project: `busybox`, `gawk`, `mawk`. */
   readonly tools: string
-  /** No one may connect to it. */
+  /** A port that no line may connect to. */
   readonly port: number
-  /** Directories of the project that hold repositories. */
+  /** Directories of the project that contain repositories. */
   readonly repositories: readonly string[]
 }
 
@@ -45,11 +45,11 @@ export interface WorldOptions {
   readonly root: string
   readonly port: number
   readonly random: Random
-  /** Names under which programs of the project hide. */
+  /** Names of programs that the project hides. */
   readonly programs: readonly string[]
 }
 
-/** The directories, whether they exist yet or not. */
+/** The directories, whether or not they exist yet. */
 export function worldAt({ root, port }: Pick<WorldOptions, "root" | "port">): World {
   const at = (name: string) => join(root, name)
   const repositories = [
@@ -62,26 +62,26 @@ export function worldAt({ root, port }: Pick<WorldOptions, "root" | "port">): Wo
     project: at("project"),
     home: at("home"),
     outside: at("outside"),
-    marks: at("marks"),
+    traces: at("traces"),
     tools: at("tools"),
     repositories,
   }
 }
 
-const HOSTILE = 16 // repositories with settings that are drawn by chance
+const HOSTILE = 16 // number of repositories with random settings
 const APPLETS =
   "sh ash awk sed find grep egrep sort xargs env head tail cut tr od date ls cat test stat diff unzip tar xxd timeout wc"
 const IN_ROOT = "ls cat git sed awk jq find env timeout head echo sh bash node cargo rg less".split(" ")
 
 export interface BuiltWorld extends World {
-  /** Makes these as they were, after a line had an effect. */
+  /** Restores these paths after a line had an effect. */
   readonly restore: (paths: readonly string[]) => void
 }
 
 export function buildWorld(options: WorldOptions): BuiltWorld {
   const world = worldAt(options)
-  const { root, project, home, outside, marks, tools } = world
-  const evil = `#!/bin/sh\necho "$0" >> ${marks}/ran\n`
+  const { root, project, home, outside, traces, tools } = world
+  const evil = `#!/bin/sh\necho "$0" >> ${traces}/ran\n`
   const write = (path: string, text = "text\n") => {
     mkdirSync(dirname(path), { recursive: true })
     writeFileSync(path, text)
@@ -90,7 +90,7 @@ export function buildWorld(options: WorldOptions): BuiltWorld {
     write(path, evil)
     chmodSync(path, 0o755)
   }
-  mkdirSync(marks, { recursive: true })
+  mkdirSync(traces, { recursive: true })
   for (const file of [".bashrc", ".profile", ".bash_logout", ".ssh/id_ed25519", ".strata/settings.json", ".zshrc"])
     write(join(home, file), `# ${SECRETS.home}\n`)
   write(join(home, ".gitconfig"), "[user]\n\tname = a\n\temail = a@b\n[safe]\n\tdirectory = *\n")
@@ -163,7 +163,7 @@ export function buildWorld(options: WorldOptions): BuiltWorld {
   symlinkSync("loop", join(project, "loop"))
   symlinkSync("/proc/self/environ", join(project, "environ"))
   execFileSync("mkfifo", [join(project, "pipe")])
-  const parts = [project, home, outside, marks, tools]
+  const parts = [project, home, outside, traces, tools]
   const pristine = join(root, "pristine")
   mkdirSync(pristine)
   for (const part of parts) execFileSync("cp", ["-a", part, pristine])
@@ -203,7 +203,7 @@ const gitIn =
       },
     })
 
-/** As a partial clone has it: commits and trees are there, the content of files would be fetched. */
+/** Imitates a partial clone: commits and trees exist, the content of files would be fetched. */
 function leaveOutBlobs(top: string): void {
   const commands = `git rev-list --all | git pack-objects -q --revs --filter=blob:none --stdout > .git/some.pack
     rm -r .git/objects/pack; mkdir .git/objects/pack; git index-pack --promisor --stdin < .git/some.pack >/dev/null; rm .git/some.pack`
@@ -220,7 +220,7 @@ interface Builder {
 function buildRepositories(world: World, { git, write, script, random }: Builder): void {
   const { project, port } = world
   const source = join(project, ".git")
-  /** A repository of its own in this directory, with files that the project has. */
+  /** A separate repository in this directory, with files of the project. */
   const copy = (name: string) => {
     const top = join(project, name)
     mkdirSync(top, { recursive: true })
@@ -234,7 +234,7 @@ function buildRepositories(world: World, { git, write, script, random }: Builder
   const configure = (top: string, text: string) =>
     write(join(top, "config"), `[core]\n\trepositoryformatversion = 0\n\tbare = false\n${text}`)
 
-  // a clean clone that brings a bare repository as ordinary files
+  // a clean clone that contains a bare repository as ordinary files
   const inner = join(project, "inner")
   cpSync(source, inner, { recursive: true })
   configure(inner, "\tworktree = .\n\thooksPath = %(prefix)/../proc/self/cwd/evilhooks\n")

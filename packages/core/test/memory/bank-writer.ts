@@ -1,4 +1,4 @@
-/** Adds memories to a bank, one change each, beside other processes that do the same. It can end itself at a step of its writing. */
+/** Adds memories to a bank, one per change, concurrently with other processes. It can kill itself at a step of a write. */
 import { flushCompileCache } from "node:module"
 import { systemClock } from "../../src/base/clock.ts"
 import { memoryDirectory } from "../../src/journal/file/memory-directory.ts"
@@ -11,7 +11,7 @@ const files = memoryDirectory({
   clock: systemClock,
   atStep() {
     if (steps++ !== Number(stopAt)) return
-    flushCompileCache() // the kill would keep it from the next one
+    flushCompileCache() // a killed process would not save its compile cache
     process.kill(process.pid, "SIGKILL")
   },
 })

@@ -1,4 +1,4 @@
-/** Installs changes of three files and ends itself, with no chance to clean up, at a given step of the given install. */
+/** Installs changes of three files and kills itself, without cleanup, at a given step of the given install. */
 import { flushCompileCache } from "node:module"
 import { systemClock } from "../../src/base/clock.ts"
 import { memoryDirectory } from "../../src/journal/file/memory-directory.ts"
@@ -10,7 +10,7 @@ const files = memoryDirectory({
   clock: systemClock,
   atStep() {
     if (steps++ !== stopAt) return
-    flushCompileCache() // the kill would keep it from the next one
+    flushCompileCache() // a killed process would not save its compile cache
     process.kill(process.pid, "SIGKILL")
   },
 })

@@ -1,11 +1,11 @@
 /**
- * Texts with a secret in them, and texts that only look like it. No sample is a real secret; those with an issuer's prefix are put
- * together here, so that scanners of repositories stay quiet.
+ * Texts that contain a secret, and texts that only look like it. No sample is a real secret; those with an issuer's prefix are concatenated
+ * here, so that repository scanners do not report them.
  */
 
 export interface SecretSample {
   readonly text: string
-  /** What must not be left after masking. */
+  /** The text that masking must remove. */
   readonly secret: string
 }
 
@@ -119,7 +119,7 @@ export const SECRETS: readonly SecretSample[] = [
   sample('{"password":"', "p@ss,word", '"}'),
 ]
 
-/** Nothing in these is a secret. */
+/** Texts without a secret. */
 export const HARMLESS: readonly string[] = [
   `The picture is data:text/plain;base64,${base64("an ordinary sentence that has nothing to hide, whoever reads it")}`,
   `integrity sha512-${base64("0123456789 abcdefghijklmnopqrstuvwxyz ABCDEFGHIJKLMNOPQRSTUVWXYZ")}`,

@@ -1,7 +1,7 @@
 /**
- * Changes all memories of a directory as one change, while others edit them: `node turmoil-writer.ts <directory> <call>`. From that call
- * of the file system on, everything that writes fails as on a full disk; -1: nothing fails. It prints "ready", waits for a line, and then
- * prints how it ended and what a reader sees while the disk is still full.
+ * Changes all memories of a directory as one change, while others edit them: `node turmoil-writer.ts <directory> <call>`. From that file
+ * system call on, every write fails as on a full disk; -1: nothing fails. It prints "ready", waits for a line, and then prints its result
+ * and what a reader sees while the disk is still full.
  */
 import fs from "node:fs"
 import { flushCompileCache, syncBuiltinESMExports } from "node:module"
@@ -11,7 +11,7 @@ const [directory, given] = [process.argv[2]!, Number(process.argv[3])]
 let calls = 0
 let isCounting = false
 
-/** A rename needs no new room if it stays in its folder, but a disk may refuse any of them. */
+/** A rename needs no additional space within its folder, but a disk may refuse any of them. */
 for (const name of ["writeFile", "mkdir", "link", "rename"] as const) {
   const real = fs.promises[name] as (...args: unknown[]) => Promise<unknown>
   const failing = async (...args: unknown[]) => {

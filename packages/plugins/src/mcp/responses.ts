@@ -3,7 +3,7 @@
 import type { ToolOutput } from "@strata/core/agent"
 import { errorReason, maskSecrets } from "@strata/core/base"
 import { inline, inlineUpTo, isMedia } from "@strata/core/messages"
-import { DEFAULT_BUDGET, MIN_BUDGET, type RecallInput, runRecall, shortened } from "@strata/core/recall"
+import { DEFAULT_BUDGET, MIN_BUDGET, type RecallInput, runRecall, shortConversationId } from "@strata/core/recall"
 import { CONVERSATIONS, MEMORIES } from "./definitions.ts"
 import { ClientMemories, listText, type MemoryAction } from "./memories.ts"
 import { ProjectRecall, type ProjectRecallOptions, type RecallClient } from "./project-recall.ts"
@@ -102,7 +102,7 @@ export class McpResponses {
     const all = [...others, ...own].sort((a, b) => b.touched - a.touched)
     const lines = all.slice(0, MAX_LISTED).map(({ program, id, touched, title }) => {
       const about = title ? `: ${inlineUpTo(MAX_TITLE, maskSecrets(title))}` : ""
-      return `${shortened(id)} · ${program} · ${new Date(touched).toISOString().slice(0, 16).replace("T", " ")}${about}`
+      return `${shortConversationId(id)} · ${program} · ${new Date(touched).toISOString().slice(0, 16).replace("T", " ")}${about}`
     })
     return lines.length === 0 ? "This project has no conversations yet." : lines.join("\n")
   }

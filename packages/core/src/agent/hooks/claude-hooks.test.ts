@@ -1,4 +1,4 @@
-/** Hooks written for Claude Code run unchanged: its settings file, its field names, its environment, its answers. */
+/** Hooks written for Claude Code run unchanged, with its settings file, field names, environment and answers. */
 import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { setTimeout as wait } from "node:timers/promises"

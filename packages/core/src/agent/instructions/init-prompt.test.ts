@@ -7,7 +7,7 @@ import { initPrompt } from "./init-prompt.ts"
 test("BEY-18 /init writes AGENTS.md, or improves the instruction file that is there", () => {
   const directory = mkdtempSync(join(tmpdir(), "strata-init-"))
   try {
-    const prompt = (wish = "") => initPrompt({ directory, wish })
+    const prompt = (request = "") => initPrompt({ directory, request })
     expect(prompt()).toMatch(/^Write AGENTS\.md in this directory/)
     writeFileSync(join(directory, "CLAUDE.md"), "")
     expect(prompt()).toMatch(/^Improve CLAUDE\.md in this directory[\s\S]*Rules that the user wrote stay/)

@@ -1,4 +1,4 @@
-/** What instruction files may not do: read outside the project, pass the rules, or keep the opening busy. */
+/** Limits of instruction files: they cannot read outside the project, bypass the rules, or delay opening. */
 import { execFileSync } from "node:child_process"
 import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs"
 import { dirname, join } from "node:path"

@@ -66,7 +66,7 @@ describe("instruction files at the start", () => {
   test.each(['["**/*.sql"]', "**/*.sql", "\n  - **/*.sql"])(
     "NEST-1 rules for paths wait for a file that fits: %j",
     async (paths) => {
-      put("project/.claude/rules/sql.md", `---\npaths: ${paths}\n---\nupper case`) // the stars alone are not YAML
+      put("project/.claude/rules/sql.md", `---\npaths: ${paths}\n---\nupper case`) // a bare star is not valid YAML
       expect(await contents()).toEqual([])
       expect(await contentsFor("project/app/x.sql")).toEqual(["upper case"])
       expect(await contentsFor("project/app/x.ts")).toEqual([])

@@ -30,7 +30,7 @@ export interface InboundMessages {
 }
 
 export interface AgentLinks {
-  readonly arrivals: InboundMessages
+  readonly inbound: InboundMessages
   /**
    * @internal Called when a query begins: its abort signal and cost limit apply to all sub-agents. Call the returned function when it has
    * ended.

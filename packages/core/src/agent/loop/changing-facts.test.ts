@@ -1,4 +1,4 @@
-/** Mode, date, instructions and introductions: what changes between two requests, or between two processes. */
+/** Facts that change between two requests or processes: mode, date, instructions and introductions. */
 import { writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { describe, expect, test } from "vitest"
@@ -14,7 +14,7 @@ const count = (request: ModelRequest | undefined, text: string) => JSON.stringif
 const PLAN_ON = "Plan mode is on"
 const PLAN_OFF = "Plan mode is off"
 
-/** Everything before the new messages is the same, byte for byte. */
+/** Expects that everything before the new messages is identical, byte for byte. */
 function expectPrefix({ requests }: Scene, earlier: number, later: number): void {
   const [before, after] = [requests.at(earlier)!, requests.at(later)!]
   expect(after.system).toEqual(before.system)
@@ -58,7 +58,7 @@ describe("JRN-10 the permission mode", () => {
     const first = await place.open([])
     await ask(first, "one")
     await first.setMode("plan")
-    await first.conversation.close() // nothing else runs
+    await first.conversation.close() // waits for background work
     expect((await place.open([])).mode).toBe("plan")
   })
 
@@ -120,7 +120,7 @@ describe("JRN-10 the permission mode", () => {
     } as const
     const first = await place.open([calling("EnterPlanMode"), "Looking."], { ...options, mode: "ask" })
     await ask(first, "one")
-    expect(count(place.requests[1], PLAN_ON)).toBe(1) // the result says it
+    expect(count(place.requests[1], PLAN_ON)).toBe(1) // stated in the result
     await first.close()
     const second = await place.open([calling("ExitPlanMode", { plan: "1. do" }), "Done."], options)
     expect(second.mode).toBe("plan")

@@ -1,4 +1,4 @@
-/** What commands of an agent change on disk: a real shell, real files, a model in the same process. */
+/** Files that an agent's commands change: a real shell, real files, an in-process model. */
 import { existsSync, mkdirSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { expect, test } from "vitest"
@@ -16,7 +16,7 @@ test("L4-29 the journal names the files that a generator wrote, and no request d
     env: { PATH: process.env.PATH },
   })
   for await (const _ of agent.query("Generate the code.")) {
-    // only the record counts
+    // only the recorded changes are tested
   }
   expect(existsSync(join(cwd, "src", "made.ts"))).toBe(true)
   const files = new Map(agent.conversation.artifacts().files.map(({ path, ...facts }) => [path, facts]))

@@ -20,7 +20,7 @@ import type { Views } from "../../views/views.ts"
 
 const LAYER: Layer = { name: "keep-warm" }
 
-export interface KeepWarmParts {
+export interface CacheKeeperDependencies {
   readonly conversation: Conversation
   readonly model: Model
   readonly clock: Clock
@@ -47,12 +47,12 @@ interface Pause extends AnsweredRequest {
 }
 
 export class CacheKeeper {
-  readonly #parts: KeepWarmParts
+  readonly #parts: CacheKeeperDependencies
   #pause: Pause | undefined
   #isRefused = false
   #isReported = false
 
-  constructor(parts: KeepWarmParts) {
+  constructor(parts: CacheKeeperDependencies) {
     this.#parts = parts
   }
 
@@ -63,7 +63,7 @@ export class CacheKeeper {
     if (this.#isRefused || !model.warm || conversation.settings.values.off) return
     const start = { usedAt: sent.sentAt, lifetime: "5m" as const, pings: 0, cancel: () => undefined }
     this.#pause = { ...sent, ...start, views: conversation.views }
-    this.#await(this.#pause)
+    this.#schedulePing(this.#pause)
   }
 
   /** Ends the pause. A ping in flight is still recorded. */
@@ -72,7 +72,7 @@ export class CacheKeeper {
     this.#pause = undefined
   }
 
-  #await(pause: Pause): void {
+  #schedulePing(pause: Pause): void {
     const { clock } = this.#parts
     const due = pause.usedAt + dueAfterMs(pause.lifetime) - clock.now().getTime()
     pause.cancel = callAfter(clock, Math.max(0, due), () => void this.#ping(pause))
@@ -87,7 +87,7 @@ export class CacheKeeper {
       .catch(() => undefined)
     if (this.#pause !== pause || pause.pings === pings) return
     pause.usedAt = now
-    this.#await(pause)
+    this.#schedulePing(pause)
   }
 
   async #send(pause: Pause, context: LayerContext): Promise<LayerResult | undefined> {
@@ -98,8 +98,8 @@ export class CacheKeeper {
     const lifetime = isChanged ? undefined : nextPing(context, pause.pings)
     if (!lifetime || summarise(views.ledger).dollars >= pause.costLimit) return undefined
     try {
-      const answered = lifetime === "1h" ? await withAnswer(context) : undefined
-      const { request, ...how } = answered ?? this.#asItWas(pause)
+      const answered = lifetime === "1h" ? await withResponse(context) : undefined
+      const { request, ...how } = answered ?? this.#repeatRequest(pause)
       const response = await this.#parts.model.warm?.(request, { signal: context.signal, ...how })
       if (!response) return undefined
       pause.pings++
@@ -119,7 +119,7 @@ export class CacheKeeper {
     }
   }
 
-  #asItWas({ request }: Pause): Warming {
+  #repeatRequest({ request }: Pause): WarmRequest {
     return { request, lifetime: engineOf(this.#parts.conversation).window.lifetime }
   }
 
@@ -135,7 +135,7 @@ export class CacheKeeper {
   }
 }
 
-type Warming = Pick<WarmOptions, "lifetime" | "writesCache" | "sharedMessages"> & { readonly request: ModelRequest }
+type WarmRequest = Pick<WarmOptions, "lifetime" | "writesCache" | "sharedMessages"> & { readonly request: ModelRequest }
 
 const NOTHING_TO_DO = "Nothing to do: this request only keeps the cache."
 
@@ -143,7 +143,7 @@ const NOTHING_TO_DO = "Nothing to do: this request only keeps the cache."
  * A request with the breakpoint after the response. The directive after it is only there because a request must end with a user message.
  * `undefined` if the response has so many blocks that the server's lookback would miss the cached prefix.
  */
-async function withAnswer(context: LayerContext): Promise<Warming | undefined> {
+async function withResponse(context: LayerContext): Promise<WarmRequest | undefined> {
   const request = await context.request()
   const { openCalls } = positionOf(context.views.context.storedMessages())
   const { messages, shared } = forkMessages({ ...request, openCalls, directive: NOTHING_TO_DO })

@@ -1,4 +1,4 @@
-/** Files that a message names as `@path`, through the real loop and the real Read. */
+/** Files that a message mentions as `@path`, with the real loop and the real Read. */
 import { mkdirSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { expect, test } from "vitest"
@@ -48,7 +48,7 @@ test("PERM-1 a denied file and one outside the project are not sent, and the per
   ])
 })
 
-/** The signature and the header of a PNG. */
+/** Creates the signature and header of a PNG. */
 function png(width: number, height: number): Buffer {
   const header = Buffer.alloc(25)
   header.writeUInt32BE(13)

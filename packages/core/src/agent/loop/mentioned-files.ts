@@ -1,6 +1,6 @@
 /**
- * Files that a message names as `@path`. Each is sent as Read would show it: through the same rules and hooks, with the same limits. Images
- * and PDFs become part of the message. What a person would have to allow is not sent. A word that names no file is only a word.
+ * Attaches files that a message mentions as `@path`. Each is read with the Read tool, including its rules, hooks and limits. Images and
+ * PDFs become part of the message. Files that need approval are not sent. A word that is not a file name is ignored.
  */
 import { stat } from "node:fs/promises"
 import type { Attachment } from "../../messages/attachments.ts"
@@ -8,22 +8,21 @@ import type { Block, ToolUse } from "../../messages/blocks.ts"
 import { resolveTarget } from "../../tools/files/paths.ts"
 import { read } from "../../tools/files/read.ts"
 import type { ReadState } from "../../tools/tool.ts"
-import { NO_ONE_TO_ASK } from "../permissions/admit-call.ts"
+import { NO_ONE_TO_ASK } from "../permissions/authorize-call.ts"
 import { Refusals } from "./refusals.ts"
 import { runTools, type ToolRun } from "./run-tools.ts"
 
-const MAX_FILES = 10 // each may take 25,000 tokens
+const MAX_FILES = 10 // each may have up to 25,000 tokens
 const MENTION = /(?<=^|\s)@(?:"([^"\n]+)"|([^\s"]+))/g
-/** Belongs to the sentence, not to the path. */
+/** Trailing punctuation, which belongs to the sentence and not to the path. */
 const PUNCTUATION = /[.,;:!?)\]}>'`]+$/
 
 export interface MentionedFiles {
   readonly attachments: readonly Attachment[]
-  /** Images and documents, as blocks for the message. */
+  /** Images and documents as blocks of the message. */
   readonly media: readonly MentionedMedia[]
-  /** Sentences for the person about what was not attached. */
+  /** Sentences for the user about files that were not attached. */
   readonly problems: readonly string[]
-  /** Real paths of the files. */
   readonly touched: readonly string[]
 }
 
@@ -32,12 +31,12 @@ export interface MentionedMedia {
   readonly block: Block
 }
 
-const NOTHING: MentionedFiles = { attachments: [], media: [], problems: [], touched: [] }
+const NO_FILES: MentionedFiles = { attachments: [], media: [], problems: [], touched: [] }
 
 export async function mentionedFiles(text: string, run: ToolRun): Promise<MentionedFiles> {
-  const files = run.tools.some(({ name }) => name === read.name) ? await filesIn(text, run) : []
-  if (files.length === 0) return NOTHING
-  const calls = files.slice(0, MAX_FILES).map(asCall)
+  const files = run.tools.some(({ name }) => name === read.name) ? await findMentionedFiles(text, run) : []
+  if (files.length === 0) return NO_FILES
+  const calls = files.slice(0, MAX_FILES).map(toReadCall)
   const { askPermission: _, ...rules } = run
   const running = runTools(calls, {
     ...rules,
@@ -51,7 +50,7 @@ export async function mentionedFiles(text: string, run: ToolRun): Promise<Mentio
   for (; !step.done; step = await running.next()) {
     if (step.value.type === "notice") problems.push(step.value.message)
     if (step.value.type === "tool-start")
-      paths.set(step.value.id, (step.value.input as { file_path: string }).file_path) // a hook may have changed it
+      paths.set(step.value.id, (step.value.input as { file_path: string }).file_path) // a hook may have changed the path
     if (step.value.type === "tool-denied") refused.set(step.value.id, step.value.why)
   }
   const { results, attachments, touched } = step.value
@@ -74,19 +73,19 @@ const mediaOf = (blocks: readonly Block[]) => blocks.filter(({ type }) => type =
 export const notAttached = (path: string, why: string): string =>
   `@${path} was not attached: ${why.replace(/\.$/, "")}.`
 
-const asCall = (path: string, i: number): ToolUse => ({
+const toReadCall = (path: string, i: number): ToolUse => ({
   type: "tool_use",
   id: `mention_${i + 1}`,
   name: read.name,
   input: { file_path: path },
 })
 
-/** As the message names them, each once. */
-async function filesIn(text: string, { context }: Pick<ToolRun, "context">): Promise<readonly string[]> {
+/** Mentioned files as written in the message, without duplicates. */
+async function findMentionedFiles(text: string, { context }: Pick<ToolRun, "context">): Promise<readonly string[]> {
   const isFile = async (path: string) => {
     const found = await resolveTarget(path, context)
       .then((target) => stat(target.path))
-      .catch(() => undefined) // a word, not a path
+      .catch(() => undefined) // not a path
     return found?.isFile() ?? false
   }
   const found = new Set<string>()
@@ -101,7 +100,7 @@ async function filesIn(text: string, { context }: Pick<ToolRun, "context">): Pro
   return [...found]
 }
 
-/** No call in the conversation shows these reads: a later Read shows the file again. */
+/** Records these reads without a call id, because no call in the conversation shows them, so that a later Read shows the file again. */
 function readWithoutCall(reads: ReadState): ReadState {
   return {
     get: (path) => reads.get(path),

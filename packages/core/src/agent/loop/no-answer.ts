@@ -1,4 +1,4 @@
-/** What `ask` throws when a query ended without an answer, though nothing failed: a limit, a refusal, a hook. */
+/** Thrown by `ask` if a query ended without an answer although nothing failed: a limit, a refusal, a hook. */
 import { StrataError } from "../../base/errors.ts"
 import type { QueryEnd } from "./query-events.ts"
 

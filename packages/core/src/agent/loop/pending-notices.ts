@@ -34,17 +34,17 @@ export function pendingFacts(context: ContextView, { mode, now }: ChangingFacts)
   return [...(now ? pendingDate(context, utcDay(now)) : []), ...pendingMode(context, mode)]
 }
 
-function pendingMode({ said }: ContextView, mode: PermissionMode): readonly Attachment[] {
-  const before = said.mode
+function pendingMode({ announced }: ContextView, mode: PermissionMode): readonly Attachment[] {
+  const before = announced.mode
   if ((before ?? ASSUMED_MODE) === mode) return []
   return [{ type: "permission_mode", mode, ...(before === undefined ? {} : { before }) }]
 }
 
 /** A notice about a new date. It accompanies a message of the user, so that work over midnight is not interrupted. */
 function pendingDate(context: ContextView, date: string): readonly Attachment[] {
-  const { said } = context
-  if (said.date === date) return []
-  return said.date === undefined || context.sinceResponse().some(isRequest) ? [{ type: "date", date }] : []
+  const { announced } = context
+  if (announced.date === date) return []
+  return announced.date === undefined || context.sinceResponse().some(isRequest) ? [{ type: "date", date }] : []
 }
 
 export interface SeenIntroductions {
@@ -119,15 +119,15 @@ export async function definitionSizes(
 /** The list of deferred tools if it changed. Nothing is computed while the prompt and the last list are the same. */
 export function createToolListing(deferred: DeferredTools, sizeOf: (name: string) => number) {
   let lastListed: { readonly prompt: unknown; readonly said: unknown; readonly revision: unknown } | undefined
-  return ({ prompt, said }: Pick<ContextView, "prompt" | "said">): readonly Attachment[] => {
+  return ({ prompt, announced }: Pick<ContextView, "prompt" | "announced">): readonly Attachment[] => {
     const revision = deferred.growth?.revision()
-    if (lastListed?.revision === revision && lastListed?.prompt === prompt && lastListed?.said === said.deferred)
+    if (lastListed?.revision === revision && lastListed?.prompt === prompt && lastListed?.said === announced.deferred)
       return []
     const names = deferred.waiting().map(({ name }) => name)
     const tokens = Math.round(names.reduce((sum, name) => sum + sizeOf(name), 0))
     const listing = deferredListing(names, tokens)
-    if (said.deferred ? isSame(said.deferred, listing) : names.length === 0) {
-      lastListed = { prompt, said: said.deferred, revision }
+    if (announced.deferred ? isSame(announced.deferred, listing) : names.length === 0) {
+      lastListed = { prompt, said: announced.deferred, revision }
       return []
     }
     return [listing]

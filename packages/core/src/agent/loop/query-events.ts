@@ -89,7 +89,7 @@ export type QueryEnd =
   | { readonly reason: "error"; readonly message: string; readonly error: unknown }
 
 /** Subject of an attachment: a path or a name. */
-export function aboutOf(attachment: Attachment): string {
+export function attachmentSubject(attachment: Attachment): string {
   if ("path" in attachment && attachment.path !== undefined) return attachment.path
   if ("name" in attachment) return attachment.name
   if ("command" in attachment) return attachment.command

@@ -33,7 +33,7 @@ export interface QueryOptions extends AskModelOptions {
   /** Reason why a hook stopped the session. The query then ends at once. */
   readonly stopped?: string
   /** Links to other agents: sub-agents and other members of its team. */
-  readonly companions?: AgentLinks
+  readonly agentLinks?: AgentLinks
   /** Whether it is a sub-agent, so that hooks for sub-agents run. */
   readonly isSubAgent?: boolean
   /** Whether no user is present. The query then waits for sub-agents that are still working. */
@@ -63,10 +63,10 @@ export async function* query(prompt: Content | undefined, given: QueryOptions): 
     ...given,
     signal: given.signal ? AbortSignal.any([given.signal, readerLeft.signal]) : readerLeft.signal,
   }
-  const { conversation, companions, costLimit = Number.POSITIVE_INFINITY } = options
+  const { conversation, agentLinks, costLimit = Number.POSITIVE_INFINITY } = options
   const onLeft = () => readerLeft.abort()
   if (!options.isSubAgent) options.budget.limit = costLimit // applies to background work after the query too
-  const unfollow = companions?.follow({ signal: given.signal ?? new AbortController().signal, costLimit })
+  const unfollow = agentLinks?.follow({ signal: given.signal ?? new AbortController().signal, costLimit })
   let end: QueryEnd
   try {
     end = yield* withSideEvents(convertErrors(run(prompt, options, turns), options), { conversation, onLeft })
@@ -171,10 +171,10 @@ async function* handleFinalResponse(
 
 /** Whether there is more to answer: queued messages or messages of other agents. Without a user, waits for sub-agents. */
 async function* moreToAnswer(options: QueryOptions): AsyncGenerator<QueryEvent, boolean> {
-  const { conversation: chat, companions, typed, isAutonomous, signal = new AbortController().signal } = options
+  const { conversation: chat, agentLinks, typed, isAutonomous, signal = new AbortController().signal } = options
   await typed?.settled()
   if (chat.views.context.queued.length > 0 || (yield* addInbound(options))) return true
-  return isAutonomous === true && companions !== undefined && companions.arrivals.whenAny(signal)
+  return isAutonomous === true && agentLinks !== undefined && agentLinks.inbound.whenAny(signal)
 }
 
 /** Adds the user's message, unless a hook blocks it. */
@@ -244,19 +244,19 @@ async function* attachAll(
 }
 
 /** Adds messages of other agents. Returns whether there were any. */
-async function* addInbound({ conversation: chat, companions }: QueryOptions): AsyncGenerator<QueryEvent, boolean> {
-  const arrivals = (await companions?.arrivals.take()) ?? []
-  yield* notices({ companions })
-  for (const { attachment, journaled } of arrivals) {
+async function* addInbound({ conversation: chat, agentLinks }: QueryOptions): AsyncGenerator<QueryEvent, boolean> {
+  const inbound = (await agentLinks?.inbound.take()) ?? []
+  yield* notices({ agentLinks })
+  for (const { attachment, journaled } of inbound) {
     await chat.attach(attachment)
     journaled?.()
     yield { type: "attached", kind: attachment.type, about: attachmentSubject(attachment) }
   }
-  return arrivals.length > 0
+  return inbound.length > 0
 }
 
-function* notices({ companions }: { readonly companions?: AgentLinks | undefined }): Generator<QueryEvent, void> {
-  for (const message of companions?.arrivals.notices?.() ?? []) yield { type: "notice", message }
+function* notices({ agentLinks }: { readonly agentLinks?: AgentLinks | undefined }): Generator<QueryEvent, void> {
+  for (const message of agentLinks?.inbound.notices?.() ?? []) yield { type: "notice", message }
 }
 
 async function* attach(attachments: readonly Attachment[], chat: Conversation): AsyncGenerator<QueryEvent, void> {

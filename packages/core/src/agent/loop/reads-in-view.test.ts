@@ -1,4 +1,4 @@
-/** A repeated Read is answered by a stub only while the earlier result is whole in what is sent. */
+/** A repeated Read is answered by a stub only while the earlier result is completely in the context. */
 import { writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { describe, expect, test } from "vitest"
@@ -18,7 +18,7 @@ function withFile() {
   return { ...place, open }
 }
 
-/** The server reports that it cleared the results before the newest call, or all of them where it has no call to name. */
+/** A response in which the server reports that it cleared the results before the newest call, or all if it names none. */
 const clearing = (content: readonly object[]) => ({
   content,
   context_management: {

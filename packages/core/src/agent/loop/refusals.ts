@@ -1,13 +1,13 @@
 /**
- * Counts refused calls: which tool, why, how often in a row. After several in a row the model is asked to take another way, because more of
- * the same would be refused too. An allowed call starts the count again. Each agent and each fork has its own.
+ * Counts refused calls by tool and reason. After several consecutive refusals the model is asked to try another way, because variations
+ * would be refused too. An allowed call resets the count. Each agent and each fork has its own counter.
  */
 
-const USUAL_MAX = 3
+const DEFAULT_MAX = 3
 
 export interface RefusalCount {
   readonly tool: string
-  /** The rule, the mode, a hook or the person, as the refusal says it. */
+  /** The reason as stated in the refusal: a rule, the mode, a hook or the user. */
   readonly why: string
   readonly count: number
 }
@@ -15,27 +15,27 @@ export interface RefusalCount {
 export class Refusals {
   readonly #max: () => number
   readonly #counts = new Map<string, RefusalCount>()
-  #inARow = 0
+  #consecutive = 0
 
-  /** `most`: after how many in a row the model is asked to take another way. */
-  constructor(max: () => number = () => USUAL_MAX) {
+  /** `max`: number of consecutive refusals after which the model is asked to try another way. */
+  constructor(max: () => number = () => DEFAULT_MAX) {
     this.#max = max
   }
 
-  /** Returns what to add to the refusal, for the model. */
+  /** Counts a refusal. Returns advice for the model to append, if any. */
   refused(tool: string, why: string): string | undefined {
     const key = JSON.stringify([tool, why])
     this.#counts.set(key, { tool, why, count: (this.#counts.get(key)?.count ?? 0) + 1 })
-    this.#inARow++
-    if (this.#inARow < this.#max()) return undefined
-    return `This is refusal ${this.#inARow} in a row. Do not try variations of it. Reach the goal another way, or tell the user what you need and why.`
+    this.#consecutive++
+    if (this.#consecutive < this.#max()) return undefined
+    return `This is refusal ${this.#consecutive} in a row. Do not try variations of it. Reach the goal another way, or tell the user what you need and why.`
   }
 
   allowed(): void {
-    this.#inARow = 0
+    this.#consecutive = 0
   }
 
-  /** Every refusal of this agent so far. */
+  /** All refusals of this agent so far. */
   counts(): readonly RefusalCount[] {
     return [...this.#counts.values()]
   }

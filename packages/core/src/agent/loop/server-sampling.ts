@@ -1,17 +1,17 @@
 /**
- * Asks the agent's model for an MCP server, or to search the web. The request holds only what the server or the tool sent. What it cost is in
- * the journal. Servers start before the conversation is open: what they ask until then is refused.
+ * Sends requests of MCP servers, and web searches, to the agent's model. A request contains only what the server or tool sent. The cost is
+ * recorded in the journal. Servers start before the conversation is open; requests until then are refused.
  */
 
 import type { WhenOpen } from "../../conversation/open.ts"
 import { type Block, textOf } from "../../messages/blocks.ts"
 import type { ModelRequest } from "../../messages/request.ts"
 import type { Model, ModelResponse } from "../../model/model.ts"
-import type { ModelSample, SampledAnswer, SampleModel, WebQuery } from "../../tools/tool.ts"
+import type { SampledResponse, SampleModel, SamplingRequest, WebQuery } from "../../tools/tool.ts"
 
-interface ServerSamplingParts {
+interface ServerSamplingDependencies {
   readonly canAsk: boolean
-  /** Its API may be able to search the web. */
+  /** The agent's model, whose API may support web search. */
   readonly model: Model
   readonly whenOpen: WhenOpen
 }
@@ -22,7 +22,7 @@ export class ServerSampling implements SampleModel {
   readonly #model: Model
   readonly #whenOpen: WhenOpen
 
-  constructor({ canAsk, model, whenOpen }: ServerSamplingParts) {
+  constructor({ canAsk, model, whenOpen }: ServerSamplingDependencies) {
     this.canAsk = canAsk
     this.#model = model
     this.#whenOpen = whenOpen
@@ -30,13 +30,13 @@ export class ServerSampling implements SampleModel {
       this.search = (query, signal) => this.#search(query, signal)
   }
 
-  async ask({ system, messages, maxTokens }: ModelSample, signal: AbortSignal): Promise<SampledAnswer> {
+  async ask({ system, messages, maxTokens }: SamplingRequest, signal: AbortSignal): Promise<SampledResponse> {
     const request = {
       max_tokens: maxTokens,
       ...(system === undefined ? {} : { system }),
       messages: messages as ModelRequest["messages"],
     }
-    const response = await this.#answerTo(request, { signal, purpose: "sampling" })
+    const response = await this.#request(request, { signal, purpose: "sampling" })
     const text = textOf(response.content as readonly Block[])
     return { text, model: response.model, isCut: response.stop_reason === "max_tokens" }
   }
@@ -52,32 +52,32 @@ export class ServerSampling implements SampleModel {
       messages: [{ role: "user" as const, content }],
       tools: [{ ...SEARCH_TOOL, ...domains }],
     }
-    const response = await this.#answerTo(request, { signal, purpose: "search" })
+    const response = await this.#request(request, { signal, purpose: "search" })
     return response.content as readonly Block[]
   }
 
-  async #answerTo(request: Omit<ModelRequest, "model">, how: How): Promise<ModelResponse> {
+  async #request(request: Omit<ModelRequest, "model">, purposeOptions: RequestPurpose): Promise<ModelResponse> {
     const { conversation } = this.#whenOpen
     const model = this.#model
-    const response = await answerTo(model, { request: { ...request, model: model.name }, ...how })
+    const response = await requestResponse(model, { request: { ...request, model: model.name }, ...purposeOptions })
     const { id: responseId, model: name, usage } = response
-    const { purpose } = how
+    const { purpose } = purposeOptions
     await conversation.note([{ type: "strata", subtype: "spent", purpose, model: name, responseId, usage }])
     return response
   }
 }
 
-const SEARCH_OUTPUT = 8_000 // tokens: thinking, a few searches and what they found
-const SEARCH_TOOL = { type: "web_search_20250305", name: "web_search", max_uses: 5 } as const // the version that every model has
+const SEARCH_OUTPUT = 8_000 // tokens for thinking, a few searches and their results
+const SEARCH_TOOL = { type: "web_search_20250305", name: "web_search", max_uses: 5 } as const // the version that every model supports
 
-interface How {
+interface RequestPurpose {
   readonly signal: AbortSignal
   readonly purpose: "sampling" | "search"
 }
 
-async function answerTo(
+async function requestResponse(
   model: Model,
-  { request, signal, purpose }: How & { readonly request: ModelRequest },
+  { request, signal, purpose }: RequestPurpose & { readonly request: ModelRequest },
 ): Promise<ModelResponse> {
   for await (const event of model.stream(request, { signal, writesCache: false, purpose }))
     if (event.type === "response") return event.response

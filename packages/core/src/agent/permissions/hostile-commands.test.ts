@@ -37,7 +37,7 @@ beforeAll(() => {
   git(project, "init", "-q")
   git(project, "add", "src", "cfg")
   git(project, "commit", "-qm", "first")
-  file(".env", "DENIED\n") // git does not track it
+  file(".env", "DENIED\n") // not tracked by git
   symlinkSync(join(root, "outside", "f"), join(project, "other", "out"))
   symlinkSync(join(root, "outside"), join(project, "other", "link"))
   git(project, "init", "-q", "evil")
@@ -60,7 +60,7 @@ function verdict(line: string, { hasSandbox = false, ...change }: Change = {}): 
     ask: [],
     deny: [],
     project,
-    kept: [],
+    protectedDirectories: [],
     home: join(root, "home"),
     ...change,
   } as const

@@ -1,4 +1,4 @@
-/** Repositories that come with a clone or an archive and make git do more than it says. Each is first seen to do it. */
+/** Repositories from a clone or an archive that make git do more than expected. Each test first shows the effect. */
 import { execFileSync, spawnSync } from "node:child_process"
 import {
   chmodSync,
@@ -56,7 +56,7 @@ function file(path: string, text: string, mode = 0o644): string {
 }
 const program = (path: string) => file(path, `#!/bin/sh\ntouch '${ran}'\n`, 0o755)
 
-/** One commit, and a change. */
+/** Creates a repository with one commit and a change. */
 function repository(at: string): void {
   mkdirSync(at, { recursive: true })
   git(at, "init", "-q")
@@ -72,13 +72,21 @@ const configure = (at: string, text: string) =>
 function judged(line: string) {
   const command = commandFacts(line, { directory: project, env })
   const question = { kind: "execute", summary: line, subject: line, command } as const
-  const policy = { mode: "ask", allow: [], ask: [], deny: [], project, kept: [], home: env.HOME! } as const
+  const policy = {
+    mode: "ask",
+    allow: [],
+    ask: [],
+    deny: [],
+    project,
+    protectedDirectories: [],
+    home: env.HOME!,
+  } as const
   return judge({ tool: "Bash", isReadOnly: false, question }, policy)
 }
 
 function run(line: string, given: Readonly<Record<string, string>>): { harm: boolean; text: string } {
   rmSync(ran, { force: true })
-  // the index is refreshed if a file has a new time and the old content
+  // git refreshes the index for files with a new time and unchanged content
   for (const at of ["same", "inner/same"].map((name) => join(project, name)))
     if (existsSync(at)) utimesSync(at, ++time, time)
   const { stdout, stderr } = spawnSync("bash", ["-c", line], { cwd: project, env: given, timeout: 10_000 })
@@ -87,9 +95,9 @@ function run(line: string, given: Readonly<Record<string, string>>): { harm: boo
 }
 
 interface Expected {
-  /** Another version of git does not do it. */
+  /** Whether only the analysis is tested, because some versions of git lack the effect. */
   readonly onlyJudge?: boolean
-  /** It prints a line of a file elsewhere. The environment cannot keep it from that. */
+  /** Whether it prints a line of a file elsewhere, which the environment cannot prevent. */
   readonly prints?: boolean
 }
 function expectAsked(line: string, { onlyJudge = false, prints = false }: Expected = {}): void {

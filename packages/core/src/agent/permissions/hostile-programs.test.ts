@@ -1,4 +1,4 @@
-/** Names that mean another program here, and programs that obey files of the project. */
+/** Program names that resolve to other programs, and programs that obey files of the project. */
 import { spawnSync } from "node:child_process"
 import {
   chmodSync,
@@ -47,7 +47,15 @@ function judged(line: string, given: Readonly<Record<string, string>> = {}) {
   const env = { HOME: join(root, "home"), PATH: "/usr/bin:/bin", ...given }
   const command = commandFacts(line, { directory: project, env })
   const question = { kind: "execute", summary: line, subject: line, command } as const
-  const policy = { mode: "ask", allow: [], ask: [], deny: [], project, kept: [], home: env.HOME } as const
+  const policy = {
+    mode: "ask",
+    allow: [],
+    ask: [],
+    deny: [],
+    project,
+    protectedDirectories: [],
+    home: env.HOME,
+  } as const
   return judge({ tool: "Bash", isReadOnly: false, question }, policy)
 }
 

@@ -52,7 +52,7 @@ const policy = (change: Partial<PermissionPolicy> = {}): PermissionPolicy => ({
   ask: [],
   deny: [],
   project,
-  kept: [join(home, ".strata")],
+  protectedDirectories: [join(home, ".strata")],
   home,
   ...change,
 })

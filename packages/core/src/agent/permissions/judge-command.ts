@@ -1,6 +1,6 @@
 /**
- * Judges a command line as parsed: every command in it by the rules for the tool, every file it reads and writes by the rules for Read and
- * Edit. What is only known when it runs cannot pass a rule that denies or asks.
+ * Judges a parsed command line: all its commands by the rules for the tool, and all files it reads and writes by the rules for Read and
+ * Edit. Anything unknown before it runs cannot pass a rule that denies or asks.
  */
 import { join } from "node:path"
 import type { CommandFacts, FileUse, SimpleCommand } from "../../tools/command.ts"
@@ -9,34 +9,34 @@ import { trackedIn } from "../tools/shell/command/git-config.ts"
 import { pathFits } from "./path-rules.ts"
 import {
   allow,
-  allowUnasked,
+  allowUnapproved,
   ask,
   deny,
   isAroundOthers,
   isInside,
-  isKept,
+  isProtected,
   isReadable,
   type Judgement,
+  type JudgementRequest,
   type PermissionPolicy,
   PLANNING,
-  placeOf,
-  type Request,
+  pathRoots,
   setupAmong,
 } from "./permission-policy.ts"
 import { commandFits, coversWriting, parseRule, type Rule, toolFits } from "./rules.ts"
 
-export interface CommandRequest extends Request {
+export interface CommandRequest extends JudgementRequest {
   readonly facts: CommandFacts
 }
 
-/** Rarely what a rule is about, and often larger than all the rest. */
+/** Directories that are not searched for rule matches: rarely relevant, and often larger than everything else. */
 const NOT_SEARCHED = new Set(["node_modules", ".git"])
 
 export function judgeCommand(request: CommandRequest, policy: PermissionPolicy): Judgement {
   const { tool, facts, isReadOnly } = request
-  const kept = keptAmong(facts, policy)
+  const kept = protectedAmong(facts, policy)
   if (kept !== undefined) return deny(belongsToStrata(kept))
-  const around = aroundKept(facts, policy) ?? namedKept(facts, policy)
+  const around = protectedBelow(facts, policy) ?? namedProtected(facts, policy)
   if (around !== undefined && policy.mode === "bypass") return deny(belongsToStrata(around))
   const denied = restriction(policy.deny, request, policy)
   if (denied?.match === "certain") return deny(`the rule "${denied.rule}" forbids it`)
@@ -55,9 +55,9 @@ export function judgeCommand(request: CommandRequest, policy: PermissionPolicy):
   if (allowing) return allow(`the rule "${allowing.text}" allows it`)
   const refusal = refusalOf(request, { policy, rules })
   if (refusal === undefined && isReadOnly)
-    return rulesAllow(request, rules) ? allow("rules allow it") : allowUnasked("the command changes nothing")
+    return rulesAllow(request, rules) ? allow("rules allow it") : allowUnapproved("the command changes nothing")
   if (refusal === undefined) return allow("rules allow all that it does")
-  if (request.needsApproval === false) return allowUnasked(`${tool} needs no approval`)
+  if (request.needsApproval === false) return allowUnapproved(`${tool} needs no approval`)
   return ask(refusal)
 }
 
@@ -69,33 +69,36 @@ const allWrites = ({ commands, redirections }: CommandFacts): readonly FileUse[]
   ...redirections.writes,
   ...commands.flatMap(({ uses }) => uses.writes),
 ]
-/** What a command that is not understood may read or write. */
+/** Possible uses of commands that are not understood. */
 const possibleUses = ({ commands }: CommandFacts): readonly FileUse[] =>
   commands.flatMap(({ names }) => names.map((path) => ({ path })))
 
 const belongsToStrata = (path: string): string => `${path} belongs to Strata, and no tool may write it`
 
-/** A file of Strata's that would be written, or that is given to a program that is not known to only read. */
-const keptAmong = (facts: CommandFacts, policy: PermissionPolicy): string | undefined =>
-  [...allWrites(facts), ...possibleUses(facts)].find(({ path }) => path !== undefined && isKept(path, policy))?.path
+/** A file of Strata that would be written, or is passed to a program that may do more than read. */
+const protectedAmong = (facts: CommandFacts, policy: PermissionPolicy): string | undefined =>
+  [...allWrites(facts), ...possibleUses(facts)].find(({ path }) => path !== undefined && isProtected(path, policy))
+    ?.path
 
-/** A directory of Strata's below one that would be removed or moved. */
-function aroundKept(facts: CommandFacts, { kept }: PermissionPolicy): string | undefined {
+/** A directory of Strata below a directory that would be removed or moved. */
+function protectedBelow(facts: CommandFacts, { protectedDirectories }: PermissionPolicy): string | undefined {
   const trees = allWrites(facts).flatMap(({ path, isTree }) => (isTree && path !== undefined ? [path] : []))
-  return kept.find((directory) => trees.some((tree) => isInside(directory, tree)))
+  return protectedDirectories.find((directory) => trees.some((tree) => isInside(directory, tree)))
 }
 
-/** A directory of Strata's that the line names, where not all that it writes is known. */
-function namedKept(facts: CommandFacts, policy: PermissionPolicy): string | undefined {
+/** A directory of Strata that the line mentions, if not all of its writes are known. */
+function namedProtected(facts: CommandFacts, policy: PermissionPolicy): string | undefined {
   const isKnown = (command: SimpleCommand) => command.isReadOnly || command.isWrapper || command.uses.writes.length > 0
   const areWritesKnown = allWrites(facts).every(({ path }) => path !== undefined)
   if (facts.isReadOnly || (areWritesKnown && facts.commands.every(isKnown))) return undefined
   const line = facts.line.replace(/["'\\]/g, "")
-  return policy.kept.find((directory) => spellingsOf(directory, policy).some((text) => names(line, text)))
+  return policy.protectedDirectories.find((directory) =>
+    spellingsOf(directory, policy).some((text) => names(line, text)),
+  )
 }
 
 function spellingsOf(directory: string, policy: PermissionPolicy): readonly string[] {
-  const { home } = placeOf(policy)
+  const { home } = pathRoots(policy)
   if (!isInside(directory, home)) return [directory]
   const below = directory.slice(home.length)
   return [directory, ...["~", "$HOME", `\${HOME}`].map((spelling) => `${spelling}${below}`)]
@@ -104,7 +107,7 @@ function spellingsOf(directory: string, policy: PermissionPolicy): readonly stri
 const names = (line: string, path: string): boolean =>
   line.split(path).some((after, at) => at > 0 && !/^[\w.-]/.test(after))
 
-/** A sentence, if it writes files that decide which programs run. */
+/** A sentence if the line writes files that decide which programs run. */
 function setupWritten(facts: CommandFacts, policy: PermissionPolicy): string | undefined {
   const writes = allWrites(facts).flatMap(({ path, isTree }) => (path === undefined ? [] : [{ path, isTree }]))
   const whole = writes.find(({ path, isTree }) => isTree && isInside(policy.project, path))
@@ -117,11 +120,11 @@ function setupWritten(facts: CommandFacts, policy: PermissionPolicy): string | u
 interface Restriction {
   readonly rule: string
   readonly match: "certain" | "possible"
-  /** What is not known. */
+  /** The uncertain part. */
   readonly why: string
 }
 
-/** The rule that denies or asks. One that certainly matches comes before one that may. */
+/** The first rule that denies or asks. A certain match takes precedence over a possible one. */
 function restriction(
   rules: readonly string[],
   request: CommandRequest,
@@ -146,7 +149,7 @@ function matchOf(rule: Rule, { tool, facts }: CommandRequest, policy: Permission
   if (!isReading && !coversWriting(rule, { by: "Write", strict: true })) return undefined
   const uses = isReading ? allReads(facts).filter(({ isListed }) => !isListed) : allWrites(facts)
   if (rule.pattern === undefined) return uses.length > 0 ? certain : undefined
-  const fits = (path: string) => pathFits(rule.pattern!, path, { ...placeOf(policy), strict: true })
+  const fits = (path: string) => pathFits(rule.pattern!, path, { ...pathRoots(policy), strict: true })
   if ([...uses, ...possibleUses(facts)].some(({ path }) => path !== undefined && fits(path))) return certain
   if (uses.some(({ path }) => path === undefined))
     return possible(`it ${isReading ? "reads" : "writes"} a file that is only known when it runs`)
@@ -154,7 +157,7 @@ function matchOf(rule: Rule, { tool, facts }: CommandRequest, policy: Permission
   return below === undefined ? undefined : possible(below)
 }
 
-/** Why something below a directory may be what the rule is about. */
+/** Reason why content below a directory may match the rule. */
 function matchBelow(use: FileUse, fits: (path: string) => boolean): string | undefined {
   const { path, isTree, skipsHidden, tracked } = use
   if (path === undefined) return undefined
@@ -180,11 +183,11 @@ function matchBelow(use: FileUse, fits: (path: string) => boolean): string | und
   return undefined
 }
 
-/** A rule of the person's names each command of the line. */
+/** Whether rules of the user allow each command of the line. */
 const rulesAllow = ({ tool, facts }: CommandRequest, rules: readonly Rule[]): boolean =>
   facts.isExact && ruledCommands(facts).every((command) => isAllowedBy(rules, tool, command))
 
-/** Those that a rule must cover. */
+/** Commands that a rule must cover. */
 const ruledCommands = ({ commands }: CommandFacts): readonly SimpleCommand[] =>
   commands.filter(({ isGuess, isWrapper }) => !isGuess && !isWrapper)
 
@@ -198,7 +201,7 @@ const isAllowedBy = (rules: readonly Rule[], tool: string, command: SimpleComman
       commandFits(rule.pattern, command, { strict: false }) === "certain",
   )
 
-/** Several commands, or what only the shell knows: it allows the same line, and no single command with such words. */
+/** Whether a pattern contains several commands or shell syntax: it then allows only the identical line. */
 const isWholeLine = (pattern: string): boolean => !pattern.includes("*") && /[;&|<>`$\n]/.test(pattern)
 
 interface Allowance {
@@ -207,12 +210,12 @@ interface Allowance {
 }
 
 /**
- * Why a person must decide. `undefined`: each command is allowed or changes nothing, and so is each redirection. A rule for a command counts
- * only in a line that was read exactly: in any other, more may run than the parser found.
+ * Reason why the user must decide. `undefined` if each command and redirection is allowed or changes nothing. A rule for a command applies
+ * only in a line that was parsed exactly: in any other, more may run than the parser found.
  */
 function refusalOf(request: CommandRequest, { policy, rules }: Allowance): string | undefined {
   const { tool, facts, isReadOnly } = request
-  const place = { ...placeOf(policy), strict: false }
+  const place = { ...pathRoots(policy), strict: false }
   const mayRead = ({ path, isTree }: FileUse) => {
     if (path === undefined) return facts.isConfined
     if (isReadable(path, policy) && !(isTree && isAroundOthers(path, policy))) return true
@@ -244,7 +247,7 @@ function refusalOf(request: CommandRequest, { policy, rules }: Allowance): strin
   return isCovered ? undefined : (asSentencePart(facts.unknown[0]) ?? `${tool} needs permission`)
 }
 
-/** What it does to files. `undefined`: it writes none, or is not understood. */
+/** Describes the file changes of a command. `undefined` if it writes none or is not understood. */
 function changeOf({ words: [program], uses }: SimpleCommand): string | undefined {
   const [first, ...more] = uses.writes
   if (program === undefined || first === undefined) return undefined
@@ -260,6 +263,6 @@ const VERBS: ReadonlyMap<string, string> = new Map([
 ])
 const ONLY_KNOWN_LATER = "files that are only known when it runs"
 
-/** "It uses a value …." goes on after a colon or before ", and there is no one to ask". */
+/** Converts a sentence to part of one: "It uses a value …." follows a colon or precedes ", and there is no one to ask". */
 const asSentencePart = (sentence: string | undefined): string | undefined =>
   sentence?.replace(/\.$/, "").replace(/^(?:It|The|Without)\b/, (word) => word.toLowerCase())

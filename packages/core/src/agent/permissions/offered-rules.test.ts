@@ -1,11 +1,11 @@
 import { expect, test } from "vitest"
 import type { PermissionQuestion } from "../../tools/tool.ts"
 import { commandFacts } from "../tools/shell/command/command-facts.ts"
-import { offeredRules } from "./admit-call.ts"
+import { offeredRules } from "./authorize-call.ts"
 import { judge } from "./permissions.ts"
 
 const PROJECT = "/work/project"
-/** Those for calls like this one, and those for exactly this one where there are both. */
+/** Offered rules for similar calls, and for exactly this call if there are both. */
 const rules = (tool: string, question: Omit<PermissionQuestion, "summary">) => {
   const { rules: like, exactRules } = offeredRules({ tool, question: { summary: "", ...question } }, PROJECT)
   return exactRules ? [like, exactRules] : [like]
@@ -48,7 +48,7 @@ test("PERM-5 a rule for a line allows that line, and nothing that only has the s
   const judged = (allow: readonly string[], line: string) =>
     judge(
       { tool: "Bash", isReadOnly: false, question: { summary: "", ...bash(line) } },
-      { mode: "ask", allow, ask: [], deny: [], project: PROJECT, kept: [] },
+      { mode: "ask", allow, ask: [], deny: [], project: PROJECT, protectedDirectories: [] },
     ).verdict
   const rule = ["Bash(rm -rf build; make all)"]
   expect(judged(rule, " rm -rf build; make all\n")).toBe("allow")
@@ -94,9 +94,9 @@ test("a page is allowed with its host", () => {
 
 test("PERM-5 no rule is offered that no one would read, that means more than it shows, or that asks again", () => {
   expect(command(`rm ${"x".repeat(200)}`)).toEqual([[]])
-  expect(command("rm *.log && make")).toEqual([[]]) // a star in a rule is any text
-  expect(command("make a && echo \u0430")).toEqual([[]]) // a letter that looks like another one
-  expect(command("npm test > ~/.bashrc")).toEqual([[]]) // a file that runs code later always asks
+  expect(command("rm *.log && make")).toEqual([[]]) // a star in a rule matches any text
+  expect(command("make a && echo \u0430")).toEqual([[]]) // a look-alike letter
+  expect(command("npm test > ~/.bashrc")).toEqual([[]]) // files that run code later always need approval
 })
 
 test("the rules that are offered allow the very call they were offered for", () => {
@@ -109,7 +109,7 @@ test("the rules that are offered allow the very call they were offered for", () 
   for (const [tool, question] of questions) {
     const { rules: like, exactRules = like } = offeredRules({ tool, question }, PROJECT)
     for (const allow of [like, exactRules]) {
-      const policy = { mode: "ask", allow, ask: [], deny: [], project: PROJECT, kept: [] } as const
+      const policy = { mode: "ask", allow, ask: [], deny: [], project: PROJECT, protectedDirectories: [] } as const
       expect(judge({ tool, isReadOnly: false, question }, policy).verdict).toBe("allow")
     }
   }

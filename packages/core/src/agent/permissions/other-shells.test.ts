@@ -1,4 +1,4 @@
-/** Lines that once did harm, because a script was read as bash reads it or a program in a word was only searched. */
+/** Lines that once caused harm, because a script was parsed as bash, or a program in an argument was only searched. */
 import { mkdirSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { describe, expect, test } from "vitest"
@@ -22,7 +22,16 @@ function judgeIn(project: string) {
       hasSandbox,
     })
     const question = { kind: "execute", summary: line, subject: line, command } as const
-    const policy = { mode: "ask", allow: [], ask: [], deny: [], project, kept: [], home, ...change } as const
+    const policy = {
+      mode: "ask",
+      allow: [],
+      ask: [],
+      deny: [],
+      project,
+      protectedDirectories: [],
+      home,
+      ...change,
+    } as const
     return judge({ tool: "Bash", isReadOnly: false, question }, policy).verdict
   }
 }

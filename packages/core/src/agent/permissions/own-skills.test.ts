@@ -39,7 +39,7 @@ function place() {
   return { cwd, dir }
 }
 
-/** The result of one call in an agent that has no one to ask. */
+/** Result of one call in an agent that has nobody to ask. */
 async function resultOf(
   where: { cwd: string; dir: string },
   model: Model,

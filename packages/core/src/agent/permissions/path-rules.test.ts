@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest"
-import { urlFits } from "../tools/web/hosts.ts"
+import { matchesUrl } from "../tools/web/hosts.ts"
 import { pathFits } from "./path-rules.ts"
 import { judge, type PermissionPolicy } from "./permissions.ts"
 import { ruleProblems } from "./rules.ts"
@@ -48,7 +48,7 @@ describe("PERM-4 patterns for paths, as people write them", () => {
       allow: [],
       ask: [],
       deny: ["Read(.env)", "Edit(docs/**)"],
-      kept: [],
+      protectedDirectories: [],
       ...place,
     }
     const verdict = (tool: string, kind: "read" | "write", path: string) =>
@@ -115,8 +115,8 @@ describe("PERM-4 rules that go up with .., and domains with a path", () => {
 
   test("a domain with a path covers the domain where it denies, and nothing where it allows", () => {
     const pattern = "example.com/docs"
-    expect(urlFits("https://example.com/", { pattern, withSubdomains: true })).toBe(true)
-    expect(urlFits("https://example.com/docs", { pattern, withSubdomains: false })).toBe(false)
+    expect(matchesUrl("https://example.com/", { pattern, withSubdomains: true })).toBe(true)
+    expect(matchesUrl("https://example.com/docs", { pattern, withSubdomains: false })).toBe(false)
     expect(ruleProblems({ ...none, allow: [`WebFetch(${pattern})`] }, [])).toHaveLength(1)
     expect(ruleProblems({ ...none, deny: [`WebFetch(${pattern})`] }, [])).toEqual([])
   })

@@ -1,12 +1,12 @@
-/** Matches paths with the patterns of rules, as people write them: a bare name means any directory, as in `.gitignore`. */
+/** Matches paths against patterns in rules. A bare name matches in any directory, as in `.gitignore`. */
 import { realpathSync } from "node:fs"
 import { dirname, isAbsolute, join, resolve, sep } from "node:path"
 
-export interface PathPlace {
+export interface PathRoots {
   readonly project: string
-  /** `undefined`: `~` is not known. */
+  /** Home directory for `~`. `undefined` if unknown. */
   readonly home: string | undefined
-  /** The project is a copy: what a rule says about a file counts for the same file in the copy, and the other way round. */
+  /** Set if the project is a copy: rules about a file also apply to the same file in the other copy. */
   readonly copy?: ProjectCopy | undefined
 }
 
@@ -15,9 +15,9 @@ export interface ProjectCopy {
   readonly of: string
 }
 
-/** `strict` is for rules that deny or ask: a bare name counts outside the project too, and upper and lower case are one. */
-export function pathFits(pattern: string, path: string, place: PathPlace & { readonly strict: boolean }): boolean {
-  const given = (place.strict ? [path, ...twins(path, place.copy)] : [path]).map((one) => one.normalize("NFC"))
+/** `strict` is for rules that deny or ask: bare names also match outside the project, and case is ignored. */
+export function pathFits(pattern: string, path: string, place: PathRoots & { readonly strict: boolean }): boolean {
+  const given = (place.strict ? [path, ...copiesOf(path, place.copy)] : [path]).map((one) => one.normalize("NFC"))
   return rootedForms(pattern, place).some((form) => {
     const source = `${globSource(form.normalize("NFC"))}(?:/.*)?`
     const matcher = new RegExp(`^${source}$`, place.strict ? "is" : "s")
@@ -25,8 +25,8 @@ export function pathFits(pattern: string, path: string, place: PathPlace & { rea
   })
 }
 
-/** The same file in the copy, or in what it is a copy of. */
-function twins(path: string, copy: ProjectCopy | undefined): readonly string[] {
+/** The same file in the copy, or in the original. */
+function copiesOf(path: string, copy: ProjectCopy | undefined): readonly string[] {
   if (!copy) return []
   const pairs = [
     [copy.directory, copy.of],
@@ -37,17 +37,17 @@ function twins(path: string, copy: ProjectCopy | undefined): readonly string[] {
   )
 }
 
-/** The pattern as absolute ones: as written, and with the links of its fixed beginning followed. */
+/** Absolute forms of a pattern: as written, and with symbolic links in its literal prefix resolved. */
 function rootedForms(
   pattern: string,
-  { project, home, strict }: PathPlace & { readonly strict: boolean },
+  { project, home, strict }: PathRoots & { readonly strict: boolean },
 ): readonly string[] {
   const trimmed = pattern.replace(/(?<=.)\/+$/, "")
   if (trimmed === "~" || trimmed.startsWith("~/"))
-    return home === undefined ? [] : bothWays(join(home, trimmed.slice(1)))
+    return home === undefined ? [] : withResolvedPrefix(join(home, trimmed.slice(1)))
   if (trimmed.startsWith("~")) return []
-  if (isAbsolute(trimmed)) return bothWays(resolve(trimmed.replace(/^\/+/, "/")))
-  if (hasParentPart(trimmed)) return strict ? bothWays(resolve(escapeGlob(project), trimmed)) : []
+  if (isAbsolute(trimmed)) return withResolvedPrefix(resolve(trimmed.replace(/^\/+/, "/")))
+  if (hasParentPart(trimmed)) return strict ? withResolvedPrefix(resolve(escapeGlob(project), trimmed)) : []
   const relative = trimmed.replace(/^(?:\.\/)+/, "")
   const isAnchored = trimmed.startsWith("./") || trimmed.includes("/")
   if (isAnchored && !relative.startsWith("**/")) return [`${escapeGlob(project)}/${relative}`]
@@ -57,7 +57,7 @@ function rootedForms(
 
 export const hasParentPart = (pattern: string): boolean => pattern.split("/").includes("..")
 
-function bothWays(pattern: string): readonly string[] {
+function withResolvedPrefix(pattern: string): readonly string[] {
   const parts = pattern.split("/")
   const wild = parts.findIndex((part) => /[*?[{]/.test(part))
   const fixed = parts.slice(0, wild < 0 ? parts.length : wild).join("/") || "/"
@@ -78,7 +78,10 @@ function realPath(path: string): string {
 
 const escapeGlob = (path: string): string => path.replace(/[*?[\]{}\\]/g, "\\$&")
 
-/** `**` any directories, `*` and `?` within a name, `{a,b}` either, `[abc]` one of. Names that start with a dot match too. */
+/**
+ * Converts a glob to a regular expression: `**` any directories, `*` and `?` within a name, `{a,b}` alternatives, `[abc]` character sets.
+ * Names that start with a dot match too.
+ */
 function globSource(pattern: string): string {
   const token = /\\(.)|\/\*\*\/|\/\*\*$|\*\*|\*|\?|\[([!^]?)([^\]/]+)\]|\{([^{}]*)\}|[\s\S]/g
   return pattern.replace(token, (found, literal, negation, members, choices) => {

@@ -9,7 +9,7 @@ const policy = (change: Partial<PermissionPolicy> = {}): PermissionPolicy => ({
   ask: [],
   deny: [],
   project: "/work/project",
-  kept: ["/home/me/.strata"],
+  protectedDirectories: ["/home/me/.strata"],
   ...change,
 })
 

@@ -1,32 +1,32 @@
 /**
- * Judges what a call may do, by the mode, the rules and the call. Paths are absolute, with symlinks followed. Deny wins over everything,
- * and no tool can write the files that Strata keeps. Command lines are judged as parsed, in judge-command.ts.
+ * Judges a call by the mode, the rules and its effect. Paths are absolute, with symbolic links resolved. Deny takes precedence, and no tool
+ * can write Strata's files. Command lines are judged in judge-command.ts.
  */
 import { commandFacts } from "../tools/shell/command/command-facts.ts"
-import { urlFits } from "../tools/web/hosts.ts"
+import { matchesUrl } from "../tools/web/hosts.ts"
 import { judgeCommand } from "./judge-command.ts"
 import { pathFits } from "./path-rules.ts"
 import {
   allow,
-  allowUnasked,
+  allowUnapproved,
   areMemories,
   ask,
   deny,
   isInside,
-  isKept,
+  isProtected,
   isReadable,
   type Judgement,
+  type JudgementRequest,
   type PermissionPolicy,
   PLANNING,
-  placeOf,
-  type Request,
+  pathRoots,
   setupAmong,
 } from "./permission-policy.ts"
 import { coversReading, coversWriting, parseRule, type Rule, toolFits } from "./rules.ts"
 
-export { isInside, type Judgement, type PermissionPolicy, type Request } from "./permission-policy.ts"
+export { isInside, type Judgement, type JudgementRequest, type PermissionPolicy } from "./permission-policy.ts"
 
-export function judge(request: Request, policy: PermissionPolicy): Judgement {
+export function judge(request: JudgementRequest, policy: PermissionPolicy): Judgement {
   const { tool, isReadOnly, question } = request
   if (question.command)
     return judgeCommand({ ...request, isReadOnly: question.command.isReadOnly, facts: question.command }, policy)
@@ -39,7 +39,7 @@ export function judge(request: Request, policy: PermissionPolicy): Judgement {
       policy,
     )
   const isMemory = question.kind === "write" && areMemories(question.paths ?? [], policy)
-  const keptPath = question.kind === "write" && !isMemory && question.paths?.find((path) => isKept(path, policy))
+  const keptPath = question.kind === "write" && !isMemory && question.paths?.find((path) => isProtected(path, policy))
   if (keptPath) return deny(`${keptPath} belongs to Strata, and no tool may write it`)
   const denied = findRule(policy.deny, request, { policy, quantifier: "any" })
   if (denied) return deny(`the rule "${denied}" forbids it`)
@@ -57,20 +57,20 @@ export function judge(request: Request, policy: PermissionPolicy): Judgement {
   const allowed = findRule(policy.allow, request, { policy, quantifier: "all" })
   if (allowed) return allow(`the rule "${allowed}" allows it`)
   if (request.needsApproval) return ask(`${tool} asks for approval of every call`)
-  if (request.needsApproval === false) return allowUnasked(`${tool} needs no approval`)
+  if (request.needsApproval === false) return allowUnapproved(`${tool} needs no approval`)
   return judgeByKind(tool, request, policy)
 }
 
-/** Which shell runs the line of another tool is not known. */
+/** The shell of a tool. For tools other than Bash it is unknown. */
 const shellOf = (tool: string): string => (tool === "Bash" ? "bash" : "sh")
 
-function judgeByKind(tool: string, { isReadOnly, question }: Request, policy: PermissionPolicy): Judgement {
+function judgeByKind(tool: string, { isReadOnly, question }: JudgementRequest, policy: PermissionPolicy): Judgement {
   const { kind, paths = [] } = question
   if (kind === "ask") return allow("it only asks the person")
-  if (kind === "other" && isReadOnly) return allowUnasked("it changes nothing")
+  if (kind === "other" && isReadOnly) return allowUnapproved("it changes nothing")
   if (kind === "read")
     return paths.every((path) => isReadable(path, policy))
-      ? allowUnasked("reading in the project")
+      ? allowUnapproved("reading in the project")
       : ask("it reads outside the project")
   if (kind === "write" && paths.length > 0 && policy.mode === "accept-edits") {
     const isInProject = paths.every((path) => isInside(path, policy.project))
@@ -79,16 +79,16 @@ function judgeByKind(tool: string, { isReadOnly, question }: Request, policy: Pe
   return ask(`${tool} needs permission`)
 }
 
-interface Search {
+interface RuleSearch {
   readonly policy: PermissionPolicy
   readonly quantifier: "any" | "all"
 }
 
-/** The first rule that fits. To deny or ask, one matching path is enough. To allow, every path must match a rule. */
+/** The first matching rule. To deny or ask, one matching path is enough. To allow, every path must match a rule. */
 function findRule(
   rules: readonly string[],
-  { tool, question }: Request,
-  { policy, quantifier }: Search,
+  { tool, question }: JudgementRequest,
+  { policy, quantifier }: RuleSearch,
 ): string | undefined {
   const strict = quantifier === "any"
   const isNamed = (rule: Rule) =>
@@ -102,11 +102,11 @@ function findRule(
   if (whole) return whole.text
   const subjects = question.subject === undefined ? (question.paths ?? []) : [question.subject]
   if (subjects.length === 0) return undefined
-  // a domain covers its sub-domains where the rule restricts, and only itself where it allows
+  // a domain includes its subdomains if the rule restricts, and only itself if it allows
   const fits = (rule: Rule, subject: string) =>
     question.kind === "network"
-      ? urlFits(subject, { pattern: rule.pattern!, withSubdomains: strict })
-      : pathFits(rule.pattern!, subject, { ...placeOf(policy), strict })
+      ? matchesUrl(subject, { pattern: rule.pattern!, withSubdomains: strict })
+      : pathFits(rule.pattern!, subject, { ...pathRoots(policy), strict })
   const found = subjects.map((subject) => fitting.find((rule) => fits(rule, subject)))
   const isFound = strict ? found.some((rule) => rule) : found.every((rule) => rule)
   return isFound ? found.find((rule) => rule)?.text : undefined

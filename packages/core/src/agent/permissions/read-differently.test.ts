@@ -1,4 +1,4 @@
-/** Lines that a program or a shell reads in another way than their words suggest. */
+/** Lines that a program or a shell interprets differently from how they look. */
 import { execFileSync } from "node:child_process"
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
@@ -37,7 +37,16 @@ function judged(line: string, given: Partial<PermissionPolicy> = {}, at = projec
   const env = { HOME: join(root, "home"), PATH: "/usr/bin:/bin" }
   const command = commandFacts(line, { directory: at, project: at, env })
   const question = { kind: "execute", summary: line, subject: line, command } as const
-  const policy = { mode: "ask", allow: [], ask: [], deny: [], project: at, kept: [], home: env.HOME, ...given } as const
+  const policy = {
+    mode: "ask",
+    allow: [],
+    ask: [],
+    deny: [],
+    project: at,
+    protectedDirectories: [],
+    home: env.HOME,
+    ...given,
+  } as const
   return judge({ tool: "Bash", isReadOnly: false, question }, policy).verdict
 }
 

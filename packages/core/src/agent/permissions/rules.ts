@@ -1,7 +1,7 @@
-/** Rules as people write them: `Tool`, `Tool(pattern)`. Which calls they match, and which can match nothing. */
+/** Permission rules: `Tool`, `Tool(pattern)`. Determines which calls they match, and which rules can match nothing. */
 import type { SimpleCommand } from "../../tools/command.ts"
 import type { Tool } from "../../tools/tool.ts"
-import { canFitUrl } from "../tools/web/hosts.ts"
+import { canMatchUrl } from "../tools/web/hosts.ts"
 import { hasParentPart } from "./path-rules.ts"
 
 export interface Rule {
@@ -16,22 +16,22 @@ export function parseRule(text: string): Rule {
   return { text, tool: match?.[1] ?? text, pattern: pattern === "*" || pattern === "**" ? undefined : pattern }
 }
 
-/** Tools that read files are covered by rules for Read, tools that write them by rules for Edit. */
+/** Tools that read files. Rules for Read cover them, and rules for Edit cover the tools that write files. */
 const READING_TOOLS = new Set(["Read", "Grep", "Glob"])
 const WRITING_TOOLS = new Set(["Edit", "Write", "MultiEdit", "NotebookEdit"])
 
-/** `mcp__server` and `mcp__server__*` name all tools of a server. */
+/** Whether a rule's tool matches. `mcp__server` and `mcp__server__*` match all tools of a server. */
 export function toolFits(rule: string, tool: string): boolean {
   if (rule === tool || rule === "*") return true
   const prefix = rule.endsWith("*") ? rule.slice(0, -1) : rule.startsWith("mcp__") ? `${rule}__` : undefined
   return prefix !== undefined && tool.startsWith(prefix)
 }
 
-/** Whether a rule is about reading the files that a tool names. */
+/** Whether a rule applies to reads by a tool. */
 export const coversReading = ({ tool }: Rule, by: string): boolean =>
   (tool === "Read" && READING_TOOLS.has(by)) || toolFits(tool, by)
 
-/** `Edit(…)` covers every tool that writes files. To deny, `Write(…)` does too. */
+/** Whether a rule applies to writes by a tool. `Edit(…)` covers all tools that write files. If `strict`, `Write(…)` does too. */
 export function coversWriting(
   { tool, pattern }: Rule,
   { by, strict }: { readonly by: string; readonly strict: boolean },
@@ -40,17 +40,17 @@ export function coversWriting(
   return tool === "Edit" || toolFits(tool, by) || (strict && tool === "Write" && pattern !== undefined)
 }
 
-/** `certain`: it matches. `possible`: it may match, depending on words that are only known when the command runs. */
-export type Match = "certain" | "possible" | "no"
+/** `possible`: the rule may match, depending on words that are only known when the command runs. */
+export type RuleMatch = "certain" | "possible" | "no"
 
 /**
- * `npm test:*` matches how a command begins, `*` inside a pattern any text. To deny, the name of the program counts, whatever its path.
+ * Matches a command: `npm test:*` matches a prefix, `*` within a pattern any text. If `strict`, the program matches regardless of its path.
  */
 export function commandFits(
   pattern: string,
   { words }: Pick<SimpleCommand, "words">,
   { strict }: { readonly strict: boolean },
-): Match {
+): RuleMatch {
   const forms = strict ? [words, withoutPath(words)] : [words]
   const matches = forms.map((form) => fits(pattern, form))
   return matches.includes("certain") ? "certain" : matches.includes("possible") ? "possible" : "no"
@@ -61,28 +61,28 @@ function withoutPath([name, ...rest]: readonly (string | undefined)[]): readonly
   return [process.platform === "darwin" || process.platform === "win32" ? bare?.toLowerCase() : bare, ...rest]
 }
 
-function fits(pattern: string, words: readonly (string | undefined)[]): Match {
+function fits(pattern: string, words: readonly (string | undefined)[]): RuleMatch {
   const isPrefix = pattern.endsWith(":*")
-  const wanted = (isPrefix ? pattern.slice(0, -2) : pattern).trim().split(/\s+/)
+  const patternWords = (isPrefix ? pattern.slice(0, -2) : pattern).trim().split(/\s+/)
   const firstUnknown = words.indexOf(undefined)
   const known = (firstUnknown < 0 ? words : words.slice(0, firstUnknown)) as readonly string[]
-  if (wanted.some((word) => word.includes("*")))
-    return fitsText(wanted.join(" "), { known, isOpen: firstUnknown >= 0, isPrefix })
-  const shared = Math.min(wanted.length, known.length)
-  if (!wanted.slice(0, shared).every((word, at) => word === known[at])) return "no"
-  if (wanted.length > known.length) return firstUnknown >= 0 ? "possible" : "no"
+  if (patternWords.some((word) => word.includes("*")))
+    return fitsText(patternWords.join(" "), { known, isOpen: firstUnknown >= 0, isPrefix })
+  const shared = Math.min(patternWords.length, known.length)
+  if (!patternWords.slice(0, shared).every((word, at) => word === known[at])) return "no"
+  if (patternWords.length > known.length) return firstUnknown >= 0 ? "possible" : "no"
   if (isPrefix) return "certain"
-  return firstUnknown >= 0 ? "possible" : wanted.length === known.length ? "certain" : "no"
+  return firstUnknown >= 0 ? "possible" : patternWords.length === known.length ? "certain" : "no"
 }
 
 interface TextMatch {
   readonly known: readonly string[]
-  /** Unknown words follow. */
+  /** Whether unknown words follow. */
   readonly isOpen: boolean
   readonly isPrefix: boolean
 }
 
-function fitsText(pattern: string, { known, isOpen, isPrefix }: TextMatch): Match {
+function fitsText(pattern: string, { known, isOpen, isPrefix }: TextMatch): RuleMatch {
   const parts = pattern.split("*").map((part) => part.replace(/[\\^$.*+?()[\]{}|/]/g, "\\$&"))
   const text = known.join(" ")
   if (/\s/.test(known[0] ?? "")) return "no"
@@ -92,27 +92,27 @@ function fitsText(pattern: string, { known, isOpen, isPrefix }: TextMatch): Matc
   return isOpen && couldStart(pattern, text) ? "possible" : "no"
 }
 
-/** Whether a text that goes on could match. */
+/** Whether an incomplete text could still match. */
 function couldStart(pattern: string, text: string): boolean {
   const fixed = pattern.slice(0, pattern.indexOf("*"))
   return fixed.startsWith(text) || text.startsWith(fixed)
 }
 
-/** Permission rules by what they do. */
+/** Permission rules by effect. */
 export interface PermissionRules {
   readonly allow: readonly string[]
   readonly ask: readonly string[]
   readonly deny: readonly string[]
 }
 
-/** Sentences about rules that can match nothing, so that no one relies on them. */
+/** Sentences about rules that can never match, so that nobody relies on them. */
 export function ruleProblems(
   { allow, ask, deny }: PermissionRules,
   tools: readonly Pick<Tool, "name">[] = [],
 ): readonly string[] {
   const sentences = (rules: readonly string[], strict: boolean) =>
     rules.flatMap((text) => {
-      const why = problemWith(text, { tools, strict })
+      const why = ruleProblem(text, { tools, strict })
       return why === undefined ? [] : [`The permission rule "${text}" matches nothing: ${why}`]
     })
   return [...new Set([...sentences(allow, false), ...sentences([...ask, ...deny], true)])]
@@ -122,11 +122,11 @@ const WITHOUT_PATTERN = new Set(["TodoWrite", "AskUser", "EnterPlanMode", "ExitP
 
 interface RuleUse {
   readonly tools: readonly Pick<Tool, "name">[]
-  /** It denies or asks. Such rules match more than those that allow. */
+  /** Whether the rule denies or asks. Such rules match more than those that allow. */
   readonly strict: boolean
 }
 
-function problemWith(text: string, { tools, strict }: RuleUse): string | undefined {
+function ruleProblem(text: string, { tools, strict }: RuleUse): string | undefined {
   const match = /^([^()\s]+)(?:\((.*)\))?$/s.exec(text.trim())
   if (!match) return "it must be written as Tool or Tool(pattern)."
   const [, tool = "", pattern] = match
@@ -136,7 +136,7 @@ function problemWith(text: string, { tools, strict }: RuleUse): string | undefin
   if (pattern.trim() === "") return "its pattern is empty."
   if (WITHOUT_PATTERN.has(tool)) return `${tool} has nothing that a pattern could match. Write ${tool} alone.`
   if (tool === "Bash") return /^\s*:\*/.test(pattern) ? "there is no command before :*." : undefined
-  if (tool === "WebFetch" && !canFitUrl({ pattern, withSubdomains: strict }))
+  if (tool === "WebFetch" && !canMatchUrl({ pattern, withSubdomains: strict }))
     return "it is no domain and no URL. Write domain:example.com, or https://example.com/docs/*."
   if (!READING_TOOLS.has(tool) && !WRITING_TOOLS.has(tool)) return undefined
   if (/^~[^/]/.test(pattern)) return "other users' home directories are not looked up. Write the whole path."
@@ -147,7 +147,7 @@ function problemWith(text: string, { tools, strict }: RuleUse): string | undefin
   return undefined
 }
 
-/** Known even if this agent does not have them: settings are shared. */
+/** Tools that are known even if this agent lacks them, because settings are shared. */
 const BUILT_IN = new Set([
   ...READING_TOOLS,
   ...WRITING_TOOLS,

@@ -1,39 +1,39 @@
 /**
- * "Yes, and don't ask again": the rules a person would write to allow a call from now on. They are narrow: a command with its subcommand,
- * a directory, a host. Where a rule would allow anything, none is suggested.
+ * Suggests rules for "Yes, and don't ask again". They are narrow: a command with its subcommand, a directory, a host. If a rule would allow
+ * anything, none is suggested.
  */
 import { dirname, relative } from "node:path"
 import type { CommandFacts, SimpleCommand } from "../../tools/command.ts"
 import type { PermissionQuestion } from "../../tools/tool.ts"
 import { isInside } from "./permission-policy.ts"
 
-const listed = (text: string): ReadonlySet<string> => new Set(text.split(/[,\n]\s*/).map((word) => word.trim()))
+const wordSet = (text: string): ReadonlySet<string> => new Set(text.split(/[,\n]\s*/).map((word) => word.trim()))
 
 /** Programs with subcommands: allowing `git commit` must not allow `git push`. */
 const WITH_SUBCOMMANDS =
-  listed(`git, gh, glab, jj, svn, hg, npm, npx, pnpm, yarn, bun, bunx, deno, nx, turbo, cargo, rustup,
+  wordSet(`git, gh, glab, jj, svn, hg, npm, npx, pnpm, yarn, bun, bunx, deno, nx, turbo, cargo, rustup,
   go, make, just, task, pip, pip3, pipx, poetry, uv, uvx, conda, docker, podman, kubectl, helm, terraform, tofu, aws, gcloud, az, fly,
   dotnet, gradle, gradlew, mvn, mvnw, sbt, bundle, rails, mix, composer, brew, apt, apt-get, dnf, yum, pacman, systemctl, swift, flutter,
   dart, zig, bazel`)
-/** Of these the third word says what runs: `npm run build`, `docker compose up`. */
+/** Commands whose third word determines what runs: `npm run build`, `docker compose up`. */
 const WITH_TWO_SUBCOMMANDS =
-  listed(`npm run, pnpm run, yarn run, bun run, deno task, docker compose, git stash, git remote, git worktree,
+  wordSet(`npm run, pnpm run, yarn run, bun run, deno task, docker compose, git stash, git remote, git worktree,
   git submodule, gh pr, gh issue, gh run, go tool, npm exec, pnpm exec, pnpm dlx, yarn dlx, uv run,
   poetry run, bundle exec`)
-/** What runs other programs or code given to it. A rule for how such a line begins would allow anything. */
+/** Programs that run other programs or code. A prefix rule for them would allow anything. */
 const RUNS_ANYTHING =
-  listed(`bash, sh, dash, zsh, ksh, fish, eval, exec, source, ., env, xargs, sudo, doas, su, ssh, nohup, command,
+  wordSet(`bash, sh, dash, zsh, ksh, fish, eval, exec, source, ., env, xargs, sudo, doas, su, ssh, nohup, command,
   builtin, time, timeout, nice, ionice, stdbuf, setsid, watch, parallel, find, fd, awk, gawk, python, python3, node, ruby, perl, php, lua,
   osascript, powershell, pwsh, busybox, chroot, strace, docker run, docker exec`)
-/** What deletes or overwrites: allowed once, not for any argument. */
-const DESTROYS = listed("rm, rmdir, dd, shred, mkfs, truncate, chmod, chown, kill, pkill, killall")
+/** Programs that delete or overwrite. Only the exact command is suggested. */
+const DESTROYS = wordSet("rm, rmdir, dd, shred, mkfs, truncate, chmod, chown, kill, pkill, killall")
 
 export interface SuggestionRequest {
   readonly tool: string
   readonly question: PermissionQuestion
 }
 
-/** For calls like this one. Empty where no narrow rule exists. */
+/** Rules for similar calls. Empty if no narrow rule exists. */
 export function suggestedRules({ tool, question }: SuggestionRequest, project: string): readonly string[] {
   const { kind, subject, paths = [], command } = question
   if (command) return commandRules(tool, command, project)
@@ -41,23 +41,23 @@ export function suggestedRules({ tool, question }: SuggestionRequest, project: s
   if (kind === "network")
     return subject !== undefined && URL.canParse(subject) ? [`${tool}(domain:${new URL(subject).hostname})`] : []
   if (paths.length > 0)
-    return ruled(tool, paths, (path) => directoryPattern(path, { project, isRead: kind === "read" }))
+    return rulesForPaths(tool, paths, (path) => directoryPattern(path, { project, isRead: kind === "read" }))
   return kind === "other" ? [tool] : []
 }
 
-/** For exactly this call: the file, or the command as it is written. The first of these that allows the call is the one to offer. */
+/** Candidate rules for exactly this call: the file, or the literal command. The first one that allows the call is offered. */
 export function exactRules({ tool, question }: SuggestionRequest, project: string): readonly (readonly string[])[] {
   const { kind, paths = [], command } = question
   if (!command)
-    return kind === "read" || kind === "write" ? [ruled(tool, paths, (path) => filePattern(path, project))] : []
+    return kind === "read" || kind === "write" ? [rulesForPaths(tool, paths, (path) => filePattern(path, project))] : []
   const [only, ...others] = judgedCommands(command)
   const plain = only && others.length === 0 ? plainWords(only) : undefined
   const line = linePattern(command)
   return [plain, line].flatMap((pattern) => (pattern === undefined ? [] : [[`${tool}(${pattern})`]]))
 }
 
-/** One rule for each path, without repetitions. None at all if one path has no pattern. */
-function ruled(
+/** One rule per path, without duplicates. Empty if any path has no pattern. */
+function rulesForPaths(
   tool: string,
   paths: readonly string[],
   patternOf: (path: string) => string | undefined,
@@ -67,15 +67,18 @@ function ruled(
   return [...new Set(patterns.map((pattern) => `${tool}(${pattern})`))]
 }
 
-interface Place {
+interface PatternContext {
   readonly project: string
   readonly isRead: boolean
 }
 
-const FEWEST_FOLDERS = 3 // of a directory outside the project: `/home/ada/notes`, never `/home/ada`
+const FEWEST_FOLDERS = 3 // minimum depth of a directory outside the project: `/home/ada/notes`, never `/home/ada`
 
-/** The directory of the file, and what is below it. Outside the project only to read, and only a directory that a person made. */
-function directoryPattern(path: string, { project, isRead }: Place): string | undefined {
+/**
+ * Pattern for the directory of the file and everything below it. Outside the project only for reads, and only for directories that the user
+ * created.
+ */
+function directoryPattern(path: string, { project, isRead }: PatternContext): string | undefined {
   const directory = dirname(path)
   if (!isLiteral(path)) return undefined
   if (path !== project && isInside(path, project)) {
@@ -89,10 +92,12 @@ function directoryPattern(path: string, { project, isRead }: Place): string | un
     : undefined
 }
 
-/** A path that a pattern can hold as it is: nothing in it means something else, and all of it can be seen. */
+/** Whether a pattern can contain the path literally: no special or invisible characters. */
 const isLiteral = (path: string): boolean => /^[^*?[\]{}()\\\p{C}]+$/u.test(path) && path === path.trim()
 
-/** More than one command, or words that are only known when it runs: only the line as it is. */
+/**
+ * Rules for a command line. Empty for several commands, or words that are unknown before it runs: then only the exact line can be allowed.
+ */
 function commandRules(tool: string, facts: CommandFacts, project: string): readonly string[] {
   const [only, ...others] = judgedCommands(facts)
   if (!only || others.length > 0 || only.words.includes(undefined) || hidesCharacters(facts)) return []
@@ -109,22 +114,22 @@ const judgedCommands = ({ commands }: CommandFacts): readonly SimpleCommand[] =>
 
 const HIDDEN: ReadonlySet<string> = new Set(["control character", "invisible character", "look-alike character"])
 
-/** What cannot be seen cannot be agreed to. */
+/** Whether the line hides characters, so that the user cannot review it. */
 const hidesCharacters = ({ unusual }: CommandFacts): boolean => unusual.some(({ kind }) => HIDDEN.has(kind))
 
-/** A star in a rule is any text. */
+/** Pattern for the exact line. `undefined` if it contains a star, which matches any text in a rule. */
 function linePattern(facts: CommandFacts): string | undefined {
   const line = facts.line.trim()
   return /[*\n]/.test(line) || hidesCharacters(facts) ? undefined : line
 }
 
-/** A redirection is allowed for its file alone. */
+/** Pattern for the file of a redirection. */
 function filePattern(path: string, project: string): string | undefined {
   if (!isLiteral(path)) return undefined
   return path !== project && isInside(path, project) ? `./${relative(project, path)}` : path
 }
 
-/** The words as they are, where a rule can hold them. */
+/** The literal words, if a rule can contain them. */
 const plainWords = ({ words, changesEnvironment }: SimpleCommand): string | undefined =>
   !changesEnvironment && words.every((word) => word !== undefined && isPlain(word)) ? words.join(" ") : undefined
 
@@ -141,6 +146,6 @@ function patternFor(command: SimpleCommand): string | undefined {
   return isSubcommand(third) ? `${program} ${subcommand} ${third}:*` : exact
 }
 
-/** A word that a rule can hold as it is. */
+/** Whether a rule can contain the word literally. */
 const isPlain = (word: string): boolean => /^[^\s*()]+$/.test(word)
 const isSubcommand = (word: string): boolean => /^[a-z][\w:.-]*$/i.test(word)

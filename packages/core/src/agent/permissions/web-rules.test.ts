@@ -22,7 +22,7 @@ async function serve(listener: RequestListener): Promise<number> {
   return (server.address() as AddressInfo).port
 }
 
-/** Asks for one page, then ends. */
+/** A model that fetches one page and ends. */
 function fetching(url: string): Model {
   const name = "claude-opus-4-6"
   const usage = { input_tokens: 1_000, output_tokens: 10 }
@@ -40,7 +40,7 @@ function fetching(url: string): Model {
   }
 }
 
-/** What the model gets for a page, under these rules. */
+/** Result that the model receives for a page under these rules. */
 async function fetched(url: string, options: Partial<SingleAgentOptions>): Promise<string> {
   const root = scratchDirectory()
   const agent = await openAgent({
@@ -58,7 +58,7 @@ async function fetched(url: string, options: Partial<SingleAgentOptions>): Promi
 }
 
 describe("PERM-1: rules for WebFetch hold for every redirect", () => {
-  /** A server that all names lead to. `/to/<host>` redirects there. */
+  /** A server that all names resolve to. `/to/<host>` redirects there. */
   async function web(): Promise<{ port: number; asked: string[] }> {
     const asked: string[] = []
     const port = await serve((request, response) => {

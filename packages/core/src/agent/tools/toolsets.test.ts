@@ -37,7 +37,7 @@ async function open(
   return { ...opened, names: opened.tools.map(({ name }) => name) }
 }
 
-/** Tells what happens to it. */
+/** Creates a toolset that logs its use. */
 function watched(log: string[], tools: readonly Tool[] | Error): Toolset {
   const set: Toolset = {
     async open() {

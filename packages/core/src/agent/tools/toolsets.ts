@@ -1,7 +1,4 @@
-/**
- * The toolsets that come with the library, and how an agent opens them. This file is light: each toolset loads its tools when it is
- * opened.
- */
+/** The built-in toolsets, and how an agent opens them. This file must remain small: each toolset loads its tools when it is opened. */
 import { anOption, checkOptions, describe, InvalidOptionError, type OptionRules } from "../../base/options.ts"
 import { checkTool, isToolset, refuseDuplicates } from "../../tools/define-tool.ts"
 import type { DeferredToolAccess, OpenToolset, Tool, ToolServer, Toolset, ToolsetContext } from "../../tools/tool.ts"
@@ -30,7 +27,7 @@ export function codingTools(options: CodingToolsOptions = {}): Toolset {
 }
 
 /**
- * The tools of MCP servers, by name of the server. A server that does not start is reported and harms no other.
+ * Tools of MCP servers, by server name. A server that does not start is reported and does not affect the others.
  *
  * @example
  * const tools = [codingTools(), mcpServers({ files: { command: "mcp-files", args: ["."] }, web: { url: "https://example.com/mcp" } })]
@@ -38,7 +35,7 @@ export function codingTools(options: CodingToolsOptions = {}): Toolset {
 export function mcpServers(configs: Readonly<Record<string, McpServerConfig>>): Toolset {
   checkServers(configs)
   return toolset(async (context) => {
-    if (Object.keys(configs).length === 0) return { tools: [], close: async () => undefined } // the client library takes long to load
+    if (Object.keys(configs).length === 0) return { tools: [], close: async () => undefined } // avoids loading the client library, which is slow
     const { openMcpTools } = await import("./mcp/mcp.ts")
     return openMcpTools(configs, context)
   })
@@ -67,7 +64,7 @@ function toolset(open: Toolset["open"]): Toolset {
   return set
 }
 
-/** Opens everything at once and keeps the order. What was opened is closed again if anything fails. */
+/** Opens all tools concurrently and preserves their order. If one fails, the opened ones are closed again. */
 export async function openTools(
   tools: Toolset | readonly (Tool | Toolset)[],
   context: ToolsetContext,
@@ -82,12 +79,15 @@ export async function openTools(
     refuseDuplicates(set.tools.map(({ name }) => name))
     return set
   } catch (error) {
-    await closeAll(opened).catch(() => undefined) // why the opening failed matters more
+    await closeAll(opened).catch(() => undefined) // the cause of the failed opening matters more
     throw error
   }
 }
 
-/** `hasResources`: a server had resources at the opening. Otherwise the tools for them come with the first server that has. */
+/**
+ * Merges toolsets. `hasResources`: whether a server had resources at opening. Otherwise the resource tools are added with the first server
+ * that has.
+ */
 function together(opened: readonly OpenToolset[], hasResources: boolean): Required<OpenToolset> {
   const own = opened.flatMap((one) => one.tools)
   const forResources = resourceTools(() => serversOf(opened)).filter(({ name }) =>
@@ -121,7 +121,7 @@ const laterOf = (all: readonly DeferredToolAccess[]): DeferredToolAccess => ({
   },
 })
 
-/** What is shared is closed by its owner only. */
+/** Forks a toolset. Shared toolsets are closed only by their owner. */
 const forked = async (one: OpenToolset): Promise<OpenToolset> =>
   one.fork ? one.fork() : { ...one, close: async () => undefined }
 
@@ -130,7 +130,7 @@ async function closeAll(opened: readonly OpenToolset[]): Promise<void> {
   for (const outcome of closed) if (outcome.status === "rejected") throw outcome.reason
 }
 
-/** Throws where an item is neither a tool nor a toolset. */
+/** Throws if an item is neither a tool nor a toolset. */
 export function checkTools(tools: Iterable<unknown>): void {
   for (const [index, item] of [...tools].entries()) {
     if (isToolset(item)) continue

@@ -1,5 +1,5 @@
 /** A caller's own compaction: the request for its summary, and the list that begins with it. */
-import { blocksIn, type CallerMessage } from "../../messages/caller-key.ts"
+import { blocksIn, type ClientMessage } from "../../messages/message-identity.ts"
 import { isContinuation } from "../../messages/messages.ts"
 
 /** How orders for a summary begin or end, as clients send them. Another wording is a message like any other. */
@@ -12,8 +12,8 @@ const isOrder = (text: string): boolean => ORDERS.some((order) => order.test(tex
 
 /** The order in the last message, and the message without it. */
 export function orderIn(
-  messages: readonly CallerMessage[],
-): { readonly order: readonly unknown[]; readonly before: readonly CallerMessage[] } | undefined {
+  messages: readonly ClientMessage[],
+): { readonly order: readonly unknown[]; readonly before: readonly ClientMessage[] } | undefined {
   const last = messages.at(-1)
   if (last?.role !== "user" || messages.length < 2) return undefined
   const blocks = blocksIn(last.content)
@@ -25,6 +25,6 @@ export function orderIn(
 }
 
 /** Whether a message takes the place of earlier ones. */
-export const isCallersSummary = ({ role, content }: CallerMessage): boolean =>
+export const isCallersSummary = ({ role, content }: ClientMessage): boolean =>
   role === "user" &&
   blocksIn(content).some(({ type, text }) => type === "text" && typeof text === "string" && isContinuation(text))

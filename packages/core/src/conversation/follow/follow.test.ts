@@ -4,13 +4,13 @@ import { openCompacting } from "../../../test/compacting.ts"
 import { entriesOf, openTestConversation } from "../../../test/open.ts"
 import { summariser } from "../../../test/summariser.ts"
 import { memoryStore } from "../../journal/in-memory/store.ts"
-import type { CallerMessage } from "../../messages/caller-key.ts"
+import type { ClientMessage } from "../../messages/message-identity.ts"
 import type { Conversation } from "../conversation.ts"
 
 const MODEL = "claude-opus-5-5"
-const user = (content: unknown, more: object = {}): CallerMessage => ({ role: "user", content, ...more })
-const system = (content: unknown, more: object = {}): CallerMessage => ({ role: "system", content, ...more })
-const assistant = (content: unknown): CallerMessage => ({ role: "assistant", content })
+const user = (content: unknown, more: object = {}): ClientMessage => ({ role: "user", content, ...more })
+const system = (content: unknown, more: object = {}): ClientMessage => ({ role: "system", content, ...more })
+const assistant = (content: unknown): ClientMessage => ({ role: "assistant", content })
 const text = (words: string, more: object = {}) => ({ type: "text", text: words, ...more })
 const call = (id: string, name = "Bash", input: object = { command: "ls" }) => ({ type: "tool_use", id, name, input })
 const result = (id: string, content: unknown, more: object = {}) => ({
@@ -23,14 +23,14 @@ const thinking = { type: "thinking", thinking: "Hm.", signature: "c2lnbmVk" }
 
 const open = (options: object = {}) => openTestConversation({ model: MODEL, ...options })
 
-async function sent(chat: Conversation, messages: readonly CallerMessage[], options: object = {}) {
+async function sent(chat: Conversation, messages: readonly ClientMessage[], options: object = {}) {
   const report = await chat.syncMessages(messages, options)
   const request = await chat.prepare()
-  return { ...report, messages: request.messages as readonly CallerMessage[], request }
+  return { ...report, messages: request.messages as readonly ClientMessage[], request }
 }
 
 /** In blocks, because a text and one block with it are the same message. */
-const inBlocks = (messages: readonly CallerMessage[]) =>
+const inBlocks = (messages: readonly ClientMessage[]) =>
   messages.map(({ content, ...message }) => ({
     ...message,
     content: typeof content === "string" ? [text(content)] : content,

@@ -1,24 +1,32 @@
 /** How far a caller's list and what we have of it are the same. Pure. */
-import { blocksIn, type CallerMessage, looksCleared, type MessageTrace, traceOf } from "../../messages/caller-key.ts"
+import {
+  blocksIn,
+  type ClientMessage,
+  identifyMessage,
+  looksCleared,
+  type MessageIdentity,
+} from "../../messages/message-identity.ts"
 import type { Uuid } from "../../messages/messages.ts"
-import type { FollowedMessage } from "../../views/record/open-work.ts"
+import type { ClientMessageRecord } from "../../views/record/open-work.ts"
 
 export interface GivenMessage {
-  readonly message: CallerMessage
-  readonly trace: MessageTrace
+  readonly message: ClientMessage
+  readonly trace: MessageIdentity
 }
 
 /** Reads a message. A caller whose messages never change can keep what was read. */
-export type Reader = (message: CallerMessage) => MessageTrace
+export type Reader = (message: ClientMessage) => MessageIdentity
 
-export const givenMessages = (messages: readonly CallerMessage[], read: Reader = traceOf): readonly GivenMessage[] =>
-  messages.map((message) => ({ message, trace: read(message) }))
+export const givenMessages = (
+  messages: readonly ClientMessage[],
+  read: Reader = identifyMessage,
+): readonly GivenMessage[] => messages.map((message) => ({ message, trace: read(message) }))
 
 /** For messages that never change: each is read once. */
 export function keepingReader(): Reader {
-  const known = new WeakMap<CallerMessage, MessageTrace>()
+  const known = new WeakMap<ClientMessage, MessageIdentity>()
   return (message) => {
-    const trace = known.get(message) ?? traceOf(message)
+    const trace = known.get(message) ?? identifyMessage(message)
     known.set(message, trace)
     return trace
   }
@@ -47,7 +55,7 @@ const HEAD = 2 // messages that a caller may keep in front when it drops its old
 const ENOUGH = 2 // messages that must be the same after the gap
 
 /** A caller may drop its oldest messages to keep its list short. We have them, so the list goes on where it did. */
-export function matched(known: readonly FollowedMessage[], given: readonly GivenMessage[]): Matched {
+export function matched(known: readonly ClientMessageRecord[], given: readonly GivenMessage[]): Matched {
   const plain = common(known, given, isSame)
   if (!plain.leaves || plain.given > HEAD || plain.given >= given.length) return plain
   const next = given[plain.given]!.trace.key
@@ -66,11 +74,11 @@ export function matched(known: readonly FollowedMessage[], given: readonly Given
 }
 
 /** What two lists share that may be of two people. Ids that only count do not make a message the same. */
-export const matchedExactly = (known: readonly FollowedMessage[], given: readonly GivenMessage[]): Matched =>
+export const matchedExactly = (known: readonly ClientMessageRecord[], given: readonly GivenMessage[]): Matched =>
   common(known, given, isExactlySame)
 
 function common(
-  known: readonly FollowedMessage[],
+  known: readonly ClientMessageRecord[],
   given: readonly GivenMessage[],
   isSameMessage: typeof isSame,
 ): Matched {
@@ -98,18 +106,18 @@ function common(
   return { ...at, leaves: known.slice(at.known).some(({ key }) => key !== ""), stripped }
 }
 
-const isSame = ({ key, shortKey }: FollowedMessage, { trace }: GivenMessage): boolean =>
+const isSame = ({ key, shortKey }: ClientMessageRecord, { trace }: GivenMessage): boolean =>
   key === trace.key || (shortKey !== undefined && shortKey === trace.key)
 
-const isExactlySame = (ours: FollowedMessage, theirs: GivenMessage): boolean =>
+const isExactlySame = (ours: ClientMessageRecord, theirs: GivenMessage): boolean =>
   isSame(ours, theirs) && ours.exactKey === theirs.trace.exactKey
 
-const thinkingIn = ({ thinks, rounds = [], uuid }: FollowedMessage): readonly Uuid[] =>
+const thinkingIn = ({ thinks, rounds = [], uuid }: ClientMessageRecord): readonly Uuid[] =>
   thinks ? [...rounds, uuid] : []
 
 /** A caller may keep only the last words of a turn. We have the calls before them too. */
 function endOfTurn(
-  known: readonly FollowedMessage[],
+  known: readonly ClientMessageRecord[],
   from: number,
   { message, trace }: GivenMessage,
 ): number | undefined {
@@ -123,7 +131,7 @@ function endOfTurn(
 }
 
 /** What the caller cleared stays as we have it. What it changed on purpose is another message. */
-function isEdited(ours: MessageTrace, { message, trace }: GivenMessage): boolean {
+function isEdited(ours: MessageIdentity, { message, trace }: GivenMessage): boolean {
   if (hasSameResults(ours, trace)) return false
   const known = new Map(ours.results)
   const changed = (trace.results ?? []).filter(([id, digest]) => known.get(id) !== digest).map(([id]) => id)
@@ -133,6 +141,6 @@ function isEdited(ours: MessageTrace, { message, trace }: GivenMessage): boolean
   )
 }
 
-function hasSameResults({ results: ours = [] }: MessageTrace, { results: theirs = [] }: MessageTrace): boolean {
+function hasSameResults({ results: ours = [] }: MessageIdentity, { results: theirs = [] }: MessageIdentity): boolean {
   return theirs.every(([id, digest], at) => ours[at]?.[0] === id && ours[at][1] === digest)
 }

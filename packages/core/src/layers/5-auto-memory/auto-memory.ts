@@ -31,7 +31,7 @@ interface MemoryAttachOptions {
   /** Whether the agent has file tools for the directory, to write memories or only to read them. */
   readonly access: "write" | "read" | "none"
   /** Returns the names in a memory that the code no longer contains. Default: none. */
-  readonly gone?: (memory: Memory) => Promise<readonly string[]>
+  readonly findMissingNames?: (memory: Memory) => Promise<readonly string[]>
 }
 
 export interface AutoMemory extends Layer {
@@ -46,7 +46,7 @@ export function autoMemory(options: AutoMemoryOptions): AutoMemory {
   const rules = new RuleWriter({ ...options, refused })
   const { budget, wordsOf } = options
   const extractions = budget && wordsOf && new ExtractionQueue({ ...options, budget, wordsOf, refused })
-  const gone = async (memory: Memory) => (await options.gone?.(memory).catch(() => [])) ?? [] // a failed search proves nothing
+  const findMissingNames = async (memory: Memory) => (await options.findMissingNames?.(memory).catch(() => [])) ?? [] // a failed search proves nothing
   const saved: Memory[] = []
   let known = new WeakMap<LayerContext["views"], MemoryInView>() // an idle conversation unloads its views
   let lastProblem: string | undefined
@@ -71,7 +71,13 @@ export function autoMemory(options: AutoMemoryOptions): AutoMemory {
       inView.add(attachment)
     }
     if (!inView.isStarted) {
-      const standing = await standingMemory({ ...options, gone, now, limit: flags.figures["memory-start"], estimate })
+      const standing = await standingMemory({
+        ...options,
+        findMissingNames,
+        now,
+        limit: flags.figures["memory-start"],
+        estimate,
+      })
       inView.isStarted = true
       if (standing) attach(standing)
     }
@@ -85,7 +91,7 @@ export function autoMemory(options: AutoMemoryOptions): AutoMemory {
         userMessages: views.words.messages,
         limit: flags.figures["memory-recall-files"],
         maxTokens: flags.figures["memory-recall-limit"],
-        gone,
+        findMissingNames,
       })
       for (const attachment of found) attach(attachment)
     }
@@ -121,8 +127,8 @@ export function autoMemory(options: AutoMemoryOptions): AutoMemory {
       if (options.kind === "agent") return undefined
       if (!context.flags.on["auto-memory"]) return undefined
       // first, so that an extraction knows what is saved
-      const kept = await rules.afterQuery(context)
-      return mergeResults(kept, await extractions?.afterQuery(context))
+      const saved = await rules.afterQuery(context)
+      return mergeResults(saved, await extractions?.afterQuery(context))
     },
   }
 }

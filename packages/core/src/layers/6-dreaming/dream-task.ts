@@ -100,9 +100,9 @@ export class DreamTask {
   }
 
   turn(turn: DreamTurn): void {
-    const kept = { text: maskSecrets(turn.text.slice(0, MAX_TEXT)), calls: turn.calls.map(maskSecrets) }
+    const recorded = { text: maskSecrets(turn.text.slice(0, MAX_TEXT)), calls: turn.calls.map(maskSecrets) }
     this.#change({
-      turns: [...this.#state.turns, kept].slice(-MAX_TURNS_KEPT),
+      turns: [...this.#state.turns, recorded].slice(-MAX_TURNS_KEPT),
       toolUses: this.#state.toolUses + turn.calls.length,
     })
   }
@@ -134,8 +134,8 @@ export class DreamTask {
   #checkForStop(): void {
     const pause = STOP_CHECK_MS[this.#notes.directory === undefined ? "elsewhere" : "files"]
     this.#cancelCheck = callAfter(this.#clock, pause, async () => {
-      const asked = await this.#notes.read(DREAM_FILES.stop).catch(() => undefined)
-      if (asked?.trim() === this.#state.id) this.kill()
+      const stopId = await this.#notes.read(DREAM_FILES.stop).catch(() => undefined)
+      if (stopId?.trim() === this.#state.id) this.kill()
       else if (this.#state.status === "running") this.#checkForStop()
     })
   }

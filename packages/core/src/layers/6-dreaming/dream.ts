@@ -148,18 +148,18 @@ async function dreamPermitted(work: DreamWork, permit: TakenPermit): Promise<Dre
   const { stateFiles, task, atStep = () => {} } = work
   await atStep("locked")
   await task.start()
-  const place = await openWorkingDirectory(stateFiles, task.state.id)
+  const workspace = await openWorkingDirectory(stateFiles, task.state.id)
   try {
-    return await dreamIn(place, work, permit)
+    return await dreamIn(workspace, work, permit)
   } finally {
-    await place.remove().catch(() => undefined) // the next dream removes it
+    await workspace.remove().catch(() => undefined) // the next dream removes it
   }
 }
 
-async function dreamIn(place: DreamWorkspace, work: DreamWork, { last }: TakenPermit): Promise<DreamEnd> {
+async function dreamIn(workspace: DreamWorkspace, work: DreamWork, { last }: TakenPermit): Promise<DreamEnd> {
   const { bank, files, clock, task, past, consolidate, atStep = () => {} } = work
   const before = await bank.all() // records manual edits in the history first
-  const copy = await copyMemory({ files, directory: place.copy, since: last })
+  const copy = await copyMemory({ files, directory: workspace.copy, since: last })
   await atStep("copied")
   const { base } = copy
   const memories = before.filter(({ file }) => base.has(file))
@@ -172,7 +172,7 @@ async function dreamIn(place: DreamWorkspace, work: DreamWork, { last }: TakenPe
   const found = await check(new Map())
   const consolidation = await consolidate({
     ...{ directory: copy.directory, project, memories, patience: work.patience, maxTurns: work.maxTurns },
-    journals: await existing((await past?.transcripts({ directory: place.transcripts, since: last })) ?? []),
+    journals: await existing((await past?.transcripts({ directory: workspace.transcripts, since: last })) ?? []),
     index: base.get(INDEX_FILE) ?? "",
     findings: found.state === "clean" ? found.repairs : [],
     now: clock.now(),

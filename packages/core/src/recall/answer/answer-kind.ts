@@ -1,9 +1,9 @@
 /**
- * What tells an answer from a text with the same words: it has what the question asks for (a time, a number, a place, a name), and the one who
- * is asked about says it. Texts that fit about as well are ordered by it.
+ * Distinguishes an answer from a text with the same words: it contains what the question asks for (a time, a number, a place, a name),
+ * and comes from the speaker who is asked about. Used to order texts with similar scores.
  */
 
-/** What a text must have to answer a question that begins like this. */
+/** For questions that match the first pattern: the pattern that an answer must match. */
 const KINDS: readonly (readonly [asked: RegExp, had: RegExp])[] = [
   [
     /^(?:(?:and|so|about) )?(?:when\b|(?:what|which|on what|on which|in which) (?:date|day|month|year|time)\b|how (?:long ago|many (?:days|weeks|months|years))\b)/i,
@@ -18,9 +18,9 @@ const KINDS: readonly (readonly [asked: RegExp, had: RegExp])[] = [
 ]
 const SPEAKER = /^([\p{Lu}][\p{L}\p{N}_-]{1,30}): /u
 
-/** A factor for a text. 1: nothing speaks for it or against it. */
+/** Returns a function from a text to a factor. A factor of 1 is neutral. */
 export function answerFactor(question: string, weights: AnswerWeights) {
-  const had = KINDS.find(([asked]) => asked.test(question))?.[1]
+  const expected = KINDS.find(([asked]) => asked.test(question))?.[1]
   const isNamed = (name: string) => new RegExp(`(?<![\\p{L}\\p{N}])${name}(?![\\p{L}\\p{N}])`, "u").test(question)
   const named = new Map<string, boolean>()
   return (text: string): number => {
@@ -28,12 +28,13 @@ export function answerFactor(question: string, weights: AnswerWeights) {
     if (speaker !== undefined && !named.has(speaker)) named.set(speaker, isNamed(speaker))
     const own = speaker === undefined ? text : text.slice(speaker.length + 2)
     return (
-      (had?.test(own) ? 1 + weights.kind : 1) * (speaker !== undefined && named.get(speaker) ? 1 + weights.speaker : 1)
+      (expected?.test(own) ? 1 + weights.kind : 1) *
+      (speaker !== undefined && named.get(speaker) ? 1 + weights.speaker : 1)
     )
   }
 }
 
-/** By how much each of them raises a text. */
+/** By how much each criterion raises a text. */
 export interface AnswerWeights {
   readonly kind: number
   readonly speaker: number

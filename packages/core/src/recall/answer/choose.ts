@@ -1,4 +1,7 @@
-/** From ranked passages to an answer: names as they are written count more, each block counts once, and so do equal texts. Pure. */
+/**
+ * From ranked passages to a search result: names written as in the question score higher, and each block and each text is listed once.
+ * Pure.
+ */
 
 import type { Passage } from "../passages/passage.ts"
 import { USER_WEIGHT } from "../passages/passage-columns.ts"
@@ -8,21 +11,21 @@ import { type Question, type RankedPassage, WEIGHTS } from "./ranking.ts"
 
 export interface PassageMatch extends Passage {
   readonly source: string
-  /** Where in the text the match is. */
+  /** Offset of the match in the text. */
   readonly at: number
   readonly score: number
-  /** The share of the question, weighed by how rare its words are, that the passage and the turns around it have. */
+  /** Share of the question, weighted by the rarity of its words, that the passage and the turns around it contain. */
   readonly coverage: number
-  /** The words of the question that were found, for "why was this offered". */
+  /** The words of the question that were found, to explain why the passage was offered. */
   readonly words: readonly string[]
 }
 
 export interface PassageSearchResult {
-  /** The best first. */
+  /** Best first. */
   readonly found: readonly PassageMatch[]
-  /** Blocks that fit about as well. */
+  /** Number of further blocks with similar scores. */
   readonly more: number
-  /** False where what was found only shares a word with the question. */
+  /** False if the matches only share a word with the question. */
   readonly isFitting: boolean
 }
 
@@ -30,23 +33,23 @@ export const NOTHING_FOUND: PassageSearchResult = { found: [], more: 0, isFittin
 
 export interface RankedText extends RankedPassage, Pick<Passage, "text" | "uuid" | "blocks" | "isDialogue"> {
   readonly source: string
-  /** Most are only compared. */
+  /** Creates the passage on demand, because most texts are only compared. */
   readonly passage: () => Passage & { readonly source: string }
 }
 
 const DEFAULT_LIMIT = 10
-/** What a name adds where it is written as in the question, and where only the case differs, beside the weight of its words. */
+/** Bonus for a name that is written as in the question, in addition to the weight of its words. The second is for a different case. */
 const SAME_CASE = 1
 const OTHER_CASE = 0.6
-/** Of the best score: what is below it only shares a few common words with the question. */
+/** Share of the best score. Texts below it share only a few common words with the question. */
 const MIN_SHARE = 0.35
-/** Characters in which most of what matched should be. */
+/** Length in characters of the excerpt that should contain most of the match. */
 const WINDOW = 300
 
-/** What was chosen of ranked passages, before its text is cut out. */
+/** A chosen passage before its excerpt is cut out. */
 interface ChosenPassage extends Pick<PassageMatch, "source" | "score" | "coverage" | "words"> {
   readonly ranked: RankedText
-  /** Where the passage has the question, or a name in it, word for word. */
+  /** Offset at which the passage contains the question, or a name in it, literally. */
   readonly at: number | undefined
 }
 
@@ -71,7 +74,7 @@ export function chooseRanked(texts: readonly RankedText[], question: Question, q
   const scored = texts
     .map((ranked) => {
       const { bonus, at } = literalMatch(ranked.text, query, total * USER_WEIGHT)
-      // what was said is ranked by the turns around it already; a long result has no other way to the top
+      // dialogue already profits from the turns around it; a long tool result has no other way to the top
       const row = ranked.isDialogue ? 0 : longestPhrase(ranked.text, query).share * total * USER_WEIGHT
       return {
         ranked,
@@ -89,7 +92,7 @@ export function chooseRanked(texts: readonly RankedText[], question: Question, q
   let more = 0
   for (const { ranked, at, score } of scored) {
     const isClose = score >= MIN_SHARE * scored[0]!.score
-    // beside the very name, its parts are noise
+    // if the exact name was found, passages with only parts of it are noise
     if (isExact && !isClose) break
     const { source, uuid, blocks, text, mask } = ranked
     const keys = [isOnePerSource ? source : `${source} ${uuid} ${blocks}`, ...(isDistinct ? [text] : [])]
@@ -103,7 +106,7 @@ export function chooseRanked(texts: readonly RankedText[], question: Question, q
   return { chosen, more, isFitting: isFitting(fitting, query) }
 }
 
-/** What the passage has word for word, and where all of the question is. */
+/** Bonus for names and for the question itself, if the passage contains them literally, and the offset of the question. */
 function literalMatch(text: string, { names, text: question, words }: ParsedQuery, total: number) {
   const lower = text.toLowerCase()
   const isWhole = question.length > 2 && question.length <= text.length
@@ -118,12 +121,12 @@ function literalMatch(text: string, { names, text: question, words }: ParsedQuer
 }
 
 const WORD = /[\p{L}\p{N}_]+/gu
-const MIN_PHRASE_WORDS = 3 // words of the question that say something: fewer are side by side in many texts
+const MIN_PHRASE_WORDS = 3 // significant words of the question: shorter phrases occur in many texts
 const MAX_QUESTION = 100 // words
 
 /**
- * The longest stretch of the question that the passage has word for word: "the signing key of the mailer" is in the text that answers the
- * question for it, and elsewhere only its words are. `share`: of the question's weight.
+ * The longest phrase of the question that the passage contains literally: "the signing key of the mailer" occurs in the text that
+ * answers the question, while other texts only contain its words. `share`: of the question's weight.
  */
 function longestPhrase(text: string, { text: question, words, weights }: ParsedQuery) {
   const questionWords = question.toLowerCase().match(WORD)?.slice(0, MAX_QUESTION) ?? []
@@ -150,7 +153,7 @@ function longestPhrase(text: string, { text: question, words, weights }: ParsedQ
   return best
 }
 
-/** Where most of the question's words and names are close together. */
+/** Offset around which most of the question's words and names are close together. */
 function matchCentre(text: string, { terms, words, weights, names }: ParsedQuery): number {
   const lower = text.toLowerCase()
   const beginnings = new Map<string, number>()
@@ -187,7 +190,7 @@ function findOccurrences(wanted: string, text: string): readonly number[] {
   return offsets
 }
 
-/** The stem of a word may end in other letters than the word. */
+/** The common prefix of a stem and its word, which may end in different letters. */
 function commonPrefix(term: string, word: string): string {
   let length = 0
   while (length < term.length && term[length] === word[length]) length++

@@ -1,10 +1,10 @@
 import { expect, test } from "vitest"
-import { timeNamedIn } from "./named-time.ts"
+import { findNamedTime } from "./named-time.ts"
 
 const NOW = new Date("2026-03-10T12:00:00Z")
 
 function days(text: string): string | undefined {
-  const span = timeNamedIn(text, NOW)
+  const span = findNamedTime(text, NOW)
   return span && [span.from, span.to].map((at) => new Date(at).toISOString().slice(0, 10)).join(" to ")
 }
 

@@ -1,13 +1,13 @@
 /** The time that a question names: "in May 2023", "last week", "on 2024-03-01". */
 
 export interface TimeSpan {
-  /** Milliseconds since 1970. `to` is not included. */
+  /** Milliseconds since 1970. `to` is exclusive. */
   readonly from: number
   readonly to: number
 }
 
 export interface NamedTime extends TimeSpan {
-  /** The words that name it. */
+  /** The words that name the time. */
   readonly phrase: string
 }
 
@@ -30,7 +30,7 @@ const MONTH_NAME = MONTHS.map((month) => (month === "may" ? month : `${month.sli
 )
 const DAY = 86_400_000
 
-export function timeNamedIn(text: string, now: Date): NamedTime | undefined {
+export function findNamedTime(text: string, now: Date): NamedTime | undefined {
   return exactDay(text) ?? dayOfMonth(text, now) ?? monthNamed(text, now) ?? relative(text, now) ?? yearNamed(text)
 }
 
@@ -51,7 +51,7 @@ function dayOfMonth(text: string, now: Date): NamedTime | undefined {
 
 const swapped = (match: RegExpExecArray | null) => match && [match[0], match[2], match[1], match[3]]
 
-/** "may" is a month only where the text makes it one: "in May", "May 2023". */
+/** "may" is a month only in a phrase such as "in May" or "May 2023". */
 const MONTH = new RegExp(
   `\\b(?:(?:in|during|since|of|early|late|mid|last|this) (${MONTH_NAME})\\b|(${MONTH_NAME})(?= (?:19|20)\\d\\d\\b))(?:,? ((?:19|20)\\d\\d))?`,
   "i",
@@ -91,7 +91,7 @@ function yearNamed(text: string): NamedTime | undefined {
 
 const daysOf = (unit: string) => UNITS[unit.toLowerCase()]!
 const monthOf = (name: string) => MONTHS.findIndex((month) => month.startsWith(name.toLowerCase().slice(0, 3)))
-/** The newest year in which that month has begun. */
+/** The latest year in which that month has started. */
 const lastYearWith = (month: number, now: Date) => now.getUTCFullYear() - (month > now.getUTCMonth() ? 1 : 0)
 
 function oneDay(year: number, month: number, day: number): TimeSpan {

@@ -1,10 +1,13 @@
 /**
- * What a question says about the talk itself and about the answer that it wants: "Can you summarise how … went, in order, throughout our
- * conversations?" No passage is found by these words: they are in what was said about anything.
+ * Phrases of a question about the conversation itself and about the kind of answer: "Can you summarise how … went, in order, throughout
+ * our conversations?" These words find no passage, because they occur in texts about anything.
  */
 import { baseForm } from "../../base/search-terms.ts"
 
-/** Only then are the words below about the talk. "session" and "order" name things elsewhere. */
+/**
+ * A question about the conversation. Only in these are the words below about the conversation: elsewhere, "session" and "order" name
+ * things.
+ */
 const IS_ABOUT_TALK =
   /\b(?:summar(?:y|i[sz]e)|overview of|recap|walk me through|(?:our|these|past|previous|earlier) (?:conversations?|chats?|sessions?|discussions?|talks?)|in (?:what|which) order|(?:list|name|tell me) (?:in order|the order)|(?:did|have|had)? ?(?:i|we|you) (?:have |had |ever )?(?:mention|discuss|talk|bring up|brought up|bring|describe|say|said|tell|told)(?:ed|d)?)\b/i
 const IS_FOR_SUMMARY = /\b(?:summar(?:y|i[sz]e)|overview of|recap|walk me through)\b/i
@@ -18,8 +21,8 @@ const TALK_WORDS: ReadonlySet<string> = new Set(
 )
 
 export const isAboutTalk = (text: string): boolean => IS_ABOUT_TALK.test(text)
-/** A summary is made of what was answered as much as of what was asked. */
+/** Whether a question asks for a summary, which needs the assistant's messages as much as the user's. */
 export const isForSummary = (text: string): boolean => IS_FOR_SUMMARY.test(text)
 
-/** Whether a word of such a question says something about the talk, and nothing about its subject. */
+/** Whether a word of such a question concerns the conversation itself, not its subject. */
 export const isTalkWord = (word: string): boolean => TALK_WORDS.has(baseForm(word))

@@ -6,7 +6,7 @@ import type { Passage } from "../passages/passage.ts"
 
 const NOW = new Date("2026-03-10T12:00:00Z")
 
-const said = (text: string, at: number, more: Partial<Passage> = {}): Passage => ({
+const dialogue = (text: string, at: number, more: Partial<Passage> = {}): Passage => ({
   ...{ uuid: `u${at}`, blocks: "0", kind: "user", isDialogue: true, time: "2026-01-01T00:00:00.000Z" },
   ...{ start: 0, length: text.length, text, ...more },
 })
@@ -18,7 +18,7 @@ function indexOf(source: string, texts: readonly string[], more: Partial<Passage
 }
 
 function adding(index: PassageIndex, source: string, texts: readonly string[], more: Partial<Passage> = {}) {
-  index.replace(new Map([[source, texts.map((text, at) => said(text, at, more))]]))
+  index.replace(new Map([[source, texts.map((text, at) => dialogue(text, at, more))]]))
   return index
 }
 
@@ -89,7 +89,7 @@ test("BEY-5 a removed source is not found, and a replaced passage only with its 
 
 test("BEY-5 a step from an outdated mark is refused", () => {
   const index = indexOf("a", [])
-  const step = { source: "c", passages: [said("alpha", 0)], from: undefined, to: "1" }
+  const step = { source: "c", passages: [dialogue("alpha", 0)], from: undefined, to: "1" }
   expect([index.extend(step), index.extend(step)]).toEqual([true, false])
   expect(found(index, "alpha")).toEqual(["alpha"])
 })
@@ -113,13 +113,13 @@ const LONG_ANSWER = Array.from(
 test("BEY-5 what the person said is above long answers and tool results that repeat its words", () => {
   const index = new PassageIndex(":memory:")
   onTestFinished(() => index.close())
-  const other = (text: string, at: number, more: Partial<Passage>) => said(text, at, { length: 3_000, ...more })
+  const other = (text: string, at: number, more: Partial<Passage>) => dialogue(text, at, { length: 3_000, ...more })
   const log = "listening: staging port, staging port, staging port"
   index.replace(
     new Map([
       ["a", [other(LONG_ANSWER.slice(0, 1_200), 0, { kind: "assistant" })]],
       ["b", [other(log, 0, { kind: "result", isDialogue: false, label: "Bash" })]],
-      ["c", [said("By the way, our staging port moved to 7071 last night.", 0)]],
+      ["c", [dialogue("By the way, our staging port moved to 7071 last night.", 0)]],
     ]),
   )
   expect(found(index, "Which port does staging use?")[0]).toContain("7071")
@@ -184,7 +184,7 @@ test("BEY-5 of many candidates, the best are kept whatever their order is", () =
   )
   const index = new PassageIndex(":memory:")
   onTestFinished(() => index.close())
-  index.replace(new Map(texts.map((text, at) => [`s${at}`, [said(text, at)]])))
+  index.replace(new Map(texts.map((text, at) => [`s${at}`, [dialogue(text, at)]])))
   const best = index.search({ text: "relay", now: NOW, limit: 10 }).found
   expect(best).toHaveLength(10)
   expect(best.every(({ text }) => text.startsWith("relay relay end"))).toBe(true)
@@ -210,7 +210,7 @@ test("BEY-5 a summary is made of long answers too", () => {
   const answer = `The heron nests here. ${"It eats fish, frogs and many other things. ".repeat(60)}The heron leaves in autumn, and the heron returns.`
   index.extend({
     ...{ source: "b", from: undefined, to: "1" },
-    passages: [said(answer, 99, { kind: "assistant" })],
+    passages: [dialogue(answer, 99, { kind: "assistant" })],
   })
   const place = (text: string) => found(index, text).indexOf(answer)
   expect(place("Can you summarise the nests of the heron?")).toBe(0)

@@ -1,6 +1,6 @@
 /**
- * Orders passages: BM25, with the weight of who said it, the score of the session, the turns around it, and the time that the question
- * names. Pure: the index and the search without one give it the same lists.
+ * Ranks passages by BM25, weighted by speaker, and by the score of the session, the turns around the passage, and the time that the
+ * question names. Pure: the index and a plain scan produce the same lists.
  */
 
 import type { Passage } from "../passages/passage.ts"
@@ -8,55 +8,55 @@ import { type PassageColumns, USER_WEIGHT } from "../passages/passage-columns.ts
 import type { AnswerWeights } from "./answer-kind.ts"
 import type { TimeSpan } from "./named-time.ts"
 
-/** A set, or several that are asked as one. */
+/** A set, or several sets that are queried as one. */
 export type MembershipTest = Pick<ReadonlySet<string>, "has">
 
 export interface Question {
   readonly text: string
-  /** What the conversation is about, the newest last. It helps to choose, but cannot make a passage fit by itself. */
+  /** Earlier messages, newest last. They influence the order, but cannot make a passage fit by themselves. */
   readonly context?: readonly string[]
-  /** "Last week" is counted from here. */
+  /** The time to which "last week" refers. */
   readonly now: Date
   readonly limit?: number
-  /** Only what the person and the assistant said. */
+  /** Only messages of the user and the assistant. */
   readonly isDialogue?: boolean
   readonly kind?: Passage["kind"]
   readonly since?: Date
   readonly until?: Date
-  /** The share of the question that a passage and the turns around it must have. Default: none. */
+  /** Share of the question that a passage and the turns around it must have. Default: none. */
   readonly minCoverage?: number
-  /** Only this source. Default: all. */
+  /** Only this source. Default: all sources. */
   readonly source?: string
   readonly exclude?: { readonly sources?: ReadonlySet<string>; readonly messages?: MembershipTest }
-  /** A factor for what a source has, for what its owner knows about it. Default: 1. */
+  /** A factor for a source, from what its owner knows about it. Default: 1. */
   readonly prior?: (source: string) => number
-  /** Lists the best of each source only. Default: false. */
+  /** Lists only the best passage of each source. Default: false. */
   readonly isOnePerSource?: boolean
   /** Lists equal texts of different blocks once. Default: true. */
   readonly isDistinct?: boolean
-  /** Weights other than the default ones, to measure what each is worth. */
+  /** Replaces default weights, to measure what each contributes. */
   readonly weights?: Partial<Weights>
 }
 
 export interface Weights extends AnswerWeights {
-  /** BM25: how fast repetitions stop to count. */
+  /** BM25: saturation of repeated terms. */
   readonly k1: number
-  /** BM25: how much a long passage, or a long session, is held back. */
+  /** BM25: penalty for long passages. `sessionB`: for long sessions. */
   readonly b: number
   readonly sessionB: number
-  /** How much the score of the session counts. */
+  /** Weight of the session's score. */
   readonly session: number
-  /** How much the score of the turn one or two places earlier or later counts. */
+  /** Weights of the scores of the turns one and two positions before; `after` for those that follow. */
   readonly before: readonly [number, number]
   readonly after: readonly [number, number]
-  /** The same for the turn before, if it asks something: then this one may answer it. */
+  /** Weight of the turn before if it is a question, which this one may answer. */
   readonly reply: number
   readonly context: number
-  /** A factor for what was said in the time that the question names. */
+  /** A factor for messages within the time that the question names. */
   readonly time: number
-  /** What was said on a day that the question names, or on the next one, counts like a rare word of the question, times this. */
+  /** Bonus for messages on a day that the question names, or on the next one, in units of a rare word's weight. */
   readonly day: number
-  /** How much more a passage counts that has all words of the question. */
+  /** Bonus for a passage that has all words of the question. */
   readonly together: number
 }
 
@@ -76,18 +76,18 @@ export const WEIGHTS: Weights = {
   speaker: 1,
 }
 
-/** Numbers of passages. */
+/** Ids of passages. */
 type Ids = Uint32Array | readonly number[]
 
-/** A term of the question and the passages that have it. */
+/** A term of the question with the passages that contain it. */
 export interface TermList {
-  /** The rarer, the more it says. */
+  /** The rarer the term, the higher. */
   readonly weight: number
-  /** The word of the question that it is for: its place among the asked ones. `undefined`: it is of the context. */
+  /** Index of the word in the question that the term represents. `undefined`: a term of the context. */
   readonly word: number | undefined
   readonly isName: boolean
   readonly ids: Ids
-  /** Those that have it at least twice, and at least four times. */
+  /** Passages that contain the term at least twice; `often`: at least four times. */
   readonly twice: Ids
   readonly often: Ids
 }
@@ -96,15 +96,15 @@ interface Ranking {
   readonly columns: PassageColumns
   readonly lists: readonly TermList[]
   readonly time: TimeSpan | undefined
-  /** Whether it asks for what the assistant said. */
+  /** Whether the question asks for something that the assistant wrote. */
   readonly isForAnswer: boolean
   readonly weights: Weights
   readonly fits: (id: number) => boolean
-  /** The share of the question that words have. */
+  /** Share of the question that the words in a mask have. */
   readonly share: (mask: number) => number
-  /** What a passage and the turns around it must have of it. */
+  /** Minimum share of the question for a passage with the turns around it. */
   readonly minShare: number
-  /** Words of which one of them must have at least one to have that share. Default: any. */
+  /** Words of which a passage must have at least one to reach that share. Default: any. */
   readonly needed?: ReadonlySet<number>
   /** A factor for a passage. */
   readonly prior: (id: number) => number
@@ -113,15 +113,15 @@ interface Ranking {
 export interface RankedPassage {
   readonly id: number
   readonly score: number
-  /** Which words of the question the passage and the turns around it have, one bit for each. */
+  /** The words of the question that the passage and the turns around it contain, one bit for each. */
   readonly mask: number
 }
 
 const CANDIDATES = 200
-/** Passages looked at to find the turns around one: a long answer has many. */
+/** Maximum of passages to visit in search of the turns around one, since a long answer has many passages. */
 const MAX_STEPS = 300
 
-/** The best first. Of two that are equally good, the newer. */
+/** Passages, best first. Of equally good ones, the newer comes first. */
 export function rankPassages(ranking: Ranking): readonly RankedPassage[] {
   const { scores, masks } = ranking.columns
   const touched: number[] = []
@@ -144,7 +144,7 @@ function ranked(ranking: Ranking, { own, masks, sessions, touched }: Scores): re
   for (const id of candidates) for (const near of adjacentTurns(id, { columns, masks })) if (fits(near)) all.add(near)
   const onDay = new Set(time && time.to - time.from <= DAY ? dialogueOnDays(time, ranking) : [])
   for (const id of onDay) all.add(id)
-  const rare = Math.log(1 + columns.count) // about what a word says that is in one passage
+  const rare = Math.log(1 + columns.count) // about the weight of a word that occurs in one passage
   const average = columns.total / columns.count || 1
   const list: RankedPassage[] = []
   for (const id of all) {
@@ -154,7 +154,7 @@ function ranked(ranking: Ranking, { own, masks, sessions, touched }: Scores): re
     const score =
       own[id]! * (1 + weights.together * share(masks[id]!)) +
       sessionPart(id) +
-      // a short text says little of the day
+      // a short text contains little about the day
       (onDay.has(id) ? weights.day * rare * columns.weights[id]! * Math.min(1, columns.lengths[id]! / average) : 0) +
       (near.score * columns.weights[id]!) / USER_WEIGHT
     const factor = prior(id) * (time && isDuring(columns.times[id]!, time) ? weights.time : 1)
@@ -166,12 +166,12 @@ function ranked(ranking: Ranking, { own, masks, sessions, touched }: Scores): re
 interface Scores {
   readonly own: Float32Array
   readonly masks: Int32Array
-  /** By session. */
+  /** Scores by session. */
   readonly sessions: Float32Array
   readonly touched: readonly number[]
 }
 
-/** By session, 1 where one of its passages has a word that is needed: the turns around a passage are of its session. */
+/** By session: 1 if one of its passages has a required word. The turns around a passage belong to the same session. */
 function sessionsWith({ columns: { sessionLengths, sessions, largest }, lists, needed }: Ranking): Uint8Array {
   if (!needed) return new Uint8Array(sessionLengths.length).fill(1)
   const isWith = new Uint8Array(sessionLengths.length)
@@ -180,27 +180,39 @@ function sessionsWith({ columns: { sessionLengths, sessions, largest }, lists, n
   return isWith
 }
 
-/** BM25 of every passage and of every session that has a term, among those that can have enough of the question. `touched`: gets the passages. */
+/**
+ * BM25 scores of every passage and every session with a term, among those that can cover enough of the question. Appends the passages
+ * to `touched`.
+ */
 function computeScores(ranking: Ranking, touched: number[]): Omit<Scores, "touched"> {
   const { columns, lists, weights, isForAnswer } = ranking
   const isOpen = sessionsWith(ranking)
   const { k1, b, sessionB } = weights
-  const { scores: own, masks, kinds, lengths, dialogue, weights: saidWeights, sessions: sessionOf, largest } = columns
+  const {
+    scores: own,
+    masks,
+    kinds,
+    lengths,
+    dialogue,
+    weights: passageWeights,
+    sessions: sessionOf,
+    largest,
+  } = columns
   const sessions = new Float32Array(columns.sessionLengths.length)
   const average = columns.total / columns.count || 1
   const sessionAverage = columns.sessionTotal / columns.sessionLengths.length || 1
   const saturated = (count: number, held: number) => (count * (k1 + 1)) / (count + held)
-  // of the term that is added
+  // repetitions of the current term
   const inSession = new Float64Array(sessions.length)
   const counted: number[] = []
   function add(id: number, { from, to, weight, isName }: Repetitions): void {
     const held = k1 * (1 - b + (b * lengths[id]!) / average)
-    const who = isName || (isForAnswer && kinds[id] === "assistant") ? USER_WEIGHT : saidWeights[id]!
+    const who = isName || (isForAnswer && kinds[id] === "assistant") ? USER_WEIGHT : passageWeights[id]!
     own[id]! += weight * who * (saturated(to, held) - (from === 0 ? 0 : saturated(from, held)))
     if (dialogue[id] === 0) return
     const session = sessionOf[id]!
     if (inSession[session] === 0) counted.push(session)
-    inSession[session]! += ((to - from) * saidWeights[id]!) / USER_WEIGHT
+    inSession[session]! += ((to - from) * passageWeights[id]!) / USER_WEIGHT
   }
   for (const { weight, word, isName, ids, twice, often } of lists) {
     const bit = word === undefined ? 0 : 1 << word
@@ -234,7 +246,7 @@ interface Repetitions {
   readonly isName: boolean
 }
 
-/** The best candidates, in a heap with the worst of them on top: most passages are compared with that one only. */
+/** Selects the best candidates with a heap that has the worst of them on top: most passages are compared with that one only. */
 function selectBest(
   ids: readonly number[],
   { fits, scoreOf }: { readonly fits: (id: number) => boolean; readonly scoreOf: (id: number) => number },
@@ -280,13 +292,13 @@ interface NeighborInput {
   readonly weights: Weights
 }
 
-/** What the turns around a passage have. Of a long one, its best part counts. */
+/** Score contributed by the turns around a passage. Of a turn with several passages, the best is used. */
 function neighborScore(id: number, { columns, own, masks, weights }: NeighborInput) {
   let [score, mask] = [0, 0]
   for (const step of BOTH_WAYS) {
     let [first, second, asks] = [0, 0, false]
     forNearbyDialogue(id, { step, columns }, (at, turns) => {
-      // what is long says little about what is beside it
+      // long passages indicate little about adjacent turns
       const part = (own[at]! * columns.weights[at]!) / USER_WEIGHT
       if (turns === 2) second = Math.max(second, part)
       else {
@@ -301,13 +313,16 @@ function neighborScore(id: number, { columns, own, masks, weights }: NeighborInp
   return { score, mask }
 }
 
-/** The turns right beside a passage that says enough to make them worth reading: two words of the question, or it asks and they answer. */
+/**
+ * The adjacent turns of a passage that is promising enough to read them: it has two words of the question, or is a question or an
+ * answer to one.
+ */
 function adjacentTurns(id: number, { columns, masks }: Pick<NeighborInput, "columns" | "masks">): readonly number[] {
   const adjacent: number[] = []
   if (!columns.dialogue[id]) return adjacent
-  const isTelling = countBits(masks[id]!) > 1
+  const isPromising = countBits(masks[id]!) > 1
   for (const step of BOTH_WAYS) {
-    if (!isTelling && !(step > 0 && columns.questions[id])) continue
+    if (!isPromising && !(step > 0 && columns.questions[id])) continue
     forNearbyDialogue(id, { step, columns }, (at, turns) => {
       if (turns === 1) adjacent.push(at)
     })
@@ -317,7 +332,7 @@ function adjacentTurns(id: number, { columns, masks }: Pick<NeighborInput, "colu
 
 const BOTH_WAYS = [-1, 1] as const
 
-/** What was said one and two turns before or after a passage. */
+/** Calls a function for the dialogue one and two turns before or after a passage. */
 function forNearbyDialogue(
   id: number,
   { step, columns }: { readonly step: -1 | 1; readonly columns: PassageColumns },
@@ -341,7 +356,7 @@ export function countBits(mask: number): number {
 
 const DAY = 86_400_000
 
-/** What was said on a day, and on the next one, when people say "yesterday". The newest, as many as there are candidates. */
+/** Messages of a day, and of the next one, when people say "yesterday". The newest ones, at most as many as there are candidates. */
 function dialogueOnDays({ from }: TimeSpan, { columns, fits }: Pick<Ranking, "columns" | "fits">): readonly number[] {
   const { times, dialogue, largest } = columns
   const ids: number[] = []

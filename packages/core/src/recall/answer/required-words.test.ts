@@ -5,7 +5,7 @@ import { PassageColumns } from "../passages/passage-columns.ts"
 import { type ParsedQuery, queryCoverage, requiredWords } from "./parsed-query.ts"
 import { rankPassages, WEIGHTS } from "./ranking.ts"
 
-const MAX = 40 // passages: fewer than are compared in any case
+const MAX = 40 // number of passages, fewer than are always compared
 const ids = fc
   .uniqueArray(fc.integer({ min: 1, max: MAX }), { maxLength: 12 })
   .map((some) => some.sort((a, b) => a - b))

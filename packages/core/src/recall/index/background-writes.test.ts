@@ -1,4 +1,4 @@
-/** What is appended is indexed later, in the background. An append asks SQLite for nothing, and no other process can hold it up. */
+/** Appended lines are indexed later, in the background. An append runs no SQLite statement, and no other process can delay it. */
 import { join } from "node:path"
 import { DatabaseSync, StatementSync } from "node:sqlite"
 import { setImmediate } from "node:timers/promises"
@@ -11,13 +11,13 @@ import { FileFeed } from "../../journal/file/file-feed.ts"
 import { fileStore } from "../../journal/file/file-store.ts"
 import { projectDirectory } from "../../journal/file/layout.ts"
 import { BlockReader } from "../block-texts.ts"
-import { passagesOf } from "../passages/passage.ts"
-import { FollowedJournals } from "./followed-journals.ts"
+import { splitBlock } from "../passages/passage.ts"
 import { IndexFile } from "./index-file.ts"
 import { PassageIndex } from "./passage-index.ts"
+import { TrackedJournals } from "./tracked-journals.ts"
 
 const ids = seededIds("background")
-const said = (words: string): Entry => ({ ...conversation().user(words).messages[0]!, uuid: ids.uuid() })
+const userEntry = (words: string): Entry => ({ ...conversation().user(words).messages[0]!, uuid: ids.uuid() })
 
 async function followed() {
   const { root, remove } = await temporaryRoot()
@@ -29,9 +29,9 @@ async function followed() {
     { access: "write", create: true },
   )
   onTestFinished(() => journal.close())
-  /** How each transaction was made, in order. */
+  /** The mode of each transaction, in order. */
   const writes: ("briefly" | "waiting")[] = []
-  const journals = new FollowedJournals({
+  const journals = new TrackedJournals({
     ...{ feed: new FileFeed(directory), name: "search.sqlite", hearsAppends: true, clock },
     open(path) {
       const index = new PassageIndex(path)
@@ -51,7 +51,7 @@ async function followed() {
     },
     reader: () => {
       const reader = new BlockReader()
-      return { take: (entry) => reader.take(entry).flatMap((block) => passagesOf(block, (text) => text)) }
+      return { take: (entry) => reader.take(entry).flatMap((block) => splitBlock(block, (text) => text)) }
     },
   })
   onTestFinished(() => journals.close())
@@ -63,11 +63,11 @@ async function followed() {
     clock.advance(1_000)
     for (let round = 0; round < 200; round++) await setImmediate()
   }
-  const say = (words: string) => journal.append([said(words)])
+  const say = (words: string) => journal.append([userEntry(words)])
   return { say, found, inBackground, writes, file: join(directory, "search.sqlite") }
 }
 
-/** As a question that takes what is there. */
+/** Options of a question that uses the index without updating it. */
 const AS_IT_IS = { maxAge: 1_000_000 }
 
 test("BEY-5 an append asks SQLite for nothing; what it said is stored afterwards", async () => {

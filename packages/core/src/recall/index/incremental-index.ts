@@ -1,4 +1,4 @@
-/** What an index must do to follow journals: the one in SQLite does it at once, the one on a server is waited for. */
+/** The interface of an index that tracks journals. Indexes in SQLite return values directly, those on a server return promises. */
 import type { PassageMatch, PassageSearchResult } from "../answer/choose.ts"
 import type { Question } from "../answer/ranking.ts"
 import type { BlockAround, Passage } from "../passages/passage.ts"
@@ -8,7 +8,7 @@ import type { SourceUpdate } from "./passage-index.ts"
 type MaybePromise<T> = T | Promise<T>
 
 export interface IncrementalIndex {
-  /** Passages that are added at once. */
+  /** Number of passages to add in one step. */
   readonly batch: number
   positions(): MaybePromise<ReadonlyMap<string, string>>
   extend(step: SourceUpdate): MaybePromise<boolean>
@@ -19,15 +19,15 @@ export interface IncrementalIndex {
     found: readonly (Pick<Passage, "uuid" | "blocks" | "start"> & { readonly source: string })[],
     max: number,
   ): MaybePromise<readonly (BlockAround | undefined)[]>
-  /** What people and the assistant said after this passage, in its order: so many at most. `removals`: how often something was removed. */
+  /** Messages of the user and the assistant after this passage, in order, at most `max`. `removals`: number of removals so far. */
   dialogue(after: number, max: number): MaybePromise<DialoguePassages>
-  /** The passages that fit the question and are the nearest. Nothing is near without a closeness. */
+  /** The nearest passages that fit the question. Passages without a closeness are left out. */
   nearest(
     question: Question,
     closeness: (id: number) => number | undefined,
     max: number,
   ): MaybePromise<readonly PassageMatch[]>
-  /** Vectors of texts that were kept, by the hash of the text. */
+  /** Stored vectors of texts, by the hash of the text. */
   vectors(hashes: readonly string[]): MaybePromise<ReadonlyMap<string, Float32Array>>
   keepVectors(vectors: ReadonlyMap<string, Float32Array>): MaybePromise<void>
   clearVectors(): MaybePromise<void>

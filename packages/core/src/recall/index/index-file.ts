@@ -1,19 +1,19 @@
 /**
- * The SQLite file of an index. A file of another version is emptied, since an index can always be rebuilt from what it indexes.
- * Several processes may use one file: writing waits for the other.
+ * The SQLite file of an index. A file of another version is emptied, since an index can always be rebuilt from its sources. Several
+ * processes may use one file: writing waits for the others.
  */
 import { rmSync } from "node:fs"
 import type { DatabaseSync, StatementSync } from "node:sqlite"
 
-const BUSY_MILLISECONDS = 1_000 // how long to wait while another process writes: nothing else happens in this process meanwhile
+const BUSY_MILLISECONDS = 1_000 // how long to wait while another process writes; this blocks the process
 const BUSY_BRIEFLY_MILLISECONDS = 5 // about as long as a batch takes to write
 
 export interface IndexShape {
-  /** Raise it when tables or terms change. */
+  /** Increase it when tables or terms change. */
   readonly version: number
-  /** SQL that makes the tables. */
+  /** SQL that creates the tables. */
   readonly create: string
-  /** The tables to drop before that. Each one comes before those it is made from. */
+  /** The tables to drop before that, each before the ones it depends on. */
   readonly tables: readonly string[]
 }
 
@@ -23,7 +23,7 @@ export class IndexFile {
 
   /** `path`: a file, or `:memory:`. */
   constructor(path: string, shape: IndexShape) {
-    // loaded with the first index: most imports of the library never search
+    // loaded with the first index: most users of the library never search
     const sqlite = process.getBuiltinModule("node:sqlite")
     this.#db = new sqlite.DatabaseSync(path, { timeout: BUSY_MILLISECONDS })
     try {
@@ -35,7 +35,7 @@ export class IndexFile {
     }
   }
 
-  /** A prepared statement, prepared once. */
+  /** Returns a prepared statement, which is prepared once. */
   statement(sql: string): StatementSync {
     const statement = this.#prepared.get(sql) ?? this.#db.prepare(sql)
     this.#prepared.set(sql, statement)
@@ -43,8 +43,8 @@ export class IndexFile {
   }
 
   /**
-   * Numbers that a statement collects with `CAST(group_concat(…) AS BLOB) AS ids`. One value with all of them: a row for each would take five
-   * times as long, and to split a text takes as long as to collect it.
+   * Numbers that a statement collects with `CAST(group_concat(…) AS BLOB) AS ids`. A single value contains all of them: a row for each
+   * would take five times as long, and splitting a text takes as long as collecting it.
    */
   ids(sql: string, ...values: readonly (string | number)[]): Uint32Array {
     const digits = this.statement(sql).get(...values)?.ids
@@ -56,7 +56,7 @@ export class IndexFile {
     return Number(this.statement("PRAGMA data_version").get()!.data_version)
   }
 
-  /** What another process writes meanwhile does not show. */
+  /** Runs work in a read transaction, so that it does not see writes of other processes. */
   inOneState<T>(work: () => T): T {
     this.#db.exec("BEGIN")
     try {
@@ -66,7 +66,7 @@ export class IndexFile {
     }
   }
 
-  /** While another process writes, this work gives up soon. For what no one asked for: the rest of the process must not wait. */
+  /** Runs work that gives up early while another process writes. For work that nobody requested, so that the process is not blocked. */
   async briefly<T>(work: () => Promise<T>): Promise<T> {
     this.#waitFor(BUSY_BRIEFLY_MILLISECONDS)
     try {
@@ -87,7 +87,7 @@ export class IndexFile {
       this.#db.exec("COMMIT")
       return result
     } catch (error) {
-      // on a full disk SQLite has rolled back already, and a second time would fail with another error
+      // on a full disk SQLite has rolled back already, and a second rollback would fail with another error
       if (this.#db.isTransaction) this.#db.exec("ROLLBACK")
       throw error
     }
@@ -114,7 +114,7 @@ export class IndexFile {
 const COMMA = 0x2c
 const ZERO = 0x30
 
-/** Of decimal digits with commas between them. */
+/** Parses decimal numbers separated by commas. */
 function numbersIn(digits: Uint8Array): Uint32Array {
   const numbers = new Uint32Array((digits.length + 1) >> 1)
   let [count, number] = [0, 0]
@@ -137,14 +137,14 @@ export const isFromSqlite = (error: unknown): error is SqliteError =>
 
 const DAMAGE = new Set([1, 11, 26]) // SQLITE_ERROR (a table is missing), SQLITE_CORRUPT, SQLITE_NOTADB
 
-/** The low byte is the error, the rest says more about it. */
+/** The low byte is the error, the other bytes are details. */
 export const isDamage = ({ errcode }: SqliteError) => DAMAGE.has(errcode & 0xff)
 
 const LOCKED = new Set([5, 6]) // SQLITE_BUSY, SQLITE_LOCKED
 
 export const isBusy = (error: unknown) => isFromSqlite(error) && LOCKED.has(error.errcode & 0xff)
 
-/** Removes an index. The next question builds it again from what it indexes. */
+/** Removes an index. The next question rebuilds it from its sources. */
 export function removeDatabase(path: string): void {
   for (const end of ["", "-wal", "-shm"]) rmSync(path + end, { force: true })
 }

@@ -1,15 +1,15 @@
 /**
- * What an index asks of its shelf, written once for both kinds of shelves: a generator asks, and its caller brings the answers. A shelf in
- * this process answers at once, so that no event loop comes between. One across a network is waited for.
+ * Queries of an index to its passage store, written once for local and remote stores: a generator yields requests, and its caller
+ * supplies the results. A store in this process is queried synchronously; a remote one is awaited.
  */
 import type { PassageReader } from "../../journal/passage-store.ts"
 
 type StoreRequest = (store: PassageReader) => Promise<unknown>
 
-/** Work that asks a shelf, and what it comes to. */
+/** A computation that queries a passage store and returns a result. */
 export type IndexQuery<T> = Generator<StoreRequest, T, unknown>
 
-/** A shelf that answers without a wait. How it finds a text as it is written is its own. */
+/** A passage store with synchronous methods. It finds literal texts in its own way. */
 export type SyncPassageStore = {
   readonly [Name in Exclude<keyof PassageReader, "having">]: PassageReader[Name] extends (
     ...given: infer Given
@@ -18,7 +18,7 @@ export type SyncPassageStore = {
     : never
 }
 
-/** One question to the shelf. */
+/** Sends one request to the store. */
 export function* queryStore<T>(request: (store: PassageReader) => Promise<T>): IndexQuery<T> {
   return (yield request) as T
 }
@@ -26,7 +26,7 @@ export function* queryStore<T>(request: (store: PassageReader) => Promise<T>): I
 export function runQuerySync<T>(query: IndexQuery<T>, store: SyncPassageStore): T {
   for (let step = query.next(); ; ) {
     if (step.done) return step.value
-    // its methods differ from those of a shelf across a network in nothing but the wait
+    // its methods differ from those of a remote store only in being synchronous
     step = query.next(step.value(store as unknown as PassageReader) as unknown)
   }
 }

@@ -1,7 +1,7 @@
 /**
- * From a question to the passages of a shelf that answer it. The shelf lists the passages with each token, the ranking orders them here. Names are
- * found whole, by their parts and by their beginning. A question asks the shelf three times: for what is new and what its tokens are in, for
- * lists, and for texts. What was read stays here, and follows the shelf as it grows.
+ * Finds the passages of a store that answer a question. The store lists the passages with each token, and the ranking orders them here.
+ * Names are found in full, by their parts and by their prefix. A question sends three requests to the store: for changes and token
+ * counts, for lists, and for texts. Data that was read is cached here and updated as the store grows.
  */
 import { FACTS, type PassageDelta, type StoredPassage } from "../../journal/passage-store.ts"
 import {
@@ -32,23 +32,23 @@ import type { LiteralQuery } from "./literal-search.ts"
 import { TermLists } from "./term-lists.ts"
 import { isDialogueIn, isPlainTerm, isQuestionIn, kindIn, passageFrom, prefixToken, tokenOf } from "./tokens.ts"
 
-/** Passages whose texts are read and compared with the question. */
+/** Number of passages whose texts are read and compared with the question. */
 const MAX_COMPARED = 100
-/** Passages that have a term of the question, over all its terms. The rarest terms come first. */
+/** Limit for passages that contain a term of the question, summed over its terms. The rarest terms come first. */
 const MAX_LISTED = 50_000 // about 8 ms
-/** Passages whose texts are kept for the next question: about 1 MB. */
+/** Number of passages whose texts are cached for the next question: about 1 MB. */
 const MAX_CACHED_ROWS = 2_000
-/** Passages that are listed for the words of the context: they only help to choose. */
+/** Limit for passages that are listed for terms of the context, which only influence the order. */
 const MAX_CONTEXT_LISTED = 5_000
-/** Terms that begin with, or contain, a word that no passage has. */
+/** Number of terms that are tried for a word that no passage contains: terms that start with it or contain it. */
 const MAX_SIMILAR = 20
 const MIN_PREFIX = 3
 
-/** How the passages with a text as it is written are found, the newest first. */
+/** Finds the passages with a literal text, newest first. */
 export type LiteralSearch = (query: LiteralQuery, lists: TermLists) => IndexQuery<readonly number[]> | readonly number[]
 
 export interface DialoguePassages {
-  /** How often something was removed. */
+  /** Number of removals so far. */
   readonly removals: number
   readonly passages: readonly { readonly id: number; readonly text: string }[]
 }
@@ -60,29 +60,29 @@ export class IndexedPassages {
   readonly #names = new Map<number, string>()
   readonly #sources = new Map<string, number>()
   #lastSource = 0
-  /** By passage. What a conversation asks about, it asks about again. */
+  /** Rows by passage id: a conversation tends to repeat its subjects. */
   readonly #rows = new Map<number, StoredPassage>()
   readonly #terms: TermLists
 
-  /** `mostKept`: numbers in lists that are kept. */
+  /** `maxKept`: limit for the numbers in cached lists. */
   constructor({ literally, maxKept }: { readonly literally: LiteralSearch; readonly maxKept: number }) {
     this.#literally = literally
     this.#terms = new TermLists({ columns: () => this.#columns, maxKept })
   }
 
-  /** The passages that answer a question, the best first. */
+  /** The passages that answer a question, best first. */
   *search(question: Question): IndexQuery<PassageSearchResult> {
     const ranked = yield* this.#ranked(question)
     return ranked ? choosePassages(ranked.texts, question, ranked.asked) : NOTHING_FOUND
   }
 
-  /** Only which passages answer it, without them. */
+  /** Which passages answer a question, without their texts. */
   *choose(question: Question): IndexQuery<ChosenPassages> {
     const ranked = yield* this.#ranked(question)
     return ranked ? chooseRanked(ranked.texts, question, ranked.asked) : { chosen: [], more: 0, isFitting: false }
   }
 
-  /** What is around passages that the last question found: for each, as far as this many passages away. */
+  /** The surroundings of passages that the last question found, up to `max` passages away. */
   *around(found: readonly PassagePosition[], max: number): IndexQuery<readonly (BlockAround | undefined)[]> {
     const keyOf = ({ source, uuid, blocks, start }: PassagePosition) => JSON.stringify([source, uuid, blocks, start])
     const ids = new Map<string, number>()
@@ -93,7 +93,7 @@ export class IndexedPassages {
     return rows.map((each, at) => (each.length === 0 ? undefined : blockAround(each.map(passageFrom), found[at]!)))
   }
 
-  /** What people and the assistant said after this passage, in its order: so many at most. */
+  /** Messages of the user and the assistant after this passage, in order, at most `max`. */
   *dialogue(after: number, max: number): IndexQuery<DialoguePassages> {
     yield* this.#catchUp([])
     const { dialogue, largest } = this.#columns
@@ -104,7 +104,7 @@ export class IndexedPassages {
     return { removals: this.#removals, passages }
   }
 
-  /** The passages that fit the question and are the nearest. */
+  /** The nearest passages that fit the question. */
   *nearest(
     question: Question,
     closeness: (id: number) => number | undefined,
@@ -128,7 +128,7 @@ export class IndexedPassages {
     question: Question,
   ): IndexQuery<{ readonly texts: readonly RankedText[]; readonly asked: ParsedQuery } | undefined> {
     const terms = extractQueryTerms(question)
-    // a question without words is compared with texts, among those that have these
+    // a question without terms is compared with the texts that have these tokens
     const ofText = terms.asked.length === 0 ? literalTokens(question.text.trim()) : []
     const vocabulary = yield* this.#learnTerms(terms, ofText)
     const columns = this.#columns
@@ -139,7 +139,7 @@ export class IndexedPassages {
     const fits = this.#filter(question, only)
     const { prior, minCoverage = 0 } = question
     const needed = minCoverage > 0 ? requiredWords(minCoverage, asked) : undefined
-    if (needed?.size === 0 && asked.words.length > 0) return undefined // no list need be read
+    if (needed?.size === 0 && asked.words.length > 0) return undefined // no list needs to be read
     const ranked =
       asked.words.length === 0
         ? yield* this.#literal(asked.text, { only, fits })
@@ -153,7 +153,7 @@ export class IndexedPassages {
     return { texts: yield* this.#withTexts(ranked.slice(0, MAX_COMPARED), question), asked }
   }
 
-  /** Reads what is new, and learns what the shelf has of these terms and of other tokens. */
+  /** Reads changes, and the document counts of these terms and other tokens. */
   *#learnTerms({ asked, context }: QueryTerms, others: readonly string[]): IndexQuery<IndexVocabulary> {
     const tokens = [...asked.map(({ term }) => tokenOf(term)), ...context.map(tokenOf), ...others]
     const queryTokens = asked.map(({ term }) => tokenOf(term))
@@ -188,7 +188,10 @@ export class IndexedPassages {
       .map(({ token }) => token)
   }
 
-  /** After a removal, by this process or another, all is read again. `asked`: tokens that are looked up by their beginning if no passage has them. */
+  /**
+   * Reads changes until all tokens are known. After a removal, by this process or another, everything is read again. `queryTokens`:
+   * tokens whose prefix is looked up if no passage has them.
+   */
   *#catchUp(tokens: readonly string[], asked: readonly string[] = []): IndexQuery<PassageDelta["byPrefix"]> {
     for (;;) {
       const unknown = [...new Set(tokens)].filter((token) => this.#terms.documents(token) === undefined)
@@ -200,7 +203,7 @@ export class IndexedPassages {
       const delta = yield* queryStore((store) => store.changes(since))
       this.#apply(delta)
       for (const [at, documents] of delta.documents.entries()) this.#terms.learn(unknown[at]!, documents)
-      // what was known may have been forgotten because too much is new
+      // counts may have been dropped because too much was new
       if (tokens.every((token) => this.#terms.documents(token) !== undefined)) return delta.byPrefix
     }
   }
@@ -245,7 +248,7 @@ export class IndexedPassages {
     return listedTerms.map(({ weight, word, isName }, at) => ({ weight, word, isName, ...lists[at]! }))
   }
 
-  /** A question without words, such as an emoji or an operator, is compared with the texts themselves. */
+  /** Answers a question without terms, such as an emoji or an operator, by comparing it with the texts. */
   *#literal(text: string, which: Pick<LiteralQuery, "only" | "fits">): IndexQuery<readonly RankedPassage[]> {
     if (text === "") return []
     const answer = this.#literally({ text, tokens: literalTokens(text), ...which, max: MAX_COMPARED }, this.#terms)
@@ -286,7 +289,7 @@ export class IndexedPassages {
   }
 }
 
-/** Every passage that has a text has these. */
+/** Tokens that every passage with this text has. */
 const literalTokens = (text: string): readonly string[] => [...innerStopPrefixes(text)].map(prefixToken)
 
 type PassagePosition = Pick<PassageMatch, "source" | "uuid" | "blocks" | "start">

@@ -11,7 +11,7 @@ import { PassageIndex } from "./passage-index.ts"
 const NOW = new Date("2026-03-10T12:00:00Z")
 const START = Date.UTC(2026, 1, 1)
 const DAY = 86_400_000
-/** Common words, words of times, and what begins or ends like them. */
+/** Common words, words of times, and words that start or end like them. */
 const WORDS =
   "what somewhat did we do last week weekend blast year yearly yesterday Yesterdays 2025 20256 in indeed May mayor domain on 3 June it's x İn ß 日本 🚀 é !== walrus".split(
     " ",
@@ -22,7 +22,7 @@ const text = fc
   .array(fc.tuple(fc.constantFrom(...WORDS), fc.constantFrom(...GAPS)), { minLength: 1, maxLength: 8 })
   .map((parts) => parts.flat().join(""))
 
-/** A part of it, not inside a character of two units. */
+/** A part of a text that does not split surrogate pairs. */
 const partOf = (whole: string, from: number, length: number) => [...whole].slice(from, from + length).join("")
 const part = fc.record({ from: fc.nat(12), length: fc.integer({ min: 1, max: 24 }) })
 
@@ -75,7 +75,7 @@ function fits({ source, isDialogue, kind, time }: Placed, question: Partial<Ques
   return at >= (question.since?.getTime() ?? at) && at < (question.until?.getTime() ?? at + 1)
 }
 
-/** None of these has a word that says something, beside the time that it names. */
+/** Questions without significant words, apart from the time that they name. */
 const WORDLESS = ["what did we do", "did we", "we do it", "it's", "in", "do", "🚀", "!==", "?"]
 const TIMES = ["last week", "yesterday", "in 2025", "in May 2025", "on 3 June", "this year"]
 const asked = fc
@@ -91,7 +91,7 @@ test.runIf(isWhole)(
       fc.property(passages, fc.array(fc.tuple(asked, filter), { minLength: 1, maxLength: 6 }), (all, questions) => {
         const planted = questions.map(([each], at) => ({ ...all[0]!, uuid: `p${at}`, text: `so${each}s, he said` }))
         using index = closing(new PassageIndex(":memory:"))
-        // in the order of their numbers
+        // in the order of their ids
         const placed = ["a", "b"].flatMap((source) => [...all, ...planted].filter((one) => one.source === source))
         index.replace(Map.groupBy(placed, ({ source }) => source))
         for (const [words, which] of questions) {
@@ -110,11 +110,11 @@ test.runIf(isWhole)(
 test("BEY-5 of many that have it, those that fit are found, also where they are the oldest", () => {
   const index = new PassageIndex(":memory:")
   onTestFinished(() => index.close())
-  const said = (at: number): Passage => ({
+  const passageAt = (at: number): Passage => ({
     ...{ uuid: `u${at}`, blocks: "0", kind: "user", isDialogue: at < 3, time: "2026-01-01T00:00:00Z" },
     ...{ start: 0, length: 9, text: "so did we" },
   })
-  index.replace(new Map([["s", Array.from({ length: 2_000 }, (_, at) => said(at))]]))
+  index.replace(new Map([["s", Array.from({ length: 2_000 }, (_, at) => passageAt(at))]]))
   for (const text of ["so did we", "we"]) {
     const { found } = index.search({ text, now: NOW, isDialogue: true, isDistinct: false })
     expect(found.map(({ uuid }) => uuid)).toEqual(["u2", "u1", "u0"])

@@ -1,12 +1,12 @@
-/** Finds the passages that have a text as it is written, the newest first. Only those are read that have its common words. */
+/** Finds the passages with a literal text, newest first. Reads only those that have its stop prefixes. */
 import type { IndexFile } from "./index-file.ts"
 import { sourceToken } from "./passage-table.ts"
 
-export interface LiteralWanted {
+export interface LiteralQuery {
   readonly text: string
-  /** Every passage with the text has them. */
+  /** Tokens that every passage with the text has. */
   readonly tokens: readonly string[]
-  /** The source. Default: all. */
+  /** Number of the source. Default: all sources. */
   readonly only: number | undefined
   readonly fits: (id: number) => boolean
   readonly max: number
@@ -17,7 +17,7 @@ const IN_LISTED =
   "SELECT words.rowid AS id FROM words CROSS JOIN passages ON passages.id = words.rowid " +
   "WHERE words MATCH ? AND words.rowid < ? AND instr(text, ?) > 0 ORDER BY words.rowid DESC LIMIT ?"
 
-export function passagesWith(file: IndexFile, { text, tokens, only, fits, max }: LiteralWanted): readonly number[] {
+export function findPassagesWith(file: IndexFile, { text, tokens, only, fits, max }: LiteralQuery): readonly number[] {
   const all = [...tokens, ...(only === undefined ? [] : [sourceToken(only)])]
   const match = all.map((token) => `"${token}"`).join(" AND ")
   const next = (before: number, limit: number) =>
@@ -25,7 +25,7 @@ export function passagesWith(file: IndexFile, { text, tokens, only, fits, max }:
       ? file.statement(IN_ALL).all(before, text, limit)
       : file.statement(IN_LISTED).all(match, before, text, limit)
   const found: number[] = []
-  // many may have it and not fit
+  // many passages may have the text but not fit
   for (let [before, limit] = [Number.MAX_SAFE_INTEGER, max]; found.length < max; limit *= 2) {
     const ids = next(before, limit).map(({ id }) => Number(id))
     found.push(...ids.filter(fits))

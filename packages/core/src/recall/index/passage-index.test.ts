@@ -59,7 +59,7 @@ test("BEY-1 any syntax is only text to a search, and what has no words is found 
   expect(ask(index, { text: "🚀", kind: "result", source: "s" }).found).toHaveLength(1)
 })
 
-/** What SQLite throws when a file cannot grow. */
+/** The error that SQLite throws when a file cannot grow. */
 function fullError(): unknown {
   const db = new DatabaseSync(":memory:")
   try {

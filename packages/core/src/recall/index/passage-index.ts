@@ -1,6 +1,6 @@
 /**
- * A full-text index of passages in SQLite: every block of past conversations, or memories. The index holds nothing that cannot be rebuilt. Adding
- * costs what is new.
+ * A full-text index of passages in SQLite: blocks of past conversations, or memories. The index can be rebuilt at any time. Adding
+ * costs only what is new.
  */
 import type { ChosenPassages, PassageMatch, PassageSearchResult } from "../answer/choose.ts"
 import type { Question } from "../answer/ranking.ts"
@@ -10,13 +10,13 @@ import { type DialoguePassages, IndexedPassages } from "./indexed-passages.ts"
 import { SqlitePassageStore } from "./sqlite-passage-store.ts"
 import { toNewPassage } from "./tokens.ts"
 
-/** A step from one state of a source to the next. A mark is any text by which the owner knows how far it has read. */
+/** An update from one state of a source to the next. A position is any text that tells its owner how far it has read. */
 export interface SourceUpdate {
   readonly source: string
   readonly passages: readonly Passage[]
-  /** The mark that the caller saw. `undefined`: the source is new. */
+  /** The position that the caller saw. `undefined`: the source is new. */
   readonly from: string | undefined
-  /** Leaves out what was indexed before. */
+  /** Removes what was indexed before. */
   readonly isRestart?: boolean
   readonly to: string
 }
@@ -26,13 +26,13 @@ const toPassageUpdate = ({ passages, isRestart = false, ...step }: SourceUpdate)
   passages: passages.map(toNewPassage),
 })
 
-/** Numbers in lists that are kept, 4 MB. */
+/** Limit for the numbers in cached lists, 4 MB. */
 const MAX_CACHED_NUMBERS = 1_000_000
 
 type PassagePosition = Pick<Passage, "uuid" | "blocks" | "start"> & { readonly source: string }
 
 export class PassageIndex {
-  /** Passages that are added at once: about 5 ms, then others get their turn. */
+  /** Passages to add in one step: about 5 ms, after which the event loop continues. */
   readonly batch = 25
   readonly #store: SqlitePassageStore
   readonly #passages: IndexedPassages
@@ -46,17 +46,17 @@ export class PassageIndex {
     })
   }
 
-  /** Says no if another process has moved the mark since. */
+  /** Returns false if another process has moved the position since. */
   extend(step: SourceUpdate): boolean {
     return this.extendAll([step])[0]!
   }
 
-  /** Several steps in one transaction, of different sources. */
+  /** Applies several updates of different sources in one transaction. */
   extendAll(steps: readonly SourceUpdate[]): readonly boolean[] {
     return this.#store.extend(steps.map(toPassageUpdate))
   }
 
-  /** Takes these passages in place of the ones that the sources had. All or none. `marks`: by source. */
+  /** Replaces the passages of these sources, all or none. `positions`: by source. */
   replace(sources: ReadonlyMap<string, readonly Passage[]>, positions: ReadonlyMap<string, string> = new Map()): void {
     const taken = new Map([...sources].map(([source, passages]) => [source, passages.map(toNewPassage)]))
     this.#store.replace(taken, positions)
@@ -70,22 +70,22 @@ export class PassageIndex {
     return this.#store.positions()
   }
 
-  /** The passages that answer a question, the best first. */
+  /** The passages that answer a question, best first. */
   search(question: Question): PassageSearchResult {
     return this.#ask(this.#passages.search(question))
   }
 
-  /** Only which passages answer it, without them. */
+  /** Which passages answer a question, without their texts. */
   choose(question: Question): ChosenPassages {
     return this.#ask(this.#passages.choose(question))
   }
 
-  /** The sources that have such a message. */
+  /** The sources with a message that matches. */
   sourcesWith(isWanted: (uuid: string) => boolean): ReadonlySet<string> {
     return this.#store.sourcesWith(isWanted)
   }
 
-  /** What is around passages that were found. */
+  /** The surroundings of passages that were found. */
   around(found: readonly PassagePosition[], max: number): readonly (BlockAround | undefined)[] {
     return this.#ask(this.#passages.around(found, max))
   }
@@ -110,7 +110,7 @@ export class PassageIndex {
     this.#store.clearVectors()
   }
 
-  /** Work in the background, which does not wait for other processes. */
+  /** Runs work in the background, which does not wait for other processes. */
   briefly<T>(work: () => Promise<T>): Promise<T> {
     return this.#store.briefly(work)
   }

@@ -1,5 +1,6 @@
 /**
- * The tables of a shelf in SQLite. Most of the facts are packed, many passages in one value, so that to open a large index takes milliseconds.
+ * The tables of a passage store in SQLite. Most facts are packed, many passages in one value, so that opening a large index takes
+ * milliseconds. The columns `isSaid` and `mark` keep older names.
  */
 import { FACTS, type NewPassage, type StoredPassage } from "../../journal/passage-store.ts"
 import { hashOf } from "../vectors/text-hash.ts"
@@ -34,11 +35,11 @@ export function addSource(file: IndexFile, name: string, position: string): numb
   return Number(added.lastInsertRowid)
 }
 
-/** What the index lists of every passage of a source. No term has an underscore. */
+/** Token prefix of the token that every passage of a source has. No term has an underscore. */
 const SOURCE = "s_"
 export const sourceToken = (id: number) => `${SOURCE}${id}`
 
-/** A turn begins with another message of the person or the assistant. */
+/** Adds passages. A turn starts with another message of the user or the assistant. */
 export function addPassages(file: IndexFile, passages: readonly NewPassage[], source: number): void {
   if (passages.length === 0) return
   const last = file
@@ -80,7 +81,10 @@ export function removePassages(file: IndexFile, source: number): void {
   if (range?.first != null) repack(file, { first: Number(range.first), last: Number(range.last) })
 }
 
-/** A vector tells what a text is about, so it leaves with the text. Another passage with this text gets it again. */
+/**
+ * Removes vectors together with their texts, because a vector reveals what a text is about. If another passage has the text, the vector
+ * is computed again.
+ */
 function removeVectors(file: IndexFile, source: number): void {
   if (!file.statement("SELECT 1 FROM vectors LIMIT 1").get()) return
   const remove = file.statement("DELETE FROM vectors WHERE hash = ?")
@@ -98,24 +102,24 @@ export function rowFrom({ label, time, ...row }: Row): StoredPassage {
   }
 }
 
-/** All terms. The other tokens are left out by their order: they are in many passages, and SQLite would count those. */
+/** Selects all terms. Other tokens are excluded by ranges of their order: they occur in many passages, and SQLite would count those. */
 export const TERMS_BETWEEN = ["", TWICE, OFTEN, PREFIX, SOURCE].map((kind, at, kinds) => {
   const next = kinds[at + 1]
   const after = kind === "" ? "term > ''" : `term > '${kind}~'`
   return `SELECT group_concat(term, char(10)) AS terms FROM vocabulary WHERE ${after}${next === undefined ? "" : ` AND term < '${next}'`}`
 })
 
-/** Passages in one pack. The ones after the last pack are read one by one. */
+/** Passages in one pack. Passages after the last pack are read one by one. */
 const PACK_SIZE = 256
-/** To pack an index that had none, a few at a time: about 20 ms. */
+/** When an index without packs is packed, at most this many at a time: about 20 ms. */
 const MAX_PACKS_AT_ONCE = 32
 const ROWS = "SELECT id, source, turn, facts, terms, length, time FROM passages WHERE id > ? AND id <= ? ORDER BY id"
 
-/** Packs what is new in the table. Call it inside the transaction that adds it. */
+/** Packs new passages. Call it inside the transaction that adds them. */
 export function packFacts(file: IndexFile): void {
   for (let packs = 0; packs < MAX_PACKS_AT_ONCE; packs++) {
     const from = lastPacked(file)
-    // AUTOINCREMENT: a smaller distance cannot hold enough of them
+    // AUTOINCREMENT: within a smaller distance of ids there cannot be enough passages
     const largest = Number(file.statement("SELECT max(id) AS id FROM passages").get()?.id ?? 0)
     if (largest - from < PACK_SIZE) return
     const rows = file.statement(`${ROWS} LIMIT ${PACK_SIZE}`).all(from, largest)
@@ -124,7 +128,7 @@ export function packFacts(file: IndexFile): void {
   }
 }
 
-/** Packs again what has passages of this stretch in it: some of them were removed. */
+/** Rebuilds the packs of this range, from which passages were removed. */
 function repack(file: IndexFile, { first, last }: { readonly first: number; readonly last: number }): void {
   let from = Number(file.statement("SELECT max(last) AS id FROM packs WHERE last < ?").get(first)?.id ?? 0)
   for (const { last: to } of file.statement("SELECT last FROM packs WHERE last >= ? ORDER BY last").all(first)) {
@@ -142,7 +146,7 @@ const valuesOf = ({ id, source, turn, facts, terms, length, time }: Row) =>
 
 const pack = (rows: readonly Row[]) => new Uint8Array(Float64Array.from(rows.flatMap(valuesOf)).buffer)
 
-/** The facts of the passages after this one, in their order. */
+/** The facts of the passages after this one, in order. */
 export function factsAfter(file: IndexFile, passage: number): readonly ArrayLike<number>[] {
   const packs =
     passage > 0

@@ -1,4 +1,4 @@
-/** The same index on a server, shared by all processes. It answers as the one in SQLite does. */
+/** The same index on a server, shared by all processes. It gives the same answers as the one in SQLite. */
 import type { PassageStore, StoredPassage } from "../../journal/passage-store.ts"
 import type { PassageMatch, PassageSearchResult } from "../answer/choose.ts"
 import type { Question } from "../answer/ranking.ts"
@@ -8,16 +8,16 @@ import { type DialoguePassages, IndexedPassages, type LiteralSearch } from "./in
 import type { SourceUpdate } from "./passage-index.ts"
 import { passageFrom, tokensOf, toNewPassage } from "./tokens.ts"
 
-/** Numbers in lists that are kept, 16 MB: what is not crosses the network again. */
+/** Limit for the numbers in cached lists, 16 MB: other lists cross the network again. */
 const MAX_CACHED_NUMBERS = 4_000_000
 const MAX_VECTORS = 50_000
 
 export class RemoteIndex {
-  /** Passages that are added at once: each time crosses a network. */
+  /** Passages to add in one step, each of which crosses a network. */
   readonly batch = 200
   readonly #store: PassageStore
   readonly #passages: IndexedPassages
-  /** The server keeps none: each process computes its own. */
+  /** Not stored on the server: each process computes its own. */
   readonly #vectors = new Map<string, Float32Array>()
 
   constructor(store: PassageStore) {
@@ -29,7 +29,7 @@ export class RemoteIndex {
     return (await this.extendAll([step]))[0]!
   }
 
-  /** What begins again is removed first. If the process ends between the two, the source is read from its beginning later. */
+  /** Sources that restart are removed first. If the process ends in between, the source is read from its start later. */
   async extendAll(steps: readonly SourceUpdate[]): Promise<readonly boolean[]> {
     const again = steps.flatMap(({ source, from, isRestart }) =>
       isRestart && from !== undefined ? [[source, from] as const] : [],
@@ -85,7 +85,7 @@ export class RemoteIndex {
     )
   }
 
-  /** Only the newest: those of the others are with the searches that asked for them. */
+  /** Stores only the newest vectors: searches hold those that they need. */
   keepVectors(vectors: ReadonlyMap<string, Float32Array>): void {
     if (this.#vectors.size > MAX_VECTORS) this.#vectors.clear()
     for (const [hash, vector] of vectors) this.#vectors.set(hash, vector)
@@ -104,12 +104,12 @@ export class RemoteIndex {
 
 const tokensIn = (row: StoredPassage) => tokensOf(passageFrom(row)).tokens
 
-/** Passages whose texts the server compares at first. If they do not have the text, four times as many follow. */
+/** Number of passages whose texts the server compares first. If they do not contain the text, four times as many follow. */
 const FIRST_COMPARED = 4_000
-/** Once so few are left, to compare them costs less than another list. */
+/** Once so few passages remain, comparing them costs less than reading another list. */
 const MIN_LISTED = 500
 
-/** The lists are here, so that only passages that have all of the tokens and fit are compared. The shortest lists come first. */
+/** The lists are local, so that only passages that have all tokens and fit are compared. The shortest lists come first. */
 const compareTexts: LiteralSearch = function* (
   { text, tokens, only, fits, max },
   terms,
@@ -132,7 +132,7 @@ const compareTexts: LiteralSearch = function* (
   return found
 }
 
-/** The numbers that two ascending lists have. */
+/** The numbers that two ascending lists share. */
 function intersect(some: Uint32Array, others: Uint32Array): Uint32Array {
   let at = 0
   return some.filter((id) => {

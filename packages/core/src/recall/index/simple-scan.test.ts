@@ -1,4 +1,4 @@
-/** The index against the simplest search there is: every passage is read for every question, and nothing is kept. */
+/** Compares the index with the simplest possible search, which reads every passage for every question and caches nothing. */
 import fc from "fast-check"
 import { expect, test } from "vitest"
 import { fuzz, RUNS } from "../../../test/runs.ts"
@@ -27,7 +27,7 @@ interface Placed extends Passage {
   readonly source: string
 }
 
-/** A passage is numbered by its place, from 1. Sources are numbered as they come. */
+/** Passages are numbered by position, starting at 1, and sources in order of appearance. */
 function scanned(passages: readonly Placed[], question: Question) {
   const columns = new PassageColumns()
   const sources = [...new Set(passages.map(({ source }) => source))]
@@ -67,7 +67,7 @@ test.runIf(isWhole)(
     fc.assert(
       fc.property(fc.array(fc.tuple(batch, asked), { minLength: 1, maxLength: 8 }), (steps) => {
         const index = new PassageIndex(":memory:")
-        const [passages, marks]: [Placed[], Map<string, string>] = [[], new Map()]
+        const [passages, positions]: [Placed[], Map<string, string>] = [[], new Map()]
         for (const [nth, [{ source: at, texts }]] of steps.entries()) {
           const source = `s${at}`
           const added = texts.map((each, place): Placed => {
@@ -81,13 +81,13 @@ test.runIf(isWhole)(
             }
           })
           const own = added.map(({ source: _, ...passage }) => passage)
-          expect(index.extend({ source, passages: own, from: marks.get(source), to: `${nth}` })).toBe(true)
-          marks.set(source, `${nth}`)
+          expect(index.extend({ source, passages: own, from: positions.get(source), to: `${nth}` })).toBe(true)
+          positions.set(source, `${nth}`)
           passages.push(...added)
           for (const [, { text: words, context }] of steps) {
             const question = { text: words, context, now: NOW, limit: 30 }
             const { isWordless, answer } = scanned(passages, question)
-            if (isWordless) continue // literal-search.test.ts has these
+            if (isWordless) continue // covered by literal-search.test.ts
             compared++
             found += answer.found.length
             expect(index.search(question)).toEqual(answer)

@@ -1,4 +1,4 @@
-/** A shelf in an SQLite file, or in memory: it answers at once. Several processes may use one file. */
+/** A passage store in an SQLite file, or in memory, with synchronous methods. Several processes may use one file. */
 import type {
   NewPassage,
   PassageCursor,
@@ -25,7 +25,7 @@ import {
 } from "./passage-table.ts"
 
 interface SqlitePassageUpdate extends PassageUpdate {
-  /** Leaves out what the source had before. */
+  /** Removes what the source had before. */
   readonly isRestart: boolean
 }
 
@@ -58,7 +58,7 @@ export class SqlitePassageStore implements SyncPassageStore {
     return true
   }
 
-  /** Takes these passages in place of the ones that the sources had. All or none. */
+  /** Replaces the passages of these sources, all or none. */
   replace(sources: ReadonlyMap<string, readonly NewPassage[]>, positions: ReadonlyMap<string, string>): void {
     this.#file.inTransaction(() => {
       for (const [source, passages] of sources) {
@@ -88,7 +88,7 @@ export class SqlitePassageStore implements SyncPassageStore {
     this.#positions?.all.delete(source)
   }
 
-  /** They are read again once another process has written. */
+  /** Cached until another process has written. */
   positions(): ReadonlyMap<string, string> {
     const at = this.#file.changes()
     if (this.#positions?.at !== at) {
@@ -151,7 +151,7 @@ export class SqlitePassageStore implements SyncPassageStore {
       .map(rowFrom)
   }
 
-  /** The newest passages that have a text and fit. `tokens`: every passage with the text has them. */
+  /** The newest passages that contain a text and fit. `tokens`: every passage with the text has them. */
   newestWith(query: Parameters<typeof findPassagesWith>[1]): readonly number[] {
     return findPassagesWith(this.#file, query)
   }
@@ -184,7 +184,7 @@ export class SqlitePassageStore implements SyncPassageStore {
     this.#file.statement("DELETE FROM vectors").run()
   }
 
-  /** The names of the sources that have such a message. */
+  /** The names of the sources with a message that matches. */
   sourcesWith(isWanted: (uuid: string) => boolean): ReadonlySet<string> {
     const rows = this.#file.statement("SELECT DISTINCT source, uuid FROM passages").iterate()
     const sourceIds = new Set<number>()
@@ -193,12 +193,12 @@ export class SqlitePassageStore implements SyncPassageStore {
     return new Set([...sourceIds].map((source) => String(name.get(source)?.name)))
   }
 
-  /** What another process writes meanwhile does not show. */
+  /** Runs work in a read transaction, so that it does not see writes of other processes. */
   inOneState<T>(work: () => T): T {
     return this.#file.inOneState(work)
   }
 
-  /** Work in the background, which does not wait for other processes. */
+  /** Runs work in the background, which does not wait for other processes. */
   briefly<T>(work: () => Promise<T>): Promise<T> {
     return this.#file.briefly(work)
   }

@@ -1,41 +1,41 @@
 /**
- * Which passages have a term, as the index lists them: at least once, twice, four times. What was asked for is kept, and follows the index
- * as it grows: a list is read once, and then costs what is new.
+ * Lists of the passages that contain a term at least once, twice or four times. Requested lists are cached and updated as the index
+ * grows: a list is read once, and then costs only what is new.
  */
 import type { StoredPassage } from "../../journal/passage-store.ts"
 import type { PassageColumns } from "../passages/passage-columns.ts"
 import { type IndexQuery, queryStore } from "./index-query.ts"
 import { OFTEN, TWICE, tokenOf, tokensOf } from "./tokens.ts"
 
-/** If more passages than this are new, their terms are not looked at one by one. */
+/** If more passages than this are new, the cache is cleared instead of updated. */
 const MAX_ADDED = 200
-/** Terms that contain a word that no passage has. */
+/** Number of terms that contain a word that no passage has. */
 const MAX_CONTAINING = 500
 
 export interface TermPassages {
   readonly ids: Uint32Array
-  /** Those that have it at least twice, and at least four times. */
+  /** Passages that contain the term at least twice; `often`: at least four times. */
   readonly twice: Uint32Array
   readonly often: Uint32Array
 }
 
 export interface TermRequest {
   readonly term: string
-  /** Only which passages have it. */
+  /** Only the list of passages, without repetitions. */
   readonly isPlain: boolean
 }
 
 export class TermLists {
   readonly #columns: () => PassageColumns
   readonly #maxKept: number
-  /** By token, the one that was asked for last at the end. */
+  /** Lists by token, the most recently requested last. */
   readonly #cached = new Map<string, Uint32Array>()
   readonly #documents = new Map<string, number>()
   #size = 0
-  /** All terms, one in a line, in any order. A term that was added later may be there twice. */
+  /** All terms, one per line, in any order. A term that was added later may occur twice. */
   #vocabulary: string | undefined
 
-  /** `mostKept`: numbers in all lists. */
+  /** `maxKept`: limit for the numbers in all lists. */
   constructor({ columns, maxKept }: { readonly columns: () => PassageColumns; readonly maxKept: number }) {
     this.#columns = columns
     this.#maxKept = maxKept
@@ -48,13 +48,13 @@ export class TermLists {
     this.#vocabulary = undefined
   }
 
-  /** Up to how many new passages it can take in. */
+  /** Number of new passages up to which the lists are updated. */
   get maxAdded(): number {
     const isEmpty = this.#documents.size + this.#cached.size === 0 && this.#vocabulary === undefined
     return isEmpty ? 0 : MAX_ADDED
   }
 
-  /** Takes in new passages. */
+  /** Updates the lists with new passages. */
   add(rows: readonly StoredPassage[]): void {
     const added = new Map<string, number[]>()
     for (const { id, label, text } of rows) {
@@ -68,12 +68,12 @@ export class TermLists {
       }
     }
     for (const [token, ids] of added) {
-      const before = this.#cached.get(token) // another one may have taken its room
+      const before = this.#cached.get(token) // it may have been dropped for another list
       if (before) this.#cache(token, mergeAscending(before, ids))
     }
   }
 
-  /** Nothing if it was not learnt. */
+  /** Number of passages with a token. Undefined if it is not known. */
   documents(token: string): number | undefined {
     return this.#documents.get(token)
   }
@@ -82,7 +82,10 @@ export class TermLists {
     this.#documents.set(token, documents)
   }
 
-  /** The terms that contain a part. Searched in one text: the vocabulary itself would be read as a whole for every name that no passage has. */
+  /**
+   * The terms that contain a part. Searched in one cached text: otherwise the store would read its entire vocabulary for every unknown
+   * name.
+   */
   *containing(part: string): IndexQuery<readonly string[]> {
     this.#vocabulary ??= `\n${yield* queryStore((store) => store.vocabulary())}`
     const found = new Set<string>()
@@ -94,7 +97,7 @@ export class TermLists {
     return [...found]
   }
 
-  /** `only`: of this source. In the order of what is wanted. */
+  /** The lists in the order of the requests. `only`: restricts them to this source. */
   *listsOf(requested: readonly TermRequest[], only: number | undefined): IndexQuery<readonly TermPassages[]> {
     const prefixes = ["", TWICE, OFTEN]
     const tokens = requested.flatMap(({ term, isPlain }) =>
@@ -130,7 +133,7 @@ export class TermLists {
     return lists
   }
 
-  /** What was asked for long ago makes room. */
+  /** Caches a list. Lists that were requested long ago are dropped. */
   #cache(token: string, ids: Uint32Array): void {
     this.#forget(token)
     for (const oldest of this.#cached.keys()) {
@@ -157,5 +160,5 @@ function mergeAscending(ids: Uint32Array, more: readonly number[]): Uint32Array 
   return all
 }
 
-/** A slice keeps the whole text in memory, and a term is kept for long while the vocabulary grows into another one. */
+/** Copies a slice of a string. A slice keeps the entire string in memory, and terms stay cached while the vocabulary is rebuilt. */
 const copyOf = (slice: string): string => Buffer.from(slice).toString()

@@ -1,18 +1,18 @@
-/** What an index lists of a passage: tokens. A term is one, and so is that it is there more often. */
+/** The tokens that an index lists for a passage: one for each term, and further ones for its repetitions. */
 import type { NewPassage, StoredPassage } from "../../journal/passage-store.ts"
 import { KINDS, type Passage } from "../passages/passage.ts"
 import { countTerms } from "../passages/passage-terms.ts"
 import { stopPrefixes } from "../passages/stop-prefixes.ts"
 
-/** Raise it when terms or tokens change, and the version of the tables in SQLite with it. */
+/** Increase it when terms or tokens change, together with the version of the tables in SQLite. */
 export const TOKENS_VERSION = 3
 
-/** A label, such as the title of a memory, says what the text is about. */
+/** How often the terms of a label count: a label, such as the title of a memory, names the subject of the text. */
 const LABEL_COUNT = 2
 
 export const isPlainTerm = (term: string) => /^[a-z0-9]+$/.test(term)
 
-/** SQLite splits text by its own, older Unicode tables. In hex, every term is one word to it. */
+/** SQLite splits text by its own, older Unicode tables. In hex, every term is one word for SQLite. */
 export const tokenOf = (term: string) => (isPlainTerm(term) ? term : `u${Buffer.from(term).toString("hex")}`)
 
 // no term has an underscore
@@ -24,8 +24,8 @@ export const prefixToken = (beginning: string) => PREFIX + beginning
 type TokenSource = Pick<Passage, "label" | "text">
 
 /**
- * Each term, and the term once more if it is there at least twice, or at least four times: the index lists passages, and no counts. Then how
- * its common words begin. `terms`: how many it has, with repetitions.
+ * Each term, and a further token if it occurs at least twice or four times, because the index lists passages without counts. Then the
+ * prefixes of common words. `terms`: number of terms including repetitions.
  */
 export function tokensOf(passage: TokenSource): { readonly tokens: readonly string[]; readonly terms: number } {
   const { label, text } = passage
@@ -40,13 +40,13 @@ export function tokensOf(passage: TokenSource): { readonly tokens: readonly stri
   return { tokens: [...tokens, ...[...stopPrefixes(text)].map(prefixToken)], terms }
 }
 
-/** A passage as a shelf keeps it. */
+/** A passage in the form in which a store saves it. */
 export function toNewPassage(passage: Passage): NewPassage {
   const { kind, isDialogue, time, text } = passage
   return { ...passage, ...tokensOf(passage), facts: packFacts(kind, isDialogue, text), time: Date.parse(time) }
 }
 
-/** A passage as it was. */
+/** A passage from a stored row. */
 export function passageFrom({ uuid, blocks, facts, label, time, start, length, text }: StoredPassage): Passage {
   return {
     ...{ uuid, blocks, kind: kindIn(facts), isDialogue: isDialogueIn(facts) },
@@ -55,7 +55,7 @@ export function passageFrom({ uuid, blocks, facts, label, time, start, length, t
   }
 }
 
-/** The kind and two bits, in one number. */
+/** Packs the kind and two bits into one number. */
 const packFacts = (kind: Passage["kind"], isDialogue: boolean, text: string): number =>
   4 * KINDS.indexOf(kind) + 2 * Number(isDialogue) + Number(/[?？]/.test(text))
 

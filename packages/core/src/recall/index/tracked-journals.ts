@@ -1,7 +1,7 @@
 /**
- * An index that follows the journals of a place: it reads what is new in them, and nothing else. What this process appends is handed to
- * it and stored in the background. If the index is damaged, from another version or gone, it is built again. If it cannot be written, or the
- * store keeps no files, it is kept in memory. While another process keeps it locked, an index in memory takes its place.
+ * An index that tracks the journals of a namespace and reads only their new lines. Lines that this process appends are buffered and
+ * stored in the background. A damaged, outdated or deleted index is rebuilt. If it cannot be written, or the store has no files, it is
+ * in memory. While another process locks it, a temporary index in memory replaces it.
  */
 import { closeSync, fstatSync, mkdirSync, openSync, statSync } from "node:fs"
 import { dirname, join } from "node:path"
@@ -16,23 +16,23 @@ import { isBusy, isDamage, isFromSqlite, removeDatabase } from "./index-file.ts"
 import { appendedUpdate, type JournalPosition, type MakeReader, readJournal } from "./journal-updates.ts"
 import type { SourceUpdate } from "./passage-index.ts"
 
-/** What was appended waits this long: many lines in one transaction cost a fraction of one line in each. */
+/** Delay before appended lines are stored: many lines in one transaction cost a fraction of one transaction each. */
 const FOLLOW_AFTER_MS = 500
-const SLICE_MS = 5 // of reading in the background, before a question may come first
+const SLICE_MS = 5 // of reading in the background, before questions get their turn
 
 interface TrackedJournalsOptions {
-  /** It is closed with the index. */
+  /** Closed together with the index. */
   readonly feed: JournalFeed
-  /** The name of the index in the feed's directory. */
+  /** File name of the index in the feed's directory. */
   readonly name: string
-  /** What earlier versions called theirs. They are removed. */
+  /** File names of earlier versions, which are removed. */
   readonly oldNames?: readonly string[]
   /** `path`: a file, or `:memory:`. */
   readonly open: (path: string) => IncrementalIndex
-  /** The index on the store's server. Then there is no file. */
+  /** The index on the store's server. There is no file then. */
   readonly served?: IncrementalIndex
   readonly reader: MakeReader
-  /** Stores what this process appends without being asked. */
+  /** Whether lines that this process appends are stored without a question. */
   readonly hearsAppends?: boolean
   readonly clock?: Clock
 }
@@ -40,17 +40,17 @@ interface TrackedJournalsOptions {
 export interface CatchUpOptions {
   /** Only these conversations. Default: all. */
   readonly only?: ReadonlySet<string>
-  /** Not these: the question leaves them out. They are read the next time. */
+  /** Conversations to exclude from the update. They are read the next time. */
   readonly except?: ReadonlySet<string>
-  /** Asked between batches. What is not read by then is read the next time. */
+  /** Checked between batches. Lines not read by then are read the next time. */
   readonly isLate?: () => boolean
-  /** If more bytes than this are new, they are read in the background, and the question goes to what is there. */
+  /** If there are more new bytes than this, they are read in the background, and the question uses the index as it is. */
   readonly maxNew?: number
-  /** Milliseconds since the last look. Up to then the question goes to what is there, and a look follows it. */
+  /** Milliseconds since the last update. Before that, the question uses the index as it is, and an update follows. */
   readonly maxAge?: number
 }
 
-/** An answer, and what was asked: the index in the file, or one in memory because another process keeps the file locked. */
+/** An answer, and the index that gave it: the one in the file, or one in memory because another process locks the file. */
 export interface IndexAnswer<T> {
   readonly answer: T
   readonly of: "index" | "stand-in"
@@ -59,24 +59,24 @@ export interface IndexAnswer<T> {
 export class TrackedJournals {
   readonly #options: TrackedJournalsOptions
   #index: IncrementalIndex | undefined
-  /** Which file it is. Someone may remove it, and another process may then write a new one. */
+  /** Identifies the file. Someone may remove it, and another process may then write a new one. */
   #inode: number | undefined
   #isInMemory: boolean
-  /** Asked while the file is locked. It is kept until the file is free again. */
+  /** Replaces the index while the file is locked, until it is free again. */
   #standIn: IncrementalIndex | undefined
   readonly #feed: JournalFeed
-  /** The index that has all that was seen, apart from these conversations. */
+  /** The index that is up to date, apart from the unread conversations. */
   #follower: IncrementalIndex | undefined
   readonly #unread = new Set<string>()
   readonly #appended = new AppendedBuffer()
   #stopListening: (() => void) | undefined
   #stopTimer: (() => void) | undefined
-  /** On the clock. */
+  /** Time of the last update. */
   #lookedAt = Number.NEGATIVE_INFINITY
   #isClosed = false
-  /** Work in the background. Closing stops it. */
+  /** Identifies the work in the background. Closing resets it. */
   #background: symbol | undefined
-  /** One question after another: each may open the index again. */
+  /** Runs questions serially, because each may reopen the index. */
   readonly #questions = new SerialQueue()
 
   constructor(options: TrackedJournalsOptions) {
@@ -86,7 +86,7 @@ export class TrackedJournals {
     this.#listen()
   }
 
-  /** Reads what is new, then asks the index. */
+  /** Reads new lines, then queries the index. */
   ask<T>(question: (index: IncrementalIndex) => T | Promise<T>, which: CatchUpOptions = {}): Promise<IndexAnswer<T>> {
     this.#listen()
     return this.#questions.run(async () => {
@@ -107,7 +107,7 @@ export class TrackedJournals {
     })
   }
 
-  /** Reads what is new. Asking does that too; call it where no one waits. If another process writes, it is left to that one. */
+  /** Reads new lines. `ask` does that too; call this where no one waits. Skipped if another process is writing. */
   update(which: CatchUpOptions = {}): Promise<void> {
     return this.#questions.run(async () => {
       if (this.#isClosed) return
@@ -118,7 +118,7 @@ export class TrackedJournals {
     })
   }
 
-  /** Hears and reads nothing until the next question, which looks for what is new. */
+  /** Stops listening and reading until the next question, which reads new lines again. */
   rest(): void {
     this.#background = undefined
     this.#stopListening?.()
@@ -165,7 +165,7 @@ export class TrackedJournals {
       let isLeft = false
       this.#follow()
         .catch((error: unknown) => {
-          isLeft = isBusy(error) // a question that waits for it reports what else is wrong
+          isLeft = isBusy(error) // a question that waits for this work reports other errors
         })
         .finally(() => {
           this.#stopTimer = undefined
@@ -174,9 +174,9 @@ export class TrackedJournals {
     })
   }
 
-  /** Stores what this process has appended, one batch after the other, then looks for what others have. */
+  /** Stores what this process has appended, batch by batch, then reads lines of other processes. */
   async #follow(): Promise<void> {
-    const appended = new Set(this.#appended.conversations) // what comes meanwhile waits for the next time
+    const appended = new Set(this.#appended.conversations) // lines appended meanwhile wait for the next time
     while (appended.size > 0 && !this.#isClosed) {
       await this.#questions.run(async () => {
         const store = (index: IncrementalIndex) => index.briefly(() => this.#storeAppended(index, appended))
@@ -187,7 +187,10 @@ export class TrackedJournals {
     await this.update({ maxNew: 0 })
   }
 
-  /** Stores about a batch of what these have appended, in one transaction, and takes them out. What does not fit is found by a look. */
+  /**
+   * Stores about one batch of the lines of these conversations in one transaction, and removes them from the set. Remaining lines are
+   * found by the next update.
+   */
   async #storeAppended(index: IncrementalIndex, conversations: Set<string>): Promise<void> {
     const positions = await index.positions()
     const steps: SourceUpdate[] = []
@@ -234,7 +237,7 @@ export class TrackedJournals {
     this.#standIn = undefined
   }
 
-  /** A damaged index holds nothing that the journals do not: it is removed and built again, once. */
+  /** A damaged index contains nothing that the journals do not: it is removed and rebuilt, once. */
   async #retried<T>(work: (index: IncrementalIndex) => Promise<T>): Promise<T> {
     try {
       return await work(this.#opened())
@@ -259,7 +262,7 @@ export class TrackedJournals {
     this.#index = undefined
   }
 
-  /** Whether the index that is open is still the one at its path. What is written to a file that was removed reaches no one. */
+  /** Whether the open index is still the file at its path. Nobody sees writes to a file that was removed. */
   #isOurs(): boolean {
     return this.#isInMemory || statSync(this.#path, { throwIfNoEntry: false })?.ino === this.#inode
   }
@@ -267,7 +270,7 @@ export class TrackedJournals {
   #openedFile(): IncrementalIndex {
     try {
       mkdirSync(dirname(this.#path), { recursive: true, mode: DIRECTORY_MODE })
-      // SQLite would let others read it
+      // SQLite would create a file that others can read
       const file = openSync(this.#path, "a", FILE_MODE)
       this.#inode = fstatSync(file).ino
       closeSync(file)
@@ -309,7 +312,7 @@ export class TrackedJournals {
     if (indexed.length > 0) await index.remove(...indexed)
     const grown = [...journals].flatMap(([conversation, { bytes }]) => {
       const position = positions.get(conversation)
-      if (position?.startsWith(`{"bytes":${bytes},`)) return [] // to parse them all takes long
+      if (position?.startsWith(`{"bytes":${bytes},`)) return [] // compares the start of the text, because parsing all positions takes long
       const read = position === undefined ? 0 : (JSON.parse(position) as JournalPosition).bytes
       if (this.#appended.continues(conversation, read)) return [] // the next batch has it
       return position !== undefined && read === bytes
@@ -320,7 +323,7 @@ export class TrackedJournals {
     const toRead = grown.filter(({ conversation }) => !except?.has(conversation))
     if (maxNew !== undefined && toRead.reduce((sum, { newBytes }) => sum + newBytes, 0) > maxNew) {
       const names = toRead.map(({ conversation }) => conversation)
-      this.#readInBackground(names).catch(() => undefined) // a question that waits for it reports what is wrong
+      this.#readInBackground(names).catch(() => undefined) // a question that waits for this work reports the error
       return
     }
     for (const { conversation, mark } of toRead) {

@@ -1,5 +1,5 @@
 /**
- * What the ranking needs to know of every passage, in arrays by the passage's number. Neighbours in a conversation have neighbouring turns.
+ * Facts about every passage that the ranking needs, in arrays indexed by passage id. Neighbours in a conversation have adjacent turns.
  * A session is a conversation, or the part of one between two long pauses.
  */
 import type { Passage } from "./passage.ts"
@@ -10,27 +10,34 @@ interface PassageFacts {
   readonly kind: Passage["kind"]
   readonly isDialogue: boolean
   readonly isQuestion: boolean
-  /** Of the passage, in terms. */
+  /** Length of the passage in terms. */
   readonly length: number
-  /** Of the whole block, in characters. */
+  /** Length of the full block in characters. */
   readonly blockLength: number
   /** Milliseconds since 1970, or NaN. */
   readonly time: number
 }
 
-const PAUSE = 4 * 3_600_000 // milliseconds: after that, people talk about something else
+const PAUSE = 4 * 3_600_000 // milliseconds: after such a pause, people talk about something else
 const FIRST_SIZE = 1_024
 
-/** What a person says is about what they want. The longer an answer is, the more of it is about everything. */
+/**
+ * Weight of a user's message, which states what the user wants. Answers weigh less the longer they are, because long ones mention many
+ * things.
+ */
 export const USER_WEIGHT = 2
 const MIN_WEIGHT = 2 / 3
-/** Characters up to which a block is weighed in full. */
+/** Length in characters up to which a block has its full weight. */
 const MAX_REQUEST = 2_000 // longer ones are pasted
 const MAX_REPLY = 300
-/** What tools gave and took: half as much as what the person says, or names in results would not be found. */
+/** Weight of tool inputs and results: half of a user's message, since names in results would otherwise not be found. */
 const TOOL_WEIGHT = 1
 
-function weightOf({ kind, isDialogue, blockLength }: Pick<PassageFacts, "kind" | "isDialogue" | "blockLength">): number {
+function weightOf({
+  kind,
+  isDialogue,
+  blockLength,
+}: Pick<PassageFacts, "kind" | "isDialogue" | "blockLength">): number {
   if (!isDialogue) return TOOL_WEIGHT
   const full = kind === "user" ? MAX_REQUEST : MAX_REPLY
   return blockLength <= full ? USER_WEIGHT : Math.max(MIN_WEIGHT, USER_WEIGHT * (full / blockLength) ** 0.75)
@@ -38,7 +45,7 @@ function weightOf({ kind, isDialogue, blockLength }: Pick<PassageFacts, "kind" |
 
 interface SourceEnd {
   readonly source: number
-  /** Its last passage. 0: none. */
+  /** The last passage of the source. 0: none. */
   last: number
   session: number | undefined
   time: number
@@ -54,23 +61,23 @@ export class PassageColumns {
   times = new Float64Array(FIRST_SIZE)
   dialogue = new Uint8Array(FIRST_SIZE)
   questions = new Uint8Array(FIRST_SIZE)
-  /** The passages right before and after it in its source. 0: none. */
+  /** The passages before and after in the same source. 0: none. */
   before = new Uint32Array(FIRST_SIZE)
   after = new Uint32Array(FIRST_SIZE)
-  /** The largest number of a passage. */
+  /** The largest passage id. */
   largest = 0
   count = 0
-  /** Terms in all passages. */
+  /** Number of terms in all passages. */
   total = 0
-  /** By session: terms of what was said, weighed. */
+  /** By session: weighted number of terms in its dialogue. */
   readonly sessionLengths: number[] = []
   sessionTotal = 0
-  /** For one question at a time: the score of each passage, and the words of the question that it has. All are 0 between questions. */
+  /** For one question at a time: the score of each passage, and the words of the question that it contains. All are 0 between questions. */
   scores = new Float32Array(FIRST_SIZE)
   masks = new Int32Array(FIRST_SIZE)
-  /** Where each source ends. */
+  /** The end of each source. */
   readonly #ends = new Map<number, SourceEnd>()
-  /** The one that grew last: most often it grows on. */
+  /** The source that grew last, since it most often grows again. */
   #end: SourceEnd | undefined
 
   add(id: number, facts: PassageFacts): void {
@@ -100,21 +107,21 @@ export class PassageColumns {
     this.sessionTotal += share
   }
 
-  /** All of them, in their order. */
+  /** All passage ids in order. */
   ids(): Uint32Array {
     const ids = new Uint32Array(this.count)
     for (let [id, at] = [1, 0]; id <= this.largest; id++) if (this.sources[id]! > 0) ids[at++] = id
     return ids
   }
 
-  /** Those of a list that are here. `only`: of this source. */
+  /** The ids of a list that exist. `only`: restricts them to this source. */
   present(ids: Uint32Array, only: number | undefined): Uint32Array {
     const { sources, largest } = this
     const isHere = (id: number) => id <= largest && (only === undefined ? sources[id]! > 0 : sources[id] === only)
     return ids.every(isHere) ? ids : ids.filter(isHere)
   }
 
-  /** Makes room for numbers up to this one: to grow step by step takes longer. */
+  /** Allocates space for ids up to this one: growing step by step takes longer. */
   reserve(largest: number): void {
     if (largest >= this.lengths.length) this.#grow(largest)
   }

@@ -1,23 +1,23 @@
 /**
- * The terms by which passages are found: those of `termsOf`, and exact names as they are written. A path, a version or an address counts as
- * one term too: its parts alone are in too many places.
+ * The terms by which passages are found: those of `termsOf`, and exact names as written. A path, a version or an address is a term
+ * itself, because its parts occur in too many texts.
  */
 import { searchTerms } from "../../base/search-terms.ts"
 
-const MAX_NAME = 80 // characters; longer ones are data, and the beginning names them
-const MAX_CACHED = 50_000 // runs whose terms are remembered: tool results repeat the same words
+const MAX_NAME = 80 // characters; longer names are data, identified by their prefix
+const MAX_CACHED = 50_000 // cached runs: tool results repeat the same words
 const MAX_CACHED_QUESTION = 5_000
 
-/** A question can be a pasted log. Only its beginning is looked up: each term costs a query. */
+/** A question can be a pasted log, so only its start is looked up: each term costs a query. */
 const MAX_QUESTION = 20_000 // characters
 const MAX_LOOKED_UP = 200
 
 const cachedTerms = new Map<string, readonly string[]>()
 
 interface TermCounts {
-  /** How often each term is in the text. */
+  /** Number of occurrences of each term in the text. */
   readonly counts: ReadonlyMap<string, number>
-  /** Terms in all, with repetitions. */
+  /** Number of terms including repetitions. */
   readonly length: number
 }
 
@@ -34,13 +34,13 @@ export function countTerms(text: string): TermCounts {
 
 export interface QuestionTerm {
   readonly term: string
-  /** As it was written, in lower case. */
+  /** As written, in lower case. */
   readonly word: string
-  /** It belongs to a name: `ERR_42`, `src/foo.ts`. A name means the same wherever it is. */
+  /** Whether it is part of a name: `ERR_42`, `src/foo.ts`. A name has the same meaning everywhere. */
   readonly isName: boolean
 }
 
-/** The terms that a question looks for, each once. */
+/** The distinct terms of a question. */
 export function questionTerms(text: string): readonly QuestionTerm[] {
   const terms = new Map<string, QuestionTerm>()
   for (const piece of splitRuns(text.slice(0, MAX_QUESTION))) {
@@ -52,7 +52,7 @@ export function questionTerms(text: string): readonly QuestionTerm[] {
 
 const cachedQuestionTerms = new Map<string, readonly QuestionTerm[]>()
 
-/** The messages before a question are asked with it, so most of it was looked at before. */
+/** Terms of a run. Cached, because each question is sent with its preceding messages. */
 function runTerms(piece: string): readonly QuestionTerm[] {
   const known = cachedQuestionTerms.get(piece)
   if (known) return known
@@ -66,7 +66,7 @@ function runTerms(piece: string): readonly QuestionTerm[] {
   return terms
 }
 
-/** The names in a question, as they are written. */
+/** The names in a question, as written. */
 export function namesAsWritten(text: string): readonly string[] {
   const pieces = text
     .slice(0, MAX_QUESTION)
@@ -75,11 +75,11 @@ export function namesAsWritten(text: string): readonly string[] {
   return [...new Set(pieces)].filter((piece) => piece.length > 1 && looksLikeName(piece)).slice(0, MAX_LOOKED_UP)
 }
 
-/** Digits, capitals inside, or signs inside: no word of a sentence. */
+/** Whether a run has digits, capitals or punctuation inside, unlike words of a sentence. */
 const looksLikeName = (piece: string): boolean =>
   /\p{N}|\p{Ll}\p{Lu}|\p{Lu}{2}|[\p{L}\p{N}][_./:@#$\\]+[\p{L}\p{N}]/u.test(piece)
 
-/** A name that is in few texts: it has digits or signs inside. */
+/** Whether a name occurs in few texts: it has digits or punctuation inside. */
 export const isExactName = (word: string): boolean =>
   /\p{N}.*\p{L}|\p{L}.*\p{N}|[\p{L}\p{N}][_./:@#$\\-]+[\p{L}\p{N}]/u.test(word)
 
@@ -96,13 +96,13 @@ function termsOfRun(piece: string): readonly string[] {
   return terms
 }
 
-/** "mentorship" is about a mentor. The stemmer leaves these endings. */
+/** Removes endings that the stemmer leaves: "mentorship" is about a mentor. */
 const stemFamily = (stem: string): string => stem.replace(/(?<=^[a-z]{4,})(?:ship|hood)$/, "")
 
-/** "check-up" and "checkup" are one word. */
+/** "check-up" and "checkup" are the same word. */
 const HYPHENATED = /^\p{L}+(?:-\p{L}+)+$/u
 
-/** `src/foo/bar.ts:120` is one name, and has the name `bar.ts` in it. */
+/** Names within a name: `src/foo/bar.ts:120` contains `bar.ts`. */
 function nestedNames(piece: string): readonly string[] {
   const bare = piece.replace(/^[^\p{L}\p{N}]+|[^\p{L}\p{N}]+$/gu, "").toLowerCase()
   if (bare.length > MAX_NAME) return [bare.slice(0, MAX_NAME)]

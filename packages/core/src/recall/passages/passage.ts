@@ -1,32 +1,32 @@
-/** The unit that search finds: a block of a message or a part of it, a memory or a part of it. */
+/** The unit of search: a block of a message or a part of it, a memory or a part of it. */
 import type { RecalledText } from "../../tools/session/recall-source.ts"
 import type { BlockText } from "../block-texts.ts"
 
 export interface Passage {
-  /** The message. */
+  /** The message's uuid. */
   readonly uuid: string
-  /** The place of the block: `0`, `0.1`, or empty. */
+  /** Indexes of the block: `0`, `0.1`, or empty. */
   readonly blocks: string
   readonly kind: RecalledText["kind"]
-  /** Whether the person or the assistant said it: no thinking, no tools, no notes. */
+  /** Whether it is text of the user or the assistant: no thinking, tools or notes. */
   readonly isDialogue: boolean
-  /** Counts as a term too: the tool, the title of a memory. */
+  /** The tool's name, or the title of a memory. Indexed like the text. */
   readonly label?: string
   readonly time: string
-  /** Where the text begins in the block, and how long the block is. */
+  /** Offset of the text in the block, and length of the block. */
   readonly start: number
   readonly length: number
   readonly text: string
 }
 
-const MAX_PASSAGE = 1_200 // characters: what matched is easy to see, and neighbours stay near
-/** Of one block. Longer ones are dumps; all of them can be read by their handle. */
+const MAX_PASSAGE = 1_200 // characters: short enough to show what matched, and to keep neighbours near
+/** Maximum of one block. Longer ones are dumps, which can be read by their handle. */
 const MAX_BLOCK = 2_000_000
 
 export function splitBlock(block: BlockText, mask: (text: string) => string): readonly Passage[] {
   const { uuid, blocks, kind, label, time, text, isSearchable, isDialogue } = block
   if (!isSearchable) return []
-  // masked whole: a secret could be cut in two
+  // masked as one text: a secret could otherwise be split in two
   const masked = mask(text.slice(0, MAX_BLOCK))
   const position = {
     uuid,
@@ -44,7 +44,7 @@ export function splitBlock(block: BlockText, mask: (text: string) => string): re
   }))
 }
 
-/** Cuts a text at empty lines, else at line ends, sentences and spaces, into parts that follow each other without a gap. */
+/** Splits a text at empty lines, else at line ends, sentences and spaces, into consecutive parts without gaps. */
 export function splitText(text: string): readonly { readonly start: number; readonly end: number }[] {
   const parts = []
   for (let start = 0; start < text.length; ) {
@@ -61,22 +61,22 @@ function cutBefore(text: string, start: number): number {
     const at = head.lastIndexOf(end)
     if (at > MAX_PASSAGE / 3) return start + at + end.length
   }
-  // not inside a character of two units
+  // not inside a surrogate pair
   return start + MAX_PASSAGE - (/[\uD800-\uDBFF]$/.test(head) ? 1 : 0)
 }
 
-/** In the order in which an index numbers them. */
+/** In the order of their numbers in the index. */
 export const KINDS: readonly Passage["kind"][] = ["user", "assistant", "call", "result", "note"]
 
-/** A block and the ones right before and after it. */
+/** A block with the passages before and after it. */
 export interface BlockAround {
-  /** The text of the block around the passage, as far as the index has it in one piece. */
+  /** The text of the block around the passage, as far as the index has it without gaps. */
   readonly full: { readonly text: string; readonly start: number }
   readonly before?: Passage
   readonly after?: Passage
 }
 
-/** `passages`: some of one source, in order, with the one that was found. */
+/** `passages`: consecutive ones of a source, including the match. */
 export function blockAround(
   passages: readonly Passage[],
   { uuid, blocks }: Pick<Passage, "uuid" | "blocks">,

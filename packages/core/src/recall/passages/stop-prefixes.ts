@@ -1,12 +1,12 @@
 /**
- * How the words begin that say nothing by themselves: "what", "did", "last", "2025". A question of such words only is compared with texts
- * as it is written. The beginnings that it has tell which texts can have it, so the others need not be read. A word that names a time is in many
- * texts, so the word before it counts too: "and yesterday" is rare where "and" and "yesterday" are not.
+ * Prefixes of insignificant words: "what", "did", "last", "2025". A question that has only such words is compared literally with texts.
+ * The prefixes in the question tell which texts can contain it, so the others need not be read. A word that names a time is in many
+ * texts, so it is combined with the word before it: "and yesterday" is rare although "and" and "yesterday" are not.
  */
 import { STOP_WORDS } from "../../base/search-terms.ts"
 
-const MAX = 3 // letters: longer words are known by their first ones, or their last
-/** What a time is named with. */
+const MAX = 3 // letters: longer words are represented by their first or last letters
+/** Words that name times. */
 const TIME_WORDS =
   "ago,april,august,day,december,early,february,five,four,january,july,june,last,late,march,may,mid,month,november,october,one,past," +
   "september,since,six,three,today,two,week,year,yesterday"
@@ -16,20 +16,20 @@ const prefixOf = (word: string): string => word.slice(0, MAX).toLowerCase()
 const suffixOf = (word: string): string => word.slice(-MAX).toLowerCase()
 
 const TIMES: ReadonlySet<string> = new Set([...TIME_WORDS.split(",").map(prefixOf), ...YEARS])
-/** Only these are listed: those of all words would take a third of an index. */
+/** Only these prefixes are listed: those of all words would take a third of an index. */
 const LISTED: ReadonlySet<string> = new Set([...[...STOP_WORDS].map(prefixOf), ...TIMES])
 const ENDINGS: ReadonlySet<string> = new Set([...STOP_WORDS, ...TIME_WORDS.split(",")].map(suffixOf))
 
 const RUN = /[\p{L}\p{N}]+/gu
 
-/** The listed beginnings of the words in a text. One of a time is there once more, after the ending of a common word before it. */
+/** The listed prefixes of the words in a text. The prefix of a time is listed once more with the ending of a common word before it. */
 export function stopPrefixes(text: string): ReadonlySet<string> {
   return listPrefixes(text, { isPart: false })
 }
 
 /**
- * The same for a text that is inside of others: what all of them have. Its first word may be the end of a longer one there, and its last word
- * may be the beginning of one.
+ * The prefixes that every text containing this one has. Its first word may be the end of a longer word there, and its last word the
+ * start of one.
  */
 export function innerStopPrefixes(text: string): ReadonlySet<string> {
   return listPrefixes(text, { isPart: true })

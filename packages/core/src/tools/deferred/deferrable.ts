@@ -1,10 +1,10 @@
-/** Which tools may wait to be loaded, and the names of the two tools that go with them. */
+/** Which tools can be deferred, and the names of the two tools that load and call them. */
 import type { Tool } from "../tool.ts"
 
 export const SEARCH_TOOL = "ToolSearch"
 export const CALL_TOOL = "CallTool"
 
-/** The tools that come with the library. The model always sees them. */
+/** Built-in tools. They are always declared. */
 export const BUILT_IN: ReadonlySet<string> = new Set([
   ...[
     "Read",

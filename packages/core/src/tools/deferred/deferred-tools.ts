@@ -1,43 +1,43 @@
 /**
- * The tools of a conversation that may wait to be loaded, with the two tools that load and call them. What is loaded comes from the journal,
- * so a resumed conversation knows it too.
+ * Deferred tools of a conversation, with the two tools that load and call them. The journal records which tools are loaded, so a resumed
+ * conversation knows them too.
  */
 
 import { z } from "zod/v4"
 import { promptText } from "../../base/text.ts"
-import { isDeferred, nameOf } from "../../messages/blocks.ts"
+import { isDeferred, toolName } from "../../messages/blocks.ts"
 import type { ToolDefinition } from "../../messages/request.ts"
 import { toolDefinition } from "../definition/definition.ts"
 import type { DeferredToolAccess, ForwardedCall, Tool } from "../tool.ts"
 import type { LoadedNames } from "./declare.ts"
 import { CALL_TOOL, isDeferrable, SEARCH_TOOL } from "./deferrable.ts"
-import { type Offer, type ToolsOffered, toolSearch } from "./tool-search.ts"
+import { type Offer, type ToolOffers, toolSearch } from "./tool-search.ts"
 
-/** What the journal says about tools. */
+/** The tools of a conversation according to its journal. */
 export interface ToolsInView {
-  /** Those of the prompt in force. */
+  /** Tool definitions of the current prompt. */
   readonly offered: readonly ToolDefinition[]
   readonly loaded: () => LoadedNames
 }
 
 export interface DeferredTools {
-  /** Names of the tools that may wait. */
+  /** Names of the tools that can be deferred. */
   readonly deferrable: ReadonlySet<string>
   readonly search: Tool
   readonly call: Tool
-  /** Those that the model does not see now, in order. */
+  /** Tools that are currently not declared, in order. */
   waiting(): readonly Tool[]
-  /** Absent where no tools come after the opening. */
+  /** Absent if no tools arrive after opening. */
   readonly growth?: ToolGrowth
 }
 
 export interface ToolGrowth extends Pick<DeferredToolAccess, "isExpected" | "revision"> {
   definitions(): Promise<readonly ToolDefinition[]>
-  /** What `definitions` returned last. */
+  /** The last result of `definitions`. */
   known(): readonly ToolDefinition[]
 }
 
-/** Absent where no tool may wait, or where a tool of yours has the name of one of the two. */
+/** `undefined` if no tool can be deferred, or if a custom tool has the name of one of the two. */
 export function deferredTools(
   tools: readonly Tool[],
   inView: () => ToolsInView,
@@ -54,7 +54,7 @@ export function deferredTools(
     return all
   }
   deferrable()
-  const isDeferring = () => inView().offered.some((tool) => nameOf(tool) === SEARCH_TOOL)
+  const isDeferring = () => inView().offered.some((tool) => toolName(tool) === SEARCH_TOOL)
   const offers = () => offersIn(inView())
   const waiting = () => {
     const { offerOf } = offers()
@@ -70,47 +70,47 @@ export function deferredTools(
   const { isExpected, revision } = later
   let known: readonly ToolDefinition[] = []
   const definitions = async () => {
-    deferrable() // from now on they may wait and be called by name
+    deferrable() // registers the names, so that the tools can be deferred and called by name
     known = (await Promise.all(late().map(toolDefinition))) as readonly ToolDefinition[]
     return known
   }
   return { ...parts, growth: { isExpected, revision, definitions, known: () => known } }
 }
 
-function offersIn({ offered, loaded }: ToolsInView): ToolsOffered {
-  const byName = new Map(offered.map((tool) => [nameOf(tool), tool]))
-  let known: LoadedNames | undefined // looks at all messages, so only where it is asked for
+function offersIn({ offered, loaded }: ToolsInView): ToolOffers {
+  const byName = new Map(offered.map((tool) => [toolName(tool), tool]))
+  let known: LoadedNames | undefined // computed on demand, because it reads all messages
   const offerOf = (name: string): Offer => {
     const tool = byName.get(name)
     return tool === undefined ? "by-name" : isDeferred(tool) ? "by-reference" : "declared"
   }
   const isLoaded = (name: string) => {
     known ??= loaded()
-    return known.referenced.has(name) || (known.said.has(name) && offerOf(name) === "by-name")
+    return known.referenced.has(name) || (known.announced.has(name) && offerOf(name) === "by-name")
   }
   return { offerOf, isLoaded }
 }
 
-/** CallTool: calls a tool that is not declared, by name. The call is one of that tool: its schema, its permissions, its hooks. */
+/** CallTool: calls an undeclared tool by name. The schema, permissions and hooks of that tool apply. */
 const inputSchema = z.object({
   name: z.string().describe("The full name of the tool."),
   input: z.union([z.record(z.string(), z.unknown()), z.string()]).describe("The input of the tool, as an object."),
 })
 
-/** `names`: of the tools that it may call. */
+/** `names`: the tools that it may call. */
 export function callTool(names: ReadonlySet<string>): Tool<z.infer<typeof inputSchema>> {
   return {
     name: CALL_TOOL,
     description: promptText(new URL("./call-tool.md", import.meta.url)).trim(),
     inputSchema,
-    forwards: ({ name, input }) => forwarded(name, input, names),
+    forwards: ({ name, input }) => forwardCall(name, input, names),
     execute() {
       throw new Error(`${CALL_TOOL} was not run: nothing forwards its calls here.`)
     },
   }
 }
 
-function forwarded(name: string, input: unknown, names: ReadonlySet<string>): ForwardedCall {
+function forwardCall(name: string, input: unknown, names: ReadonlySet<string>): ForwardedCall {
   const shown = JSON.stringify(name.slice(0, 128))
   if (!names.has(name))
     return {
@@ -119,7 +119,7 @@ function forwarded(name: string, input: unknown, names: ReadonlySet<string>): Fo
     }
   if (typeof input !== "string") return { state: "forwarded", name, input }
   try {
-    return { state: "forwarded", name, input: JSON.parse(input) } // models sometimes write the object as a text
+    return { state: "forwarded", name, input: JSON.parse(input) } // models sometimes pass the object as a string
   } catch {
     return { state: "refused", why: `The input for ${shown} is a text that is not JSON. Pass an object.` }
   }

@@ -1,11 +1,11 @@
-/** The parts of tools that wait to be loaded: what is declared, how they are found, and the list of their names. */
+/** Deferred tools: which are declared, how they are found, and the list of their names. */
 import { describe, expect, test } from "vitest"
 import { scratchDirectory } from "../../../test/tool-context.ts"
 import { codingTools } from "../../agent/tools/toolsets.ts"
 import { renderAttachment } from "../../messages/attachment-texts.ts"
 import type { ToolDefinition } from "../../messages/request.ts"
 import type { Tool } from "../tool.ts"
-import { type Declaring, declareTools } from "./declare.ts"
+import { type DeclarationInput, declareTools } from "./declare.ts"
 import { BUILT_IN, isDeferrable } from "./deferrable.ts"
 import { deferredListing } from "./listing.ts"
 import { indexTools, searchTools } from "./tool-search.ts"
@@ -20,7 +20,7 @@ const namesOf = (tools: readonly ToolDefinition[]) =>
 
 const TOOLS = [definition("Read"), definition("mcp__a__x"), definition("mcp__a__y"), definition("mine")]
 const NONE = { referenced: new Set<string>(), said: new Set<string>() }
-const declared = (more: Partial<Declaring> = {}) =>
+const declared = (more: Partial<DeclarationInput> = {}) =>
   declareTools({
     tools: TOOLS,
     plan: {
@@ -28,7 +28,7 @@ const declared = (more: Partial<Declaring> = {}) =>
       search: definition("ToolSearch"),
       call: definition("CallTool"),
     },
-    isOn: true,
+    isEnabled: true,
     byReference: true,
     limit: 10,
     estimate: (text) => text.length / 4,
@@ -40,7 +40,7 @@ const declared = (more: Partial<Declaring> = {}) =>
 describe("TOOL-1 what a prompt declares", () => {
   test("everything, as long as the definitions are within their share, or where the switch is off", () => {
     expect(declared({ limit: 100_000 })).toEqual(TOOLS)
-    expect(declared({ isOn: false })).toEqual(TOOLS)
+    expect(declared({ isEnabled: false })).toEqual(TOOLS)
   })
 
   test("tools that may wait come last and deferred, or not at all where the model knows no references", () => {

@@ -12,7 +12,7 @@ async function inputSchema(schema: InputSchema): Promise<JsonSchema> {
   return ((await toolDefinition(tool)) as { input_schema: JsonSchema }).input_schema
 }
 
-/** A circle or a square. `kind` says which. */
+/** Schemas of a circle or a square, distinguished by `kind`. */
 const unions: Record<string, InputSchema> = {
   "zod 4": z.discriminatedUnion("kind", [
     z.object({ kind: z.literal("circle"), radius: z.number() }),

@@ -10,7 +10,7 @@ import { read } from "./read.ts"
 import { FileReads } from "./read-state.ts"
 import { replaceText } from "./text-replacement.ts"
 
-/** A directory with one file, `a.txt`, that has been read. */
+/** Creates a directory with one file, `a.txt`, that has been read. */
 async function readFileWith(content: string | Buffer) {
   const at = scratchDirectory()
   const path = join(at, "a.txt")
@@ -81,15 +81,15 @@ describe("LOOP-3 Edit replaces exactly", () => {
     const text = fc.string({ unit: fc.constantFrom("a", "b", "\n", "$", "&", "第", "🦀"), maxLength: 60 })
     const place = fc.tuple(fc.nat(59), fc.integer({ min: 1, max: 4 }))
     fc.assert(
-      fc.property(text, place, text, (text, [from, length], fresh) => {
+      fc.property(text, place, text, (text, [from, length], replacement) => {
         const old = text.slice(from, from + length)
         fc.pre(old !== "")
-        const all = replaceText(text, { old, fresh, all: true })
-        expect(all).toMatchObject({ state: "replaced", text: text.split(old).join(fresh) })
-        const one = replaceText(text, { old, fresh, all: false })
+        const all = replaceText(text, { old, replacement, all: true })
+        expect(all).toMatchObject({ state: "replaced", text: text.split(old).join(replacement) })
+        const one = replaceText(text, { old, replacement, all: false })
         const isUnique = text.indexOf(old) === text.lastIndexOf(old)
         expect(one).toMatchObject(
-          isUnique ? { state: "replaced", text: text.replace(old, () => fresh) } : { state: "ambiguous" },
+          isUnique ? { state: "replaced", text: text.replace(old, () => replacement) } : { state: "ambiguous" },
         )
       }),
     )
@@ -122,7 +122,7 @@ describe("line ends and encodings stay", () => {
 
   test("in a mixed file every line that is not touched keeps its own", () => {
     const mixed = "a\r\nb\nc\r\nd\r\ne\n"
-    expect(replaceText(mixed, { old: "c\nd", fresh: "x\ny", all: false })).toMatchObject({
+    expect(replaceText(mixed, { old: "c\nd", replacement: "x\ny", all: false })).toMatchObject({
       text: "a\r\nb\nx\r\ny\r\ne\n",
       places: [{ line: 3, lines: 2 }],
     })
@@ -132,11 +132,11 @@ describe("line ends and encodings stay", () => {
     const text = fc.string({ unit: fc.constantFrom("a", "b", "\n"), minLength: 1, maxLength: 40 })
     const crlf = (text: string) => text.replaceAll("\n", "\r\n")
     fc.assert(
-      fc.property(text, fc.nat(39), text, (text, from, fresh) => {
+      fc.property(text, fc.nat(39), text, (text, from, replacement) => {
         const old = text.slice(from, from + 3)
         fc.pre(old !== "" && text.includes("\n"))
-        const plain = replaceText(text, { old, fresh, all: true })
-        const edited = replaceText(crlf(text), { old, fresh, all: true })
+        const plain = replaceText(text, { old, replacement, all: true })
+        const edited = replaceText(crlf(text), { old, replacement, all: true })
         expect(edited).toEqual(plain.state === "replaced" ? { ...plain, text: crlf(plain.text) } : plain)
       }),
     )

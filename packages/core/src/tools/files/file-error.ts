@@ -1,9 +1,7 @@
-/**
- * Errors of the file tools, worded so that the model can act on them. A table explains the error codes of the operating system.
- */
+/** Errors of the file tools, worded so that the model can act on them. A table explains error codes of the operating system. */
 import { StrataError } from "../../base/errors.ts"
 
-/** A file tool could not do what was asked. The message says why, that nothing was changed where that matters, and what to do. */
+/** A file tool failed. The message states the reason, whether anything was changed, and what to do. */
 export class FileError extends StrataError {
   static override readonly code: string = "file"
   override readonly name = "FileError"
@@ -27,7 +25,7 @@ const MEANINGS: Readonly<Record<string, string>> = {
 }
 
 /** Explains a system error about a path. Other errors, such as an abort, are returned unchanged. */
-export function asFileError(given: string, error: unknown): unknown {
+export function toFileError(given: string, error: unknown): unknown {
   if (error instanceof FileError) return error
   const code = codeOf(error)
   if (code === undefined) return error
@@ -39,10 +37,12 @@ export function codeOf(error: unknown): string | undefined {
   return typeof code === "string" && /^E[A-Z0-9]+$/.test(code) ? code : undefined
 }
 
-/** For permission questions: they are asked even if the call will fail, because only a permitted call may report why. */
-export function nothingOnFileError(error: unknown): undefined {
+/**
+ * Ignores a `FileError`. Permission questions are asked even if the call will fail, because only a permitted call may report the reason.
+ */
+export function ignoreFileError(error: unknown): undefined {
   if (!(error instanceof FileError)) throw error
 }
 
-/** The path, or a directory on the way to it, does not exist. */
+/** Whether the path, or one of its parent directories, does not exist. */
 export const isMissing = (error: unknown): boolean => ["ENOENT", "ENOTDIR"].includes(codeOf(error) ?? "")

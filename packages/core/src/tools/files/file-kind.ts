@@ -1,18 +1,18 @@
-/** Recognises a file by its first bytes, never by its name: the API refuses an image of the wrong type. */
+/** Detects the type of a file by its first bytes, never by its name, because the API refuses an image with the wrong type. */
 import { extname } from "node:path"
 
 export type ImageType = "image/png" | "image/jpeg" | "image/gif" | "image/webp"
 
-export type FileKind =
+export type FileFormat =
   | { readonly kind: "image"; readonly mediaType: ImageType }
   | { readonly kind: "pdf" }
-  /** Not an image or a document. Common formats have a `name`. */
+  /** Neither an image nor a document. Common formats have a `name`. */
   | { readonly kind: "other"; readonly name?: string }
 
-/** The first bytes, in Latin-1. `?` is any byte. */
-type Mark<Name> = readonly [beginning: string, name: Name]
+/** A file signature: the first bytes in Latin-1, where `?` matches any byte. */
+type Signature<Name> = readonly [prefix: string, name: Name]
 
-const IMAGES: readonly Mark<ImageType>[] = [
+const IMAGES: readonly Signature<ImageType>[] = [
   ["\x89PNG\r\n\x1a\n", "image/png"],
   ["\xff\xd8\xff", "image/jpeg"],
   ["GIF87a", "image/gif"],
@@ -20,7 +20,7 @@ const IMAGES: readonly Mark<ImageType>[] = [
   ["RIFF????WEBP", "image/webp"],
 ]
 
-const FORMATS: readonly Mark<string>[] = [
+const FORMATS: readonly Signature<string>[] = [
   ["PK\x03\x04", "ZIP archive"],
   ["\x1f\x8b", "gzip archive"],
   ["BZh", "bzip2 archive"],
@@ -45,27 +45,29 @@ const FORMATS: readonly Mark<string>[] = [
   ["BM", "BMP image"],
 ]
 
-const BEGINNING = 16 // bytes: no mark is longer
+const SIGNATURE_BYTES = 16 // bytes; no signature is longer
 
-export function kindOf(bytes: Buffer): FileKind {
-  const beginning = bytes.subarray(0, BEGINNING).toString("latin1")
-  const begins = (mark: string) => [...mark].every((byte, at) => byte === "?" || byte === beginning[at])
-  const find = <Name>(marks: readonly Mark<Name>[]) => marks.find(([mark]) => begins(mark))?.[1]
+export function detectKind(bytes: Buffer): FileFormat {
+  const prefix = bytes.subarray(0, SIGNATURE_BYTES).toString("latin1")
+  const startsWithSignature = (signature: string) =>
+    [...signature].every((byte, at) => byte === "?" || byte === prefix[at])
+  const find = <Name>(signatures: readonly Signature<Name>[]) =>
+    signatures.find(([signature]) => startsWithSignature(signature))?.[1]
   const mediaType = find(IMAGES)
   if (mediaType) return { kind: "image", mediaType }
-  if (begins("%PDF-")) return { kind: "pdf" }
+  if (startsWithSignature("%PDF-")) return { kind: "pdf" }
   const name = find(FORMATS)
   return name ? { kind: "other", name } : { kind: "other" }
 }
 
-/** One phrase about a binary file: its format and size. */
+/** Describes a binary file by its format and size. */
 export function describeBinary(bytes: Buffer, path: string): string {
-  const kind = kindOf(bytes)
+  const kind = detectKind(bytes)
   const name = kind.kind === "other" ? kind.name : kind.kind === "pdf" ? "PDF document" : kind.mediaType
-  return `${name ?? (`${extname(path).slice(1)} file`.trim() || "file")}, ${sizeInWords(bytes.length)}`
+  return `${name ?? (`${extname(path).slice(1)} file`.trim() || "file")}, ${formatBytes(bytes.length)}`
 }
 
-export function sizeInWords(bytes: number): string {
+export function formatBytes(bytes: number): string {
   if (bytes < 1_000) return `${bytes} bytes`
   if (bytes < 1_000_000) return `${(bytes / 1_000).toFixed(1)} KB`
   if (bytes < 1_000_000_000) return `${(bytes / 1_000_000).toFixed(1)} MB`

@@ -5,7 +5,7 @@ import { call, scratchDirectory, testContext, textIn } from "../../../test/tool-
 import { isReadOnly } from "../defaults.ts"
 import { glob } from "./glob.ts"
 
-/** A directory with files, each newer than the one before. */
+/** Creates a directory with files, each newer than the one before. */
 function tree(...names: readonly string[]) {
   const at = scratchDirectory()
   for (const [age, name] of names.entries()) {

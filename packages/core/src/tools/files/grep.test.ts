@@ -128,7 +128,7 @@ describe("LOOP-3 Grep", () => {
     const { search, at } = tree({ "many.txt": "alpha and more\n".repeat(5_000) })
     const asked = { pattern: "alpha", output_mode: "content", head_limit: 1_000_000 } as const
     expect((await search(asked)).split("\n").length).toBeLessThan(2_000)
-    const whole = textIn(await call(grep, asked, testContext({ at, putsAside: () => true })))
+    const whole = textIn(await call(grep, asked, testContext({ at, offloadsResults: () => true })))
     expect(whole.split("\n")).toHaveLength(5_000)
   })
 
@@ -141,7 +141,7 @@ describe("LOOP-3 Grep", () => {
 })
 
 describe("LOOP-3 a search that does not end", () => {
-  /** In ripgrep's place: finds one line, says its process id, and never ends. */
+  /** A replacement for ripgrep that prints one line with its process id and never ends. */
   function endlessSearch() {
     const { at } = tree({ "a.txt": "alpha" })
     const program = join(at, "endless")
@@ -176,7 +176,7 @@ describe("LOOP-3 a search that does not end", () => {
 
   test("is killed by its time limit, and reports what it found", async () => {
     const { at, tool, started, isRunning } = endlessSearch()
-    const late = new AbortController() // the clock of the limit, moved by hand
+    const late = new AbortController() // time limit that the test triggers
     const limit = vi.spyOn(AbortSignal, "timeout").mockReturnValue(late.signal)
     onTestFinished(() => limit.mockRestore())
     const search = call(tool, input, testContext({ at }))

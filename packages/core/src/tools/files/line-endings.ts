@@ -1,6 +1,9 @@
-/** Line endings. The model sees and writes `\n`; a file keeps its own. */
+/**
+ * Line endings. The model reads and writes `
+ * `; a file keeps its own line endings.
+ */
 
-export const withPlainEnds = (text: string): string => text.replaceAll("\r\n", "\n")
+export const normalizeLineEndings = (text: string): string => text.replaceAll("\r\n", "\n")
 
 /** Whether most of a text's lines end in CR LF. */
 function mostlyCrlf(text: string): boolean {
@@ -8,20 +11,20 @@ function mostlyCrlf(text: string): boolean {
   return crlf > 0 && crlf * 2 >= occurrences(text, "\n")
 }
 
-/** The text with the line endings of `example`. */
-export function withEndsOf(example: string, text: string): string {
-  return mostlyCrlf(example) ? withPlainEnds(text).replaceAll("\n", "\r\n") : text
+/** Converts a text to the line endings of `example`. */
+export function matchLineEndings(example: string, text: string): string {
+  return mostlyCrlf(example) ? normalizeLineEndings(text).replaceAll("\n", "\r\n") : text
 }
 
-/** The lines of a text without their endings. A newline at the end does not start another line. */
+/** Splits a text into lines without their endings. A trailing newline does not start another line. */
 export function linesOf(text: string): readonly string[] {
   if (text === "") return []
-  const lines = withPlainEnds(text).split("\n")
+  const lines = normalizeLineEndings(text).split("\n")
   if (lines.at(-1) === "") lines.pop()
   return lines
 }
 
-/** `1 line`, `12 lines`. */
+/** Formats the number of lines: `1 line`, `12 lines`. */
 export function countLines(text: string): string {
   const { length } = linesOf(text)
   return `${length} line${length === 1 ? "" : "s"}`

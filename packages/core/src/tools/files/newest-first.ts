@@ -1,7 +1,9 @@
-/** Sorts files by their last change, newest first: recent files are the most likely ones. */
+/**
+ * Sorts files by modification time, newest first, because recent files are the most likely ones. Ties are sorted by name, so that the order
+ * is stable, and deleted files come last.
+ */
 import { stat } from "node:fs/promises"
 
-/** Files with equal times are sorted by name, so the order is always the same. Files that are gone come last. */
 export async function newestFirst(paths: readonly string[]): Promise<readonly string[]> {
   const timed = await Promise.all(paths.map(async (path) => ({ path, time: await modifiedMs(path) })))
   return timed.sort((a, b) => b.time - a.time || (a.path < b.path ? -1 : 1)).map(({ path }) => path)

@@ -18,7 +18,7 @@ const NOTEBOOK = {
   ...{ nbformat: 4, nbformat_minor: 5 },
 }
 
-/** A notebook that has been read. */
+/** Creates a notebook that has been read. */
 async function opened(text = `${JSON.stringify(NOTEBOOK, null, 1)}\n`) {
   const at = scratchDirectory()
   const path = join(at, "a.ipynb")

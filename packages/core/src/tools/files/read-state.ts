@@ -1,22 +1,22 @@
 /**
- * What a conversation has seen of files. Bounded, the longest unused first to go: a file that fell out is simply read again before it
- * is edited.
+ * Records which file contents a conversation has seen. When the limits are exceeded, the least recently used entries are dropped: such a
+ * file is simply read again before it is edited.
  */
 import type { FileRead, ReadState } from "../tool.ts"
 
 export interface ReadStateLimits {
   readonly files: number
-  /** Of all contents together. */
+  /** Maximum characters of all contents together. */
   readonly characters: number
 }
 
 const LIMITS: ReadStateLimits = {
-  files: 200, // more than any stretch of work between two compactions touches
-  characters: 64 * 1024 * 1024, // two of the largest files that can be read
+  files: 200, // more than the work between two compactions touches
+  characters: 64 * 1024 * 1024, // two files of the maximum size
 }
 
 export class FileReads implements ReadState {
-  /** By resolved path, the newest last. */
+  /** Reads by resolved path, newest last. */
   readonly #reads: Map<string, FileRead>
   readonly #limits: ReadStateLimits
   #characters = 0
@@ -49,12 +49,12 @@ export class FileReads implements ReadState {
     this.#reads.delete(path)
   }
 
-  /** The oldest first. */
+  /** All reads, oldest first. */
   entries(): Iterable<readonly [string, FileRead]> {
     return [...this.#reads]
   }
 
-  /** For a fork: it knows what its parent has read, and its own reads stay its own. */
+  /** Copies the state for a fork: it knows its parent's reads, and its own reads remain separate. */
   clone(): FileReads {
     return new FileReads({ limits: this.#limits, reads: this.#reads })
   }
@@ -64,7 +64,7 @@ export class FileReads implements ReadState {
   }
 }
 
-/** The model no longer has these calls' results in full, so the files they showed count as not read. */
+/** Forgets the files that these calls showed, because the model no longer has the complete results. */
 export function forgetCalls(reads: ReadState, toolUseIds: ReadonlySet<string>): void {
   for (const [path, { toolUseId }] of reads.entries()) {
     if (toolUseId !== undefined && toolUseIds.has(toolUseId)) reads.forget(path)
@@ -72,8 +72,8 @@ export function forgetCalls(reads: ReadState, toolUseIds: ReadonlySet<string>): 
 }
 
 /**
- * The reads that the model still has in front of it. `shows` is asked each time: whether the result of a call is whole in what is sent.
- * So a file whose read was cleared, compacted or rewound counts as not read, whichever part of the system did it.
+ * A view of the reads whose results are still completely in the context. `shows` is called each time, so a file whose read was cleared,
+ * compacted or rewound counts as not read, whichever component removed it.
  */
 export function readsInView(reads: ReadState, shows: (toolUseId: string) => boolean): ReadState {
   const isInView = ({ toolUseId }: FileRead) => toolUseId === undefined || shows(toolUseId)

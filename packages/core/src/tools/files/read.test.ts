@@ -14,7 +14,7 @@ import { edit } from "./edit.ts"
 import { read } from "./read.ts"
 import { FileReads, forgetCalls } from "./read-state.ts"
 
-/** A file in a directory of its own, and a conversation that has not read anything. */
+/** Creates a file in a new directory, and the context of a conversation that has not read anything. */
 function fileWith(content: string | Buffer, name = "file.txt") {
   const at = scratchDirectory()
   writeFileSync(join(at, name), content)
@@ -155,7 +155,7 @@ describe("what is not a file", () => {
     writeFileSync(join(at, "closed", "a.txt"), "x")
     chmodSync(join(at, "closed"), 0)
     await expect(tryRead("closed/a.txt")).rejects.toThrow("permission denied")
-    chmodSync(join(at, "closed"), 0o700) // so that it can be removed
+    chmodSync(join(at, "closed"), 0o700) // allows its removal
   })
 })
 

@@ -1,15 +1,15 @@
 /**
- * Read: shows a file's lines with their numbers, an image, or a PDF. It keeps its results short and says how to continue. It does not
- * repeat a file whose earlier read the model still has in full.
+ * Read: shows a file's lines with numbers, an image, or a PDF. It limits its results and explains how to continue. It does not repeat a
+ * file if the model still has the complete result of an earlier read.
  */
 import { z } from "zod/v4"
 import type { Block } from "../../messages/blocks.ts"
-import { MEDIA_LIMITS, type MediaItem, mediaIn, planWithholding } from "../../messages/media.ts"
+import { listMedia, MEDIA_LIMITS, type MediaItem, planWithholding } from "../../messages/media.ts"
 import { createEstimator } from "../../tokens/estimate.ts"
 import type { FileRead, Tool, ToolContext, ToolOutput } from "../tool.ts"
 import { readContent } from "./file-content.ts"
 import { FileError } from "./file-error.ts"
-import { describeBinary, type ImageType, kindOf, sizeInWords } from "./file-kind.ts"
+import { describeBinary, detectKind, formatBytes, type ImageType } from "./file-kind.ts"
 import { linesOf } from "./line-endings.ts"
 import { MAX_LINE_CHARACTERS, numberLines } from "./numbered-lines.ts"
 import { resolveTarget, shortPath, type Target } from "./paths.ts"
@@ -18,7 +18,7 @@ import { decodeText } from "./text-encoding.ts"
 const DEFAULT_LINES = 2_000
 const MAX_CHARACTERS = 100_000
 const MAX_TOKENS = 25_000
-// The tool does not know the model, so it estimates for the family that needs the most tokens.
+// The tool does not know the model, so it estimates for the model family that needs the most tokens.
 const estimator = createEstimator("claude-5")
 
 const inputSchema = z.object({
@@ -52,7 +52,7 @@ export const read: Tool<ReadInput> = {
     const target = await resolveTarget(input.file_path, context)
     const { bytes, stats } = await readContent(target, context)
     const file = { given: target.given, bytes }
-    const kind = kindOf(bytes)
+    const kind = detectKind(bytes)
     const touched = [target.path]
     if (kind.kind === "image") return { content: imageBlocks(file, kind.mediaType), touched }
     if (kind.kind === "pdf") return { content: documentBlocks(file), touched }
@@ -75,7 +75,7 @@ interface TextToShow {
 }
 
 function showText({ target, content, modifiedMs, input, context }: TextToShow): ToolOutput {
-  const page = pageOf(linesOf(content), input)
+  const page = pageLines(linesOf(content), input)
   if (page.first > 1 && page.shown.length === 0) {
     throw new FileError(`${target.given} has ${page.total} lines: none from offset ${page.first} on.`)
   }
@@ -94,7 +94,7 @@ function showText({ target, content, modifiedMs, input, context }: TextToShow): 
   return { content: page.total === 0 ? `[${target.given} is empty.]` : textOfPage(page), touched }
 }
 
-/** Only the result of a Read shows a whole file. Edit and Write also record the content, but no result shows it. */
+/** Whether an earlier read showed the same lines. Edit and Write also record the content, but no result shows it. */
 function showsTheSame(earlier: FileRead, { content, range }: Pick<FileRead, "content"> & { range: FileRead["range"] }) {
   return (
     earlier.toolUseId !== undefined &&
@@ -104,27 +104,27 @@ function showsTheSame(earlier: FileRead, { content, range }: Pick<FileRead, "con
   )
 }
 
-/** One line in brackets, so that nothing mistakes it for the text of the file. */
+/** Note for an unchanged file, in brackets to distinguish it from the text of the file. */
 function unchanged({ given }: Target, { range, toolUseId, at }: FileRead): string {
-  const what = range ? `Lines ${range.offset}-${range.offset + range.limit - 1} of ${given} are` : `${given} is`
-  return `[${what} unchanged since you read it at ${at} (call ${toolUseId}). That result still holds and is not repeated here.]`
+  const subject = range ? `Lines ${range.offset}-${range.offset + range.limit - 1} of ${given} are` : `${given} is`
+  return `[${subject} unchanged since you read it at ${at} (call ${toolUseId}). That result still holds and is not repeated here.]`
 }
 
-interface Page {
-  /** The number of the first line shown. */
+interface FilePage {
+  /** Number of the first line on the page. */
   readonly first: number
   readonly shown: readonly string[]
   readonly total: number
 }
 
-function pageOf(lines: readonly string[], { offset = 1, limit = DEFAULT_LINES }: ReadInput): Page {
+function pageLines(lines: readonly string[], { offset = 1, limit = DEFAULT_LINES }: ReadInput): FilePage {
   const first = Math.max(1, offset)
-  const wanted = numberLines(lines.slice(first - 1, first - 1 + limit), first)
-  return { first, shown: thatFit(wanted), total: lines.length }
+  const requested = numberLines(lines.slice(first - 1, first - 1 + limit), first)
+  return { first, shown: fitLines(requested), total: lines.length }
 }
 
-/** As many of the first lines as one result may hold. */
-function thatFit(lines: readonly string[]): readonly string[] {
+/** The first lines, as many as fit in one result. */
+function fitLines(lines: readonly string[]): readonly string[] {
   let fitting = lines
   for (let load = loadOf(fitting); load > 1 && fitting.length > 1; load = loadOf(fitting)) {
     fitting = fitting.slice(0, Math.max(1, Math.floor(fitting.length / load)))
@@ -132,19 +132,19 @@ function thatFit(lines: readonly string[]): readonly string[] {
   return fitting
 }
 
-/** How full a result would be: 1 is as much as it may hold. */
+/** Size of a result as a fraction of its limits: 1 is the maximum. */
 function loadOf(lines: readonly string[]): number {
   const characters = lines.reduce((sum, line) => sum + line.length + 1, 0) / MAX_CHARACTERS
   return characters > 1 ? characters : Math.max(characters, estimator.text(lines.join("\n")) / MAX_TOKENS)
 }
 
-function textOfPage({ first, shown, total }: Page): string {
+function textOfPage({ first, shown, total }: FilePage): string {
   const last = first + shown.length - 1
   const rest = last < total ? [`[Lines ${first}-${last} of ${total}. To go on: offset ${last + 1}.]`] : []
   return [...shown, ...rest].join("\n")
 }
 
-/** Images and PDFs as blocks for the model. If the API would refuse one, an error says why and what to do instead. */
+/** An image or PDF to show as a block. If the API would refuse it, an error gives the reason and an alternative. */
 interface MediaFile {
   readonly given: string
   readonly bytes: Buffer
@@ -168,29 +168,31 @@ function imageBlocks({ given, bytes }: MediaFile, mediaType: ImageType): readonl
   return [{ type: "text", text: `${given}: ${mediaType}, ${item.pixels.width}×${item.pixels.height} pixels` }, block]
 }
 
-/** A PDF is sent whole: splitting it into pages needs a program made for that. */
+/** A PDF is sent completely, because splitting it into pages needs another program. */
 function documentBlocks({ given, bytes }: MediaFile): readonly Block[] {
   const source = { type: "base64", media_type: "application/pdf", data: bytes.toString("base64") } as const
   const block: Block = { type: "document", source }
   const { refusal } = judge(block)
   const advice = "Take its text with a command, for example `pdftotext -f 1 -l 20 IN.pdf -`."
   if (refusal !== undefined) throw refused({ given, bytes, what: "application/pdf", why: refusal, advice })
-  return [{ type: "text", text: `${given}: PDF document, ${sizeInWords(bytes.length)}` }, block]
+  return [{ type: "text", text: `${given}: PDF document, ${formatBytes(bytes.length)}` }, block]
 }
 
-/** By the same rules that hold for every request. */
+/** Checks the block with the rules that apply to every request. */
 function judge(block: Block): { readonly item: MediaItem; readonly refusal: string | undefined } {
   const message = { role: "user" as const, content: [block] }
-  const items = mediaIn({ type: "user", uuid: "read", parentUuid: null, timestamp: "", message })
+  const items = listMedia({ type: "user", uuid: "read", parentUuid: null, timestamp: "", message })
   return { item: items[0]!, refusal: planWithholding(items, new Set(), MEDIA_LIMITS)[0]?.why }
 }
 
 interface Refusal extends MediaFile {
-  readonly what: string
+  readonly subject: string
   readonly why: string
   readonly advice: string
 }
 
-function refused({ given, bytes, what, why, advice }: Refusal): FileError {
-  return new FileError(`${given} (${what}, ${sizeInWords(bytes.length)}) cannot be shown: ${why}. ${advice}`.trimEnd())
+function refused({ given, bytes, what: subject, why, advice }: Refusal): FileError {
+  return new FileError(
+    `${given} (${subject}, ${formatBytes(bytes.length)}) cannot be shown: ${why}. ${advice}`.trimEnd(),
+  )
 }

@@ -1,6 +1,5 @@
 /**
- * Runs ripgrep and reads its output line by line. It is killed when there is enough output, when it takes too long, or when the caller
- * aborts.
+ * Runs ripgrep and reads its output line by line. It is killed when there is enough output, after a time limit, or when the signal aborts.
  */
 import { type ChildProcessByStdio, spawn } from "node:child_process"
 import { createInterface } from "node:readline"
@@ -14,24 +13,24 @@ export interface RipgrepRun {
   readonly env: Readonly<Record<string, string | undefined>>
   readonly signal: AbortSignal
   readonly timeoutMs: number
-  /** It is stopped after this many lines or characters. */
+  /** The search is stopped after this many lines or characters. */
   readonly max: { readonly lines: number; readonly characters: number }
-  /** Lines to leave out. They do not count. */
+  /** Whether to omit a line. Omitted lines do not count towards the limits. */
   readonly skip?: (line: string) => boolean
 }
 
 export interface RipgrepOutput {
   readonly lines: readonly string[]
-  /** Why there may be more than `lines`. */
+  /** Reason why the output may be incomplete. */
   readonly stopped?: "enough" | "time"
-  /** Its complaint about the call: a pattern or an option it cannot use. */
+  /** Error message of ripgrep about an invalid pattern or option. */
   readonly problem?: string
 }
 
 const MAX_PROBLEM_CHARACTERS = 2_000
 const EXIT_PROBLEM = 2
 
-/** Where the program is. Only applications that search files install it. */
+/** Path of the ripgrep program. It is an optional dependency that only applications with file search install. */
 export async function ripgrepProgram(): Promise<string> {
   const { rgPath } = await optionalPackage<typeof import("@vscode/ripgrep")>("@vscode/ripgrep", "Grep needs")
   return rgPath
@@ -70,7 +69,7 @@ async function takeLines(child: ChildProcessByStdio<null, Readable, Readable>, {
     if (skip?.(line)) continue
     if (lines.length === max.lines || characters + line.length > max.characters) {
       child.kill("SIGKILL")
-      child.stdout.destroy() // an unread pipe would keep it from ending
+      child.stdout.destroy() // an unread pipe would prevent it from exiting
       return { lines, isEnough: true }
     }
     lines.push(line)

@@ -1,10 +1,10 @@
 /**
- * How similar two short texts are: file names, lines of code. It counts the pairs of neighbouring characters they share (Sørensen–Dice),
- * which is cheap and tolerates a different order.
+ * Measures the similarity of short texts, such as file names and lines of code. It counts shared pairs of adjacent characters
+ * (Sørensen–Dice), which is cheap and tolerates a different order.
  */
 
-/** Scores texts against `text`: 0 for nothing in common, 1 for the same pairs. Ignores case and outer white space. */
-export function likenessTo(text: string): (other: string) => number {
+/** Scores texts against `text`: 0 if no pairs are shared, 1 if all are. Ignores case and surrounding white space. */
+export function similarityTo(text: string): (other: string) => number {
   const wanted = pairsOf(text)
   const wantedCount = count(wanted)
   return (other) => {

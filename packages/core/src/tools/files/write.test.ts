@@ -19,7 +19,7 @@ import { read } from "./read.ts"
 import { FileReads } from "./read-state.ts"
 import { write } from "./write.ts"
 
-/** A directory of its own, and a conversation that works in it. */
+/** Creates a directory and the context of a conversation that works in it. */
 function workspace() {
   const at = scratchDirectory()
   const context = testContext({ at, reads: new FileReads() })

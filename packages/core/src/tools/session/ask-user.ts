@@ -1,4 +1,4 @@
-/** AskUser: asks a question that only the person can answer. */
+/** AskUser: asks a question that only the user can answer. */
 import { z } from "zod/v4"
 import { unlessInterrupted } from "../../base/work.ts"
 import type { Tool, ToolOutput } from "../tool.ts"
@@ -22,8 +22,8 @@ export const askUser: Tool<z.infer<typeof inputSchema>> = {
   question: ({ question }) => ({ kind: "ask", summary: question }),
   async execute({ question, options }, { promptUser, signal }) {
     if (!promptUser) return unanswered("There is no one to ask.")
-    const asked = promptUser({ text: question, ...(options ? { options } : {}) })
-    const answer = await unlessInterrupted(signal, asked)
+    const pending = promptUser({ text: question, ...(options ? { options } : {}) })
+    const answer = await unlessInterrupted(signal, pending)
     if (answer.state === "interrupted") return { content: "Interrupted before an answer came.", isError: true }
     if (answer.value === undefined || answer.value.trim() === "") return unanswered("No answer came.")
     return { content: `The person answers: ${answer.value}` }

@@ -1,4 +1,4 @@
-/** EnterPlanMode and ExitPlanMode: the model looks and thinks first, and changes things only after the person approves a plan. */
+/** EnterPlanMode and ExitPlanMode: the model explores first, and changes things only after the user has approved a plan. */
 import { z } from "zod/v4"
 import { unlessInterrupted } from "../../base/work.ts"
 import type { Tool, ToolOutput } from "../tool.ts"
@@ -28,7 +28,7 @@ const exitSchema = z.object({
   plan: z.string().min(1).describe("The plan in markdown: what to change, where, in which order, and how to check it."),
 })
 
-/** Read-only, because it is called in plan mode. The person decides. */
+/** Read-only, because it is called in plan mode. The user decides. */
 export const exitPlanMode: Tool<z.infer<typeof exitSchema>> = {
   name: "ExitPlanMode",
   description:
@@ -43,14 +43,16 @@ export const exitPlanMode: Tool<z.infer<typeof exitSchema>> = {
     const answer = await unlessInterrupted(context.signal, context.plan.leave(plan))
     if (answer.state === "interrupted") return failed("Interrupted before the plan was approved. Plan mode stays on.")
     const { approved, remark } = answer.value
-    const said = remark ? ` The person says: ${remark}` : ""
+    const remarkText = remark ? ` The person says: ${remark}` : ""
     return approved
-      ? { content: `The plan is approved and plan mode is off: carry it out.${said}` }
-      : failed(`The plan is not approved, and plan mode stays on.${said || " Improve it, or ask what is missing."}`)
+      ? { content: `The plan is approved and plan mode is off: carry it out.${remarkText}` }
+      : failed(
+          `The plan is not approved, and plan mode stays on.${remarkText || " Improve it, or ask what is missing."}`,
+        )
   },
 }
 
-/** An error, so that the frontier view knows that the mode did not change. */
+/** An error result, so that the work-state view knows that the mode did not change. */
 const failed = (content: string): ToolOutput => ({ content, isError: true })
 
 function firstLineOf(plan: string): string {

@@ -1,4 +1,4 @@
-/** Reads what the model passed to Recall. It is checked here once more: a loop of its own may pass anything. */
+/** Parses the input of Recall. It is validated here again, because a custom agent loop may pass anything. */
 import { parseHandle } from "../../messages/media.ts"
 import {
   RECALL_KINDS,
@@ -24,7 +24,7 @@ export type RecallQuestion =
   /** `why` is for the model. */
   | { readonly state: "unclear"; readonly why: string }
 
-export function readRecallInput(input: RecallInput): RecallQuestion {
+export function parseRecallInput(input: RecallInput): RecallQuestion {
   const { handle, from, to, search } = input
   const given = [handle, from ?? to, search].filter((value) => value !== undefined && value !== "")
   if (given.length !== 1) return unclear("Give one of these: handle; from, with or without to; search.")
@@ -47,7 +47,7 @@ const unclear = (why: string): RecallQuestion => ({ state: "unclear", why })
 const wrongHandle = (named: unknown) =>
   `${JSON.stringify(String(named).slice(0, 80))} is no handle. A handle has ten hex digits, and .0 for a first block. Use search if you have none.`
 
-/** As it is shown, also with the brackets or the words around it. */
+/** Extracts a handle, including one with the brackets or words around it as displayed. */
 function handleIn(named: unknown): string | undefined {
   if (typeof named !== "string") return undefined
   const bare = named

@@ -1,13 +1,13 @@
-/** What the Recall tool asks a conversation for. The conversation implements it over its journal and the search index. */
+/** The interface through which Recall reads a conversation. The conversation implements it over its journal and the search index. */
 import type { Block } from "../../messages/blocks.ts"
 
 export const RECALL_TOOL = "Recall"
 
 export const RECALL_KINDS = ["user", "assistant", "call", "result"] as const
-/** Whose texts Recall searches. */
+/** Kinds of texts that Recall can search. */
 export type RecallKind = (typeof RECALL_KINDS)[number]
 
-/** What the model may pass. Everything is checked again before it is used. */
+/** Input of the Recall tool. Everything is validated again before use. */
 export interface RecallInput {
   readonly handle?: string
   readonly offset?: number
@@ -21,28 +21,28 @@ export interface RecallInput {
   readonly budget?: number
 }
 
-/** A text of the past: a block of a message, or what was attached. */
+/** A recalled text: a block of a message, or an attachment. */
 export interface RecalledText {
   readonly handle: string
-  /** `note`: neither the person nor the model wrote it, such as an attached file or a summary. */
+  /** `note`: written by neither the user nor the model, such as an attached file or a summary. */
   readonly kind: RecallKind | "note"
-  /** The tool of a call or a result, the kind of a note. */
+  /** Name of the tool of a call or a result, or the kind of a note. */
   readonly label?: string
   readonly time: string
   readonly text: string
-  /** The text is a part: it begins at this character of the whole. */
+  /** Set if the text is a part: its offset in the complete text, in characters. */
   readonly start?: number
-  /** Characters of the whole, if the text is a part. */
+  /** Length of the complete text, if this is a part. */
   readonly length?: number
 }
 
-/** What has a handle: usually one, newest first. */
-export interface RecalledPlace {
-  /** All texts of the message, or the one block that the handle names. */
+/** The message or block that a handle names. */
+export interface RecalledItem {
+  /** All texts of the message, or the single block that the handle names. */
   readonly texts: readonly RecalledText[]
-  /** Images and documents, where the handle names one. */
+  /** Images and documents, if the handle names one. */
   readonly media: readonly Block[]
-  /** The message before and the one after. */
+  /** Texts of the messages directly before and after. */
   readonly before: readonly RecalledText[]
   readonly after: readonly RecalledText[]
 }
@@ -55,7 +55,7 @@ export interface RecallFilter {
 
 export interface RecallRange extends RecallFilter {
   readonly from: string
-  /** Absent: to the end. */
+  /** Last handle of the range. Absent: to the end. */
   readonly to?: string
 }
 
@@ -65,31 +65,31 @@ export interface RecallSearch extends RecallFilter {
   readonly limit: number
 }
 
-export interface RecallFound extends RecalledText {
-  /** Where in `text` the match is. */
+export interface RecallMatch extends RecalledText {
+  /** Offset of the match in `text`. */
   readonly at: number
   /** The part of `text` that matched. */
   readonly matched: { readonly from: number; readonly to: number }
-  /** The texts right before and right after it. */
+  /** The text directly before the match, and the one after it. */
   readonly before?: RecalledText
   readonly after?: RecalledText
 }
 
 export interface RecallMatches {
-  readonly found: readonly RecallFound[]
-  /** Matches beyond those in `found`. */
+  readonly found: readonly RecallMatch[]
+  /** Number of matches that are not in `found`. */
   readonly more: number
-  /** What was not searched, as a sentence. */
+  /** A sentence about what was not searched. */
   readonly gap?: string
 }
 
 export interface RecallSource {
-  named(handle: string): Promise<readonly RecalledPlace[]>
-  /** Texts in the order they were written. `undefined`: one of the ends names nothing. */
+  findByHandle(handle: string): Promise<readonly RecalledItem[]>
+  /** Texts of a range in chronological order. `undefined` if one of the handles does not exist. */
   range(range: RecallRange): Promise<AsyncIterable<RecalledText> | undefined>
   search(search: RecallSearch): Promise<RecallMatches>
-  /** False once the conversation is closed. */
+  /** `false` once the conversation is closed. */
   isOpen(): boolean
-  /** Tokens of a text. */
+  /** Estimates the tokens of a text. */
   estimate(text: string): number
 }

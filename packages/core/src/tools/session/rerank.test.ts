@@ -3,13 +3,13 @@ import { openAgent } from "../../agent/open-agent.ts"
 import { openConversation } from "../../conversation/open.ts"
 import { memoryStore } from "../../journal/in-memory/store.ts"
 import { type RecallTool, recallTool } from "./recall.ts"
-import type { RecallFound, RecallMatches, RecallSource } from "./recall-source.ts"
-import { type Rerank, reranking } from "./rerank.ts"
+import type { RecallMatch, RecallMatches, RecallSource } from "./recall-source.ts"
+import { type Rerank, withReranking } from "./rerank.ts"
 
 const MODEL = "claude-opus-5-5"
 const HERONS = ["The heron sleeps.", "The heron and the heron and a heron.", "A heron is called Bertha."]
 
-/** A simple one: what shares most letters of the query's last word comes first. */
+/** A simple reranker: prefers passages that share most letters with the last word of the query. */
 const byName: Rerank = (query, passages) => {
   const wanted = query.split(" ").at(-1)!
   return passages
@@ -66,7 +66,7 @@ test.each<[string, Rerank]>([
   await chat.close()
 })
 
-const found = (text: string): RecallFound => ({
+const found = (text: string): RecallMatch => ({
   ...{ handle: text, kind: "user", time: "", text, at: 0, matched: { from: 0, to: text.length } },
 })
 
@@ -75,9 +75,9 @@ const source = { search: async () => matches } as unknown as RecallSource
 
 test("BEY-5 a reranker that is late leaves our order, and what it leaves out comes after", async () => {
   const search = { text: "heron", in: "project", limit: 2 } as const
-  const late = reranking(source, () => new Promise(() => undefined), 1)
+  const late = withReranking(source, () => new Promise(() => undefined), 1)
   expect((await late.search(search)).found.map(({ text }) => text)).toEqual(HERONS.slice(0, 2))
-  const last = await reranking(source, () => [2]).search(search)
+  const last = await withReranking(source, () => [2]).search(search)
   expect(last.found.map(({ text }) => text)).toEqual([HERONS[2], HERONS[0]])
   expect(last.more).toBe(1)
 })

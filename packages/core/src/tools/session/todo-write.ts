@@ -23,7 +23,7 @@ export const todoWrite: Tool<TodoWriteInput> = {
 Use it for work of three or more steps, or for several requests at once. A single small step needs no list. Give the whole list each time. Keep exactly one todo in_progress. Mark it completed as soon as it is done and checked, and add what you find on the way. Work that failed or is half done is not completed.`,
   inputSchema,
   limitsItself: true,
-  readOnly: true, // it only changes notes, which plan mode needs too
+  readOnly: true, // it changes only the todo list, which plan mode needs too
   question: ({ todos }) => ({ kind: "other", summary: `note ${todos.length} todos` }),
   async execute({ todos }, context) {
     context.todos.set(todos.map(({ content, status }): Todo => ({ content, status })))

@@ -7,10 +7,10 @@ import { project } from "../projection.ts"
 import { fromJson, toJson } from "../views.ts"
 import { type CacheHistory, cacheHistory, totalBreaks } from "./cache-history.ts"
 
-const MODEL = "claude-opus-5-5" // 4 dollars a million in, 5 to write, 0.20 to read
+const MODEL = "claude-opus-5-5" // dollars per million tokens: 4 for input, 5 to write, 0.20 to read
 const START = Date.parse("2026-01-01T00:00:00Z")
 
-/** A response at a minute that read so many tokens and wrote a thousand. */
+/** A response at this minute that reads so many tokens from the cache and writes a thousand. */
 function response(minute: number, read: number, more: Partial<Usage> & { model?: string; id?: string } = {}): Message {
   const { model = MODEL, id, ...rest } = more
   const usage = {
@@ -207,7 +207,7 @@ test("CACHE-4 a request that kept the cache warm counts with its time, also wher
 test("CACHE-8 an hour has saved what was read after a pause only where the request before the pause asked for it", () => {
   const chosen = (forPrompt: "5m" | "1h") =>
     decision({ type: "strata", subtype: "cache-lifetime", forPrompt, forMessages: "5m", why: "" })
-  const shared = [response(0, 16_000), chosen("1h"), response(20, 16_000)] // another conversation kept the prompt
+  const shared = [response(0, 16_000), chosen("1h"), response(20, 16_000)] // another conversation kept the prompt in the cache
   expect(follow(...shared).pauses.saved).toBe(0)
   expect(follow(...shared, chosen("5m"), response(40, 16_000)).pauses.saved).toBe(16_000)
 })

@@ -1,8 +1,9 @@
 /**
- * How the server's cache served a conversation: what the latest responses read and wrote, where the cache broke, why, and what that
- * cost. It needs only the journal, so it works for recordings of other programs too.
+ * How the server's cache served a conversation: what the latest responses read and wrote, where the cache broke, why, and the cost.
+ * Computed from the journal alone, so it also works for recordings of other programs.
  *
- * Decisions between two responses name the cause; otherwise the pause and the figures do. Deleting results inside the cache is not a break.
+ * Decisions between two responses name the cause; otherwise the pause and the token counts do. Deleting results inside the cache is not
+ * a break.
  */
 
 import type { CacheLifetime, RequestSource } from "../../base/enums.ts"
@@ -20,47 +21,50 @@ import type { Projection } from "../projection.ts"
 import {
   type BreakCause,
   type CacheChange,
+  cacheChangeOf,
   cacheCounts,
   cachedTokens,
   cacheMissCosts,
-  causeOf,
-  changeIn,
+  findBreakCause,
+  hasHourLifetime,
   isBreak,
-  livesAnHour,
   noPauses,
+  noteKeepWarm,
   noteMessage,
-  notePing,
   noteResponse,
   type Pauses,
 } from "./pauses.ts"
 
-/** Why an hour was expected to pay before any pause showed it. */
-export type ExpectedFrom = NonNullable<DecisionOf<"cache-lifetime">["expected"]>
+/** Why an hour was expected to pay off before any pause showed it. */
+export type HourExpectationReason = NonNullable<DecisionOf<"cache-lifetime">["expected"]>
 
 export interface CacheHistory {
-  /** How many responses there were, including those without usage. */
+  /** Number of responses, including those without usage. */
   turns: number
   turnId: string | undefined
   /** The latest responses with usage, newest last. */
   readonly responses: CachedResponse[]
-  /** Recorded since the newest response. */
+  /** Changes recorded since the newest response. */
   changes: CacheChange[]
-  /** What the server last reported as edited, and with which response. */
+  /** The edits that the server reported last, and the response that reported them. */
   serverEdits: { readonly turn: number; readonly text: string } | undefined
-  /** The smallest read so far: about what every request shares. */
+  /** The smallest number of tokens read so far: about the size of the shared prefix. */
   minRead: number | undefined
-  /** Whether the last write to the cache lives for an hour. */
+  /** Whether the last write to the cache has a lifetime of an hour. */
   wroteForAnHour: boolean
-  /** When the cache was last kept warm in a pause, for how long from then, and how many tokens of it. */
+  /** The last keep-warm request of a pause: its time, the lifetime from then on, and the number of tokens. */
   warmed: { readonly at: string; readonly lifetime: "5m" | "1h"; readonly tokens: number } | undefined
   readonly pauses: Pauses
-  /** How long the planner asks the server to keep what it caches, and why. Absent where it has not decided. */
+  /** The cache lifetimes that the planner chose, and why. Absent if it has not decided. */
   chosen: (ChosenLifetimes & { readonly why: string }) | undefined
-  /** Why it expected an hour to pay when the conversation began, if it did. */
-  expected: ExpectedFrom | undefined
-  /** At our own first request: the responses before it, and whether another program's last write lives for an hour. */
+  /** Why it expected an hour to pay off when the conversation started, if it did. */
+  expected: HourExpectationReason | undefined
+  /**
+   * State at Strata's first own request: the number of responses before it, and whether another program's last write has a lifetime of
+   * an hour.
+   */
   begun: { readonly turns: number; readonly forAnHour: boolean } | undefined
-  /** The most expensive breaks, in the order they happened. */
+  /** The most expensive breaks, in chronological order. */
   readonly breaks: CacheBreak[]
   readonly totals: Map<BreakCause, CacheBreakTotal>
   /** The break at the newest response, if there is one. */
@@ -70,50 +74,50 @@ export interface CacheHistory {
 export interface CachedResponse {
   readonly id: string
   readonly turn: number
-  /** When its answer began. Absent where the format has no times. */
+  /** Time at which its response started. Absent if the format has no times. */
   readonly at?: string
   readonly model: string
   readonly counts: TokenCounts
-  /** Tokens deleted from the cache so far. */
+  /** Total of tokens deleted from the cache. */
   readonly deleted: number
-  /** What was recorded between the previous response and this one. */
+  /** Changes recorded between the previous response and this one. */
   readonly changes: readonly CacheChange[]
   readonly apiReason?: string
 }
 
-/** A request that read much less from the cache than the one before. */
+/** A break of the cache: a request that read much less from it than the one before. */
 export interface CacheBreak {
   readonly turn: number
   readonly model: string
   readonly readBefore: number
   readonly read: number
-  /** Input that was in the cache and was written or paid in full again. */
+  /** Input that was in the cache and was written or billed in full again. */
   readonly rewrittenTokens: number
-  /** What that cost beyond reading it. Absent where the price is unknown. */
+  /** Cost beyond reading these tokens. Absent if the price is unknown. */
   readonly dollars?: number
-  /** Since the previous response. Absent where the format has no times. */
+  /** Minutes since the previous response. Absent if the format has no times. */
   readonly gapMinutes?: number
   readonly cause: BreakCause
   /** The response that read less. */
   readonly responseId: string
-  /** The API's own reason, such as `system_changed`, where the recording has it. */
+  /** The reason that the API reported, such as `system_changed`, if it was recorded. */
   readonly apiReason?: string
 }
 
-/** Several breaks together. */
+/** Totals of several breaks. */
 export interface CacheBreakTotal {
   breaks: number
   rewrittenTokens: number
-  /** Of the breaks with a known price. */
+  /** Total of the breaks with a known price. */
   dollars: number
-  /** Breaks without a known price. */
+  /** Number of breaks without a known price. */
   unpriced: number
 }
 
 const KEEPING_WARM: RequestSource = "keep-warm"
 const MAX_RESPONSES = 32
 const MAX_BREAKS = 100
-const NO_TIME = "1970-01-01" // importers of formats without times begin here
+const NO_TIME = "1970-01-01" // importers use this date for formats without times
 
 export function cacheHistory(overrides: Readonly<Record<string, ModelOverride>> = {}): Projection<CacheHistory> {
   return {
@@ -140,10 +144,10 @@ export function cacheHistory(overrides: Readonly<Record<string, ModelOverride>> 
     apply(state, entry) {
       if (isDecision(entry) && entry.subtype === "server-edited") noteServerEdits(state, entry.edits, overrides)
       else if (isDecision(entry) && entry.subtype === "spent" && entry.purpose === KEEPING_WARM) {
-        if (entry.estimated) return state // it may not have reached the server
+        if (entry.estimated) return state // may not have reached the server
         const usage = usableUsage(entry.usage)
         const counts = usage ? cacheCounts(usage) : NO_TOKENS
-        notePing(state.pauses, counts)
+        noteKeepWarm(state.pauses, counts)
         state.warmed = { at: entry.timestamp, lifetime: entry.lifetime ?? "5m", tokens: cachedTokens(counts) }
       } else if (isDecision(entry) && entry.subtype === "cache-lifetime") {
         state.chosen = { forPrompt: entry.forPrompt, forMessages: entry.forMessages, why: entry.why }
@@ -152,7 +156,7 @@ export function cacheHistory(overrides: Readonly<Record<string, ModelOverride>> 
       else {
         if (entry.type === "user" && !entry.isSidechain && isTimed(entry))
           noteMessage(state.pauses, Date.parse(entry.timestamp))
-        const change = isBoundaryEntry(entry) ? "compaction" : isDecision(entry) ? changeIn(entry) : undefined
+        const change = isBoundaryEntry(entry) ? "compaction" : isDecision(entry) ? cacheChangeOf(entry) : undefined
         if (isDecision(entry) && entry.subtype === "prompt-rendered" && entry.why === "start")
           state.begun = { turns: state.turns, forAnHour: state.wroteForAnHour }
         if (change && !state.changes.includes(change)) state.changes.push(change)
@@ -162,7 +166,7 @@ export function cacheHistory(overrides: Readonly<Record<string, ModelOverride>> 
   }
 }
 
-/** All breaks together. */
+/** Totals of all breaks. */
 export function totalBreaks({ totals }: CacheHistory): CacheBreakTotal {
   const sum = (key: keyof CacheBreakTotal) => [...totals.values()].reduce((all, total) => all + total[key], 0)
   return {
@@ -173,8 +177,8 @@ export function totalBreaks({ totals }: CacheHistory): CacheBreakTotal {
   }
 }
 
-/** Five minutes, where the planner has not decided. */
-export const lifetimeIn = ({ forPrompt, forMessages }: Partial<ChosenLifetimes> = {}): CacheLifetime =>
+/** The chosen lifetime for messages. Default: five minutes. */
+export const messageLifetime = ({ forPrompt, forMessages }: Partial<ChosenLifetimes> = {}): CacheLifetime =>
   forMessages === "1h" ? "1h" : forPrompt === "1h" ? "prompt-1h" : "5m"
 
 const isTimed = ({ timestamp }: { readonly timestamp: string }) => !timestamp.startsWith(NO_TIME)
@@ -198,17 +202,17 @@ function noteAnswer(state: CacheHistory, entry: AssistantMessage, overrides: Ove
   const reason = entry.cacheMissReason === undefined ? {} : { apiReason: entry.cacheMissReason }
   notePauseBefore(state, { ...entry, id, model, counts })
   if (newest?.id === id) {
-    // a response in several entries: the first has the time, the last the whole usage
+    // a response in several entries: the first has the time, the last the complete usage
     replaceNewest(state, { ...newest, counts, deleted, ...reason }, overrides)
     return
   }
   const timed = isTimed(entry) ? { at: entry.timestamp } : {}
-  if (newest && wroteTo(newest.counts)) state.wroteForAnHour = livesAnHour(newest.counts)
+  if (newest && writtenLifetime(newest.counts)) state.wroteForAnHour = hasHourLifetime(newest.counts)
   state.responses.push({ id, turn: state.turns, ...timed, model, counts, deleted, changes: state.changes, ...reason })
   if (state.responses.length > MAX_RESPONSES) state.responses.shift()
   state.changes = []
   state.newestBreak = undefined
-  judgeNewest(state, overrides)
+  detectBreak(state, overrides)
 }
 
 function notePauseBefore(
@@ -222,13 +226,13 @@ function notePauseBefore(
     at: isTimed(response) ? Date.parse(timestamp) : undefined,
     warmed: warmed && { at: Date.parse(warmed.at), lifetime: warmed.lifetime },
     isLong: chosen?.forPrompt === "1h",
-    isChanged: changes.length > 0 || model !== responses.at(-1)?.model, // each model has a cache of its own
+    isChanged: changes.length > 0 || model !== responses.at(-1)?.model, // each model has its own cache
   })
 }
 
-const wroteTo = ({ cacheWrite5m, cacheWrite1h }: TokenCounts) => cacheWrite5m + cacheWrite1h > 0
+const writtenLifetime = ({ cacheWrite5m, cacheWrite1h }: TokenCounts) => cacheWrite5m + cacheWrite1h > 0
 
-/** The server reports with a response what it removed from the request. The same report again is not a new edit. */
+/** Records edits that the server reports with a response. A repeated report is not a new edit. */
 function noteServerEdits(state: CacheHistory, edits: readonly unknown[], overrides: Overrides): void {
   const [newest, before] = [state.responses.at(-1), state.responses.at(-2)]
   if (!newest) return
@@ -241,10 +245,10 @@ function noteServerEdits(state: CacheHistory, edits: readonly unknown[], overrid
 function replaceNewest(state: CacheHistory, response: CachedResponse, overrides: Overrides): void {
   state.responses[state.responses.length - 1] = response
   withdrawNewest(state)
-  judgeNewest(state, overrides)
+  detectBreak(state, overrides)
 }
 
-function judgeNewest(state: CacheHistory, overrides: Overrides): void {
+function detectBreak(state: CacheHistory, overrides: Overrides): void {
   const [response, before] = [state.responses.at(-1)!, state.responses.at(-2)]
   const { cacheRead: read } = response.counts
   if (read > 0) state.minRead = Math.min(state.minRead ?? read, read)
@@ -258,7 +262,7 @@ function judgeNewest(state: CacheHistory, overrides: Overrides): void {
     counts: response.counts,
     facts: findModel(response.model, overrides).facts,
   })
-  enterBreak(state, {
+  recordBreak(state, {
     turn: response.turn,
     model: response.model,
     readBefore,
@@ -266,7 +270,7 @@ function judgeNewest(state: CacheHistory, overrides: Overrides): void {
     rewrittenTokens: tokens,
     ...(dollars === undefined ? {} : { dollars }),
     ...(gapMinutes === undefined ? {} : { gapMinutes }),
-    cause: causeOf({
+    cause: findBreakCause({
       changes: response.changes,
       otherModel: response.model !== before.model,
       gapMinutes: gapMinutes ?? 0,
@@ -284,7 +288,7 @@ function gapBetween(before: CachedResponse, response: CachedResponse): number | 
   return Math.max(0, (Date.parse(response.at) - Date.parse(before.at)) / 60_000)
 }
 
-function enterBreak(state: CacheHistory, found: CacheBreak): void {
+function recordBreak(state: CacheHistory, found: CacheBreak): void {
   state.newestBreak = found
   state.breaks.push(found)
   if (state.breaks.length > MAX_BREAKS) {
@@ -297,7 +301,7 @@ function enterBreak(state: CacheHistory, found: CacheBreak): void {
   addToTotal(state, found, 1)
 }
 
-/** Takes back the verdict about the newest response. */
+/** Removes the break of the newest response, which is then evaluated again. */
 function withdrawNewest(state: CacheHistory): void {
   const found = state.newestBreak
   if (!found) return

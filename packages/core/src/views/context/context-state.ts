@@ -1,6 +1,6 @@
 /**
- * What the entries so far make of the context: the messages since the last boundary, and what decisions say about them. `apply` does all
- * the work; `ContextView` reads the result.
+ * The context that results from the entries so far: the messages since the last boundary, and the decisions about them. `apply` does
+ * all the work; `ContextView` reads the result.
  */
 
 import { type DecisionEntry, type Entry, isDecision, type SessionFacts } from "../../journal/entries.ts"
@@ -23,22 +23,12 @@ import type { CalibrationState, Estimator } from "../../tokens/estimate.ts"
 import {
   changesMessages,
   clearedByServer,
-  clearsHere,
+  clearsInMessages,
   editsCache,
   Overlay,
   type SavedOverlay,
   sessionFacts,
 } from "./overlay.ts"
-import {
-  beginningWith,
-  CurrentPrompt,
-  framing,
-  type PromptSize,
-  type RenderedPrompt,
-  signedIn,
-  unsigned,
-} from "./request.ts"
-import { CacheEdits, Said, SeenSizes, ServerKept } from "./server-side.ts"
 import {
   areSinceResponse,
   blocksOf,
@@ -49,19 +39,29 @@ import {
   holdsReference,
   mapBlocks,
   type RangeDecision,
-  reduced,
-  ShownMessages,
+  RenderedMessages,
   SyntheticAnswers,
   type UndoneDecision,
+  withoutDecided,
   withoutUsage,
-} from "./shown.ts"
+} from "./rendered-messages.ts"
+import {
+  CurrentPrompt,
+  findSignedSummary,
+  type PromptSize,
+  type RenderedPrompt,
+  signedMessage,
+  unsignedRepair,
+  withoutSignedText,
+} from "./request.ts"
+import { AnnouncedState, CacheEdits, ServerCopy, VisibleSizes } from "./server-side.ts"
 
 export interface ContextOptions {
-  /** Whether the model can delete inside its cache. Default true: the view shows what the journal says. */
+  /** Whether the model can delete inside its cache. Default true: the view shows the state of the journal. */
   readonly editsCaches?: boolean
-  /** Whether its server can clear its own copy. Default true: the size leaves out what the server cleared last. */
+  /** Whether its server can clear its own copy. Default true: the size excludes what the server cleared last. */
   readonly serverClears?: boolean
-  /** The model whose signed summaries requests can carry. Default: none, so their texts are sent. */
+  /** The model whose signed summaries requests can contain. Default: none, so their texts are sent. */
   readonly signedFor?: string | undefined
 }
 
@@ -76,42 +76,42 @@ export interface SavedContext {
 }
 
 export class ContextState {
-  /** What the server left whole in its own copy. */
-  readonly serverKept = new ServerKept()
-  /** What the messages say about mode, date and tools. */
-  readonly said = new Said((toolUseId) => this.shows(toolUseId))
+  /** Which results are complete in the server's own copy. */
+  readonly serverCopy = new ServerCopy()
+  /** Mode, date and tools as the messages announce them. */
+  readonly announced = new AnnouncedState((toolUseId) => this.shows(toolUseId))
   readonly estimator: Estimator
-  readonly sizes: SeenSizes
+  readonly sizes: VisibleSizes
   readonly meter: ContextMeter
   readonly serverClears: boolean
   readonly signedFor: string | undefined
   readonly cacheEdits: CacheEdits
   readonly prompt: CurrentPrompt
   readonly answers: SyntheticAnswers
-  readonly shown = new ShownMessages((block) => this.overlay.show(block))
+  readonly shown = new RenderedMessages((block) => this.overlay.show(block))
   overlay: Overlay
   flattener: Flattener
-  /** Messages since the last boundary, kept ones included, in the order they are sent. */
+  /** Messages since the last boundary in the order in which they are sent, including the tail. */
   messages: Message[] = []
-  /** What decisions fold or snip of them. */
+  /** Ranges of these messages that decisions fold or snip. */
   ranges = new HiddenRanges()
   /** First messages of ranges that were hidden and opened again. */
   readonly opened = new Set<Uuid>()
-  /** The messages that are left, with a line for each folded range. */
+  /** The remaining messages, with a line for each folded range. */
   visible: Message[] = []
   /** The repairs that made these messages usable. */
   repairs: Repair[] = []
   settledRevision = Symbol()
-  /** Only kept messages have come since the boundary, and a summary that follows goes before them. */
+  /** Whether only messages of the tail have come since the boundary, so that a summary goes before them. */
   summaryGoesFirst = false
-  /** How many messages the boundary kept, and how many of them come before the summary. */
+  /** Number of messages that the boundary preserved, and how many of them come before the summary. */
   #kept = 0
   #head = 0
-  /** Typed while the system was busy, in that order. Each waits to be delivered. */
+  /** Messages typed while the agent was busy, in order. They wait for delivery. */
   readonly queued = new Map<Uuid, Message>()
   held: HeldDecisions
   holdsReferences = false
-  /** Whether a caller that keeps its own list sent some of the messages. */
+  /** Whether a client that resends its own message list sent some of the messages. */
   isFollowed = false
   session: SessionFacts | undefined
   newest: Message | undefined
@@ -125,7 +125,7 @@ export class ContextState {
     this.serverClears = serverClears
     this.signedFor = signedFor
     this.cacheEdits = new CacheEdits(editsCaches)
-    this.sizes = new SeenSizes(estimator, this)
+    this.sizes = new VisibleSizes(estimator, this)
     this.meter = new ContextMeter(estimator)
     this.overlay = saved ? Overlay.restore(saved.overlay) : new Overlay()
     this.held = new HeldDecisions(this.overlay.save())
@@ -148,18 +148,18 @@ export class ContextState {
     )
   }
 
-  /** Whether the model sees a tool result whole: neither put aside nor cleared. */
+  /** Whether the model sees a complete tool result: neither offloaded nor cleared. */
   isWhole(toolUseId: string): boolean {
     return !this.overlay.isReplaced(toolUseId) && !this.cacheEdits.hides(toolUseId)
   }
 
   /**
-   * Whether the model has the result of a call whole in front of it: it is sent, neither put aside nor cleared, and the server has left
-   * it in its copy. A call of the newest response counts before its result is there.
+   * Whether the complete result of a call is in context: it is sent, neither offloaded nor cleared, and also complete in the server's
+   * copy. True for a call of the newest response even before its result arrives.
    */
   shows(toolUseId: string): boolean {
     if (this.overlay.resultAddress(toolUseId) === undefined) return this.#isCalledLast(toolUseId)
-    return this.isWhole(toolUseId) && !(this.serverClears && this.serverKept.mayHaveCleared(toolUseId))
+    return this.isWhole(toolUseId) && !(this.serverClears && this.serverCopy.mayHaveCleared(toolUseId))
   }
 
   #isCalledLast(toolUseId: string): boolean {
@@ -180,12 +180,12 @@ export class ContextState {
   }
 
   /**
-   * A boundary starts the context with the messages it keeps. They are there at once, because an imported journal may end here or go on
-   * without a summary.
+   * Starts the context with the messages that a boundary preserves. They are shown at once, because an imported journal may end here or
+   * continue without a summary.
    */
   #startAt(boundary: Boundary): void {
     const wanted = boundary.compactMetadata?.preservedMessages?.uuids ?? []
-    // the line of a folded range can be kept: it is then a message like any other
+    // the tail may contain the line of a folded range: it is then a message like any other
     const byId = new Map([...this.messages, ...this.visible].map((message) => [message.uuid, message]))
     const kept = wanted.flatMap((uuid) => byId.get(uuid) ?? []).map(withoutUsage)
     this.overlay.clearAtBoundary(this.cacheEdits.deleted, kept)
@@ -195,10 +195,10 @@ export class ContextState {
     const head = new Set(boundary.compactMetadata?.headMessages ?? [])
     this.#head = kept.filter(({ uuid }) => head.has(uuid)).length
     this.#startWith(kept)
-    this.summaryGoesFirst = kept.length > 0 && !keptComeFirst(boundary)
+    this.summaryGoesFirst = kept.length > 0 && !isHeadAnchored(boundary)
   }
 
-  /** The decisions since the boundary are applied again, because they hold for a number of messages. */
+  /** Inserts the summary and applies the decisions since the boundary again, because they refer to positions of messages. */
   #insertSummary(summary: Message): void {
     const [kept, decisions] = [this.messages, this.held.list]
     this.#startWith([...kept.slice(0, this.#head), summary, ...kept.slice(this.#head)])
@@ -215,8 +215,8 @@ export class ContextState {
     this.opened.clear()
     this.visible = []
     this.repairs = []
-    this.serverKept.forget()
-    this.said.forget()
+    this.serverCopy.forget()
+    this.announced.forget()
     this.holdsReferences = false
     this.#clearDerived()
     this.meter.reset()
@@ -230,8 +230,8 @@ export class ContextState {
     this.messages.push(placed)
     this.visible.push(placed)
     this.repairs.push(...repairsOf(placed))
-    this.serverKept.add(placed)
-    this.said.add(placed)
+    this.serverCopy.add(placed)
+    this.announced.add(placed)
     this.holdsReferences ||= holdsReference(placed)
     this.isFollowed ||= placed.asSent === true
     this.overlay.place(placed)
@@ -251,7 +251,7 @@ export class ContextState {
     else if (decision.subtype === "undone") this.#undo(decision)
     else if (decision.subtype === "imported") this.meter.forgetCounts()
     else {
-      this.serverKept.decide(decision)
+      this.serverCopy.decide(decision)
       this.#followServer(decision)
       this.held.add(decision, this.messages.length)
       if (hidesRange(decision)) this.#hide(decision)
@@ -260,18 +260,21 @@ export class ContextState {
   }
 
   /**
-   * What the server had cleared comes back for a model whose server cannot clear. It also comes back where results cleared here leave the
-   * server too little to clear.
+   * Follows edits of the server. Results that it cleared reappear for a model whose server cannot clear, and if clearing in the
+   * messages leaves the server too little to clear.
    */
   #followServer(decision: DecisionEntry): void {
     if (decision.subtype === "server-edited") {
       this.meter.removedByServer(clearedByServer(decision))
       this.#settleSizes()
     }
-    if (!this.serverClears || clearsHere(decision) || hidesRange(decision)) this.meter.restoredNextRequest()
+    if (!this.serverClears || clearsInMessages(decision) || hidesRange(decision)) this.meter.restoredNextRequest()
   }
 
-  /** The API has counted the whole context: estimates follow. Without a prompt in the journal no one knows what it counted. */
+  /**
+   * Calibrates estimates when the API has counted the complete context. Without a prompt in the journal, the count cannot be
+   * attributed.
+   */
   #settleSizes(): void {
     const { countedTotal: counted, total } = this.meter
     if (counted > 0 && this.prompt.rendered) this.prompt.settle(counted, total)
@@ -288,7 +291,7 @@ export class ContextState {
     if (this.prompt.take(prompt)) this.#rebuild()
   }
 
-  /** Shows the messages that a decision touches again, and corrects the size. */
+  /** Renders the messages that a decision affects again, and corrects the size. */
   #decide(decision: DecisionEntry): void {
     const touched = this.#touchedBy(decision)
     const size = () => this.estimator.sum([this.sizes.ofBlocks(touched), this.sizes.ofConcerned(decision)])
@@ -308,7 +311,7 @@ export class ContextState {
     return dropsEdits ? this.overlay.resultsOf(this.cacheEdits.deleted) : this.overlay.touchedBy(decision)
   }
 
-  /** Takes a range out of the view, or puts a line in its place. */
+  /** Hides a range, or puts a line in its place. */
   #hide(decision: RangeDecision): void {
     const before = this.visible
     this.ranges.decide(decision, this.messages)
@@ -327,21 +330,21 @@ export class ContextState {
     return this.ranges.shown(this.messages).filter((message) => message !== undefined)
   }
 
-  /** What is read off the messages that are left, read again. */
+  /** Recomputes everything that depends on the visible messages. */
   #followVisible(): void {
-    this.said.forget()
-    for (const message of this.visible) this.said.add(message)
+    this.announced.forget()
+    for (const message of this.visible) this.announced.add(message)
     this.holdsReferences = this.visible.some(holdsReference)
-    this.serverKept.forget()
+    this.serverCopy.forget()
     const decisions = this.held.list.values()
     let next = decisions.next()
     const decideUpTo = (place: number) => {
       for (; !next.done && next.value.present <= place; next = decisions.next())
-        this.serverKept.decide(next.value.decision)
+        this.serverCopy.decide(next.value.decision)
     }
     this.messages.forEach((message, at) => {
       decideUpTo(at)
-      if (!this.ranges.hides(message)) this.serverKept.add(message)
+      if (!this.ranges.hides(message)) this.serverCopy.add(message)
     })
     decideUpTo(this.messages.length)
   }
@@ -366,7 +369,7 @@ export class ContextState {
     this.meter.replace(size, this.sizes.ofMessages(this.visible))
   }
 
-  /** Flattens everything again, for the few decisions that change which blocks there are. */
+  /** Flattens everything again, for the few decisions that change which blocks exist. */
   #rebuild(): void {
     this.#clearDerived()
     const shown = this.ranges.shown(this.messages)
@@ -381,15 +384,16 @@ export class ContextState {
     this.answers.take(this.messages.length)
   }
 
-  /** The signed summary that this context begins with, if it can be sent. */
+  /** The signed summary at the start of this context, if it can be sent. */
   get signed(): SignedSummary | undefined {
     const [summary] = this.messages
-    const signed = signedIn(summary)
-    if (!signed || signed.model !== this.signedFor || this.overlay.isRecorded(unsigned(summary!))) return undefined
+    const signed = findSignedSummary(summary)
+    if (!signed || signed.model !== this.signedFor || this.overlay.isRecorded(unsignedRepair(summary!)))
+      return undefined
     return signed
   }
 
-  /** The messages before one of them, as they would be sent without the others. */
+  /** The messages before one of them, as they would be sent without the rest. */
   before(uuid: Uuid | undefined): readonly FlatMessage[] {
     const { signed } = this
     const end = uuid === undefined ? this.messages.length : this.messages.findIndex((message) => message.uuid === uuid)
@@ -397,23 +401,26 @@ export class ContextState {
     for (const [at, message] of this.ranges.shown(this.messages).slice(0, Math.max(0, end)).entries())
       this.#flatten(message, { at, into })
     const messages = this.shown.all(into.result().messages)
-    return signed ? [beginningWith(signed), ...messages] : messages
+    return signed ? [signedMessage(signed), ...messages] : messages
   }
 
-  /** After a signed summary come the messages that the boundary kept, then the preamble and the text around the summary. */
+  /**
+   * Adds a message. After a signed summary come the messages that the boundary preserved, then the preamble and the text around the
+   * summary.
+   */
   #flatten(message: Message | undefined, { at, into }: { readonly at: number; readonly into: Flattener }): void {
     const { signed } = this
     if (message && !(signed && at === 0)) into.add(this.#reduced(message))
     if (!signed || at !== this.#kept) return
     if (this.prompt.preamble) into.add(this.prompt.preamble)
-    into.add(framing(this.messages[0]!, signed))
+    into.add(withoutSignedText(this.messages[0]!, signed))
   }
 
   #flushCacheEdits(): void {
     this.cacheEdits.flush(this.flattener, this.#isSent)
   }
 
-  /** Whether a result is sent: it is not in a hidden range. */
+  /** Whether a result is sent, because it is not in a hidden range. */
   readonly #isSent = (toolUseId: string): boolean =>
     this.ranges.isEmpty || this.overlay.resultAddress(toolUseId) !== undefined
 
@@ -426,7 +433,7 @@ export class ContextState {
     this.settledRevision = Symbol()
   }
 
-  /** A flattener that begins with the context preamble, unless a signed summary comes first. */
+  /** A flattener that starts with the context preamble, unless a signed summary comes first. */
   #newFlattener(): Flattener {
     const followsSummary = this.signed !== undefined
     const flattener = new Flattener({ answeredSynthetically: this.answers.ids, followsSummary })
@@ -441,10 +448,10 @@ export class ContextState {
   }
 
   #reduced(message: Message): Message {
-    return reduced(message, this.overlay)
+    return withoutDecided(message, this.overlay)
   }
 }
 
-/** Kept messages that are anchored at the boundary itself come before the summary. All others follow it. */
-const keptComeFirst = ({ uuid, compactMetadata }: Boundary): boolean =>
+/** Whether the tail comes before the summary: only if it is anchored at the boundary itself. */
+const isHeadAnchored = ({ uuid, compactMetadata }: Boundary): boolean =>
   compactMetadata?.preservedMessages?.anchorUuid === uuid

@@ -38,7 +38,7 @@ const persisted = (more: { head?: number; tail?: number } = {}): Decision => ({
   ...more,
 })
 
-/** A round with a tool, and one more so that the first is settled. */
+/** A round with a tool call, and one more so that the first is settled. */
 const twoRounds = () =>
   conversation().user("go").call("Read").result("first text").call("Bash").result("second").say("done")
 
@@ -55,10 +55,10 @@ test("stored messages stay the same objects until a decision is about them", () 
 
 describe("BEY-1 a cleared result", () => {
   test("reads exactly as other programs expect, followed by its recall handle; the call stays", () => {
-    const said = twoRounds()
-    const address = handleOf(said.messages[2]!.uuid, 0)
+    const built = twoRounds()
+    const address = handleOf(built.messages[2]!.uuid, 0)
     expect(CLEARED_MARKER).toBe("[Old tool result content cleared]")
-    expect(shown(viewOf(said, decide(cleared("toolu_0"))))).toEqual([
+    expect(shown(viewOf(built, decide(cleared("toolu_0"))))).toEqual([
       'user: "go"',
       "assistant: call toolu_0 Read",
       `user: result toolu_0 "[Old tool result content cleared] Recall: ${address}"`,
@@ -69,15 +69,15 @@ describe("BEY-1 a cleared result", () => {
   })
 
   test("keeps what else was said of it: that it failed", () => {
-    const said = conversation().user("go").call("Read").result("no such file", true).say("hm")
-    expect(shown(viewOf(said, decide(cleared("toolu_0"))))[2]).toMatch(/^user: result toolu_0 failed "\[Old tool/)
+    const built = conversation().user("go").call("Read").result("no such file", true).say("hm")
+    expect(shown(viewOf(built, decide(cleared("toolu_0"))))[2]).toMatch(/^user: result toolu_0 failed "\[Old tool/)
   })
 
   test("is cleared also where the decision came while the result was the newest, and stays so", () => {
-    const said = conversation().user("go").call("Read").result("text")
-    const view = viewOf(said, decide(cleared("toolu_0")))
+    const built = conversation().user("go").call("Read").result("text")
+    const view = viewOf(built, decide(cleared("toolu_0")))
     const before = shown(view)[2]
-    for (const message of said.say("and").user("on").messages.slice(3)) view.apply(message)
+    for (const message of built.say("and").user("on").messages.slice(3)) view.apply(message)
     expect(shown(view)[2]).toBe(before)
     expect(before).toContain(CLEARED_MARKER)
   })
@@ -87,23 +87,23 @@ describe("BEY-1 a cleared result", () => {
   })
 
   test("makes the context smaller by what it held", () => {
-    const said = conversation().user("go").call("Read").result("x".repeat(30_000)).say("done")
-    const before = viewOf(said).size().tokens
-    const after = viewOf(said, decide(cleared("toolu_0"))).size().tokens
+    const built = conversation().user("go").call("Read").result("x".repeat(30_000)).say("done")
+    const before = viewOf(built).size().tokens
+    const after = viewOf(built, decide(cleared("toolu_0"))).size().tokens
     expect(before - after).toBeGreaterThan(9_900)
     expect(after).toBeGreaterThan(0)
   })
 })
 
 describe("L1-2 a result that was put aside", () => {
-  const said = () => conversation().user("go").call("Bash").result("headXXXXtail").say("done")
+  const built = () => conversation().user("go").call("Bash").result("headXXXXtail").say("done")
   const shownResult = (view: ContextView) => {
     const result = view.messages().messages[2]!.content[0]!
     return result.type === "tool_result" ? result.content : undefined
   }
 
   test("shows its beginning and its end, where all of it is, and its recall handle", () => {
-    const builder = said()
+    const builder = built()
     expect(shownResult(viewOf(builder, decide(persisted())))).toBe(
       [
         "<persisted-output>",
@@ -118,7 +118,7 @@ describe("L1-2 a result that was put aside", () => {
   })
 
   test("without a preview it only says where it is", () => {
-    expect(shownResult(viewOf(said(), decide(persisted({ head: 0, tail: 0 }))))).not.toMatch(/beginning|end:/)
+    expect(shownResult(viewOf(built(), decide(persisted({ head: 0, tail: 0 }))))).not.toMatch(/beginning|end:/)
   })
 
   test("says which pictures it held", () => {
@@ -132,21 +132,21 @@ describe("L1-2 a result that was put aside", () => {
   })
 
   test("may be cleared later: then it is cleared", () => {
-    const view = viewOf(said(), decide(persisted()), decide(cleared("toolu_0")))
+    const view = viewOf(built(), decide(persisted()), decide(cleared("toolu_0")))
     expect(shownResult(view)).toContain(CLEARED_MARKER)
   })
 })
 
 describe("CACHE-6 thinking that was dropped", () => {
   const thought = (text: string): Block => ({ type: "thinking", thinking: text, signature: "s" })
-  const said = () =>
+  const built = () =>
     conversation()
       .user("go")
       .respond([thought("hm"), { type: "text", text: "one" }])
       .user("on")
 
   test("is gone from all messages up to the decision, and stays in those after it", () => {
-    const builder = said()
+    const builder = built()
     const view = viewOf(builder, decide({ subtype: "thinking-dropped", why: "test" }, builder.messages.at(-1)!.uuid))
     expect(shown(view)).toEqual(['user: "go"', 'assistant: "one"', 'user: "on"'])
     builder.respond([thought("again"), { type: "text", text: "two" }]).user("end")
@@ -155,7 +155,7 @@ describe("CACHE-6 thinking that was dropped", () => {
   })
 
   test("without a decision it is sent as it came", () => {
-    expect(shown(viewOf(said()))[1]).toBe('assistant: thinking "hm" | "one"')
+    expect(shown(viewOf(built()))[1]).toBe('assistant: thinking "hm" | "one"')
   })
 })
 
@@ -165,7 +165,7 @@ describe("BEY-3 a decision that was undone", () => {
     ["putting aside", persisted()],
     ["dropping thinking", { subtype: "thinking-dropped", why: "test" }],
   ])("%s: the messages are as they were, byte for byte, and so is the size", (_name, decision) => {
-    const said = conversation()
+    const built = conversation()
       .user("go")
       .respond([
         { type: "thinking", thinking: "hm", signature: "s" },
@@ -173,9 +173,9 @@ describe("BEY-3 a decision that was undone", () => {
       ])
       .user([{ type: "tool_result", tool_use_id: "toolu_0", content: "text".repeat(1_000) }])
       .say("done")
-    const untouched = viewOf(said)
-    const made = decide(decision, said.messages.at(-1)!.uuid)
-    const decided = viewOf(said, made)
+    const untouched = viewOf(built)
+    const made = decide(decision, built.messages.at(-1)!.uuid)
+    const decided = viewOf(built, made)
     expect(JSON.stringify(decided.messages().messages)).not.toBe(JSON.stringify(untouched.messages().messages))
     decided.apply(decide({ subtype: "undone", decision: made.uuid }))
     expect(JSON.stringify(decided.messages().messages)).toBe(JSON.stringify(untouched.messages().messages))
@@ -239,11 +239,11 @@ describe("L2-2, L2-3 deletions inside the server's cache", () => {
   })
 
   test("dropped: the results are there again unless they are cleared here; undone: as it was", () => {
-    const said = twoRounds()
-    const made = decide(edited("toolu_0"), said.messages.at(-1)!.uuid)
-    const untouched = viewOf(said, goesOn())
-    const dropped = viewOf(said, made, goesOn(), decide({ subtype: "cache-edits-dropped", why: "test" }))
-    const undone = viewOf(said, made, goesOn(), decide({ subtype: "undone", decision: made.uuid }))
+    const built = twoRounds()
+    const made = decide(edited("toolu_0"), built.messages.at(-1)!.uuid)
+    const untouched = viewOf(built, goesOn())
+    const dropped = viewOf(built, made, goesOn(), decide({ subtype: "cache-edits-dropped", why: "test" }))
+    const undone = viewOf(built, made, goesOn(), decide({ subtype: "undone", decision: made.uuid }))
     for (const view of [dropped, undone]) {
       expect(shown(view)).toEqual(shown(untouched))
       expect(view.size()).toEqual(untouched.size())
@@ -282,13 +282,13 @@ describe("L2-2, L2-3 deletions inside the server's cache", () => {
 
 describe("L2-7 a memory that was cleared", () => {
   test("is a short marker with its file, wherever it belongs to, and its tokens are gone", () => {
-    const said = conversation().user("go")
-    const belongsTo = said.messages[0]!.uuid
+    const built = conversation().user("go")
+    const belongsTo = built.messages[0]!.uuid
     const content = "prefers tabs ".repeat(50)
-    said.attach({ type: "memory", path: "memory/style.md", content, belongsTo }).call("Read").result("text").say("done")
-    const view = viewOf(said)
+    built.attach({ type: "memory", path: "memory/style.md", content, belongsTo }).call("Read").result("text").say("done")
+    const view = viewOf(built)
     const before = view.size().tokens
-    const [, memory] = said.messages
+    const [, memory] = built.messages
     view.apply(decide({ ...cleared("toolu_0"), attachments: [memory!.uuid] } as Decision))
     const [first] = shown(view)
     expect(first).toMatch(/^user: "go" \| "<system-reminder>.*memory\/style\.md.*\[Old memory cleared\]/)
@@ -300,10 +300,10 @@ describe("L2-7 a memory that was cleared", () => {
 
 describe("what is known about settled messages can be kept", () => {
   test("until one of them changes: not when messages come, or when the newest results are put aside", () => {
-    const said = twoRounds().user("next").call("Read").result("new text")
-    const view = viewOf(said)
+    const built = twoRounds().user("next").call("Read").result("new text")
+    const view = viewOf(built)
     const { count, revision } = view.settled
-    expect(count).toBe(said.messages.length - 1)
+    expect(count).toBe(built.messages.length - 1)
     view.apply(decide({ ...persisted(), toolUseId: "toolu_2" } as Decision))
     expect(view.settled).toEqual({ count, revision })
     for (const message of conversation().say("on").user("more").messages) view.apply(message)

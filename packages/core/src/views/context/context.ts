@@ -1,6 +1,6 @@
 /**
- * The context view: the messages the model gets. `apply` takes one entry after the other and does all the work, so the next request
- * costs what is new. Decisions change how a block is shown; entries never change.
+ * The context view: the messages that the model receives. `apply` takes one entry at a time and does all the work, so the next request
+ * costs only what is new. Decisions change how a block is shown; entries never change.
  */
 
 import { type CooperativeTask, runSync } from "../../base/work.ts"
@@ -32,13 +32,19 @@ import type { ContextSize } from "../../tokens/context-size.ts"
 import type { BlockTokens, Estimator } from "../../tokens/estimate.ts"
 import { parseAddress } from "../record/decisions.ts"
 import { type ContextOptions, ContextState, type SavedContext } from "./context-state.ts"
-import { beginningWith, loadedTools, type RenderedPrompt, signedIn, unsigned } from "./request.ts"
-import type { CacheEditState, Said, ServerKept } from "./server-side.ts"
-import { blocksOf, type ContextMessages, endOfResponses, type HiddenMessages, reduced } from "./shown.ts"
+import {
+  blocksOf,
+  type ContextMessages,
+  endOfResponses,
+  type HiddenMessages,
+  withoutDecided,
+} from "./rendered-messages.ts"
+import { findSignedSummary, loadedTools, type RenderedPrompt, signedMessage, unsignedRepair } from "./request.ts"
+import type { AnnouncedState, CacheEditState, ServerCopy } from "./server-side.ts"
 
 export class ContextView {
   readonly #state: ContextState
-  /** Settled messages as the model sees them, those that someone has asked for. They hold for one revision. */
+  /** Cache of settled messages as the model sees them. Valid for one revision. */
   #stored: { readonly messages: Message[]; readonly revision?: symbol } = { messages: [] }
 
   constructor(estimator: Estimator, saved?: SavedContext, options: ContextOptions = {}) {
@@ -49,33 +55,33 @@ export class ContextView {
     this.#state.apply(entry)
   }
 
-  /** What the server left whole in its own copy. */
-  get serverKept(): ServerKept {
-    return this.#state.serverKept
+  /** Which results are complete in the server's own copy. */
+  get serverCopy(): ServerCopy {
+    return this.#state.serverCopy
   }
 
-  /** What the messages say about mode, date and tools. */
-  get said(): Said {
-    return this.#state.said
+  /** Mode, date and tools as the messages announce them. */
+  get announced(): AnnouncedState {
+    return this.#state.announced
   }
 
   /** The messages as they would be sent now. */
   messages(): ContextMessages {
     const { signed, shown, flattener } = this.#state
-    return shown.of(flattener, signed && [beginningWith(signed)])
+    return shown.of(flattener, signed && [signedMessage(signed)])
   }
 
-  /** The messages before one of them, or all, as a request of their own would send them. */
+  /** The messages before one of them, or all, as a request of their own would contain them. */
   messagesBefore(uuid: Uuid | undefined): readonly FlatMessage[] {
     return this.#state.before(uuid)
   }
 
-  /** The summary that the API signed, where requests begin with it. */
+  /** The signed summary of the API with which requests start, if there is one. */
   get signed(): SignedSummary | undefined {
     return this.#state.signed
   }
 
-  /** The model whose signed summaries requests can carry. */
+  /** The model whose signed summaries requests can contain. */
   get signedFor(): string | undefined {
     return this.#state.signedFor
   }
@@ -84,7 +90,7 @@ export class ContextView {
     return this.#state.flattener.closed.length === 0 && this.#state.flattener.open().messages.length === 0
   }
 
-  /** Repairs that the view makes and the journal does not record yet. */
+  /** Repairs of the view that the journal does not record yet. */
   unrecordedRepairs(): readonly Repair[] {
     const repairs = [
       ...this.#state.repairs,
@@ -92,14 +98,17 @@ export class ContextView {
       ...this.#state.flattener.open().repairs,
     ]
     const [first] = this.#state.messages
-    if (signedIn(first) && !this.#state.signed) repairs.push(unsigned(first!))
+    if (findSignedSummary(first) && !this.#state.signed) repairs.push(unsignedRepair(first!))
     const unrecorded = repairs.filter((repair) => !this.#state.overlay.isRecorded(repair))
     return [...new Map(unrecorded.map((repair) => [`${repair.rule} ${repair.id}`, repair])).values()]
   }
 
-  /** What came from the API and is sent back although it may not take it: blocks that this version does not know, and a signed summary. As repairs that would leave it out. */
+  /**
+   * Content of the API that is sent back although it may be refused: blocks that this version does not know, and a signed summary.
+   * Returned as the repairs that would drop it.
+   */
   receivedBlocks(): readonly Repair[] {
-    const signed = this.signed ? [unsigned(this.#state.messages[0]!)] : []
+    const signed = this.signed ? [unsignedRepair(this.#state.messages[0]!)] : []
     const blocks = this.#state.visible.flatMap((message) => {
       const refused = this.#state.overlay.refusedBlocks(message)
       return blocksOf(message).flatMap((block, at): Repair[] =>
@@ -109,12 +118,12 @@ export class ContextView {
     return [...signed, ...blocks]
   }
 
-  /** As the API counted it. Before the first count it includes an estimate of system prompt, tools and preamble. */
+  /** The size as counted by the API. Before the first count it includes an estimate of system prompt, tools and preamble. */
   size(): ContextSize {
     return this.#withPrompt(this.#state.meter.size())
   }
 
-  /** The size if messages of so many tokens were taken out. */
+  /** The size if messages with this many tokens were removed. */
   sizeAfter(removed: number): number {
     return this.#withPrompt(this.#state.meter.size(removed)).tokens
   }
@@ -125,7 +134,7 @@ export class ContextView {
     const { overlay, ranges } = held.without(uuid, { present: messages.length }).held.replay(messages)
     const shown = ranges.shown(this.#state.messages).filter((message) => message !== undefined)
     for (const message of shown) overlay.place(message)
-    const blocks = shown.flatMap((message) => sentBlocks(reduced(message, overlay)))
+    const blocks = shown.flatMap((message) => sentBlocks(withoutDecided(message, overlay)))
     const { estimator, sizes, visible } = this.#state
     const size = estimator.blocks(blocks.map((block) => overlay.show(block)))
     return this.sizeAfter(estimator.tokens(sizes.ofMessages(visible)) - size)
@@ -137,23 +146,23 @@ export class ContextView {
     return { tokens: size.tokens + prompt, counted: 0, estimated: size.estimated + prompt }
   }
 
-  /** An estimate of what every request carries besides the messages: system prompt, tools, preamble. */
+  /** Estimated tokens of the parts that every request contains besides the messages: system prompt, tools, preamble. */
   get promptTokens(): number {
     return this.#state.prompt.tokens
   }
 
-  /** An estimate for the texts of a message. Results and media are not counted: layers shorten them. */
+  /** Estimated tokens of a message's texts. Results and media are excluded, because layers shorten them. */
   textTokens(content: Content): number {
     const texts = typeof content === "string" ? [{ type: "text" as const, text: content }] : content.filter(isText)
     return texts.reduce((sum, block) => sum + this.#state.estimator.block(block), 0)
   }
 
-  /** Of the model's tokenizer. */
+  /** The family of the model's tokenizer. */
   get family(): Estimator["family"] {
     return this.#state.estimator.family
   }
 
-  /** Calls that a request answered itself. That answer is final. */
+  /** Ids of calls for which a request contained a synthetic result, which is final. */
   get answeredSynthetically(): ReadonlySet<string> {
     return this.#state.answers.ids
   }
@@ -163,12 +172,12 @@ export class ContextView {
     return this.storedFrom(0)
   }
 
-  /** The same messages as the journal has them: nothing put aside, nothing cleared. */
+  /** The same messages as in the journal: nothing offloaded, nothing cleared. */
   journaledMessages(): readonly Message[] {
     return this.#state.messages
   }
 
-  /** Messages since the last boundary as the model sees them, from the nth on. */
+  /** Messages since the last boundary as the model sees them, starting at an index. */
   storedFrom(index: number): readonly Message[] {
     const { count } = this.settled
     const newest = this.#state.visible.slice(Math.max(index, count)).map((message) => this.#state.stored(message))
@@ -184,27 +193,27 @@ export class ContextView {
   }
 
   /**
-   * How many of them there are up to the end of the newest response. `revision` changes whenever a decision or a boundary has changed
-   * one of those; until then a reader can keep what it computed about them. Views that are loaded again begin with another one.
+   * The number of messages up to the end of the newest response. `revision` changes whenever a decision or a boundary has changed one
+   * of them; until then a reader can cache what it computed about them. A reloaded view has another revision.
    */
   get settled(): { readonly count: number; readonly revision: symbol } {
     const count = endOfResponses(this.#state.visible)
     return { count, revision: this.#state.settledRevision }
   }
 
-  /** Those of them after the newest response. */
+  /** The messages after the newest response. */
   sinceResponse(): readonly Message[] {
     return this.storedFrom(this.settled.count)
   }
 
-  /** Responses with usage since the last boundary, newest first, at most so many. */
+  /** Responses with usage since the last boundary, newest first, at most `max`. */
   recentResponses(max: number): readonly AssistantMessage[] {
     const found = new Map<string, AssistantMessage>()
     for (let at = this.#state.messages.length - 1; at >= 0 && found.size < max; at--) {
       const message = this.#state.messages[at]!
       if (message.type !== "assistant" || !message.message.usage || isSyntheticError(message)) continue
       const id = message.message.id ?? message.uuid
-      if (!found.has(id)) found.set(id, message) // the last part of a response has its whole usage
+      if (!found.has(id)) found.set(id, message) // the last part of a response has its complete usage
     }
     return [...found.values()]
   }
@@ -214,36 +223,36 @@ export class ContextView {
     return this.#state.lastResponse
   }
 
-  /** Whether the model no longer sees a tool result: cleared here, or deleted in its cache. */
+  /** Whether the model no longer sees a tool result: cleared in the messages, or deleted in its cache. */
   isCleared(toolUseId: string): boolean {
     return this.#state.overlay.isCleared(toolUseId) || this.#state.cacheEdits.hides(toolUseId)
   }
 
-  /** Whether the model sees neither a result nor a residue of it: cleared without one, or deleted in the server's copy. */
+  /** Whether the model sees neither a result nor a stub of it: cleared without one, or deleted in the server's copy. */
   isLostToView(toolUseId: string): boolean {
     if (this.#state.overlay.isCleared(toolUseId)) return !this.#state.overlay.hasStub(toolUseId)
     return (
       this.#state.cacheEdits.hides(toolUseId) ||
-      (this.#state.serverClears && this.#state.serverKept.mayHaveCleared(toolUseId))
+      (this.#state.serverClears && this.#state.serverCopy.mayHaveCleared(toolUseId))
     )
   }
 
-  /** The result of a call as its tool gave it, also where something else is shown. */
+  /** The result of a call as the tool returned it, even if something else is shown. */
   originalResult(toolUseId: string): ToolResult | undefined {
     return this.#state.overlay.resultsOf([toolUseId]).find(isToolResult)
   }
 
-  /** Whether the model sees a tool result whole: neither put aside nor cleared. */
+  /** Whether the model sees a complete tool result: neither offloaded nor cleared. */
   isWhole(toolUseId: string): boolean {
     return this.#state.isWhole(toolUseId)
   }
 
-  /** Whether the model has the result of a call whole in front of it, and the server has left it in its copy. */
+  /** Whether the complete result of a call is in context, and also in the server's copy. */
   shows(toolUseId: string): boolean {
     return this.#state.shows(toolUseId)
   }
 
-  /** Whether a result that is sent whole is deleted in the server's cache. */
+  /** Whether a result that is sent in full is deleted in the server's cache. */
   isDeletedInCache(toolUseId: string): boolean {
     return this.#state.cacheEdits.deleted.has(toolUseId)
   }
@@ -262,12 +271,12 @@ export class ContextView {
     return this.#state.holdsReferences
   }
 
-  /** Whether a caller that keeps its own list sent some of the messages. */
+  /** Whether a client that resends its own message list sent some of the messages. */
   get isFollowed(): boolean {
     return this.#state.isFollowed
   }
 
-  /** Whether the last message, as it would be sent now, is the user's. */
+  /** Whether the last message of a request sent now would be the user's. */
   get endsWithUser(): boolean {
     return this.#state.flattener.endsWithUser
   }
@@ -292,12 +301,12 @@ export class ContextView {
     return this.#state.ranges.inForce(this.#state.messages)
   }
 
-  /** Messages since the last boundary as they were added, hidden ones included. */
+  /** Messages since the last boundary as they were added, including hidden ones. */
   get rawMessages(): readonly Message[] {
     return this.#state.messages
   }
 
-  /** Whether a range that begins with this message was hidden and opened again. */
+  /** Whether a range that starts with this message was hidden and opened again. */
   wasOpened(from: Uuid): boolean {
     return this.#state.opened.has(from)
   }
@@ -318,7 +327,7 @@ export class ContextView {
     return this.#state.prompt.rendered
   }
 
-  /** Of the tools that the prompt offers. */
+  /** Names of the tools that the prompt declares. */
   get toolNames(): readonly string[] {
     return this.#state.prompt.toolNames
   }
@@ -328,15 +337,15 @@ export class ContextView {
     return this.#state.newest
   }
 
-  /** What was typed while the system was busy and is not delivered yet. */
+  /** Messages typed while the agent was busy that are not delivered yet. */
   get queued(): readonly Message[] {
     return [...this.#state.queued.values()]
   }
 
-  /** Whether the assistant spoke last, so that there is nothing for it to answer. A paused turn waits for the server instead. */
+  /** Whether the assistant spoke last and waits for the user. A paused turn waits for the server instead. */
   awaitsUser(): boolean {
     const { flattener, messages } = this.#state
-    const isForTheModel = messages.at(-1)?.asSent === true // a caller's last message that the model goes on with
+    const isForTheModel = messages.at(-1)?.asSent === true // the last message of a client, which the model continues
     return !this.isEmpty && !flattener.endsWithUser && !flattener.awaitsServer && !isForTheModel
   }
 
@@ -352,8 +361,8 @@ export class ContextView {
   }
 }
 
-// Which images and documents the next request cannot carry, as decisions. Withholding one that was sent before changes the messages
-// before later thinking. Where thinking is bound to them, it is dropped too.
+// Which images and documents the next request cannot contain, as decisions. Withholding one that was sent before changes the messages
+// before later thinking. If thinking is bound to them, it is dropped too.
 
 export function withheldMedia(context: ContextView, boundThinking: boolean): readonly DecisionDraft[] {
   const { media, withheldAddresses } = context
@@ -361,15 +370,18 @@ export function withheldMedia(context: ContextView, boundThinking: boolean): rea
   return decisionsFor(blocks, context, boundThinking)
 }
 
-interface Refused {
-  /** Those that no answer has followed yet, those before them, or all. */
+interface RefusedMediaOptions {
+  /** Which media to withhold: `new` ones without a response after them, `old` ones before those, or all. */
   readonly which: "new" | "old" | "all"
   readonly why: string
   readonly boundThinking: boolean
 }
 
-/** Withholds what the API refused after it was sent. It does not say which block it means. */
-export function refusedMedia(context: ContextView, { which, why, boundThinking }: Refused): readonly DecisionDraft[] {
+/** Withholds media that the API refused after they were sent. The API does not say which block it means. */
+export function refusedMedia(
+  context: ContextView,
+  { which, why, boundThinking }: RefusedMediaOptions,
+): readonly DecisionDraft[] {
   const messages = context.storedMessages()
   const answered = messages.findLastIndex(({ type }) => type === "assistant") + 1
   const meant = { all: messages, new: messages.slice(answered), old: messages.slice(0, answered) }[which]
@@ -405,20 +417,20 @@ function wereBeforeThinking(context: ContextView, addresses: readonly string[]):
   return first >= 0 && messages.slice(first).some((message) => blocksOf(message).some(isThinking))
 }
 
-// What fills the context, counted on what the next request would carry.
+// What fills the context, measured on the next request.
 
-interface Sent {
+interface AccountingInput {
   readonly context: ContextView
   readonly estimator: BlockTokens
 }
 
-export const accountSent = (views: Sent): ContextBreakdown => runSync(accountSentSteps(views))
+export const accountContext = (views: AccountingInput): ContextBreakdown => runSync(accountContextTask(views))
 
-/** The same in steps. */
-export function* accountSentSteps({ context, estimator }: Sent): CooperativeTask<ContextBreakdown> {
+/** The same as a cooperative task. */
+export function* accountContextTask({ context, estimator }: AccountingInput): CooperativeTask<ContextBreakdown> {
   const messages = context.storedMessages()
   const { answeredSynthetically } = context
-  const deferredTools = deferredIn(context)
+  const deferredTools = accountDeferredTools(context)
   const sent = flatten(messages, { answeredSynthetically }).messages
   yield
   return {
@@ -427,9 +439,9 @@ export function* accountSentSteps({ context, estimator }: Sent): CooperativeTask
   }
 }
 
-/** By the last list in view, without those loaded since. A tool that is declared is not on the list. */
-function deferredIn(context: ContextView): DeferredAccount | undefined {
-  const { deferred } = context.said
+/** Accounts deferred tools by the last list in view, without tools loaded since. A declared tool is not on the list. */
+function accountDeferredTools(context: ContextView): DeferredAccount | undefined {
+  const { deferred } = context.announced
   if (!deferred) return undefined
   const listed = deferred.groups.reduce((sum, { names, more = 0 }) => sum + names.length + more, 0)
   const { tools } = context.prompt ?? {}

@@ -1,6 +1,6 @@
 /**
- * What decisions say about single blocks, and how each block is shown because of them. It outlives boundaries, because kept messages
- * keep what was decided about them.
+ * Decisions about single blocks, and how each block is shown because of them. The overlay outlives boundaries, because decisions about
+ * messages of the tail stay valid.
  */
 import type { DecisionEntry, DecisionOf, OvertakenBy, SessionFacts, ShortenedResult } from "../../journal/entries.ts"
 import {
@@ -12,11 +12,17 @@ import {
   type ToolResult,
   toBlocks,
 } from "../../messages/blocks.ts"
-import { type MediaItem, mediaIn, replaceMedia, withheldStub } from "../../messages/media.ts"
+import { listMedia, type MediaItem, replaceMedia, withheldStub } from "../../messages/media.ts"
 import { contentOf, isSentToModel, type Message, type Repair, type Uuid } from "../../messages/messages.ts"
-import { renderCleared, renderEmpty, renderPersisted, renderShortened, type Shortening } from "./render-decisions.ts"
+import {
+  renderCleared,
+  renderEmpty,
+  renderPersisted,
+  renderShortened,
+  type ShorteningOptions,
+} from "./render-decisions.ts"
 
-// What kind of change a decision makes to the context view.
+// How a decision changes the context view.
 
 type ClearedResults = Extract<DecisionEntry, { subtype: "tool-results-cleared" }>
 
@@ -24,18 +30,18 @@ export const dropsThinking = (decision: DecisionEntry): boolean =>
   decision.subtype === "thinking-dropped" ||
   (decision.subtype === "repaired" && decision.repairs.some(({ rule }) => rule === "trailing-thinking"))
 
-/** Results are deleted inside the server's cache. */
+/** Whether results are deleted inside the server's cache. */
 export const editsCache = (decision: DecisionEntry): decision is ClearedResults =>
   decision.subtype === "tool-results-cleared" && decision.why === "cache-edit"
 
-/** Results are replaced in the messages that are sent. */
-export const clearsHere = (decision: DecisionEntry): decision is ClearedResults =>
+/** Whether results are replaced in the messages that are sent. */
+export const clearsInMessages = (decision: DecisionEntry): decision is ClearedResults =>
   decision.subtype === "tool-results-cleared" && decision.why !== "cache-edit"
 
 export const clearedMemories = (decision: DecisionEntry): readonly Uuid[] =>
   decision.subtype === "tool-results-cleared" ? (decision.attachments ?? []) : []
 
-/** Tokens that the server reports it cleared from its copy of the request. */
+/** Tokens that the server reports as cleared from its copy of the request. */
 export const clearedByServer = (decision: DecisionEntry): number =>
   decision.subtype === "server-edited" ? decision.edits.reduce<number>((sum, edit) => sum + clearedBy(edit), 0) : 0
 
@@ -44,23 +50,23 @@ function clearedBy(edit: unknown): number {
   return typeof tokens === "number" && tokens > 0 ? tokens : 0
 }
 
-/** Whether an edit of the server is about tool results. Other edits leave them whole. */
+/** Whether an edit of the server concerns tool results. Other edits leave results complete. */
 export const clearsResults = (edit: unknown): boolean =>
   String((edit as { type?: unknown } | null)?.type).startsWith("clear_tool_uses")
 
-/** Blocks that a response brought, or a signed summary, are no longer sent. */
+/** Whether blocks of a response, or a signed summary, are no longer sent. */
 const leavesOutBlocks = (decision: DecisionEntry): boolean =>
   decision.subtype === "repaired" &&
   decision.repairs.some(({ rule }) => rule === "unknown-block" || rule === "unsigned-summary")
 
-/** Whether a decision changes which blocks there are, and not only how a block is shown. */
+/** Whether a decision changes which blocks exist, not only how they are shown. */
 export const changesMessages = (decision: DecisionEntry): boolean =>
   dropsThinking(decision) ||
   leavesOutBlocks(decision) ||
   decision.subtype === "cache-edits-dropped" ||
   clearedMemories(decision).length > 0
 
-/** Without the fields of its line. */
+/** The session facts of a decision, without the fields of its entry. */
 export function sessionFacts({ title, mode, model, cwd, origin, prompt, source }: DecisionOf<"session">): SessionFacts {
   return {
     ...(title === undefined ? {} : { title }),
@@ -73,12 +79,12 @@ export function sessionFacts({ title, mode, model, cwd, origin, prompt, source }
   }
 }
 
-/** Everything decided, as plain data for a checkpoint. */
+/** All decisions, as plain data for a checkpoint. */
 export interface SavedOverlay {
   readonly cleared: readonly string[]
   readonly stubs: readonly (readonly [toolUseId: string, residue: string])[]
   readonly overtaken: readonly (readonly [toolUseId: string, by: OvertakenBy])[]
-  readonly shortened: readonly (readonly [toolUseId: string, Shortening])[]
+  readonly shortened: readonly (readonly [toolUseId: string, ShorteningOptions])[]
   readonly clearedMemories: readonly Uuid[]
   readonly persisted: readonly DecisionOf<"tool-result-persisted">[]
   readonly empty: readonly DecisionOf<"tool-result-empty">[]
@@ -92,14 +98,14 @@ export interface SavedOverlay {
 interface PlacedMedia {
   readonly block: Block
   readonly item: MediaItem
-  /** Its index inside a tool result. */
+  /** Index inside a tool result. */
   readonly inner: number | undefined
 }
 
 interface PlacedResult {
   readonly block: Block
   readonly address: string
-  /** As it was last shown, and what that was decided by. A block that is shown the same again is the same object. */
+  /** The block as it was last shown, and the state that determined it. A block that is shown unchanged is the same object. */
   shown?: { readonly as: Block; readonly cleared: boolean; readonly by: unknown }
 }
 
@@ -109,7 +115,7 @@ export class Overlay {
   readonly #cleared = new Set<string>()
   readonly #stubs = new Map<string, string>()
   readonly #overtaken = new Map<string, OvertakenBy>()
-  readonly #shortened = new Map<string, Shortening>()
+  readonly #shortened = new Map<string, ShorteningOptions>()
   readonly #clearedMemories = new Set<Uuid>()
   readonly #persisted = new Map<string, DecisionOf<"tool-result-persisted">>()
   readonly #empty = new Map<string, DecisionOf<"tool-result-empty">>()
@@ -119,11 +125,11 @@ export class Overlay {
   readonly #answered = new Set<string>()
   readonly #recorded = new Set<string>()
 
-  /** The blocks of the present view that decisions can be about. */
+  /** The blocks of the present view that decisions can concern. */
   readonly #results = new Map<string, PlacedResult>()
   readonly #media = new Map<string, PlacedMedia>()
 
-  /** Calls that a request answered itself. That answer is final. */
+  /** Ids of calls for which a request contained a synthetic result, which is final. */
   get answeredSynthetically(): ReadonlySet<string> {
     return this.#answered
   }
@@ -132,7 +138,7 @@ export class Overlay {
     return this.#recorded.has(repairKey(repair))
   }
 
-  /** The places of blocks that the API refused although a response had brought them. */
+  /** Indexes of blocks that the API refused although a response had contained them. */
   refusedBlocks(message: Message): ReadonlySet<number> {
     const received: unknown = message.type === "assistant" ? message.asReceived : undefined
     if (!Array.isArray(received)) return NONE
@@ -147,12 +153,12 @@ export class Overlay {
     return this.#cleared.has(toolUseId)
   }
 
-  /** Whether a result is cleared, put aside or shortened. */
+  /** Whether a result is cleared, offloaded or shortened. */
   isReplaced(toolUseId: string): boolean {
     return [this.#cleared, this.#persisted, this.#shortened].some((ids) => ids.has(toolUseId))
   }
 
-  /** Whether a result is cleared and something of it stays in its place. */
+  /** Whether a result is cleared and has a stub. */
   hasStub(toolUseId: string): boolean {
     return this.#cleared.has(toolUseId) && this.#stubs.has(toolUseId)
   }
@@ -161,7 +167,7 @@ export class Overlay {
     return this.#clearedMemories.has(uuid)
   }
 
-  /** Whether nothing was decided about a result yet. */
+  /** Whether there is no decision about a result yet. */
   isUndecided(toolUseId: string): boolean {
     return ![this.#persisted, this.#empty, this.#shortened, this.#sent, this.#cleared].some((ids) => ids.has(toolUseId))
   }
@@ -171,7 +177,7 @@ export class Overlay {
     return this.#results.get(toolUseId)?.address
   }
 
-  /** The address of a result, where it is the one that is shown for its call. */
+  /** The address of a result, if it is the one that is shown for its call. */
   addressOf(result: ToolResult): string | undefined {
     const shown = this.#results.get(result.tool_use_id)
     return shown?.block === result ? shown.address : undefined
@@ -196,11 +202,11 @@ export class Overlay {
     if ((message.type !== "user" && message.type !== "assistant") || !isSentToModel(message)) return
     const blocks = toBlocks(message.message.content)
     blocks.forEach((block, at) => {
-      // of several results for one call the first is shown
+      // of several results for one call, the first is shown
       if (!isToolResult(block) || this.#results.has(block.tool_use_id)) return
       this.#results.set(block.tool_use_id, { block, address: `${message.uuid}.${at}` })
     })
-    for (const item of mediaIn(message)) {
+    for (const item of listMedia(message)) {
       const [at, inner] = item.address
         .slice(message.uuid.length + 1)
         .split(".")
@@ -209,13 +215,13 @@ export class Overlay {
     }
   }
 
-  /** Forgets the blocks, which are placed again, and keeps what was decided about them. */
+  /** Forgets the blocks, which are registered again, but not the decisions about them. */
   forgetPlaces(): void {
     this.#results.clear()
     this.#media.clear()
   }
 
-  /** The blocks of the present view that a decision is about. */
+  /** The blocks of the present view that a decision concerns. */
   touchedBy(decision: DecisionEntry): readonly Block[] {
     switch (decision.subtype) {
       case "tool-results-cleared":
@@ -235,7 +241,7 @@ export class Overlay {
   /** `present`: the messages that a decision about all messages covers. */
   decide(decision: DecisionEntry, present: readonly Message[]): void {
     if (decision.subtype === "tool-results-cleared") {
-      if (clearsHere(decision)) for (const id of decision.toolUseIds) this.#clear(id, decision)
+      if (clearsInMessages(decision)) for (const id of decision.toolUseIds) this.#clear(id, decision)
       this.#shorten(decision.shortened ?? [])
       for (const uuid of decision.attachments ?? []) this.#clearedMemories.add(uuid)
     } else if (decision.subtype === "tool-result-persisted") this.#persisted.set(decision.toolUseId, decision)
@@ -253,9 +259,9 @@ export class Overlay {
       for (const repair of decision.repairs) {
         this.#recorded.add(repairKey(repair))
         if (repair.rule === "unanswered-tool-use") this.#answered.add(repair.id)
-        // what a request left out must not come back: thinking is bound to what comes before it
+        // dropped content must not return: later thinking is bound to what comes before it
         if (repair.rule === "trailing-thinking")
-          for (const uuid of piecesOf(repair.id, present)) this.#thinkingDropped.add(uuid)
+          for (const uuid of addressableBlocks(repair.id, present)) this.#thinkingDropped.add(uuid)
       }
     }
   }
@@ -264,7 +270,7 @@ export class Overlay {
     for (const uuid of uuids) this.#thinkingDropped.add(uuid)
   }
 
-  /** A result that is cleared again keeps what stayed of it: the bytes in its place must not change. */
+  /** Clears a result. One that is cleared again keeps its stub, because the bytes in its place must not change. */
   #clear(toolUseId: string, { residues: stubs, overtaken }: DecisionOf<"tool-results-cleared">): void {
     if (this.#cleared.has(toolUseId)) return
     this.#cleared.add(toolUseId)
@@ -277,8 +283,8 @@ export class Overlay {
   }
 
   /**
-   * Clears results at a boundary that were deleted inside the server's cache: the next prompt begins another cache. Thinking of kept
-   * messages goes too if one of them changes by this, because it may be bound to what they were.
+   * Clears results at a boundary that were deleted inside the server's cache, because the next prompt starts another cache. If this
+   * changes a message of the tail, thinking in the tail is dropped too, because it may be bound to the old content.
    */
   clearAtBoundary(toolUseIds: ReadonlySet<string>, kept: readonly Message[]): void {
     for (const id of toolUseIds) this.#cleared.add(id)
@@ -289,17 +295,17 @@ export class Overlay {
   }
 
   /**
-   * Forgets what was decided about calls that a boundary removes. Some models reuse ids once they no longer see the old calls, and a
-   * new call must not be mistaken for an old one.
+   * Forgets decisions about calls that a boundary removes. Some models reuse ids once they no longer see the old calls, and a new call
+   * must not be mistaken for an old one.
    */
   forgetCallsBut(kept: readonly Message[]): void {
-    const names = new Set(kept.flatMap(namesIn))
+    const names = new Set(kept.flatMap(referenceIds))
     const replaced = [this.#cleared, this.#stubs, this.#overtaken, this.#shortened, this.#persisted, this.#empty]
     for (const decided of [...replaced, this.#sent, this.#answered])
       for (const id of decided.keys()) if (!names.has(id)) decided.delete(id)
     for (const key of this.#recorded) {
       const id = repairedId(key)
-      // the repair of one block names its message and its place in it
+      // the repair of one block names its message and its index
       if (!names.has(id) && !names.has(id.split(".")[0]!)) this.#recorded.delete(key)
     }
   }
@@ -381,11 +387,11 @@ export class Overlay {
   }
 }
 
-const piecesOf = (apiId: string, messages: readonly Message[]): readonly Uuid[] =>
+const addressableBlocks = (apiId: string, messages: readonly Message[]): readonly Uuid[] =>
   messages.flatMap((message) => (message.type === "assistant" && message.message.id === apiId ? message.uuid : []))
 
 /** Every id by which decisions and repairs refer to a message or to something in it. */
-function namesIn(message: Message): readonly string[] {
+function referenceIds(message: Message): readonly string[] {
   if (message.type !== "user" && message.type !== "assistant") return [message.uuid]
   const blocks = contentOf(message).flatMap((block) => {
     if (isToolResult(block)) return block.tool_use_id

@@ -1,4 +1,4 @@
-/** How content looks to the model after a decision about it. Pure: the same decision always gives the same bytes. */
+/** How the model sees content after a decision about it. Pure: the same decision always produces the same bytes. */
 
 import type { DecisionOf, OvertakenBy } from "../../journal/entries.ts"
 import { type Block, isMedia, isText, resultBlocks, type ToolResult, textOf } from "../../messages/blocks.ts"
@@ -9,7 +9,7 @@ const PERSISTED = "<persisted-output>"
 /** Other programs search for this exact text. */
 export const CLEARED_MARKER = "[Old tool result content cleared]"
 
-/** What overtook a result that was pruned. The call before it says which file or command it is about. */
+/** Why a pruned result is outdated. The preceding call tells which file or command it is about. */
 const OVERTAKEN: Readonly<Record<OvertakenBy, string>> = {
   changed: "An earlier version: the file was changed after this.",
   "read-again": "The file was read again after this.",
@@ -18,10 +18,10 @@ const OVERTAKEN: Readonly<Record<OvertakenBy, string>> = {
 }
 
 export interface ClearedStub {
-  /** What stays of the result, on the same line. */
+  /** The stub of the result, on the same line. */
   readonly stub?: string | undefined
   readonly overtaken?: OvertakenBy | undefined
-  /** The tool that returns a result by its handle. `null`: the model has none. Default "Recall". */
+  /** The tool that returns a result by its handle. `null`: the model has none. Default: "Recall". */
   readonly recall?: string | null
 }
 
@@ -36,25 +36,25 @@ export function renderCleared(result: ToolResult, address: string, stub: Cleared
   return { ...result, content: parts.filter((part) => part !== "").join(" ") }
 }
 
-/** Whether a text is in the place of a result, or has a part of it left out. */
+/** Whether a text replaces a result, or a part of it. */
 export const isReplaced = (text: string): boolean =>
   text.startsWith(CLEARED_MARKER) || text.startsWith(PERSISTED) || GAP.test(text)
 
-export interface Shortening {
+export interface ShorteningOptions {
   readonly head: number
   readonly tail: number
-  /** Why the result could not be put aside. Absent where it was shortened to keep a context small. */
+  /** Why the result could not be offloaded. Absent if it was shortened to keep a context small. */
   readonly why?: string
-  /** The tool that returns a result by its handle. `null`: the model has none. Default "Recall". */
+  /** The tool that returns a result by its handle. `null`: the model has none. Default: "Recall". */
   readonly recall?: string | null
 }
 
 const GAP = /^\[\d+ characters left out here\./m
 
-/** The beginning and the end of a long result. A line between them says how much is missing and how to get it. */
-export function renderShortened(result: ToolResult, shortening: Shortening, address: string): ToolResult {
+/** Shortens a long result to its start and its end. A line between them tells how much is missing and how to retrieve it. */
+export function renderShortened(result: ToolResult, shortening: ShorteningOptions, address: string): ToolResult {
   const { head, tail, why, recall = "Recall" } = shortening
-  const text = previewedText(result)
+  const text = previewText(result)
   const missing = text.length - head - tail
   if (missing <= 0) return result
   const reason = why === undefined ? "" : ` The result was cut because it could not be put aside: ${why}.`
@@ -72,13 +72,13 @@ export function renderShortened(result: ToolResult, shortening: Shortening, addr
 
 const CLEARED_MEMORY = "[Old memory cleared]"
 
-/** The attachment still names its file, so that the model can read it again. */
+/** Clears a memory attachment. It still names its file, so that the model can read it again. */
 export function renderClearedMemory(message: AttachmentMessage): AttachmentMessage {
   const { attachment } = message
   return attachment.type === "memory" ? { ...message, attachment: { ...attachment, content: CLEARED_MEMORY } } : message
 }
 
-/** The results stay in the messages. This block asks the server to delete them from its cache. */
+/** The block that asks the server to delete results from its cache. The results stay in the messages. */
 export function renderCacheEdits(decision: Uuid, toolUseIds: readonly string[]): UserMessage {
   const edits = toolUseIds.map((id) => ({ type: "delete", cache_reference: id }))
   const block = { type: "cache_edits", edits } as unknown as Block // not part of the public API, so the SDK has no type for it
@@ -96,15 +96,15 @@ export function renderEmpty(result: ToolResult, { tool }: DecisionOf<"tool-resul
   return { ...result, content: `[${tool} ${result.is_error ? "failed without a message" : "finished without output"}]` }
 }
 
-/** What a preview is cut from: the texts of a result, or whatever else in it is readable. */
-export function previewedText(result: ToolResult): string {
+/** The text from which a preview is cut: the texts of a result, or other readable content. */
+export function previewText(result: ToolResult): string {
   if (typeof result.content === "string") return result.content
   const blocks = resultBlocks(result)
-  return textOf(blocks) || blocks.flatMap(readable).join("\n")
+  return textOf(blocks) || blocks.flatMap(readableTexts).join("\n")
 }
 
-/** Leaves out bytes, and content that is only referred to. */
-function readable(block: Block): readonly string[] {
+/** The readable texts of a block, without bytes and content that is only referenced. */
+function readableTexts(block: Block): readonly string[] {
   if (!isMedia(block)) return [JSON.stringify(block)]
   return block.source.type === "text" ? [block.source.data] : []
 }
@@ -115,12 +115,12 @@ export function renderPersisted(
   address: string,
 ): ToolResult {
   const { bytes, cut, shape, media = [] } = decision
-  const text = previewedText(result)
+  const text = previewText(result)
   const head = text.slice(0, decision.head)
   const tail = decision.tail > 0 ? text.slice(-decision.tail) : ""
   const lines = [
     PERSISTED,
-    `The result is large: ${bytes} bytes${otherKinds(result)}. ${whereItIs(decision)} Recall: ${handleFor(address)}`,
+    `The result is large: ${bytes} bytes${otherKinds(result)}. ${describeLocation(decision)} Recall: ${handleFor(address)}`,
     ...media.map(
       ({ mediaType, bytes, path }) => `${mediaType}, ${bytes} bytes${path === undefined ? "" : `: ${path}`}`,
     ),
@@ -132,7 +132,7 @@ export function renderPersisted(
   return { ...result, content: lines.join("\n").toWellFormed() } // a preview may end inside a character
 }
 
-function whereItIs({ path, recall }: DecisionOf<"tool-result-persisted">): string {
+function describeLocation({ path, recall }: DecisionOf<"tool-result-persisted">): string {
   if (path !== undefined) return `All of it is in ${path}; read it there, or in parts.`
   return recall === undefined
     ? "All of it is kept with the conversation, and its handle follows. Your tools cannot open it; the program that runs you can look it up by the handle."

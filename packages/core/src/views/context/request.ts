@@ -1,5 +1,5 @@
 /**
- * The request builder: a pure function of the views. No clock, no random id and no map order gets into a request. Equal views give
+ * The request builder: a pure function of the views. A request contains no clock, no random id and no map order. Equal views produce
  * equal bytes.
  */
 
@@ -22,11 +22,11 @@ import { calibrateSizes } from "../../tokens/context-size.ts"
 import type { Estimator, Measure } from "../../tokens/estimate.ts"
 import type { ModelAccepts } from "../../tokens/models.ts"
 
-/** For requests that ask for a signed summary, and for all that carry one. */
+/** Beta header for requests that ask for a signed summary, or contain one. */
 export const SIGNED_SUMMARIES = "compact-2026-09-04"
 
 export interface RequestParts {
-  /** As it is sent, without a `[1m]` suffix. */
+  /** As sent, without a `[1m]` suffix. */
   readonly model: string
   readonly maxTokens: number
   readonly system: unknown
@@ -56,17 +56,17 @@ export function buildRequest({
   } as ModelRequest
 }
 
-/** All edits in order, and each beta once. */
+/** Merges extras: all edits in order, and each beta once. */
 export function mergeExtras(extras: readonly RequestExtras[]): RequestExtras {
   const edits = extras.flatMap(({ context_management }) => context_management?.edits ?? [])
   const betas = [...new Set(extras.flatMap((each) => each.betas ?? []))]
   return { ...(edits.length > 0 ? { context_management: { edits } } : {}), ...(betas.length > 0 ? { betas } : {}) }
 }
 
-/** The body of a request, with fields spelled as the model or the caller wrote them. Otherwise it equals `JSON.stringify`. */
+/** The body of a request, with fields spelled as the model or the client wrote them. Otherwise it equals `JSON.stringify`. */
 export function serialiseRequest(
   request: ModelRequest,
-  written: (message: RequestMessage) => string = writtenOut,
+  written: (message: RequestMessage) => string = serialiseMessage,
 ): string {
   const { messages, ...rest } = request
   const front = JSON.stringify(rest)
@@ -77,17 +77,17 @@ export function serialiseRequest(
 type RequestMessage = ModelRequest["messages"][number]
 
 /** One message as it is sent. */
-export const writtenOut = (message: RequestMessage): string =>
+export const serialiseMessage = (message: RequestMessage): string =>
   hasExactText(message) ? stringifyExact(message) : JSON.stringify(message)
 
-// The prompt in force: what every request carries around the messages, and its size.
+// The current prompt: everything that requests contain besides the messages, and its size.
 
 export type RenderedPrompt = Extract<DecisionEntry, { subtype: "prompt-rendered" }>
 
 export interface PromptSize {
-  /** As a response measured the present one. */
+  /** As measured by a response with this prompt. */
   readonly tokens?: number
-  /** Of a measured one to its estimate. */
+  /** Ratio of a measured size to its estimate. */
   readonly ratio: number
 }
 
@@ -113,7 +113,7 @@ export class CurrentPrompt {
     return Array.isArray(tools) ? tools.map(({ name }: { name: unknown }) => String(name)) : []
   }
 
-  /** System prompt, tools, preamble: as a response measured them, or estimated as far off as those before. */
+  /** Tokens of system prompt, tools and preamble: as measured by a response, or estimated with the ratio of earlier prompts. */
   get tokens(): number {
     const { tokens, ratio = 1 } = this.#size ?? {}
     return Math.ceil(tokens ?? this.estimate * ratio)
@@ -123,12 +123,12 @@ export class CurrentPrompt {
     return this.#measure ? this.#estimator.unscaled(this.#measure) : 0
   }
 
-  /** What responses have said about its size. */
+  /** The size as learned from responses. */
   get size(): PromptSize | undefined {
     return this.#size
   }
 
-  /** The API has counted the prompt and these messages: both estimates follow. */
+  /** Calibrates both estimates when the API has counted the prompt and these messages. */
   settle(counted: number, messages: Measure): void {
     const { tokens, estimate } = this
     const estimator = this.#estimator
@@ -147,7 +147,7 @@ export class CurrentPrompt {
     const { system, tools, context } = prompt
     const offered = Array.isArray(tools) ? (tools as readonly ToolDefinition[]) : []
     const declared = declaredTools(offered)
-    const texts = [textIn(system), declared.length > 0 ? JSON.stringify(declared) : "", context]
+    const texts = [toolText(system), declared.length > 0 ? JSON.stringify(declared) : "", context]
     this.#estimator.knowTools(offered)
     const hasChanged = context !== (this.#prompt?.context ?? "")
     this.#prompt = prompt
@@ -167,10 +167,10 @@ export class CurrentPrompt {
   }
 }
 
-const textIn = (system: unknown): string => (typeof system === "string" ? system : JSON.stringify(system ?? ""))
+const toolText = (system: unknown): string => (typeof system === "string" ? system : JSON.stringify(system ?? ""))
 
-// References to tools that the request cannot resolve are sent as text: the model does not know references, or the tool is not in the request.
-// The API would refuse the whole conversation otherwise. A message without such a reference stays the same object.
+// References to tools that the request cannot resolve are sent as text: the model does not support references, or the tool is not in
+// the request. Otherwise the API would refuse the entire conversation. A message without such a reference stays the same object.
 
 export class ReferenceResolver {
   readonly #knowsReferences: boolean
@@ -209,12 +209,14 @@ export class ReferenceResolver {
       return !isMixed && names.every((name) => this.#names.has(name))
     }
     if (message.content.every(isSound)) return message
-    const content = message.content.map((block) => (isSound(block) || !isToolResult(block) ? block : inWords(block)))
+    const content = message.content.map((block) =>
+      isSound(block) || !isToolResult(block) ? block : referenceText(block),
+    )
     return { ...message, content }
   }
 }
 
-function inWords(result: ToolResult): ToolResult {
+function referenceText(result: ToolResult): ToolResult {
   const content = resultBlocks(result).map((block) => {
     const { type, tool_name } = block as { readonly type: string; readonly tool_name?: string }
     return type === "tool_reference"
@@ -224,11 +226,11 @@ function inWords(result: ToolResult): ToolResult {
   return { ...result, content } as ToolResult
 }
 
-// A summary that the API wrote and signed. It is sent as a block before everything else, to the model that wrote it. Thinking in the messages
-// that follow it directly stays valid, so nothing else may come between: the preamble and our own text follow those messages.
+// A summary that the API wrote and signed. It is sent as a block before everything else, to the model that wrote it. Thinking in the
+// messages that follow it directly stays valid, so nothing may come between: the preamble and Strata's own text follow those messages.
 
-/** What the message is signed with. A journal may hold anything: what is no signed block is passed over. */
-export function signedIn(message: Message | undefined): SignedSummary | undefined {
+/** The signed summary of a message. A journal may contain anything, so invalid signed blocks are ignored. */
+export function findSignedSummary(message: Message | undefined): SignedSummary | undefined {
   const signed: unknown = message?.type === "user" && message.isCompactSummary ? message.signed : undefined
   if (!isRecord(signed) || typeof signed.model !== "string" || typeof signed.text !== "string") return undefined
   const { block } = signed
@@ -237,30 +239,30 @@ export function signedIn(message: Message | undefined): SignedSummary | undefine
   return isReadable ? (signed as unknown as SignedSummary) : undefined
 }
 
-const beginnings = new WeakMap<SignedSummary, FlatMessage>()
+const signedMessages = new WeakMap<SignedSummary, FlatMessage>()
 
-/** The first message of a request. The same object each time, so that readers need not look at it again. */
-export function beginningWith(signed: SignedSummary): FlatMessage {
-  const known = beginnings.get(signed)
+/** The first message of a request. Always the same object, so that readers need not process it again. */
+export function signedMessage(signed: SignedSummary): FlatMessage {
+  const known = signedMessages.get(signed)
   if (known) return known
   const message = { role: "assistant", content: [signed.block] } as unknown as FlatMessage
-  beginnings.set(signed, message)
+  signedMessages.set(signed, message)
   return message
 }
 
 /** The summary's message with only the text that follows the block. */
-export const framing = (summary: Message, { text }: SignedSummary): Message =>
+export const withoutSignedText = (summary: Message, { text }: SignedSummary): Message =>
   ({ ...summary, message: { role: "user", content: [{ type: "text", text }] } }) as Message
 
-/** The repair that sends the text instead. */
-export const unsigned = ({ uuid }: Pick<Message, "uuid">): Repair => ({ rule: "unsigned-summary", id: uuid })
+/** The repair that sends the text instead of the signed block. */
+export const unsignedRepair = ({ uuid }: Pick<Message, "uuid">): Repair => ({ rule: "unsigned-summary", id: uuid })
 
-// Which tools the messages in view have loaded. A result that was cleared or compacted loads nothing any more.
+// The tools that messages in view have loaded. A result that was cleared or compacted no longer loads anything.
 
 export interface LoadedTools {
-  /** By a reference in a tool result. */
+  /** Tools loaded by a reference in a tool result. */
   readonly referenced: ReadonlySet<string>
-  /** By an attachment that says so. */
+  /** Tools announced as loaded by an attachment. */
   readonly announced: ReadonlySet<string>
 }
 
@@ -278,12 +280,12 @@ export function loadedTools(messages: readonly Message[]): LoadedTools {
   return { referenced, announced }
 }
 
-// Newer models return thinking without its text unless a request asks for a summary of it. The text costs the same either way. Without it a
-// journal holds empty thinking: no one can read or search it, and no summary can be checked against it.
+// Newer models return thinking without its text unless a request asks for a summary of it. The text costs the same either way. Without
+// it a journal contains empty thinking: nobody can read or search it, and no summary can be checked against it.
 
 type Thinking = ModelRequest["thinking"]
 
-/** What a request should say about thinking, where the model leaves the text out and the request leaves it open. Switches no thinking on. */
+/** The thinking display for a request, if the model omits the text by default and the request leaves it open. Never enables thinking. */
 export function summarizedThinking(asked: Thinking, accepts: ModelAccepts): Thinking {
   if (!accepts.omitsThinking) return asked
   if (!asked) return accepts.thinksUnasked ? { type: "adaptive", display: "summarized" } : asked

@@ -3,10 +3,13 @@ import { conversation } from "../../../test/builders.ts"
 import type { Decision, Entry } from "../../journal/entries.ts"
 import { Views } from "../views.ts"
 
-const ID = "toolu_0" // the id that the builder gives the first call
+const ID = "toolu_0" // the id that the builder gives to the first call
 const persisted = { toolUseId: ID, path: "p", bytes: 9, head: 1, tail: 1 } as const
 
-/** A decision about the first call, a boundary, and a later call of the same id: some models number their calls from the start again. */
+/**
+ * Views with a decision about the first call, a boundary, and a later call with the same id: some models restart the numbers of their
+ * calls.
+ */
 function views(decision: Decision, kept: "kept" | "gone"): Views {
   const views = new Views({ family: "claude-4" })
   const before = conversation().user("go").call("Bash").result("the old one")

@@ -1,6 +1,6 @@
 /**
- * The server's own copy of the conversation: which results it has left whole, and what a request may ask it to clear. Every later request
- * asks it to leave the same results and all newer ones, so it clears once and its cache breaks once.
+ * The server's own copy of the conversation: which results are complete in it, and what a request may ask it to clear. Every later
+ * request asks it to preserve the same results and all newer ones, so it clears once and its cache breaks once.
  */
 import type { PermissionMode } from "../../base/enums.ts"
 import type { DecisionEntry } from "../../journal/entries.ts"
@@ -13,24 +13,24 @@ import type { Estimator, Measure } from "../../tokens/estimate.ts"
 import { followCalls, type OpenCall } from "../record/open-work.ts"
 import { clearedMemories, clearsResults, dropsThinking, editsCache, type Overlay } from "./overlay.ts"
 import { renderCacheEdits, renderCleared } from "./render-decisions.ts"
-import { blocksOf, reduced } from "./shown.ts"
+import { blocksOf, withoutDecided } from "./rendered-messages.ts"
 
-export class ServerKept {
-  /** The calls that are sent, since the last boundary, in order. */
+export class ServerCopy {
+  /** The calls that are sent since the last boundary, in order. */
   #calls: string[] = []
   readonly #places = new Map<string, number>()
   #from: string | undefined
-  /** How many there were before the newest response. */
+  /** Number of calls before the newest response. */
   #earlier = 0
-  /** The server may have cleared the results of so many of the first calls. */
+  /** Number of first calls whose results the server may have cleared. */
   #cleared = 0
-  /** Whether it cleared anything for the newest response. */
+  /** Whether the server cleared anything for the newest response. */
   #isInForce = false
 
   add(message: Message): void {
     if (message.type !== "assistant") return
     this.#earlier = this.#calls.length
-    if (message.message.usage) this.#isInForce = false // without usage it is not a whole response, and says nothing
+    if (message.message.usage) this.#isInForce = false // without usage it is not a complete response, and reveals nothing
     for (const call of toBlocks(message.message.content).filter(isToolUse)) {
       const { id } = call
       if (!isWellFormedCall(call) || this.#places.has(id)) continue // not sent, so the server does not count it
@@ -43,7 +43,7 @@ export class ServerKept {
     if (decision.subtype !== "server-edited") return
     if (decision.keptFrom !== undefined) this.#from = decision.keptFrom
     if (decision.keptFrom === undefined && !decision.edits.some(clearsResults)) return
-    // if it is not recorded which ones it left, it may have cleared all of them
+    // if it was not recorded which results stayed, all may have been cleared
     this.#cleared = this.#places.get(decision.keptFrom ?? "") ?? this.#earlier
     this.#isInForce = true
   }
@@ -54,24 +54,24 @@ export class ServerKept {
     return place !== undefined && place < this.#cleared
   }
 
-  /** How many of the newest calls it left. `undefined` as long as the server has cleared nothing. */
+  /** Number of newest calls that the server preserved. `undefined` if it has cleared nothing. */
   get count(): number | undefined {
     const first = this.#from === undefined ? undefined : this.#places.get(this.#from)
     return first === undefined ? undefined : this.#calls.length - first
   }
 
-  /** How many of the newest calls are whole in its cache, as the newest response left it. */
+  /** Number of newest calls that are complete in its cache after the newest response. */
   get inCache(): number {
     return (this.#isInForce ? this.count : undefined) ?? this.#calls.length
   }
 
-  /** The calls it left that are not among so many newest ones. It could clear these next. */
+  /** Preserved calls other than the newest `newest` ones: those that the server could clear next. */
   allBut(newest: number): readonly string[] {
     const { count = 0 } = this
     return this.#calls.slice(this.#calls.length - count, Math.max(0, this.#calls.length - newest))
   }
 
-  /** The first of so many newest calls. */
+  /** The first of the newest `newest` calls. */
   firstOf(newest: number): string | undefined {
     return this.#calls[this.#calls.length - newest]
   }
@@ -86,21 +86,21 @@ export class ServerKept {
   }
 }
 
-// Deletions inside the server's cache. The results stay in the messages; a block after them asks the server to delete its copy.
-// Each block keeps its place in every later request. No public model offers this.
+// Deletions inside the server's cache. The results stay in the messages; a block after them asks the server to delete its copy. Each
+// block keeps its position in every later request. No public model offers this.
 
 export interface CacheEditState {
   /** Results that are deleted inside the cache. */
   readonly toolUseIds: readonly string[]
   /** Whether a response has come since the first of these deletions. */
   readonly answered: boolean
-  /** Whether earlier deletions were given up and no response has come since. */
+  /** Whether earlier deletions were abandoned and no response has come since. */
   readonly justDropped: boolean
 }
 
 interface CacheEdit {
   readonly toolUseIds: readonly string[]
-  /** How many messages there were when it was decided. */
+  /** Number of messages at the time of the decision. */
   readonly place: number
 }
 
@@ -111,34 +111,34 @@ export class CacheEdits {
   /** The deletions in force, by the decision that made them. */
   readonly #edits = new Map<Uuid, CacheEdit>()
   #deleted: ReadonlySet<string> = new Set()
-  /** Deletions whose place has passed and that wait for a message of the user's side. */
+  /** Deletions whose position has passed and that wait for a message of the user's side. */
   #waiting: Uuid[] = []
-  /** How many messages there were when deletions were last given up. */
+  /** Number of messages when deletions were last abandoned. */
   #droppedAt = NEVER
 
-  /** A model that cannot edit its cache gets results whole that another model had deleted. */
+  /** A model that cannot edit its cache receives full results even if another model deleted them. */
   constructor(isSupported: boolean) {
     this.#isSupported = isSupported
   }
 
-  /** The results whose deletion is asked for, whether this model can do it or not. */
+  /** The results whose deletion was requested, whether or not this model supports it. */
   get deleted(): ReadonlySet<string> {
     return this.#deleted
   }
 
-  /** Whether the model no longer sees a result that is sent whole. */
+  /** Whether the model no longer sees a result that is sent in full. */
   hides(toolUseId: string): boolean {
     return this.#isSupported && this.#deleted.has(toolUseId)
   }
 
-  /** The block as the model sees it: without what the server has deleted from its copy. */
+  /** The block as the model sees it, without content that the server has deleted from its copy. */
   see(block: Block, overlay: Overlay): Block {
     if (!isToolResult(block) || !this.hides(block.tool_use_id)) return overlay.show(block)
     const address = overlay.addressOf(block)
     return address === undefined ? overlay.show(block) : renderCleared(block, address)
   }
 
-  /** `settled`: how many messages there are up to the end of the newest response. */
+  /** `settled`: number of messages up to the end of the newest response. */
   state(settled: number): CacheEditState {
     const edits = [...this.#edits.values()]
     return {
@@ -148,7 +148,7 @@ export class CacheEdits {
     }
   }
 
-  /** `place`: how many messages there are. */
+  /** `place`: number of messages. */
   decide(decision: DecisionEntry, place: number): void {
     if (decision.subtype === "cache-edits-dropped") {
       this.#drop()
@@ -160,13 +160,13 @@ export class CacheEdits {
     }
   }
 
-  /** Adds the blocks that belong after so many messages, when all messages are fed again. */
+  /** Adds the blocks that belong at this position, while all messages are flattened again. */
   feed(flattener: Flattener, fed: number, isSent: (toolUseId: string) => boolean): void {
     for (const [decision, { place }] of this.#edits) if (place === fed) this.#waiting.push(decision)
     this.flush(flattener, isSent)
   }
 
-  /** Only the user's side may carry such a block, so one that follows a response waits for the user's next message. */
+  /** Adds waiting blocks. Only the user's side may contain them, so a block after a response waits for the user's next message. */
   flush(flattener: Flattener, isSent: (toolUseId: string) => boolean): void {
     if (!this.#isSupported || this.#waiting.length === 0 || !flattener.endsWithUser) return
     for (const decision of this.#waiting.splice(0)) {
@@ -175,12 +175,12 @@ export class CacheEdits {
     }
   }
 
-  /** Call it before all messages are fed again. */
+  /** Call this before all messages are flattened again. */
   startFeeding(): void {
     this.#waiting = []
   }
 
-  /** Forgets everything. The decisions that still hold are made again, or a boundary has ended them. */
+  /** Forgets everything. Decisions that are still valid are applied again, or a boundary has ended them. */
   clear(): void {
     this.#drop()
     this.#droppedAt = NEVER
@@ -193,20 +193,21 @@ export class CacheEdits {
   }
 }
 
-// Measures of what the model sees: without what decisions clear, hide or drop. They add up, and the estimator turns them into tokens.
+// Measures of what the model sees, without content that decisions clear, hide or drop. They are additive, and the estimator converts
+// them into tokens.
 
-/** The parts of a view that sizes depend on. They are read whenever a size is asked for. */
-export interface Seen {
+/** The parts of a view that sizes depend on. They are read whenever a size is requested. */
+export interface VisibleParts {
   readonly overlay: Overlay
   readonly cacheEdits: CacheEdits
   readonly visible: readonly Message[]
 }
 
-export class SeenSizes {
+export class VisibleSizes {
   readonly #estimator: Estimator
-  readonly #seen: Seen
+  readonly #seen: VisibleParts
 
-  constructor(estimator: Estimator, seen: Seen) {
+  constructor(estimator: Estimator, seen: VisibleParts) {
     this.#estimator = estimator
     this.#seen = seen
   }
@@ -217,17 +218,17 @@ export class SeenSizes {
   }
 
   ofMessages(messages: readonly Message[]): Measure {
-    return this.ofBlocks(messages.flatMap((message) => sentBlocks(reduced(message, this.#seen.overlay))))
+    return this.ofBlocks(messages.flatMap((message) => sentBlocks(withoutDecided(message, this.#seen.overlay))))
   }
 
-  /** Of all thinking that is sent. */
+  /** Measure of all thinking that is sent. */
   ofThinking(): Measure {
     const { visible, overlay } = this.#seen
     const sent = visible.filter((message) => !overlay.isWithoutThinking(message))
     return this.ofBlocks(sent.flatMap(blocksOf).filter(isThinking))
   }
 
-  /** Of what a decision about whole messages may change: thinking that it drops, memories that it clears. */
+  /** Measure of what a decision about entire messages may change: thinking that it drops, memories that it clears. */
   ofConcerned(decision: DecisionEntry): Measure {
     const uuids = new Set(clearedMemories(decision))
     const memories = uuids.size === 0 ? [] : this.#seen.visible.filter(({ uuid }) => uuids.has(uuid))
@@ -235,21 +236,21 @@ export class SeenSizes {
   }
 }
 
-// What the messages in view say about the permission mode, the date and the tools that are not loaded. These change by themselves, so each is
-// said in a message where it changes. After a boundary nothing is said any more.
+// Announcements in the messages: the permission mode, the date and the deferred tools. These change independently of the user, so each
+// change is announced in a message. A boundary resets all announcements.
 
 type DeferredListing = Extract<Attachment, { type: "deferred_tools" }>
 
-export class Said {
+export class AnnouncedState {
   readonly #open = new Map<string, OpenCall>()
   readonly #shows: (toolUseId: string) => boolean
   #mode: PermissionMode | undefined
-  /** The call whose result says it, if no attachment does. */
+  /** The call whose result announced the mode, if no attachment did. */
   #sayingCall: string | undefined
   #date: string | undefined
   #deferred: DeferredListing | undefined
 
-  /** `shows`: whether a result is still whole in view. */
+  /** `shows`: whether a result is still complete in view. */
   constructor(shows: (toolUseId: string) => boolean) {
     this.#shows = shows
   }
@@ -262,7 +263,7 @@ export class Said {
     return this.#date
   }
 
-  /** The last list of tools that are not loaded. */
+  /** The last list of deferred tools. */
   get deferred(): DeferredListing | undefined {
     return this.#deferred
   }
@@ -276,7 +277,7 @@ export class Said {
       if (attachment.type === "deferred_tools") this.#deferred = attachment
       return
     }
-    // the results of these calls say that the mode has changed; which one follows plan mode, they do not say
+    // the results of these calls show that the mode has changed, but not which mode follows plan mode
     for (const { id, tool, failed } of followCalls(this.#open, message)) {
       if (!failed && tool === "EnterPlanMode") this.#setMode("plan", id)
       if (!failed && tool === "ExitPlanMode") this.#setMode(undefined)
@@ -297,21 +298,21 @@ export class Said {
 }
 
 // The server's context management: what a request may ask the server to clear from its own copy of the conversation, and how a response
-// reports what it cleared. What to ask for is decided elsewhere.
+// reports it. The decision what to clear is made elsewhere.
 
 export const CLEAR_TOOL_USES = "clear_tool_uses_20250919"
 export const CLEAR_THINKING = "clear_thinking_20251015"
 const BETA = "context-management-2025-06-27"
 
-/** How many of the newest calls the server keeps where a request does not say it. */
+/** Number of newest calls that the server preserves if a request does not say. */
 export const CALLS_KEPT_BY_DEFAULT = 3
 
-export interface ToolUsesToClear {
+export interface ClearToolUsesOptions {
   /** Input tokens at which the server clears. */
   readonly trigger: number
-  /** Input tokens that it must clear, or it clears nothing. */
+  /** Minimum of input tokens to clear; otherwise it clears nothing. */
   readonly atLeast: number
-  /** How many of the newest calls keep their results. Default: `CALLS_KEPT_BY_DEFAULT`. */
+  /** Number of newest calls that keep their results. Default: `CALLS_KEPT_BY_DEFAULT`. */
   readonly keepCalls?: number | undefined
   /** Tools whose results stay. */
   readonly except: readonly string[]
@@ -319,7 +320,7 @@ export interface ToolUsesToClear {
   readonly withInputs: readonly string[]
 }
 
-export function clearToolUses({ trigger, atLeast, keepCalls, except, withInputs }: ToolUsesToClear): object {
+export function clearToolUses({ trigger, atLeast, keepCalls, except, withInputs }: ClearToolUsesOptions): object {
   return {
     type: CLEAR_TOOL_USES,
     trigger: { type: "input_tokens", value: trigger },
@@ -330,12 +331,12 @@ export function clearToolUses({ trigger, atLeast, keepCalls, except, withInputs 
   }
 }
 
-/** `keepTurns`: how many of the newest turns keep their thinking. */
+/** `keepTurns`: number of newest turns that keep their thinking. */
 export function clearThinking(keepTurns: number | "all"): object {
   return { type: CLEAR_THINKING, keep: keepTurns === "all" ? "all" : { type: "thinking_turns", value: keepTurns } }
 }
 
-/** What a request carries to ask for these edits. */
+/** The request extras that ask for these edits. */
 export function contextManagement(edits: readonly object[]): RequestExtras | undefined {
   return edits.length > 0 ? { context_management: { edits }, betas: [BETA] } : undefined
 }
@@ -345,52 +346,53 @@ interface ClearingEdit {
   readonly keep?: string | { readonly type?: string; readonly value?: number }
 }
 
-const editsIn = (request: object): readonly ClearingEdit[] =>
+const listEdits = (request: object): readonly ClearingEdit[] =>
   ((request as RequestExtras).context_management?.edits ?? []) as readonly ClearingEdit[]
 
 /** What a fork has added to its parent's messages. */
-export interface Added {
+export interface AddedByFork {
   readonly calls: number
-  /** Answers with thinking. */
+  /** Number of responses with thinking. */
   readonly thoughts: number
 }
 
 /**
- * The same request, with as much more to keep as was added. The server counts from the end, so it would otherwise clear more of what came
- * before, and the cache would break there.
+ * The same request, adjusted to preserve the added content as well. The server counts from the end, so it would otherwise clear more of
+ * the older content, and the cache would break there.
  */
-export function keepingAdded<T extends object>(request: T, { calls, thoughts }: Added): T {
-  const edits = editsIn(request)
+export function keepAddedContent<T extends object>(request: T, { calls, thoughts }: AddedByFork): T {
+  const edits = listEdits(request)
   if (edits.length === 0 || calls + thoughts === 0) return request
   const raised = edits.map((edit) => {
     const { type, keep } = edit
     if (type === CLEAR_TOOL_USES)
-      return { ...edit, keep: { type: "tool_uses", value: (countIn(keep) ?? CALLS_KEPT_BY_DEFAULT) + calls } }
-    const turns = type === CLEAR_THINKING ? countIn(keep) : undefined // all of it, if there is no number
+      return { ...edit, keep: { type: "tool_uses", value: (readCount(keep) ?? CALLS_KEPT_BY_DEFAULT) + calls } }
+    const turns = type === CLEAR_THINKING ? readCount(keep) : undefined // all of it, if there is no number
     return turns === undefined ? edit : { ...edit, ...clearThinking(turns + thoughts) }
   })
   return { ...request, context_management: { edits: raised } }
 }
 
-const countIn = (keep: ClearingEdit["keep"]): number | undefined => (typeof keep === "object" ? keep.value : undefined)
+const readCount = (keep: ClearingEdit["keep"]): number | undefined =>
+  typeof keep === "object" ? keep.value : undefined
 
 /** Whether the server reports that it cleared calls. */
-export const clearedCalls = (applied: readonly unknown[]): boolean => clearingsIn(applied).length > 0
+export const clearedCalls = (applied: readonly unknown[]): boolean => listClearings(applied).length > 0
 
-/** How many results the server cleared. */
+/** Number of results that the server cleared. */
 export const clearedByServer = (applied: readonly unknown[]): number =>
-  clearingsIn(applied).reduce((sum, { cleared_tool_uses: count }) => sum + (typeof count === "number" ? count : 0), 0)
+  listClearings(applied).reduce((sum, { cleared_tool_uses: count }) => sum + (typeof count === "number" ? count : 0), 0)
 
 interface AppliedEdit {
   readonly type?: unknown
   readonly cleared_tool_uses?: unknown
 }
 
-const clearingsIn = (applied: readonly unknown[]): readonly AppliedEdit[] =>
+const listClearings = (applied: readonly unknown[]): readonly AppliedEdit[] =>
   applied.map((edit) => (edit ?? {}) as AppliedEdit).filter(({ type }) => type === CLEAR_TOOL_USES)
 
-/** How many of the newest calls the server keeps by this request. */
+/** Number of newest calls that the server preserves for this request. */
 export function callsKeptBy(request: object): number {
-  const edit = editsIn(request).find(({ type }) => type === CLEAR_TOOL_USES)
-  return countIn(edit?.keep) ?? CALLS_KEPT_BY_DEFAULT
+  const edit = listEdits(request).find(({ type }) => type === CLEAR_TOOL_USES)
+  return readCount(edit?.keep) ?? CALLS_KEPT_BY_DEFAULT
 }

@@ -7,7 +7,7 @@ const PIXEL = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QD
 const image: Block = { type: "image", source: { type: "base64", media_type: "image/png", data: PIXEL } }
 const images = (count: number) => Array<Block>(count).fill(image)
 
-/** Two messages with so many images, an answer with thinking between them. Tells what was withheld and dropped. */
+/** Two messages with this many images, and a response with thinking between them. Returns what was withheld and dropped. */
 async function decisions(model: string, [first, second]: readonly [number, number]) {
   const chat = await openTestConversation({ model })
   await chat.add({ role: "user", content: images(first) })

@@ -1,7 +1,7 @@
 import fc from "fast-check"
 import { expect, test } from "vitest"
 import { decidingLayer } from "../../../test/deciding-layer.ts"
-import { type Billing, bills, usageOf } from "../../../test/ledger-entries.ts"
+import { type BilledTokens, bills, usageOf } from "../../../test/ledger-entries.ts"
 import { openTestConversation } from "../../../test/open.ts"
 import { isWhole, size } from "../../../test/size.ts"
 import { decidedConversations, newPlayer, play } from "../../../test/steps.ts"
@@ -13,7 +13,7 @@ import { fromJson, toJson } from "../views.ts"
 import { type Ledger, ledger, summarise } from "./ledger.ts"
 
 const tokens = fc.nat(50_000)
-const billing: fc.Arbitrary<Billing> = fc.record({
+const billing: fc.Arbitrary<BilledTokens> = fc.record({
   read: tokens,
   write: tokens,
   write1h: fc.constantFrom(0, 0, 900),
@@ -23,7 +23,7 @@ const billing: fc.Arbitrary<Billing> = fc.record({
 })
 
 type Journal = ReturnType<typeof bills>
-type Act = { readonly bills?: Billing; readonly on: (journal: Journal) => unknown }
+type Act = { readonly bills?: BilledTokens; readonly on: (journal: Journal) => unknown }
 
 const act: fc.Arbitrary<Act> = fc.oneof(
   billing.map((each): Act => ({ bills: each, on: (journal) => journal.respond(each) })),

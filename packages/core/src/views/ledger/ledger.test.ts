@@ -114,7 +114,7 @@ describe("CACHE-5 the ledger", () => {
       { type: "message", ...small },
     ]
     const { messages } = conversation().say("a", { model: "claude-haiku-5-5", usage: { ...small, iterations } })
-    expect(summarise(project(ledger(), messages)).dollars).toBeCloseTo((160_000 * 0.1) / MILLION, 12) // 0.5 above 100,000
+    expect(summarise(project(ledger(), messages)).dollars).toBeCloseTo((160_000 * 0.1) / MILLION, 12) // 0.5 for tokens above 100,000
   })
 
   test("TOK-7 a total of several responses has the price of their mean size", () => {
@@ -129,7 +129,7 @@ describe("CACHE-5 the ledger", () => {
     } as const
     const { requests, dollars } = summarise(project(ledger(), bills().decide(total).entries))
     expect(requests).toBe(2)
-    expect(dollars).toBeCloseTo((160_000 * 0.1) / MILLION, 12) // 0.5 above 100,000
+    expect(dollars).toBeCloseTo((160_000 * 0.1) / MILLION, 12) // 0.5 for tokens above 100,000
   })
 
   test("TOK-7 what is reported with a response is what the ledger adds", async () => {

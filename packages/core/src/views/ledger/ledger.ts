@@ -1,6 +1,6 @@
 /**
- * The ledger: what the conversation cost, in tokens and money, by model and purpose, and what the layers saved. It counts every
- * response once, also on abandoned branches, because that money is spent. Savings follow the path.
+ * The ledger: the cost of the conversation in tokens and money, by model and purpose, and the savings of the layers. It counts every
+ * response once, including those on abandoned branches, because that money is spent. Savings follow the path.
  */
 
 import { REQUEST_SOURCES, type RequestSource } from "../../base/enums.ts"
@@ -26,15 +26,15 @@ import {
   tokenCounts,
 } from "../../tokens/models.ts"
 import type { Projection } from "../projection.ts"
-import { addKnown, billed, followSavings, type Savings, startSavings } from "./savings.ts"
-import { type LayerSaving, savingsOf } from "./savings-report.ts"
+import { addKnown, followSavings, recordResponse, type Savings, startSavings } from "./savings.ts"
+import { type LayerSaving, layerSavings } from "./savings-report.ts"
 
-// What requests are for, and how that reads.
+// Purposes of requests, and their labels.
 
 /** `sidechain`: agents that another program recorded in the same journal. */
 export type RequestPurpose = RequestSource | "sidechain"
 
-/** The purpose of a request, as it reads in reports. */
+/** Labels of purposes in reports. */
 export const PURPOSE_LABELS: Readonly<Record<RequestPurpose, string>> = {
   main: "conversation",
   notes: "notes",
@@ -52,27 +52,27 @@ export const PURPOSE_LABELS: Readonly<Record<RequestPurpose, string>> = {
 
 export interface Ledger {
   readonly lines: Map<string, LedgerLine>
-  /** The latest responses. The entries of one response repeat its usage, and the last entry has the whole usage. */
+  /** The latest responses. The entries of one response repeat its usage, and the last entry has the complete usage. */
   readonly recent: Map<string, RecentResponse>
   readonly savings: Savings
-  /** What each sub-agent spent, by its id, purpose and model. It is part of `lines` too. */
+  /** The cost of each sub-agent, by its id, purpose and model. Also part of `lines`. */
   readonly agents: Map<string, AgentLine>
-  /** What the conversation's own requests are for. */
+  /** The purpose of the conversation's own requests. */
   source: RequestSource
-  /** The id of the present context: its boundary, or the first message of the conversation. */
+  /** The id of the current context: its boundary, or the first message of the conversation. */
   context: Uuid | undefined
-  /** What each context cost, by its id, oldest first. A request counts to the context that it was sent in. */
+  /** The cost of each context by its id, oldest first. A request belongs to the context in which it was sent. */
   readonly contexts: Map<Uuid, ContextLine>
 }
 
-/** What the requests between two boundaries cost. */
+/** The cost of the requests between two boundaries. */
 export type ContextLine = Omit<LedgerLine, "model" | "purpose">
 
 interface RecentResponse {
   readonly key: string
   readonly counts: TokenCounts
   readonly dollars?: number
-  /** The context that it was sent in. */
+  /** The context in which it was sent. */
   readonly context?: Uuid
 }
 
@@ -85,18 +85,18 @@ export interface LedgerLine {
   readonly purpose: RequestPurpose
   requests: number
   counts: TokenCounts
-  /** `undefined` where the model's price is unknown. */
+  /** `undefined` if the model's price is unknown. */
   dollars: number | undefined
-  /** The part of it that is estimated. Absent: none. */
+  /** The estimated part. Absent if there is none. */
   estimated?: EstimatedCost
 }
 
-/** Requests whose answers did not arrive whole, or are not recorded: what they cost is partly a guess. */
+/** Cost of requests whose responses are incomplete or not recorded, so that it is partly estimated. */
 export interface EstimatedCost {
   readonly requests: number
-  /** Without models of unknown price. */
+  /** Excludes models with unknown prices. */
   readonly dollars: number
-  /** The part of it that another program's transcript does not record at all: its compactions. Absent: none. */
+  /** The part that another program's transcript does not record at all: its compactions. Absent if there is none. */
   readonly unrecorded?: { readonly requests: number; readonly dollars: number }
 }
 
@@ -117,11 +117,11 @@ export function ledger(overrides: Overrides = {}): Projection<Ledger> {
     }),
     apply(state, entry, onPath = true) {
       if (onPath) followContext(state, entry)
-      const bill = billOf(entry, state.source)
-      if (bill) enter(state, bill, overrides)
+      const bill = findBill(entry, state.source)
+      if (bill) addBill(state, bill, overrides)
       if (!onPath) return state
       if (bill?.entry && bill.purpose !== "sidechain") {
-        billed(state.savings, { entry: bill.entry, usage: bill.usage, price: priceOf(bill, overrides) })
+        recordResponse(state.savings, { entry: bill.entry, usage: bill.usage, price: priceOf(bill, overrides) })
       } else followSavings(state.savings, entry)
       return state
     },
@@ -140,13 +140,13 @@ export interface LedgerSummary {
   /** Share of the input that was read from the cache. */
   readonly hitRatio: number
   readonly dollars: number
-  /** Models without a known price. Their part is missing from `dollars`. */
+  /** Models without a known price. They are not included in `dollars`. */
   readonly unpriced: readonly string[]
-  /** The part that is estimated. Absent: none. */
+  /** The estimated part. Absent if there is none. */
   readonly estimated?: EstimatedCost
-  /** What each purpose cost, all models together. Only purposes with requests. */
+  /** The cost of each purpose over all models. Only purposes with requests. */
   readonly byPurpose: readonly PurposeTotal[]
-  /** What each layer saved. Only layers that did something. */
+  /** The savings of each layer. Only layers that acted. */
   readonly savings: readonly LayerSaving[]
 }
 
@@ -154,7 +154,7 @@ export interface PurposeTotal {
   readonly purpose: RequestPurpose
   readonly requests: number
   readonly counts: TokenCounts
-  /** `undefined` where a model's price is unknown. */
+  /** `undefined` if a model's price is unknown. */
   readonly dollars: number | undefined
   readonly estimated?: EstimatedCost
 }
@@ -172,18 +172,18 @@ export function summarise({ lines, savings }: Ledger): LedgerSummary {
     counts,
     hitRatio: input === 0 ? 0 : counts.cacheRead / input,
     dollars: all.reduce((sum, line) => sum + (line.dollars ?? 0), 0),
-    ...partOf(all),
+    ...estimatedPart(all),
     unpriced: [...new Set(all.filter((line) => line.dollars === undefined).map((line) => line.model))],
     byPurpose,
-    savings: savingsOf(savings, {
+    savings: layerSavings(savings, {
       compaction: ownCompactions(all),
       notes: totalOf(all, "notes"),
     }),
   }
 }
 
-/** What is estimated of these lines. */
-export function partOf(lines: readonly Pick<LedgerLine, "estimated">[]): { readonly estimated?: EstimatedCost } {
+/** The estimated part of these lines. */
+export function estimatedPart(lines: readonly Pick<LedgerLine, "estimated">[]): { readonly estimated?: EstimatedCost } {
   const parts = lines.flatMap(({ estimated }) => estimated ?? [])
   return parts.length === 0 ? {} : { estimated: parts.reduce(addEstimated) }
 }
@@ -199,7 +199,7 @@ const addParts = (a: Omit<EstimatedCost, "unrecorded">, b: Omit<EstimatedCost, "
 })
 
 /** The known cost of all requests. */
-export const dollarsIn = ({ lines }: Pick<Ledger, "lines">): number =>
+export const totalDollars = ({ lines }: Pick<Ledger, "lines">): number =>
   lines.values().reduce((sum, { dollars = 0 }) => sum + dollars, 0)
 
 function totalOf(
@@ -212,11 +212,11 @@ function totalOf(
     requests: own.reduce((sum, line) => sum + line.requests, 0),
     counts: own.map((line) => line.counts).reduce(addCounts),
     dollars: own.map((line) => line.dollars).reduce(addKnown),
-    ...partOf(own),
+    ...estimatedPart(own),
   }
 }
 
-/** Without those that another program asked for. */
+/** The compactions of this conversation, without those that another program requested. */
 function ownCompactions(lines: readonly LedgerLine[]): Omit<PurposeTotal, "purpose"> | undefined {
   const total = totalOf(lines, "compaction", "by-hand")
   const others = total?.estimated?.unrecorded
@@ -231,18 +231,18 @@ export interface Bill {
   readonly model: string
   readonly purpose: RequestPurpose
   readonly usage: Usage
-  /** The sub-agent that asked. */
+  /** The sub-agent that sent the request. */
   readonly agent?: string
-  /** How many responses the usage is the sum of. */
+  /** Number of responses that the usage sums up. */
   readonly requests?: number
   readonly isEstimated?: boolean
   readonly isUnrecorded?: boolean
-  /** Absent where the response itself is not in the journal. */
+  /** Absent if the response itself is not in the journal. */
   readonly entry?: AssistantMessage
 }
 
-/** What was billed with this entry. The entries of one response repeat its id, and the last has the whole usage. */
-export function billOf(entry: Entry, source: RequestSource): Bill | undefined {
+/** What was billed with this entry. The entries of one response repeat its id, and the last has the complete usage. */
+export function findBill(entry: Entry, source: RequestSource): Bill | undefined {
   if (isDecision(entry)) {
     if (entry.subtype !== "spent") return undefined
     const { responseId, model, purpose, agent, requests, estimated: isEstimated = false } = entry
@@ -258,7 +258,7 @@ export function billOf(entry: Entry, source: RequestSource): Bill | undefined {
   return { id, model, purpose: entry.isSidechain ? "sidechain" : source, usage, entry }
 }
 
-function enter({ lines, recent, agents, context, contexts }: Ledger, bill: Bill, overrides: Overrides): void {
+function addBill({ lines, recent, agents, context, contexts }: Ledger, bill: Bill, overrides: Overrides): void {
   const { id, model, purpose, usage, agent, requests = 1, isEstimated } = bill
   const before = recent.get(id)
   const key = before?.key ?? `${purpose} ${model}`
@@ -268,7 +268,7 @@ function enter({ lines, recent, agents, context, contexts }: Ledger, bill: Bill,
     requests: before ? 0 : requests,
     counts: before ? subtractCounts(counts, before.counts) : counts,
     dollars: dollars === undefined ? undefined : dollars - (before?.dollars ?? 0),
-    ...(isEstimated && !before ? { estimated: estimatedOf(bill, dollars ?? 0) } : {}),
+    ...(isEstimated && !before ? { estimated: estimatedShare(bill, dollars ?? 0) } : {}),
   }
   const empty = { model, purpose, requests: 0, counts: NO_TOKENS, dollars: 0 }
   const line: LedgerLine = lines.get(key) ?? { ...empty }
@@ -294,7 +294,7 @@ function enter({ lines, recent, agents, context, contexts }: Ledger, bill: Bill,
   if (recent.size > RECENT_RESPONSES) recent.delete(recent.keys().next().value!)
 }
 
-function estimatedOf({ requests = 1, isUnrecorded }: Bill, dollars: number): EstimatedCost {
+function estimatedShare({ requests = 1, isUnrecorded }: Bill, dollars: number): EstimatedCost {
   return { requests, dollars, ...(isUnrecorded ? { unrecorded: { requests, dollars } } : {}) }
 }
 
@@ -305,7 +305,7 @@ function add(line: ContextLine, more: Pick<LedgerLine, "requests" | "counts" | "
   if (more.estimated) line.estimated = line.estimated ? addEstimated(line.estimated, more.estimated) : more.estimated
 }
 
-/** A total of several responses has the price of their mean size. */
+/** The cost of a bill. A total of several responses is priced by their mean size. */
 export function dollarsFor({ usage, model, requests = 1 }: Bill, overrides: Overrides = {}): number | undefined {
   const { facts } = findModel(model, overrides)
   if (requests > 1) {
@@ -320,7 +320,7 @@ function priceOf({ model, usage }: Bill, overrides: Overrides): ModelPrice | und
   return priceFor(findModel(model, overrides).facts, tokenCounts({ ...usage, iterations: null }))
 }
 
-// What part of a cost is estimated, and why, in sentences for a person.
+// Describes for the user which part of a cost is estimated, and why.
 
 export function describeEstimates(estimated: EstimatedCost | undefined): readonly string[] {
   if (!estimated) return []

@@ -1,47 +1,47 @@
-/** What each layer saved: tokens, money, its own cost, and the alternative it is compared with. */
-import { addKnown, COUNTERFACTUALS, SAVING_LAYERS, type SavingLayer, type Savings, yieldOf } from "./savings.ts"
+/** The savings of each layer: tokens, money, its own cost, and the alternative it is compared with. */
+import { addKnown, COUNTERFACTUALS, layerYield, SAVING_LAYERS, type SavingLayer, type Savings } from "./savings.ts"
 
-/** What one layer saved. */
+/** The savings of one layer. */
 export interface LayerSaving {
   readonly layer: SavingLayer | "notes"
-  /** How often it acted. */
+  /** Number of times it acted. */
   readonly decisions: number
-  /** Tokens it took out of the context, each counted once. */
+  /** Tokens it removed from the context, each counted once. */
   readonly removed: number
-  /** Tokens it keeps out of the context now. */
+  /** Tokens it currently keeps out of the context. */
   readonly standing: number
-  /** Tokens that requests did not carry because of it, summed over the requests. */
+  /** Tokens that requests did not contain because of it, summed over the requests. */
   readonly unsent: number
-  /** What those would have cost, in dollars. `undefined` where a price is unknown. */
+  /** What those tokens would have cost, in dollars. `undefined` if a price is unknown. */
   readonly gained: number | undefined
-  /** What the layer itself cost: its own calls, and cache writes it caused. */
+  /** What the layer itself cost: its own requests, and cache writes it caused. */
   readonly paid: number | undefined
   /** `gained` minus `paid`. Below 0 it has cost more than it saved so far. */
   readonly dollars: number | undefined
-  /** Decisions that do not record their size. The figures leave them out. */
+  /** Decisions that do not record their size, which the numbers exclude. */
   readonly unmeasured: number
-  /** Decisions that avoided a compaction. */
+  /** Number of decisions that avoided a compaction. */
   readonly spared: number
-  /** What the figures are compared with. */
+  /** The alternative that the numbers are compared with. */
   readonly counterfactual: string
 }
 
-/** Background calls that belong to a layer. */
-interface OwnCalls {
+/** Background requests that belong to a layer. */
+interface LayerCalls {
   readonly requests: number
   readonly dollars: number | undefined
 }
 
-export function savingsOf(
+export function layerSavings(
   state: Savings,
-  own: { readonly compaction: OwnCalls | undefined; readonly notes: OwnCalls | undefined },
+  own: { readonly compaction: LayerCalls | undefined; readonly notes: LayerCalls | undefined },
 ): readonly LayerSaving[] {
   const layers = SAVING_LAYERS.flatMap((layer) => {
     const calls = layer === "compaction" ? own.compaction : undefined
     const { decisions, removed, unmeasured, spared } = state.acts[layer]
     if (decisions === 0 && !calls) return []
-    const standing = standingOf(state, layer)
-    const { unsent, gained, rewriting } = yieldOf(state, layer)
+    const standing = accumulatedTokens(state, layer)
+    const { unsent, gained, rewriting } = layerYield(state, layer)
     const paid = addKnown(rewriting, calls ? calls.dollars : 0)
     const money = { gained, paid, dollars: net(gained, paid) }
     return [{ layer, decisions, removed, standing, unsent, unmeasured, spared, ...money, ...why(layer) }]
@@ -52,7 +52,7 @@ export function savingsOf(
   return [...layers, { layer: "notes", decisions, ...nothing, paid, dollars: net(0, paid), ...why("notes") }]
 }
 
-function standingOf({ standing, open }: Savings, layer: SavingLayer): number {
+function accumulatedTokens({ standing, open }: Savings, layer: SavingLayer): number {
   switch (layer) {
     case "tool-results":
       return standing.aside
@@ -67,7 +67,7 @@ function standingOf({ standing, open }: Savings, layer: SavingLayer): number {
   }
 }
 
-/** All layers together. */
+/** Totals of all layers. */
 export function totalSaving(savings: readonly LayerSaving[]): Pick<LayerSaving, "removed" | "unsent" | "dollars"> {
   return {
     removed: savings.reduce((sum, { removed }) => sum + removed, 0),

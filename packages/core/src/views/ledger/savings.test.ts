@@ -4,7 +4,7 @@ import { project } from "../projection.ts"
 import { ledger, summarise } from "./ledger.ts"
 import { type LayerSaving, totalSaving } from "./savings-report.ts"
 
-// claude-opus-4-6: dollars for a million tokens
+// claude-opus-4-6: dollars per million tokens
 const INPUT = 5
 const WRITE = 6.25
 const WRITE_1H = 10
@@ -157,7 +157,7 @@ describe("CACHE-5 what clearing saves", () => {
     const rewriting = (18_000 * (WRITE - READ)) / MILLION
     const once = savingOf(cleared(), "microcompact")
     expect(once.paid).toBeCloseTo(rewriting, 12)
-    expect(once.gained).toBeCloseTo((30_000 * READ) / MILLION, 12) // not at the price of writing: the loss is our own
+    expect(once.gained).toBeCloseTo((30_000 * READ) / MILLION, 12) // not at the price of writing: Strata itself caused the loss
     expect(once.dollars).toBeLessThan(0)
     const journal = cleared()
     for (let turn = 0; turn < 10; turn++) journal.respond({ read: 20_100, write: 0 })
@@ -184,7 +184,7 @@ describe("CACHE-5 what clearing saves", () => {
     const { decisions, removed, unsent, gained, paid } = savingOf(journal, "server")
     expect({ decisions, removed, unsent }).toEqual({ decisions: 1, removed: 30_000, unsent: 60_000 })
     expect(gained).toBeCloseTo((60_000 * READ) / MILLION, 12)
-    expect(paid).toBeCloseTo((10_000 * (WRITE - READ)) / MILLION, 12) // 50,000 were cached, less 30,000, less 10,000 read
+    expect(paid).toBeCloseTo((10_000 * (WRITE - READ)) / MILLION, 12) // 50,000 were cached, minus 30,000, minus 10,000 read
   })
 
   test("an edit that says nothing of tokens, or nonsense, counts for nothing", () => {

@@ -1,8 +1,9 @@
 /**
- * What the layers saved, as a fold: the tokens that each keeps out of the requests, and what they would have cost with each billed
- * response. The newest response stays open until the next one, because its usage and the server's report about it come later.
+ * Savings of the layers, accumulated entry by entry: the tokens that each keeps out of the requests, and what they would have cost with
+ * each billed response. The newest response stays open until the next one, because its usage and the server's report about it come
+ * later.
  *
- * Every figure compares with a stated alternative (`COUNTERFACTUALS`): this layer had not acted, and all else had been the same.
+ * Every number compares with a stated alternative (`COUNTERFACTUALS`): the same conversation in which only this layer had not acted.
  */
 import type { TokenCounts } from "../../base/text.ts"
 import {
@@ -14,65 +15,65 @@ import {
 } from "../../journal/entries.ts"
 import type { AssistantMessage, Uuid } from "../../messages/messages.ts"
 import type { ModelPrice } from "../../tokens/models.ts"
-import { cacheCounts, cachedTokens, livesAnHour } from "../cache/pauses.ts"
+import { cacheCounts, cachedTokens, hasHourLifetime } from "../cache/pauses.ts"
 import { clearedByServer } from "../context/overlay.ts"
 
 // What one billed request would have cost without each layer. Tokens already in the context would have been read from the cache, or
-// written again where the cache was lost anyway. New tokens would have been written. Pure.
+// written again if the cache was lost anyway. New tokens would have been written. Pure.
 
-/** Layers whose saving is counted, in the order they act. */
+/** Layers whose savings are counted, in the order in which they act. */
 export const SAVING_LAYERS = ["tool-results", "microcompact", "fold", "server", "compaction"] as const
 /** A layer whose savings the ledger counts. */
 export type SavingLayer = (typeof SAVING_LAYERS)[number]
 
-/** Tokens kept out of the requests. */
-export interface Standing {
+/** Tokens currently kept out of the requests. */
+export interface AccumulatedSavings {
   aside: number
   cleared: number
-  /** Cleared in place of a compaction, so not counted in money. */
+  /** Tokens cleared instead of a compaction, which have no value in money. */
   clearedInstead: number
-  /** Folded or snipped. */
+  /** Folded or snipped tokens. */
   folded: number
-  /** Folded in place of a compaction, so not counted in money. */
+  /** Tokens folded instead of a compaction, which have no value in money. */
   foldedInstead: number
   compacted: number
 }
 
-export interface Fresh {
-  /** Put aside and never sent. */
+export interface NewSavings {
+  /** Tokens that were offloaded and never sent. */
   readonly aside: number
   readonly cleared: number
-  /** After cleared results, to be written to the cache again. */
+  /** Tokens after cleared results, which have to be written to the cache again. */
   readonly rewrites: number
   readonly folded: number
-  /** After folded or snipped ranges, to be written to the cache again. */
+  /** Tokens after folded or snipped ranges, which have to be written to the cache again. */
   readonly foldRewrites: number
-  /** Something was cleared or folded in place of a compaction. */
+  /** Whether something was cleared or folded instead of a compaction. */
   readonly sparedCompaction?: boolean
   /** Size of the context after a new boundary. Absent without one. */
   readonly afterBoundary?: number
 }
 
-/** A request of the main conversation, with what the layers kept out of it. */
+/** A request of the main conversation, with the tokens that the layers kept out of it. */
 export interface BilledRequest {
   readonly id: string
   readonly model: string
-  /** When its answer was recorded. */
+  /** Time at which its response was recorded. */
   readonly at: string
   readonly counts: TokenCounts
-  /** `undefined` where it is unknown. */
+  /** `undefined` if the price is unknown. */
   readonly price: ModelPrice | undefined
-  readonly standing: Readonly<Standing>
+  readonly standing: Readonly<AccumulatedSavings>
   /** The part that was decided since the previous request. */
-  readonly fresh: Fresh
-  /** What the server cleared from it. */
+  readonly fresh: NewSavings
+  /** Tokens that the server cleared from it. */
   readonly cleared: number
   /** The previous request. */
   readonly before?: Pick<BilledRequest, "model" | "at" | "counts" | "cleared">
 }
 
-export interface Yield {
-  /** Tokens that requests did not carry, summed over the requests. */
+export interface LayerYield {
+  /** Tokens that requests did not contain, summed over the requests. */
   readonly unsent: number
   /** What they would have cost. `undefined` as soon as one request has no known price. */
   readonly gained: number | undefined
@@ -80,17 +81,17 @@ export interface Yield {
   readonly rewriting: number | undefined
 }
 
-export type Yields = Readonly<Record<SavingLayer, Yield>>
+export type LayerYields = Readonly<Record<SavingLayer, LayerYield>>
 
-export const NO_YIELD: Yield = { unsent: 0, gained: 0, rewriting: 0 }
+export const NO_YIELD: LayerYield = { unsent: 0, gained: 0, rewriting: 0 }
 
-const LOST_SHARE = 0.5 // of what the previous request left in the cache; less read than that means it was lost
+const MIN_READ_SHARE = 0.5 // of the tokens that the previous request left in the cache; if less was read, the cache was lost
 const CACHE_LIFE_MINUTES = 5
 const LONG_CACHE_LIFE_MINUTES = 60
 const PER_MILLION = 1_000_000
 
-export function addYields(a: Yields, b: Yields): Yields {
-  const added = (layer: SavingLayer): Yield => ({
+export function addYields(a: LayerYields, b: LayerYields): LayerYields {
+  const added = (layer: SavingLayer): LayerYield => ({
     unsent: a[layer].unsent + b[layer].unsent,
     gained: addKnown(a[layer].gained, b[layer].gained),
     rewriting: addKnown(a[layer].rewriting, b[layer].rewriting),
@@ -104,11 +105,11 @@ export function addYields(a: Yields, b: Yields): Yields {
   }
 }
 
-/** A sum with an unknown part is unknown. */
+/** Adds two numbers. A sum with an unknown part is unknown. */
 export const addKnown = (a: number | undefined, b: number | undefined): number | undefined =>
   a === undefined || b === undefined ? undefined : a + b
 
-export function settle(request: BilledRequest): Yields {
+export function computeYields(request: BilledRequest): LayerYields {
   const { standing, fresh, cleared, counts } = request
   const lost = isLost(request)
   const priced = pricing(request, lost)
@@ -127,15 +128,15 @@ export function settle(request: BilledRequest): Yields {
   }
 }
 
-interface KeptOut {
-  /** Would have been in the context already. */
+interface OmittedTokens {
+  /** Tokens that would already have been in the context. */
   readonly present: number
-  /** Would have been sent for the first time. */
+  /** Tokens that would have been sent for the first time. */
   readonly isNew: number
   readonly rewritten: number
 }
 
-function pricing({ counts, price }: BilledRequest, lost: boolean): (kept: KeptOut) => Yield {
+function pricing({ counts, price }: BilledRequest, lost: boolean): (kept: OmittedTokens) => LayerYield {
   const usesCache = cachedTokens(counts) > 0
   return ({ present, isNew, rewritten }) => {
     const unsent = present + isNew
@@ -152,7 +153,7 @@ function pricing({ counts, price }: BilledRequest, lost: boolean): (kept: KeptOu
   }
 }
 
-/** Of the kind of cache that the request wrote to. */
+/** The price for the kind of cache that the request wrote to. */
 function writePrice({ cacheWrite5m, cacheWrite1h }: TokenCounts, price: ModelPrice): number {
   return cacheWrite1h > cacheWrite5m ? price.cacheWrite1h : price.cacheWrite5m
 }
@@ -163,7 +164,7 @@ function isLost(request: BilledRequest): boolean {
   if (!before) return false
   const taken = fresh.cleared + fresh.folded + Math.max(0, cleared - before.cleared)
   const couldBeRead = cachedTokens(before.counts) - taken
-  if (counts.cacheRead >= LOST_SHARE * couldBeRead) return false
+  if (counts.cacheRead >= MIN_READ_SHARE * couldBeRead) return false
   const rewrites = fresh.rewrites + fresh.foldRewrites
   const isOurs = fresh.afterBoundary !== undefined || fresh.sparedCompaction || rewrites > 0 || cleared > before.cleared
   return !isOurs || model !== before.model || isExpired(request.at, before)
@@ -171,12 +172,12 @@ function isLost(request: BilledRequest): boolean {
 
 function isExpired(at: string, before: Pick<BilledRequest, "at" | "counts">): boolean {
   const minutes = (Date.parse(at) - Date.parse(before.at)) / 60_000
-  return minutes > (livesAnHour(before.counts) ? LONG_CACHE_LIFE_MINUTES : CACHE_LIFE_MINUTES)
+  return minutes > (hasHourLifetime(before.counts) ? LONG_CACHE_LIFE_MINUTES : CACHE_LIFE_MINUTES)
 }
 
 /**
- * What came after the place that the server cleared: it was in the cache and was not read. Rewrites that our own clearing or a boundary
- * caused in the same request are theirs.
+ * Tokens after the position that the server cleared: they were in the cache and were not read. Rewrites caused by Strata's own clearing
+ * or a boundary in the same request are excluded.
  */
 function rewrittenByServer({ counts, cleared, before, fresh }: BilledRequest): number {
   const more = cleared - (before?.cleared ?? 0)
@@ -186,7 +187,7 @@ function rewrittenByServer({ counts, cleared, before, fresh }: BilledRequest): n
   return Math.max(0, Math.min(unread, counts.cacheWrite5m + counts.cacheWrite1h))
 }
 
-/** What each figure is compared with, in a few sentences for the person. */
+/** The alternative of each number, in a few sentences for the user. */
 export const COUNTERFACTUALS: Readonly<Record<SavingLayer | "notes", string>> = {
   "tool-results":
     "Compared with leaving the results in the context. Each would have been written to the cache once and read with every later request until the next boundary, or written again where the cache was lost.",
@@ -201,47 +202,47 @@ export const COUNTERFACTUALS: Readonly<Record<SavingLayer | "notes", string>> = 
 }
 
 export interface Savings {
-  readonly acts: Record<SavingLayer, Acts>
-  /** Tokens kept out of the requests now. */
-  readonly standing: Standing
+  readonly acts: Record<SavingLayer, LayerActions>
+  /** Tokens currently kept out of the requests. */
+  readonly standing: AccumulatedSavings
   /** Decided since the newest response. */
-  fresh: Fresh
+  fresh: NewSavings
   /** What each decision since the last boundary keeps out, so that it can be undone. */
   readonly decided: Map<Uuid, { readonly kept: KeptOutOfSavings; readonly tokens: number }>
   /** What was kept out right before each boundary, so that it can be undone. */
-  readonly beforeBoundary: Map<Uuid, Readonly<Standing>>
+  readonly beforeBoundary: Map<Uuid, Readonly<AccumulatedSavings>>
   /** The newest billed request. */
   open: BilledRequest | undefined
-  /** Of all earlier requests. */
-  settled: Yields
+  /** Yields of all earlier requests. */
+  settled: LayerYields
 }
 
-type KeptOutOfSavings = Exclude<keyof Standing, "compacted">
+type KeptOutOfSavings = Exclude<keyof AccumulatedSavings, "compacted">
 
-export interface Acts {
+export interface LayerActions {
   decisions: number
-  /** Tokens taken out of the context, each counted once. */
+  /** Tokens removed from the context, each counted once. */
   removed: number
-  /** Decisions that do not record how many. */
+  /** Number of decisions that do not record their size. */
   unmeasured: number
-  /** Decisions that avoided a compaction. */
+  /** Number of decisions that avoided a compaction. */
   spared: number
 }
 
-const NOTHING_FRESH: Fresh = { aside: 0, cleared: 0, rewrites: 0, folded: 0, foldRewrites: 0 }
-const noActs = (): Acts => ({ decisions: 0, removed: 0, unmeasured: 0, spared: 0 })
+const NO_NEW_SAVINGS: NewSavings = { aside: 0, cleared: 0, rewrites: 0, folded: 0, foldRewrites: 0 }
+const noActions = (): LayerActions => ({ decisions: 0, removed: 0, unmeasured: 0, spared: 0 })
 
 export function startSavings(): Savings {
   return {
     acts: {
-      "tool-results": noActs(),
-      microcompact: noActs(),
-      fold: noActs(),
-      server: noActs(),
-      compaction: noActs(),
+      "tool-results": noActions(),
+      microcompact: noActions(),
+      fold: noActions(),
+      server: noActions(),
+      compaction: noActions(),
     },
     standing: { aside: 0, cleared: 0, clearedInstead: 0, folded: 0, foldedInstead: 0, compacted: 0 },
-    fresh: NOTHING_FRESH,
+    fresh: NO_NEW_SAVINGS,
     decided: new Map(),
     beforeBoundary: new Map(),
     open: undefined,
@@ -255,7 +256,7 @@ export function startSavings(): Savings {
   }
 }
 
-/** Takes in a decision or a boundary. `billed` takes in responses, with their price. */
+/** Processes a decision or a boundary. `recordResponse` processes responses, with their price. */
 export function followSavings(state: Savings, entry: Entry): void {
   if (isBoundaryEntry(entry) && !entry.isSidechain) {
     state.beforeBoundary.set(entry.uuid, { ...state.standing })
@@ -265,19 +266,19 @@ export function followSavings(state: Savings, entry: Entry): void {
     state.standing.folded = 0
     state.standing.foldedInstead = 0
     state.decided.clear()
-    state.fresh = { ...NOTHING_FRESH, afterBoundary: 0 }
+    state.fresh = { ...NO_NEW_SAVINGS, afterBoundary: 0 }
   } else if (isDecision(entry)) followDecision(state, entry)
 }
 
 export interface BilledResponse {
   readonly entry: AssistantMessage
   readonly usage: NonNullable<AssistantMessage["message"]["usage"]>
-  /** Of this request. `undefined` where it is unknown. */
+  /** The price of this request. `undefined` if it is unknown. */
   readonly price: ModelPrice | undefined
 }
 
-/** Takes in a response of the main conversation. A later entry of the same response replaces the earlier one. */
-export function billed(state: Savings, { entry, usage, price }: BilledResponse): void {
+/** Processes a response of the main conversation. A later entry of the same response replaces the earlier one. */
+export function recordResponse(state: Savings, { entry, usage, price }: BilledResponse): void {
   const { id = entry.uuid, model = "unknown" } = entry.message
   const counts = cacheCounts(usage)
   const { open } = state
@@ -285,7 +286,7 @@ export function billed(state: Savings, { entry, usage, price }: BilledResponse):
     state.open = { ...open, counts, price }
     return
   }
-  if (open) state.settled = addYields(state.settled, settle(open))
+  if (open) state.settled = addYields(state.settled, computeYields(open))
   state.open = {
     id,
     model,
@@ -297,16 +298,16 @@ export function billed(state: Savings, { entry, usage, price }: BilledResponse):
     cleared: 0,
     ...(open ? { before: { model: open.model, at: open.at, counts: open.counts, cleared: open.cleared } } : {}),
   }
-  state.fresh = NOTHING_FRESH
+  state.fresh = NO_NEW_SAVINGS
 }
 
-/** Of one layer, over all requests so far. */
-export function yieldOf({ settled, open }: Savings, layer: SavingLayer): Yield {
-  return open ? addYields(settled, settle(open))[layer] : settled[layer]
+/** The yield of one layer over all requests so far. */
+export function layerYield({ settled, open }: Savings, layer: SavingLayer): LayerYield {
+  return open ? addYields(settled, computeYields(open))[layer] : settled[layer]
 }
 
 function followDecision(state: Savings, decision: DecisionEntry): void {
-  if (decision.subtype === "tool-result-persisted") putAside(state, decision.uuid, decision.effect)
+  if (decision.subtype === "tool-result-persisted") offload(state, decision.uuid, decision.effect)
   else if (decision.subtype === "tool-results-cleared") clear(state, decision.uuid, decision.effect)
   else if (decision.subtype === "folded" || decision.subtype === "snipped") fold(state, decision.uuid, decision.effect)
   else if (decision.subtype === "server-edited") clearOnServer(state, clearedByServer(decision))
@@ -314,16 +315,19 @@ function followDecision(state: Savings, decision: DecisionEntry): void {
   else if (decision.subtype === "undone") undo(state, decision.decision)
 }
 
-function putAside(state: Savings, uuid: Uuid, effect: DecisionEffect | undefined): void {
-  const tokens = act(state.acts["tool-results"], effect?.saves)
+function offload(state: Savings, uuid: Uuid, effect: DecisionEffect | undefined): void {
+  const tokens = countAction(state.acts["tool-results"], effect?.saves)
   state.standing.aside += tokens
   state.fresh = { ...state.fresh, aside: state.fresh.aside + tokens }
   state.decided.set(uuid, { kept: "aside", tokens })
 }
 
-/** In place of a compaction it neither saves nor costs: the compaction would have removed the results and rewritten the cache too. */
+/**
+ * Processes a clearing. Instead of a compaction it neither saves nor costs, because the compaction would have removed the results and
+ * rewritten the cache too.
+ */
 function clear(state: Savings, uuid: Uuid, effect: DecisionEffect | undefined): void {
-  const tokens = act(state.acts.microcompact, effect?.saves)
+  const tokens = countAction(state.acts.microcompact, effect?.saves)
   const { fresh } = state
   if (effect?.spares) {
     state.acts.microcompact.spared++
@@ -341,9 +345,9 @@ function clear(state: Savings, uuid: Uuid, effect: DecisionEffect | undefined): 
   state.decided.set(uuid, { kept: "cleared", tokens })
 }
 
-/** Several ranges that are folded together avoid one compaction. */
+/** Processes a fold. Several ranges that are folded together avoid one compaction. */
 function fold(state: Savings, uuid: Uuid, effect: DecisionEffect | undefined): void {
-  const tokens = act(state.acts.fold, effect?.saves)
+  const tokens = countAction(state.acts.fold, effect?.saves)
   const { fresh } = state
   if (effect?.spares) {
     if (!fresh.sparedCompaction) state.acts.fold.spared++
@@ -358,16 +362,16 @@ function fold(state: Savings, uuid: Uuid, effect: DecisionEffect | undefined): v
   state.decided.set(uuid, { kept: "folded", tokens })
 }
 
-/** Each response reports everything cleared from its request, so only the increase was cleared now. */
+/** Processes a report of the server. Each response reports everything cleared from its request, so only the increase is new. */
 function clearOnServer(state: Savings, cleared: number): void {
   if (!state.open) return
   const more = cleared - Math.max(state.open.cleared, state.open.before?.cleared ?? 0)
   state.open = { ...state.open, cleared }
-  if (more > 0) act(state.acts.server, more)
+  if (more > 0) countAction(state.acts.server, more)
 }
 
 function compact(state: Savings, before: number, after: number): void {
-  state.standing.compacted += act(state.acts.compaction, before - after)
+  state.standing.compacted += countAction(state.acts.compaction, before - after)
   state.fresh = { ...state.fresh, afterBoundary: after }
 }
 
@@ -383,15 +387,15 @@ function undo(state: Savings, uuid: Uuid): void {
   state.fresh = { ...state.fresh, [kept]: Math.max(0, state.fresh[kept] - tokens) }
 }
 
-/** Everything is sent again that was sent before the compaction. */
-function undoCompaction(state: Savings, before: Readonly<Standing>): void {
+/** Processes an undone compaction: everything sent before the compaction is sent again. */
+function undoCompaction(state: Savings, before: Readonly<AccumulatedSavings>): void {
   Object.assign(state.standing, before)
   const { afterBoundary: _, ...fresh } = state.fresh
   state.fresh = fresh
 }
 
-/** Counts the action and returns the tokens it takes out of the context. */
-function act(acts: Acts, tokens: number | undefined): number {
+/** Counts the action and returns the tokens it removes from the context. */
+function countAction(acts: LayerActions, tokens: number | undefined): number {
   acts.decisions++
   if (tokens === undefined) acts.unmeasured++
   const removed = Math.max(0, tokens ?? 0)

@@ -5,7 +5,7 @@ import { isWhole } from "../../../test/size.ts"
 import type { ToolUse } from "../../messages/blocks.ts"
 import { type AssistantMessage, contentOf, type Message, type UserMessage } from "../../messages/messages.ts"
 import { project } from "../projection.ts"
-import { artifacts, fateOf } from "./artifacts.ts"
+import { artifacts, fileFate } from "./artifacts.ts"
 
 const artifactsOf = ({ messages }: { messages: readonly Message[] }) => project(artifacts, messages)
 const fileIn = (builder: { messages: readonly Message[] }, path: string) => artifactsOf(builder).files.get(path)
@@ -52,7 +52,7 @@ describe("L4-29 the artifacts view: files", () => {
       { path: "/p/old.ts", what: "deleted" as const },
     ]
     const { files: found } = project(artifacts, [call, { ...result, filesChanged: [{ callId: id, files }] }])
-    expect(Object.fromEntries([...found].map(([path, facts]) => [path, fateOf(facts)]))).toEqual({
+    expect(Object.fromEntries([...found].map(([path, facts]) => [path, fileFate(facts)]))).toEqual({
       "/p/api.ts": "created",
       "/p/kept": "changed",
       "/p/old.ts": "deleted",
@@ -135,7 +135,7 @@ describe("L4-29 the artifacts view: files", () => {
       [...messages, session], // as imported
     ]) {
       const { files } = project(artifacts, entries as Message[])
-      expect([...files].map(([path, facts]) => `${path} ${fateOf(facts)}`)).toEqual([
+      expect([...files].map(([path, facts]) => `${path} ${fileFate(facts)}`)).toEqual([
         "/repo/src/new.ts created",
         "/repo/src/a.ts deleted",
         "/repo/b.ts created",

@@ -10,9 +10,9 @@ import type { Uuid } from "../../messages/messages.ts"
 import type { Projection } from "../projection.ts"
 import type { FileEffect } from "./file-effect.ts"
 import { callEffects, isShellTool } from "./file-effects.ts"
-import { endsWithPath, isInside, isRelative, resolvedPath } from "./file-paths.ts"
+import { endsWithPath, isInside, isRelative, resolvePath } from "./file-paths.ts"
 import { type FinishedCall, followCalls, type OpenCall } from "./open-work.ts"
-import { parsed, programOf, SHELLS, unwrapped } from "./shell-effects.ts"
+import { parseScript, programName, SHELLS, unwrapped } from "./shell-effects.ts"
 
 /** Tells whether a shell command runs tests. The programs that it starts decide; quoted text, file names and commit messages say nothing. */
 /** A cheap look first: only a text that has one of these is parsed. */
@@ -39,7 +39,7 @@ const RUNS_TESTS = new RegExp(
 )
 
 function runsTests(command: string): boolean {
-  return MENTIONS.test(command) && anyIn(parsed(command)?.commands ?? [], 0)
+  return MENTIONS.test(command) && anyIn(parseScript(command)?.commands ?? [], 0)
 }
 
 const anyIn = (statements: readonly Statement[], depth: number): boolean =>
@@ -83,10 +83,10 @@ function startsTests(node: Command, depth: number): boolean {
   )
   const [first, ...args] = unwrapped(words).slice(0, MAX_WORDS)
   if (first === undefined) return false
-  const program = programOf(first)
+  const program = programName(first)
   if (SHELLS.has(program)) {
     const at = args.findIndex((arg) => /^-[a-z]*c$/.test(arg))
-    return at >= 0 && depth < MAX_DEPTH && anyIn(parsed(args[at + 1] ?? "")?.commands ?? [], depth + 1)
+    return at >= 0 && depth < MAX_DEPTH && anyIn(parseScript(args[at + 1] ?? "")?.commands ?? [], depth + 1)
   }
   // a word with a blank was quoted: it is text
   const plain = args.map((arg) => (/\s/.test(arg) ? "-" : arg))
@@ -130,7 +130,7 @@ export interface CommandFacts {
 /** What finally became of a file. */
 export type FileFate = "created" | "changed" | "deleted" | "read"
 
-export function fateOf({ created, changes, deleted }: FileFacts): FileFate {
+export function fileFate({ created, changes, deleted }: FileFacts): FileFate {
   if (deleted) return "deleted"
   if (created) return "created"
   return changes > 0 ? "changed" : "read"
@@ -146,16 +146,16 @@ export const artifacts: Projection<Artifacts> = {
   scope: "path",
   start: () => ({ files: new Map(), commands: new Map(), open: new Map() }),
   apply(state, entry) {
-    if (isDecision(entry) && entry.subtype === "session") placeIn(state, entry.cwd)
+    if (isDecision(entry) && entry.subtype === "session") resolveRelative(state, entry.cwd)
     for (const call of followCalls(state.open, entry)) {
       const isCommand = isShellTool(call.tool)
-      const exitCode = isCommand ? exitCodeOf(call.output) : undefined
+      const exitCode = isCommand ? findExitCode(call.output) : undefined
       const ended = { ...call, failed: call.failed || (exitCode ?? 0) !== 0 }
       if (isCommand) noteCommand(state, ended, exitCode)
       const { cwd, directory } = state
       const isKnown = (place: string) => [...state.files.keys()].some((path) => isInside(path, place))
       const done = callEffects(ended, { cwd, directory, ran: exitCode !== undefined, isKnown })
-      for (const effect of done.effects) noteFile(state, named(effect, state), { uuid: call.uuid, isCommand })
+      for (const effect of done.effects) noteFile(state, withKnownPath(effect, state), { uuid: call.uuid, isCommand })
       if (done.directory !== undefined) state.directory = done.directory
     }
     return state
@@ -163,22 +163,22 @@ export const artifacts: Projection<Artifacts> = {
 }
 
 /** An imported journal names its directory last: what is known by then gets its whole path. */
-function placeIn(state: Artifacts, cwd: string): void {
+function resolveRelative(state: Artifacts, cwd: string): void {
   if (cwd === "" || state.cwd === cwd) return
   state.cwd = cwd
-  if (state.directory !== undefined) state.directory = resolvedPath(state.directory, cwd)
+  if (state.directory !== undefined) state.directory = resolvePath(state.directory, cwd)
   const files = [...state.files]
   state.files.clear()
   for (const [path, facts] of files) {
-    const whole = resolvedPath(path, cwd)
+    const whole = resolvePath(path, cwd)
     const same = state.files.get(whole)
     state.files.delete(whole)
-    state.files.set(whole, same ? joined(same, facts) : facts)
+    state.files.set(whole, same ? mergeFacts(same, facts) : facts)
   }
 }
 
 /** Without a directory, a relative path is the known whole path that ends with it, and the other way round. The whole one stays. */
-function named(effect: FileEffect, { files, cwd }: Artifacts): FileEffect {
+function withKnownPath(effect: FileEffect, { files, cwd }: Artifacts): FileEffect {
   if (cwd !== undefined || files.has(effect.path)) return effect
   const same = [...files.keys()].filter((path) => endsWithPath(path, effect.path) || endsWithPath(effect.path, path))
   if (same.length !== 1) return effect
@@ -190,7 +190,7 @@ function named(effect: FileEffect, { files, cwd }: Artifacts): FileEffect {
 }
 
 /** Two names of one file: what happened under the later one came last. */
-function joined(before: FileFacts, { onlyByShell, ...after }: FileFacts): FileFacts {
+function mergeFacts(before: FileFacts, { onlyByShell, ...after }: FileFacts): FileFacts {
   return {
     ...after,
     reads: before.reads + after.reads,
@@ -200,12 +200,12 @@ function joined(before: FileFacts, { onlyByShell, ...after }: FileFacts): FileFa
   }
 }
 
-interface By {
+interface FactSource {
   readonly uuid: Uuid
   readonly isCommand: boolean
 }
 
-function noteFile({ files }: Artifacts, effect: FileEffect, { uuid, isCommand }: By): void {
+function noteFile({ files }: Artifacts, effect: FileEffect, { uuid, isCommand }: FactSource): void {
   const before = files.get(effect.path)
   const facts: FileFacts = before ?? { reads: 0, changes: 0, created: false, deleted: false, last: uuid }
   facts.last = uuid
@@ -230,7 +230,7 @@ function noteFile({ files }: Artifacts, effect: FileEffect, { uuid, isCommand }:
 }
 
 function noteCommand({ commands }: Artifacts, call: FinishedCall, exitCode: number | undefined): void {
-  const command = commandOf(call.input)
+  const command = commandLine(call.input)
   if (command === "") return
   commands.delete(command)
   const isTest = runsTests(command)
@@ -252,13 +252,13 @@ function failingTests(output: string): readonly string[] {
     .map((line) => line.slice(0, MAX_FAILING_LENGTH))
 }
 
-export function commandOf(input: Readonly<Record<string, unknown>>): string {
+export function commandLine(input: Readonly<Record<string, unknown>>): string {
   const given = input.command ?? input.cmd
   return typeof given === "string" ? given : Array.isArray(given) ? given.join(" ") : ""
 }
 
 /** Agents report the exit code in different ways. */
-export function exitCodeOf(output: string): number | undefined {
+export function findExitCode(output: string): number | undefined {
   const match =
     /(?:^|\n|")(?:Exit code:? |Process exited with code |Command exited with code |exit_code"?: ?)(-?\d+)/i.exec(
       output.length > 2_500 ? `${output.slice(0, 2_000)}\n${output.slice(-500)}` : output,

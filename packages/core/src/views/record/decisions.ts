@@ -40,16 +40,16 @@ export const undoable: Projection<UndoableDecisions> = {
       if (entry.isSidechain) return state
       const { uuid, timestamp } = entry
       state.list.push({ kind: "compaction", uuid, timestamp, at: uuid, companions: [] })
-    } else if (isDecision(entry)) takeDecision(state, entry, before)
+    } else if (isDecision(entry)) addDecision(state, entry, before)
     return state
   },
 }
 
-function takeDecision(state: UndoableDecisions, entry: DecisionEntry, before: UndoableDecisions["before"]): void {
+function addDecision(state: UndoableDecisions, entry: DecisionEntry, before: UndoableDecisions["before"]): void {
   const { uuid, timestamp, parentUuid } = entry
   const { list } = state
   if (entry.subtype === "undone") {
-    takeBack(list, entry.decision)
+    removeUndone(list, entry.decision)
     return
   }
   if (entry.subtype === "cache-edits-dropped") state.before = { uuid, parentUuid, leads: true }
@@ -58,7 +58,7 @@ function takeDecision(state: UndoableDecisions, entry: DecisionEntry, before: Un
     list[list.length - 1] = { ...last, joined: [...(last.joined ?? []), uuid] }
     return
   }
-  const kind = kindOf(entry)
+  const kind = undoableKind(entry)
   if (kind !== undefined) {
     const companions = before?.leads && before.parentUuid === parentUuid ? [before.uuid] : []
     list.push({ kind, uuid, timestamp, at: parentUuid, companions })
@@ -70,7 +70,7 @@ function takeDecision(state: UndoableDecisions, entry: DecisionEntry, before: Un
 }
 
 /** Of folds that were made together, those that are left can still be undone. */
-function takeBack(list: Undoable[], decision: Uuid): void {
+function removeUndone(list: Undoable[], decision: Uuid): void {
   const at = list.findIndex(({ uuid, joined }) => uuid === decision || joined?.includes(decision))
   const found = list[at]
   if (!found) return
@@ -79,16 +79,16 @@ function takeBack(list: Undoable[], decision: Uuid): void {
   else list[at] = { ...found, uuid, joined }
 }
 
-const OF_THEIR_OWN: ReadonlyMap<string, UndoableKind> = new Map([
+const OWN_KINDS: ReadonlyMap<string, UndoableKind> = new Map([
   ["folded", "fold"],
   ["snipped", "snip"],
 ])
 
 /** Only what a person or the agent decided: what the layers clear by themselves is theirs to decide. */
-function kindOf(entry: DecisionEntry & Entry): UndoableKind | undefined {
+function undoableKind(entry: DecisionEntry & Entry): UndoableKind | undefined {
   if (entry.subtype === "tool-results-cleared") return entry.why === "asked" ? "clearing" : undefined
   if (entry.subtype === "media-withheld") return entry.asked ? "images" : undefined
-  return OF_THEIR_OWN.get(entry.subtype)
+  return OWN_KINDS.get(entry.subtype)
 }
 
 // The compactions view: how often the conversation was compacted, the size after the last time, its newest summaries, and the failures since.
@@ -168,7 +168,7 @@ export const compactions: Projection<Compactions> = {
 // All branches share one file. The position is that of the newest notes on this branch, and `inFile` names later notes of another one.
 
 /** Empty until there are notes. */
-export interface NotesTaken {
+export interface NotesState {
   throughUuid?: Uuid
   path?: string
   /** Size of the notes. */
@@ -182,7 +182,7 @@ export interface NotesTaken {
   inFile?: { readonly kept?: string }
 }
 
-export const notes: Projection<NotesTaken> = {
+export const notes: Projection<NotesState> = {
   name: "notes",
   scope: "journal",
   start: () => ({}),
@@ -212,7 +212,7 @@ function contextSizeAt(entry: Entry): number | undefined {
 // `<message uuid>.<block>`, or `<message uuid>.<block>.<inner block>` inside a tool result. The journal's index finds the message; the
 // view knows the addresses of tool calls and their results.
 
-export interface Archive {
+export interface BlockIndex {
   blocks: number
   messages: number
   /** Addresses of tool results by call id, since the last boundary. */
@@ -220,7 +220,7 @@ export interface Archive {
   readonly calls: Map<string, string>
 }
 
-export const archive: Projection<Archive> = {
+export const blockIndex: Projection<BlockIndex> = {
   name: "archive",
   scope: "journal",
   start: () => ({ blocks: 0, messages: 0, results: new Map(), calls: new Map() }),
@@ -265,7 +265,7 @@ export function blockAt(entry: Entry, { block, inner }: BlockAddress): Block | u
 // What a conversation has to do with the memory of its project: up to which message it was looked at, what was written, whether the agent
 // wrote memories itself since, and for which messages the memory was searched.
 
-export interface MemoriesKept {
+export interface MemoryActivity {
   /** The last message that was looked at. Absent before the first extraction. */
   throughUuid?: Uuid
   /** Files written by the conversation, the oldest first, each once. */
@@ -283,7 +283,7 @@ export interface MemoriesKept {
   isStarted: boolean
 }
 
-export const memories: Projection<MemoriesKept> = {
+export const memories: Projection<MemoryActivity> = {
   name: "memories",
   scope: "path",
   start: () => ({ written: [], said: 0, heardRules: 0, agentWrites: 0, seenWrites: 0, looked: [], isStarted: false }),
@@ -312,18 +312,18 @@ export const memories: Projection<MemoriesKept> = {
   },
 }
 
-function add({ written }: MemoriesKept, files: readonly string[]): void {
+function add({ written }: MemoryActivity, files: readonly string[]): void {
   for (const file of files) if (!written.includes(file)) written.push(file)
 }
 
 // The limits that refusals have shown, by model and address. They are facts about a server, so a rewind does not take them back.
 
-export interface KeptLimit extends LearnedLimit {
+export interface StoredLimit extends LearnedLimit {
   /** When, in ISO 8601. */
   readonly learned: string
 }
 
-export type Limits = Map<string, KeptLimit>
+export type Limits = Map<string, StoredLimit>
 
 export const limits: Projection<Limits> = {
   name: "limits",

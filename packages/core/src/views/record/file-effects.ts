@@ -1,6 +1,6 @@
 /** What a finished tool call did to files: a table of tools. What shell commands do is read from their text. */
 import type { FileEffect } from "./file-effect.ts"
-import { isRelative, resolvedPath } from "./file-paths.ts"
+import { isRelative, resolvePath } from "./file-paths.ts"
 import type { FinishedCall } from "./open-work.ts"
 import { shellEffects } from "./shell-effects.ts"
 
@@ -13,7 +13,7 @@ export interface CallEffects {
   readonly directory: string | undefined
 }
 
-export interface CallPlace {
+export interface CallLocation {
   /** Where relative paths start. */
   readonly cwd?: string | undefined
   /** Where the conversation's shell is. Default: `cwd`. */
@@ -80,7 +80,7 @@ const TOOLS: Readonly<Record<string, Effects>> = {
 }
 
 /** The file that a file tool is called for, as the call names it. */
-export const filePathOf = ({ tool, input }: Pick<FinishedCall, "tool" | "input">): string | undefined =>
+export const filePathOfCall = ({ tool, input }: Pick<FinishedCall, "tool" | "input">): string | undefined =>
   Object.hasOwn(TOOLS, tool.toLowerCase()) ? pathIn(input) : undefined
 
 const SHELL_TOOLS = new Set([
@@ -88,31 +88,31 @@ const SHELL_TOOLS = new Set([
   ...["run_shell_command", "run_in_terminal", "execute_command"],
 ])
 /** These keep one shell for all their calls, so a `cd` lasts. */
-const LASTING_SHELLS = new Set(["Bash", "execute_bash"])
+const PERSISTENT_SHELLS = new Set(["Bash", "execute_bash"])
 const RESET = /^Shell cwd was reset to (.+)$/m
 
 export const isShellTool = (tool: string): boolean => SHELL_TOOLS.has(tool.toLowerCase())
 
-export const fileEffects = (call: FinishedCall, place: CallPlace = {}): readonly FileEffect[] =>
+export const fileEffects = (call: FinishedCall, place: CallLocation = {}): readonly FileEffect[] =>
   callEffects(call, place).effects
 
 /** A call that failed changed nothing, unless it is a command of which only the last step failed. */
-export function callEffects(call: FinishedCall, place: CallPlace = {}): CallEffects {
-  const done = called(call, { ...place, directory: place.directory ?? place.cwd })
-  return call.changed ? { ...done, effects: withChanges(done.effects, call.changed) } : done
+export function callEffects(call: FinishedCall, place: CallLocation = {}): CallEffects {
+  const done = effectsByTool(call, { ...place, directory: place.directory ?? place.cwd })
+  return call.changed ? { ...done, effects: mergeDiskChanges(done.effects, call.changed) } : done
 }
 
-function called(call: FinishedCall, place: CallPlace): CallEffects {
+function effectsByTool(call: FinishedCall, place: CallLocation): CallEffects {
   const { cwd, directory, ran = false } = place
   if (isShellTool(call.tool)) return call.failed && !ran ? { effects: [], directory } : commandEffects(call, place)
   const tool = call.tool.toLowerCase()
   // a call may use any name, also that of an inherited property
   const effects = call.failed || !Object.hasOwn(TOOLS, tool) ? [] : TOOLS[tool]!(call)
-  return { effects: effects.map((effect) => ({ ...effect, path: given(effect.path, cwd) })), directory }
+  return { effects: effects.map((effect) => ({ ...effect, path: relativePath(effect.path, cwd) })), directory }
 }
 
 /** What was found on disk counts. Where the text of the command says more about a file, such as its content, that is kept. */
-function withChanges(
+function mergeDiskChanges(
   effects: readonly FileEffect[],
   changed: NonNullable<FinishedCall["changed"]>,
 ): readonly FileEffect[] {
@@ -127,12 +127,12 @@ function withChanges(
 }
 
 /** Without a directory a relative path stays as it was given. */
-const given = (path: string, cwd: string | undefined): string =>
-  cwd === undefined && isRelative(path) ? path : resolvedPath(path, cwd)
+const relativePath = (path: string, cwd: string | undefined): string =>
+  cwd === undefined && isRelative(path) ? path : resolvePath(path, cwd)
 
-function commandEffects(call: FinishedCall, { cwd, directory, isKnown }: CallPlace): CallEffects {
+function commandEffects(call: FinishedCall, { cwd, directory, isKnown }: CallLocation): CallEffects {
   const workdir = call.input.workdir ?? call.input.dir_path ?? call.input.cwd
-  const from = typeof workdir === "string" && workdir !== "" ? resolvedPath(workdir, cwd) : directory
+  const from = typeof workdir === "string" && workdir !== "" ? resolvePath(workdir, cwd) : directory
   const command = scriptIn(call.input)
   const patched = command.includes("*** Begin Patch") && !call.failed ? patchEffects(command) : []
   const run = shellEffects({
@@ -140,9 +140,9 @@ function commandEffects(call: FinishedCall, { cwd, directory, isKnown }: CallPla
     ...(isKnown ? { isKnown } : {}),
   })
   const reset = RESET.exec(call.output)?.[1]?.trim()
-  const lasts = LASTING_SHELLS.has(call.tool)
+  const lasts = PERSISTENT_SHELLS.has(call.tool)
   return {
-    effects: [...patched.map((effect) => ({ ...effect, path: given(effect.path, from) })), ...run.effects],
+    effects: [...patched.map((effect) => ({ ...effect, path: relativePath(effect.path, from) })), ...run.effects],
     directory: reset ?? (lasts ? (run.directory ?? cwd) : directory),
   }
 }
@@ -157,7 +157,7 @@ function scriptIn(input: Input): string {
   return words.map((word) => `'${String(word).replaceAll("'", "'\\''")}'`).join(" ")
 }
 
-const PATCH_MARKS = { Add: "created", Update: "changed", Delete: "deleted" } as const
+const PATCH_ACTIONS = { Add: "created", Update: "changed", Delete: "deleted" } as const
 
 function patchEffects(patch: string): readonly FileEffect[] {
   const effects: FileEffect[] = []
@@ -166,7 +166,7 @@ function patchEffects(patch: string): readonly FileEffect[] {
       const from = effects.pop()
       if (from) effects.push({ path: from.path, what: "deleted" })
       effects.push({ path: target.trim(), what: "created" })
-    } else effects.push({ path: path!.trim(), what: PATCH_MARKS[mark as keyof typeof PATCH_MARKS] })
+    } else effects.push({ path: path!.trim(), what: PATCH_ACTIONS[mark as keyof typeof PATCH_ACTIONS] })
   }
   return effects
 }

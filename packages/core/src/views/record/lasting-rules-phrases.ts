@@ -254,7 +254,7 @@ export const STATE = /\b(?:will|would|is|are|was|were|has|have|had)\b/iu
 export const WISH = pattern(
   "\\bi(?:'d| would)? (?:really |also |just |only |always |still )*(?:want|need|like|love|expect|prefer|appreciate|ask)(?: it)?(?: very much)?(?: if| that| when)? you(?:'d| to| would| could)?\\b|\\b(?:important|great|nice|good|helpful|better|best|easier|happy|glad|grateful)\\b.*\\b(?:if|that|when) you\\b",
 )
-export const TOLD = pattern(
+export const INSTRUCTED = pattern(
   "(?:^|, |; |\\bso |\\band |\\bbut )you (?:should|must|need to|have to|are to|ought to|shall|can|may|don't (?:need|have) to|(?:never|no longer) (?:need|have) to|needn't|shouldn't|mustn't|will)\\b",
 )
 export const ABOUT_PRODUCTS = pattern(

@@ -1,6 +1,6 @@
 import fc from "fast-check"
 import { describe, expect, test } from "vitest"
-import { factsAboutTheUser, isAboutTheUser } from "./about-the-person.ts"
+import { factsAboutTheUser, isAboutTheUser } from "./about-the-user.ts"
 import { lastingRules } from "./lasting-rules.ts"
 
 describe("L5-14 lasting rules: addressed to the agent, about how to work from now on", () => {

@@ -4,14 +4,14 @@
  * else says, what was, and what would be.
  */
 import { lazy, memoize } from "../../base/work.ts"
-import { clauseWith, isFormPlease, isPreference, NONE_PLEASE, statedPart } from "./about-the-person.ts"
-import * as said from "./lasting-rules-phrases.ts"
-import { sentencesIn, typedLines } from "./user-messages.ts"
+import { clauseWith, isFormPlease, isPreference, NONE_PLEASE, statedPart } from "./about-the-user.ts"
+import * as phrases from "./lasting-rules-phrases.ts"
+import { splitSentences, typedLines } from "./user-messages.ts"
 
 // Lasting rules in other languages. Each row says how a language marks what always holds, what it begins with where someone else is meant,
 // and how it tells what the person wants. A row is data; the order of the questions is the same for all.
 
-interface Forms {
+interface LanguageForms {
   /** It holds again and again, or from now on. */
   readonly general: RegExp
   /** A clause before the one that counts: "when I ask about dates, …". */
@@ -23,7 +23,7 @@ interface Forms {
   /** The main clause is a request. Default: everything that is not about others. */
   readonly request?: RegExp
   /** "You should", "I want you to". With `general`. */
-  readonly told?: RegExp
+  readonly instructed?: RegExp
   /** "I prefer", "remember that". Enough by itself. */
   readonly wanted: RegExp
   /** A question, something reported, supposed, past, or about this one case. */
@@ -32,7 +32,7 @@ interface Forms {
   readonly asked?: RegExp
 }
 
-const latin = lazy((): readonly Forms[] => [
+const latin = lazy((): readonly LanguageForms[] => [
   {
     general:
       /(?<!\p{L})(?:immer|nie|niemals|stets|ab (?:jetzt|sofort|heute)|von (?:nun|jetzt) an|in zukunft|(?:zu)?künftig|jedes mal|(?:bei|vor|nach|in|zu|für) jede[rmns]?|grundsätzlich|standardmäßig|generell|(?:nicht|keine?n?) (?:.* )?mehr|auf keinen fall|nächstes mal)(?!\p{L})/iu,
@@ -40,7 +40,8 @@ const latin = lazy((): readonly Forms[] => [
     relative: /,? (?:die|der|das|welche[rs]?|den|dem|damit|sodass|weil) (?:.* )?(?:nie|niemals|immer|stets) .*/iu,
     others:
       /^(?:ich|wir|er|sie|es|man|das|der|die|den|dem|ein|eine|einen|mein|meine|unser|unsere|dieser?|dieses|viele|manche|leute|früher|gestern|damals|auf|im|in der|laut|hier|seine?|ihre?|kein mensch|niemand)(?!\p{L})|^(?:immer (?:noch|wieder)|(?:immer|nie|niemals|stets) (?:habe?|war|hatte|ist))(?!\p{L})/iu,
-    told: /(?<!\p{L})(?:du (?:sollst|solltest|musst|darfst|kannst|brauchst)|(?:möchte|will|wünsche mir|hätte gern|wäre schön|wichtig),? (?:dass|wenn) du|schreibst du|machst du|gibst du|antwortest du|nimmst du|verwendest du|nutzt du|ich (?:möchte|hätte gern|will) (?:immer|nie))(?!\p{L})/iu,
+    instructed:
+      /(?<!\p{L})(?:du (?:sollst|solltest|musst|darfst|kannst|brauchst)|(?:möchte|will|wünsche mir|hätte gern|wäre schön|wichtig),? (?:dass|wenn) du|schreibst du|machst du|gibst du|antwortest du|nimmst du|verwendest du|nutzt du|ich (?:möchte|hätte gern|will) (?:immer|nie))(?!\p{L})/iu,
     wanted:
       /(?<!\p{L})(?:ich (?:bevorzuge|ziehe .* vor|mag .* lieber|habe lieber|hätte lieber)|mir (?:ist|sind|wären?) (?:.* )?lieber|ich (?:will|möchte) (?:nie|keine?n?) .*(?:mehr|deinen)|ich \p{L}+ (?:\p{L}+ )?lieber|am liebsten \p{L}+e ich|ich mag (?:keine?n?|nicht gern)|^(?:bitte )?(?:keine?|ohne|kurze|lange|einfache|knappe) [\p{L}-]+,? bitte|merk(?:e)? dir|denk(?:e)? (?:immer )?daran, dass|behalte? im kopf)(?!\p{L})/iu,
     not: /[?]\W*$|^(?:warum|wieso|wie|was|wer|wo|wann|welche|soll|sollte|muss|darf|kann|ist|sind|hat|gibt es)(?!\p{L})|(?<!\p{L})(?:sagt|sagte|meint|meinte|steht|schreibt|empfiehlt|laut|angenommen|würde|wäre es|wollte|früher|die erste|die zweite|diese[rmns]? (?:datei|fall|text|version|funktion|aufgabe)|diesmal|für jetzt)(?!\p{L})/iu,
@@ -53,7 +54,8 @@ const latin = lazy((): readonly Forms[] => [
     relative: / (?:qui|dont|où) .*/iu,
     others:
       /^(?:je|j'|tu|il|elle|on|nous|ils|elles|le|la|les|l'|un|une|mon|ma|mes|notre|ce|cet|cette|ces|ça|c'|avant|hier|selon|personne|certains|vous n'|vous avez)(?!\p{L})|^(?:le|la|l'|c'|j')/iu,
-    told: /(?<!\p{L})(?:(?:tu|vous) (?:ne )?(?:dois|devez|devrais|devriez|peux|pouvez)|(?:je veux|je voudrais|j'aimerais|je souhaite|il faut|ce serait bien|j'ai besoin) que (?:tu|vous)|merci de)(?!\p{L})/iu,
+    instructed:
+      /(?<!\p{L})(?:(?:tu|vous) (?:ne )?(?:dois|devez|devrais|devriez|peux|pouvez)|(?:je veux|je voudrais|j'aimerais|je souhaite|il faut|ce serait bien|j'ai besoin) que (?:tu|vous)|merci de)(?!\p{L})/iu,
     wanted:
       /(?<!\p{L})(?:je préf(?:ère|érerais)|j'aime mieux|j'aimerais mieux|ma préférence|je ne veux (?:plus|pas|jamais) .*(?:tes|vos) \p{L}+|je n'aime pas (?:les|trop les)|^(?:pas d[e']|sans) ?[\p{L}-]+,? s'il (?:te|vous) pla[iî]t|^(?:des )?(?:réponses|phrases|explications|listes|mots) \p{L}+,? s'il (?:te|vous) pla[iî]t|retiens|retenez|souviens-toi que|n'oublie pas que (?:je|j'))(?!\p{L})/iu,
     not: /[?]\W*$|^(?:pourquoi|comment|est-ce|dois-je|peut-on|où|qui|que faire|quel)(?!\p{L})|(?<!\p{L})(?:dit|disait|conseille|recommande|écrit (?:«|…|que)|selon|supposons|imagine|si je (?:faisais|n'|avais)|si on|autrefois|avant, on|la première|la deuxième|cette fois|ce fichier|cette version|pour l'instant)(?!\p{L})/iu,
@@ -68,7 +70,8 @@ const latin = lazy((): readonly Forms[] => [
       /(?<!(?:quiero|gustaría|gusta más|prefiero|pido|necesito|siempre|vez|importante|recuerda|mejor)) que (?:.* )?(?:nunca|siempre|jamás) .*/iu,
     others:
       /^(?:yo|eu|él|ella|ele|ela|el|la|los|las|o|os|um|uma|meu|minha|un|una|mi|mis|nuestro|su|sus|este|esta|esto|eso|ese|esa|nosotros|ellos|antes|ayer|según|estoy|nadie|todos|algunos|no \p{L}+o)(?!\p{L})|^(?:siempre|nunca|jamás) (?:lo |la |me |nos |se |he |había |es |era |está |fue |hay |falla|funciona|pasa|\p{L}+(?:[éí]|aba|ía|imos|amos|aron|ieron|ise|ice|uve|ado|ido)(?!\p{L}))/iu,
-    told: /(?<!\p{L})(?:(?:debes|deberías|tienes que|puedes|hay que)|(?:quiero|me gustaría|necesito|te pido|es importante|sería mejor) que)(?!\p{L})/iu,
+    instructed:
+      /(?<!\p{L})(?:(?:debes|deberías|tienes que|puedes|hay que)|(?:quiero|me gustaría|necesito|te pido|es importante|sería mejor) que)(?!\p{L})/iu,
     wanted:
       /(?<!\p{L})(?:prefiero|preferiría|me gustan? más|no me gustan?(?! (?:el|la|lo|est[aeo]|es[aeo]|c[oó]mo|que) )|^sin \p{L}+,? por favor|^(?:respuestas|frases|explicaciones|listas|palabras) \p{L}+,? por favor|mi preferencia|no quiero .*(?:tus|más)|recuerda que|ten en cuenta que (?:yo|soy|no)|acuérdate de que)(?!\p{L})/iu,
     not: /[?¿]|^(?:por qué|cómo|qué|quién|dónde|cuál|debo|debería(?!s)|puedo|hay alguna)(?!\p{L})|(?<!\p{L})(?:dice|dijo|dicen|pone|recomienda|según|supongamos|imagina|si siempre|si nunca|hiciera|fuera|tuviera|antes nunca|quise|la primera|la segunda|esta vez|este archivo|esta versión|por ahora|no debe (?:estar|ser)|nunca debe|quiero (?:crear|hacer|escribir|construir))(?!\p{L})/iu,
@@ -82,7 +85,7 @@ const latin = lazy((): readonly Forms[] => [
     relative: / que (?:.* )?(?:nunca|sempre|jamais) .*/iu,
     others:
       /^(?:eu|ele|ela|o|a|os|as|um|uma|meu|minha|nosso|este|esta|isso|isto|nós|eles|antes|ontem|segundo)(?!\p{L})|^(?:sempre|nunca) (?:é |foi |quis|falha|funciona|tive|\p{L}+(?:ei|amos|emos|ava|ia|ou)(?!\p{L}))/iu,
-    told: /(?<!\p{L})(?:você (?:deve|precisa|tem que)|(?:quero|gostaria|preciso) que você)(?!\p{L})/iu,
+    instructed: /(?<!\p{L})(?:você (?:deve|precisa|tem que)|(?:quero|gostaria|preciso) que você)(?!\p{L})/iu,
     wanted: /(?<!\p{L})(?:eu )?(?:prefiro|preferiria|gosto mais|lembre-se de que|lembre que)(?!\p{L})/iu,
     not: /[?]|(?<!\p{L})(?:por que|disse|diz|segundo|imagine que|suponha|por enquanto|este arquivo|desta vez)(?!\p{L})/iu,
   },
@@ -93,7 +96,7 @@ const latin = lazy((): readonly Forms[] => [
     relative: / che (?:.* )?(?:mai|sempre) .*/iu,
     others:
       /^(?:io|lui|lei|il|lo|la|i|gli|le|l'|un|una|mio|mia|questo|questa|noi|loro|ieri|secondo|ho|non ho|abbiamo)(?!\p{L})|^(?:sempre|mai) (?:stato|visto)(?!\p{L})/iu,
-    told: /(?<!\p{L})(?:(?:devi|dovresti)|(?:voglio|vorrei) che tu)(?!\p{L})/iu,
+    instructed: /(?<!\p{L})(?:(?:devi|dovresti)|(?:voglio|vorrei) che tu)(?!\p{L})/iu,
     wanted: /(?<!\p{L})(?:preferisco|preferirei|mi piacciono di più|ricorda che|ricordati che)(?!\p{L})/iu,
     not: /[?]|(?<!\p{L})(?:perché non|ha detto|dice|secondo|immagina|supponiamo|per ora|questa volta|questo file)(?!\p{L})/iu,
   },
@@ -103,13 +106,13 @@ const latin = lazy((): readonly Forms[] => [
     lead: /^(?:(?:als|wanneer|elke keer als) (?:ik|je)\b[^,]*,|(?:vanaf nu|voortaan|in de toekomst|alsjeblieft),)\s*/iu,
     relative: / (?:die|dat) (?:.* )?(?:nooit|altijd) .*/iu,
     others: /^(?:ik|wij|we|hij|zij|ze|het|de|een|mijn|onze|deze|dit|dat|men|vroeger|gisteren|volgens)(?!\p{L})/iu,
-    told: /(?<!\p{L})(?:je (?:moet|mag|hoeft)|(?:wil|zou graag willen) dat je)(?!\p{L})/iu,
+    instructed: /(?<!\p{L})(?:je (?:moet|mag|hoeft)|(?:wil|zou graag willen) dat je)(?!\p{L})/iu,
     wanted: /(?<!\p{L})(?:ik (?:heb|zie) .*liever|ik geef de voorkeur|onthoud dat)(?!\p{L})/iu,
     not: /[?]|(?<!\p{L})(?:waarom|zegt|zei|volgens|stel dat|deze keer|dit bestand|voorlopig)(?!\p{L})/iu,
   },
 ])
 
-const otherScripts = lazy((): readonly Forms[] => [
+const otherScripts = lazy((): readonly LanguageForms[] => [
   {
     general:
       /всегда|никогда|отныне|впредь|с этого (?:момента|дня)|с сегодняшнего дня|в дальнейшем|в будущем|каждый раз|(?:после|перед|при|для|в) кажд(?:ого|ым|ом|ой)|по умолчанию|больше не|ни в коем случае/iu,
@@ -117,7 +120,7 @@ const otherScripts = lazy((): readonly Forms[] => [
     relative: /,? котор(?:ая|ый|ое|ые|ую|ого) .*/iu,
     others:
       /^(?:я|мы|он|она|оно|они|это|этот|эта|мой|моя|наш|наша|раньше|вчера|коллега|люди|многие)(?!\p{L})|(?:всегда|никогда|больше|каждый раз) (?:не |так |этого не |этим не )?\p{L}+(?:ет|ит|ёт|ют|ят|ут|ат|тся|л|ла|ло|ли|лся|лась)(?!\p{L})/iu,
-    told: /(?:чтобы ты|чтобы вы|ты долж(?:ен|на)|вы должны|тебе (?:нужно|надо|следует)|тебе нельзя)/iu,
+    instructed: /(?:чтобы ты|чтобы вы|ты долж(?:ен|на)|вы должны|тебе (?:нужно|надо|следует)|тебе нельзя)/iu,
     wanted:
       /предпочитаю|предпоч[её]л(?:а)? бы|я (?:очень )?не люблю (?!эт|когда)|^без \p{L}+,? пожалуйста|^\p{L}+(?:ие|ые) (?:ответы|фразы|предложения|слова|списки),? пожалуйста|мне больше нрав(?:ит|ят)ся|мне удобнее|запомни|имей в виду/iu,
     not: /[?]\W*$|^(?:почему|как|что|кто|где|зачем|какой|стоит ли|нужно ли)(?!\p{L})|(?:всегда ли|сказал|говорит|говорят|пишут|написано|советует|если бы|допустим|представь|раньше|пытаюсь|хочу (?!,? ?чтобы)|в этом файле|на этот раз|пока что|первый вариант|второй вариант)/iu,
@@ -130,7 +133,7 @@ const otherScripts = lazy((): readonly Forms[] => [
     relative: /(?:从不|永远(?!不要|都要)|总是|绝不(?!要)|始终|一直)[^,,。]*?的\p{Script=Han}/u,
     others:
       /^(?:我(?!希望你|要你|想让你|要求你|想要你)|我们|他|她|它|他们|这|那|此|以前|之前|昨天|大家|人们)|^(?!请|你|回答|回复|写|代码|所有|提交|输出|价格|注释|在|对|把|用|没有|当|每|从|以|今|往)[\p{Script=Han}\p{L}]{2,8}(?:总是|一直|从不|永远|必须|始终)/u,
-    told: /我(?:希望|要|想让|要求|想要)你|你(?:必须|应该|要|得)/u,
+    instructed: /我(?:希望|要|想让|要求|想要)你|你(?:必须|应该|要|得)/u,
     wanted:
       /我(?:更|比较|还是|一般|不|不太|很|最|讨厌)?(?:喜欢|讨厌|偏好|倾向|偏爱|习惯)|^请?(?:不要|别)(?:用|使用)(?!这|那|第)|^请?(?:用)?(?:简短|简洁|简单)(?:地)?回答|请?记住|记得我/u,
     not: /[?？吗呢]\W*$|为什么|怎样|怎么|如何|是不是|说|写着|写道|建议我|如果我(?:总是|一直|从不)|假设|假如|正在|尝试|我想(?!让你|要你)|这次|这个文件|这一次|暂时|第一个|第二个|这个字段/u,
@@ -165,7 +168,7 @@ const otherScripts = lazy((): readonly Forms[] => [
     relative: /(?:دالة|تطبيق|برنامج|سكربت|كود|صفحة|زر)\S* لا .*/u,
     others:
       /^(?:ال\S+|أنا|كنت|كنا|كان|هو|هي|هم|هذا|هذه|ذلك|نحن|سابق\S*|أمس|لم|أحاول|يجب أن أ\S*|علي أن|مدير\S*|زميل\S*|لا \S+ أنا)(?:\s|$)/u,
-    told: /أريدك|أريد منك|أريد أن ت|أود أن ت|يجب (?:عليك|أن ت)|عليك أن|من المهم أن ت/u,
+    instructed: /أريدك|أريد منك|أريد أن ت|أود أن ت|يجب (?:عليك|أن ت)|عليك أن|من المهم أن ت/u,
     wanted: /أفضّل|^أفضل |أحب أكثر|تذكر أن|تذكّر أن|لا تنس أن/u,
     not: /[?؟]\W*$|^(?:لماذا|كيف|هل|متى|ما |من )(?!الآن|اليوم)|(?:^|\s)(?:قال|يقول|قالت|تقول|مكتوب|لو |سابق\S*|هذه المرة|هذا الملف|هذا الحقل|أحاول|أريد بناء|أريد إنشاء)/u,
   },
@@ -193,14 +196,14 @@ export function isRuleElsewhere(sentence: string): boolean {
   return known !== undefined && fits(sentence, known)
 }
 
-function fits(sentence: string, forms: Forms): boolean {
-  const { general, lead, relative, others, request, told, wanted, not, asked } = forms
+function fits(sentence: string, forms: LanguageForms): boolean {
+  const { general, lead, relative, others, request, instructed, wanted, not, asked } = forms
   if (asked?.test(sentence)) return true
   if (not.test(sentence)) return false
   if (wanted.test(sentence)) return true
   const own = relative ? sentence.replace(relative, "") : sentence
   if (!general.test(own)) return false
-  if (told?.test(own)) return true
+  if (instructed?.test(own)) return true
   const main = own
     .replace(FILLERS, "")
     .replace(lead ?? /^$/, "")
@@ -217,13 +220,13 @@ function fits(sentence: string, forms: Forms): boolean {
 export type RuleLikeness = "rule" | "alone" | "none"
 
 export function englishRule(given: string): RuleLikeness {
-  const sentence = withoutFillers(given).replace(said.REASON, "")
-  if (isOthersWord(sentence) || said.SUPPOSED.test(sentence)) return "none"
-  const asked = said.ASKED_POLITELY.exec(sentence)?.[0]
+  const sentence = withoutFillers(given).replace(phrases.REASON, "")
+  if (isOthersWord(sentence) || phrases.SUPPOSED.test(sentence)) return "none"
+  const asked = phrases.ASKED_POLITELY.exec(sentence)?.[0]
   const stated = asked === undefined ? withoutQuestion(sentence) : sentence.slice(asked.length).replace(/[?]\W*$/, "")
   if (stated === undefined) return "none"
-  const own = stated.replace(said.OTHERS_HABIT, "")
-  if (said.AT_HAND.test(own) && !said.FROM_NOW.test(own)) return "none"
+  const own = stated.replace(phrases.OTHERS_HABIT, "")
+  if (phrases.AT_HAND.test(own) && !phrases.FROM_NOW.test(own)) return "none"
   if (asked !== undefined || isRule(own)) return "rule"
   return isForm(own) ? "alone" : "none"
 }
@@ -231,67 +234,67 @@ export function englishRule(given: string): RuleLikeness {
 /** Whether a sentence asks for work or for an answer. */
 export function isEnglishRequest(given: string): boolean {
   const sentence = withoutFillers(given)
-  return said.QUESTION.test(sentence) || said.WORK_FIRST.test(sentence.replace(said.POLITE, ""))
+  return phrases.QUESTION.test(sentence) || phrases.WORK_FIRST.test(sentence.replace(phrases.POLITE, ""))
 }
 
 /** What begins with "always" is not what someone else said, even if it names them later. */
 const isOthersWord = (sentence: string) =>
-  said.REPORTED.test(sentence) && !said.ADVERB_FIRST.test(sentence.replace(said.POLITE, ""))
+  phrases.REPORTED.test(sentence) && !phrases.ADVERB_FIRST.test(sentence.replace(phrases.POLITE, ""))
 
-const withoutFillers = (sentence: string) => sentence.replace(said.FILLERS, "")
+const withoutFillers = (sentence: string) => sentence.replace(phrases.FILLERS, "")
 
 /** "I prefer short answers, so can you …?" states something before it asks. Nothing is left of what only asks. */
 function withoutQuestion(sentence: string): string | undefined {
-  const stated = sentence.replace(said.TAG, "").replace(said.ASKS_AT_THE_END, "")
-  return said.QUESTION.test(stated) ? undefined : stated
+  const stated = sentence.replace(phrases.TAG, "").replace(phrases.ASKS_AT_THE_END, "")
+  return phrases.QUESTION.test(stated) ? undefined : stated
 }
 
 function isRule(sentence: string): boolean {
-  if (said.REMEMBER.test(sentence) || isPreference(sentence) || isFormPlease(sentence)) return true
-  if (said.EVENT.test(sentence) && !said.FROM_NOW.test(sentence)) return false
-  const isHabit = said.HABIT.test(sentence)
-  const isGeneral = isHabit || said.GENERAL.test(sentence)
-  if ((said.WISH.test(sentence) || said.TOLD.test(sentence)) && isGeneral && !isThisAnswer(sentence)) return true
-  if (said.ABOUT_PRODUCTS.test(sentence)) return true
+  if (phrases.REMEMBER.test(sentence) || isPreference(sentence) || isFormPlease(sentence)) return true
+  if (phrases.EVENT.test(sentence) && !phrases.FROM_NOW.test(sentence)) return false
+  const isHabit = phrases.HABIT.test(sentence)
+  const isGeneral = isHabit || phrases.GENERAL.test(sentence)
+  if ((phrases.WISH.test(sentence) || phrases.INSTRUCTED.test(sentence)) && isGeneral && !isThisAnswer(sentence)) return true
+  if (phrases.ABOUT_PRODUCTS.test(sentence)) return true
   if (isFromNow(sentence)) return true
-  if (said.ONCE.test(sentence) && !said.FROM_NOW.test(sentence)) return false
+  if (phrases.ONCE.test(sentence) && !phrases.FROM_NOW.test(sentence)) return false
   const [first, ...others] = clausesOf(sentence)
-  if (isImperative(first!, isHabit || said.GENERAL.test(sentence.replace(said.THEN_I, "")))) return true
-  return !said.OWN_PLAN.test(first!) && others.some((clause) => isImperative(clause, said.GENERAL.test(clause)))
+  if (isImperative(first!, isHabit || phrases.GENERAL.test(sentence.replace(phrases.THEN_I, "")))) return true
+  return !phrases.OWN_PLAN.test(first!) && others.some((clause) => isImperative(clause, phrases.GENERAL.test(clause)))
 }
 
 /** "From now on English please": whatever follows is a rule, unless it says what will be. */
 function isFromNow(sentence: string): boolean {
-  const begun = said.BEGINS_NOW.exec(sentence)?.[0]
+  const begun = phrases.BEGINS_NOW.exec(sentence)?.[0]
   if (begun === undefined) return false
   const rest = withoutFillers(sentence.slice(begun.length))
-  return rest !== "" && !said.SOMEONE_ELSE.test(rest) && !said.STATE.test(rest)
+  return rest !== "" && !phrases.SOMEONE_ELSE.test(rest) && !phrases.STATE.test(rest)
 }
 
 /** "Your answer" is the next one. */
-const isThisAnswer = (sentence: string) => said.THIS_ANSWER.test(sentence) && !said.HABIT.test(sentence)
+const isThisAnswer = (sentence: string) => phrases.THIS_ANSWER.test(sentence) && !phrases.HABIT.test(sentence)
 
 function clausesOf(sentence: string): readonly string[] {
-  const main = sentence.replace(said.LEAD, "")
-  return [main, ...main.split(said.CLAUSE).slice(1)]
+  const main = sentence.replace(phrases.LEAD, "")
+  return [main, ...main.split(phrases.CLAUSE).slice(1)]
 }
 
 function isImperative(clause: string, isGeneral: boolean): boolean {
-  const main = withoutFillers(clause).replace(said.POLITE, "").replace(said.BEGINS_FROM_NOW, "")
-  if (said.NAMING.test(main) || said.LANGUAGE.test(main) || said.STOPPING.test(main)) return true
-  if (said.FORBIDDING.test(main) && said.STYLE.test(main) && !isThisAnswer(main)) return true
-  const adverb = said.ADVERB_FIRST.exec(main)?.[0]
-  if (adverb !== undefined) return !said.NOT_BASE.test(main.slice(adverb.length))
-  if (!isGeneral || said.SOMEONE_ELSE.test(main) || isThisAnswer(main)) return false
-  return said.NO_MORE.test(main) || said.VERB_FIRST.test(main)
+  const main = withoutFillers(clause).replace(phrases.POLITE, "").replace(phrases.BEGINS_FROM_NOW, "")
+  if (phrases.NAMING.test(main) || phrases.LANGUAGE.test(main) || phrases.STOPPING.test(main)) return true
+  if (phrases.FORBIDDING.test(main) && phrases.STYLE.test(main) && !isThisAnswer(main)) return true
+  const adverb = phrases.ADVERB_FIRST.exec(main)?.[0]
+  if (adverb !== undefined) return !phrases.NOT_BASE.test(main.slice(adverb.length))
+  if (!isGeneral || phrases.SOMEONE_ELSE.test(main) || isThisAnswer(main)) return false
+  return phrases.NO_MORE.test(main) || phrases.VERB_FIRST.test(main)
 }
 
 /** "Do not use tabs": in general, or in what was just asked for. */
 function isForm(sentence: string): boolean {
-  const main = sentence.replace(said.POLITE, "")
-  if (said.POINTING.test(main) || isThisAnswer(main)) return false
+  const main = sentence.replace(phrases.POLITE, "")
+  if (phrases.POINTING.test(main) || isThisAnswer(main)) return false
   if (NONE_PLEASE.test(sentence)) return true
-  return said.FORBIDDING.test(main) || said.CONTRASTING.test(main) || said.PLAIN_USE.test(main)
+  return phrases.FORBIDDING.test(main) || phrases.CONTRASTING.test(main) || phrases.PLAIN_USE.test(main)
 }
 
 /**
@@ -313,7 +316,7 @@ const textFollows = lazy(
 )
 const MAX_BEFORE_COLON = 80
 
-interface Making {
+interface CreationForm {
   /** One thing is to be made. */
   readonly one: RegExp
   /** From here on it is about that thing. */
@@ -321,7 +324,7 @@ interface Making {
 }
 
 /** Without an article, "about" tells that one thing is meant. */
-const waysOfMaking = lazy((): readonly Making[] => [
+const waysOfMaking = lazy((): readonly CreationForm[] => [
   {
     one: /^(?:(?:please|now|then|ok(?:ay)?|also),? )*(?:write|compose|draft|create|make|design|draw|paint|generate|tell|sing|build|implement|prepare|give|invent|come up with)(?: me| us)? (?:an?|one|some|two|three|five|ten|\d+) /iu,
     about: /(?<=^[^,;]*)\b(?:always|never)\b[^,;]*/iu,
@@ -372,7 +375,7 @@ const ATTRIBUTED =
   /(?:,| [–—-]+) (?:(?:as|so|or so|like) )?(?:(?:my|our|the|his|her|their|your)(?: [\p{L}'-]+){1,3}|he|she|they|people|everyone|mum|mom|dad|grandma|grandpa|\p{Lu}[\p{L}'-]+(?: \p{Lu}[\p{L}'-]+)?) (?:(?:always|often|usually|used to|keeps?|would) )*(?:say|says|said|saying|tell|tells|told|telling|think|thinks|insist|insists|insisted|claim|claims|recommend|recommends|warn|warns|advise|advises|preach|preaches|put)(?: (?:me|us|it|so))*\W*$|(?:,| [–—-]+) (?:says|said|warns|insists) \p{L}.*$|(?:,| [–—-]+) (?:to quote|in the words of|according to|quoth) .*$|, so (?:mein|meine|unser|unsere|der|die)(?!\p{L}).*$/iu
 
 /** The part of a sentence in which the person can tell the agent how to work. */
-function ownPart(sentence: string): string {
+function addressedPart(sentence: string): string {
   if (ATTRIBUTED.test(sentence)) return ""
   const colon = sentence.slice(0, MAX_BEFORE_COLON).indexOf(":")
   if (colon > 0 && textFollows().test(sentence.slice(0, colon))) return sentence.slice(0, colon)
@@ -380,8 +383,8 @@ function ownPart(sentence: string): string {
   return making ? sentence.replace(making.about, "").trim() : sentence
 }
 
-const MAX = 400 // characters; a longer sentence is pasted text
-const SHORTEST = 4
+const MAX_SENTENCE = 400 // characters; a longer sentence is pasted text
+const MIN_SENTENCE = 4
 const LIST_MARK = /^\s*(?:[-*+•]|\d+[.)])\s+/u
 const QUOTATION =
   /"[^"\n]*"|“[^”\n]*”|„[^“”\n]*[“”]|«[^»\n]*»|「[^」\n]*」|『[^』\n]*』|‘[^’\n]{8,}’|(?<![\p{L}\p{N}])'[^'\n]{8,}'(?![\p{L}\p{N}])/gu
@@ -390,10 +393,10 @@ const SHORT_QUOTATION = /^.(?:[^\s]+\s?){1,2}.$/u
 
 /** A text is asked about by those who keep rules, and again by each extraction that has it in view. */
 export const lastingRules = memoize((text): readonly string[] => {
-  const sentences = sentencesIn(typedLines(text).join("\n"))
+  const sentences = splitSentences(typedLines(text).join("\n"))
     .map((sentence) => sentence.replace(LIST_MARK, "").trim())
-    .filter((sentence) => sentence.length >= SHORTEST)
-    .map((sentence) => ({ sentence, ...ruleIn(sentence) }))
+    .filter((sentence) => sentence.length >= MIN_SENTENCE)
+    .map((sentence) => ({ sentence, ...findRule(sentence) }))
   const isWork = sentences.some(({ sentence, likeness }) => likeness === "none" && isEnglishRequest(plainOf(sentence)))
   return sentences
     .filter(({ likeness }) => likeness === "rule" || (likeness === "alone" && !isWork))
@@ -401,15 +404,15 @@ export const lastingRules = memoize((text): readonly string[] => {
 })
 
 /** Without the story before it and the question after it, as long as what is left is a rule. */
-function ruleIn(sentence: string): { readonly words: string; readonly likeness: RuleLikeness } {
+function findRule(sentence: string): { readonly words: string; readonly likeness: RuleLikeness } {
   const stated = statedPart(sentence)
-  const clause = clauseWith(stated, (words) => likenessOf(words) === "rule")
-  return clause === undefined ? { words: stated, likeness: likenessOf(stated) } : { words: clause, likeness: "rule" }
+  const clause = clauseWith(stated, (words) => ruleLikeness(words) === "rule")
+  return clause === undefined ? { words: stated, likeness: ruleLikeness(stated) } : { words: clause, likeness: "rule" }
 }
 
-function likenessOf(sentence: string): RuleLikeness {
-  if (sentence.length > MAX) return "none"
-  const plain = ownPart(plainOf(sentence))
+function ruleLikeness(sentence: string): RuleLikeness {
+  if (sentence.length > MAX_SENTENCE) return "none"
+  const plain = addressedPart(plainOf(sentence))
   const english = englishRule(plain)
   return english !== "rule" && isRuleElsewhere(plain) ? "rule" : english
 }

@@ -11,13 +11,13 @@ import { handleOf } from "../../messages/media.ts"
 import { contentOf, isFromUser, type Uuid, userText } from "../../messages/messages.ts"
 import type { Projection } from "../projection.ts"
 import { type FinishedCall, followCalls, type OpenCall } from "./open-work.ts"
-import { tellingIn } from "./user-messages.ts"
+import { extractHighlights } from "./user-messages.ts"
 
 /** The user's or the assistant's text, the input of a tool, or its result. */
-export type NameUser = "user" | "assistant" | "input" | "result"
+export type NameSource = "user" | "assistant" | "input" | "result"
 
 export interface NameUse {
-  readonly by: NameUser
+  readonly by: NameSource
   /** The handle of the message. */
   readonly at: string
   /** In how many texts, inputs and results it occurred. */
@@ -35,12 +35,12 @@ export interface Names {
 }
 
 const MAX: Readonly<Record<keyof Names, number>> = { said: 10_000, typed: 5_000, seen: 5_000 } // names
-const FORGOTTEN = 0.1 // of the names at once, so that forgetting costs little per name
+const FORGOTTEN_SHARE = 0.1 // of the names at once, so that forgetting costs little per name
 
 // Of a long text only both ends are read: the middle is pasted, and a result of megabytes must not slow a turn.
-const READ_AT_START = 30_000 // characters
-const READ_AT_END = 10_000
-const MAX_OF_ONE_TEXT = 300 // names
+const START_CHARACTERS = 30_000 // characters
+const END_CHARACTERS = 10_000
+const MAX_NAMES_PER_TEXT = 300 // names
 
 export const names: Projection<Names> = {
   name: "names",
@@ -48,8 +48,8 @@ export const names: Projection<Names> = {
   whenRead: true,
   start: () => ({ said: new Map(), typed: new Map(), seen: new Map() }),
   apply(state, entry) {
-    for (const { by, text } of textsOf(entry)) {
-      for (const found of namesIn(text, by)) note(state, found, { by, at: handleOf(entry.uuid) })
+    for (const { by, text } of usedTexts(entry)) {
+      for (const found of readNames(text, by)) note(state, found, { by, at: handleOf(entry.uuid) })
     }
     forget(state)
     return state
@@ -57,15 +57,15 @@ export const names: Projection<Names> = {
 }
 
 interface UsedText {
-  readonly by: NameUser
+  readonly by: NameSource
   readonly text: string
 }
 
-function textsOf(entry: Entry): readonly UsedText[] {
+function usedTexts(entry: Entry): readonly UsedText[] {
   if (!isMessage(entry) || entry.isSidechain || (entry.type !== "user" && entry.type !== "assistant")) return []
   const inBlocks = contentOf(entry).flatMap((block): UsedText[] => {
     if (isText(block)) return entry.type === "assistant" ? [{ by: "assistant", text: block.text }] : []
-    if (isToolUse(block)) return [{ by: "input", text: stringsIn(block.input) }]
+    if (isToolUse(block)) return [{ by: "input", text: collectStrings(block.input) }]
     return isToolResult(block) ? [{ by: "result", text: textOf(resultBlocks(block)) }] : []
   })
   if (entry.type === "assistant") return inBlocks
@@ -74,20 +74,22 @@ function textsOf(entry: Entry): readonly UsedText[] {
 }
 
 /** The values of an input. The state of a todo is a word of the tool's schema, not of the conversation. */
-function stringsIn(value: unknown, key = ""): string {
+function collectStrings(value: unknown, key = ""): string {
   if (typeof value === "string") return key === "status" ? "" : value
   if (typeof value === "number") return String(value)
   if (typeof value !== "object" || value === null) return ""
   return Object.entries(value)
-    .map(([name, each]) => stringsIn(each, name))
+    .map(([name, each]) => collectStrings(each, name))
     .join("\n")
 }
 
-const namesWithoutSecrets = memoize((text) => exactNamesIn(dropSecrets(text), MAX_OF_ONE_TEXT))
+const namesWithoutSecrets = memoize((text) => exactNamesIn(dropSecrets(text), MAX_NAMES_PER_TEXT))
 
-function namesIn(text: string, by: NameUser): readonly ExactName[] {
+function readNames(text: string, by: NameSource): readonly ExactName[] {
   const read =
-    text.length <= READ_AT_START + READ_AT_END ? text : `${text.slice(0, READ_AT_START)}\n${text.slice(-READ_AT_END)}`
+    text.length <= START_CHARACTERS + END_CHARACTERS
+      ? text
+      : `${text.slice(0, START_CHARACTERS)}\n${text.slice(-END_CHARACTERS)}`
   const found = namesWithoutSecrets(read)
   // quotes in code and output are strings of the program, not terms of the conversation; `-n` means something else in each command
   return by === "input" || by === "result"
@@ -108,9 +110,9 @@ function forget(state: Names): void {
   for (const place of ["said", "typed", "seen"] as const) {
     const held = state[place]
     if (held.size <= MAX[place]) continue
-    let excess = held.size - Math.floor(MAX[place] * (1 - FORGOTTEN))
+    let excess = held.size - Math.floor(MAX[place] * (1 - FORGOTTEN_SHARE))
     const shapes = shapesOf(held.keys())
-    const isListed = (name: string) => shapes.get(shapeOf(name))! >= LISTED
+    const isListed = (name: string) => shapes.get(shapeOf(name))! >= MAX_SAME_SHAPE
     const oldest = [...held.keys()].slice(0, Math.ceil(held.size / 2))
     const once = oldest.filter((name) => held.get(name)!.uses === 1)
     const leastFirst = [
@@ -122,7 +124,7 @@ function forget(state: Names): void {
   }
 }
 
-const LISTED = 20 // names of one shape: they are parts of listings, and say less than one that has a shape of its own
+const MAX_SAME_SHAPE = 20 // names of one shape: they are parts of listings, and say less than one that has a shape of its own
 
 /** `alpha_8749` and `beta_12` have one shape. */
 export const shapeOf = (name: string): string =>
@@ -161,10 +163,10 @@ export interface ResultLine {
   readonly failed?: true
 }
 
-const SHORTEST = 200 // characters of a result: a shorter one is no loss
+const MIN_CHARACTERS = 200 // characters of a result: a shorter one is no loss
 const MAX_RESULTS = 400 // results
 const MAX_ABOUT = 80 // characters of what a call was about
-const ROOM = 48 // tokens of what is exact in one result
+const HIGHLIGHT_TOKENS = 48 // tokens of what is exact in one result
 const CHARACTERS_PER_TOKEN = 3 // of names: fewer than in prose
 const ABOUT_FIELDS = ["file_path", "path", "filePath", "command", "cmd", "pattern", "url", "query", "prompt"] as const
 
@@ -174,8 +176,8 @@ export const results: Projection<Results> = {
   whenRead: true,
   start: () => ({ lines: new Map(), open: new Map() }),
   apply(state, entry) {
-    for (const call of followCalls(state.open, entry)) hold(state, call)
-    for (const [id, change] of changesIn(state, entry)) {
+    for (const call of followCalls(state.open, entry)) addLine(state, call)
+    for (const [id, change] of lineChanges(state, entry)) {
       const line = state.lines.get(id)
       // a result that was put aside has its file, also after its preview was cleared
       if (line) state.lines.set(id, { ...line, ...change, ...(line.shown === "preview" ? { shown: "preview" } : {}) })
@@ -184,39 +186,39 @@ export const results: Projection<Results> = {
   },
 }
 
-function hold({ lines }: Results, { id, tool, input, output, uuid, failed }: FinishedCall): void {
-  if (id === "" || output.length < SHORTEST) return
+function addLine({ lines }: Results, { id, tool, input, output, uuid, failed }: FinishedCall): void {
+  if (id === "" || output.length < MIN_CHARACTERS) return
   const estimate = (text: string) => text.length / CHARACTERS_PER_TOKEN
-  const telling = tellingIn({ text: output, room: ROOM, estimate })
+  const highlights = extractHighlights({ text: output, room: HIGHLIGHT_TOKENS, estimate })
   lines.delete(id)
-  const facts = { uuid, tool, about: aboutOf(input), characters: output.length, telling, shown: "whole" } as const
+  const facts = { uuid, tool, about: describeCall(input), characters: output.length, telling: highlights, shown: "whole" } as const
   lines.set(id, failed ? { ...facts, failed } : facts)
   if (lines.size <= MAX_RESULTS) return
   const oldest = lines.entries().find(([, { shown }]) => shown === "whole")?.[0] ?? lines.keys().next().value!
   lines.delete(oldest)
 }
 
-function aboutOf(input: FinishedCall["input"]): string {
+function describeCall(input: FinishedCall["input"]): string {
   const found = ABOUT_FIELDS.map((field) => input[field]).find((value) => typeof value === "string" && value !== "")
   return typeof found === "string" ? inline(found.slice(0, MAX_ABOUT).trim()) : ""
 }
 
-type Change = readonly [string, Partial<ResultLine>]
+type LineChange = readonly [string, Partial<ResultLine>]
 
 /** A result can be cleared by several: this program, or the server in its own copy. */
-function changesIn({ lines }: Results, entry: Entry): readonly Change[] {
+function lineChanges({ lines }: Results, entry: Entry): readonly LineChange[] {
   if (!isDecision(entry)) return []
   if (entry.subtype === "tool-result-persisted") return [[entry.toolUseId, { shown: "preview" }]]
   if (entry.subtype === "tool-results-cleared")
-    return entry.toolUseIds.map((id): Change => {
-      const telling = entry.residues?.[id]
-      return [id, { shown: "residue", ...(telling === undefined ? {} : { telling }) }]
+    return entry.toolUseIds.map((id): LineChange => {
+      const stub = entry.residues?.[id]
+      return [id, { shown: "residue", ...(stub === undefined ? {} : { telling: stub }) }]
     })
   if (entry.subtype !== "server-edited" || entry.keptFrom === undefined || !lines.has(entry.keptFrom)) return []
   const ids = [...lines.keys()]
-  return ids.slice(0, ids.indexOf(entry.keptFrom)).map((id): Change => [id, { shown: "residue" }])
+  return ids.slice(0, ids.indexOf(entry.keptFrom)).map((id): LineChange => [id, { shown: "residue" }])
 }
 
 /** The line of a result, for the model. */
-export const renderResultLine = ({ uuid, tool, about, characters, telling }: ResultLine): string =>
-  `${handleOf(uuid)} ${inline(tool)}${about === "" ? "" : ` ${about}`} (${characters} characters)${telling === "" ? "" : `: ${telling}`}`
+export const renderResultLine = ({ uuid, tool, about, characters, telling: highlights }: ResultLine): string =>
+  `${handleOf(uuid)} ${inline(tool)}${about === "" ? "" : ` ${about}`} (${characters} characters)${highlights === "" ? "" : `: ${highlights}`}`

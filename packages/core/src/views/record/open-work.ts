@@ -20,8 +20,8 @@ import {
   textOf,
   toBlocks,
 } from "../../messages/blocks.ts"
-import { type CallerMessage, type MessageTrace, traceOf } from "../../messages/caller-key.ts"
-import type { FileChangeRecord } from "../../messages/kept-change.ts"
+import type { FileChangeRecord } from "../../messages/file-change-record.ts"
+import { type ClientMessage, identifyMessage, type MessageIdentity } from "../../messages/message-identity.ts"
 import {
   type AssistantMessage,
   type CallChanges,
@@ -30,15 +30,15 @@ import {
   isRequest,
   isSyntheticError,
   type Message,
-  spokenText,
   type UserMessage,
   type Uuid,
+  userText,
 } from "../../messages/messages.ts"
 import type { Projection } from "../projection.ts"
 
 // Pairs each tool call with its result as entries come in, for the views about what tools did.
 
-const CHANGES: ReadonlySet<unknown> = new Set<FileChange["what"]>(["created", "changed", "deleted"])
+const CHANGE_KINDS: ReadonlySet<unknown> = new Set<FileChange["what"]>(["created", "changed", "deleted"])
 
 export interface OpenCall {
   readonly id: string
@@ -59,10 +59,10 @@ export interface FinishedCall extends OpenCall {
 /** Adds the calls of an entry to `open` and returns those that it finishes. */
 export function followCalls(open: Map<string, OpenCall>, entry: Entry): readonly FinishedCall[] {
   if (!isMessage(entry) || entry.isSidechain || (entry.type !== "assistant" && entry.type !== "user")) return []
-  return [...finishedIn(entry, open), ...withoutCall(entry)]
+  return [...listFinished(entry, open), ...withoutCall(entry)]
 }
 
-function finishedIn(entry: AssistantMessage | UserMessage, open: Map<string, OpenCall>): readonly FinishedCall[] {
+function listFinished(entry: AssistantMessage | UserMessage, open: Map<string, OpenCall>): readonly FinishedCall[] {
   return contentOf(entry).flatMap((block): FinishedCall[] => {
     if (isToolUse(block)) {
       open.set(block.id, { id: block.id, tool: block.name, input: asRecord(block.input) })
@@ -72,14 +72,14 @@ function finishedIn(entry: AssistantMessage | UserMessage, open: Map<string, Ope
     if (!call) return []
     open.delete(call.id)
     const result = block as ToolResult
-    const changes = entry.type === "user" ? changesOf(call, entry) : undefined
-    const [changed, kept] = [filesIn(changes), keptIn(changes)]
+    const changes = entry.type === "user" ? changesByCall(call, entry) : undefined
+    const [changed, kept] = [readFileChanges(changes), readChangeRecords(changes)]
     return [
       {
         ...call,
         uuid: entry.uuid,
         failed: result.is_error === true,
-        output: outputOf(result),
+        output: resultOutput(result),
         ...(changed.length > 0 ? { changed } : {}),
         ...(kept.length > 0 ? { kept } : {}),
       },
@@ -92,25 +92,27 @@ function withoutCall(entry: AssistantMessage | UserMessage): readonly FinishedCa
   if (entry.type !== "user" || !Array.isArray(entry.filesChanged) || contentOf(entry).some(isToolResult)) return []
   const { uuid, filesChanged } = entry
   const call = { id: "", tool: "", input: {}, uuid, failed: false, output: "" }
-  return filesChanged.map((changes) => ({ ...call, changed: filesIn(changes) }))
+  return filesChanged.map((changes) => ({ ...call, changed: readFileChanges(changes) }))
 }
 
-function changesOf({ id }: OpenCall, { filesChanged }: UserMessage): Partial<CallChanges> | undefined {
+function changesByCall({ id }: OpenCall, { filesChanged }: UserMessage): Partial<CallChanges> | undefined {
   return Array.isArray(filesChanged) ? filesChanged.find((changes) => changes?.callId === id) : undefined
 }
 
 /** A line that was edited by hand may hold anything there. */
-function filesIn(changes: Partial<CallChanges> | null | undefined): readonly FileChange[] {
+function readFileChanges(changes: Partial<CallChanges> | null | undefined): readonly FileChange[] {
   const files = changes?.files
-  return Array.isArray(files) ? files.filter((file) => typeof file?.path === "string" && CHANGES.has(file.what)) : []
+  return Array.isArray(files)
+    ? files.filter((file) => typeof file?.path === "string" && CHANGE_KINDS.has(file.what))
+    : []
 }
 
-function keptIn(changes: Partial<CallChanges> | undefined): readonly FileChangeRecord[] {
+function readChangeRecords(changes: Partial<CallChanges> | undefined): readonly FileChangeRecord[] {
   const kept = changes?.kept
   return Array.isArray(kept) ? kept.filter((change) => typeof change?.path === "string") : []
 }
 
-function outputOf(result: ToolResult): string {
+function resultOutput(result: ToolResult): string {
   return typeof result.content === "string" ? result.content : textOf(resultBlocks(result) as readonly Block[])
 }
 
@@ -130,7 +132,7 @@ export interface WorkState {
   readonly open: Map<string, OpenCall>
 }
 
-export const frontier: Projection<WorkState> = {
+export const workState: Projection<WorkState> = {
   name: "frontier",
   scope: "path",
   start: () => ({ todos: [], plan: { active: false }, answered: true, open: new Map() }),
@@ -150,7 +152,7 @@ function followMode(state: WorkState, decision: DecisionEntry): void {
 function followState(state: WorkState, entry: Entry): void {
   if (!isMessage(entry) || entry.isSidechain) return
   if (isRequest(entry)) {
-    const text = spokenText(entry)
+    const text = userText(entry)
     if (text.trim() === "") return
     state.request = { uuid: entry.uuid, text, ...(entry.isFromAgent ? { isFromAgent: true } : {}) }
     state.answered = false
@@ -194,7 +196,7 @@ function todosIn(given: unknown): readonly Todo[] {
 
 // What a caller that keeps its own list of messages has in it, as far as this conversation has followed: a trace of each message.
 
-export interface FollowedMessage extends MessageTrace {
+export interface ClientMessageRecord extends MessageIdentity {
   readonly uuid: Uuid
   readonly role: string
   /** Answers that asked only us. For the caller they are the beginning of this one. */
@@ -203,13 +205,13 @@ export interface FollowedMessage extends MessageTrace {
   readonly shortKey?: string
 }
 
-export interface Followed {
-  readonly messages: FollowedMessage[]
+export interface ClientMessages {
+  readonly messages: ClientMessageRecord[]
   /** The newest answer as the caller has it, while it may go on. */
   readonly open?: { readonly content: readonly Block[]; readonly uuids: readonly Uuid[] }
 }
 
-export const followed: Projection<Followed> = {
+export const clientMessages: Projection<ClientMessages> = {
   name: "followed",
   scope: "path",
   start: () => ({ messages: [] }),
@@ -218,16 +220,16 @@ export const followed: Projection<Followed> = {
       return entry.subtype === "thinking-dropped" ? withoutThinking(state, entry.inMessages) : state
     // the caller has begun a new list with a summary of its own
     if (isBoundaryEntry(entry)) return entry.compactMetadata?.byCaller ? { messages: [] } : state
-    if (entry.type === "assistant" && (entry.hiddenCalls || state.open)) return withAnswer(state, entry)
-    const message = ofCaller(entry)
+    if (entry.type === "assistant" && (entry.hiddenCalls || state.open)) return withResponse(state, entry)
+    const message = toClientMessage(entry)
     if (!message) return state
-    state.messages.push({ uuid: entry.uuid, role: message.role, ...traceOf(message) })
+    state.messages.push({ uuid: entry.uuid, role: message.role, ...identifyMessage(message) })
     return state.open ? { messages: state.messages } : state
   },
 }
 
 /** The caller has one answer, where we have one for each time that it asked us, and without those calls. */
-function withAnswer({ messages, open }: Followed, entry: AssistantMessage): Followed {
+function withResponse({ messages, open }: ClientMessages, entry: AssistantMessage): ClientMessages {
   if (entry.isSidechain || isSyntheticError(entry)) return { messages, ...(open ? { open } : {}) }
   const { hiddenCalls = [] } = entry
   const seen = toBlocks(entry.message.content).filter((block) => !isToolUse(block) || !hiddenCalls.includes(block.id))
@@ -238,17 +240,17 @@ function withAnswer({ messages, open }: Followed, entry: AssistantMessage): Foll
   messages.push({
     uuid: entry.uuid,
     role: "assistant",
-    ...traceOf({ role: "assistant", content }),
+    ...identifyMessage({ role: "assistant", content }),
     ...(rounds.length > 0 ? { rounds, shortKey: shortKeyOf(open!.content, seen) } : {}),
   })
   return { messages, ...(hiddenCalls.length > 0 ? { open: { content, uuids } } : {}) }
 }
 
 const shortKeyOf = (before: readonly Block[], last: readonly Block[]): string =>
-  traceOf({ role: "assistant", content: [...before.filter((block) => !isText(block)), ...last] }).key
+  identifyMessage({ role: "assistant", content: [...before.filter((block) => !isText(block)), ...last] }).key
 
-function withoutThinking(state: Followed, dropped?: readonly Uuid[]): Followed {
-  const withoutIt = (message: FollowedMessage) => {
+function withoutThinking(state: ClientMessages, dropped?: readonly Uuid[]): ClientMessages {
+  const withoutIt = (message: ClientMessageRecord) => {
     if (!message.thinks || (dropped && !dropped.includes(message.uuid))) return message
     const { thinks: _, ...rest } = message
     return rest
@@ -257,13 +259,13 @@ function withoutThinking(state: Followed, dropped?: readonly Uuid[]): Followed {
 }
 
 /** The message as its caller has it. Ours are not in its list. */
-function ofCaller(entry: Message): CallerMessage | undefined {
+function toClientMessage(entry: Message): ClientMessage | undefined {
   if (entry.isSidechain || entry.isQueued) return undefined
   if (entry.type === "attachment")
     return entry.attachment.type === "system_message" ? entry.attachment.message : undefined
   if (entry.type !== "user" && entry.type !== "assistant") return undefined
   const isOurs = entry.isMeta || (entry.type === "user" && entry.isCompactSummary) || isSyntheticError(entry)
-  return isOurs && !entry.asSent ? undefined : (entry.message as CallerMessage)
+  return isOurs && !entry.asSent ? undefined : (entry.message as ClientMessage)
 }
 
 // The agents view: the sub-agents that a conversation started, in order, how each ended, and what of them has reached the conversation.
@@ -306,7 +308,7 @@ export const agents: Projection<Agents> = {
   start: () => ({ roster: new Map(), received: new Map(), hops: 0 }),
   apply(state, entry, onPath = true) {
     if (isDecision(entry)) {
-      if (entry.subtype === "agent-started") started(state, entry, onPath)
+      if (entry.subtype === "agent-started") recordStart(state, entry, onPath)
       else if (entry.subtype === "agent-ended") {
         const record = state.roster.get(entry.agent)
         if (record?.status === "running")
@@ -314,16 +316,16 @@ export const agents: Projection<Agents> = {
         state.hops = Math.max(state.hops, entry.hops ?? 0)
         if (record && entry.delivered) record.isDelivered = true
       }
-    } else if (entry.type === "attachment") arrived(state, entry.attachment, onPath)
+    } else if (entry.type === "attachment") recordReceived(state, entry.attachment, onPath)
     else if (entry.type === "user") {
       if (isRequest(entry)) state.hops = 0
-      if (onPath && state.roster.size > 0) answered(state, entry)
+      if (onPath && state.roster.size > 0) recordResult(state, entry)
     }
     return state
   },
 }
 
-function started({ roster }: Agents, entry: AgentStart & { readonly timestamp: string }, isOnPath: boolean): void {
+function recordStart({ roster }: Agents, entry: AgentStart & { readonly timestamp: string }, isOnPath: boolean): void {
   const { agent: id, name, kind, description, definition, model, callId, timestamp } = entry
   if (roster.has(id)) return
   roster.set(id, {
@@ -336,7 +338,7 @@ function started({ roster }: Agents, entry: AgentStart & { readonly timestamp: s
 }
 
 /** A message counts as received on every branch: its sender does not send it again. */
-function arrived(state: Agents, attachment: Attachment, onPath: boolean): void {
+function recordReceived(state: Agents, attachment: Attachment, onPath: boolean): void {
   if (attachment.type === "queued_agent_message") {
     if (attachment.id !== undefined) state.received.set(attachment.from, attachment.id)
     if (attachment.cursor !== undefined) state.cursor = attachment.cursor
@@ -347,7 +349,7 @@ function arrived(state: Agents, attachment: Attachment, onPath: boolean): void {
   }
 }
 
-function answered({ roster }: Agents, entry: Extract<Entry, { type: "user" }>): void {
+function recordResult({ roster }: Agents, entry: Extract<Entry, { type: "user" }>): void {
   const calls = new Set(
     contentOf(entry)
       .filter(isToolResult)

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest"
-import { replacementBy } from "./replaced-values.ts"
+import { compareWithLater } from "./replaced-values.ts"
 
 /** Values that only look replaced: what they belong to differs. */
 const APART: readonly [earlier: string, later: string][] = [
@@ -40,7 +40,7 @@ describe("L4-37 a sentence that replaces an earlier one", () => {
     ["The gateway listens on port 3456.", "The gateway's port is 7476 since this morning."],
     ["Alice owns billing.", "Bob owns billing now."],
   ])("%s is replaced by: %s", (earlier, later) => {
-    expect(replacementBy(later)(earlier)).toBe("clear")
+    expect(compareWithLater(later)(earlier)).toBe("clear")
   })
 
   it.each([
@@ -56,7 +56,7 @@ describe("L4-37 a sentence that replaces an earlier one", () => {
     ["Never push to branch release-12.", "Never push to branch release-13."],
     ...APART,
   ])("%s is not replaced by: %s", (earlier, later) => {
-    expect(replacementBy(later)(earlier)).not.toBe("clear")
+    expect(compareWithLater(later)(earlier)).not.toBe("clear")
   })
 })
 
@@ -68,7 +68,7 @@ describe("L4-37 a sentence that may replace an earlier one in other words", () =
     ["The retry limit was raised from 3 to 5.", "The retry limit is now 8."],
     ["We have 3 servers.", "We now have 5 servers."],
   ])("%s: %s", (earlier, later) => {
-    expect(replacementBy(later)(earlier)).not.toBe("no")
+    expect(compareWithLater(later)(earlier)).not.toBe("no")
   })
 
   it.each([
@@ -77,6 +77,6 @@ describe("L4-37 a sentence that may replace an earlier one in other words", () =
     ["The live system runs in eu-north-2.", "The backup system runs in us-east-7."],
     ...APART,
   ])("not %s: %s", (earlier, later) => {
-    expect(replacementBy(later)(earlier)).toBe("no")
+    expect(compareWithLater(later)(earlier)).toBe("no")
   })
 })

@@ -76,13 +76,13 @@ const ONE_OF = /\b(?:one|some|two|several|another|both) of\b/i
 const HERE = /\b(?:in|for|of) this (?:repository|repo|project|codebase|workspace)\b/gi
 const CORRECTS = /\bcorrect(?:ion|ed)\b/i
 
-export const valueStatedIn = (sentence: string): StatedValue | undefined => read(sentence).stated
+export const findStatedValue = (sentence: string): StatedValue | undefined => read(sentence).stated
 
 interface ReadSentence {
   readonly stated?: StatedValue
   /** What the sentence is about: its words without values. */
   readonly about: ReadonlySet<string>
-  readonly values: readonly Value[]
+  readonly values: readonly TypedValue[]
   readonly isOrder: boolean
   readonly isChange: boolean
   readonly isCorrection: boolean
@@ -95,7 +95,7 @@ interface ReadSentence {
   readonly head: string | undefined
 }
 
-interface Value {
+interface TypedValue {
   readonly kind: string
   readonly text: string
   /** It says of what something is said: "Ticket 12 is closed". */
@@ -106,7 +106,7 @@ const read = memoize((sentence): ReadSentence => {
   const plain = sentence.replace(/[*_`]/g, "").replace(LABEL, "").replace(LEAD_IN, "").trim()
   const isQuestion = QUESTION.test(sentence)
   const stated = sentence.length > 300 || isQuestion ? undefined : (replacement(plain) ?? assignment(plain))
-  const { values, rest } = valuesIn(plain)
+  const { values, rest } = extractValues(plain)
   const { subject, shape, adds } = factOf(sentence)
   const about = contentWords(rest.replace(HERE, ""))
   const subjects = subject.map(({ text }) => text)
@@ -133,17 +133,18 @@ function endOfPhrase(words: readonly FactWord[]): number {
 /** It names both. */
 function replacement(sentence: string): StatedValue | undefined {
   const range = FROM_TO.exec(sentence)
-  if (range && isExact(range[1]!) === isExact(range[2]!) && CHANGE.test(sentence)) return named(range[1]!, range[2]!)
+  if (range && isExact(range[1]!) === isExact(range[2]!) && CHANGE.test(sentence))
+    return labelledValue(range[1]!, range[2]!)
   for (const [pattern, old, value] of REPLACES) {
     const found = pattern.exec(sentence)
-    if (found) return named(found[old]!, found[value]!)
+    if (found) return labelledValue(found[old]!, found[value]!)
   }
   return undefined
 }
 
-function named(old: string, value: string): StatedValue | undefined {
-  const [was, is] = [bare(old), bare(value)]
-  if (was === "" || is === "" || same(was, is) || STOP.has(was) || STOP.has(is)) return undefined
+function labelledValue(old: string, value: string): StatedValue | undefined {
+  const [was, is] = [stripPunctuation(old), stripPunctuation(value)]
+  if (was === "" || is === "" || isSameValue(was, is) || STOP.has(was) || STOP.has(is)) return undefined
   return { value: is, old: was }
 }
 
@@ -153,7 +154,7 @@ function assignment(sentence: string): StatedValue | undefined {
   if (!copula || copula.index === 0) return undefined
   const about = contentWords(sentence.slice(0, copula.index))
   const after = sentence.slice(copula.index + copula[0].length)
-  const value = bare(after.replace(BEFORE_VALUE, "").replace(AFTER_VALUE, ""))
+  const value = stripPunctuation(after.replace(BEFORE_VALUE, "").replace(AFTER_VALUE, ""))
   if (value === "" || value.length > MAX_VALUE || value.split(/\s+/).length > MAX_VALUE_WORDS) return undefined
   if (about.size === 0 || about.size > MAX_VALUE_WORDS) return undefined
   return isExact(value) || CHANGE.test(sentence) || about.size > 1 ? { value } : undefined
@@ -163,13 +164,13 @@ function assignment(sentence: string): StatedValue | undefined {
 export type Replacement = "clear" | "likely" | "no"
 
 /** Compares a sentence with earlier ones. Most have no word in common with it, and that is seen first. */
-export function replacementBy(later: string): (earlier: string) => Replacement {
+export function compareWithLater(later: string): (earlier: string) => Replacement {
   const after = read(later)
   if (after.isOpen) return () => "no"
   const namesOld = ((old) => {
     if (old === undefined) return () => false
     const words = contentWords(`${later} ${old}`)
-    return (earlier: string, { about }: ReadSentence) => areWithin(about, words) && speaksOf(earlier, old)
+    return (earlier: string, { about }: ReadSentence) => areWithin(about, words) && mentions(earlier, old)
   })(after.stated?.old)
   return (earlier) => {
     const before = read(earlier)
@@ -180,14 +181,14 @@ export function replacementBy(later: string): (earlier: string) => Replacement {
   }
 }
 
-interface Pair {
+interface SentencePair {
   readonly earlier: string
   readonly before: ReadSentence
   readonly later: string
   readonly after: ReadSentence
 }
 
-function contradicts({ earlier, before, later, after }: Pair): boolean {
+function contradicts({ earlier, before, later, after }: SentencePair): boolean {
   if (before.isRecurring && !after.isChange) return false
   // an order with a number is one of many: "Look at ticket 12"
   if (before.isOrder && after.isOrder && after.values.length > 0) return false
@@ -204,7 +205,7 @@ function isLikely(before: ReadSentence, after: ReadSentence): boolean {
   if (!isSame && !after.isCorrection) return false
   return VALUE_KINDS.some(([kind]) => {
     const [one, other] = [oneValue(before, kind), oneValue(after, kind)]
-    return one !== undefined && other !== undefined && !same(one, other)
+    return one !== undefined && other !== undefined && !isSameValue(one, other)
   })
 }
 
@@ -221,18 +222,18 @@ function shareWord(words: ReadonlySet<string>, others: ReadonlySet<string>): boo
 /** The value of this kind that a sentence says something is. */
 function oneValue({ values, stated }: ReadSentence, kind: string): string | undefined {
   const found = values.filter((each) => each.kind === kind)
-  const newest = stated?.old === undefined ? found : found.filter(({ text }) => same(text, stated.value))
+  const newest = stated?.old === undefined ? found : found.filter(({ text }) => isSameValue(text, stated.value))
   const [only] = newest
   return newest.length !== 1 || (only!.isSubject && kind !== "person") ? undefined : only!.text
 }
 
 interface ValuesOut {
-  readonly values: readonly Omit<Value, "isSubject">[]
+  readonly values: readonly Omit<TypedValue, "isSubject">[]
   /** The text without them. */
   readonly rest: string
 }
 
-function valuesIn(sentence: string): ValuesOut {
+function extractValues(sentence: string): ValuesOut {
   const values: { readonly kind: string; readonly text: string; readonly at: number }[] = []
   let rest = sentence
   for (const [kind, pattern] of VALUE_KINDS)
@@ -252,10 +253,10 @@ export function oldValue(earlier: string, later: string): string | undefined {
   return read(earlier).values.find(({ text }) => !after.includes(text))?.text
 }
 
-const same = (one: string, other: string) => one.toLowerCase() === other.toLowerCase()
+const isSameValue = (one: string, other: string) => one.toLowerCase() === other.toLowerCase()
 
 /** As a whole word. */
-function speaksOf(sentence: string, value: string): boolean {
+function mentions(sentence: string, value: string): boolean {
   const [text, sought] = [sentence.toLowerCase(), value.toLowerCase()]
   for (let at = text.indexOf(sought); at >= 0; at = text.indexOf(sought, at + 1))
     if (!/[\p{L}\p{N}]/u.test(`${text[at - 1] ?? " "}${text[at + sought.length] ?? " "}`)) return true
@@ -265,7 +266,7 @@ function speaksOf(sentence: string, value: string): boolean {
 const isExact = (value: string): boolean => /[\d$€£¥/_]|\w\.\w/.test(value)
 
 /** Without punctuation around it. */
-const bare = (text: string): string =>
+const stripPunctuation = (text: string): string =>
   text
     .trim()
     .replace(/^[\s"'“‘«([]+|[\s"'”’»)\].,;:!。，]+$/gu, "")

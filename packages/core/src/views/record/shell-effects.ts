@@ -14,7 +14,7 @@ import {
   type WordPart,
 } from "unbash"
 import type { FileEffect } from "./file-effect.ts"
-import { isInside, isRelative, resolvedPath } from "./file-paths.ts"
+import { isInside, isRelative, resolvePath } from "./file-paths.ts"
 import { writtenByCommand, writtenByScript } from "./written-by-command.ts"
 
 // The words of a shell command, as far as its text shows them: with quotes removed, and variables and braces that it sets itself.
@@ -26,11 +26,11 @@ const MAX_ALTERNATIVES = 100
 const LIST_IN_BRACES = /^\{([\w./@:+=-]*(?:,[\w./@:+=-]*)+)\}$/
 
 /** The words that a word becomes. `undefined` is one that the text does not show: a file pattern, the output of a command. */
-export function expanded(word: Word, variables: Variables): readonly (string | undefined)[] {
+export function expandWord(word: Word, variables: Variables): readonly (string | undefined)[] {
   if (!word.parts) return [word.value]
   let found: readonly (string | undefined)[] = [""]
   for (const part of word.parts) {
-    const choices = part.type === "BraceExpansion" ? inBraces(part.text) : [textOf(part, variables)]
+    const choices = part.type === "BraceExpansion" ? expandBraces(part.text) : [textOf(part, variables)]
     found = found.flatMap((before) =>
       choices.map((choice) => (before === undefined || choice === undefined ? undefined : before + choice)),
     )
@@ -39,12 +39,12 @@ export function expanded(word: Word, variables: Variables): readonly (string | u
   return found
 }
 
-export const expandedToOne = (word: Word, variables: Variables): string | undefined => {
-  const words = expanded(word, variables)
+export const expandToOne = (word: Word, variables: Variables): string | undefined => {
+  const words = expandWord(word, variables)
   return words.length === 1 ? words[0] : undefined
 }
 
-function inBraces(text: string): readonly (string | undefined)[] {
+function expandBraces(text: string): readonly (string | undefined)[] {
   return LIST_IN_BRACES.exec(text)?.[1]?.split(",") ?? [undefined]
 }
 
@@ -114,15 +114,15 @@ export interface ShellRun {
 
 export function shellEffects(run: ShellRun): ShellEffects {
   const { command, directory, failed = false, output = "" } = run
-  const shell: Shell = { directory, variables: new Map(), depth: 0, run, complaints: complaintsIn(output) }
-  const script = parsed(command)
+  const shell: Shell = { directory, variables: new Map(), depth: 0, run, complaints: findErrors(output) }
+  const script = parseScript(command)
   if (!script) return { effects: [], directory }
   const statements = failed ? withoutLastStep(script.commands) : script.commands
-  const effects = inStatements(statements, shell)
+  const effects = statementEffects(statements, shell)
   return { effects, directory: shell.isLost ? undefined : shell.directory }
 }
 
-export function parsed(text: string): ParsedScript | undefined {
+export function parseScript(text: string): ParsedScript | undefined {
   const openings = text.match(/[({`]|<</g)?.length ?? 0
   return text.length > MAX_CHARACTERS || openings * text.length > MAX_WORK ? undefined : parse(text)
 }
@@ -140,16 +140,16 @@ interface Shell {
   readonly complaints: readonly string[]
 }
 
-const MAX_COMPLAINT = 1_000 // characters: longer lines are no message of a shell
-const COMPLAINT =
+const MAX_ERROR_LINE = 1_000 // characters: longer lines are no message of a shell
+const SHELL_ERROR =
   /\bcd: ?.*(?:no such file or directory|not a directory|permission denied|can't cd to|does not exist|too many arguments)/i
 
-function complaintsIn(output: string): readonly string[] {
+function findErrors(output: string): readonly string[] {
   if (!output.includes("cd:")) return []
-  return output.split("\n").filter((line) => line.length < MAX_COMPLAINT && COMPLAINT.test(line))
+  return output.split("\n").filter((line) => line.length < MAX_ERROR_LINE && SHELL_ERROR.test(line))
 }
 
-const inside = (shell: Shell): Shell => ({ ...shell, variables: new Map(shell.variables), depth: shell.depth + 1 })
+const childNodes = (shell: Shell): Shell => ({ ...shell, variables: new Map(shell.variables), depth: shell.depth + 1 })
 
 /** The steps before the one that failed: statements in order, and in the last one what comes before its last `&&`. */
 function withoutLastStep(statements: readonly Statement[]): readonly Statement[] {
@@ -161,75 +161,87 @@ function withoutLastStep(statements: readonly Statement[]): readonly Statement[]
   return [...statements.slice(0, -1), ...steps]
 }
 
-const inStatements = (statements: readonly Statement[], shell: Shell): readonly FileEffect[] =>
-  statements.flatMap(({ command }) => inNode(command, shell))
+const statementEffects = (statements: readonly Statement[], shell: Shell): readonly FileEffect[] =>
+  statements.flatMap(({ command }) => nodeEffects(command, shell))
 
-function inNode(node: SyntaxNode, shell: Shell): readonly FileEffect[] {
+function nodeEffects(node: SyntaxNode, shell: Shell): readonly FileEffect[] {
   if (shell.depth > MAX_DEPTH) return []
   switch (node.type) {
     case "Command":
-      return inCommand(node, shell)
+      return commandEffects(node, shell)
     case "AndOr":
-      return inChain(node.commands, node.operators, shell)
+      return chainEffects(node.commands, node.operators, shell)
     case "Pipeline":
-      return node.commands.flatMap((command) => inNode(command, node.commands.length > 1 ? inside(shell) : shell))
+      return node.commands.flatMap((command) =>
+        nodeEffects(command, node.commands.length > 1 ? childNodes(shell) : shell),
+      )
     case "Redirected":
-      return [...inNode(node.command, shell), ...node.redirects.flatMap((redirect) => redirected(redirect, shell))]
+      return [
+        ...nodeEffects(node.command, shell),
+        ...node.redirects.flatMap((redirect) => redirectEffects(redirect, shell)),
+      ]
     case "Subshell":
-      return inStatements(node.body.commands, inside(shell))
+      return statementEffects(node.body.commands, childNodes(shell))
     case "BraceGroup":
-      return inStatements(node.body.commands, shell)
+      return statementEffects(node.body.commands, shell)
     case "If":
       return [node, ...node.elif]
-        .flatMap(({ clause, then }) => [...inStatements(clause.commands, shell), ...inStatements(then.commands, shell)])
-        .concat(node.else ? inStatements(node.else.commands, shell) : [])
+        .flatMap(({ clause, then }) => [
+          ...statementEffects(clause.commands, shell),
+          ...statementEffects(then.commands, shell),
+        ])
+        .concat(node.else ? statementEffects(node.else.commands, shell) : [])
     case "While":
-      return [...inStatements(node.clause.commands, shell), ...inStatements(node.body.commands, shell)]
+      return [...statementEffects(node.clause.commands, shell), ...statementEffects(node.body.commands, shell)]
     case "For": {
-      const rounds = (node.wordlist ?? []).flatMap((word) => expanded(word, shell.variables))
+      const rounds = (node.wordlist ?? []).flatMap((word) => expandWord(word, shell.variables))
       return rounds.flatMap((value) => {
         shell.variables.set(node.name.value, value)
-        return inStatements(node.body.commands, shell)
+        return statementEffects(node.body.commands, shell)
       })
     }
     case "Case":
-      return node.items.flatMap(({ body }) => inStatements(body.commands, shell))
+      return node.items.flatMap(({ body }) => statementEffects(body.commands, shell))
     case "ArithmeticFor":
-      return inStatements(node.body.commands, shell)
+      return statementEffects(node.body.commands, shell)
     default:
       return []
   }
 }
 
 /** Every branch counts, but not what `&&` joins to a `cd` that did not work. */
-function inChain(commands: readonly SyntaxNode[], operators: readonly string[], shell: Shell): readonly FileEffect[] {
+function chainEffects(
+  commands: readonly SyntaxNode[],
+  operators: readonly string[],
+  shell: Shell,
+): readonly FileEffect[] {
   let hasStopped = false
   return commands.flatMap((command, at) => {
     if (operators[at - 1] === "||") hasStopped = false
     if (hasStopped) return []
     shell.hasStayed = false
-    const effects = inNode(command, shell)
+    const effects = nodeEffects(command, shell)
     hasStopped = shell.hasStayed
     return effects
   })
 }
 
-function inCommand(node: Command, shell: Shell): readonly FileEffect[] {
+function commandEffects(node: Command, shell: Shell): readonly FileEffect[] {
   const { name, args } = node
-  const written = node.redirects.flatMap((redirect) => redirected(redirect, shell, contentOf(node)))
+  const written = node.redirects.flatMap((redirect) => redirectEffects(redirect, shell, contentOf(node)))
   if (!name) {
     for (const part of node.prefix) {
       if (part.type === "Assignment")
         shell.variables.set(
           part.name,
-          part.value.type === "Word" ? expandedToOne(part.value, shell.variables) : undefined,
+          part.value.type === "Word" ? expandToOne(part.value, shell.variables) : undefined,
         )
     }
     return written
   }
   const words = [
-    ...expanded(name, shell.variables),
-    ...args.flatMap((arg) => (arg.type === "Word" ? expanded(arg, shell.variables) : [arg.text])),
+    ...expandWord(name, shell.variables),
+    ...args.flatMap((arg) => (arg.type === "Word" ? expandWord(arg, shell.variables) : [arg.text])),
   ]
   return [...ran(words, node, shell), ...written]
 }
@@ -237,21 +249,21 @@ function inCommand(node: Command, shell: Shell): readonly FileEffect[] {
 function ran(words: readonly (string | undefined)[], node: Command, shell: Shell): readonly FileEffect[] {
   const [first, ...args] = unwrapped(words)
   if (first === undefined) return []
-  const name = programOf(first)
+  const name = programName(first)
   if (name === "cd" || name === "pushd") {
     const target = args.length === 0 ? "~" : args.find((arg) => !arg?.startsWith("-"))
     if (target !== undefined && shell.complaints.some((line) => line.includes(target))) shell.hasStayed = true
     else if (target !== undefined && !(shell.isLost && isRelative(target))) {
-      shell.directory = entered(target, shell)
+      shell.directory = changeDirectory(target, shell)
       shell.isLost = false
     } else shell.isLost = true
     return []
   }
-  const here = (effects: readonly FileEffect[]) => effects.flatMap((effect) => resolved(effect, shell))
+  const here = (effects: readonly FileEffect[]) => effects.flatMap((effect) => resolveEffect(effect, shell))
   if (SHELLS.has(name)) {
     const script = args[args.findIndex((arg) => /^-[a-z]*c$/.test(arg ?? "")) + 1]
     const isScript = args.some((arg) => /^-[a-z]*c$/.test(arg ?? "")) && script !== undefined
-    return isScript ? inStatements(parsed(script)?.commands ?? [], inside(shell)) : []
+    return isScript ? statementEffects(parseScript(script)?.commands ?? [], childNodes(shell)) : []
   }
   if (INTERPRETERS.test(name)) {
     const document = node.redirects.find((redirect) => redirect.type === "HereDoc")
@@ -268,11 +280,11 @@ function ran(words: readonly (string | undefined)[], node: Command, shell: Shell
  * Where a `cd` that worked leads. Some agents start every command in the conversation's directory and do not say so. A command that enters
  * the same directory once more shows it: a directory inside one of the same name is rare, and then files in it are mostly known.
  */
-function entered(target: string, { directory, run }: Shell): string {
-  const next = resolvedPath(target, directory)
+function changeDirectory(target: string, { directory, run }: Shell): string {
+  const next = resolvePath(target, directory)
   const isFirst = directory === run.directory && directory !== run.start
   if (!isFirst || directory === undefined || !isRelative(target) || run.isKnown?.(next)) return next
-  const fromStart = resolvedPath(target, run.start)
+  const fromStart = resolvePath(target, run.start)
   if (fromStart === directory || isInside(fromStart, directory)) return fromStart
   return run.start === undefined && directory.replaceAll("\\", "/").endsWith(`/${fromStart}`) ? directory : next
 }
@@ -280,7 +292,7 @@ function entered(target: string, { directory, run }: Shell): string {
 /** The command that wrappers run: without them, their options and assignments, and the time of `timeout`. */
 export function unwrapped<W extends string | undefined>(words: readonly W[]): readonly W[] {
   let start = 0
-  for (let depth = 0; depth < MAX_DEPTH && WRAPPERS.has(programOf(words[start] ?? "")); depth++) {
+  for (let depth = 0; depth < MAX_DEPTH && WRAPPERS.has(programName(words[start] ?? "")); depth++) {
     start++
     while (start < words.length && BEFORE_COMMAND.test(words[start] ?? "")) start++
   }
@@ -290,17 +302,17 @@ export function unwrapped<W extends string | undefined>(words: readonly W[]): re
 const BEFORE_COMMAND = /^(?:-|[A-Za-z_]\w*=|\d+(?:\.\d+)?[smhd]?$)/
 
 /** The name of a program without its directory. */
-export const programOf = (word: string): string =>
+export const programName = (word: string): string =>
   word.slice(Math.max(word.lastIndexOf("/"), word.lastIndexOf("\\")) + 1).replace(/\.exe$/, "")
 
-function redirected(redirection: Redirection, shell: Shell, content?: string): readonly FileEffect[] {
+function redirectEffects(redirection: Redirection, shell: Shell, content?: string): readonly FileEffect[] {
   if (redirection.type !== "Redirect" || !redirection.target || redirection.operator.startsWith("<")) return []
-  const path = expandedToOne(redirection.target, shell.variables)
+  const path = expandToOne(redirection.target, shell.variables)
   if (path === undefined || path === "") return []
   if (redirection.operator === ">&" && /^(?:\d+|-)$/.test(path)) return []
   const isAppended = redirection.operator.endsWith(">>")
   const isWhole = content !== undefined && !isAppended && redirection.descriptor === undefined
-  return resolved({ path, what: isAppended ? "changed" : "written", ...(isWhole ? { content } : {}) }, shell)
+  return resolveEffect({ path, what: isAppended ? "changed" : "written", ...(isWhole ? { content } : {}) }, shell)
 }
 
 /** What `cat` with a here-document and nothing else writes. */
@@ -311,8 +323,8 @@ function contentOf({ name, args, redirects }: Command): string | undefined {
   return isPlain && document.operator === "<<" ? document.body.text : undefined
 }
 
-function resolved(effect: FileEffect, { directory, isLost }: Shell): readonly FileEffect[] {
+function resolveEffect(effect: FileEffect, { directory, isLost }: Shell): readonly FileEffect[] {
   return NOT_FILES.test(effect.path) || (isLost && isRelative(effect.path))
     ? []
-    : [{ ...effect, path: resolvedPath(effect.path, directory) }]
+    : [{ ...effect, path: resolvePath(effect.path, directory) }]
 }

@@ -10,8 +10,8 @@ import { inline, isText, isToolUse } from "../../messages/blocks.ts"
 import { exactNamesIn } from "../../messages/exact-names.ts"
 import { contentOf, isFromUser, type Uuid, userText } from "../../messages/messages.ts"
 import type { Projection } from "../projection.ts"
-import { hasValue, oldValue, replacementBy, valueStatedIn } from "./replaced-values.ts"
-import { sentenceParts, typedPieces } from "./user-messages.ts"
+import { compareWithLater, findStatedValue, hasValue, oldValue } from "./replaced-values.ts"
+import { sentenceParts, typedParts } from "./user-messages.ts"
 
 // Sentences of a text, and what each says about the work: a decision, a failure, a finding, an open task, the next step or the progress.
 // Words of several languages decide. The sentences are verbatim; code, tables and dumps are left out.
@@ -27,9 +27,9 @@ export interface Sentence {
 }
 
 const MAX_SENTENCE = 400 // characters; more is pasted text or a table
-const SHORTEST_SENTENCE = 12 // characters; less says nothing on its own
-const SHORTEST_DENSE = 5 // the same in scripts that write a word in one or two characters
-const MAX_SENTENCES_OF_A_TEXT = 200 // a longer text is a document, and its beginning and end say what it is
+const MIN_SENTENCE = 12 // characters; less says nothing on its own
+const MIN_DENSE_SENTENCE = 5 // the same in scripts that write a word in one or two characters
+const MAX_SENTENCES = 200 // a longer text is a document, and its beginning and end say what it is
 const DENSE = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}]/u
 const FENCE = /^\s*(?:```|~~~)/
 const LIST_MARK = /^(?:[-*+•>#]+|\d{1,2}[.)])\s+/
@@ -37,7 +37,7 @@ const NOT_PROSE = /^[|<{}[\]()=;/\\]|[{};]\s*$|\|.*\|/
 
 /** Whole words in Latin, Cyrillic and Greek script. */
 const words = (list: readonly string[]): string => `(?<![\\p{L}\\p{N}])(?:${list.join("|")})(?![\\p{L}\\p{N}])`
-const tells = (list: readonly string[], dense: readonly string[]): RegExp =>
+const wholeWords = (list: readonly string[], dense: readonly string[]): RegExp =>
   new RegExp(`${words(list)}|${dense.join("|")}`, "iu")
 
 /** The first match decides. Weights: what a successor can least do without comes first. */
@@ -45,7 +45,7 @@ const KINDS: readonly { readonly kind: SentenceKind; readonly weight: number; re
   {
     kind: "failure",
     weight: 3,
-    pattern: tells(
+    pattern: wholeWords(
       [
         ...["did(?:n't| not) (?:work|help)", "does(?:n't| not) (?:work|help)", "dead end", "gave up", "ruled out"],
         ...[
@@ -68,7 +68,7 @@ const KINDS: readonly { readonly kind: SentenceKind; readonly weight: number; re
   {
     kind: "decision",
     weight: 3,
-    pattern: tells(
+    pattern: wholeWords(
       [
         ...[
           "decided",
@@ -92,7 +92,7 @@ const KINDS: readonly { readonly kind: SentenceKind; readonly weight: number; re
   {
     kind: "finding",
     weight: 2,
-    pattern: tells(
+    pattern: wholeWords(
       [
         ...[
           "root cause",
@@ -112,7 +112,7 @@ const KINDS: readonly { readonly kind: SentenceKind; readonly weight: number; re
   {
     kind: "next",
     weight: 2,
-    pattern: tells(
+    pattern: wholeWords(
       [
         ...["next", "now i(?:'ll| will)", "then i(?:'ll| will)", "next step", "let me now", "remaining step"],
         ...["als nächstes", "nächster schritt", "danach", "ensuite", "prochaine étape", "a continuación", "siguiente"],
@@ -124,7 +124,7 @@ const KINDS: readonly { readonly kind: SentenceKind; readonly weight: number; re
   {
     kind: "open",
     weight: 2,
-    pattern: tells(
+    pattern: wholeWords(
       [
         ...[
           "still",
@@ -148,7 +148,7 @@ const KINDS: readonly { readonly kind: SentenceKind; readonly weight: number; re
   {
     kind: "progress",
     weight: 1,
-    pattern: tells(
+    pattern: wholeWords(
       [
         ...["done", "finished", "complete[d]?", "passes", "passing", "works now", "implemented", "ready", "verified"],
         ...["fertig", "erledigt", "läuft", "bestanden", "terminé", "fini", "réussi", "listo", "terminado", "pronto"],
@@ -161,17 +161,17 @@ const KINDS: readonly { readonly kind: SentenceKind; readonly weight: number; re
 
 /** The sentences that people would read aloud. */
 export const proseSentences: (text: string) => readonly Sentence[] = memoize((text) =>
-  proseIn(text).map((sentence): Sentence => {
+  extractProse(text).map((sentence): Sentence => {
     const found = KINDS.find(({ pattern }) => pattern.test(sentence))
     return found ? { text: sentence, kind: found.kind, weight: found.weight } : { text: sentence, weight: 0 }
   }),
 )
 
-function proseIn(text: string): readonly string[] {
+function extractProse(text: string): readonly string[] {
   const sentences = sentenceParts(withoutCode(text))
     .map((sentence) => sentence.replace(LIST_MARK, "").trim())
     .filter(isProse)
-  const half = MAX_SENTENCES_OF_A_TEXT / 2
+  const half = MAX_SENTENCES / 2
   return sentences.length <= 2 * half ? sentences : [...sentences.slice(0, half), ...sentences.slice(-half)]
 }
 
@@ -187,7 +187,7 @@ function withoutCode(text: string): string {
 
 function isProse(sentence: string): boolean {
   if (sentence.length > MAX_SENTENCE || NOT_PROSE.test(sentence)) return false
-  return sentence.length >= (DENSE.test(sentence) ? SHORTEST_DENSE : SHORTEST_SENTENCE)
+  return sentence.length >= (DENSE.test(sentence) ? MIN_DENSE_SENTENCE : MIN_SENTENCE)
 }
 
 export interface Statement {
@@ -216,12 +216,12 @@ export interface Statements {
 
 const MAX_CURRENT = 300
 const MAX_REPLACED = 200
-const FORGOTTEN = 0.1 // of the statements at once
-const FINAL = 1 // how much more an answer says than a remark between two calls
-const EXACT = 1 // how much more a sentence says that has an exact value
+const FORGOTTEN_SHARE = 0.1 // of the statements at once
+const FINAL_BONUS = 1 // how much more an answer says than a remark between two calls
+const EXACT_BONUS = 1 // how much more a sentence says that has an exact value
 const BY_USER = 2
 
-const KEPT_KINDS: ReadonlySet<SentenceKind> = new Set(["decision", "failure", "finding", "open"])
+const RECORDED_KINDS: ReadonlySet<SentenceKind> = new Set(["decision", "failure", "finding", "open"])
 
 export const statements: Projection<Statements> = {
   name: "statements",
@@ -229,53 +229,55 @@ export const statements: Projection<Statements> = {
   whenRead: true,
   start: () => ({ current: new Map(), replaced: new Map() }),
   apply(state, entry) {
-    for (const { text, ...found } of statedIn(entry)) note(state, text, { ...found, uuid: entry.uuid })
+    for (const { text, ...found } of findStatements(entry)) note(state, text, { ...found, uuid: entry.uuid })
     forget(state)
     return state
   },
 }
 
-type Found = Omit<Statement, "uuid" | "was"> & { readonly text: string }
+type NewStatement = Omit<Statement, "uuid" | "was"> & { readonly text: string }
 
-function statedIn(entry: Entry): readonly Found[] {
+function findStatements(entry: Entry): readonly NewStatement[] {
   if (!isMessage(entry) || entry.isSidechain) return []
   if (entry.type === "user") {
-    const said = (entry.saidInResults ?? []).map(({ text }) => text)
-    return [...said, ...(isFromUser(entry) ? [userText(entry)] : [])].flatMap(saidByUser)
+    const inResults = (entry.saidInResults ?? []).map(({ text }) => text)
+    return [...inResults, ...(isFromUser(entry) ? [userText(entry)] : [])].flatMap(userStatements)
   }
   if (entry.type !== "assistant") return []
   const blocks = contentOf(entry)
-  const read = blocks.some(isToolUse) ? saidBetweenCalls : saidInAnswer
+  const read = blocks.some(isToolUse) ? remarkStatements : answerStatements
   return blocks.filter(isText).flatMap(({ text }) => read(text))
 }
 
 const CHOICE = /^(?:please |always )?(?:use|run|work|deploy|put|keep|write|switch)\b/i
 
 /** The rest of what a person said is shown in their messages. */
-const saidByUser = memoize((text): readonly Found[] =>
-  proseSentences(dropSecrets(typedPieces(text).join("\n"))).flatMap(({ text: sentence, kind, weight }) => {
-    const isValue = hasValue(sentence) || valueStatedIn(sentence) !== undefined || CHOICE.test(sentence)
+const userStatements = memoize((text): readonly NewStatement[] =>
+  proseSentences(dropSecrets(typedParts(text).join("\n"))).flatMap(({ text: sentence, kind, weight }) => {
+    const isValue = hasValue(sentence) || findStatedValue(sentence) !== undefined || CHOICE.test(sentence)
     if (!isValue && kind !== "decision") return []
-    return [{ text: sentence, by: "user", kind: "value", weight: weight + BY_USER + (hasExact(sentence) ? EXACT : 0) }]
+    return [
+      { text: sentence, by: "user", kind: "value", weight: weight + BY_USER + (hasExact(sentence) ? EXACT_BONUS : 0) },
+    ]
   }),
 )
 
-const saidBetweenCalls = memoize((text): readonly Found[] => saidByAssistant(text, hasExact))
+const remarkStatements = memoize((text): readonly NewStatement[] => assistantStatements(text, hasExact))
 
 /** An answer that names something of the code says what was found, also without a word for it. */
-const saidInAnswer = memoize((text): readonly Found[] =>
-  saidByAssistant(text, (sentence) => hasExact(sentence) || hasIdentifier(sentence)).map((found) => ({
+const answerStatements = memoize((text): readonly NewStatement[] =>
+  assistantStatements(text, (sentence) => hasExact(sentence) || hasIdentifier(sentence)).map((found) => ({
     ...found,
-    weight: found.weight + FINAL,
+    weight: found.weight + FINAL_BONUS,
   })),
 )
 
-function saidByAssistant(text: string, saysEnough: (sentence: string) => boolean): readonly Found[] {
-  return proseSentences(dropSecrets(text)).flatMap(({ text: sentence, kind, weight }): Found[] => {
-    const exact = hasExact(sentence) ? EXACT : 0
-    if (kind !== undefined && KEPT_KINDS.has(kind))
+function assistantStatements(text: string, saysEnough: (sentence: string) => boolean): readonly NewStatement[] {
+  return proseSentences(dropSecrets(text)).flatMap(({ text: sentence, kind, weight }): NewStatement[] => {
+    const exact = hasExact(sentence) ? EXACT_BONUS : 0
+    if (kind !== undefined && RECORDED_KINDS.has(kind))
       return [{ text: sentence, by: "assistant", kind: kind as Statement["kind"], weight: weight + exact }]
-    const isStated = saysEnough(sentence) || valueStatedIn(sentence)?.old !== undefined
+    const isStated = saysEnough(sentence) || findStatedValue(sentence)?.old !== undefined
     return isStated ? [{ text: sentence, by: "assistant", kind: "value", weight: 1 }] : []
   })
 }
@@ -286,14 +288,14 @@ const hasExact = (sentence: string): boolean =>
 
 const hasIdentifier = (sentence: string): boolean => exactNamesIn(sentence).some(({ kind }) => kind === "identifier")
 
-function note(state: Statements, text: string, found: Omit<Found, "text"> & { readonly uuid: Uuid }): void {
+function note(state: Statements, text: string, found: Omit<NewStatement, "text"> & { readonly uuid: Uuid }): void {
   if (found.by === "assistant" && isSettledByUser(state, text)) return
   state.current.delete(text)
   state.replaced.delete(text) // said again, so it counts again
-  let was = valueStatedIn(text)?.old
-  for (const earlier of replacedBy(state, text, found.by)) {
+  let was = findStatedValue(text)?.old
+  for (const earlier of findReplaced(state, text, found.by)) {
     const { uuid } = state.current.get(earlier)!
-    was = oldValue(earlier, text) ?? valueStatedIn(earlier)?.value ?? was
+    was = oldValue(earlier, text) ?? findStatedValue(earlier)?.value ?? was
     state.current.delete(earlier)
     state.replaced.set(earlier, { uuid, value: was ?? "", by: text })
   }
@@ -302,15 +304,15 @@ function note(state: Statements, text: string, found: Omit<Found, "text"> & { re
 
 /** Whether the user said it, or took it back. */
 function isSettledByUser({ current, replaced }: Statements, text: string): boolean {
-  return [text, replaced.get(text)?.by ?? text].some((said) => current.get(said)?.by === "user")
+  return [text, replaced.get(text)?.by ?? text].some((stated) => current.get(stated)?.by === "user")
 }
 
 /** What the user said, only the user takes back. */
-function replacedBy({ current }: Statements, text: string, by: Statement["by"]): readonly string[] {
+function findReplaced({ current }: Statements, text: string, by: Statement["by"]): readonly string[] {
   const [clear, likely]: [string[], string[]] = [[], []]
-  const replacementOf = replacementBy(text)
-  for (const [earlier, said] of current) {
-    if (said.by === "user" && by !== "user") continue
+  const replacementOf = compareWithLater(text)
+  for (const [earlier, statement] of current) {
+    if (statement.by === "user" && by !== "user") continue
     const replacement = replacementOf(earlier)
     if (replacement !== "no") (replacement === "clear" ? clear : likely).push(earlier)
   }
@@ -320,7 +322,7 @@ function replacedBy({ current }: Statements, text: string, by: Statement["by"]):
 function forget({ current, replaced }: Statements): void {
   while (replaced.size > MAX_REPLACED) replaced.delete(replaced.keys().next().value!)
   if (current.size <= MAX_CURRENT) return
-  const leastFirst = [...current].sort(([, a], [, b]) => a.weight - b.weight).slice(0, MAX_CURRENT * FORGOTTEN)
+  const leastFirst = [...current].sort(([, a], [, b]) => a.weight - b.weight).slice(0, MAX_CURRENT * FORGOTTEN_SHARE)
   for (const [text] of leastFirst) current.delete(text)
 }
 
@@ -332,7 +334,7 @@ export function outdatedValues({ current, replaced }: Statements): ReadonlySet<s
 }
 
 /** A text in which each sentence that was replaced says so, with what counts now. */
-export function markReplaced(text: string, { replaced }: Pick<Statements, "replaced">): string {
+export function annotateReplaced(text: string, { replaced }: Pick<Statements, "replaced">): string {
   let marked = text
   for (const [old, { by }] of replaced)
     if (marked.includes(old)) marked = marked.replaceAll(old, () => `${old} [replaced since: ${inline(by)}]`)

@@ -15,7 +15,7 @@ const MAX_TYPED = 2_000 // characters; about ten minutes of typing
 const BEFORE_DOCUMENT = 600 // characters at the beginning of a document that may be typed
 const AFTER_DOCUMENT = 400
 
-const LOOKED_AT = 10_000 // characters at each end of a longer text
+const MAX_END_CHARACTERS = 10_000 // characters at each end of a longer text
 
 const FENCE = /^\s*(```+|~~~+)/
 const QUOTE = /^\s*>/
@@ -24,7 +24,7 @@ const OPENING_TAG = /^\s*<([A-Za-z][\w.:-]*)(?:\s[^>]*)?>/
 const DOCUMENT_LINE = /^\s{0,3}(?:#{1,6}\s|\|.*\||(?:-{3,}|={3,}|\*{3,})\s*$)/
 const LISTED = /^\s*(?:[-*+]|\d+[.)])\s/
 
-export function typedPieces(text: string): readonly string[] {
+export function typedParts(text: string): readonly string[] {
   if (text.length <= MAX_TYPED) return text.split("\n")
   const lines = withoutQuoted(linesOf(text))
   const length = lines.reduce((sum, line) => sum + line.length + 1, 0)
@@ -35,12 +35,12 @@ export function typedPieces(text: string): readonly string[] {
 export function typedLines(text: string): readonly string[] {
   const lines = withoutQuoted(linesOf(text))
   const open = lines.findIndex((line) => FENCE.test(line))
-  return typedPieces((open < 0 ? lines : lines.slice(0, open)).join("\n"))
+  return typedParts((open < 0 ? lines : lines.slice(0, open)).join("\n"))
 }
 
 function linesOf(text: string): readonly string[] {
-  if (text.length <= 2 * LOOKED_AT) return text.split("\n")
-  const [first, last] = [text.slice(0, LOOKED_AT).split("\n"), text.slice(-LOOKED_AT).split("\n")]
+  if (text.length <= 2 * MAX_END_CHARACTERS) return text.split("\n")
+  const [first, last] = [text.slice(0, MAX_END_CHARACTERS).split("\n"), text.slice(-MAX_END_CHARACTERS).split("\n")]
   return [...first.slice(0, -1), "", ...last.slice(1)]
 }
 
@@ -69,17 +69,17 @@ function endOfBlock(lines: readonly string[], at: number): number | undefined {
 }
 
 function aroundDocument(lines: readonly string[]): readonly string[] {
-  const before = upTo(BEFORE_DOCUMENT, lines)
+  const before = takeLines(BEFORE_DOCUMENT, lines)
   const rest = lines.slice(before.length)
   const paragraph = rest.slice(rest.findLastIndex((line) => line.trim() === "") + 1)
   const isTyped = (piece: readonly string[]) =>
-    upTo(AFTER_DOCUMENT, piece).length === piece.length && !piece.some((line) => LISTED.test(line))
+    takeLines(AFTER_DOCUMENT, piece).length === piece.length && !piece.some((line) => LISTED.test(line))
   const after = [paragraph, rest.slice(-1)].find(isTyped) ?? []
   return [...before, ...after]
 }
 
 /** The first lines, as far as the limit and the first line of a document allow. */
-function upTo(characters: number, lines: readonly string[]): readonly string[] {
+function takeLines(characters: number, lines: readonly string[]): readonly string[] {
   let room = characters
   const end = lines.findIndex((line) => {
     room -= line.length + 1
@@ -150,15 +150,15 @@ const latin = new RegExp(`(?<![\\p{L}\\p{N}])(?:${MARKERS_LATIN.join("|")})(?![\
 const other = new RegExp(MARKERS_OTHER.join("|"), "iu")
 
 export function standingRules(text: string): readonly string[] {
-  return typedPieces(text).flatMap(rulesOf)
+  return typedParts(text).flatMap(findRules)
 }
 
 /** How many sentences of pasted text read like rules and are not among `standingRules`. */
 export function otherRules(text: string): number {
-  return Math.max(0, rulesOf(text).length - standingRules(text).length)
+  return Math.max(0, findRules(text).length - standingRules(text).length)
 }
 
-const rulesOf = (text: string): readonly string[] =>
+const findRules = (text: string): readonly string[] =>
   sentences(text).filter((sentence) => sentence.length <= MAX_RULE && isRule(sentence))
 
 /** A question asks; it does not say how things are to be done. */
@@ -180,12 +180,12 @@ function sentences(text: string): string[] {
     .filter((sentence) => sentence !== "")
 }
 
-export interface Words {
-  readonly messages: Word[]
+export interface UserMessages {
+  readonly messages: UserMessageText[]
   readonly open: Map<string, OpenCall>
 }
 
-export interface Word {
+export interface UserMessageText {
   readonly uuid: Uuid
   readonly timestamp: string
   readonly text: string
@@ -205,15 +205,16 @@ export interface Word {
  * Whether the person typed it. An answer can be one of the options that the agent wrote, and a tool can write what looks like a refusal. A message
  * that is too long to hold was pasted. A transcript is a file like any other.
  */
-export const isTyped = ({ saidAt, isCut, isImported }: Word): boolean => saidAt === undefined && !isCut && !isImported
+export const isTyped = ({ saidAt, isCut, isImported }: UserMessageText): boolean =>
+  saidAt === undefined && !isCut && !isImported
 
 const MAX_HELD = 10_000 // characters; longer messages are pasted logs and files, and a view must stay small
-const HALF_A_CHARACTER = /[\uD800-\uDBFF]$/
+const LONE_SURROGATE = /[\uD800-\uDBFF]$/
 
 /** The tool that asks the person. No MCP tool can have this name. The frame before the answer is not the person's. */
-const ASKING = { tool: "AskUser", frame: /^The person answers: / }
+const QUESTION_TOOL = { tool: "AskUser", frame: /^The person answers: / }
 
-export const words: Projection<Words> = {
+export const userMessages: Projection<UserMessages> = {
   name: "words",
   scope: "path",
   start: () => ({ messages: [], open: new Map() }),
@@ -221,28 +222,28 @@ export const words: Projection<Words> = {
     // it follows what was imported; older versions did not mark each message
     if (isDecision(entry) && entry.subtype === "imported")
       return { ...state, messages: state.messages.map((word) => ({ ...word, isImported: true })) }
-    for (const said of spokenIn(state, entry)) note(state, entry, said)
+    for (const userText of findUserTexts(state, entry)) note(state, entry, userText)
     return state
   },
 }
 
-type Said = Pick<Word, "text" | "saidAt" | "isImported">
+type UserText = Pick<UserMessageText, "text" | "saidAt" | "isImported">
 
-function spokenIn({ open }: Words, entry: Entry): readonly Said[] {
+function findUserTexts({ open }: UserMessages, entry: Entry): readonly UserText[] {
   const answers = followCalls(open, entry)
-    .filter(({ tool, failed, output }) => tool === ASKING.tool && !failed && ASKING.frame.test(output))
-    .map(({ output }): Said => ({ text: output.replace(ASKING.frame, ""), saidAt: "answer" }))
+    .filter(({ tool, failed, output }) => tool === QUESTION_TOOL.tool && !failed && QUESTION_TOOL.frame.test(output))
+    .map(({ output }): UserText => ({ text: output.replace(QUESTION_TOOL.frame, ""), saidAt: "answer" }))
   if (!isMessage(entry) || entry.type !== "user" || entry.isSidechain) return answers
-  const inResults = (entry.saidInResults ?? []).map(({ text, at }): Said => ({ text, saidAt: at }))
-  const said = [...answers, ...inResults, ...(isFromUser(entry) ? [{ text: entry.written ?? userText(entry) }] : [])]
-  return entry.isImported ? said.map((each) => ({ ...each, isImported: true })) : said
+  const inResults = (entry.saidInResults ?? []).map(({ text, at }): UserText => ({ text, saidAt: at }))
+  const texts = [...answers, ...inResults, ...(isFromUser(entry) ? [{ text: entry.written ?? userText(entry) }] : [])]
+  return entry.isImported ? texts.map((each) => ({ ...each, isImported: true })) : texts
 }
 
-function note(state: Words, { uuid, timestamp }: Entry, { text, saidAt, isImported }: Said): void {
+function note(state: UserMessages, { uuid, timestamp }: Entry, { text, saidAt, isImported }: UserText): void {
   if (text.trim() === "") return
   const others = otherRules(text)
   const isLong = text.length > MAX_HELD
-  const held = isLong ? text.slice(0, MAX_HELD).replace(HALF_A_CHARACTER, "") : text
+  const held = isLong ? text.slice(0, MAX_HELD).replace(LONE_SURROGATE, "") : text
   state.messages.push({
     uuid,
     timestamp,
@@ -261,7 +262,7 @@ export const ENDS =
   /(?<=[.!…]["'”’)\]*_]*)(?<!\b(?:Dr|Mr|Mrs|Ms|Prof|St|vs|etc|e\.g|i\.e)\.)\s+(?=[^\p{Ll}])|(?<=[?]["'”’)\]*_]*)\s+|(?<=[。！？।؟۔])\s*|\n+/u
 
 /** What follows a colon at the end of a line belongs to it: `Never do this:` and a list. Only the whole of it is a sentence. */
-export function sentencesIn(text: string): readonly string[] {
+export function splitSentences(text: string): readonly string[] {
   const sentences = text.split(ENDS)
   const at = sentences.findIndex((sentence) => /:["'”’*_`]*\s*$/u.test(sentence))
   return at < 0 ? sentences : [...sentences.slice(0, at), sentences.slice(at).join("\n")]
@@ -275,7 +276,7 @@ export const sentenceParts = (text: string): readonly string[] => text.split(END
 
 const ERRORS_SHARE = 1 / 2 // of the room: names get the other half
 const MAX_ERROR = 160 // characters of one line
-const LOOKED_AT_TELLING = 50_000 // characters at either end of a result: the middle of a huge one is not searched
+const MAX_SEARCHED = 50_000 // characters at either end of a result: the middle of a huge one is not searched
 const MAX_NAMES = 400 // that are weighed
 
 /** As programs report failures: the word near the beginning of the line, the name of an exception, or a phrase of the system's. */
@@ -302,7 +303,7 @@ const LAST = 4
 /** Line numbers, times and counts are in any output. */
 const isSmall = (name: string): boolean => /^\d{1,3}(?:\.\d+)?(?:%|[a-z]{1,2})?$/i.test(name)
 
-export interface TellingInput {
+export interface HighlightInput {
   readonly text: string
   /** Tokens. */
   readonly room: number
@@ -317,11 +318,9 @@ const lookedAt = memoize((text) => {
 })
 
 /** Empty where nothing fits or nothing is worth it. */
-export function tellingIn({ text, room, estimate, isUsedLater = () => false }: TellingInput): string {
+export function extractHighlights({ text, room, estimate, isUsedLater = () => false }: HighlightInput): string {
   const { searched, names } = lookedAt(
-    text.length > 2 * LOOKED_AT_TELLING
-      ? `${text.slice(0, LOOKED_AT_TELLING)}\n${text.slice(-LOOKED_AT_TELLING)}`
-      : text,
+    text.length > 2 * MAX_SEARCHED ? `${text.slice(0, MAX_SEARCHED)}\n${text.slice(-MAX_SEARCHED)}` : text,
   )
   const pieces: string[] = []
   let left = room
@@ -334,7 +333,7 @@ export function tellingIn({ text, room, estimate, isUsedLater = () => false }: T
   }
   for (const line of errorLines(searched)) if (!take(quoted(shortened(line)), left - room * ERRORS_SHARE)) break
   const shown = pieces.join(" ")
-  for (const name of telling(names, isUsedLater)) {
+  for (const name of rankNames(names, isUsedLater)) {
     if (shown.includes(name)) continue
     if (left < 2) break
     take(inline(name), left)
@@ -353,7 +352,7 @@ function errorLines(text: string): readonly string[] {
 
 const shortened = (line: string) => (line.length > MAX_ERROR ? `${line.slice(0, MAX_ERROR)}…` : line)
 
-function telling(names: readonly ExactName[], isUsedLater: (name: string) => boolean): readonly string[] {
+function rankNames(names: readonly ExactName[], isUsedLater: (name: string) => boolean): readonly string[] {
   const rank = ({ name, kind }: ExactName) => (isUsedLater(name) ? -1 : isSmall(name) ? LAST : KIND_RANK[kind])
   return names.toSorted((a, b) => rank(a) - rank(b)).map(({ name }) => name)
 }

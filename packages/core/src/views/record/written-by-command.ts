@@ -3,16 +3,17 @@ import { basename } from "node:path"
 import type { FileEffect } from "./file-effect.ts"
 
 /** `undefined`: a word whose value the text does not show. */
-type Words = readonly (string | undefined)[]
-type Effects = (args: Words) => readonly FileEffect[]
-type What = FileEffect["what"]
+type ShellArguments = readonly (string | undefined)[]
+type Effects = (args: ShellArguments) => readonly FileEffect[]
+type EffectKind = FileEffect["what"]
 
-const shown = (words: Words): readonly string[] => words.filter((word) => word !== undefined && word !== "") as string[]
+const knownWords = (words: ShellArguments): readonly string[] =>
+  words.filter((word) => word !== undefined && word !== "") as string[]
 const isOption = (word: string | undefined): boolean => word?.startsWith("-") === true && word !== "-"
-const all = (what: What, paths: readonly string[]): readonly FileEffect[] => paths.map((path) => ({ path, what }))
+const all = (what: EffectKind, paths: readonly string[]): readonly FileEffect[] => paths.map((path) => ({ path, what }))
 
 /** The operands: what follows options, and options that take the next word. */
-function operands(args: Words, withValue: RegExp = /^$/): Words {
+function operands(args: ShellArguments, withValue: RegExp = /^$/): ShellArguments {
   const found: (string | undefined)[] = []
   for (let at = 0; at < args.length; at++) {
     const word = args[at]
@@ -24,25 +25,26 @@ function operands(args: Words, withValue: RegExp = /^$/): Words {
 }
 
 /** The value of an option: the next word, or what follows an equals sign. */
-function givenTo(args: Words, names: readonly string[]): readonly string[] {
+function optionValues(args: ShellArguments, names: readonly string[]): readonly string[] {
   return args.flatMap((word, at) => {
     const name = names.find((each) => word === each || word?.startsWith(`${each}=`))
     if (name === undefined) return []
-    return shown([word === name ? args[at + 1] : word!.slice(name.length + 1)])
+    return knownWords([word === name ? args[at + 1] : word!.slice(name.length + 1)])
   })
 }
 
-const has = (args: Words, pattern: RegExp): boolean => args.some((word) => isOption(word) && pattern.test(word!))
+const has = (args: ShellArguments, pattern: RegExp): boolean =>
+  args.some((word) => isOption(word) && pattern.test(word!))
 
 /** The last operand is where the others go: into it, if it is a directory. */
-function placed(args: Words, { isMove }: { readonly isMove: boolean }): readonly FileEffect[] {
-  const [given] = givenTo(args, ["-t", "--target-directory"])
+function destinationEffects(args: ShellArguments, { isMove }: { readonly isMove: boolean }): readonly FileEffect[] {
+  const [given] = optionValues(args, ["-t", "--target-directory"])
   const words = operands(args, /^(?:-t|-S|--target-directory|--suffix)$/)
   const target = given ?? words.at(-1)
   const sources = given === undefined ? words.slice(0, -1) : words
-  if (target === undefined) return isMove ? all("deleted", shown(sources)) : []
+  if (target === undefined) return isMove ? all("deleted", knownWords(sources)) : []
   const isDirectory = given !== undefined || sources.length > 1 || /[/\\]$/.test(target) || /^\.{1,2}$/.test(target)
-  return shown(sources).flatMap((source): readonly FileEffect[] => [
+  return knownWords(sources).flatMap((source): readonly FileEffect[] => [
     ...(isMove ? all("deleted", [source]) : []),
     {
       path: isDirectory ? `${target.replace(/[/\\]$/, "")}/${basename(source)}` : target,
@@ -53,76 +55,77 @@ function placed(args: Words, { isMove }: { readonly isMove: boolean }): readonly
 
 const SED_VALUES = /^(?:-e|-f|-l|--expression|--file|--line-length)$/
 
-function sed(args: Words): readonly FileEffect[] {
+function sed(args: ShellArguments): readonly FileEffect[] {
   if (!has(args, /^(?:-[a-zA-Z]*i|--in-place)/)) return []
   // the sed of BSD takes the suffix as a word of its own, often empty
   const rest = args.filter((word, at) => !(word === "" && args[at - 1] === "-i"))
   const words = operands(rest, SED_VALUES)
   const hasScript = rest.some((word) => /^(?:-e|-f|--expression|--file)/.test(word ?? ""))
-  return all("changed", shown(hasScript ? words : words.slice(1)))
+  return all("changed", knownWords(hasScript ? words : words.slice(1)))
 }
 
 const perl: Effects = (args) => {
   if (!has(args, /^-[a-zA-Z0-9]*i/)) return []
   const script = args.findIndex((word) => isOption(word) && /e$/.test(word!))
   const words = args.slice(script < 0 ? 0 : script + 2).filter((word) => !isOption(word))
-  return all("changed", shown(script < 0 ? words.slice(1) : words))
+  return all("changed", knownWords(script < 0 ? words.slice(1) : words))
 }
 
 /** Formatters and fixers change the files they are given. They also take directories and patterns, which name no file. */
-const formatted = (args: Words): readonly FileEffect[] => all("changed", shown(operands(args)).filter(looksLikeFile))
+const formatterEffects = (args: ShellArguments): readonly FileEffect[] =>
+  all("changed", knownWords(operands(args)).filter(looksLikeFile))
 const looksLikeFile = (path: string): boolean => /(?:^|[/\\])[^/\\*?]+\.[A-Za-z][\w-]*$/.test(path)
 
 /** Only if a flag asks for it. */
 const formattedWith =
   (flag: RegExp): Effects =>
   (args) =>
-    has(args, flag) ? formatted(args) : []
+    has(args, flag) ? formatterEffects(args) : []
 /** Unless a flag asks for a report. */
 const formattedWithout =
   (flag: RegExp): Effects =>
   (args) =>
-    has(args, flag) ? [] : formatted(args)
+    has(args, flag) ? [] : formatterEffects(args)
 
 const outputIn =
   (...names: readonly string[]): Effects =>
   (args) =>
-    all("written", givenTo(args, names))
+    all("written", optionValues(args, names))
 
 const git: Effects = (given) => {
   const args = given[0] === "-C" ? given.slice(2) : given
   const [command, ...rest] = args
-  if (command === "mv") return placed(rest, { isMove: true })
-  if (command === "rm") return all("deleted", shown(operands(rest)))
+  if (command === "mv") return destinationEffects(rest, { isMove: true })
+  if (command === "rm") return all("deleted", knownWords(operands(rest)))
   if (command === "restore" && !has(rest, /^(?:-S|--staged)$/))
-    return all("changed", shown(operands(rest, /^(?:-s|--source)$/)))
+    return all("changed", knownWords(operands(rest, /^(?:-s|--source)$/)))
   const separator = rest.indexOf("--")
-  return command === "checkout" && separator >= 0 ? all("changed", shown(rest.slice(separator + 1))) : []
+  return command === "checkout" && separator >= 0 ? all("changed", knownWords(rest.slice(separator + 1))) : []
 }
 
-const remove: Effects = (args) => all("deleted", shown(operands(args)))
+const remove: Effects = (args) => all("deleted", knownWords(operands(args)))
 
 const PROGRAMS: Readonly<Record<string, Effects>> = {
   rm: remove,
   unlink: remove,
-  shred: (args) => (has(args, /u|^--remove/) ? remove(args) : all("changed", shown(operands(args)))),
-  mv: (args) => placed(args, { isMove: true }),
-  cp: (args) => placed(args, { isMove: false }),
-  install: (args) => (has(args, /^-[a-zA-Z]*d/) ? [] : placed(args, { isMove: false })),
-  ln: (args) => placed(args, { isMove: false }),
-  tee: (args) => all(has(args, /^(?:-[a-zA-Z]*a|--append)/) ? "changed" : "written", shown(operands(args))),
-  touch: (args) => all("touched", shown(operands(args, /^(?:-d|-r|-t)$/))),
-  truncate: (args) => all("changed", shown(operands(args, /^(?:-s|-r)$/))),
+  shred: (args) => (has(args, /u|^--remove/) ? remove(args) : all("changed", knownWords(operands(args)))),
+  mv: (args) => destinationEffects(args, { isMove: true }),
+  cp: (args) => destinationEffects(args, { isMove: false }),
+  install: (args) => (has(args, /^-[a-zA-Z]*d/) ? [] : destinationEffects(args, { isMove: false })),
+  ln: (args) => destinationEffects(args, { isMove: false }),
+  tee: (args) => all(has(args, /^(?:-[a-zA-Z]*a|--append)/) ? "changed" : "written", knownWords(operands(args))),
+  touch: (args) => all("touched", knownWords(operands(args, /^(?:-d|-r|-t)$/))),
+  truncate: (args) => all("changed", knownWords(operands(args, /^(?:-s|-r)$/))),
   dd: (args) =>
     all(
       "written",
-      shown(args).flatMap((word) => (word.startsWith("of=") ? word.slice(3) : [])),
+      knownWords(args).flatMap((word) => (word.startsWith("of=") ? word.slice(3) : [])),
     ),
   sed,
   gsed: sed,
   perl,
   git,
-  patch: (args) => all("changed", shown(operands(args, /^-/)).slice(0, 1)),
+  patch: (args) => all("changed", knownWords(operands(args, /^-/)).slice(0, 1)),
   curl: outputIn("-o", "--output"),
   wget: outputIn("-O", "--output-document"),
   sort: outputIn("-o", "--output"),
@@ -130,7 +133,7 @@ const PROGRAMS: Readonly<Record<string, Effects>> = {
   cc: outputIn("-o"),
   clang: outputIn("-o"),
   rustc: outputIn("-o"),
-  go: (args) => (args[0] === "build" ? all("written", givenTo(args, ["-o"])) : []),
+  go: (args) => (args[0] === "build" ? all("written", optionValues(args, ["-o"])) : []),
   gofmt: formattedWith(/^-w$/),
   goimports: formattedWith(/^-w$/),
   prettier: formattedWith(/^(?:-w|--write)$/),
@@ -143,13 +146,13 @@ const PROGRAMS: Readonly<Record<string, Effects>> = {
 }
 
 /** `name` is the program's, without its directory. */
-export function writtenByCommand(name: string, args: Words): readonly FileEffect[] {
+export function writtenByCommand(name: string, args: ShellArguments): readonly FileEffect[] {
   return Object.hasOwn(PROGRAMS, name) ? PROGRAMS[name]!(args) : []
 }
 
 /** A path as a script spells it: a text, or a variable that holds one. */
 const QUOTED = String.raw`[rb]*(?:"([^"\n$]+)"|'([^'\n$]+)'|\`([^\`\n$]+)\`|([A-Za-z_]\w*))`
-const SCRIPT_WRITES: readonly (readonly [RegExp, What])[] = [
+const SCRIPT_WRITES: readonly (readonly [RegExp, EffectKind])[] = [
   [new RegExp(String.raw`\bopen\(\s*${QUOTED}\s*,\s*(?:mode\s*=\s*)?["'][wx]`, "g"), "written"],
   [new RegExp(String.raw`\bopen\(\s*${QUOTED}\s*,\s*(?:mode\s*=\s*)?["']a`, "g"), "changed"],
   [new RegExp(String.raw`\bPath\(\s*${QUOTED}\s*\)\.write_(?:text|bytes)\(`, "g"), "written"],
@@ -166,6 +169,6 @@ export function writtenByScript(code: string): readonly FileEffect[] {
     const paths = [...code.matchAll(pattern)].map(([, double, single, template, variable]) => {
       return double ?? single ?? template ?? named.get(variable ?? "")
     })
-    return all(what, shown(paths))
+    return all(what, knownWords(paths))
   })
 }

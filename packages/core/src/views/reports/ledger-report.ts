@@ -4,9 +4,9 @@ import { addCounts, NO_TOKENS, subtractCounts, type TokenCounts } from "../../ba
 import type { AgentEnding, AgentKind } from "../../journal/entries.ts"
 import {
   type EstimatedCost,
+  estimatedPart,
   type Ledger,
   type LedgerLine,
-  partOf,
   type RequestPurpose,
   summarise,
 } from "../ledger/ledger.ts"
@@ -172,7 +172,7 @@ function costReport(lines: readonly Pick<LedgerLine, "requests" | "counts" | "do
     requests: lines.reduce((sum, { requests }) => sum + requests, 0),
     tokens: tokenReport(lines.map(({ counts }) => counts).reduce(addCounts)),
     ...known("dollars", lines.map(({ dollars }) => dollars).reduce(addKnown)),
-    ...partOf(lines),
+    ...estimatedPart(lines),
   }
 }
 

@@ -2,9 +2,9 @@
 
 import type { Todo } from "../../messages/attachments.ts"
 import type { Uuid } from "../../messages/messages.ts"
-import { type Artifacts, type FileFate, fateOf } from "../record/artifacts.ts"
+import { type Artifacts, type FileFate, fileFate } from "../record/artifacts.ts"
 import type { WorkState } from "../record/open-work.ts"
-import type { Words } from "../record/user-messages.ts"
+import type { UserMessages } from "../record/user-messages.ts"
 
 /** The user's messages, and the standing rules among them. */
 export interface UserMessagesReport {
@@ -86,7 +86,7 @@ export interface WorkStateReport {
   }[]
 }
 
-export function wordsReport({ words }: { readonly words: Words }): UserMessagesReport {
+export function userMessagesReport({ words }: { readonly words: UserMessages }): UserMessagesReport {
   return {
     messages: words.messages.map(({ uuid, timestamp, text, isCut, saidAt, otherRules }) => ({
       uuid,
@@ -102,7 +102,7 @@ export function wordsReport({ words }: { readonly words: Words }): UserMessagesR
 
 export function artifactsReport({ artifacts }: { readonly artifacts: Artifacts }): ArtifactsReport {
   const files = [...artifacts.files]
-  const byFate = Map.groupBy(files, ([, facts]) => fateOf(facts))
+  const byFate = Map.groupBy(files, ([, facts]) => fileFate(facts))
   const paths = (fate: FileFate) => (byFate.get(fate) ?? []).map(([path]) => path)
   return {
     created: paths("created"),

@@ -5,7 +5,7 @@ import type { Entry } from "../../journal/entries.ts"
 import { Views } from "../views.ts"
 import { cacheReport } from "./cache-report.ts"
 import { ledgerReport } from "./ledger-report.ts"
-import { artifactsReport, wordsReport, workStateReport } from "./record-reports.ts"
+import { artifactsReport, userMessagesReport, workStateReport } from "./record-reports.ts"
 
 function viewsOf(entries: readonly Entry[]): Views {
   const views = new Views({ family: "claude-4" })
@@ -13,7 +13,13 @@ function viewsOf(entries: readonly Entry[]): Views {
   return views
 }
 
-const REPORTS = { ledgerReport, cacheReport, wordsReport, artifactsReport, frontierReport: workStateReport }
+const REPORTS = {
+  ledgerReport,
+  cacheReport,
+  wordsReport: userMessagesReport,
+  artifactsReport,
+  frontierReport: workStateReport,
+}
 
 describe("every report", () => {
   const { messages } = conversation()
@@ -116,7 +122,7 @@ describe("L4-29 reports of the record", () => {
   test("the person's messages, and the rules among them", () => {
     const { messages } = conversation().user("Fix it. Never push.").say("Done.").user("x".repeat(10_001))
     const [first, , second] = messages
-    expect(wordsReport(viewsOf(messages))).toEqual({
+    expect(userMessagesReport(viewsOf(messages))).toEqual({
       messages: [
         { uuid: first!.uuid, at: first!.timestamp, text: "Fix it. Never push." },
         { uuid: second!.uuid, at: second!.timestamp, text: "x".repeat(10_000), isCut: true },

@@ -1,4 +1,4 @@
-/** Shared by the loop's end-to-end tests: a real project directory, real tools, the real SDK, the simulator over HTTP. */
+/** Fixtures of the loop's end-to-end tests: a real project directory, real tools, the real SDK, the simulator over HTTP. */
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { dirname, join } from "node:path"
@@ -37,7 +37,7 @@ export function project(files: Readonly<Record<string, string>> = {}): { cwd: st
 
 export const codingTools = (): readonly Tool[] => [read, edit, bashTool(new ShellSession())]
 
-/** Closed after the test. */
+/** An agent that is closed after the test. */
 export async function agentFor(
   simulator: Simulator,
   where: { cwd: string; dir: string },
@@ -62,7 +62,7 @@ export async function agentFor(
   return agent
 }
 
-/** Runs a query to its end. `watch` sees every event as it comes. */
+/** Runs a query to its end. `watch` is called with every event. */
 export async function ask(
   agent: Agent,
   prompt: string | undefined,
@@ -75,7 +75,7 @@ export async function ask(
     const step = await query.next()
     if (step.done) return { events, end: step.value }
     events.push(step.value)
-    if (step.value.type === "error") step.value.take() // the end says it too
+    if (step.value.type === "error") step.value.take() // handles the error here: the end event reports it too
     await watch?.(step.value)
   }
 }

@@ -1,4 +1,4 @@
-/** CACHE-4: the provider's own word about a lost cache, beside the cause that was found here. */
+/** CACHE-4: the provider's own diagnosis of a cache miss, next to the cause that was found here. */
 import Anthropic from "@anthropic-ai/sdk"
 import { expect, test } from "vitest"
 import { KEY, scripted, simulator } from "../../../../sim/test/simulator.ts"
@@ -6,18 +6,18 @@ import { anthropicModel } from "../../../src/model/anthropic/anthropic.ts"
 import type { CacheEvent } from "../../../src/model/cache/forecast.ts"
 import { agentFor, ask, MODEL, ofType, project } from "./agents.ts"
 
-interface Sent {
+interface SentBody {
   readonly diagnostics?: { readonly previous_message_id: string }
 }
 
-/** An agent, and what it sent. `answer`: in place of the server, where it returns something. */
-async function diagnosed(answer: (body: Sent) => Response | undefined = () => undefined) {
+/** An agent and its requests. `answer` replaces the server's response if it returns one. */
+async function diagnosed(answer: (body: SentBody) => Response | undefined = () => undefined) {
   const sim = await simulator({ responder: scripted("Yes.") })
-  const sent: Sent[] = []
+  const sent: SentBody[] = []
   const client = new Anthropic({
     ...{ baseURL: sim.url, apiKey: KEY, maxRetries: 0 },
     fetch: async (url, init) => {
-      const body = JSON.parse(String(init?.body)) as Sent
+      const body = JSON.parse(String(init?.body)) as SentBody
       sent.push(body)
       return answer(body) ?? fetch(url, init)
     },

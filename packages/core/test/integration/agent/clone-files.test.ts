@@ -1,4 +1,4 @@
-/** What a clone brings is read only where it is a plain file, and reaches the model only where the person trusted it. */
+/** Files of a clone are read only if they are plain files, and reach the model only if the user trusts them. */
 import { execFileSync } from "node:child_process"
 import { mkdirSync, rmSync, writeFileSync } from "node:fs"
 import { dirname, join } from "node:path"
@@ -32,10 +32,10 @@ test("PERM-3 skills, agents and commands of a clone reach the model only once th
   const untrusted = await opened()
   await ask(untrusted, "Hello.")
   expect(seen).not.toContain("evil.example")
-  const said = untrusted.problems.join("\n")
-  expect(said).toMatch(/Left out, because this project is not trusted: the skills in .*deploy/)
-  expect(said).not.toContain("\u001b")
-  expect(said).not.toContain("evil.example")
+  const problems = untrusted.problems.join("\n")
+  expect(problems).toMatch(/Left out, because this project is not trusted: the skills in .*deploy/)
+  expect(problems).not.toContain("\u001b")
+  expect(problems).not.toContain("evil.example")
   await ask(await opened(() => true), "Hello.")
   expect(seen).toContain("evil.example")
   writeFileSync(join(where.cwd, ".claude/skills/deploy/SKILL.md"), skill.replaceAll("evil", "worse"))
@@ -55,7 +55,7 @@ test.each([
   "AGENTS.md",
   ".gitignore",
   ".git",
-  ...size([], [".git/HEAD", ".git/config", ".git/commondir"]), // git itself waits for these, for seconds
+  ...size([], [".git/HEAD", ".git/config", ".git/commondir"]), // git itself waits for these for seconds
 ])("JRN-9 a pipe in the place of %s does not hang the start", async (path) => {
   const sim = await simulator({ responder: scriptedResponder(["Hello."]) })
   const where = project()

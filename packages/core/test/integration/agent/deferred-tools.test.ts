@@ -1,4 +1,4 @@
-/** Tools that wait to be loaded, end to end: the real SDK, the simulator over HTTP, bound thinking. */
+/** Deferred tools end to end: the real SDK, the simulator over HTTP, bound thinking. */
 import { describe, expect, test } from "vitest"
 import type { ResponderRequest } from "../../../../sim/src/responder.ts"
 import type { ScriptedTurn } from "../../../../sim/src/responders/scripted.ts"
@@ -15,7 +15,7 @@ import { ask, ofType, project } from "./agents.ts"
 const REFUND = "mcp__billing__refund_customer"
 const WINDOW = { window: 200_000 }
 
-/** 200 tools of some 150 tokens each: more than 10% of 200,000. */
+/** 200 tools of about 150 tokens each: more than 10% of 200,000. */
 function manyTools(more: Partial<Tool> = {}): readonly Tool[] {
   const rare: Tool = {
     name: REFUND,

@@ -1,4 +1,4 @@
-/** A session of another program is resumed on a server that did not sign its thinking: it refuses every request that has it. */
+/** A session of another program is resumed on a server that did not sign its thinking and refuses every request that contains it. */
 import { writeFileSync } from "node:fs"
 import { join } from "node:path"
 import Anthropic from "@anthropic-ai/sdk"

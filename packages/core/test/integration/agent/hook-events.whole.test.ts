@@ -18,7 +18,7 @@ type Content = readonly Readonly<Record<string, unknown>>[]
 const says = (text: string): Content => [{ type: "text", text }]
 const calls = (name: string, input: object): Content => [{ type: "tool_use", id: `toolu_${name}`, name, input }]
 
-/** Also keeps what it was sent. */
+/** A scripted model that also records its requests. */
 function scripted(turns: Content[]): Model & { readonly sent: string[] } {
   const sent: string[] = []
   return {
@@ -50,11 +50,11 @@ test("HOOK-1 every event runs its commands: tools, agents, compaction, instructi
     calls("Read", { file_path: "lib/a.txt" }),
     calls("Write", { file_path: "new.txt", content: "y" }),
     calls("Agent", { description: "look", prompt: "Look around." }),
-    says("Nothing found."), // the sub-agent
+    says("Nothing found."), // the sub-agent's answer
     says("Done."),
     says("<summary>\n1. Primary Request and Intent: read a file\n</summary>"),
   ])
-  const record = { command: `printf '%s\\n' "$(tr -d '\\n')" >> ${log}` } // one write, since some run at once
+  const record = { command: `printf '%s\\n' "$(tr -d '\\n')" >> ${log}` } // a single write, because some hooks run concurrently
   const hooks = Object.fromEntries(HOOK_EVENTS.map((event) => [event, [record]]))
   const remark = join(scratchDirectory(), "remark.json")
   writeFileSync(remark, JSON.stringify({ hookSpecificOutput: { additionalContext: "It is Friday." } }))
@@ -69,7 +69,7 @@ test("HOOK-1 every event runs its commands: tools, agents, compaction, instructi
         return { allowed: false }
       },
       settings: {
-        planner: "off", // the compactions are those of the script
+        planner: "off", // only scripted compactions
         memory: "off",
         switches: { notes: false },
         hooks: { ...hooks, UserPromptSubmit: [record, remarks, blocks] },
@@ -131,7 +131,7 @@ test("HOOK-1 every event runs its commands: tools, agents, compaction, instructi
     "InstructionsLoaded compact",
     "SessionEnd",
     "InstructionsLoaded session_start",
-    "InstructionsLoaded session_start", // those of lib: their message was kept
+    "InstructionsLoaded session_start", // those of lib: their message was in the tail
     "SessionStart resume",
     "SessionEnd",
     "InstructionsLoaded session_start",

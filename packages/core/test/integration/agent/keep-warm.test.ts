@@ -1,4 +1,4 @@
-/** BEY-4: the cache is kept warm in pauses, with the real SDK against the simulator's cache. The clock is moved; no test waits. */
+/** BEY-4: the cache is kept warm in pauses, with the real SDK against the simulator's cache. Tests move the clock and never wait. */
 import { setImmediate } from "node:timers/promises"
 import { describe, expect, test } from "vitest"
 import { createClock } from "../../../../sim/src/clock.ts"
@@ -26,10 +26,10 @@ const LONG = `Keep this in mind: ${"some words ".repeat(15_000)}`
 const QUIET = { switches: { notes: false, "auto-memory": false } } as const
 const FIVE_MINUTES = { ...QUIET, cacheLifetime: "5m" } as const
 const pauses = (count: number) => ({ count, tokens: count * 50_000 })
-/** Earlier conversations of someone who came back in most of their pauses. */
+/** Earlier conversations of a user who came back after most pauses. */
 const COMES_BACK = { conversations: 5, withinHour: pauses(5), beyondHour: pauses(0), grown: 250_000 }
 
-/** A simulator and agents on one clock, of someone who usually comes back. */
+/** A simulator and agents on one clock, for a user who usually comes back. */
 async function scene(turns: readonly ScriptedTurn[], options: Partial<SimulatorOptions> = {}) {
   const clock = manualClock("2026-11-15T12:00:00.000Z")
   const simClock = createClock(() => clock.now().getTime())
@@ -44,7 +44,7 @@ async function scene(turns: readonly ScriptedTurn[], options: Partial<SimulatorO
     await keepPauses({ store, files: store.memories({ shared: true }) }, localUser, () => earlier)
     return agentFor(sim, where, { clock, settings: QUIET, keepWarm: true, ...more })
   }
-  /** Time passes, and what became due is done. */
+  /** Moves the clock and runs what became due. */
   const pass = async (agent: Agent, minutes: number) => {
     clock.advance(minutes * MINUTE)
     await agent.conversation.whenIdle()
@@ -130,7 +130,7 @@ describe("BEY-4 in a pause", () => {
         for (let hours = 0; hours < 4; hours++) await pass(agent, 54)
         await pass(agent, 16 * 60)
       }
-      expect(await pingsOf(agent)).toHaveLength(4) // at a twentieth of the input price each; a new write is 1.25 of it
+      expect(await pingsOf(agent)).toHaveLength(4) // each costs a twentieth of the input price; a new write costs 1.25 of it
     },
   )
 

@@ -1,4 +1,4 @@
-/** Tools that come after the opening, end to end: the real SDK, the simulator over HTTP, bound thinking. */
+/** Tools that become available after the opening, end to end: the real SDK, the simulator over HTTP, bound thinking. */
 import { describe, expect, test } from "vitest"
 import type { ResponderRequest } from "../../../../sim/src/responder.ts"
 import type { ScriptedTurn } from "../../../../sim/src/responders/scripted.ts"
@@ -89,7 +89,7 @@ describe.each(MODELS)("TOOL-1 a server that joins late, on a model $kind", ({ se
     const announced = textsOf(second!.request).join("\n")
     expect(announced).toContain("mcp__billing__: refund_customer")
     expect(announced).toContain("Refund once.")
-    const { deferred: listing } = agent.conversation.views.context.said
+    const { deferred: listing } = agent.conversation.views.context.announced
     expect(listing?.tokens).toBeGreaterThan(20)
     expect(textsOf(fourth!.request).join("\n")).toContain(`${REFUND}: A-1.`)
     expect(agent.conversation.cacheHistory().breaks).toEqual([])

@@ -1,4 +1,4 @@
-/** After any answer the next request is valid: malformed inputs, unknown tools, duplicate ids, empty answers. */
+/** The next request is valid after any answer: malformed inputs, unknown tools, duplicate ids, empty answers. */
 import fc from "fast-check"
 import { expect, test } from "vitest"
 import { malformedResponder } from "../../../../sim/src/responders/malformed.ts"

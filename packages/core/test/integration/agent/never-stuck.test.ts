@@ -1,4 +1,4 @@
-/** A model that pauses, stalls, never ends, refuses images or repeats itself: each query ends, and the conversation goes on. */
+/** A model that pauses, stalls, never ends, refuses images or repeats itself: each query ends, and the conversation continues. */
 import { describe, expect, onTestFinished, test } from "vitest"
 import type { FaultRule } from "../../../../sim/src/faults.ts"
 import type { Answer, ResponderTurn } from "../../../../sim/src/responder.ts"
@@ -29,7 +29,7 @@ async function opened(responder: ReturnType<typeof scriptedResponder>, faults: r
   return { sim, agent: await agentFor(sim, project({ "a.txt": "x" }), { model: modelOn(sim), mode: "bypass" }) }
 }
 
-/** Its clock runs while the server keeps a request waiting. */
+/** A model whose clock runs while the server delays a request. */
 function modelOn(sim: Simulator) {
   const clock = manualClock()
   const tick = setInterval(() => {
@@ -46,7 +46,7 @@ async function spoken(agent: Agent): Promise<readonly string[]> {
   return texts
 }
 
-/** The next question gets an answer. */
+/** Asserts that the next question gets an answer. */
 async function goesOn({ sim, agent }: { sim: Simulator; agent: Agent }) {
   sim.faults.set([])
   const { end } = await ask(agent, "and now?")

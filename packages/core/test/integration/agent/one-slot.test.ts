@@ -1,6 +1,6 @@
 /**
- * LOOP-9: a local server with one slot. It works on one request at a time and remembers one prefix, as llama.cpp and Ollama do. What does not
- * extend that prefix byte for byte is read again, which takes minutes.
+ * LOOP-9: a local server with one slot. It processes one request at a time and caches one prefix, as llama.cpp and Ollama do. Input that
+ * does not extend that prefix byte for byte is processed again, which takes minutes.
  */
 import { createServer, type IncomingMessage, request, type ServerResponse } from "node:http"
 import type { AddressInfo } from "node:net"
@@ -16,13 +16,13 @@ const LOCAL = "qwen-coder-local"
 
 interface Served {
   readonly kind: "work" | "notes" | "memory"
-  /** Characters of the prompt that the slot did not have. */
+  /** Characters of the prompt that were not in the slot. */
   readonly read: number
-  /** Whether the client went before the answer came. */
+  /** Whether the client left before the answer came. */
   isLeft: boolean
 }
 
-/** A fork has a mark in its directive. */
+/** The directive of a fork identifies it. */
 const kindOf = (prompt: string): Served["kind"] =>
   !prompt.includes("<strata-fork>") ? "work" : prompt.includes("Update the notes") ? "notes" : "memory"
 
@@ -32,7 +32,7 @@ interface Body {
   readonly messages: readonly { readonly role: string; readonly content: string | readonly object[] }[]
 }
 
-/** What such a server makes of a request: one text, in the order tools, system prompt, messages. */
+/** The prompt that such a server builds from a request: one text, in the order tools, system prompt, messages. */
 function promptOf({ tools = [], system, messages }: Body): string {
   const bare = (value: unknown) =>
     JSON.stringify(value, (key, each: unknown) => (key === "cache_control" ? undefined : each))
@@ -42,7 +42,7 @@ function promptOf({ tools = [], system, messages }: Body): string {
   return [...tools.map(bare), bare(system ?? ""), ...blocks].join("\n")
 }
 
-/** In front of the simulator. `halts`: its answer waits until the test lets it go, or the client leaves. */
+/** A proxy in front of the simulator. `halts` delays an answer until the test releases it or the client leaves. */
 async function oneSlotServer(target: string, halts: (served: Served) => Promise<void> | undefined = () => undefined) {
   const served: Served[] = []
   let slot = ""
@@ -91,7 +91,7 @@ async function oneSlotServer(target: string, halts: (served: Served) => Promise<
 
 const WORDS = "a line of the file\n".repeat(1_500)
 
-/** Works in rounds of one command each; notes and memories are answered with a few words. */
+/** Works in rounds of one command each; requests for notes and memories get a short answer. */
 const worker: ScriptedTurn = (turn: ResponderTurn) => {
   const text = JSON.stringify(turn.request.messages)
   if (kindOf(text) !== "work") return "Nothing to note."
@@ -143,7 +143,7 @@ test("LOOP-9 work in the background waits for the end of the query, gives way to
     if (one.kind === "work") return undefined
     if (isWorking) during.push(one.kind)
     if (held.length > 0) return undefined
-    held.push(Promise.withResolvers<void>()) // the first one takes for ever
+    held.push(Promise.withResolvers<void>()) // the first one never ends
     return held[0]!.promise
   })
   const query = async (text: string) => {

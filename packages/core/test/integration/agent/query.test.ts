@@ -141,7 +141,7 @@ describe("PERM-1 permissions in the loop", () => {
     expect(asked).toHaveLength(2)
     expect(results(events)).toEqual(["Bash ok", "Bash failed"])
     expect(String(ofType(events, "tool-result").at(-1)!.result.content)).toContain("not that one")
-    // typed into a dialog, but still a message of the person: a compaction keeps it
+    // typed into a dialog, but still a user message: a compaction preserves it
     expect(agent.conversation.views.words.messages.map(({ text }) => text)).toEqual(["touch", "not that one"])
   })
 
@@ -184,7 +184,7 @@ describe("LOOP-5 failures of the API", () => {
     expect(ofType(events, "retry")).toHaveLength(1)
     expect(end.reason).toBe("answer")
     expect(agent.conversation.views.ledger.lines.get("main claude-opus-5-5")).toMatchObject({
-      requests: 2, // what was cut was billed too
+      requests: 2, // the interrupted request was billed too
       estimated: { requests: 1 },
     })
   })
@@ -310,7 +310,7 @@ describe("LOOP-7 a message typed while busy", () => {
     await ask(first, "one")
     await first.enqueue("typed at the last moment")
     const { id } = first.conversation
-    await first.conversation.close() // as if the process ended here
+    await first.conversation.close() // simulates that the process ends here
 
     const second = await agentFor(sim, where, { id, mustExist: true })
     const { events, end } = await ask(second, undefined)

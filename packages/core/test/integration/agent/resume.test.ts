@@ -1,4 +1,4 @@
-/** What a resume costs, and what the model knows of mode and date after a compaction. */
+/** The cost of a resume, and what the model knows of mode and date after a compaction. */
 import { describe, expect, test } from "vitest"
 import { frozenClock } from "../../../../sim/src/clock.ts"
 import { scriptedResponder } from "../../../../sim/src/responders/scripted.ts"
@@ -33,14 +33,14 @@ describe("CACHE-9 a resume", () => {
 })
 
 describe("JRN-10 after a compaction", () => {
-  const said: Readonly<Record<PermissionMode, readonly string[]>> = {
+  const notices: Readonly<Record<PermissionMode, readonly string[]>> = {
     ask: [],
     "accept-edits": ["The permission mode is accept-edits"],
     plan: ["Plan mode is on: read and think"],
     bypass: ["The permission mode is bypass"],
   }
 
-  test.each(Object.keys(said) as PermissionMode[])(
+  test.each(Object.keys(notices) as PermissionMode[])(
     "the mode %s is said again only if it is not the default",
     async (mode) => {
       const { sim, of } = await compactingSimulator([...rounds(4, 2_000), "Then."])
@@ -50,7 +50,7 @@ describe("JRN-10 after a compaction", () => {
       await ask(agent, "Go on.")
       const texts = textsOf(of("work").at(-1)!.request)
       const found = texts.filter((text) => /permission mode is|Plan mode is on: read/.test(text))
-      expect(found).toEqual(said[mode].map((text) => expect.stringContaining(text)))
+      expect(found).toEqual(notices[mode].map((text) => expect.stringContaining(text)))
       expect(texts.filter((text) => text.includes("Today is"))).toHaveLength(1)
     },
   )

@@ -1,4 +1,4 @@
-/** The telemetry of an agent at work, through the OpenTelemetry SDK. The model moves the clock, so every span's time is known. */
+/** The telemetry of a running agent, through the OpenTelemetry SDK. The model moves the clock, so every span's time is known. */
 import { AsyncLocalStorage } from "node:async_hooks"
 import { rmSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
@@ -107,11 +107,11 @@ describe("TEL-1 a run with two failures and a compaction", () => {
       await agent.ask(SECRET).catch(() => undefined)
       await agent.ask("Try again.")
       await agent.close()
-      const said = JSON.stringify(
+      const exported = JSON.stringify(
         spans.getFinishedSpans().map(({ name, attributes, events }) => ({ name, attributes, events })),
       )
-      expect(said.includes("hunter2")).toBe(exportContent)
-      expect(said.includes("broken on purpose")).toBe(exportContent)
+      expect(exported.includes("hunter2")).toBe(exportContent)
+      expect(exported.includes("broken on purpose")).toBe(exportContent)
     }
   })
 
@@ -145,7 +145,7 @@ test("TEL-2, LOOP-9, L4-33 requests name their source and their context; what ha
   const turns: (readonly object[])[] = [
     reading("kept.txt", "gone.txt"),
     [{ type: "tool_use", id: "toolu_agent", name: "Agent", input: starting }],
-    say("Nothing found."), // the sub-agent
+    say("Nothing found."), // the sub-agent's answer
     say("Done."),
     say("<summary>\n1. Primary Request and Intent: Read two files, then look around.\n</summary>"),
     reading("c.txt", "d.txt", "e.txt"),
@@ -359,7 +359,7 @@ const idOf = (span: ReadableSpan) => span.spanContext().spanId
 const failureOf = ({ status, attributes }: ReadableSpan) =>
   status.code === SpanStatusCode.ERROR ? attributes["error.type"] : undefined
 
-/** What the SDK for Node registers. */
+/** The context manager that the SDK for Node registers. */
 function asyncContexts(): ContextManager {
   const storage = new AsyncLocalStorage<Context>()
   return {

@@ -1,4 +1,4 @@
-/** A response brings a block of a type that this version does not know. It is sent back as it came, and left out if the API refuses it. */
+/** A response contains a block of a type that this version does not know. It is sent back unchanged, and omitted if the API refuses it. */
 import { expect, test } from "vitest"
 import { scriptedResponder } from "../../../../sim/src/responders/scripted.ts"
 import { simulator } from "../../../../sim/test/simulator.ts"

@@ -1,6 +1,6 @@
 /** TOOL-1: WebSearch through the API's server tool, with the real SDK against the simulator's small web. */
 import { expect, test } from "vitest"
-import { obedient } from "../../../../sim/src/responders/index.ts"
+import { constrainResponder } from "../../../../sim/src/responders/index.ts"
 import { scriptedResponder } from "../../../../sim/src/responders/scripted.ts"
 import { simulator } from "../../../../sim/test/simulator.ts"
 import { codingTools } from "../../../src/agent/tools/toolsets.ts"
@@ -15,10 +15,10 @@ const PAGES = [
   { url: "https://other.example/lighthouse", title: "Another lighthouse", text: "A lighthouse at the sea." },
 ]
 
-/** The conversation follows a script; requests with the API's search tool are answered as asked. */
+/** The conversation follows a script; requests with the API's search tool are answered by the simulated server. */
 async function searching(input: object) {
   const script = scriptedResponder([calls(["WebSearch", input]), "Port 7071."])
-  const searcher = obedient(scriptedResponder(["It listens on port 7071.", "Nothing more."]))
+  const searcher = constrainResponder(scriptedResponder(["It listens on port 7071.", "Nothing more."]))
   const sim = await simulator({
     webPages: PAGES,
     responder: {

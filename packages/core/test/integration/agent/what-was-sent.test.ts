@@ -1,4 +1,4 @@
-/** Money that was spent is counted, however an answer ends; and a limit holds for everyone who asks. Real HTTP, the real SDK. */
+/** Spent money is counted however an answer ends, and a limit applies to all callers together. Real HTTP, the real SDK. */
 import { join } from "node:path"
 import { expect, test } from "vitest"
 import { type ScriptedTurn, scriptedResponder } from "../../../../sim/src/responders/scripted.ts"
@@ -65,7 +65,7 @@ test("CACHE-5 whole answers and refusals with a status are not estimated: the le
 test.runIf(isWhole)("L7-4 eight agents side by side share the limit: they cannot pass it together", async () => {
   const { sim } = await castSimulator({
     lead: [calls(...Array.from({ length: 8 }, () => agentCall("[worker] Go."))), "Done."],
-    // each calls once and answers then, however far the others are
+    // each agent calls once and then answers, independently of the others' progress
     worker: Array.from(
       { length: 16 },
       (_, n): ScriptedTurn =>

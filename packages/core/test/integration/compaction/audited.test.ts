@@ -1,4 +1,4 @@
-/** Summaries are checked before they are accepted, whichever route they come by. */
+/** Summaries are checked before they are accepted, whichever route produced them. */
 import { expect, test } from "vitest"
 import type { Conversation } from "../../../src/conversation/conversation.ts"
 import type { DecisionOf } from "../../../src/journal/entries.ts"

@@ -1,4 +1,4 @@
-/** A compaction with a ceiling for everything it leaves. */
+/** A compaction with a limit for its total result. */
 import { describe, expect, test } from "vitest"
 import type { Agent } from "../../../src/agent/agent.ts"
 import { engineOf } from "../../../src/conversation/conversation.ts"
@@ -12,7 +12,7 @@ const RULES = [
   ...["Always use pnpm in this project.", "Never touch the folder vendor.", "Always name branches after the ticket."],
 ]
 const TASK = `Read the words, and say how many of them there are. ${"Each of them counts, the short ones too. ".repeat(5)}`
-/** As long as a summary can get before it retells the conversation. */
+/** As long as a summary can be before it repeats the conversation. */
 const LONG_SUMMARY = `<summary>\n1. Primary Request and Intent:\n${"   - The user wants to know how many words there are, and each of them counts.\n".repeat(250)}9. Optional Next Step: Read on.\n</summary>`
 
 async function conversation() {
@@ -26,7 +26,7 @@ async function conversation() {
   return { agent, sim, of }
 }
 
-/** Tokens of all that is there besides system prompt and tools. */
+/** Tokens of the context without system prompt and tools. */
 const leftIn = ({ conversation: chat }: Agent) => chat.windowUsage().used - chat.views.context.promptTokens
 
 async function expectRulesAndTask(agent: Agent, of: Awaited<ReturnType<typeof conversation>>["of"]) {

@@ -1,4 +1,6 @@
-/** Shared by the compaction tests: an agent in a small window, and a responder that plays a script, writes summaries and takes notes. */
+/**
+ * Fixtures of the compaction tests: an agent in a small window, and a responder that follows a script, writes summaries and takes notes.
+ */
 
 import type { Answer, ResponderRequest, ResponderTurn } from "../../../../sim/src/responder.ts"
 import { extractiveAnswer } from "../../../../sim/src/responders/extractive.ts"
@@ -14,24 +16,24 @@ import type { CompactionProgress } from "../../../src/layers/layer.ts"
 import { AT_ONCE } from "../../compacting.ts"
 import { layeredAgent } from "../layers/conversations.ts"
 
-export interface Seen {
+export interface RecordedRequest {
   readonly request: ResponderRequest
-  /** Whether the request asks about the conversation instead of continuing it. */
+  /** Whether the request continues the conversation, or asks for a summary or notes. */
   readonly about: "work" | "summary" | "notes"
 }
 
-export interface ResponderParts {
+export interface ResponderOptions {
   /** The answer to a request for a summary, instead of a truthful one. */
   readonly summary?: (turn: ResponderTurn) => Answer | Promise<Answer> | string | undefined
   readonly notes?: (turn: ResponderTurn) => Answer | Promise<Answer> | string | undefined
 }
 
-/** A simulator that plays these turns and keeps every request with its purpose. */
+/** A simulator that follows this script and records every request with its purpose. */
 export async function compactingSimulator(
   turns: readonly ScriptedTurn[],
-  { summary, notes, ...options }: ResponderParts & Partial<SimulatorOptions> = {},
+  { summary, notes, ...options }: ResponderOptions & Partial<SimulatorOptions> = {},
 ) {
-  const seen: Seen[] = []
+  const seen: RecordedRequest[] = []
   const script = scriptedResponder(turns, { afterLast: "repeat" })
   const sim = await simulator({
     bindThinking: "error",
@@ -48,11 +50,11 @@ export async function compactingSimulator(
       },
     },
   })
-  return { sim, seen, of: (about: Seen["about"]) => seen.filter((each) => each.about === about) }
+  return { sim, seen, of: (about: RecordedRequest["about"]) => seen.filter((each) => each.about === about) }
 }
 
-/** A fork says what it wants in its directive, which its later requests still contain. A direct call asks in its last message. */
-function subjectOf(request: ResponderRequest): Seen["about"] {
+/** A fork's purpose is in its directive, which its later requests still contain. A direct call has it in its last message. */
+function subjectOf(request: ResponderRequest): RecordedRequest["about"] {
   const texts = request.messages.flatMap(({ content }) => content.map(({ text = "" }) => text))
   const directive = texts.find((text) => text.includes(`<${FORK_MARKER}`)) ?? lastText(request)
   if (/<summary>/.test(directive)) return "summary"
@@ -64,7 +66,7 @@ function lastText({ messages }: ResponderRequest): string {
   return last.map(({ text = "" }) => text).join("\n")
 }
 
-/** Notes from 10,000 tokens on. By default they begin shortly before the threshold. */
+/** Notes start at 10,000 tokens. By default they start shortly before the threshold. */
 export const EARLY_NOTES = { planner: "off" } as const
 export const NO_NOTES = { switches: { notes: false } } as const
 /** Neither notes nor the route without a model: only a model can write a summary. */
@@ -79,7 +81,7 @@ export const compactingAgent = (
     settings: {
       models: { [options.name ?? "claude-opus-5-5"]: { window } },
       ...settings,
-      switches: { ...AT_ONCE, "auto-memory": false, ...settings.switches }, // memory would take turns out of the script
+      switches: { ...AT_ONCE, "auto-memory": false, ...settings.switches }, // memory requests would consume turns of the script
     },
   })
 
@@ -96,8 +98,8 @@ export async function decisionsOf<S extends DecisionEntry["subtype"]>(agent: Age
   )
 }
 
-/** A model that writes these notes each time it is asked for notes. */
-export const NOTES_OF = (words: string): Required<Pick<ResponderParts, "notes">> => ({
+/** A model that writes these notes whenever it is asked for notes. */
+export const NOTES_OF = (words: string): Required<Pick<ResponderOptions, "notes">> => ({
   notes(turn) {
     const calls = turn.request.messages.flatMap(({ content }) => content.filter(({ type }) => type === "tool_use"))
     const path = /[^\s"'`<>]*session-memory\/[\w-]+\.md/.exec(JSON.stringify(turn.request.messages))?.[0]
@@ -124,7 +126,7 @@ export const textsOf = ({ messages }: ResponderRequest): readonly string[] =>
     ),
   )
 
-/** The messages of compactions to the person. */
+/** The messages of compactions to the user. */
 export const phasesIn = (events: readonly QueryEvent[], phase: CompactionProgress["phase"]): readonly string[] =>
   events.flatMap((event) =>
     event.type === "compaction" && event.progress.phase === phase && "message" in event.progress

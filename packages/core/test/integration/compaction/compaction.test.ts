@@ -196,7 +196,7 @@ describe("from the notes", () => {
         rounds(10, 4_000),
         NOTES_OF("the words were read one after the other"),
       )
-      const figures = { "tail-min": 4_000, "tail-max": 9_000, "background-share": 100 } // what notes may cost has its own tests
+      const figures = { "tail-min": 4_000, "tail-max": 9_000, "background-share": 100 } // the cost of notes has its own tests
       const agent = await compactingAgent(sim, { settings: { figures } })
       const { end } = await ask(agent, "Go.", { watch: () => agent.conversation.whenIdle() })
       expect(end.reason).toBe("answer")
@@ -267,7 +267,7 @@ describe("giving up", () => {
         agent.conversation.on("compaction", (progress) => progress.phase === phase && stopping.abort())
         await expect(agent.conversation.compact({}, { signal: stopping.signal })).rejects.toThrow()
         const after = await entriesOf(agent)
-        const isCost = (entry: Entry) => entry.type === "strata" && entry.subtype === "spent" // what was paid is recorded
+        const isCost = (entry: Entry) => entry.type === "strata" && entry.subtype === "spent" // paid amounts are recorded
         expect(JSON.stringify(after.filter((entry) => !isCost(entry)))).toBe(before)
         expect(after.filter(isCost)).toHaveLength(phase === "restoring" ? 1 : 0)
         expect(serialiseRequest(await agent.conversation.prepare())).toBe(sent)

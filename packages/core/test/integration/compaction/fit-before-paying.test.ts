@@ -1,4 +1,4 @@
-/** What is there after a compaction is known before a model is asked. */
+/** The size after a compaction is known before a model is asked. */
 import { join } from "node:path"
 import { describe, expect, test } from "vitest"
 import type { Agent } from "../../../src/agent/agent.ts"
@@ -18,16 +18,16 @@ async function conversationOf(tokens: number, { withFiles }: { readonly withFile
   const files = Object.fromEntries([0, 1, 2, 3].map((n) => [`file-${n}.ts`, fileText(n, lines)]))
   const where = project(files)
   const reads = [0, 1, 2, 3].map((n) => calls(["Read", { file_path: join(where.cwd, `file-${n}.ts`) }]))
-  const count = Math.max(8, Math.round(tokens / 6_000)) // a longer result would be put aside
+  const count = Math.max(8, Math.round(tokens / 6_000)) // a longer result would be offloaded
   const says = Array.from({ length: count }, (_, n) => saying(2 * Math.round(tokens / count / 2.2) + 2 * n))
   const { sim, of } = await compactingSimulator([...(withFiles ? reads : says), "Done."])
   const agent = await compactingAgent(sim, { ...where, window: 1_000_000, settings: { planner: "off" } })
   await ask(agent, "Look at them.")
   await agent.conversation.whenIdle()
-  return { agent, of, said: noticesOf(agent) }
+  return { agent, of, notices: noticesOf(agent) }
 }
 
-/** So short that a summary and what is kept beside it would take as much room. */
+/** A conversation so short that a summary and the tail would need as much space. */
 async function shortConversation() {
   const { sim } = await compactingSimulator(["The answer is 42."])
   const agent = await compactingAgent(sim, { ...project(), window: 1_000_000, settings: { planner: "off" } })
@@ -37,11 +37,11 @@ async function shortConversation() {
 }
 
 function noticesOf({ conversation }: Agent): readonly string[] {
-  const said: string[] = []
+  const notices: string[] = []
   conversation.on("compaction", (progress) => {
-    if (progress.phase === "message" || progress.phase === "failed") said.push(progress.message)
+    if (progress.phase === "message" || progress.phase === "failed") notices.push(progress.message)
   })
-  return said
+  return notices
 }
 
 describe("L4-34 /compact", () => {
@@ -64,7 +64,7 @@ describe("L4-34 /compact", () => {
   test.each(cases)(
     "at $tokens tokens, files: $withFiles: works with one call, or is refused for free",
     async (given) => {
-      const { agent, of, said } = await conversationOf(given.tokens, given)
+      const { agent, of, notices } = await conversationOf(given.tokens, given)
       const before = agent.conversation.windowUsage().used
       const planned = await agent.conversation.planCompaction()
       const failure = await agent.conversation.compact().catch((error: Error) => error)
@@ -77,7 +77,7 @@ describe("L4-34 /compact", () => {
         expect(of("summary")).toHaveLength(1)
         expect(made!.tokensAfter).toBeLessThanOrEqual(before * 0.9)
       }
-      expect(said).toEqual([])
+      expect(notices).toEqual([])
     },
   )
 })

@@ -13,7 +13,7 @@ const SETTINGS = {
   switches: { "compact-ahead": true, "clear-by-time": false, "clear-by-api": false },
 }
 
-/** A conversation of a person who has worked for a while, in a window that is far from full. */
+/** A conversation of a user who has worked for a while, in a window that is far from full. */
 async function worked({ count = 40, settings = {} }: { count?: number; settings?: object } = {}) {
   const clock = manualClock()
   const made = await compactingSimulator(rounds(80, 2_500), {
@@ -22,7 +22,7 @@ async function worked({ count = 40, settings = {} }: { count?: number; settings?
   })
   const agent = await compactingAgent(made.sim, { clock, window: 300_000, settings: { ...SETTINGS, ...settings } })
   await ask(agent, "Read the first words.", { maxTurns: 8 })
-  await agent.conversation.compact() // a long conversation: what is prepared now is no great risk
+  await agent.conversation.compact() // a long conversation: preparing a summary is a small risk
   await ask(agent, "Read on.", { maxTurns: count })
   await agent.conversation.whenIdle()
   return { ...made, clock, agent, summaries: () => made.seen.filter(({ about }) => about !== "work").length }
@@ -30,7 +30,7 @@ async function worked({ count = 40, settings = {} }: { count?: number; settings?
 
 describe("BEY-4 in a pause", () => {
   test("notes are written from the warm cache shortly before it expires, and installed once the cache is gone", async () => {
-    const { agent, clock, of, sim } = await worked() // it was stopped: there is no answer
+    const { agent, clock, of, sim } = await worked() // interrupted: there is no answer
     clock.advance(4 * MINUTE)
     await agent.conversation.whenIdle()
     expect(of("notes")).toEqual([])
@@ -48,7 +48,7 @@ describe("BEY-4 in a pause", () => {
       prepared: true,
       planned: expect.stringMatching(/the cache is gone.*\/undo takes it back, and the setting "planner": "off"/),
     })
-    expect(phasesIn(events, "preparing")).toEqual([]) // no one waits
+    expect(phasesIn(events, "preparing")).toEqual([]) // nothing waits
     expect(sim.log.every(({ status }) => status === 200)).toBe(true)
     await agent.conversation.undo()
     expect(agent.conversation.views.context.size().tokens).toBeGreaterThan(compacted.tokensAfter)
@@ -78,7 +78,7 @@ describe("BEY-4 in a pause", () => {
     await agent.conversation.whenIdle()
     const count = agent.conversation.views.compactions.count
     expect(agent.conversation.preparedCompaction).toBe("ready")
-    await agent.conversation.prepare() // the newest message is a result: the task goes on
+    await agent.conversation.prepare() // the newest message is a result: the task continues
     expect(agent.conversation.views.compactions.count).toBe(count)
     await ask(agent, "And now?", { maxTurns: 1 })
     expect(agent.conversation.views.compactions.count).toBe(count + 1) // a new request begins

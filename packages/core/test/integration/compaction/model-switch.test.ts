@@ -1,4 +1,4 @@
-/** Going from a large window to smaller ones: what is sent afterwards fits, however full the conversation was. */
+/** Switching from a large window to smaller ones: later requests fit, however full the conversation was. */
 import { expect, test } from "vitest"
 import type { Agent } from "../../../src/agent/agent.ts"
 import { validateRequest } from "../../../src/messages/validate/validator.ts"
@@ -8,7 +8,7 @@ import { scene } from "../../scripted-agent.ts"
 
 const LARGE = "claude-opus-4-6[1m]"
 const MIDDLE = "claude-opus-4-5"
-const SMALL = "claude-sonnet-4" // refuses a request whose input and largest answer exceed its window together
+const SMALL = "claude-sonnet-4" // refuses a request if its input and maximum output exceed the window together
 const MODELS = { [SMALL]: { window: 32_000, maxOutput: 4_000 } }
 const SETTINGS = { models: MODELS, switches: { notes: false, "auto-memory": false, "compact-audit": false } }
 const TURN_TOKENS = 5_000
@@ -39,7 +39,7 @@ async function fill({ conversation: chat }: Agent, tokens: number): Promise<void
   }
 }
 
-/** It fits everywhere; not the smallest; neither of the two. */
+/** Fits everywhere; not in the smallest; in neither of the two. */
 test.each([8_000, 30_000, 185_000])(
   "WIN-7 1M → 200K → 32K with about %i tokens: no request is over the limit of its model",
   async (tokens) => {
@@ -57,7 +57,7 @@ test.each([8_000, 30_000, 185_000])(
       const inputTokens = chat.views.context.size().tokens
       expect(validateRequest({ request, model: target.facts, inputTokens })).toEqual([])
       expect(inputTokens).toBeLessThan(chat.thresholds.limit)
-      expect(chat.views.compactions.count).toBe(before) // the model it had made the room
+      expect(chat.views.compactions.count).toBe(before) // the previous model made the space
     }
   },
 )

@@ -1,4 +1,4 @@
-/** Facts that layer 2 clears before layer 4 summarises are still there after any number of compactions. */
+/** Facts that layer 2 clears before layer 4 summarises survive any number of compactions. */
 import { describe, expect, test } from "vitest"
 import type { Settings } from "../../../src/settings/settings.ts"
 import { size } from "../../size.ts"
@@ -9,7 +9,7 @@ import { FROM_USER, lostFacts, perfectSummary, planting, searching, working } fr
 
 const COMPACTIONS = size(5, 20)
 const MEASURED = [...new Set([1, 5, COMPACTIONS])]
-const MAX_TOKENS = 39_000 // beyond what the conversation has in the cache, for all of them together
+const MAX_TOKENS = 39_000 // in addition to the cached conversation, for all of them together
 
 type Clearing = "after a pause" | "by size" | "on the server"
 

@@ -1,4 +1,4 @@
-/** The last route against a real journal: an own loop without a client, agents whose API is down, and results that were cleared before. */
+/** The last route with a real journal: an own loop without a client, agents whose API is down, and results that were cleared before. */
 import { Socket } from "node:net"
 import { describe, expect, onTestFinished, test } from "vitest"
 import { manualClock } from "../../../src/base/clock.ts"
@@ -22,7 +22,7 @@ const WINDOW = 60_000
 const SETTINGS = { models: { [MODEL]: { window: WINDOW } } }
 const estimator = createEstimator("claude-4")
 
-/** Any connection is an error from now on. */
+/** Makes any connection fail from now on. */
 function withoutNetwork() {
   const connect = Socket.prototype.connect
   const tried: unknown[] = []
@@ -36,7 +36,7 @@ function withoutNetwork() {
   return tried
 }
 
-/** A response as the API would send it, counted by the estimator. */
+/** A response in the API's format, counted by the estimator. */
 function response(request: Awaited<ReturnType<Conversation["prepare"]>>, content: readonly object[], turn: number) {
   const asked = request.messages.reduce((sum, each) => sum + estimator.blocks(toBlocks(each.content)), 0)
   const usage = { input_tokens: Math.ceil(asked), output_tokens: 200 }
@@ -70,7 +70,7 @@ describe("an own loop with only a model's name", () => {
         })
       watch()
       const { facts } = findModel(MODEL, SETTINGS.models)
-      const said: string[] = []
+      const texts: string[] = []
       let compactions = 0
       let turn = 0
       const ask = async (content: (request: Awaited<ReturnType<Conversation["prepare"]>>) => readonly object[]) => {
@@ -83,7 +83,7 @@ describe("an own loop with only a model's name", () => {
       }
       while (compactions < 5) {
         const words = `Task ${turn}: check module-${turn}.ts. Never touch folder-${turn}.`
-        said.push(words)
+        texts.push(words)
         await chat.add(words)
         await ask(() => [
           { type: "text", text: `I decided to run check-${turn} because module-${turn}.ts is new.` },
@@ -113,7 +113,7 @@ describe("an own loop with only a model's name", () => {
       expect(compacted.every(({ tokensAfter }) => tokensAfter < WINDOW / 2)).toBe(true)
       expect(decisions.filter((entry) => entry.subtype === "compaction-failed")).toEqual([])
       const journal = JSON.stringify(entries)
-      for (const words of said) expect(journal).toContain(words)
+      for (const words of texts) expect(journal).toContain(words)
       expect(chat.ledger()).toMatchObject({ unpriced: [] })
       expect(tried).toEqual([])
       await chat.close()
@@ -129,10 +129,10 @@ describe("when no model can be reached", () => {
     async () => {
       const { sim, of } = await compactingSimulator(rounds(7, 4_000))
       const agent = await compactingAgent(sim, { settings: NO_NOTES })
-      const said: string[] = []
+      const texts: string[] = []
       agent.conversation.on("compaction", (progress) => {
-        if (progress.phase === "message") said.push(progress.message)
-        // both requests for a summary fail; the conversation's own request goes through again
+        if (progress.phase === "message") texts.push(progress.message)
+        // both requests for a summary fail; the conversation's own request succeeds again
         const isAsking =
           progress.phase === "summarising" && (progress.route === "shared" || progress.route === "direct")
         if (isAsking && progress.characters === undefined)
@@ -144,7 +144,7 @@ describe("when no model can be reached", () => {
       expect(compacted.length).toBeGreaterThan(0)
       expect(compacted.every(({ route }) => route === "offline")).toBe(true)
       expect(of("summary")).toEqual([])
-      expect(said.slice(0, 3)).toEqual([
+      expect(texts.slice(0, 3)).toEqual([
         expect.stringMatching(/^Not compacted by the model, from its cache: /),
         expect.stringMatching(/^Not compacted by the model: /),
         expect.stringMatching(/^No model could write the summary, so it is quoted from the conversation\. /),
@@ -190,7 +190,7 @@ test.runIf(isWhole)(
     expect(summary()).toContain("This summary is extractive")
     expect(summary()).toContain(String.raw`Asked for: \"Keep the staging ports, please.\". The conversation says:`)
     expect(summary()).toContain(String.raw`- \"The staging port is 9417.\"`)
-    const firstSection = () => summary().indexOf(String.raw`\n1. `) // the record has the request, so it is another one
+    const firstSection = () => summary().indexOf(String.raw`\n1. `) // the record contains the request, so its text differs
     expect(firstSection()).toBeGreaterThan(summary().indexOf("9417"))
     await chat.add(`And now? ${"More to read. ".repeat(9_000)}`)
     await chat.record({ content: [{ type: "text", text: "Still running." }] })
@@ -204,7 +204,7 @@ test.runIf(isWhole)(
 describe("what layer 2 has cleared", () => {
   test("BEY-6 the summary quotes errors of results that were cleared before: they are read from the journal", async () => {
     const clock = manualClock()
-    const settings = { figures: { "tail-tokens": 0 } } // a kept result is not in the summary
+    const settings = { figures: { "tail-tokens": 0 } } // a result in the tail is not in the summary
     const layers = [microcompaction(), compaction({ offline: offline() })]
     const chat = await openTestConversation({ clock, settings, layers })
     await chat.add("Run everything.")

@@ -1,4 +1,4 @@
-/** Before a request one thing is decided: nothing, clearing, or a compaction with the notes as its summary. */
+/** One decision per request: nothing, clearing, or a compaction with the notes as its summary. */
 import { describe, expect, test } from "vitest"
 import { compaction } from "../../../src/layers/4-compaction/compaction.ts"
 import { offline } from "../../../src/layers/4-compaction/summarise/route.ts"
@@ -25,7 +25,7 @@ describe("L3-3, L4-22 what a hook wants of summaries", () => {
     expect(made.every(({ route }) => route === "notes")).toBe(true)
     const asked = of("notes").filter(({ request }) => textsOf(request).join("\n").includes("Keep the number 4711."))
     expect(asked.length).toBeGreaterThan(0)
-    expect(of("notes").length).toBeGreaterThan(asked.length) // the first were written without it
+    expect(of("notes").length).toBeGreaterThan(asked.length) // the first ones were written without it
     expect(of("summary")).toEqual([])
   })
 })

@@ -1,4 +1,4 @@
-/** One meter, on recorded work: what a plan says is what the compaction leaves, and its parts add up. */
+/** Sizes on recorded work: the planned size is the size after the compaction, and its parts add up. */
 import { describe, expect, test } from "vitest"
 import { writeImported } from "../../../../transcripts/src/import/into-journal.ts"
 import { manualClock, projectName } from "../../../src/base/clock.ts"

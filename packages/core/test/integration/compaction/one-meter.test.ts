@@ -1,4 +1,4 @@
-/** One meter: what a plan says is what happens, and what the API counts then. */
+/** A plan's sizes match the result, and then the API's count. */
 import { join } from "node:path"
 import { describe, expect, test } from "vitest"
 import type { CompactionPlan, CompactionRefusal } from "../../../src/layers/layer.ts"
@@ -19,7 +19,7 @@ function planIn(planned: CompactionPlan | CompactionRefusal): CompactionPlan {
 }
 
 describe("TOK-9 sizes in plans, reports and undo", () => {
-  // the server's tokenizer is not what the model's family has
+  // the server's tokenizer differs from that of the model's family
   const givens = [
     { model: "claude-opus-5-5", count: 6, words: 900 },
     { model: "claude-opus-4-1", count: 12, words: 2_000 },
@@ -55,7 +55,7 @@ describe("TOK-9 sizes in plans, reports and undo", () => {
       const { usage } = ofType(events, "response").at(-1)!.response
       const { input_tokens: input, cache_read_input_tokens: read = 0, cache_creation_input_tokens: wrote = 0 } = usage
       const counted = input + (read ?? 0) + (wrote ?? 0)
-      // the facts are other text than the conversation that set the factor
+      // the facts differ from the conversation text that calibrated the factor
       expect(near(ofType(events, "request").at(-1)!.size.tokens, counted)).toBeLessThan(0.1)
     },
   )

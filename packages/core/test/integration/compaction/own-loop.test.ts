@@ -1,4 +1,4 @@
-/** Compaction in a loop of your own: guidance, restored files and the summariser of the settings. And the transcript that a summary names. */
+/** Compaction in your own loop: guidance, restored files and the configured summariser. Also the transcript that a summary refers to. */
 import { join } from "node:path"
 import { expect, test } from "vitest"
 import { KEY } from "../../../../sim/test/simulator.ts"
@@ -14,7 +14,7 @@ const MODEL = "claude-opus-5-5"
 test("L4-13, L4-20, L4-26 an own loop honours compact instructions, restores files, and asks the summariser of the settings", async () => {
   let asked = 0
   const { sim, of } = await compactingSimulator([], {
-    // the fork's answer is no summary, so the direct call takes over
+    // the fork's answer is not a summary, so the direct call takes over
     summary: () => (asked++ === 0 ? "" : undefined),
   })
   const where = project({ "a.ts": "export const port = 4711\n" })
@@ -36,7 +36,7 @@ test("L4-13, L4-20, L4-26 an own loop honours compact instructions, restores fil
     env: {},
     ...where,
   })
-  const said = (id: string, content: readonly object[]) =>
+  const recordResponse = (id: string, content: readonly object[]) =>
     chat.record({
       id,
       model: MODEL,
@@ -45,10 +45,12 @@ test("L4-13, L4-20, L4-26 an own loop honours compact instructions, restores fil
       usage: { input_tokens: 20_000, output_tokens: 1 },
     } as never)
   await chat.add("Read a.ts.")
-  await said("m1", [{ type: "tool_use", id: "toolu_1", name: "Read", input: { file_path: join(where.cwd, "a.ts") } }])
+  await recordResponse("m1", [
+    { type: "tool_use", id: "toolu_1", name: "Read", input: { file_path: join(where.cwd, "a.ts") } },
+  ])
   await chat.add([{ type: "tool_result", tool_use_id: "toolu_1", content: "1\texport const port = 4711" }])
   for (let turn = 2; turn < 20; turn++) {
-    await said(`m${turn}`, [{ type: "text", text: `So far: ${"many words ".repeat(300)}` }])
+    await recordResponse(`m${turn}`, [{ type: "text", text: `So far: ${"many words ".repeat(300)}` }])
     await chat.add(`And then? ${turn}`)
   }
   await chat.compact()

@@ -1,4 +1,4 @@
-/** What a plan says a compaction costs, against the simulator's bill. */
+/** A plan's cost estimate against the simulator's bill. */
 import { expect, test } from "vitest"
 import { frozenClock } from "../../../../sim/src/clock.ts"
 import { isWhole } from "../../size.ts"
@@ -7,7 +7,7 @@ import { compactingAgent, compactingSimulator, MODELS_ONLY } from "./compacting.
 
 const HOUR = 3_600_000
 const PER_MILLION = 1_000_000
-const SUMMARY = 20_000 // tokens that a summary may have at most
+const SUMMARY = 20_000 // maximum tokens of a summary
 
 test.runIf(isWhole)("BEY-20 a long text that the summariser gets shortened is not paid for in full", async () => {
   const clock = frozenClock(Date.parse("2026-11-15T12:00:00Z"))

@@ -1,4 +1,4 @@
-/** The size that a dry run names, which pays for nothing, against the size after the compaction. */
+/** The size that a dry run predicts, at no cost, against the size after the compaction. */
 import { expect, test } from "vitest"
 import type { Agent } from "../../../src/agent/agent.ts"
 import type { CompactionRequest } from "../../../src/conversation/compact.ts"
@@ -31,7 +31,7 @@ function expectWithin(after: number, [min, max]: readonly [number, number]) {
 test.each([60_000, 200_000, 1_000_000].slice(size(1, 0), size(2, 3)))(
   "BEY-3 in a window of %i: a first summary is within what is said, the next ones are judged by it",
   async (window) => {
-    // about as long as a model is asked for, each time a little different
+    // about as long as requested, each time slightly different
     const lengths = [90, 105, 85, 100]
     const { sim, of } = await compactingSimulator(
       lengths.flatMap((_, nth) => rounds(6, 3_000 + 2 * nth)),

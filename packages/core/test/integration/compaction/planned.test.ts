@@ -17,7 +17,7 @@ import {
 const WINDOW = 1_000_000 // far from full
 const ROUNDS = 18
 
-const WORDS = 8_500 // close to what is put aside
+const WORDS = 8_500 // just below the offloading limit
 
 async function worked(planner: "off" | "economy" | "balanced") {
   const { sim, of } = await compactingSimulator(rounds(ROUNDS, WORDS))
@@ -37,9 +37,9 @@ describe("BEY-4 the planner", () => {
     expect(end.reason).toBe("answer")
     const [compacted, ...more] = await decisionsOf(agent, "compacted")
     expect(more.length).toBeLessThanOrEqual(1)
-    const said =
+    const pattern =
       /^About [\d,]+ old tokens need not be sent again: sending them again has cost \$\d+\.\d\d since the last boundary, and a compaction costs \$(\d+\.\d\d)\. \/undo takes it back, and the setting "planner": "off" keeps it from happening again\.$/
-    expect(compacted!.planned).toMatch(said)
+    expect(compacted!.planned).toMatch(pattern)
     expect(compacted!.tokensBefore).toBeLessThan(WINDOW / 4)
     expect(compacted!.tokensAfter).toBeLessThan(compacted!.tokensBefore - 20_000)
     expect(ofType(events, "compacted")[0]).toMatchObject({ planned: compacted!.planned })

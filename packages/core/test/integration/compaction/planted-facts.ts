@@ -1,4 +1,4 @@
-/** 43 facts in a conversation: said by the user, said by the assistant, or found only in tool results. Each has one exact name. */
+/** 43 facts in a conversation: stated by the user, by the assistant, or found only in tool results. Each has one exact name. */
 import { z } from "zod/v4"
 import type { Answer, ResponderRequest } from "../../../../sim/src/responder.ts"
 import type { ScriptedTurn } from "../../../../sim/src/responders/scripted.ts"
@@ -7,15 +7,15 @@ import type { Tool } from "../../../src/tools/tool.ts"
 import { calls } from "../agent/agents.ts"
 import { textsOf } from "./compacting.ts"
 
-export interface Fact {
-  /** The exact name by which the fact is found again. */
+export interface PlantedFact {
+  /** The exact name by which the fact is recognized. */
   readonly name: string
   readonly sentence: string
 }
 
-const fact = (name: string, sentence: string): Fact => ({ name, sentence: sentence.replace("*", name) })
+const fact = (name: string, sentence: string): PlantedFact => ({ name, sentence: sentence.replace("*", name) })
 
-export const FROM_USER: readonly Fact[] = [
+export const FROM_USER: readonly PlantedFact[] = [
   fact("orchid_main", "The staging database is called *."),
   fact("50443", "The gateway listens on port *."),
   fact("OPS-4821", "The incident is tracked as *."),
@@ -33,7 +33,7 @@ export const FROM_USER: readonly Fact[] = [
   fact("MAX_FANOUT", "Read * from the environment."),
 ]
 
-export const FROM_ASSISTANT: readonly Fact[] = [
+export const FROM_ASSISTANT: readonly PlantedFact[] = [
   fact("reconcileLedger", "I found that * runs twice."),
   fact("src/billing/cursor.ts", "I will change * first."),
   fact("8192", "The buffer holds * bytes."),
@@ -50,7 +50,7 @@ export const FROM_ASSISTANT: readonly Fact[] = [
   fact("PAY-977", "It is the same cause as *."),
 ]
 
-export const FROM_RESULTS: readonly Fact[] = [
+export const FROM_RESULTS: readonly PlantedFact[] = [
   fact("shardKey_v2", "partition column: *"),
   fact("6379", "cache.port = *"),
   fact("c4e1b9d2", "HEAD is now at *"),
@@ -67,13 +67,13 @@ export const FROM_RESULTS: readonly Fact[] = [
   fact("3.75GB", "resident memory *"),
 ]
 
-export const ALL_FACTS: readonly Fact[] = [...FROM_USER, ...FROM_ASSISTANT, ...FROM_RESULTS]
+export const ALL_FACTS: readonly PlantedFact[] = [...FROM_USER, ...FROM_ASSISTANT, ...FROM_RESULTS]
 
 const inputSchema = z.object({ pattern: z.string(), fact: z.number() })
 
 const FILLER = "some lines of a listing that hold nothing anyone will need again\n"
 
-/** Long results. One line in the middle of each holds a fact, where the call asks for one. */
+/** Long results. If the call asks for a fact, one line in the middle of the result contains it. */
 export const searching: Tool = {
   name: "Grep",
   description: "searches",
@@ -89,20 +89,20 @@ export const searching: Tool = {
 const searchFor = (at: number): ScriptedTurn => calls(["Grep", { pattern: "listing", fact: at }])
 const NO_FACT = -1
 
-/** What the assistant does for the first message: every fact of a result is found, and everything it has to say is said. */
+/** The assistant's turns for the first message: they find every fact of a result and state all of the assistant's facts. */
 export const planting = (): readonly ScriptedTurn[] => [
   ...FROM_RESULTS.map((_, at) => searchFor(at)),
   ...Array.from({ length: 6 }, () => searchFor(NO_FACT)),
   FROM_ASSISTANT.map(({ sentence }) => sentence).join(" "),
 ]
 
-/** A stretch of work without facts. */
+/** Some rounds of work without facts. */
 export const working = (): readonly ScriptedTurn[] => [
   ...Array.from({ length: 8 }, () => searchFor(NO_FACT)),
   "That part is done.",
 ]
 
-/** A summary that holds every fact its writer was shown, and nothing else. */
+/** A summary that contains exactly the facts that its writer received. */
 export function perfectSummary({ request }: { readonly request: ResponderRequest }): Answer {
   const shown = textsOf(request).join("\n")
   const lines = ALL_FACTS.filter(({ name }) => shown.includes(name)).map(({ name, sentence }) =>
@@ -114,7 +114,7 @@ export function perfectSummary({ request }: { readonly request: ResponderRequest
 
 const HANDLE = /\b(?:[0-9a-f]{8}-[0-9a-f-]{27}|[0-9a-f]{10})(?:\.\d+){0,2}\b/g
 
-/** Facts that the next request neither shows nor leads to by a handle in it. */
+/** Facts that the next request neither contains nor references by handle. */
 export async function lostFacts({ conversation: chat }: Agent): Promise<readonly string[]> {
   const view = JSON.stringify(await chat.prepare())
   const missing = ALL_FACTS.filter(({ name }) => !view.includes(name))

@@ -1,6 +1,6 @@
 /**
- * L4-14: a compaction aborted at any moment leaves the conversation as it was: the bytes of the journal and of the next request.
- * Only what was paid until then is added to the journal (CACHE-5).
+ * L4-14: a compaction aborted at any moment leaves the conversation unchanged: the bytes of the journal and of the next request. Only the
+ * amount paid until then is added to the journal (CACHE-5).
  */
 import { mkdtempSync, readFileSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
@@ -62,7 +62,7 @@ test.each(["manual", "auto"] as const)("L4-14 an aborted %s compaction changes n
         () => undefined,
         () => undefined,
       )
-      if (!stopping.signal.aborted) return // it never started
+      if (!stopping.signal.aborted) return // never started
       await expect(given).rejects.toThrow()
       const after = readFileSync(chat.location)
       expect(after.subarray(0, before.length).equals(before)).toBe(true)
@@ -75,11 +75,11 @@ test.each(["manual", "auto"] as const)("L4-14 an aborted %s compaction changes n
   )
   if (RUNS.numRuns >= 100) expect([...stoppedAt.keys()].toSorted()).toEqual(MOMENTS.toSorted())
 
-  /** An exchange that makes the size known: full if the compaction should start by itself. Resolves with the next request. */
+  /** An exchange that fixes the size: full if the compaction should start by itself. Resolves with the next request. */
   async function lastWords(chat: Conversation): Promise<string | undefined> {
     const usage = trigger === "auto" ? USAGE : { input_tokens: 9_000, output_tokens: 50 }
     await chat.add({ role: "user", content: "And now?" })
-    await chat.prepare() // everything a first request adds is in the journal now
+    await chat.prepare() // journals everything that a first request adds
     const content = [{ type: "text", text: "Done." }]
     await chat.record({ id: "msg_last", model: SUMMARISER, content, stop_reason: "end_turn", usage })
     await chat.add({ role: "user", content: "Go on." })

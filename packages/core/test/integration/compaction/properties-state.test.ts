@@ -1,4 +1,4 @@
-/** L4-20, L4-21, L4-29: the state of the work is the same after a compaction as before it. All parts are set up and compacted twice. */
+/** L4-20, L4-21, L4-29: the state of the work is the same before and after a compaction. All parts are set up and compacted twice. */
 import { readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { expect, test } from "vitest"
@@ -24,8 +24,8 @@ const TODOS = [
   { content: "Die Tests schreiben", status: "in_progress" },
   { content: "Aufräumen", status: "pending" },
 ] as const
-/** What is sent again word for word. */
-const TOLD: readonly Attachment[] = [
+/** Attachments that are sent again verbatim. */
+const REATTACHED: readonly Attachment[] = [
   { type: "skill_content", name: "review", content: "Look twice,\nthen once more." },
   {
     type: "agent_status",
@@ -65,7 +65,7 @@ test.runIf(isWhole)(
     })
     await ask(agent, "Bitte sieh dir die beiden Dateien an und sag mir, was darin steht.")
     agent.allow("Bash(ls:*)")
-    for (const attachment of TOLD) await agent.conversation.attach(attachment)
+    for (const attachment of REATTACHED) await agent.conversation.attach(attachment)
     const before = stateOf(agent, reads)
     expect(before).toMatchObject({ mode: "plan", todos: TODOS, plan: { active: true } })
     const contents = contentsOf(reads)
@@ -77,7 +77,7 @@ test.runIf(isWhole)(
       expect(contentsOf(reads)).toEqual(contents)
       await ask(agent, words)
       const sent = textsOf(of("work").at(-1)!.request)
-      for (const attachment of [...TOLD, TODO_STATE, PLAN_STATE]) {
+      for (const attachment of [...REATTACHED, TODO_STATE, PLAN_STATE]) {
         const [rendered] = renderAttachment(attachment)
         expect(
           sent.filter((text) => text === rendered!.text),
@@ -127,7 +127,7 @@ function stateOf(agent: Agent, reads: FileReads) {
   return { mode: agent.mode, todos, plan, read: [...contentsOf(reads).keys()].toSorted() }
 }
 
-/** What the tools read. An attached instruction file counts as read while it is in view; after a boundary it is due again. */
+/** Texts of file reads. An attached instruction file counts as read while it is in context; after a boundary it is attached again. */
 function contentsOf(reads: FileReads): ReadonlyMap<string, string> {
   const byTools = [...reads.entries()].filter(([path]) => !path.endsWith("AGENTS.md"))
   return new Map(byTools.map(([path, { content }]) => [path, content]))
@@ -144,7 +144,7 @@ test("L4-20, JRN-2 resumed in a new process, the files that were read still come
     "Read.",
   ]
   const { sim } = await compactingSimulator(script)
-  const unkept = { ...NO_NOTES, figures: { "tail-tokens": 0 } } // what is kept is not read again
+  const unkept = { ...NO_NOTES, figures: { "tail-tokens": 0 } } // messages in the tail are not read again
   const settings = { ...unkept, permissions: { deny: ["Read(**/secret.ts)"] } }
   const first = await compactingAgent(sim, { ...where, window: 200_000, settings: unkept })
   await ask(first, "Look at the files.")

@@ -1,7 +1,7 @@
 /**
- * L4-29 on recorded work. After one and after two compactions, the request says which files were created, changed and deleted and which
- * commands failed last. An independent reading of the recorded tool calls must give the same. Effects of shell commands on files are not
- * computed twice: a path that a command may have written is only checked to be named by one.
+ * L4-29 on recorded work. After one and after two compactions, the request lists which files were created, changed and deleted and which
+ * commands failed last. An independent analysis of the recorded tool calls must give the same. Effects of shell commands on files are not
+ * computed twice: the test only checks that a command names each path it may have written.
  */
 import { resolve } from "node:path"
 import { describe, expect, test } from "vitest"
@@ -22,20 +22,20 @@ import {
   WHERE_THEY_ARE,
 } from "../../real-transcripts.ts"
 import {
-  beginningOf,
   callsIn,
   fatesFrom,
   lastFailed,
   mayBeWrittenByShell,
+  prefixOf,
   READ_ONLY,
   unquoted,
 } from "../../recorded-calls.ts"
 import { size } from "../../size.ts"
 import { SUMMARISER, summariser } from "../../summariser.ts"
 
-const WINDOW = 20_000_000 // larger than any recording: they are compacted by hand
+const WINDOW = 20_000_000 // larger than any recording: they are compacted manually
 const CWD = "/nowhere"
-const RECORD = 100_000 // tokens: all files and commands fit; what is left out of a small record is counted (facts-properties.test.ts)
+const RECORD = 100_000 // tokens: all files and commands fit; omissions of a small record are counted (facts-properties.test.ts)
 
 describe(`L4-29 ${WHERE_THEY_ARE}, compacted twice`, needs("transcripts"), () => {
   test.each([...size([], [...CLAUDE_CODE_FILES, ...CODEX_FILES, ...PI_FILES]), ...OPENHANDS_FILES])(
@@ -62,7 +62,7 @@ describe(`L4-29 ${WHERE_THEY_ARE}, compacted twice`, needs("transcripts"), () =>
     for (const facts of await factsOf(name, 0)) {
       const { shown, leftOut } = failuresIn(facts)
       expect(shown.filter((command) => !failed.includes(command))).toEqual([])
-      // a long list leaves out and counts the oldest; for test runs, successful ones count too
+      // a long list omits and counts the oldest; for test runs, successful ones are included
       if (leftOut === 0) expect(shown.toSorted()).toEqual(failed.toSorted())
       else expect(shown.length + leftOut).toBeGreaterThanOrEqual(failed.length)
     }
@@ -74,7 +74,7 @@ const resolved = (path: string, cwd: string) => (/^[A-Za-z]:/.test(path) ? path 
 
 const known = new Map<string, Promise<readonly string[]>>()
 
-/** The facts in the request after the first and after the second compaction. Each conversation is compacted once for all tests. */
+/** The facts in the request after the first or the second compaction. Each conversation is compacted once for all tests. */
 function factsOf(name: string, at: number): Promise<readonly string[]> {
   const key = `${name} ${at}`
   const facts = known.get(key) ?? compactTwice(name, at)
@@ -96,7 +96,7 @@ async function compactTwice(name: string, at: number): Promise<readonly string[]
     ...{ store, id, cwd: CWD, window: WINDOW, summariser: summariser({ window: WINDOW }) },
     settings: {
       models: { [SUMMARISER]: { window: WINDOW } },
-      switches: { "compact-audit": false }, // of the summary, not of these facts
+      switches: { "compact-audit": false }, // audits the summary, not these facts
       figures: { "record-limit": RECORD },
     },
   })
@@ -118,7 +118,7 @@ async function carriedFacts(chat: Conversation): Promise<string> {
   return texts.find((text) => text.includes("## What the user said")) ?? ""
 }
 
-/** Without files that were only read: the oldest of them may be left out. */
+/** Excludes files that were only read, because the oldest of them may be omitted. */
 function filesIn(facts: string): ReadonlyMap<string, string> {
   const fates = new Map<string, string>()
   let heading = ""
@@ -138,10 +138,10 @@ function failuresIn(facts: string): { readonly shown: readonly string[]; readonl
   const leftOut = lines
     .map((line) => Number(/^\[(\d+) older/.exec(line)?.[1] ?? 0))
     .reduce((sum, count) => sum + count, 0)
-  return { shown: shown.map((command) => beginningOf(unquoted(command))), leftOut }
+  return { shown: shown.map((command) => prefixOf(unquoted(command))), leftOut }
 }
 
-/** Our sections begin with a line of their own. Quoted text comes before them, in fences. */
+/** Sections of the record begin with a line of their own. Quoted text comes before them, in fences. */
 function sectionOf(facts: string, title: string): readonly string[] {
   const lines = facts.split("\n")
   const start = lines.lastIndexOf(`## ${title}`)

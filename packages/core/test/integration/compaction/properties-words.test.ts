@@ -1,5 +1,5 @@
 /**
- * L4-29: a rule the user once gave is in every later request, word for word, however often the conversation is compacted, unless the user
+ * L4-29: a rule that the user once gave is in every later request, verbatim, however often the conversation is compacted, unless the user
  * replaced it.
  */
 import fc from "fast-check"
@@ -13,9 +13,9 @@ import { SUMMARISER, summariser } from "../../summariser.ts"
 
 const RUNS = { ...fuzz, numRuns: Math.ceil(fuzz.numRuns! / 8) } // `npm run fuzz -- 8000` tries a thousand conversations
 const COMPACTIONS = size(3, 20)
-const WINDOW = 32_000 // small, so messages are dropped and only the rules are pinned
+const WINDOW = 32_000 // small, so that messages are dropped and only the rules are pinned
 
-/** Each has its own number, so no two are alike. */
+/** Each rule contains its own number, so that no two are equal. */
 const RULES: readonly ((number: number) => string)[] = [
   (number) => `Never push to branch ${number}.`,
   (number) => `From now on, use port ${number}!`,
@@ -28,7 +28,7 @@ const RULES: readonly ((number: number) => string)[] = [
   (number) => `لا تستخدم الملف ${number}.`,
   (number) => `항상 포트 ${number}를 사용하세요.`,
 ]
-/** It says itself that something changes, so a later one of its kind replaces it (L4-37). All others count side by side. */
+/** The text itself announces a change, so a later rule of its kind replaces it (L4-37). All other rules remain valid together. */
 const CHANGE = /^From now on, use port \d+!$/
 const standing = (rules: readonly string[]): readonly string[] =>
   rules.filter((rule, at) => !CHANGE.test(rule) || !rules.slice(at + 1).some((later) => CHANGE.test(later)))
@@ -42,13 +42,13 @@ const TASKS = [
   `Here is the log:\n${"a line of the log\n".repeat(30)}`,
 ]
 
-interface Said {
+interface UserTurn {
   readonly text: string
   readonly rule: string | undefined
 }
 
-/** What the user says before each compaction, with a rule about every third time. */
-const conversations: fc.Arbitrary<readonly Said[]> = fc
+/** User messages before each compaction, about every third with a rule. */
+const conversations: fc.Arbitrary<readonly UserTurn[]> = fc
   .array(
     fc.record({
       task: fc.constantFrom(...TASKS),
@@ -67,10 +67,10 @@ const conversations: fc.Arbitrary<readonly Said[]> = fc
 test(`L4-29 rules in several languages: each is verbatim in the request after each of ${COMPACTIONS} compactions`, async () => {
   let planted = 0
   await fc.assert(
-    fc.asyncProperty(conversations, async (said) => {
+    fc.asyncProperty(conversations, async (turns) => {
       const chat = await openCompacting({ window: WINDOW, summariser: summariser({ window: WINDOW }) })
       const rules: string[] = []
-      for (const [at, { text, rule }] of said.entries()) {
+      for (const [at, { text, rule }] of turns.entries()) {
         if (rule !== undefined) rules.push(rule)
         await workOn(chat, { text, at })
         await chat.compact()
@@ -85,7 +85,7 @@ test(`L4-29 rules in several languages: each is verbatim in the request after ea
   expect(planted).toBeGreaterThan(RUNS.numRuns)
 })
 
-/** A task, a read of a file, an answer without content. */
+/** A task, a file read, an answer without content. */
 async function workOn(chat: Conversation, { text, at }: { readonly text: string; readonly at: number }): Promise<void> {
   await chat.add({ role: "user", content: text })
   const id = `toolu_${at}`

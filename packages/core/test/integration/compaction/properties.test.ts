@@ -1,6 +1,6 @@
 /**
- * What must hold for any conversation of any size and any outcome of its summaries. Random conversations are compacted again and again, by
- * notes and by a model that fails in every way.
+ * Properties of compactions of any conversation, size and summary result. Random conversations are compacted repeatedly, by notes and by a
+ * model that fails in every way.
  */
 
 import fc from "fast-check"
@@ -18,7 +18,7 @@ import { findModel } from "../../../src/tokens/models.ts"
 import { serialiseRequest } from "../../../src/views/context/request.ts"
 import { openCompacting } from "../../compacting.ts"
 import { CompactionWitness } from "../../compaction-witness.ts"
-import { givenNotes } from "../../given-notes.ts"
+import { fixedNotes } from "../../fixed-notes.ts"
 import { type LargeConversation, largeConversations, playLarge, sizeOf } from "../../large-steps.ts"
 import { fuzz, isFuzzing } from "../../runs.ts"
 import { size } from "../../size.ts"
@@ -26,15 +26,16 @@ import { newPlayer } from "../../steps.ts"
 import { type Summariser, summariser } from "../../summariser.ts"
 
 const RUNS = { ...fuzz, numRuns: Math.max(size(4, 50), Math.ceil(fuzz.numRuns! / 10)) } // large conversations
-const MAX_VARIED = isFuzzing ? RUNS : size({ numRuns: 4, seed: 12 }, { numRuns: 12, seed: 7 }) // of these few, some compact, some fail to, and some do not fit
+// of these few, some compact, some fail to, and some do not fit
+const MAX_VARIED = isFuzzing ? RUNS : size({ numRuns: 4, seed: 12 }, { numRuns: 12, seed: 7 })
 const MAX_ASKED = 60 // per request: three routes, a few parts, each part a few times
 const CLOSING = "]}]}" // end of the last block, message and list: everything before it must be sent again
-const ESTIMATE_ERROR = 1.25 // how far an estimator without calibration may be off
+const ESTIMATE_ERROR = 1.25 // maximum error of an estimator without calibration
 
 interface OpenResult {
   readonly chat: Conversation
   readonly model: Summariser
-  /** Closes it and opens it again. */
+  /** Closes and reopens the conversation. */
   again(): Promise<Conversation>
 }
 
@@ -47,7 +48,7 @@ async function open(conversation: LargeConversation, store: Store = memoryStore(
       ...{ window, store, ids, summariser: model },
       earlier: [notesAt(notes)],
       compaction: {
-        notes: givenNotes(() => (notes === undefined ? undefined : "# State\nGoing on.")),
+        notes: fixedNotes(() => (notes === undefined ? undefined : "# State\nGoing on.")),
       },
     })
   const chat = await openOnce()
@@ -62,7 +63,7 @@ async function open(conversation: LargeConversation, store: Store = memoryStore(
   }
 }
 
-/** Notes cover everything up to the nth message from the end. They are renewed before every request. */
+/** Notes that cover everything up to the nth message from the end. They are renewed before every request. */
 function notesAt(back: number | undefined): Layer {
   return {
     name: "notes",

@@ -1,4 +1,4 @@
-/** Layers 3 and 4 against hostile input: answers that are not summaries, files that are not notes, names and messages that pretend. */
+/** Layers 3 and 4 against hostile input: answers that are not summaries, files that are not notes, deceptive names and messages. */
 import { execFileSync } from "node:child_process"
 import { mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs"
 import { dirname, join } from "node:path"

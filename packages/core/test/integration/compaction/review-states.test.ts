@@ -1,4 +1,4 @@
-/** Compaction together with typed messages, readers, rewinds, crashes and open calls: what is in the journal is what is sent. */
+/** Compaction combined with typed messages, readers, rewinds, crashes and open calls: requests match the journal. */
 
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
@@ -12,7 +12,7 @@ import type { Layer } from "../../../src/layers/layer.ts"
 import { type Block, textOf, toBlocks } from "../../../src/messages/blocks.ts"
 import { serialiseRequest } from "../../../src/views/context/request.ts"
 import { type CompactingOptions, openCompacting } from "../../compacting.ts"
-import { givenNotes } from "../../given-notes.ts"
+import { fixedNotes } from "../../fixed-notes.ts"
 import { SUMMARISER, summariser } from "../../summariser.ts"
 
 const root = mkdtempSync(join(tmpdir(), "strata-states-"))
@@ -51,7 +51,7 @@ describe("messages typed while the system is busy", () => {
     await chat.add({ role: "user", content: `First. ${LONG}` })
     await answer(chat, "Looking.")
     await chat.enqueue("typed meanwhile")
-    await chat.prepare() // delivers it
+    await chat.prepare() // delivers the queued message
     await chat.compact()
     const sent = await textsSent(chat)
     expect(sent.filter((text) => text === "typed meanwhile")).toHaveLength(1)
@@ -134,7 +134,7 @@ describe("what an earlier compaction restored", () => {
     const chat = await open({
       earlier: [through],
       compaction: {
-        notes: givenNotes(() => `# State\nNotes ${notes++} about the questions and answers.`),
+        notes: fixedNotes(() => `# State\nNotes ${notes++} about the questions and answers.`),
       },
       settings: { models: { [SUMMARISER]: { window: WINDOW } }, figures: { "keep-messages": 3 } },
     })

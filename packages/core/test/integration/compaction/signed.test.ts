@@ -1,4 +1,4 @@
-/** Summaries that the API writes and signs: asked for where they cost less, sent back as they came, and left out where the API refuses them. */
+/** Summaries that the API writes and signs: requested if they cost less, sent back unchanged, and omitted if the API refuses them. */
 import { describe, expect, test } from "vitest"
 import type { Answer, ResponderTurn } from "../../../../sim/src/responder.ts"
 import type { ScriptedTurn } from "../../../../sim/src/responders/scripted.ts"
@@ -18,7 +18,7 @@ import {
   decisionsOf,
   entriesOf,
   NO_NOTES,
-  type ResponderParts,
+  type ResponderOptions,
 } from "./compacting.ts"
 
 const THOUGHT = "The parser reads a line at a time, so the offset is the sum of the lines before. ".repeat(12)
@@ -34,7 +34,7 @@ const thoughtful = (count: number, words: number): readonly ScriptedTurn[] => [
 ]
 
 const scene = async (
-  { turns = 14, ...parts }: ResponderParts & { readonly turns?: number } = {},
+  { turns = 14, ...parts }: ResponderOptions & { readonly turns?: number } = {},
   options: Parameters<typeof compactingAgent>[1] = {},
 ) => {
   const made = await compactingSimulator(thoughtful(turns, 1_000), parts)
@@ -55,7 +55,7 @@ const summaryOf = async (agent: Agent) =>
     readonly message: { readonly content: readonly { readonly text: string }[] }
   }
 
-/** Some rounds of work, then a compaction by hand in the middle of it. */
+/** Some rounds of work, then a manual compaction during the work. */
 async function compacted(made: Awaited<ReturnType<typeof scene>>) {
   await ask(made.agent, "Find out what the words say. Never use tabs.")
   await made.agent.conversation.compact()

@@ -17,7 +17,7 @@ describe("L4-31, L4-32 the size after an automatic compaction", () => {
     const made = await decisionsOf(agent, "compacted")
     for (const { tokensAfter, threshold } of made) expect(tokensAfter).toBeLessThanOrEqual(threshold / 2)
     expect(made.length).toBeGreaterThan(2)
-    expect(of("work").length / made.length).toBeGreaterThan(20) // requests from one compaction to the next
+    expect(of("work").length / made.length).toBeGreaterThan(20) // requests between two compactions
     expect(of("summary")).toHaveLength(made.length)
     expect(made.at(-1)!.kept.length).toBeGreaterThan(0)
   })

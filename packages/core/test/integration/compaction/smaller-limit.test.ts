@@ -1,4 +1,4 @@
-/** A server that takes less than was believed: a local model, a gateway, a missing beta. */
+/** A server that accepts less than assumed: a local model, a gateway, a missing beta. */
 import { readFileSync } from "node:fs"
 import { createServer } from "node:http"
 import type { AddressInfo } from "node:net"
@@ -30,7 +30,7 @@ const fileText = (name: number) =>
 const withFiles = () =>
   project(Object.fromEntries(Array.from({ length: FILES }, (_, n) => [`file-${n}.ts`, fileText(n)])))
 
-/** Rounds that read files and search, never the same call twice in a row. */
+/** Rounds that read files and search, never with the same call twice in succession. */
 const work = (cwd: string, count: number, words: number) => [
   ...Array.from({ length: count }, (_, n) =>
     n % 3 === 0 ? calls(["Read", { file_path: join(cwd, `file-${n % FILES}.ts`) }]) : saying(words + 2 * n),
@@ -78,14 +78,14 @@ describe("WIN-9 a server with a smaller limit", () => {
   test.runIf(isWhole)("it is told once, journaled for this model at this address, and kept in the home", async () => {
     const { sim, where, agent, events, open } = await learning()
     expect(refusals(sim)).toBe(1)
-    const told = ofType(events, "notice").filter(({ message }) => message.includes("at most 40,000 tokens here"))
-    expect(told).toHaveLength(1)
+    const notices = ofType(events, "notice").filter(({ message }) => message.includes("at most 40,000 tokens here"))
+    expect(notices).toHaveLength(1)
     expect(await decisionsOf(agent, "limit-learnt")).toMatchObject([{ model: MODEL, address: sim.url, tokens: 40_000 }])
     expect(agent.conversation.thresholds).toMatchObject({ window: 40_000, believed: 200_000 })
     await agent.close()
     const kept = JSON.parse(readFileSync(join(where.dir, "limits.json"), "utf8"))
     expect(kept.limits).toMatchObject([{ model: MODEL, address: sim.url, tokens: 40_000 }])
-    // another conversation begins with it; another model and another address do not
+    // another conversation starts with the learned limit; another model or address does not
     expect((await open()).conversation.thresholds.window).toBe(40_000)
     expect((await open({ model: "claude-sonnet-5-5" })).conversation.thresholds.window).toBeGreaterThan(40_000)
     const elsewhere = anthropicModel({ model: MODEL, apiKey: KEY, baseURL: "http://127.0.0.1:9/other" })
@@ -114,7 +114,7 @@ describe("WIN-9 a server with a smaller limit", () => {
     expect(await again.conversation.forgetLimit()).toBe(false)
   })
 
-  /** A server that says it in other words. */
+  /** A server that words its error differently. */
   async function respelled(sim: Simulator, words: (tokens: number, limit: number) => string) {
     const server = createServer(async (request, response) => {
       const chunks: Buffer[] = []

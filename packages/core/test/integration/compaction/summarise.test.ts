@@ -1,4 +1,4 @@
-/** The summariser against the simulator when all goes well: one call, or several for a conversation larger than the window. */
+/** The summariser against the simulator without errors: one call, or several for a conversation larger than the window. */
 import { describe, expect, test } from "vitest"
 import type { SummaryOutcome } from "../../../src/layers/4-compaction/summarise/direct.ts"
 import { continuationText } from "../../../src/layers/4-compaction/summarise/prompts.ts"
@@ -24,7 +24,7 @@ describe("L4-13 a summary by one direct call", () => {
     expect(String(sent[0]!.system).length).toBeLessThan(500)
   })
 
-  /** One model for each set of features a request may use. */
+  /** One model for each set of features that a request may use. */
   const kinds = new Map(MODEL_FACTS.map(({ id, accepts }) => [JSON.stringify(accepts), id]))
   test.each([...kinds.values()])("is a request that %s accepts, and writes nothing to its cache", async (name) => {
     const { outcome, sim } = await summarise(work(3), { model: { model: name } })

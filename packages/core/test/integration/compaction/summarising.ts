@@ -1,4 +1,4 @@
-/** Shared by the summariser's tests: a responder that records what it was asked, a model that shows what it sent, conversations. */
+/** Fixtures of the summariser's tests: a responder that records its requests, a model that exposes its requests, conversations. */
 
 import type { Answer, Responder, ResponderRequest } from "../../../../sim/src/responder.ts"
 import { extractiveResponder } from "../../../../sim/src/responders/extractive.ts"
@@ -17,7 +17,7 @@ import { createEstimator } from "../../../src/tokens/estimate.ts"
 import { conversation } from "../../builders.ts"
 import { modelAt } from "../model/model.ts"
 
-/** What a responder was asked. Entries of `answers` come first, then the truthful responder answers. */
+/** A responder that records its requests. Entries of `answers` come first, then truthful answers. */
 function listening(...answers: readonly (string | Answer)[]) {
   const truthful = extractiveResponder()
   const requests: ResponderRequest[] = []
@@ -33,7 +33,7 @@ function listening(...answers: readonly (string | Answer)[]) {
   return { responder, requests }
 }
 
-/** The client assumes `window`. So does the simulator, unless the options say otherwise. */
+/** The window that the client assumes. The simulator has the same one unless the options override it. */
 interface Setting {
   readonly window?: number
   readonly sim?: Partial<SimulatorOptions>
@@ -79,7 +79,7 @@ export const lastText = ({ messages }: ResponderRequest) => messages.at(-1)!.con
 
 export const LINE = "export const value = compute(41) + 1 // as it was before the change\n"
 
-/** Rounds of work on numbered files, with a message of the user now and then. */
+/** Rounds of work on numbered files, with occasional user messages. */
 export function work(rounds: number, lines = 20): readonly Message[] {
   const builder = conversation().user("Please move the parser to src/parser and keep every test green.")
   for (let i = 0; i < rounds; i++) {

@@ -1,4 +1,7 @@
-/** Undoing compactions of an agent against the simulator: what automatic compaction, thinking, the prompt, file reads and branches do then. */
+/**
+ * Undoing compactions of an agent against the simulator: the effects on automatic compaction, thinking, the prompt, file reads and
+ * branches.
+ */
 import { writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { expect, test } from "vitest"
@@ -25,9 +28,10 @@ test.runIf(isWhole)(
     await chat.undo()
     const { tokens } = chat.views.context.size()
     expect(tokens).toBeGreaterThan(chat.thresholds.autoCompact)
-    const said = []
-    for (const text of ["Are you there?", "Really?"]) said.push(...phasesIn((await ask(agent, text)).events, "message"))
-    expect(said).toEqual([expect.stringMatching(/The last compaction was undone\. Automatic compaction waits until/)])
+    const phases = []
+    for (const text of ["Are you there?", "Really?"])
+      phases.push(...phasesIn((await ask(agent, text)).events, "message"))
+    expect(phases).toEqual([expect.stringMatching(/The last compaction was undone\. Automatic compaction waits until/)])
     expect(chat.views.compactions.count).toBe(0)
     expect(of("summary")).toHaveLength(1)
     await ask(agent, "Read on.")

@@ -1,4 +1,4 @@
-/** What a compaction refuses: a summary that would not help, and tools while one is written. */
+/** What a compaction refuses: a summary that would not help, and tool calls while one is written. */
 import { existsSync } from "node:fs"
 import { join } from "node:path"
 import { expect, test } from "vitest"
@@ -16,7 +16,7 @@ import {
 } from "./compacting.ts"
 
 test("L4-9 notes are refused if the context would still be full after them, however much they save", async () => {
-  const max = calls(["Grep", { words: 8_600 }], ["Grep", { words: 8_600 }]) // newer than the notes, so it would be kept
+  const max = calls(["Grep", { words: 8_600 }], ["Grep", { words: 8_600 }]) // newer than the notes, so it would be in the tail
   const { sim } = await compactingSimulator([...Array.from({ length: 8 }, () => saying(2_000)), max, "Done."], {
     ...NOTES_OF("the words were read one after the other"),
   })

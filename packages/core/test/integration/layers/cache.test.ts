@@ -1,4 +1,4 @@
-/** CACHE-4, CACHE-7, L2-4 from end to end: every request is predicted, every difference explained, over HTTP with the real SDK. */
+/** CACHE-4, CACHE-7, L2-4 end to end: every request is predicted, every difference explained, over HTTP with the real SDK. */
 import { describe, expect, test } from "vitest"
 import { type ScriptedTurn, scriptedResponder } from "../../../../sim/src/responders/scripted.ts"
 import type { Simulator } from "../../../../sim/src/start.ts"
@@ -12,10 +12,10 @@ import { layeredAgent, MINUTE, rounds } from "./conversations.ts"
 
 type Options = Partial<SingleAgentOptions> & { name?: string }
 
-/** Only the conversation itself sends requests to the model. */
+/** Switches that leave the conversation as the only sender of requests. */
 const ALONE = { notes: false, "auto-memory": false, dreaming: false }
 
-/** An agent whose cache reports are kept. */
+/** An agent whose cache reports are recorded. */
 async function watched(sim: Simulator, options: Options = {}): Promise<{ agent: Agent; reports: CacheEvent[] }> {
   const agent = await layeredAgent(sim, { settings: { switches: ALONE }, ...options })
   const reports: CacheEvent[] = []

@@ -1,4 +1,4 @@
-/** Shared by the layers' end-to-end tests: an agent with the simulator's clock, and a tool with results of any size. */
+/** Fixtures of the layers' end-to-end tests: an agent with the simulator's clock, and a tool with results of any size. */
 import { z } from "zod/v4"
 import type { ResponderRequest } from "../../../../sim/src/responder.ts"
 import type { ScriptedTurn } from "../../../../sim/src/responders/scripted.ts"
@@ -75,7 +75,7 @@ export const usagesOf = ({ conversation: chat }: Agent): readonly Usage[] =>
 export const cachedAfter = ({ cache_read_input_tokens, cache_creation_input_tokens }: Usage): number =>
   (cache_read_input_tokens ?? 0) + (cache_creation_input_tokens ?? 0)
 
-/** The texts of the results in a request the simulator got. */
+/** The texts of the results in a request that the simulator got. */
 export const resultsIn = ({ messages }: ResponderRequest): readonly string[] =>
   messages.flatMap(({ content }) =>
     content.filter(({ type }) => type === "tool_result").map((block) => String(block.content)),

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest"
 import type { Responder } from "../../../../sim/src/responder.ts"
 import { simulator } from "../../../../sim/test/simulator.ts"
 import { openDreamTools } from "../../../src/agent/dream-tools.ts"
-import { consolidateWithModel, type DreamReach } from "../../../src/layers/6-dreaming/consolidate/consolidate.ts"
+import { consolidateWithModel, type DreamDirectories } from "../../../src/layers/6-dreaming/consolidate/consolidate.ts"
 import { linkedFile } from "../../../src/memory/index-file.ts"
 import { isCurrentMemory } from "../../../src/memory/memory.ts"
 import { answerOffline } from "../../../src/model/offline/answer.ts"
@@ -15,7 +15,7 @@ const MEMORIES = process.env.FUZZ_RUNS ? 1_000 : 300
 const order = { figures: FIGURES, force: true }
 const day = (n: number) => `2026-0${1 + (n % 4)}-${String(1 + (n % 28)).padStart(2, "0")}`
 
-/** The offline model, over HTTP: what a dream leaves depends on what the model finds. */
+/** The offline model over HTTP: a dream's result depends on what the model finds. */
 const dreamer: Responder = { name: "dreamer", answer: (turn) => ({ content: answerOffline(turn) ?? [] }) }
 
 async function project() {
@@ -23,11 +23,11 @@ async function project() {
   const at = dreamProject(scratchDirectory())
   const model = await modelAt(sim)
   const surroundings = { clock: at.clock, env: process.env }
-  const openTools = (reach: DreamReach) => openDreamTools(reach, surroundings)
+  const openTools = (reach: DreamDirectories) => openDreamTools(reach, surroundings)
   return { ...at, sim, dreams: () => at.dreaming(consolidateWithModel({ model, openTools })) }
 }
 
-/** Every sixth repeats the one before it, contradicts it, has its name, or points to nothing. */
+/** Every sixth memory repeats the one before it, contradicts it, has its name, or points to nothing. */
 function generated(count: number): Readonly<Record<string, string>> {
   const texts: Record<string, string> = {}
   for (let n = 0; n < count; n++) {
@@ -84,7 +84,7 @@ describe("L6-3 dreams against the simulator", () => {
       await at.bank.all()
       const before = memoriesIn(at.everything())
       const dreaming = at.dreams()
-      expect(await dreaming.dream(order)).toMatchObject({ state: "pending" }) // a third would go out of view
+      expect(await dreaming.dream(order)).toMatchObject({ state: "pending" }) // a third would be removed from the index
       const accepted = await dreaming.accept()
       if (accepted.state !== "installed") throw new Error(accepted.state)
       const current = (await at.bank.all()).filter(isCurrentMemory)

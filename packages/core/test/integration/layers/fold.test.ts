@@ -137,7 +137,7 @@ test("BEY-13 the agent proposes a snip, and only the person's yes cuts it out", 
   await ask(agent, "Propose it again.")
   expect(await decisionsOf(agent, "snipped")).toMatchObject([{ by: "agent", why: "It was a dead end." }])
   expect(textsOf(of("work").at(-1)!.request)).not.toContain("Never use tabs. Try the first idea.")
-  // a compaction still carries what the person said and asked for
+  // a compaction still includes the user's messages and requests
   expect(chat.userMessages().messages[0]).toMatchObject({ text: "Never use tabs. Try the first idea." })
   expect(chat.userMessages().rules[0]!.text).toContain("Never use tabs")
   await agent.close()

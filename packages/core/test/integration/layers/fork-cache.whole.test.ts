@@ -1,4 +1,4 @@
-/** What forks read from the cache of a long conversation, after each way of clearing old results. */
+/** Cache reads of forks of a long conversation, after each way of clearing old results. */
 import { describe, expect, test } from "vitest"
 import { extractiveAnswer } from "../../../../sim/src/responders/extractive.ts"
 import { type ScriptedTurn, scriptedResponder } from "../../../../sim/src/responders/scripted.ts"
@@ -20,7 +20,7 @@ const RULE = "From now on, always write tests first."
 const LONG_RESULT = 6_000 // words
 const MIN_READ = 0.95
 
-/** Everything a fork may do happens, and late enough to be small beside the conversation. */
+/** Settings that enable every kind of fork, late enough to be small compared with the conversation. */
 const FIGURES = { "background-share": 100, "notes-start": 60_000, "notes-growth": 30_000 }
 
 const SETTINGS: Readonly<Record<Clearing, Settings>> = {
@@ -29,13 +29,13 @@ const SETTINGS: Readonly<Record<Clearing, Settings>> = {
   "by-time": { figures: FIGURES },
 }
 
-/** One query that ends with its background work done. */
+/** A query that ends when its background work is done. */
 async function query(agent: Agent, text: string): Promise<void> {
   expect((await ask(agent, text)).end.reason).toBe("answer")
   await agent.conversation.whenIdle()
 }
 
-/** Plays these turns to the conversation, and a model that takes notes, keeps memories and summarises to its forks. */
+/** Plays these turns to the conversation, and answers its forks with notes, memories and summaries. */
 async function working(script: readonly ScriptedTurn[], settings: Settings) {
   const responder = scriptedResponder(script)
   const sim = await simulator({
@@ -67,13 +67,13 @@ function shareRead(usage: Usage): number {
   return (usage.cache_read_input_tokens ?? 0) / (cachedAfter(usage) + usage.input_tokens)
 }
 
-/** A conversation of more than 90,000 tokens in which results were cleared, and that went on for some requests. */
+/** A conversation of more than 90,000 tokens in which results were cleared, and that continued for some requests. */
 async function cleared(by: Clearing) {
   const pauses = by === "by-time"
   const script = pauses
     ? [...rounds(12, LONG_RESULT), ...rounds(9, LONG_RESULT), "Back.", "Again."]
     : [...rounds(24, LONG_RESULT), "Back.", "Again."]
-  const { sim, agent } = await working(script, { ...SETTINGS[by], planner: "off" }) // it would compact before that
+  const { sim, agent } = await working(script, { ...SETTINGS[by], planner: "off" }) // otherwise it would compact before
   await query(agent, `Look at all of it. ${RULE}`)
   if (pauses) {
     sim.clock.advance(61 * MINUTE)

@@ -23,7 +23,7 @@ const thinking =
     return { ...answer, content: [{ type: "thinking", thinking: "Let me look." }, ...answer.content] }
   }
 
-/** An agent in the middle of its work with two open calls, and every byte that it or its forks send. */
+/** An agent with two open calls, and every byte that it or its forks send. */
 async function atWork(onFork: (turn: ResponderTurn) => Answer | string = () => "Done.", more: readonly Tool[] = []) {
   const bodies: string[] = []
   const script = scriptedResponder([
@@ -97,7 +97,7 @@ async function atWork(onFork: (turn: ResponderTurn) => Answer | string = () => "
 const fork = (parent: ForkParent, directive: string, options: Partial<ForkOptions> = {}) =>
   runFork(parent, { directive, allows: () => true, maxTurns: 1, signal: never, ...options })
 
-/** The bytes sent, without cache marks. */
+/** The request body without cache breakpoints. */
 const unmarked = (body: string) => body.replaceAll(',"cache_control":{"type":"ephemeral"}', "")
 
 describe("a fork over the wire", () => {

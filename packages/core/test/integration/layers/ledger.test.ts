@@ -1,4 +1,4 @@
-/** The ledger from end to end: its costs against the simulator's statistics, its savings against the same script without the layer. */
+/** The ledger end to end: its costs against the simulator's statistics, its savings against the same script without the layer. */
 import { describe, expect, test } from "vitest"
 import { type ScriptedTurn, scriptedResponder } from "../../../../sim/src/responders/scripted.ts"
 import { client, simulator } from "../../../../sim/test/simulator.ts"
@@ -22,7 +22,7 @@ const OTHERS_OFF = { "clear-by-api": false, "clear-by-size": false, "clear-by-ti
 interface Played {
   readonly turns: readonly ScriptedTurn[]
   readonly settings: Settings
-  /** Between the first question and the second. */
+  /** The pause between the first question and the second. */
   readonly pauseMinutes?: number
 }
 
@@ -37,7 +37,7 @@ async function play({ turns, settings, pauseMinutes = 0 }: Played): Promise<Ledg
   return ledgerOf(agent)
 }
 
-/** The saving a layer reports, and how much more the same script costs without it. */
+/** The saving that a layer reports, and how much more the same script costs without it. */
 async function compare(layer: LayerSaving["layer"], flag: string, { settings, ...given }: Played) {
   const played = (isOn: boolean) =>
     play({ ...given, settings: { ...settings, switches: { ...OTHERS_OFF, [flag]: isOn } } as Settings })
@@ -48,7 +48,7 @@ async function compare(layer: LayerSaving["layer"], flag: string, { settings, ..
   return {
     stated: stated!,
     real: without.dollars - withIt.dollars,
-    /** How far the token estimate was off. */
+    /** the error of the token estimate */
     estimate: unsent / unsentReally,
   }
 }
@@ -84,7 +84,7 @@ describe("CACHE-5, TOK-7 the costs in the ledger", () => {
   })
 })
 
-/** Asks the model for notes after each answer, and journals what that cost. */
+/** Asks the model for notes after each answer, and journals the cost. */
 function noteTaking(sim: Parameters<typeof client>[0]): Layer {
   return {
     name: "note-taking",
@@ -100,14 +100,14 @@ function noteTaking(sim: Parameters<typeof client>[0]): Layer {
 
 /**
  * Prices are exact. A reported saving can be off only by the estimate of how many tokens were removed. Calibration brings that estimate
- * near the simulator's count. Corrected by the remaining error, the reported saving is the real one.
+ * near the simulator's count. Corrected by the remaining error, the reported saving equals the real one.
  */
 describe("CACHE-5 a reported saving is the difference between a run with the layer and one without it", () => {
   interface Case extends Played {
     readonly name: string
     readonly layer: LayerSaving["layer"]
     readonly flag: string
-    /** How far the reported saving may be off, as a share of the real one. */
+    /** Maximum error of the reported saving, as a share of the real one. */
     readonly within: number
   }
   const cases: readonly Case[] = [

@@ -11,7 +11,7 @@ import { isWhole, size } from "../../size.ts"
 import { ask, calls, ofType, project } from "../agent/agents.ts"
 import { cleared, MINUTE, resultsIn, rounds, saying, thriftyAgent } from "./conversations.ts"
 
-/** A simulator that plays these turns and keeps the requests it got. */
+/** A simulator that plays these turns and records its requests. */
 async function watched(turns: Parameters<typeof scriptedResponder>[0], options: Partial<SimulatorOptions> = {}) {
   const requests: ResponderRequest[] = []
   const responder = scriptedResponder(turns)
@@ -36,13 +36,13 @@ const decisionsOf = async (agent: Agent, subtype: string) => {
   return found
 }
 
-/** Pretends that the model can edit its cache, which no public model can. */
+/** Pretends that the model supports cache editing, which no public model does. */
 const EDITING = { models: { "claude-opus-5-5": { accepts: { cacheEditing: true } } } }
 
 describe("L2-2 to L2-4 by cache edit, from end to end", () => {
   type Raw = { type: string; edits?: { cache_reference: string }[] }
 
-  /** An agent on a simulator with cache editing, and the places where each request asked for deletions. */
+  /** An agent on a simulator with cache editing, and the positions at which each request asked for deletions. */
   async function editingAgent(
     turns: Parameters<typeof scriptedResponder>[0],
     more: Parameters<typeof thriftyAgent>[1] = {},
@@ -182,7 +182,7 @@ describe("layer 2 from end to end", () => {
       const agent = await thriftyAgent(sim, { name })
       const { end } = await ask(agent, "go")
       expect(end.reason).toBe("answer")
-      expect(cleared(resultsIn(requests.at(-1)!))).toBe(0) // our copy stays whole
+      expect(cleared(resultsIn(requests.at(-1)!))).toBe(0) // the local copy stays complete
       const applied = await decisionsOf(agent, "server-edited")
       expect(applied[0]).toMatchObject({ edits: [{ type: "clear_tool_uses_20250919" }] })
       const inputs = sim.log.map(({ input }) => input!.read + input!.written + input!.uncached)

@@ -1,4 +1,4 @@
-/** Notes in a loop of your own: your client, your tools, no Edit of ours. The fork answers with text. */
+/** Notes in your own loop: your client, your tools, no Edit tool of Strata. The fork answers with text. */
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs"
 import { dirname, join } from "node:path"
 import { describe, expect, test } from "vitest"
@@ -29,7 +29,7 @@ interface Setup extends Partial<ConversationOptions> {
   readonly where?: { readonly cwd: string; readonly dir: string }
 }
 
-/** The model calls Log on every turn. */
+/** A loop whose model calls Log on every turn. */
 async function ownLoop({ onFork, where = project(), ...options }: Setup = {}) {
   const forks: ResponderRequest[] = []
   const bodies: { fork: boolean; body: ResponderRequest }[] = []
@@ -110,14 +110,14 @@ describe("notes in a loop of your own", () => {
   })
 
   test("L3-1 quotes with headings, fences and tags of their own stay inside their section", async () => {
-    const said = "Quote me:\n# Not a section\n```\nnever closed\n</new_notes>"
+    const quoted = "Quote me:\n# Not a section\n```\nnever closed\n</new_notes>"
     const { chat, turns, forks, notes, failures } = await ownLoop({
-      onFork: () => `<new_notes>\n# Task specification\n- verbatim:\n~~~\n${said}\n~~~\n</new_notes>`,
+      onFork: () => `<new_notes>\n# Task specification\n- verbatim:\n~~~\n${quoted}\n~~~\n</new_notes>`,
     })
-    await chat.add(said)
+    await chat.add(quoted)
     while (forks.length < 2) await turns(1)
     expect(failures).toEqual([])
-    expect(section(notes, "Task specification")).toContain(said)
+    expect(section(notes, "Task specification")).toContain(quoted)
     expect(parseNotes(readFileSync(notes, "utf8")).sections).toHaveLength(10)
     await chat.close()
   })
@@ -262,7 +262,7 @@ describe("notes in a loop of your own", () => {
       },
     })
     while (failures.length === 0) await turns(1)
-    await turns(4) // the next update is refused before anyone is asked, for the same reason
+    await turns(4) // the next update is refused before a request is sent, for the same reason
     expect(failures).toEqual([
       expect.stringMatching(/No notes were taken: .* is a symbolic link\. Nothing was written/),
     ])
@@ -294,7 +294,7 @@ describe("notes in a loop of your own", () => {
     await off.chat.close()
     await using chat = await openConversation({
       model: anthropicModel({ model: MODEL, env: {} }),
-      settings: { planner: "off" }, // then notes begin at once
+      settings: { planner: "off" }, // so that notes begin at once
       ...project(),
     })
     const failures: string[] = []

@@ -30,7 +30,7 @@ interface Setup extends Partial<SingleAgentOptions> {
   readonly where?: { cwd: string; dir: string }
 }
 
-/** An agent that keeps notes, and a responder that writes them. The script continues only when no update is running. */
+/** An agent that takes notes, and a responder that writes them. The script continues only when no update is running. */
 async function notetaking({ script, onFork, where = project(), ...options }: Setup) {
   const forks: ResponderRequest[] = []
   const responder = scriptedResponder(script)
@@ -61,7 +61,7 @@ async function notetaking({ script, onFork, where = project(), ...options }: Set
     },
     ...options,
     settings: {
-      planner: "off", // notes by the figures, not only near a compaction
+      planner: "off", // notes at their own thresholds, not only near a compaction
       ...options.settings,
       figures: { "background-share": 100, ...options.settings?.figures }, // the budget is not tested here
     },
@@ -79,7 +79,7 @@ async function decisions<S extends "notes-updated" | "spent">(agent: Agent, subt
   return found
 }
 
-/** A file store without room for the outcome of the first update. */
+/** A file store without space for the result of the first update. */
 function failingAtFirstNotes(root: string): Store {
   const store = fileStore({ root, flush: "never" })
   let isFull = true
@@ -140,10 +140,10 @@ describe("layer 3 from end to end", () => {
     const updates = await decisions(agent, "notes-updated")
     expect(updates).toHaveLength(1)
     expect(forks.length).toBeGreaterThan(0)
-    const said = events.flatMap((event) =>
+    const messages = events.flatMap((event) =>
       event.type === "compaction" && event.progress.phase === "message" ? event.progress.message : [],
     )
-    expect(said).toEqual([expect.stringMatching(/^The notes wait: they have taken \d+%.*the limit is 8%/)])
+    expect(messages).toEqual([expect.stringMatching(/^The notes wait: they have taken \d+%.*the limit is 8%/)])
   })
 
   test("L5-9 notes count into the daily limit of memory work; it stops them, and they say so once", async () => {
@@ -156,10 +156,10 @@ describe("layer 3 from end to end", () => {
     const { events } = await ask(agent, "go")
     await agent.conversation.whenIdle()
     expect(await decisions(agent, "notes-updated")).toHaveLength(1)
-    const said = events.flatMap((event) =>
+    const messages = events.flatMap((event) =>
       event.type === "compaction" && event.progress.phase === "message" ? event.progress.message : [],
     )
-    expect(said).toEqual([
+    expect(messages).toEqual([
       expect.stringMatching(/^No notes now: .* \$0\.\d\d today, and the limit is \$0\.000001 a day/),
     ])
     const sum = readFileSync(join(memoryDirectory(where.dir, projectName(where.cwd)), ".spent.json"), "utf8")
@@ -477,7 +477,7 @@ describe("layer 3 from end to end", () => {
       script: rounds(5, 2_000),
       onFork: async () => {
         asked.resolve()
-        return new Promise(() => undefined) // it never gets an answer
+        return new Promise(() => undefined) // the request never gets an answer
       },
     })
     const working = ask(agent, "go")

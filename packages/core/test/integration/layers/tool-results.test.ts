@@ -104,7 +104,7 @@ describe("layer 1 from end to end", () => {
       const where = project()
       const options = { mode: "bypass" as const, id: "same" }
       const agent = await agentFor(sim, where, options)
-      // a file in place of the directory: no one can write below it, not even root
+      // a file in place of the directory: nothing can be written below it, not even by root
       writeFileSync(join(where.dir, "projects", readdirSync(join(where.dir, "projects"))[0]!, "tool-results"), "")
       const { events } = await ask(agent, "go")
       await agent.close()

@@ -19,7 +19,7 @@ interface Setup {
   readonly rateLimits?: SimulatorOptions["rateLimits"]
 }
 
-/** A project with two memories that say the same, and five earlier conversations. */
+/** A project with two equivalent memories, and five earlier conversations. */
 async function stage({ conversations = OTHERS, rateLimits = {} }: Setup = {}) {
   const where = project()
   const memory = memoryIn(where)
@@ -152,7 +152,7 @@ describe("L6-1 L6-5 an agent dreams after a query", () => {
     async () => {
       const { sim, open, dreamRequests, memory } = await stage()
       const agent = await open({}, { "background-share": 0 })
-      await agent.dream() // its cost counts
+      await agent.dream() // its cost is counted
       writeFileSync(join(memory, "late.md"), memoryText("Late", "The port is open."))
       const asked = dreamRequests.length
       sim.clock.advance(25 * 3_600_000)

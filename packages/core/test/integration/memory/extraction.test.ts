@@ -27,7 +27,7 @@ import {
 
 const RULE = "Always use tabs, because our linter wants them. Look around."
 const FACT = "I am new to Rust, so I read the book. Look around."
-/** Only an extraction keeps it. */
+/** A fact that only an extraction saves. */
 const PLACE = "The runbook is at https://wiki.test/runbook. Look around."
 const bankOf = ({ cwd, dir }: { cwd: string; dir: string }) =>
   openBank({ files: fileStore({ root: dir }).memories({ project: projectName(cwd) }) })
@@ -238,7 +238,7 @@ describe("extraction at the end of a query", () => {
         if (!last.some(({ type }) => type === "tool_result"))
           return {
             content: [
-              // it looks at another file too, so it is asked once more
+              // it reads another file too, so there is one more request
               { type: "tool_use", id: turn.nextToolUseId(), name: "Glob", input: { pattern: "*.md", path: memory } },
               {
                 type: "tool_use",

@@ -12,7 +12,7 @@ const TABS = memoryFile({ name: "Tabs", description: "Indentation", type: "feedb
 const bankOf = ({ cwd, dir }: Where) =>
   openBank({ files: fileStore({ root: dir }).memories({ project: projectName(cwd) }) })
 
-/** The agent writes these files, one after the other, and answers. */
+/** An agent that writes these files, one after the other, and answers. */
 async function writingAgent(files: readonly (readonly [path: string, content: string])[], where = project()) {
   const script = files.map(([path, content]) => calls(["Write", { file_path: join(memoryIn(where), path), content }]))
   return stage({ where, script: [...script, "Noted."] })

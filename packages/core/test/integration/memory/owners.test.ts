@@ -1,4 +1,4 @@
-/** Whose memory it is, seen from the doors of the library. The invariant has a property test of its own. */
+/** Separation of owners at the library's public functions. The invariant has its own property test. */
 import { existsSync, mkdirSync, readdirSync, symlinkSync, writeFileSync } from "node:fs"
 import { join, relative } from "node:path"
 import { describe, expect, onTestFinished, test } from "vitest"
@@ -58,14 +58,14 @@ describe.each([
 ] as const)("L5-12 two users of one server, in %s", (_, store) => {
   test("without an owner, nothing of one conversation reaches another, and each finds its own", async () => {
     const { open, says } = server(store)
-    const said = await says("customer-1", FACT)
+    const answer = await says("customer-1", FACT)
     const request = await says("customer-2", QUESTION)
     expect(request).not.toContain("7071")
     const { recall } = await open("customer-2")
     const { content } = await recall.execute({ search: "heron port", in: "project" })
     expect(content).not.toContain("7071")
     expect(content).toContain("it has no owner, so it shares nothing with others")
-    const stolen = await recall.execute({ handle: `customer-1/${handleOf(said.split("\n").at(-1)!)}` })
+    const stolen = await recall.execute({ handle: `customer-1/${handleOf(answer.split("\n").at(-1)!)}` })
     expect(JSON.stringify(stolen)).not.toContain("7071")
     const own = await open("customer-1")
     expect((await own.recall.execute({ search: "heron port" })).content).toContain("7071")
@@ -100,7 +100,7 @@ describe.each([
       (await listConversations({ ...where, env: {}, ...(owner ? { owner } : {}) })).map(({ id }) => id)
     expect(await listed()).toEqual(["old"])
     expect(await listed(localUser)).toEqual(["program"])
-    const { chat } = await open("program") // what was kept before there were owners goes on
+    const { chat } = await open("program") // data stored before owners existed remains usable
     expect(chat.openResult.resumed).toBe(true)
     expect((await open("old")).chat.openResult.resumed).toBe(true)
   })
@@ -116,7 +116,7 @@ test("L5-12 an owner in files has a directory of its own for all it keeps, and n
   expect(names).toEqual(
     [namespaceFor(name, "ada@example.org"), namespaceFor(name, "../../eve"), namespaceFor(name, undefined)].sort(),
   )
-  expect(names.join()).not.toMatch(/@|example|\.\./) // not "ada": a hash can have that
+  expect(names.join()).not.toMatch(/@|example|\.\./) // not "ada": a hash can contain it
   expect(existsSync(join(where.dir, "projects", namespaceFor(name, undefined), "memory"))).toBe(false)
 })
 
@@ -245,7 +245,7 @@ describe.each([
     await say(await agentFor(sim, where, { id: "monday", memory: { owner: "ada" }, tools: tools() }), FACT)
     await ask(await agentFor(sim, where, { id: "tuesday", memory, tools: tools() }), "Look around.")
     const results = JSON.stringify(requests.at(-1)!.messages.at(-1))
-    expect(results).not.toMatch(/\b7071\b/) // as a word: a random id may have these digits
+    expect(results).not.toMatch(/\b7071\b/) // as a complete word: a random id may contain these digits
     expect(results).not.toContain("monday.jsonl\\n")
     expect(results).toContain("The heron flies.")
   })

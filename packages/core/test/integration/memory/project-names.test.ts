@@ -1,4 +1,4 @@
-/** One project under one name, wherever its clones are, and what earlier versions kept under paths. */
+/** One project has one name, wherever its clones are, including data that earlier versions stored under paths. */
 import { execFile, execFileSync } from "node:child_process"
 import {
   existsSync,
@@ -68,7 +68,7 @@ function place() {
   }
 }
 
-/** What an earlier version left: conversations under their directory, memories under the repository's, and notes of other directories. */
+/** Data of an earlier version: conversations under their directory, memories under the repository's, and notes of other directories. */
 async function keptByEarlierVersion(
   dir: string,
   {
@@ -111,7 +111,7 @@ async function keptByEarlierVersion(
   return bank
 }
 
-/** By path: the text of each file that stays. Indexes can be rebuilt. */
+/** Texts of persistent files by path. Indexes are excluded because they can be rebuilt. */
 const filesBelow = (directory: string): ReadonlyMap<string, string> =>
   new Map(
     readdirSync(directory, { recursive: true, withFileTypes: true })
@@ -178,7 +178,7 @@ test.runIf(isWhole)(
     const old = await keptByEarlierVersion(dir, { repository: shop, directories: [join(shop, "src"), tree] })
     const [history, before] = [await old.history(), filesBelow(join(dir, "projects"))]
     expect(await listed(shop)).toEqual(["shop", "src", "tree"])
-    // a reader writes nothing, and sees them all the same
+    // a reader writes nothing, and still sees them
     expect(bodies(await (await bank(shop, { readOnly: true })).all())).toEqual(["The port of shop.", "Use make."])
     expect(readdirSync(join(dir, "projects")).some((name) => name.startsWith("github-com-"))).toBe(false)
     const now = await bank(join(shop, "src"))
@@ -193,15 +193,15 @@ test.runIf(isWhole)(
     const moved = join(projectDirectory(dir, projectName(shop)), "memory", "MOVED.txt")
     expect(readFileSync(moved, "utf8")).toContain((await projectAt({ cwd: shop, env })).name)
     for (const [path, text] of before) expect(readFileSync(path, "utf8")).toBe(text)
-    // going on goes on in the old place, and what is new is in the new one
+    // a continued conversation stays in the old namespace, and new data goes to the new one
     const again = await talk({ cwd: shop, id: "tree", memory }, "more")
     expect(again.place).toBe(projectName(tree))
     expect(again.count).toBeGreaterThan(1)
     expect((await talk({ cwd: shop, memory }, "new")).place).toBe((await projectAt({ cwd: shop, env })).name)
-    // from now on, edits in the old place are not looked at
+    // from now on, edits in the old namespace are ignored
     await old.change({ by: "person", why: "Later", puts: [{ name: "Late", body: "Too late." }] })
     expect(bodies(await (await bank(shop)).all())).toEqual(["The port of shop.", "Use make."])
-    // what is erased for good is erased there too
+    // permanent erasure includes the old namespace
     await (await bank(shop)).erase("port.md")
     for (const name of [projectName(shop), (await projectAt({ cwd: shop, env })).name])
       expect(everythingIn(memoryDirectory(dir, name))).not.toContain("The port of shop.")
@@ -220,7 +220,7 @@ test("BEY-12 L6-7 a dream of an earlier version that waits for consent still doe
   await bank(cwd)
   const { name } = await projectAt({ cwd, env })
   for (const [file, text] of Object.entries(texts)) expect(readFileSync(join(dreams(name), file), "utf8")).toBe(text)
-  rmSync(join(dreams(name), "pending.json")) // decided
+  rmSync(join(dreams(name), "pending.json")) // already decided
   await bank(cwd)
   expect(existsSync(join(dreams(name), "pending.json"))).toBe(false)
 })
@@ -273,7 +273,7 @@ test.runIf(isWhole)("BEY-12 two processes that take over at once do it once", as
   await Promise.all([one, two, one, two].map(run))
   const shared = await bank(one)
   expect(bodies(await shared.all())).toEqual(["The port of one.", "The port of two.", "Use make."])
-  expect((await shared.history()).length).toBe(3) // the two changes of one, and what came from the other
+  expect((await shared.history()).length).toBe(3) // the two changes of one, and those from the other
   expect(await shared.problems()).toEqual([])
 })
 
@@ -311,7 +311,7 @@ test.runIf(isWhole)(
     const first = repository("first")
     git(top, "clone", "-q", first, "second")
     const second = join(top, "second")
-    git(second, "remote", "remove", "origin") // it was a path
+    git(second, "remote", "remove", "origin") // the remote was a path
     const put = (name: string) => ({ by: "person" as const, why: "test", puts: [{ name, body: `${name} is known.` }] })
     await (await bank(second)).change(put("Old fact"))
     git(first, "remote", "add", "origin", ACME)
@@ -381,7 +381,7 @@ test("SEC-1 BEY-12 the person's settings name a project, and a repository's own 
   const placeNow = async () => (await talk({ cwd, memory })).place
   for (const file of ["settings.json", "settings.local.json"]) {
     writeFileSync(join(cwd, ".strata", file), JSON.stringify({ project: "theirs" }))
-    expect(await placeNow()).toBe(projectName(cwd)) // no one trusted the directory
+    expect(await placeNow()).toBe(projectName(cwd)) // the directory was not trusted
   }
   writeFileSync(join(dir, "settings.json"), JSON.stringify({ project: "mine" }))
   expect(await placeNow()).toBe((await projectAt({ cwd, env, project: "mine" })).name)

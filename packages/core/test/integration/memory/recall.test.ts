@@ -184,13 +184,15 @@ describe("L5-7 memories that fit a message", () => {
     await say(first, "Why did the nightly importer crash?")
     await first.close()
     const second = await open(QUIET)
-    const said: string[] = []
-    second.conversation.on("layerActed", ({ message }) => void (message && said.push(message)))
+    const notices: string[] = []
+    second.conversation.on("layerActed", ({ message }) => void (message && notices.push(message)))
     await say(second, "What crashed the nightly importer?")
     const [passage] = attached([requests.at(-1)!.messages.at(-1)!])
     expect(passage).toMatch(/A passage of an earlier conversation from today \(.*#.*\)\. Source: said by/)
     expect(passage).toContain("importer")
-    expect(said[0]).toMatch(/^Recalled: (a passage of an earlier conversation|2 passages of earlier conversations)\.$/)
+    expect(notices[0]).toMatch(
+      /^Recalled: (a passage of an earlier conversation|2 passages of earlier conversations)\.$/,
+    )
   })
 
   test("BEY-9 a memory that names a file that is gone is marked as such", async () => {

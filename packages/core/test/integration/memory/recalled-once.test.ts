@@ -1,4 +1,4 @@
-/** What was recalled, and that nothing was, is in the journal: a reopened conversation prepares the same bytes. */
+/** Recall results, including empty ones, are journaled: a reopened conversation prepares the same bytes. */
 import { cp } from "node:fs/promises"
 import { join } from "node:path"
 import { expect, onTestFinished, test } from "vitest"
@@ -28,7 +28,7 @@ function place() {
     await chat.whenIdle()
     await chat.close()
   }
-  /** What a process that opens a copy of the home would send. */
+  /** The request of a process that opens a copy of the home directory. */
   const elsewhere = async (id: string) => {
     const copy = `${dir}-copy${id}`
     const isKept = (path: string) => !/\.(lock|sock|sqlite(-wal|-shm)?)$/.test(path)

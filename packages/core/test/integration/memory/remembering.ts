@@ -1,4 +1,4 @@
-/** Shared by the tests of layer 5: an agent with a memory, a responder that keeps memories, and what is on disk afterwards. */
+/** Fixtures of the tests of layer 5: an agent with a memory, a responder that saves memories, and readers of the files on disk. */
 import { existsSync, readdirSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 import type { Answer, ResponderRequest, ResponderTurn } from "../../../../sim/src/responder.ts"
@@ -19,9 +19,9 @@ export type Where = ReturnType<typeof project>
 export type OnFork = (turn: ResponderTurn) => Answer | string | undefined | Promise<Answer | string | undefined>
 
 export interface Setup {
-  /** What the model answers to the conversation itself. Default: "Done." for ever. */
+  /** The model's answers to the conversation itself. Default: always "Done.". */
   readonly script?: readonly ScriptedTurn[]
-  /** The answer to a fork. `undefined` leaves it to the responder that keeps memories. */
+  /** The answer to a fork. `undefined` leaves it to the responder that saves memories. */
   readonly onFork?: OnFork
   readonly where?: Where
 }
@@ -29,12 +29,12 @@ export interface Setup {
 export interface Stage {
   readonly sim: Simulator
   readonly where: Where
-  /** Where the memories of the project are. */
+  /** The memory directory of the project. */
   readonly memory: string
   /** Requests of forks, and those of the conversations. */
   readonly forks: ResponderRequest[]
   readonly requests: ResponderRequest[]
-  /** A new conversation, or one with this id again. */
+  /** Opens a new conversation, or reopens the one with this id. */
   open(options?: Partial<SingleAgentOptions>): Promise<Agent>
 }
 
@@ -68,17 +68,17 @@ export async function stage({ script = [], onFork, where = project() }: Setup = 
         ...options,
         settings: {
           ...options.settings,
-          figures: { "background-share": 100, ...options.settings?.figures }, // the budget has tests of its own
+          figures: { "background-share": 100, ...options.settings?.figures }, // the budget has its own tests
           switches: { notes: false, ...options.settings?.switches },
         },
       }),
   }
 }
 
-/** Where the memories of a project are. */
+/** The memory directory of a project. */
 export const memoryIn = ({ cwd, dir }: Where): string => memoryDirectory(dir, projectName(cwd))
 
-/** Asks, and waits for the background work. */
+/** Sends a prompt, and waits for the background work. */
 export async function say(agent: Agent, prompt: string) {
   const outcome = await ask(agent, prompt)
   await agent.conversation.whenIdle()
@@ -115,13 +115,13 @@ export async function decisions<S extends Decision["subtype"]>(agent: Agent, sub
 /** All text of a request's user messages. */
 export const textOfRequest = ({ messages }: ResponderRequest): string => JSON.stringify(messages)
 
-/** A file that the fork writes. */
+/** The text of a memory file that a fork writes. */
 export const memoryFile = (fields: Readonly<Record<string, string>>, body: string): string =>
   `---\n${Object.entries(fields)
     .map(([key, value]) => `${key}: ${value}`)
     .join("\n")}\n---\n\n${body}\n`
 
-/** A model that looks at the index before it writes, so that the fork has a second request. */
+/** A model that reads the index before it writes, so that the fork has a second request. */
 export function lookFirst({ request, nextToolUseId }: ResponderTurn): Answer | undefined {
   const asked = request.messages.at(-1)?.content.at(-1)?.text ?? ""
   const directory = /the memory directory (\S+)\. You can write/.exec(asked)?.[1]

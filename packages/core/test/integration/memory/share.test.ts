@@ -1,4 +1,6 @@
-/** What memory may cost in an own loop with an owner, also in the first turns, and what becomes of what was not looked at. */
+/**
+ * The cost limit of memory in an own loop with an owner, including the first turns, and the handling of messages that were not processed.
+ */
 import { spawn } from "node:child_process"
 import { once } from "node:events"
 import { readdirSync, readFileSync } from "node:fs"
@@ -57,7 +59,7 @@ async function stage({ onFork = async () => undefined }: { readonly onFork?: () 
     await answered(chat, text)
     await chat.whenIdle()
   }
-  /** Goes on until memory work begins. */
+  /** Continues until memory work begins. */
   async function work(chat: Conversation, max = 40): Promise<void> {
     for (let turn = 0; turn < max && forks.length === 0; turn++) await say(chat, "Go on")
   }
@@ -70,8 +72,8 @@ const memoriesIn = (dir: string): readonly string[] =>
     .filter((entry) => entry.isDirectory() && entry.name === "memory")
     .map(({ parentPath, name }) => join(parentPath, name))
 
-/** What a fork gets of other conversations. */
-const saidEarlierIn = (fork: ResponderRequest): string => textOfRequest(fork).split("<said_earlier>")[1] ?? ""
+/** The messages of other conversations that a fork receives. */
+const earlierMessagesIn = (fork: ResponderRequest): string => textOfRequest(fork).split("<said_earlier>")[1] ?? ""
 
 const shareOf = ({ views }: Conversation): number => {
   const { spent, memory } = memorySpending(views.ledger)
@@ -87,7 +89,7 @@ describe("L5-9 memory takes at most 5% in an own loop", () => {
     expect(shareOf(chat)).toBe(0)
     const [memory] = memoriesIn(where.dir)
     expect(textsIn(memory!)).toContain("Always use tabs")
-    expect(everythingIn(memory!)).not.toContain(".spent.json") // a refused extraction has cost nothing, also of the day
+    expect(everythingIn(memory!)).not.toContain(".spent.json") // a refused extraction has cost nothing, not even against the daily budget
   })
 
   test("of a longer one, and its parts add up: the budget has what the ledger has", async () => {
@@ -149,10 +151,10 @@ describe("L5-9 memory takes at most 5% in an own loop", () => {
     const both = [await open("ada", UNLIMITED), await open("ada", UNLIMITED)]
     await Promise.all(both.map((chat) => answered(chat, OTHER_FACT)))
     await Promise.all(both.map((chat) => chat.whenIdle()))
-    expect(forks.map(saidEarlierIn)).toEqual([expect.stringContaining("heron")])
+    expect(forks.map(earlierMessagesIn)).toEqual([expect.stringContaining("heron")])
     const later = await open("ada", UNLIMITED)
     for (let turn = 0; turn < 2; turn++) await say(later, "Go on")
-    expect(forks.map(saidEarlierIn)).toEqual([
+    expect(forks.map(earlierMessagesIn)).toEqual([
       expect.stringContaining("heron"),
       expect.stringMatching(/^(?!.*heron).*plover/s),
     ])

@@ -1,4 +1,4 @@
-/** Conversations of one process share what they open: one index for each owner, closed with the last of them. */
+/** Conversations of one process share resources: one index per owner, closed with the last of them. */
 import { readdirSync, readlinkSync } from "node:fs"
 import { expect, test } from "vitest"
 import { openConversation } from "../../../src/public-functions.ts"
@@ -42,7 +42,7 @@ test(
     await chats[0]!.past.search({ text: "heron", in: "project", limit: 1 }) // waits for the index; a message does not
     await chats[0]!.add("Where does the heron nest, near the old lighthouse?")
     const asked = JSON.stringify((await chats[0]!.prepare()).messages)
-    expect(asked).toMatch(/pier anna-[1-9]/) // another one
+    expect(asked).toMatch(/pier anna-[1-9]/) // a different one
     expect(asked).not.toContain("pier bert-")
     for (const chat of chats) await chat.close()
     await new Promise(setImmediate)

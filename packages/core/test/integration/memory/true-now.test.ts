@@ -1,4 +1,7 @@
-/** What a person says in one conversation, and what the next one starts with: the newest of what has one value at a time, and all else side by side. */
+/**
+ * What a user states in one conversation, and how the next one starts: the newest value of a fact with one value at a time, and all other
+ * statements together.
+ */
 import { describe, expect, onTestFinished, test } from "vitest"
 import { manualClock, projectName } from "../../../src/base/clock.ts"
 import { namespaceFor } from "../../../src/base/owner.ts"
@@ -82,7 +85,7 @@ function ada() {
         ...{ by: "extraction", why: "Learned", source: { saidBy: "user", conversation: "c", message: body } },
         puts: [{ name: body, body, type: "user" }],
       }),
-    /** Says it in a conversation of its own, without a model for memories. Resolves with its first request. */
+    /** Sends the text in a new conversation, without a model for memories. Resolves with its first request. */
     async says(text: string): Promise<string> {
       const id = `on-${clock.now().toISOString().slice(0, "2026-05-01".length)}`
       const chat = await openConversation({
@@ -113,9 +116,9 @@ describe("L5-11 the next conversation is told what holds now", () => {
     expect(isCurrentMemory(fresh!)).toBe(true)
     expect(old!.supersededBy, "the earlier one has its end, and every byte").toBe(fresh!.file)
     expect(fresh!.created, "with a date").toBe("2026-05-02")
-    const told = await says("Hello.")
-    expect(told).toContain(JSON.stringify(later).slice(1, -2))
-    expect(told).not.toContain(JSON.stringify(earlier).slice(1, -2))
+    const start = await says("Hello.")
+    expect(start).toContain(JSON.stringify(later).slice(1, -2))
+    expect(start).not.toContain(JSON.stringify(earlier).slice(1, -2))
   })
 
   test.each(pairs(SIDE_BY_SIDE))("L5-11 side by side: %s And: %s", async (one, other) => {
@@ -125,8 +128,8 @@ describe("L5-11 the next conversation is told what holds now", () => {
     await says(other)
     if (!(await bank.all()).some(({ body }) => body === other)) await keep(other)
     expect((await bank.all()).filter(isCurrentMemory)).toHaveLength(2)
-    const told = await says("Hello.")
-    for (const body of [one, other]) expect(told).toContain(JSON.stringify(body).slice(1, -2))
+    const start = await says("Hello.")
+    for (const body of [one, other]) expect(start).toContain(JSON.stringify(body).slice(1, -2))
   })
 
   test("L5-11 nothing of several is retired by a change that does not say which one it means", async () => {
@@ -144,9 +147,9 @@ describe("L5-11 the next conversation is told what holds now", () => {
     async (texts) => {
       const { says } = ada()
       for (const text of texts) await says(text)
-      const told = await says("Hello.")
-      expect(told).toContain("I moved to Berlin")
-      expect(told).not.toContain("I live in Paris")
+      const start = await says("Hello.")
+      expect(start).toContain("I moved to Berlin")
+      expect(start).not.toContain("I live in Paris")
     },
   )
 })

@@ -11,7 +11,7 @@ import { say, stage, textOfRequest } from "./remembering.ts"
 
 const QUIET = { settings: { switches: { "auto-memory": false, dreaming: false } } }
 
-/** A repository with a worktree beside it and a directory in it. */
+/** A repository with a worktree next to it and a directory in it. */
 function repository() {
   const where = project({ "src/deep/kept.ts": "export {}\n" })
   const git = (...args: string[]) =>

@@ -1,4 +1,4 @@
-/** The lifetime of the cache, as the setting or the planner chooses it, over HTTP: what is asked for, what is billed. */
+/** The cache lifetime that the setting or the planner chooses, over HTTP: requested and billed. */
 import { describe, expect, test } from "vitest"
 import { createClock } from "../../../../sim/src/clock.ts"
 import { scriptedResponder } from "../../../../sim/src/responders/scripted.ts"
@@ -36,7 +36,7 @@ test.each(["5m", "1h", "prompt-1h"] as const)(
       m5: cacheLifetime !== "1h",
       h1: cacheLifetime !== "5m",
     })
-    // after ten minutes only what was written for an hour is read
+    // after ten minutes only prefixes written for an hour are read
     expect(second!.cacheRead).toBe(first!.cacheWrite1h)
     expect(second!.cacheRead > 0).toBe(cacheLifetime !== "5m")
     const price = facts.price!
@@ -61,7 +61,7 @@ describe("CACHE-8 BEY-4 the planner chooses the lifetime in batch work", () => {
   const FIRST = `Keep this in mind: ${"some words ".repeat(12_000)}`
   const QUIET = { memory: "off", switches: { notes: false }, disableAutoCompact: true } as const
 
-  /** A loop of your own, and a simulator on the same clock. */
+  /** An own loop, and a simulator on the same clock. */
   async function ownLoop() {
     const clock = manualClock("2026-11-15T12:00:00.000Z")
     const responder = scriptedResponder(["Done."], { afterLast: "repeat" })
@@ -79,7 +79,7 @@ describe("CACHE-8 BEY-4 the planner chooses the lifetime in batch work", () => {
     return { clock, open, turn }
   }
 
-  const marksOf = (request: ModelRequest) =>
+  const breakpointLifetimes = (request: ModelRequest) =>
     [...JSON.stringify(request).matchAll(/"cache_control":(\{[^}]*\})/g)].map(([, mark]) =>
       mark!.includes("1h") ? "1h" : "5m",
     )
@@ -88,15 +88,15 @@ describe("CACHE-8 BEY-4 the planner chooses the lifetime in batch work", () => {
   test("an hour for the prompt and then for everything, once pauses show that it pays; journaled, explained, resumed", async () => {
     const { clock, open, turn } = await ownLoop()
     const chat = await open()
-    const marks: string[] = []
+    const lifetimes: string[] = []
     const reads: boolean[] = []
     for (let round = 0; round < 9; round++) {
-      marks.push(marksOf(await turn(chat, round === 0 ? FIRST : "And now?")).join(" "))
+      lifetimes.push(breakpointLifetimes(await turn(chat, round === 0 ? FIRST : "And now?")).join(" "))
       const { cacheRead, cacheWrite5m, cacheWrite1h } = lastUsage(chat)
       reads.push(cacheRead > cacheWrite5m + cacheWrite1h)
       clock.advance(PAUSE)
     }
-    const phases = marks.filter((mark, at) => mark !== marks[at - 1])
+    const phases = lifetimes.filter((mark, at) => mark !== lifetimes[at - 1])
     expect(phases).toEqual(["5m 5m", "5m 5m 5m", "1h 5m 5m", "1h 1h 1h"]) // an hour never comes after five minutes
     expect(reads.at(1)).toBe(false)
     expect(reads.at(-1)).toBe(true)

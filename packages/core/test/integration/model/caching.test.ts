@@ -15,7 +15,7 @@ const SYSTEM = "You are thorough. ".repeat(300)
 const words = (count: number, turn: number): Block[] =>
   Array.from({ length: count }, (_, i) => ({ type: "text", text: `${turn}.${i} ${"word ".repeat(20)}` }))
 
-/** A request with breakpoints as the cache sees it: ten tokens per block. */
+/** A request with breakpoints in the form in which the cache sees it: ten tokens per block. */
 function toItems({ tools = [], system = [], messages }: ModelRequest): PrefixItem[] {
   return [...tools, ...toBlocks(system), ...messages.flatMap(({ content }) => toBlocks(content))].map((item) => {
     const { cache_control: mark, ...bare } = item as unknown as { cache_control?: object }
@@ -35,9 +35,9 @@ describe("CACHE-3, CACHE-7 read(n) = read(n−1) + written(n−1)", () => {
   const step = fc.oneof(
     {
       weight: 4,
-      arbitrary: fc.record({ said: fc.integer({ min: 1, max: 50 }), next: fc.integer({ min: 1, max: 50 }) }),
+      arbitrary: fc.record({ answerTokens: fc.integer({ min: 1, max: 50 }), next: fc.integer({ min: 1, max: 50 }) }),
     },
-    { weight: 1, arbitrary: fc.record({ more: fc.integer({ min: 1, max: 19 }) }) }, // 20 positions, including the marked one
+    { weight: 1, arbitrary: fc.record({ more: fc.integer({ min: 1, max: 19 }) }) }, // 20 positions, including the one with the breakpoint
   )
 
   test("in every growing conversation", () => {
@@ -58,7 +58,7 @@ describe("CACHE-3, CACHE-7 read(n) = read(n−1) + written(n−1)", () => {
                 ]
               : [
                   ...messages,
-                  { role: "assistant", content: words(grown.said, turn) },
+                  { role: "assistant", content: words(grown.answerTokens, turn) },
                   { role: "user", content: words(grown.next, turn) },
                 ]
           const now = send(cache, ask({ ...prompt, messages }))
@@ -72,13 +72,13 @@ describe("CACHE-3, CACHE-7 read(n) = read(n−1) + written(n−1)", () => {
 
   test("a fork reads everything its parent wrote and writes nothing", () => {
     fc.assert(
-      fc.property(fc.integer({ min: 1, max: 60 }), fc.integer({ min: 1, max: 60 }), (said, asked) => {
+      fc.property(fc.integer({ min: 1, max: 60 }), fc.integer({ min: 1, max: 60 }), (answerTokens, asked) => {
         const cache = new PromptCache()
         const parent = ask({ tools: TOOLS, system: SYSTEM, messages: [{ role: "user", content: words(30, 0) }] })
         const written = send(cache, parent)
         const messages: Message[] = [
           ...parent.messages,
-          { role: "assistant", content: words(said, 1) },
+          { role: "assistant", content: words(answerTokens, 1) },
           { role: "user", content: words(asked, 1) },
         ]
         const fork = send(cache, { ...parent, messages }, { writesCache: false })

@@ -1,4 +1,4 @@
-/** LOOP-5: one test per way the API fails. Temporary failures are retried visibly, permanent ones are not. */
+/** LOOP-5: one test per failure of the API. Temporary failures are retried visibly, permanent ones are not. */
 import { createServer } from "node:http"
 import type { AddressInfo } from "node:net"
 import { setImmediate as nextTurn } from "node:timers/promises"

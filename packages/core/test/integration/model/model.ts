@@ -1,4 +1,4 @@
-/** Shared by the tests of models: a model pointed at a simulator, waits that take no time, and the outcome of a stream. */
+/** Fixtures of the tests of models: a model for a simulator, delays that take no time, and the result of a stream. */
 
 import type { Simulator } from "../../../../sim/src/start.ts"
 import { KEY, MODEL } from "../../../../sim/test/simulator.ts"
@@ -16,7 +16,7 @@ export const ask = (more: Partial<ModelRequest> = {}): ModelRequest => ({
   ...more,
 })
 
-/** Waits that end at once and are recorded. */
+/** Delays that end at once and are recorded. */
 export function noWaiting() {
   const waited: number[] = []
   return {

@@ -1,4 +1,7 @@
-/** LOOP-5: a server that stalls, never answers or never ends. Each has an end in bounded requests, on a clock that the test moves. */
+/**
+ * LOOP-5: a server that stalls, never answers or never ends. Each case ends within a bounded number of requests, on a clock that the test
+ * moves.
+ */
 import { createServer, type RequestListener } from "node:http"
 import type { AddressInfo } from "node:net"
 import { describe, expect, onTestFinished, test } from "vitest"
@@ -18,11 +21,11 @@ import {
 import { isWhole, size } from "../../size.ts"
 import { ask, LONG_TEXT, modelAt, play } from "./model.ts"
 
-const MANY = 20_000 // ms; the machine that tests may be slow, and an endless stream sends megabytes
+const MANY = 20_000 // ms; the test machine may be slow, and an endless stream sends megabytes
 
 const failing = (...faults: FaultRule[]) => simulator({ responder: scripted(LONG_TEXT, LONG_TEXT, LONG_TEXT), faults })
 
-/** A clock that runs only while the server keeps a request waiting. */
+/** A clock that runs only while the server delays a request. */
 function clockFor(sim: Simulator) {
   const clock = manualClock()
   const began = clock.now().getTime()

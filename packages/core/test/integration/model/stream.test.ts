@@ -1,4 +1,4 @@
-/** Answers over HTTP: text, thinking, calls as the model spelled them, and answers that cannot be used. */
+/** Answers over HTTP: text, thinking, calls spelled as the model wrote them, and unusable answers. */
 import Anthropic from "@anthropic-ai/sdk"
 import { describe, expect, test } from "vitest"
 import type { AnswerBlock } from "../../../../sim/src/responder.ts"

@@ -1,4 +1,4 @@
-/** Newer models leave the text of thinking out. The requests of a conversation ask for it, all in the same way. */
+/** Newer models omit the text of thinking. The requests of a conversation ask for it, all in the same way. */
 import { expect, test } from "vitest"
 import type { ResponderTurn } from "../../../../sim/src/responder.ts"
 import { client, simulator } from "../../../../sim/test/simulator.ts"
@@ -14,7 +14,7 @@ const SUMMARIZED = { type: "adaptive", display: "summarized" }
 const THOUGHT = "The port is in the settings."
 const SUMMARY = "<summary>\nThe user asks for the port in the settings.\n</summary>"
 
-/** A model that thinks before every answer, and what it was sent. */
+/** A model that thinks before every answer, and its requests. */
 async function thinker() {
   const sim = await simulator({
     responder: {
@@ -40,8 +40,8 @@ async function thinker() {
   return { sim, sdk: client(sim, { fetch: recording }), bodies }
 }
 
-/** Two processes of an own loop with a compaction by a fork in each. `said`: what the caller says itself about thinking. */
-async function talk({ model = MODEL, isOn = true, said = {} } = {}) {
+/** Two processes of an own loop with a compaction by a fork in each. `ownSettings`: the caller's own thinking settings. */
+async function talk({ model = MODEL, isOn = true, ownSettings = {} } = {}) {
   const { sdk, bodies } = await thinker()
   const settings = { memory: "off", switches: { notes: false, "summarized-thinking": isOn } } as const
   const options = { ...project(), id: "thinking", model, client: sdk, env: {}, settings }
@@ -50,7 +50,7 @@ async function talk({ model = MODEL, isOn = true, said = {} } = {}) {
     await using chat = await openConversation(options)
     for (let turn = 0; turn < 3; turn++) {
       await chat.add("Which port is it? Look in the settings.")
-      await chat.record(await sdk.messages.stream({ ...(await chat.prepare()), ...said }).finalMessage())
+      await chat.record(await sdk.messages.stream({ ...(await chat.prepare()), ...ownSettings }).finalMessage())
     }
     await chat.compact({ routes: ["shared"] })
     for await (const entry of chat.entries())
@@ -86,16 +86,16 @@ test("a model that shows its thinking, or does not think unasked, is asked for n
 })
 
 test("what a caller says about thinking is what counts", async () => {
-  const { thoughts } = await talk({ said: { thinking: { type: "adaptive", display: "omitted" } } })
+  const { thoughts } = await talk({ ownSettings: { thinking: { type: "adaptive", display: "omitted" } } })
   expect(thoughts).toEqual([""])
   const { accepts } = findModel(MODEL).facts
-  for (const said of [
+  for (const ownSettings of [
     { type: "disabled" },
     { type: "between_tools" },
     { type: "adaptive", display: "omitted" },
     { type: "adaptive", display: "summarized" },
   ] as const)
-    expect(summarizedThinking(said as never, accepts)).toBe(said)
+    expect(summarizedThinking(ownSettings as never, accepts)).toBe(ownSettings)
   expect(summarizedThinking({ type: "adaptive" }, accepts)).toEqual(SUMMARIZED)
   expect(summarizedThinking({ type: "adaptive", display: null }, accepts)).toEqual(SUMMARIZED)
   expect(summarizedThinking({ type: "adaptive" }, findModel("claude-opus-4-6").facts.accepts)).toEqual({

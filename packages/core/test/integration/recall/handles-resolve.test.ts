@@ -1,4 +1,7 @@
-/** After any number of results put aside, cleared and compacted: every block is fetched by its handle, and every handle shown resolves. */
+/**
+ * After any number of offloaded, cleared and compacted results, every block can be fetched by its handle, and every displayed handle
+ * resolves.
+ */
 import fc from "fast-check"
 import { expect, test } from "vitest"
 import { NoCompactionError, StrataError } from "../../../src/base/errors.ts"
@@ -11,7 +14,7 @@ import { handleOf } from "../../../src/messages/media.ts"
 import { recallTool } from "../../../src/tools/session/recall.ts"
 import { serialiseRequest } from "../../../src/views/context/request.ts"
 import { openCompacting } from "../../compacting.ts"
-import { decidingLayer, type Order } from "../../deciding-layer.ts"
+import { decidingLayer, type LayerOrder } from "../../deciding-layer.ts"
 import { fuzz } from "../../runs.ts"
 import { isWhole } from "../../size.ts"
 import { summariser } from "../../summariser.ts"
@@ -62,7 +65,7 @@ const compacted = (chat: Conversation) =>
     if (!(error instanceof NoCompactionError || error instanceof StrataError)) throw error // too little to compact
   })
 
-const orders: fc.Arbitrary<Order> = fc.oneof(
+const orders: fc.Arbitrary<LayerOrder> = fc.oneof(
   fc.record({ what: fc.constantFrom("clear" as const, "persist" as const), which: fc.nat(5) }),
   fc.record({ what: fc.constant("undo" as const), which: fc.nat(5) }),
 )

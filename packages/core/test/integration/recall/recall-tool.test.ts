@@ -1,4 +1,4 @@
-/** The Recall tool over real journals: by handle, by range, by search, in an own loop's conversation. */
+/** The Recall tool with real journals: by handle, by range, by search, in an own loop's conversation. */
 import { rm } from "node:fs/promises"
 import { join } from "node:path"
 import { afterEach, beforeEach, describe, expect, test } from "vitest"
@@ -30,7 +30,7 @@ async function opened(id = "test", store = fileStore({ root: place.root })): Pro
 }
 
 let calls = 0
-/** One question, a call, its result and an answer. Gives the uuid of the result. */
+/** One question, a call, its result and an answer. Returns the uuid of the result. */
 async function worked(chat: Conversation, { ask, command, result }: Record<"ask" | "command" | "result", string>) {
   const id = `toolu_${calls++}`
   await chat.add([

@@ -1,4 +1,4 @@
-/** The same conversations in files and in memory: what recall, search and the memory of a project answer is the same. */
+/** The same conversations in files and in memory give the same results of recall, search and project memory. */
 import fc from "fast-check"
 import { expect, onTestFinished, test } from "vitest"
 import { manualClock, projectName, seededIds } from "../../../src/base/clock.ts"
@@ -37,7 +37,7 @@ const worlds = fc.record({
 })
 type World = typeof worlds extends fc.Arbitrary<infer T> ? T : never
 
-/** A word that only this owner says. */
+/** A word that only this owner uses. */
 const canaryOf = (owner: number) => `kanari${owner}z`
 
 interface Place {
@@ -72,8 +72,8 @@ async function write(place: Place, { conversations }: World): Promise<readonly W
     const id = ids.uuid()
     const { chat } = await opened(place, { owner, id, day })
     const handles: string[] = []
-    for (const [said, answered] of turns) {
-      handles.push(handleOf(await chat.add(`${canaryOf(owner)} ${said}`)))
+    for (const [question, answered] of turns) {
+      handles.push(handleOf(await chat.add(`${canaryOf(owner)} ${question}`)))
       handles.push(handleOf(await chat.add({ role: "assistant", content: answered })))
     }
     await chat.close()
@@ -92,7 +92,7 @@ async function write(place: Place, { conversations }: World): Promise<readonly W
   return written
 }
 
-/** Everything that can be asked, and what comes by itself. */
+/** Results of all queries, and of automatic recall. */
 async function answers(place: Place, world: World): Promise<readonly unknown[]> {
   const written = await write(place, world)
   const all: unknown[] = []

@@ -1,4 +1,4 @@
-/** What an agent opens with, what its requests carry, and the bounds of its loop. */
+/** Probes of an agent's opening, the content of its requests, and the limits of its loop. */
 import { writeFileSync } from "node:fs"
 import { join } from "node:path"
 import type { ModelRequest } from "../../../src/messages/request.ts"
@@ -10,9 +10,9 @@ import { scratchDirectory } from "../../tool-context.ts"
 import {
   ask,
   calling,
-  merged,
+  mergeSettings,
   modelNamed,
-  type OpenResult,
+  type OpenScene,
   PLAIN,
   QUIET,
   type SceneOptions,
@@ -24,16 +24,17 @@ import {
 } from "./scenes.ts"
 import type { Probes } from "./table.ts"
 
-/** What is seen of the first request to the model. */
+/** Observes the first request to the model. */
 const firstRequest =
-  (see: (sent: OpenResult["requests"][number]) => unknown, options: SceneOptions = {}) =>
+  (see: (sent: OpenScene["requests"][number]) => unknown, options: SceneOptions = {}) =>
   async (settings: SettingsInput) => {
     const opened = await scene(settings, options)
     await ask(opened, "Hello.")
     return see(opened.requests[0]!)
   }
 
-const seconds = (part: "firstTokenMs" | "idleMs" | "stallMs" | "responseMs") => firstRequest(({ limits }) => limits?.[part])
+const seconds = (part: "firstTokenMs" | "idleMs" | "stallMs" | "responseMs") =>
+  firstRequest(({ limits }) => limits?.[part])
 
 const echo: Tool = {
   name: "Echo",
@@ -71,19 +72,19 @@ const instructions = async (settings: SettingsInput) => {
   return Math.round(JSON.stringify(await chat.prepare()).length / 1_000)
 }
 
-/** The answers to what the lead calls in its first turn. An agent calls a tool so many times and answers with `said`. */
+/** The results of the lead's calls in its first turn. An agent calls a tool the given number of times and then answers. */
 const leadCalls =
-  (name: string, input: object, { times = 1, agentCalls = 0, said = "Done." } = {}) =>
+  (name: string, input: object, { times = 1, agentCalls = 0, answer = "Done." } = {}) =>
   async (settings: SettingsInput) => {
     const cwd = scratchDirectory()
-    const requests: OpenResult["requests"] = []
-    const all = merged(QUIET, settings)
+    const requests: OpenScene["requests"] = []
+    const all = mergeSettings(QUIET, settings)
     const first = Array.from({ length: times }, () => calling(name, input)).flat()
     const responder = {
       work: ({ messages }: ModelRequest, nth: number) => {
         if (nth === 0) return first
         if (!JSON.stringify(messages[0]).includes("Look around.")) return "Done."
-        return messages.length < 2 * agentCalls ? calling("Echo", { nth }) : said
+        return messages.length < 2 * agentCalls ? calling("Echo", { nth }) : answer
       },
     }
     const agent = toClose(
@@ -98,9 +99,10 @@ const leadCalls =
     return answers.join()
   }
 
-/** What a tool knows about the commands that it may run. */
+/** Observes the confinement of commands that a tool may run. */
 const confinement =
-  (see: (told: ReturnType<NonNullable<ToolContext["confinement"]>>) => string) => async (settings: SettingsInput) => {
+  (see: (context: ReturnType<NonNullable<ToolContext["confinement"]>>) => string) =>
+  async (settings: SettingsInput) => {
     const look: Tool = { ...echo, name: "Look", execute: (_, context) => `seen: ${see(context.confinement!())}` }
     const opened = await scene(settings, {
       tools: [look],
@@ -110,7 +112,7 @@ const confinement =
     return JSON.stringify(opened.requests.at(-1)).match(/seen: (\w+)/)?.[1]
   }
 
-/** The last request for a summary where the conversation's cache cannot be shared. */
+/** The last request for a summary if the conversation's cache cannot be shared. */
 const summariser = async (settings: SettingsInput) => {
   const opened = await scene(settings, {
     responder: {
@@ -245,7 +247,7 @@ export const AGENT_FIGURES: Probes = {
       const answer = await leadCalls(
         "Agent",
         { description: "some work", prompt: "Look around." },
-        { said: words(3_000) },
+        { answer: words(3_000) },
       )(settings)
       return answer.length > 10_000
     },

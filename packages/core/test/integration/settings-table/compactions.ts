@@ -1,4 +1,4 @@
-/** Layer 4: when the conversation is compacted, by whom, what is kept, and what is restored. */
+/** Probes of layer 4: when and by which route the conversation is compacted, its tail, and restored content. */
 import { writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { fileTools } from "../../../src/agent/tools/coding-tools.ts"
@@ -10,7 +10,7 @@ import type { SettingsInput } from "../../../src/settings/settings.ts"
 import {
   ask,
   decisions,
-  type OpenResult,
+  type OpenScene,
   PLAIN,
   round,
   type SceneOptions,
@@ -31,10 +31,10 @@ const AHEAD: SettingsInput = { ...SMALL, switches: { notes: true, "clear-by-size
 
 interface Compacting extends SceneOptions {
   readonly work?: Parameters<typeof work>[1]
-  readonly see: (opened: OpenResult, sent: string) => unknown
+  readonly see: (opened: OpenScene, sent: string) => unknown
 }
 
-/** A full window, and what is seen after the next request. */
+/** A full window, observed after the next request. */
 const full =
   ({ see, work: done, ...options }: Compacting) =>
   async (settings: SettingsInput) => {
@@ -45,13 +45,13 @@ const full =
     return see(opened, sent)
   }
 
-const count = ({ chat }: OpenResult) => chat.views.compactions.count
+const count = ({ chat }: OpenScene) => chat.views.compactions.count
 const thresholds = (name: string) => async (settings: SettingsInput) => {
   const { chat } = await scene(settings, { name })
   return chat.thresholds.autoCompact
 }
 
-/** By hand, in a large window. */
+/** A manual compaction in a large window. */
 const byHand =
   ({ see, work: done, ...options }: Compacting) =>
   async (settings: SettingsInput) => {
@@ -65,21 +65,21 @@ const byHand =
     return see(opened, textOf(await opened.chat.prepare()))
   }
 
-const routes = async ({ chat }: OpenResult) => (await decisions(chat, "compacted")).map(({ route }) => route)
+const routes = async ({ chat }: OpenScene) => (await decisions(chat, "compacted")).map(({ route }) => route)
 const thousands = (length: number) => Math.round(length / 1_000)
 const LONG_SUMMARY = `<summary>\n${[1, 2, 3, 4, 5, 6].map((at) => `${at}. Section ${at}:\n${words(900)}\n`).join("\n")}</summary>`
-/** Claims about files that no one has seen, beside what was asked for. */
+/** Invented claims about files, in addition to the real request. */
 const INVENTED = `<summary>\n1. Primary Request and Intent:\nRepair the parser, several words at a time.\n2. Files:\n${Array.from({ length: 30 }, (_, at) => `- src/invented-${at}/file${at}.ts was rewritten, port ${9000 + at}`).join("\n")}\n</summary>`
-/** Every request for a summary is refused, without a figure. */
+/** Every request for a summary is refused, without a limit in the error. */
 const TOO_LONG = { summary: () => new PromptTooLongError({}, { provider: "test" }) }
 const keptResults = (sent: string) =>
   (JSON.parse(sent) as ModelRequest["messages"])
     .flatMap(({ content }) => content as Block[])
     .filter(isToolResult)
     .map(({ content }) => content as string)
-const lastAsked = ({ of }: OpenResult) => JSON.stringify(of("summary").at(-1))
+const lastAsked = ({ of }: OpenScene) => JSON.stringify(of("summary").at(-1))
 
-/** Many requests of the user in a full window, compacted without a model. Thousands of characters: of the summary, and of all that is sent. */
+/** Many user requests in a full window, compacted without a model. Thousands of characters: of the summary, and of the entire request. */
 const talk = async (settings: SettingsInput) => {
   const { chat } = await scene(settings, { base: SMALL, responder: { summary: () => "" } })
   for (let at = 0; at < 30; at++) {
@@ -101,7 +101,7 @@ const talk = async (settings: SettingsInput) => {
   return { summary: thousands(JSON.stringify(summary ?? "").length), sent: thousands(textOf(sent).length) }
 }
 
-/** How often a summary is asked for that names none of the files and ports, where nothing else does. */
+/** How often a summary is requested that names none of the files and ports, if nothing else does. */
 const named = async (settings: SettingsInput) => {
   const { chat, of } = await scene(settings, {
     base: { switches: { "compact-facts": false } },
@@ -119,7 +119,7 @@ const named = async (settings: SettingsInput) => {
   return of("summary").length
 }
 
-/** Whether a request that the server refuses as too long is answered all the same. */
+/** Whether a request that the server refuses as too long is answered in the end. */
 const refusedOnce = async (settings: SettingsInput) => {
   const opened = await scene(settings, {
     responder: { work: (_, nth) => (nth === 0 ? new PromptTooLongError({}, { provider: "test" }) : "Fine.") },
@@ -156,7 +156,7 @@ export const COMPACTION_SWITCHES: Probes = {
     changed: [],
   },
   "compact-reactive": { observe: refusedOnce, usual: "answer", changed: "error" },
-  // where no notes come, there is still room after the threshold
+  // without notes, there is still space after the threshold
   "compact-ahead": {
     observe: full({ base: AHEAD, responder: { notes: () => "Not now." }, see: count }),
     usual: 0,
@@ -187,16 +187,16 @@ const restored = (see: Compacting["see"]) => async (settings: SettingsInput) => 
   await opened.chat.add("And?")
   return see(opened, textOf(await opened.chat.prepare()))
 }
-const attachments = (chat: OpenResult["chat"], type: Attachment["type"]) =>
+const attachments = (chat: OpenScene["chat"], type: Attachment["type"]) =>
   chat.views.context
     .storedMessages()
     .filter((message) => message.type === "attachment" && message.attachment.type === type)
 const attached =
   (type: Attachment["type"]) =>
-  ({ chat }: OpenResult) =>
+  ({ chat }: OpenScene) =>
     attachments(chat, type).length
 
-/** Two skills in use, compacted by hand. */
+/** Two skills in use, compacted manually. */
 const skills = (see: Compacting["see"]) => async (settings: SettingsInput) => {
   const opened = await scene(settings)
   for (const name of ["brew", "bake"])
@@ -291,7 +291,7 @@ export const COMPACTION_FIGURES: Probes = {
   "keep-result-limit": {
     observe: byHand({ see: (_, sent) => Math.round(keptResults(sent)[0]!.length / 100) }),
     turned: 300,
-    usual: 21, // with the sentence that says what is left out
+    usual: 21, // including the sentence about omissions
     changed: 4,
   },
   "compact-target": { observe: async (settings) => (await talk(settings)).sent, turned: 10, usual: 18, changed: 11 },

@@ -1,4 +1,4 @@
-/** Layers 3, 5 and 6: notes, memories, dreams. */
+/** Probes of layers 3, 5 and 6: notes, memories, dreams. */
 
 import { mkdirSync, utimesSync, writeFileSync } from "node:fs"
 import { dirname, join } from "node:path"
@@ -11,7 +11,7 @@ import type { SettingsInput } from "../../../src/settings/settings.ts"
 import type { Tool } from "../../../src/tools/tool.ts"
 import { openCompacting } from "../../compacting.ts"
 import { memoryText } from "../../dreams.ts"
-import { givenNotes } from "../../given-notes.ts"
+import { fixedNotes } from "../../fixed-notes.ts"
 import { summariser } from "../../summariser.ts"
 import { scratchDirectory } from "../../tool-context.ts"
 import {
@@ -19,8 +19,8 @@ import {
   calling,
   decisions,
   MINUTE,
-  merged,
-  type OpenResult,
+  mergeSettings,
+  type OpenScene,
   type SceneOptions,
   scene,
   textOf,
@@ -38,9 +38,9 @@ const large: Tool = {
   execute: () => words(5_200),
 }
 
-/** A conversation of 12,000 tokens, then a query with three calls of 6,000 tokens each. How often the notes are updated. */
+/** How often the notes are updated in a conversation of 12,000 tokens, followed by a query with three calls of 6,000 tokens each. */
 const updates =
-  (see: (opened: OpenResult) => unknown = ({ of }) => of("notes").length, options: SceneOptions = NOTES) =>
+  (see: (opened: OpenScene) => unknown = ({ of }) => of("notes").length, options: SceneOptions = NOTES) =>
   async (settings: SettingsInput) => {
     const opened = await scene(settings, {
       ...options,
@@ -67,7 +67,7 @@ let edits = 0
 
 const reminded = (words: string) => updates(({ of }) => textOf(of("notes").at(-1)!).includes(words))
 
-/** Notes cover everything up to the newest message but four. */
+/** Notes that cover everything up to the newest message but four. */
 const noted: Layer = {
   name: "notes",
   async beforeRequest({ views }) {
@@ -78,7 +78,7 @@ const noted: Layer = {
   },
 }
 
-/** Messages that are kept by a compaction from notes, and how long it waits for notes under way. */
+/** Messages in the tail of a compaction from notes, and how long it waits for a notes update. */
 const fromNotes =
   (see: "route" | "kept" | "waited", tokens = 1_000) =>
   async (settings: SettingsInput) => {
@@ -87,7 +87,7 @@ const fromNotes =
       ...{ summariser: summariser(), window: 100_000, earlier: [noted], settings: { planner: "off", ...settings } },
       compaction: {
         timing: { every: () => () => undefined, wait: async (ms) => void waited.push(ms) },
-        notes: givenNotes(
+        notes: fixedNotes(
           () => "# Current State\nThe parser is being repaired.",
           new Date(manualClock().now().getTime() - MINUTE / 2),
         ),
@@ -116,9 +116,9 @@ const extracted =
     }
     return opened.of("memory").length
   }
-const TELLING = ["I am a designer, and I prefer tabs."]
+const WORTH_REMEMBERING = ["I am a designer, and I prefer tabs."]
 
-/** What a later conversation of the project is sent for a message that fits its memories. */
+/** Memories that a later conversation of the project receives for a matching message. */
 const recalled =
   (see: (sent: string) => unknown, more: SettingsInput = {}) =>
   async (settings: SettingsInput) => {
@@ -132,7 +132,7 @@ const recalled =
       join(directory, "MEMORY.md"),
       [1, 2, 3].map((at) => `- [Parser ${at}](parser-${at}.md): About Parser ${at}`).join("\n"),
     )
-    const { chat } = await scene(merged(more, settings), { ...MEMORY, cwd })
+    const { chat } = await scene(mergeSettings(more, settings), { ...MEMORY, cwd })
     await chat.add("Why does the parser of invoices break on empty lines?")
     return see(textOf(await chat.prepare()))
   }
@@ -141,11 +141,11 @@ const attached = (sent: string) => sent.split("breaks on empty lines").length - 
 interface Dreams {
   readonly others?: number
   readonly hoursAgo?: number
-  /** Ask again after so many minutes, with one more conversation. */
+  /** Minutes after which to ask again, with one more conversation. */
   readonly againAfter?: number
 }
 
-/** Turns that the first request of a dream allows; 0 where there is no dream. */
+/** Turns that the first request of a dream allows; 0 if there is no dream. */
 const dreamed =
   ({ others = 5, hoursAgo, againAfter }: Dreams = {}) =>
   async (settings: SettingsInput) => {
@@ -181,7 +181,7 @@ const updated = updates()
 const dreamedUsually = dreamed()
 const recalledFiles = recalled(attached)
 const keptFromNotes = fromNotes("kept")
-const extractedOnce = extracted(TELLING)
+const extractedOnce = extracted(WORTH_REMEMBERING)
 
 export const MEMORY_SWITCHES: Probes = {
   notes: { observe: updated, usual: 3, changed: 0 },
@@ -198,10 +198,10 @@ export const MEMORY_FIGURES: Probes = {
   "notes-section-limit": { observe: reminded("Condense these sections"), turned: 50_000, usual: true, changed: false },
   "notes-limit": { observe: reminded("URGENT"), turned: 1_000, usual: false, changed: true },
   "background-share": {
-    observe: extracted([...TELLING, ...TELLING, ...TELLING], {
+    observe: extracted([...WORTH_REMEMBERING, ...WORTH_REMEMBERING, ...WORTH_REMEMBERING], {
       ...MEMORY,
       base: { memory: "auto", switches: { dreaming: false } },
-      done: { rounds: 100, tokens: 400, tool: "Look" }, // it has cost enough for one extraction
+      done: { rounds: 100, tokens: 400, tool: "Look" }, // expensive enough for one extraction
     }),
     turned: 100,
     usual: 1,
@@ -209,7 +209,7 @@ export const MEMORY_FIGURES: Probes = {
   },
   "memory-daily-limit": { observe: extractedOnce, turned: 0, usual: 1, changed: 0 },
   "memory-turns": {
-    observe: extracted(TELLING, {
+    observe: extracted(WORTH_REMEMBERING, {
       ...MEMORY,
       tools: fileTools,
       responder: { memory: (_, nth) => calling("Read", { file_path: `note-${nth}.md` }) },

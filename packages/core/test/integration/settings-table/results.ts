@@ -1,4 +1,4 @@
-/** Layers 1 and 2, and folds: what becomes of tool results and old exchanges. */
+/** Probes of layers 1 and 2, and folds: the handling of tool results and old exchanges. */
 import type { SettingsInput } from "../../../src/settings/settings.ts"
 import type { Tool } from "../../../src/tools/tool.ts"
 import {
@@ -16,7 +16,7 @@ import {
 } from "./scenes.ts"
 import type { Probes } from "./table.ts"
 
-/** How many results of one round are put aside. */
+/** How many results of one round are offloaded. */
 const putAside = (characters: readonly number[]) => async (settings: SettingsInput) => {
   const { chat } = await scene(settings)
   await chat.add("Go.")
@@ -53,13 +53,13 @@ const cleared =
 
 const PAUSED: Clearing = { idleMinutes: 61 }
 
-/** Results that fill most of a window whose server does nothing, with a cache that is about to be lost. */
+/** Results that fill most of a window, on a server without its own clearing, with a cache that is about to expire. */
 const FULL: Clearing = {
   base: { models: { [PLAIN]: { window: 100_000, accepts: { contextManagement: false } } } },
   work: { rounds: 14, tokens: 4_000 },
 }
 
-/** The same, and the server has just read nearly all of it from its cache. */
+/** The same, but the server has just read nearly all of it from its cache. */
 const WARM: Clearing = {
   ...FULL,
   work: { ...FULL.work, usage: { input_tokens: 10, cache_read_input_tokens: 50_000 } },
@@ -85,7 +85,7 @@ const bash = {
   execute: async () => ({ content: "done" }),
 } as unknown as Tool
 
-/** Input at which the server clears, and how much it clears at least. */
+/** The input size at which the server clears, and the minimum that it clears. */
 const askedOfServer = async (settings: SettingsInput) => {
   const { chat } = await scene(settings, { name: "claude-opus-5-5", tools: [bash] })
   await chat.add("Go.")
@@ -94,7 +94,7 @@ const askedOfServer = async (settings: SettingsInput) => {
   return edit && [edit.trigger!.value, edit.clear_at_least!.value]
 }
 
-/** Whether a finished exchange can be hidden, and why not. */
+/** Whether a finished exchange can be hidden, and the reason if not. */
 const hides = (action: "fold" | "snip") => async (settings: SettingsInput) => {
   const { chat } = await scene(settings)
   const from = await chat.add(`A task. ${words(400)}`)
@@ -109,7 +109,7 @@ const hides = (action: "fold" | "snip") => async (settings: SettingsInput) => {
   )
 }
 
-/** What the agent is offered beside its own tools. */
+/** Additional tools that the agent is offered. */
 const offersSnip = async (settings: SettingsInput) => {
   const { chat } = await scene(settings)
   await chat.add("Go.")

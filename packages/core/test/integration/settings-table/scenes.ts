@@ -1,4 +1,4 @@
-/** Scenes that the probes share: an agent in memory with a model in the same process, and conversations filled without requests. */
+/** Scenes shared by the probes: an agent in memory with a model in the same process, and conversations filled without requests. */
 import { join } from "node:path"
 import type { Agent } from "../../../src/agent/agent.ts"
 import type { QueryEvent } from "../../../src/agent/loop/query-events.ts"
@@ -17,7 +17,7 @@ import type { SettingsInput } from "../../../src/settings/settings.ts"
 import { findModel } from "../../../src/tokens/models.ts"
 import { scratchDirectory } from "../../tool-context.ts"
 
-/** Its server clears nothing and edits no caches, so that each mechanism of layer 2 can be seen alone. */
+/** A model whose server clears nothing and edits no caches, so that each mechanism of layer 2 can be observed alone. */
 export const PLAIN = "claude-opus-4-6"
 export const MINUTE = 60_000
 
@@ -28,34 +28,34 @@ export type Responder = Partial<Record<Subject, (request: ModelRequest, nth: num
 export interface SceneOptions extends Partial<SingleAgentOptions> {
   readonly name?: string
   readonly responder?: Responder
-  /** Notes and memories are files. */
+  /** Whether to store notes and memories in files. */
   readonly onDisk?: boolean
-  /** What the scene needs whatever row is turned. */
+  /** Settings that the scene needs for every row. */
   readonly base?: SettingsInput
 }
 
-export interface Sent {
+export interface SentRequest {
   readonly about: Subject
   readonly request: ModelRequest
   readonly model: string
   readonly limits: StreamOptions["limits"]
 }
 
-export interface OpenResult {
+export interface OpenScene {
   readonly agent: Agent
   readonly chat: Conversation
   readonly clock: ReturnType<typeof manualClock>
   readonly cwd: string
-  readonly requests: Sent[]
-  /** What layers and compactions report. */
+  readonly requests: SentRequest[]
+  /** Messages of layers and compactions. */
   readonly messages: string[]
   of(about: Subject): readonly ModelRequest[]
 }
 
-/** What costs requests in the background, and what acts before the row that is turned, is off unless a probe is about it. */
+/** Turns off background requests, and features that act before the tested row, unless a probe is about them. */
 export const QUIET: SettingsInput = { memory: "off", planner: "off", switches: { notes: false } }
 
-export function merged(...layers: readonly SettingsInput[]): SettingsInput {
+export function mergeSettings(...layers: readonly SettingsInput[]): SettingsInput {
   const result: Record<string, unknown> = {}
   for (const layer of layers)
     for (const [key, value] of Object.entries(layer)) {
@@ -71,15 +71,15 @@ export function toClose<T extends { close(): Promise<void> }>(agent: T): T {
   return agent
 }
 
-/** Closes what the probes opened. */
+/** Closes everything that the probes opened. */
 export const closeAll = async () => {
   for (const agent of opened.splice(0)) await agent.close()
 }
 
-export async function scene(turned: SettingsInput, options: SceneOptions = {}): Promise<OpenResult> {
+export async function scene(turned: SettingsInput, options: SceneOptions = {}): Promise<OpenScene> {
   const { name = PLAIN, responder = {}, base = {}, onDisk = false, ...rest } = options
-  const settings = merged(QUIET, base, turned)
-  const requests: OpenResult["requests"] = []
+  const settings = mergeSettings(QUIET, base, turned)
+  const requests: OpenScene["requests"] = []
   const clock = manualClock()
   const cwd = rest.cwd ?? scratchDirectory()
   const model = modelNamed(name, { settings, responder, requests })
@@ -98,14 +98,14 @@ export async function scene(turned: SettingsInput, options: SceneOptions = {}): 
   return { agent, chat, clock, cwd, requests, messages, of }
 }
 
-interface ModelParts {
+interface ModelOptions {
   readonly settings: SettingsInput
   readonly responder: Responder
-  readonly requests: OpenResult["requests"]
+  readonly requests: OpenScene["requests"]
 }
 
 let responses = 0
-export function modelNamed(name: string, { settings, responder, requests }: ModelParts): Model {
+export function modelNamed(name: string, { settings, responder, requests }: ModelOptions): Model {
   return {
     name,
     provider: "test",
@@ -149,7 +149,7 @@ function subjectOf({ messages }: ModelRequest): Subject {
   return directive.includes(`<${FORK_MARKER}`) ? "memory" : "work"
 }
 
-export async function ask({ agent }: OpenResult, prompt: string): Promise<readonly QueryEvent[]> {
+export async function ask({ agent }: OpenScene, prompt: string): Promise<readonly QueryEvent[]> {
   const events: QueryEvent[] = []
   for await (const event of agent.query(prompt, { maxTurns: 40 })) {
     events.push(event)
@@ -174,7 +174,7 @@ export async function round(chat: Conversation, tool: string, texts: readonly st
   await chat.add({ role: "user", content })
 }
 
-/** About so many tokens of plain words. */
+/** Plain words with about this many tokens. */
 export const words = (tokens: number): string => "several words ".repeat(Math.ceil(tokens / 2))
 
 /** A task and rounds of a tool. */
@@ -187,7 +187,7 @@ export const calling = (name: string, input: object = {}): readonly object[] => 
   { type: "tool_use", id: `toolu_${++calls}`, name, input },
 ]
 
-/** Matches a text that has this in it. */
+/** Matches a text that contains this one. */
 export const says = (text: string | RegExp) => ({
   asymmetricMatch: (value: unknown) => String(value).search(text) >= 0,
 })

@@ -1,4 +1,4 @@
-/** The settings that docs/settings.md lists, all switches and figures, and what a probe of one of them is. */
+/** The settings listed in docs/settings.md, all switches and tunables, and the definition of their probes. */
 import { readFileSync } from "node:fs"
 import { join } from "node:path"
 import { FIGURES, SWITCHES } from "../../../src/settings/flag-names.ts"
@@ -7,21 +7,21 @@ import type { SettingsInput } from "../../../src/settings/settings.ts"
 const ROOT = join(import.meta.dirname, "../../../../..")
 const DOCS = readFileSync(join(ROOT, "docs/settings.md"), "utf8")
 
-/** Opens something with these settings and says what can be seen of them from outside. */
+/** Opens a scene with these settings and returns its observable effect. */
 export type Observe = (settings: SettingsInput) => Promise<unknown>
 
 export interface Probe {
   readonly observe: Observe
-  /** Switches need no value: they are turned over. */
+  /** The changed value. Switches need none: they are inverted. */
   readonly turned?: unknown
-  /** What is seen by default, and after the row was turned. */
+  /** The effect by default, and after the row was changed. */
   readonly usual: unknown
   readonly changed: unknown
 }
 
 export type Probes = Readonly<Record<string, Probe>>
 
-/** The names in the first column of the table under a heading; a row may have two. */
+/** The names in the first column of the table under a heading; a row may contain two. */
 function rowsUnder(header: string): readonly string[] {
   const table = DOCS.slice(DOCS.indexOf(header)).split("\n\n")[0]!
   return table
@@ -37,7 +37,7 @@ export const TABLES = {
   figures: FIGURES.map(({ name }): string => name),
 }
 
-/** The settings in which one row is turned. */
+/** The settings with one row changed. */
 export function turnedTo(table: keyof typeof TABLES, name: string, turned: unknown): SettingsInput {
   if (table === "settings") return { [name]: turned }
   if (table === "figures") return { figures: { [name]: turned } } as SettingsInput

@@ -56,7 +56,7 @@ describe("L7-4 the Agent tool", () => {
     }
     const agent = await leadFor(sim, { settings, onBody: (body) => bodies.push(body) })
     await ask(agent, "Have it read.")
-    expect(of("finder").length).toBe(15) // more results than start a deletion
+    expect(of("finder").length).toBe(15) // more results than the threshold of a deletion
     expect(bodies.filter((body) => body.includes('"cache_edits"'))).toEqual([])
   })
 
@@ -194,9 +194,9 @@ describe("L7-4 the Agent tool", () => {
     await startedEarlier(sim, 197, options)
     const agent = await leadFor(sim, options)
     await ask(agent, "Go.")
-    const said = await toolResults(agent)
-    expect(said[2]).toContain("2 agents work at the moment, and the limit is 2 (max-agents)")
-    expect(said[4]).toContain("This conversation has started 200 agents, and its limit is 200.")
+    const results = await toolResults(agent)
+    expect(results[2]).toContain("2 agents work at the moment, and the limit is 2 (max-agents)")
+    expect(results[4]).toContain("This conversation has started 200 agents, and its limit is 200.")
     expect(agent.team.list()).toHaveLength(200)
   })
 
@@ -210,7 +210,7 @@ describe("L7-4 the Agent tool", () => {
     expect(agent.team.list()).toMatchObject([{ name: "mate", status: "idle", kind: "teammate" }])
     const message = { id: "lead#1", from: "lead", to: "mate", text: "Now the second.", hops: 1 }
     expect(agent.team.deliver(message)).toEqual({ state: "delivered", to: ["mate"] })
-    expect(await agent.team.arrivals.whenAny(new AbortController().signal)).toBe(true)
+    expect(await agent.team.inbound.whenAny(new AbortController().signal)).toBe(true)
     await ask(agent, undefined)
     const texts = JSON.stringify(of("lead").at(-1)!.request.messages)
     expect(texts).toContain("First is done.")

@@ -1,4 +1,4 @@
-/** Shared by the team's end-to-end tests: a simulator whose answers depend on who asks, and a lead with its agents. */
+/** Fixtures of the team's end-to-end tests: a simulator whose answers depend on the sender, and a lead with its agents. */
 import { onTestFinished } from "vitest"
 import type { Answer, ResponderRequest, ResponderTurn } from "../../../../sim/src/responder.ts"
 import { extractiveAnswer } from "../../../../sim/src/responders/extractive.ts"
@@ -14,16 +14,16 @@ import { FileReads } from "../../../src/tools/files/read-state.ts"
 import { codingTools, MODEL, project } from "../agent/agents.ts"
 import { say } from "../layers/conversations.ts"
 
-/** The turns of each role. A role is named in the task: `[tester] Run the tests.` Everyone else is the lead. */
+/** The turns of each role. A role is named in the task: `[tester] Run the tests.` Every other sender is the lead. */
 export type Cast = Readonly<Record<string, readonly ScriptedTurn[]>> & { readonly lead: readonly ScriptedTurn[] }
 
-export interface Heard {
+export interface CastRequest {
   readonly role: string
   readonly request: ResponderRequest
 }
 
 export async function castSimulator(cast: Cast, options: Partial<SimulatorOptions> = {}) {
-  const heard: Heard[] = []
+  const heard: CastRequest[] = []
   const scripts = new Map(Object.entries(cast).map(([role, turns]) => [role, scriptedResponder(turns)]))
   const sim = await simulator({
     ...options,
@@ -43,13 +43,16 @@ export async function castSimulator(cast: Cast, options: Partial<SimulatorOption
 const texts = ({ messages }: ResponderRequest) =>
   messages.flatMap(({ role, content }) => (role === "user" ? content.map(({ text = "" }) => text) : []))
 
-/** A summary or notes: not the work itself. */
+/** Whether the request is for a summary or notes instead of the work itself. */
 function asksAbout({ request }: ResponderTurn): boolean {
   const last = texts(request).at(-1) ?? ""
   return /<summary>|session-memory/.test(last)
 }
 
-/** By the newest task: a fork has its lead's messages before its own. A lead's messages may quote tasks, so its own begins a line. Progress lines are a role of their own. */
+/**
+ * Determines the role by the newest task: a fork has its lead's messages before its own. A lead's messages may quote tasks, so a fork's own
+ * task begins a line. Progress lines are a separate role.
+ */
 function roleOf(request: ResponderRequest, roles: readonly string[]): string {
   if (roles.includes("progress") && texts(request).at(-1)?.includes("Write 3 to 5 words")) return "progress"
   const isFork = texts(request).some((text) => text.startsWith(`<${FORK_MARKER}>`))
@@ -63,7 +66,7 @@ function roleOf(request: ResponderRequest, roles: readonly string[]): string {
 }
 
 export interface LeadOptions extends Partial<AgentOptions> {
-  /** Gets the body of every request. */
+  /** Called with the body of every request. */
   readonly onBody?: (body: string) => void
 }
 
@@ -91,7 +94,7 @@ export async function leadFor(sim: Simulator, { onBody, ...options }: LeadOption
 export const agentCall = (prompt: string, more: object = {}) =>
   ["Agent", { description: "some work", prompt, ...more }] as const
 
-/** An earlier process of the conversation started so many agents, and has their results. */
+/** Simulates an earlier process of the conversation that started this many agents and got their results. */
 export async function startedEarlier(sim: Simulator, count: number, options: LeadOptions): Promise<void> {
   const earlier = await leadFor(sim, options)
   const agents = Array.from({ length: count }, (_, at) => `agent-${at + 1}`)
@@ -109,7 +112,7 @@ export async function startedEarlier(sim: Simulator, count: number, options: Lea
 
 export const journalOf = ({ conversation }: TeamAgent): Promise<readonly Entry[]> => collected(conversation.entries())
 
-/** The journal of one of its agents. */
+/** The journal of one of the lead's agents. */
 export async function agentJournalOf({ conversation }: TeamAgent, id: string): Promise<readonly Entry[]> {
   const journal = await conversation.openAgentJournal(id)
   try {
@@ -136,7 +139,7 @@ export const results = (entries: readonly Entry[]) =>
     entry.type === "attachment" && entry.attachment.type === "agent_result" ? [entry.attachment] : [],
   )
 
-/** Messages of other agents that a conversation got. */
+/** Messages of other agents that a conversation received. */
 export const received = (entries: readonly Entry[]) =>
   entries.flatMap((entry) =>
     entry.type === "attachment" && entry.attachment.type === "queued_agent_message" ? [entry.attachment] : [],

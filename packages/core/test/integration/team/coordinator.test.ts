@@ -21,17 +21,17 @@ import {
   send,
 } from "./cast.ts"
 
-const ROUNDS = size(18, 60) // of an agent, each a sixth of its window
+const ROUNDS = size(18, 60) // rounds of an agent, each a sixth of its window
 
 const MODEL = "claude-opus-5-5"
 const BACKGROUND = { run_in_background: true }
 const SMALL = { models: { [MODEL]: { window: 60_000 } }, switches: { "clear-by-size": false } }
 
-/** What a killed process leaves: no one holds its locks, and no one listens at its sockets. */
+/** The disk of a killed process: its locks are not held, and its sockets not served. */
 const copyDisk = (from: string, to: string) =>
   cpSync(from, to, { recursive: true, filter: (path) => !/\.(?:lock|sock)$/.test(path) })
 
-/** A turn that comes when something has happened. */
+/** A turn that waits for an event. */
 const after =
   (event: Promise<void>, answer: ScriptedTurn): ScriptedTurn =>
   async (turn) => {
@@ -59,7 +59,7 @@ describe("a coordinator with agents in the background", () => {
         reader: [
           calls(send("lead", "Which part comes first?")),
           ...Array.from({ length: 7 }, () => saying(8_000)),
-          after(sent.promise, calls(["Grep", { words: 10 }])), // the next request brings what was sent meanwhile
+          after(sent.promise, calls(["Grep", { words: 10 }])), // the next request includes messages sent meanwhile
           "The reader is done.",
         ],
         stuck: [() => new Promise(() => undefined)],
@@ -99,7 +99,7 @@ describe("a coordinator with agents in the background", () => {
       expect(readFileSync(agent.team.list()[1]!.journal, "utf8")).toContain("compact_boundary")
       expect(of("reader")).toHaveLength(10)
 
-      // two senders: either may come first
+      // the order of two senders is not defined
       const messages = received(entries).toSorted((a, b) => a.from.localeCompare(b.from))
       expect(messages).toMatchObject([
         { id: "agent-2#1", content: "Which part comes first?" },
@@ -161,7 +161,7 @@ describe("a coordinator with agents in the background", () => {
       { id: "agent-1", status: "completed" },
       { id: "agent-2", status: "killed", summary: "The program ended while it was working." },
     ])
-    expect(resumed.team.arrivals.hasAny).toBe(true)
+    expect(resumed.team.inbound.hasAny).toBe(true)
     await ask(resumed, undefined)
     expect(results(await journalOf(resumed))).toMatchObject([
       { id: "agent-1", status: "completed", content: "All of it is done." },
@@ -169,7 +169,7 @@ describe("a coordinator with agents in the background", () => {
     ])
     await resumed.close()
     const third = await resume()
-    expect(third.team.arrivals.hasAny).toBe(false)
+    expect(third.team.inbound.hasAny).toBe(false)
     await ask(third, "Anything new?")
     expect(results(await journalOf(third))).toHaveLength(2)
     expect(decisions(await journalOf(third), "agent-started")).toHaveLength(2)
@@ -202,7 +202,7 @@ describe("a coordinator with agents in the background", () => {
       const { agents, dollars } = agent.conversation.ledger()
       expect(agents).toMatchObject([{ requests: 2 }, { requests: 1 }])
 
-      // of three lines about spending, the first one reached the disk
+      // of three usage lines, only the first reached the disk
       const journal = agent.conversation.location.replace(where.dir, image)
       let kept = 0
       const lines = readFileSync(journal, "utf8").split("\n")
@@ -213,7 +213,7 @@ describe("a coordinator with agents in the background", () => {
       const again = await castSimulator({ lead: ["I see."] })
       const resume = () => leadFor(again.sim, { cwd: where.cwd, dir: image, id: "crash", mustExist: true })
       const resumed = await resume()
-      // what was answered, and what was in flight: the lead's second request and one of each agent
+      // answered requests, and those in flight: the lead's second request and one of each agent
       const spent = () =>
         Object.groupBy(decisions(entries, "spent"), ({ estimated }) => (estimated ? "sent" : "answered"))
       let entries = await journalOf(resumed)

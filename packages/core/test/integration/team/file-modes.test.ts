@@ -1,4 +1,4 @@
-/** Only the owner may read what a conversation holds: every file under the home, after a run that writes all kinds of them. */
+/** Only the owner may read a conversation's data: every file under the home directory, after a run that writes all kinds of them. */
 import { lstat, readdir } from "node:fs/promises"
 import { join, relative } from "node:path"
 import { expect, test } from "vitest"
@@ -6,7 +6,7 @@ import { isWhole } from "../../size.ts"
 import { ask, calls, project } from "../agent/agents.ts"
 import { agentCall, castSimulator, leadFor } from "./cast.ts"
 
-/** What others may do, by path. */
+/** Permissions of other users, by path. */
 async function openToOthers(
   root: string,
 ): Promise<{ readonly open: readonly string[]; readonly all: readonly string[] }> {
@@ -54,6 +54,6 @@ test.runIf(isWhole)(
       ).toBe(true)
     for (const kind of [/subagents\/.*\.jsonl$/, /\.lock$/, /subagents\/.*\.index$/, /tool-results\//, /\.sqlite$/])
       has(kind)
-    expect(process.umask()).toBe(0o022) // else it proves nothing
+    expect(process.umask()).toBe(0o022) // otherwise the test proves nothing
   },
 )

@@ -1,4 +1,4 @@
-/** Limits on agents that hold for all processes of a project, and after a resume in another one. */
+/** Limits on agents that apply to all processes of a project, and after a resume in another one. */
 
 import { spawn } from "node:child_process"
 import { once } from "node:events"
@@ -29,7 +29,7 @@ async function toolResults(agent: TeamAgent): Promise<readonly string[]> {
   )
 }
 
-/** A turn that waits until it is let go. */
+/** A turn that waits until it is released. */
 function held(answer: string) {
   const [reached, free] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
   const turn: ScriptedTurn = async () => {
@@ -84,7 +84,7 @@ test("BEY-12 two conversations share the places of their project, and a teammate
   const shared = { store: memoryStore(), ...project(), clock }
   const settings = { figures: { "max-agents-project": 1, "agent-progress": 0 } }
   const one = await leadFor(sim, { ...shared, settings, autonomous: true })
-  await ask(one, "Begin.") // its teammate works, reports and waits: the place is free
+  await ask(one, "Begin.") // its teammate works, reports and waits: the permit is free
   const other = await leadFor(sim, { ...shared, settings })
   await ask(other, "Begin.")
   await busy.reached
@@ -101,7 +101,7 @@ test("BEY-12 two conversations share the places of their project, and a teammate
   busy.free()
   await other.team.settled()
   clock.advance(5_000)
-  expect(await one.team.arrivals.whenAny(new AbortController().signal)).toBe(true)
+  expect(await one.team.inbound.whenAny(new AbortController().signal)).toBe(true)
   expect(of("mate")).toHaveLength(2)
 })
 
@@ -121,9 +121,9 @@ test("BEY-12 an agent that cannot begin, fails or is stopped gives its place bac
     settings: { figures: { "max-agents-project": 1, "agent-turns": 2 } },
   })
   await ask(agent, "Go.")
-  const said = await toolResults(agent)
-  expect(said[1]).toContain("It used all of its 2 requests.")
-  expect(said[2]).toContain("ok")
+  const results = await toolResults(agent)
+  expect(results[1]).toContain("It used all of its 2 requests.")
+  expect(results[2]).toContain("ok")
   expect((await agent.conversation.agentPermit({ id: "probe", max: 1 })).state).toBe("acquired")
 })
 
@@ -145,10 +145,10 @@ test("BEY-12 agents that a conversation has started count after a resume, those 
   await first.close()
   const second = await leadFor(sim, shared)
   await ask(second, "Go on.")
-  const said = await toolResults(second)
-  expect(said[0]).toContain("max-agents-project")
-  for (const result of said.slice(1, 3)) expect(result).toContain("ok")
-  expect(said[3]).toContain("This conversation has started 200 agents, and its limit is 200.")
+  const results = await toolResults(second)
+  expect(results[0]).toContain("max-agents-project")
+  for (const result of results.slice(1, 3)) expect(result).toContain("ok")
+  expect(results[3]).toContain("This conversation has started 200 agents, and its limit is 200.")
   expect(
     second.team
       .list()

@@ -1,12 +1,12 @@
-/** What agents, their names and their timing could be used for against the limits of the agent that started them. */
+/** Attempts of agents to use names or timing to exceed the limits of the agent that started them. */
 import { describe, expect, test } from "vitest"
-import type { AgentOrder } from "../../../src/team/order.ts"
+import type { AgentTask } from "../../../src/team/agent-task.ts"
 import { isWhole } from "../../size.ts"
 import { ask, calls, ofType } from "../agent/agents.ts"
 import { agentCall, castSimulator, leadFor } from "./cast.ts"
 
 const send = (to: string, message: string) => ["SendMessage", { to, message }] as const
-const order = (prompt: string, more: Partial<AgentOrder> = {}): AgentOrder => ({
+const order = (prompt: string, more: Partial<AgentTask> = {}): AgentTask => ({
   ...{ description: "some work", prompt, kind: "background", callId: "c" },
   ...more,
 })

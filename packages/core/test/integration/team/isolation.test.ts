@@ -81,11 +81,11 @@ describe("L7-4 a sub-agent with isolation", () => {
         await made("gone", "agent-1"),
       ]
       writeFileSync(join(changed.directory, "a.ts"), "two\n")
-      await agent.close() // as a killed process leaves them: no one has finished these agents
+      await agent.close() // simulates a killed process: these agents are unfinished
       await leadFor(sim, place)
       while (existsSync(same.directory)) await wait(2)
       expect(existsSync(changed.directory)).toBe(true)
-      expect(existsSync(external.directory)).toBe(true) // its conversation is not one of this project
+      expect(existsSync(external.directory)).toBe(true) // its conversation does not belong to this project
     },
   )
 
@@ -124,7 +124,7 @@ describe("L7-4 a sub-agent with isolation", () => {
     const agent = await leadFor(sim, {
       ...place,
       mode: "accept-edits",
-      askPermission: ({ agent: name }) => ({ allowed: name !== undefined }), // yes to the agent in its copy, no to the lead
+      askPermission: ({ agent: name }) => ({ allowed: name !== undefined }), // allows the agent in its copy, denies the lead
     })
     const { events } = await ask(agent, "Add a task.")
     expect(ofType(events, "tool-denied").map(({ name }) => name)).toEqual(["AgentChanges"])

@@ -8,7 +8,7 @@ import { agentCall, castSimulator, journalOf, leadFor, received, send } from "./
 
 const messagesIn = async (agent: Parameters<typeof journalOf>[0]) => received(await journalOf(agent))
 
-/** The answer to the newest of these texts: the first rule whose text is in the request, and after its last text if it has one. */
+/** Answers the newest of these texts: the first rule whose text is in the request, after its last text if it has one. */
 function turn(rules: readonly (readonly [string, ScriptedTurn, string?])[]): ScriptedTurn {
   return (given) => {
     const all = JSON.stringify(given.request.messages)
@@ -19,7 +19,7 @@ function turn(rules: readonly (readonly [string, ScriptedTurn, string?])[]): Scr
 
 const lastOr = (all: string, text: string) => (all.includes(text) ? all.lastIndexOf(text) : all.length)
 
-/** Agrees to the newest request to end. */
+/** Agrees to the newest shutdown request. */
 const agree: ScriptedTurn = (given) => {
   const request = [...JSON.stringify(given.request.messages).matchAll(/your work \(request (\w+)\)/g)].at(-1)?.[1]
   return played(calls(send("lead", { kind: "shutdown_response", request, approve: true })), given)
@@ -28,7 +28,7 @@ const agree: ScriptedTurn = (given) => {
 const played = (answer: ScriptedTurn, given: ResponderTurn) => (typeof answer === "function" ? answer(given) : answer)
 
 test("L7-5 a teammate and its lead send each other messages; L7-6 it ends when it agrees to", async () => {
-  // each answers what it has read so far, in whatever order things arrive
+  // each answers what it has read so far, in any order of arrival
   const lead = turn([
     ["It agrees to end its work", "Done."],
     ["The request has the id", "I wait."],
@@ -129,7 +129,7 @@ test("L7-5 two conversations of the same user reach each other by id", async () 
   })
   const first = await leadFor(script.sim, where)
   await ask(first, "Greet the other one.")
-  expect(second.team.arrivals.hasAny).toBe(true)
+  expect(second.team.inbound.hasAny).toBe(true)
   expect((await ask(second, undefined)).end).toMatchObject({ text: "I saw it." })
   expect(await messagesIn(second)).toMatchObject([
     { from: `bridge:${first.conversation.id}`, content: "[other] hello", hops: 1 },

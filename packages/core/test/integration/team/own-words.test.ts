@@ -17,13 +17,13 @@ test.each(["wait", "fork"])(
       w: ["Finished."],
     })
     const agent = await leadFor(sim, { ...where, autonomous: true })
-    const said: string[][] = []
+    const userTexts: string[][] = []
     const start = agent.team.start.bind(agent.team)
     agent.team.start = async (order) => {
       const started = await start(order)
       agent.team.watch(started.id, () => {
         const { words, frontier } = started.agent!.conversation.views
-        said.push(words.messages.map(({ text }) => text))
+        userTexts.push(words.messages.map(({ text }) => text))
         expect(words.messages.flatMap(({ rules }) => rules)).toEqual([])
         expect(frontier.request?.text ?? "").toContain(TASK)
       })
@@ -32,7 +32,7 @@ test.each(["wait", "fork"])(
     await ask(agent, "Fix the test.")
     await agent.team.settled()
     const expected = isFork ? ["Fix the test."] : []
-    expect(said.at(-1)).toEqual(expected)
+    expect(userTexts.at(-1)).toEqual(expected)
 
     const again = await openWithSettings(
       { id: "agent-1", mustExist: true, model: MODEL, dir: where.dir, cwd: where.cwd, env: {}, layers: [] },

@@ -29,7 +29,7 @@ async function atWork(progress: Cast["lead"], more: Parameters<typeof leadFor>[1
   const agent = await leadFor(stage.sim, { clock, autonomous: true, ...more })
   const asked = ask(agent, "Go.")
   await working.promise
-  /** Moves the clock, and waits until what a line costs is in the lead's journal. */
+  /** Moves the clock, and waits until the cost of a progress line is in the lead's journal. */
   const line = async (milliseconds = 30 * SECONDS) => {
     const spent = nextSpent(agent)
     clock.advance(milliseconds)
@@ -59,7 +59,7 @@ test("L7-8, LOOP-9 every 30 s a background agent gets a progress line from the c
   expect(request.tools ?? []).toEqual([])
   expect(JSON.stringify(request.messages).length).toBeLessThan(5_000)
   expect(JSON.stringify(request.messages)).toContain("Grep")
-  // the agent is still in the same request: nothing new to say
+  // the agent is still in the same request: nothing new to report
   for (let time = 0; time < 3; time++) clock.advance(30 * SECONDS)
   expect(of("progress")).toHaveLength(1)
   release.resolve()

@@ -1,4 +1,4 @@
-/** Agents that would go on for ever: each is stopped by a limit, with a sentence that the model can act on. */
+/** Agents that would never stop: each is stopped by a limit, with a message that the model can act on. */
 import { expect, test } from "vitest"
 import type { ScriptedTurn } from "../../../../sim/src/responders/scripted.ts"
 import { ask, calls } from "../agent/agents.ts"

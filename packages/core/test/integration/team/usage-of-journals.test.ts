@@ -1,4 +1,4 @@
-/** What a program that counts usage in transcripts, such as ccusage, finds in our journals: every request once, whichever agent sent it. */
+/** A program that counts usage in transcripts, such as ccusage, finds every request once in Strata's journals, whichever agent sent it. */
 import { readdirSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 import { expect, test } from "vitest"
@@ -21,7 +21,9 @@ const linesIn = (dir: string): readonly Line[] =>
     )
     .map((line) => JSON.parse(line) as Line)
 
-/** By the rule of ccusage: an answer is known by `message.id` and `requestId`. A line without one of them counts each time. */
+/**
+ * Counts by the rule of ccusage: an answer is identified by `message.id` and `requestId`. A line without one of them is counted each time.
+ */
 function countedIn(dir: string) {
   const seen = new Set<string>()
   const total = { requests: 0, input: 0, output: 0, read: 0, written: 0 }

@@ -1,4 +1,4 @@
-/** The layers on a store without files: notes, results that are put aside, dreams, an agent's own memories. Nothing is off. */
+/** The layers on a store without files: notes, offloaded results, dreams, an agent's own memories. Nothing is switched off. */
 import { existsSync, mkdtempSync, readdirSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
@@ -91,10 +91,10 @@ describe("BEY-12 L3-1 notes", () => {
     const { open, where, store, place, others } = await stage({ script: rounds(6, 8_000) })
     const options = { id: "noted", tools: [lines, edit, read], settings: { ...NOTES_ONLY, ...FREE } }
     const agent = await open(options)
-    const said: string[] = []
+    const messages: string[] = []
     agent.conversation.on(
       "layerActed",
-      ({ layer, message }) => void (layer === "session-memory" && said.push(message ?? "")),
+      ({ layer, message }) => void (layer === "session-memory" && messages.push(message ?? "")),
     )
     await say(agent, "go")
     const updates = await decisions(agent, "notes-updated")
@@ -102,7 +102,7 @@ describe("BEY-12 L3-1 notes", () => {
     for (const update of updates) expect(update).not.toHaveProperty("path")
     const notes = await agent.conversation.notes()
     expect(notes).toContain("# Current State")
-    expect(said[0]).toMatch(/^The notes were updated: [\d,]+ tokens kept with the conversation\.$/)
+    expect(messages[0]).toMatch(/^The notes were updated: [\d,]+ tokens kept with the conversation\.$/)
     expect(others.join()).toContain("The notes are kept as a text of the conversation. This is what it holds now:")
     await agent.close()
     const reader = await store.open({ project: place, id: "noted" }, { access: "read" })

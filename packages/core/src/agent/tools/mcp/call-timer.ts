@@ -1,6 +1,6 @@
 /**
- * The time limit of one call. Progress restarts it. It does not run while the person answers a question of the server, and starts over
- * after the answer.
+ * The time limit of one call. Progress restarts it. It is paused while the user answers a question of the server, and restarts after the
+ * answer.
  */
 
 const MAX_CALL_FACTOR = 10 // even with progress, a call ends after this many timeouts
@@ -17,7 +17,7 @@ export class CallTimer {
     this.#start()
   }
 
-  /** Aborts when the time is over. */
+  /** Aborts after the time limit. */
   get signal(): AbortSignal {
     return this.#abort.signal
   }

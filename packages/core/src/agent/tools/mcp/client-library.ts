@@ -1,4 +1,4 @@
-/** The official client for MCP servers. Only applications that use servers install it, and it loads with the first one. */
+/** The official MCP client. It is an optional dependency, loaded with the first server. */
 import { optionalPackage } from "../../../base/files.ts"
 
 export type McpLibrary = typeof import("@modelcontextprotocol/client")

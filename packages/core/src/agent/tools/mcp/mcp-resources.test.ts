@@ -116,7 +116,7 @@ describe("MCP prompts", () => {
 })
 
 describe("the time limit of an MCP call", () => {
-  /** Its own clock does not move with ours. */
+  /** Options for a server process, whose clock is independent of the test's. */
   const inItsProcess = {
     command: process.execPath,
     args: [join(import.meta.dirname, "../../../../test/mcp-server.ts")],

@@ -1,4 +1,4 @@
-/** An MCP server's answer as blocks for a tool result. Content that the API does not accept becomes a line of text. */
+/** Converts an MCP server's response to blocks of a tool result. Content that the API does not accept becomes a line of text. */
 import { isDeepStrictEqual } from "node:util"
 import type { CallToolResult, ContentBlock, ReadResourceResult } from "@modelcontextprotocol/client"
 import type { Block, Media } from "../../../messages/blocks.ts"
@@ -10,20 +10,20 @@ const IMAGE_TYPES: ReadonlySet<string> = new Set<ImageType>(["image/jpeg", "imag
 
 export function mcpOutput({ content, structuredContent, isError }: CallToolResult): ToolOutput {
   const blocks = content.map(blockOf).filter((block) => block.type !== "text" || block.text !== "")
-  if (structuredContent !== undefined && !saysTheSame(blocks, structuredContent))
+  if (structuredContent !== undefined && !repeatsContent(blocks, structuredContent))
     blocks.push(text(JSON.stringify(structuredContent)))
   if (blocks.length === 0) blocks.push(text("(no content)"))
   return { content: blocks, ...(isError ? { isError: true } : {}) }
 }
 
-/** What a resource contains. It may have several parts, such as the files of a directory. */
+/** Converts the contents of a resource, which may have several parts, such as the files of a directory. */
 export function resourceOutput({ contents }: ReadResourceResult): ToolOutput {
   const blocks = contents.map(resource)
   return { content: blocks.length === 0 ? "(no content)" : blocks }
 }
 
-/** Servers should repeat structured content as text, for clients that do not know it. */
-function saysTheSame(blocks: readonly Block[], structured: unknown): boolean {
+/** Whether the text repeats the structured content, as servers should for clients that do not support it. */
+function repeatsContent(blocks: readonly Block[], structured: unknown): boolean {
   return blocks.some((block) => {
     if (block.type !== "text") return false
     try {
@@ -47,7 +47,7 @@ function blockOf(item: ContentBlock): Block {
     case "resource":
       return resource(item.resource)
     default:
-      return text(JSON.stringify(item)) // a kind from a later revision of the protocol
+      return text(JSON.stringify(item)) // a type from a later protocol revision
   }
 }
 
@@ -59,13 +59,13 @@ function resource(given: Resource): Block {
   return media(type, given.blob) ?? text(`[resource ${given.uri}: ${describe(type, given.blob)}, not text]`)
 }
 
-/** Without one pattern for all of it: on some million characters that overflows the stack. */
+/** Whether the data is base64. A single pattern for it would overflow the stack on some million characters. */
 function isBase64(data: string): boolean {
   const digits = data.replace(/={1,2}$/, "")
   return digits !== "" && data.length % 4 === 0 && !/[^A-Za-z0-9+/]/.test(digits)
 }
 
-/** Undefined for what a request cannot carry: another type, or data that is not base64. */
+/** Creates a media block. `undefined` for content that a request cannot contain: another type, or invalid base64. */
 function media(type: string, data: string): Media | undefined {
   if (!isBase64(data)) return undefined
   if (IMAGE_TYPES.has(type)) return { type: "image", source: { type: "base64", media_type: type as ImageType, data } }

@@ -1,9 +1,9 @@
-/** A server that asks the model: a real server, through the agent and by itself. */
+/** Sampling with a real server, through the agent and directly. */
 import { expect, onTestFinished, test } from "vitest"
 import { IN_MEMORY, openInMemory, serversInMemory } from "../../../../test/mcp-in-memory.ts"
 import { ask, calling, scene } from "../../../../test/scripted-agent.ts"
 import { call, testContext, textIn } from "../../../../test/tool-context.ts"
-import type { ModelSample, SampleModel, ToolContext } from "../../../tools/tool.ts"
+import type { SampleModel, SamplingRequest, ToolContext } from "../../../tools/tool.ts"
 import { connectMcpServers } from "./mcp.ts"
 import type { McpServerConfig } from "./mcp-config.ts"
 import { McpSampling } from "./mcp-sampling.ts"
@@ -43,7 +43,7 @@ const yes = async (): Promise<string> => YES
 const no = async (): Promise<string> => "No"
 
 async function sampled(sampling: McpServerConfig["sampling"], promptUser?: ToolContext["promptUser"]) {
-  const samples: ModelSample[] = []
+  const samples: SamplingRequest[] = []
   const model: SampleModel = {
     canAsk: promptUser !== undefined,
     ask: async (sample) => {
@@ -75,7 +75,7 @@ test("where the settings allow it, no one is asked", async () => {
 })
 
 test("answers are bounded, ten requests a minute; tools, sound and a first message of the model are refused", async () => {
-  const samples: ModelSample[] = []
+  const samples: SamplingRequest[] = []
   let now = 0
   const sampling = new McpSampling({
     server: "t",

@@ -25,7 +25,7 @@ import type { ConnectionOptions, McpServerStatus } from "./mcp-connection.ts"
 import { mcpToolName } from "./mcp-names.ts"
 
 const program = join(import.meta.dirname, "../../../../test/mcp-server.ts")
-/** Servers get none of our environment, so what they compile would not be kept for the next one. */
+/** Compile cache for servers, which do not inherit the environment, so that their compiled code is reused. */
 const { NODE_COMPILE_CACHE = "" } = process.env
 const stdio = (...args: string[]): McpServerConfig => ({
   command: process.execPath,
@@ -83,7 +83,7 @@ async function messageIn(request: IncomingMessage): Promise<{ readonly id?: numb
   return new Response(Readable.toWeb(request) as ReadableStream).json() as ReturnType<typeof messageIn>
 }
 
-/** The older transport: answers come as events on a stream that stays open. */
+/** Serves the older transport, with responses as events on an open stream. */
 async function serveEvents() {
   const keys = new Set<unknown>()
   const answers: Readonly<Record<string, () => object>> = {
@@ -106,7 +106,7 @@ async function serveEvents() {
   return { url, keys }
 }
 
-/** A server with sessions. After `forget` it answers 404 to the session it gave out. */
+/** Serves with sessions. After `forget` it responds to issued sessions with 404. */
 async function serveSessions() {
   let session = 0
   let ran = 0
@@ -126,7 +126,7 @@ async function serveSessions() {
   return { url, forget: () => void session++, ran: () => ran }
 }
 
-/** The same server over streamable HTTP, on loopback. */
+/** Serves the same server over streamable HTTP on loopback. */
 async function serveHttp(): Promise<{ readonly url: string; readonly keys: (string | undefined)[] }> {
   const handler = createMcpHandler(() => createTestServer())
   const keys: (string | undefined)[] = []
@@ -434,7 +434,7 @@ describe("MCP calls", () => {
       content: "t did not carry out wait: interrupted.",
       isError: true,
     })
-    while (!existsSync(log) || readFileSync(log, "utf8") === "") await wait(2) // written in two steps by another process
+    while (!existsSync(log) || readFileSync(log, "utf8") === "") await wait(2) // another process writes it in two steps
     expect(readFileSync(log, "utf8")).toBe("cancelled\n")
     expect(textIn(await call(tool("mcp__t__echo"), { text: "on" }))).toBe("echo: on")
   })
@@ -443,7 +443,7 @@ describe("MCP calls", () => {
     const { tool } = await talking()
     vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] })
     onTestFinished(() => void vi.useRealTimers())
-    const shown = Promise.withResolvers<string>() // the server is at work
+    const shown = Promise.withResolvers<string>() // resolves when the server is working
     let ended = false
     const log = join(scratchDirectory(), "log")
     const waiting = call(tool("mcp__t__wait"), { log }, testContext({ progress: shown.resolve })).finally(() => {
@@ -486,7 +486,7 @@ describe("MCP calls", () => {
     const { tool, seen } = await connect({ t: IN_MEMORY }, { now: () => now })
     const restarts = () => seen.filter(({ state }) => state === "connected").length - 1
     const echo = async () => textIn(await call(tool("mcp__t__echo"), { text: "on" }))
-    await call(tool("mcp__t__die"), {}) // only reads, so it is repeated, and the server dies again
+    await call(tool("mcp__t__die"), {}) // read-only, so it is repeated, and the server dies again
     expect(restarts()).toBe(1)
     expect(await echo()).toBe(
       "t did not carry out echo: the server is not running, and was already restarted. It can be tried again in 1 s.",
@@ -647,7 +647,7 @@ describe("a hostile MCP server", () => {
       const { tool } = await connect({ t: { url, trustReadOnlyHint } })
       const echo = tool("mcp__t__echo")
       const question = await echo.question!({ text: "a" }, testContext())
-      const policy = { mode, allow, ask: [], deny: [], project: "/", kept: [], readable: [] }
+      const policy = { mode, allow, ask: [], deny: [], project: "/", protectedDirectories: [], readable: [] }
       return judge({ tool: echo.name, isReadOnly: isReadOnly(echo, { text: "a" }), question }, policy).verdict
     }
     expect(await asked(false, "ask")).toBe("ask")

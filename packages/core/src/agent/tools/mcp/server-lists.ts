@@ -1,20 +1,23 @@
-/** What a server offers besides tools: resources to read and prompts to send. Listing them never fails a connection. */
+/** Lists what a server offers besides tools: resources and prompts. Failures never affect the connection. */
 import type { Client, Prompt, Resource, ResourceTemplateType } from "@modelcontextprotocol/client"
 
-const PROBE_MS = 2_000 // a server that lists slowly must not hold up the start
+const PROBE_MS = 2_000 // a slow list must not delay the start
 
 export interface ListedResources {
   readonly resources: readonly Resource[]
   readonly templates: readonly ResourceTemplateType[]
 }
 
-interface Limits {
+interface RequestLimits {
   readonly signal: AbortSignal
   readonly timeout: number
 }
 
-/** Asks for the first page only. A server that does not answer in time counts as having resources: it says that it offers them. */
-export async function hasResources(client: Client, { signal, timeout }: Limits): Promise<boolean> {
+/**
+ * Whether the server has resources. Requests only the first page. A server that does not respond in time counts as having resources,
+ * because it declared them.
+ */
+export async function hasResources(client: Client, { signal, timeout }: RequestLimits): Promise<boolean> {
   if (!client.getServerCapabilities()?.resources) return false
   const limits = { signal, timeout: Math.min(timeout, PROBE_MS) }
   const isThere = (count: Promise<number>) =>
@@ -35,8 +38,8 @@ const METHOD_NOT_FOUND = -32_601
 
 const isUnknownMethod = (error: unknown): boolean => (error as { readonly code?: unknown }).code === METHOD_NOT_FOUND
 
-/** A server may know only one of the two lists. */
-export async function listResources(client: Client, limits: Limits): Promise<ListedResources> {
+/** Lists resources and templates. A server may support only one of the two. */
+export async function listResources(client: Client, limits: RequestLimits): Promise<ListedResources> {
   const [resources, templates] = await Promise.allSettled([
     client.listResources(undefined, limits),
     client.listResourceTemplates(undefined, limits),
@@ -48,8 +51,8 @@ export async function listResources(client: Client, limits: Limits): Promise<Lis
   }
 }
 
-/** Empty where the server has none or does not answer. */
-export async function listPrompts(client: Client, limits: Limits): Promise<readonly Prompt[]> {
+/** Lists prompts. Empty if the server has none or does not respond. */
+export async function listPrompts(client: Client, limits: RequestLimits): Promise<readonly Prompt[]> {
   if (!client.getServerCapabilities()?.prompts) return []
   return client.listPrompts(undefined, limits).then(
     ({ prompts }) => prompts,

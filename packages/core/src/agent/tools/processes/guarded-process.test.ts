@@ -10,7 +10,7 @@ import { GuardedProcess } from "./guarded-process.ts"
 const env = { PATH: process.env.PATH! }
 const shell = (line: string) => new GuardedProcess({ command: "/bin/sh", args: ["-c", line], env })
 
-/** Writes down the shell, a child, and a child that left the group. All of them would run for a minute. */
+/** A script that records the ids of the shell, a child, and a child that left the group. All of them would run for a minute. */
 const family = (file: string) =>
   `echo $$ >> ${file}; sleep 60 & echo $! >> ${file}; setsid sh -c 'echo $$ >> ${file}; exec sleep 60' & wait`
 

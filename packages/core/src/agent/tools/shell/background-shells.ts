@@ -1,4 +1,4 @@
-/** BashOutput and KillShell: reading and ending what Bash runs in the background. */
+/** BashOutput and KillShell: read the output of background commands and end them. */
 import { z } from "zod/v4"
 import type { Tool, ToolOutput } from "../../../tools/tool.ts"
 import { headingOf } from "./bash.ts"

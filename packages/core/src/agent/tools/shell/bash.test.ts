@@ -32,7 +32,7 @@ function isRunning(pid: number): boolean {
   }
 }
 
-/** The pids that a command under test wrote down, as soon as there are as many. */
+/** Waits until a command under test has written this many process ids. */
 async function pidsIn(file: string, count: number): Promise<number[]> {
   for (;;) {
     try {
@@ -231,12 +231,12 @@ describe("Bash: output limits", () => {
       const long = "seq -f 'line %.0f' 1 20000"
       const whole = Array.from({ length: 20_000 }, (_, i) => `line ${i + 1}`).join("\n")
       const { bash } = shell()
-      expect(textIn(await call(bash, { command: long }, testContext({ putsAside: () => true })))).toBe(whole)
-      expect(textIn(await call(bash, { command: long }, testContext({ putsAside: () => false }))).length).toBeLessThan(
-        30_500,
-      )
+      expect(textIn(await call(bash, { command: long }, testContext({ offloadsResults: () => true })))).toBe(whole)
+      expect(
+        textIn(await call(bash, { command: long }, testContext({ offloadsResults: () => false }))).length,
+      ).toBeLessThan(30_500)
       const endless = textIn(
-        await call(bash, { command: "yes | head -c 3000000" }, testContext({ putsAside: () => true })),
+        await call(bash, { command: "yes | head -c 3000000" }, testContext({ offloadsResults: () => true })),
       )
       expect(endless).toContain("[… 2,000,000 characters left out here …]")
     },

@@ -1,4 +1,4 @@
-/** How commands are confined where no one says otherwise. */
+/** Default confinement of commands. */
 import { strataDirectory } from "../../../journal/file/layout.ts"
 import type { Confinement } from "../../../tools/command.ts"
 

@@ -1,4 +1,4 @@
-/** Commands in the sandbox of this system, really run. They are given as if the judge had been wrong about them. */
+/** Commands that run in the real sandbox of this system, as if they had been misjudged. */
 import { execFileSync, spawn } from "node:child_process"
 import {
   existsSync,
@@ -47,7 +47,7 @@ function world(mode: Confinement["sandbox"] = "unasked") {
   sessions.push(session)
   const bash = bashTool(session)
   const run = async (command: string, { unasked = true, at = project } = {}) => {
-    const context = testContext({ at, env, confinement, ...(unasked ? { unasked: true } : {}) })
+    const context = testContext({ at, env, confinement, ...(unasked ? { unapproved: true } : {}) })
     return textIn(await call(bash, { command }, context))
   }
   return { top, project, home, root, run, env }
@@ -99,13 +99,13 @@ describe("a command that no one allowed, in the sandbox", needs("sandbox"), () =
     expect(await run(`ls -A ${root}`)).toBe("projects")
     expect(await run(`cat ${root}/settings.json`)).toContain("No such file")
     expect(await run(`cat ${root}/projects/p/tool-results/one.txt`)).toBe("put aside")
-    // what the judge does not know is not shown
+    // files that the analysis does not find are not visible
     expect(
       await run(
         `for name in .ssh/id .npmrc link/id; do cat $(printf '${home}/%s' $name); done; ls -A $(printf '${home}/%s' .ssh)`,
       ),
     ).not.toMatch(/key|auth/)
-    expect(await run(`cat ${home}/.ssh/id`)).toBe("a key") // the judge knew it, and a rule allowed it
+    expect(await run(`cat ${home}/.ssh/id`)).toBe("a key") // found by the analysis, and allowed by a rule
   })
 
   it("PERM-9 has only the project of the person's files in view, so a line that deceives the parser shows no other", async () => {
@@ -193,7 +193,7 @@ describe("a command that no one allowed, in the sandbox", needs("sandbox"), () =
   it("PERM-8 keeps the directory, the exit code and the order of its output", async () => {
     const { project, run } = world()
     mkdirSync(join(project, "a b"))
-    const context = testContext({ at: project, unasked: true })
+    const context = testContext({ at: project, unapproved: true })
     const session = new ShellSession({ graceMs: 20 })
     sessions.push(session)
     expect(await call(bashTool(session), { command: "cd 'a b'; echo one; echo two >&2; exit 3" }, context)).toEqual({
@@ -213,8 +213,8 @@ describe("a command that no one allowed, in the sandbox", needs("sandbox"), () =
       const { project, env } = world()
       const session = new ShellSession({ graceMs: 20, timeoutMs: 300 })
       sessions.push(session)
-      const mark = "61.0625" // a time to sleep that nothing else has
-      const context = testContext({ at: project, env, unasked: true })
+      const mark = "61.0625" // a unique sleep duration
+      const context = testContext({ at: project, env, unapproved: true })
       const result = await call(bashTool(session), { command: `setsid sleep ${mark} & sleep ${mark}` }, context)
       expect(textIn(result)).toContain("Timed out")
       expect(sleeping(mark)).toEqual([])
@@ -223,7 +223,7 @@ describe("a command that no one allowed, in the sandbox", needs("sandbox"), () =
       const program = `import { bashTool } from ${JSON.stringify(join(import.meta.dirname, "bash.ts"))}
       import { ShellSession } from ${JSON.stringify(join(import.meta.dirname, "shell-session.ts"))}
       const place = ${JSON.stringify(project)}
-      const context = { env: { PATH: process.env.PATH }, unasked: true, toolUseId: "x", clock: { now: () => new Date() },
+      const context = { env: { PATH: process.env.PATH }, unapproved: true, toolUseId: "x", clock: { now: () => new Date() },
         directory: { get: () => place, set: () => undefined }, progress: () => undefined, signal: new AbortController().signal }
       bashTool(new ShellSession()).execute({ command: "setsid sleep ${other} & sleep ${other}" }, context)`
       const host = spawn(process.execPath, ["--input-type=module", "--eval", program], { stdio: "inherit" })
@@ -263,14 +263,14 @@ describe("without a sandbox", () => {
   })
 })
 
-/** Inside, processes have other numbers: they are found from outside, by their command line. */
+/** Finds sleeping processes from outside by their command line, because they have other ids inside. */
 const sleeping = (time: string): readonly number[] =>
   readdirSync("/proc").flatMap((name) => {
     if (!/^\d+$/.test(name)) return []
     try {
       return readFileSync(`/proc/${name}/cmdline`, "latin1") === `sleep\0${time}\0` ? [Number(name)] : []
     } catch {
-      return [] // it ended
+      return [] // the process has ended
     }
   })
 

@@ -43,7 +43,7 @@ let time = 1_000_000
 const runsWith = (env: Readonly<Record<string, string>>, ...args: readonly string[]): boolean => {
   rmSync(ran, { force: true })
   time++
-  utimesSync(join(clone, "unchanged"), time, time) // the index has another time, so git writes it again
+  utimesSync(join(clone, "unchanged"), time, time) // the index has another time, so git rewrites it
   git(env, ...args)
   return existsSync(ran)
 }
@@ -59,7 +59,7 @@ test.each([
   expect(runsWith(quietGit(own), ...command)).toBe(false)
 })
 
-/** A signature is a header of the commit. git calls its program for any that looks like one. */
+/** Adds a signature header to the last commit. git starts its program for any such header. */
 function signLastCommit(): void {
   const signature = "gpgsig -----BEGIN PGP SIGNATURE-----\n \n iQ==\n -----END PGP SIGNATURE-----\n"
   const text = git(own, "cat-file", "commit", "HEAD").replace("\n\n", `\n${signature}\n`)

@@ -4,7 +4,7 @@ import { neededEnvironment, withoutSecrets } from "./shell-environment.ts"
 
 const words = (text: string) => text.trim().split(/\s+/)
 
-/** With a harmless value: the name alone must hide it. */
+/** Names that must be hidden even with a harmless value. */
 const SECRET_NAMES = words(`
   GITHUB_TOKEN_RO DB_PASSWORD_PROD SSH_PRIVATE_KEY_B64 NPM_CONFIG__AUTHTOKEN PGPASSWORD MYSQL_PWD AWS_ACCESS_KEY_ID AWS_SECRET_ACCESS_KEY
   AWS_SESSION_TOKEN GH_TOKEN GITHUB_PAT GITLAB_PAT_READ OPENAI_API_KEY OPENAI_API_KEY_2 OPENAI_KEY AZURE_STORAGE_KEY AZURE_CLIENT_SECRET
@@ -119,7 +119,7 @@ test(`PERM-8 ${Object.keys(HARMLESS).length} variables that only sound or look l
   expect(Object.keys(HARMLESS).filter((name) => isSecretVariable(name, HARMLESS[name]!))).toEqual([])
 })
 
-/** With usual values: what programs need, and names whose parts are no short forms of secrets. */
+/** Variables that programs need, and names whose parts are not abbreviations of secrets, with usual values. */
 const USUAL = words(String.raw`
   KUBECONFIG=/home/me/.kube/config:/home/me/.kube/prod KUBECONFIG_PATH=/home/me/.kube/config KUBE_CONFIG_PATH=~/.kube/config
   KUBE_CONTEXT=prod DOCKER_CONFIG=/home/me/.docker NPMRC_PATH=./.npmrc NPM_CONFIG_USERCONFIG=/home/me/.npmrc
@@ -178,7 +178,7 @@ test("PERM-8 a value with the shape of a secret is hidden, whatever its name", (
     base64(`ghp_${"a".repeat(36)}`),
     base64("-----BEGIN PRIVATE KEY-----\nMIIEvQIBADANBg\n-----END PRIVATE KEY-----\n"),
     Buffer.from(`AKIA${"Q7".repeat(8)}`).toString("hex"),
-    "Kx9vQ2mLr8TzW4bNc7PyHd3J", // drawn at random
+    "Kx9vQ2mLr8TzW4bNc7PyHd3J", // random
     "q8Zt-4KpW_m2Xc9RvL0sYb7Nd",
     "s8f3k2j9x7q4m1z6p0w5v8n2b7h4g1t9",
     "Authorization: Basic bWU6aHVudGVyMjI=",

@@ -1,35 +1,33 @@
-/**
- * The shells of one conversation, including those in the background. None of them outlives the conversation.
- */
+/** The shells of one conversation, including background ones. None outlives the conversation. */
 import { stat } from "node:fs/promises"
 import { dirname, sep } from "node:path"
-import { MAX_RESULT_HELD } from "../../../tools/result-size.ts"
+import { MAX_RESULT_CHARACTERS } from "../../../tools/result-size.ts"
 import type { BackgroundShell, ToolContext, WorkingDirectory } from "../../../tools/tool.ts"
 import { BoundedOutput } from "./bounded-output.ts"
 import { prepareRun } from "./guarded-run.ts"
 import type { EnvironmentOptions } from "./shell-environment.ts"
 import { ShellProcess } from "./shell-process.ts"
 
-/** How commands run. */
+/** Options for running commands. */
 export interface ShellOptions extends EnvironmentOptions {
-  /** A POSIX shell. */
+  /** Path of a POSIX shell. */
   readonly shell?: string
-  /** For a command without its own timeout. */
+  /** Timeout of a command that does not specify one. */
   readonly timeoutMs?: number
-  /** The longest timeout a command may ask for. */
+  /** Maximum timeout that a command may specify. */
   readonly maxTimeoutMs?: number
   readonly graceMs?: number
-  /** How much of a command's output is its result. Default: all of it up to a million characters if large results are put aside, otherwise 30,000. */
+  /** Maximum characters of output in a result. Default: a million if large results are offloaded, otherwise 30,000. */
   readonly outputCharacters?: number
-  /** Longer output is kept whole in this directory. */
+  /** Directory for files with longer output. */
   readonly outputDirectory?: string
-  /** Directories whose files are not a command's work, such as the one with the journals. */
-  readonly notItsWork?: readonly string[]
+  /** Directories whose changes are not attributed to commands, such as the one with the journals. */
+  readonly ignoredDirectories?: readonly string[]
 }
 
 export const DEFAULT_TIMEOUT_MS = 120_000
 export const MAX_TIMEOUT_MS = 600_000
-export const SHORT_OUTPUT_CHARACTERS = 30_000 // where nothing is put aside: the end of the output matters as much as its start
+export const SHORT_OUTPUT_CHARACTERS = 30_000 // limit if results are not offloaded; beginning and end of the output matter equally
 const PROGRESS_EVERY_MS = 200
 const PROGRESS_CHARACTERS = 200
 
@@ -38,9 +36,9 @@ export interface RunningShell {
   readonly command: string
   readonly process: ShellProcess
   readonly output: BoundedOutput
-  /** It runs in a sandbox, read-only and without network. */
+  /** Whether it runs in a sandbox with read-only files and no network. */
   readonly isConfined: boolean
-  /** After this time without output and work it counts as waiting for ever. */
+  /** Time without output and work after which it counts as waiting forever. */
   readonly waitMs?: number
 }
 
@@ -66,11 +64,11 @@ export class ShellSession {
       throw new Error("The conversation's shells are closed. The command was not run.")
     }
     const { outputDirectory, shell, graceMs } = this.options
-    const max = context.putsAside?.() ? MAX_RESULT_HELD : SHORT_OUTPUT_CHARACTERS
+    const max = context.offloadsResults?.() ? MAX_RESULT_CHARACTERS : SHORT_OUTPUT_CHARACTERS
     const id = `shell_${++this.#started}`
     const output = new BoundedOutput({
       characters: this.options.outputCharacters ?? max,
-      name: context.toolUseId.replace(/[^\w-]/g, "_"), // unlike the shell's id, it is not reused after a resume
+      name: context.toolUseId.replace(/[^\w-]/g, "_"), // unlike the shell's id, the call id is not reused after a resume
       ...(outputDirectory === undefined ? {} : { directory: outputDirectory }),
     })
     const process = new ShellProcess({
@@ -88,17 +86,17 @@ export class ShellSession {
       this.#running.delete(process)
       run.release()
     })
-    const isConfined = run.sandbox !== undefined && context.unasked === true
+    const isConfined = run.sandbox !== undefined && context.unapproved === true
     return { id, command, process, output, isConfined, ...(run.waitMs === undefined ? {} : { waitMs: run.waitMs }) }
   }
 
-  /** Where to look for what a command changed: the directory of the first one, unless the shell has left it. */
+  /** Directory to scan for a command's changes: the first working directory, unless the shell has left it. */
   projectAround(directory: string): string {
     this.#project ??= directory
     return isWithin(directory, this.#project) ? this.#project : directory
   }
 
-  /** Keeps the shell under its id. */
+  /** Registers a background shell under its id. */
   sendToBackground(shell: RunningShell): void {
     this.#background.set(shell.id, shell)
   }
@@ -107,7 +105,7 @@ export class ShellSession {
     return this.#background.get(id)
   }
 
-  /** Those in the background that still run. */
+  /** Running background commands. */
   runningInBackground(): readonly BackgroundShell[] {
     const running = [...this.#background.values()].filter(({ process }) => this.#running.has(process))
     return running.map(({ id, command, process }) => ({
@@ -120,14 +118,14 @@ export class ShellSession {
     return [...this.#background.keys()]
   }
 
-  /** Ends every command that still runs. */
+  /** Ends all running commands. */
   async close(): Promise<void> {
     this.#isClosed = true
     await Promise.all([...this.#running].map((process) => process.stop("closed")))
   }
 }
 
-/** Shows the newest line, a few times a second. */
+/** Reports the newest line of output, a few times a second. */
 function progressTo(context: ToolContext): (text: string) => void {
   let last = Number.NEGATIVE_INFINITY
   return (text) => {
@@ -147,7 +145,7 @@ export async function isDirectory(path: string): Promise<boolean> {
   return found?.isDirectory() ?? false
 }
 
-/** If the working directory is gone, moves to its nearest existing parent and returns the one that is gone. */
+/** If the working directory no longer exists, changes to its nearest existing ancestor and returns the missing one. */
 export async function leaveMissingDirectory(directory: WorkingDirectory): Promise<string | undefined> {
   const gone = directory.get()
   let path = gone

@@ -1,4 +1,4 @@
-/** Commands that wait for ever, really run. The clock that decides is moved by hand. */
+/** Real commands that wait forever. The test controls the clock that decides. */
 import { execFileSync } from "node:child_process"
 import { writeFileSync } from "node:fs"
 import { join } from "node:path"
@@ -15,7 +15,7 @@ afterEach(async () => {
   await Promise.all(sessions.splice(0).map((session) => session.close()))
 })
 
-/** Moves the clock until the command ends, or for so many minutes: once it has printed what it begins with. */
+/** Advances the clock until the command ends, or for so many minutes, after it has printed `begins`. */
 async function runFor(command: string, { minutes = 60, stepMs = 1_000, unasked = true, begins = "" } = {}) {
   const directory = scratchDirectory()
   execFileSync("mkfifo", [join(directory, "fifo")])
@@ -25,7 +25,7 @@ async function runFor(command: string, { minutes = 60, stepMs = 1_000, unasked =
   const clock = manualClock()
   const start = clock.now().getTime()
   const abort = new AbortController()
-  const context = testContext({ at: directory, clock, signal: abort.signal, ...(unasked ? { unasked: true } : {}) })
+  const context = testContext({ at: directory, clock, signal: abort.signal, ...(unasked ? { unapproved: true } : {}) })
   let text: string | undefined
   const done = call(bashTool(session), { command }, context).then((result) => {
     text = textIn(result)

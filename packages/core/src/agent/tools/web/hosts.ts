@@ -1,9 +1,9 @@
-/** Hosts in one spelling, for rules and for fetching. Two addresses that reach the same server under a name have the same host here. */
+/** Normalizes hosts, for rules and for fetching. Two addresses that reach the same server by name have the same host here. */
 import { isIP } from "node:net"
 
 /**
- * The host of a URL: lower case, as punycode, IPv4 in four decimal numbers, without brackets, user name, port and dots at the end.
- * Undefined for a text that is not a URL with a host.
+ * The normalized host of a URL: lower case, as punycode, IPv4 as four decimal numbers, without brackets, user name, port and trailing dots.
+ * `undefined` if the text is not a URL with a host.
  */
 export function hostOf(url: string | URL): string | undefined {
   const parsed = typeof url === "string" ? URL.parse(url) : url
@@ -12,7 +12,7 @@ export function hostOf(url: string | URL): string | undefined {
   return bare === "" ? undefined : (mappedAddress(bare) ?? bare)
 }
 
-/** `::ffff:7f00:1` is 127.0.0.1 in the form of IPv6. The URL parser writes it in hexadecimal. */
+/** The IPv4 form of a mapped IPv6 address: `::ffff:7f00:1` is 127.0.0.1. The URL parser writes it in hexadecimal. */
 function mappedAddress(host: string): string | undefined {
   const [, high, low] = /^::ffff:([0-9a-f]{1,4}):([0-9a-f]{1,4})$/.exec(host) ?? []
   if (high === undefined || low === undefined) return undefined
@@ -21,9 +21,9 @@ function mappedAddress(host: string): string | undefined {
 }
 
 export interface UrlRule {
-  /** `domain:example.com`, `example.com`, `*.example.com`, `*`, or a URL, with `*` at its end for everything that starts with it. */
+  /** A pattern: `domain:example.com`, `example.com`, `*.example.com`, `*`, or a URL, where a trailing `*` matches any continuation. */
   readonly pattern: string
-  /** Whether a domain covers its sub-domains: yes where a rule restricts, no where it allows. */
+  /** Whether a domain includes its subdomains: true for restricting rules, false for allowing ones. */
   readonly withSubdomains: boolean
 }
 
@@ -32,9 +32,9 @@ type UrlPattern =
   | { readonly kind: "href"; readonly href: string; readonly isPrefix: boolean }
   | { readonly kind: "domain"; readonly domain: string; readonly isWildcard: boolean }
 
-/** Whether a rule's pattern covers a URL. */
-export function urlFits(url: string, rule: UrlRule): boolean {
-  const pattern = parsedPattern(rule)
+/** Whether a rule's pattern matches a URL. */
+export function matchesUrl(url: string, rule: UrlRule): boolean {
+  const pattern = parsePattern(rule)
   if (pattern?.kind === "href") {
     const given = hrefOf(url)
     return pattern.isPrefix ? given?.startsWith(pattern.href) === true : given === pattern.href
@@ -48,10 +48,10 @@ export function urlFits(url: string, rule: UrlRule): boolean {
   return host === domain || (rule.withSubdomains && isBelow)
 }
 
-/** Whether there is a URL that the pattern covers. */
-export const canFitUrl = (rule: UrlRule): boolean => parsedPattern(rule) !== undefined
+/** Whether the pattern can match any URL. */
+export const canMatchUrl = (rule: UrlRule): boolean => parsePattern(rule) !== undefined
 
-function parsedPattern({ pattern, withSubdomains }: UrlRule): UrlPattern | undefined {
+function parsePattern({ pattern, withSubdomains }: UrlRule): UrlPattern | undefined {
   const bare = pattern.trim().replace(/^domain:/i, "")
   if (bare.includes("://")) {
     const isPrefix = bare.endsWith("*")
@@ -61,19 +61,19 @@ function parsedPattern({ pattern, withSubdomains }: UrlRule): UrlPattern | undef
   if (bare === "*") return { kind: "any" }
   const isWildcard = bare.startsWith("*.")
   const text = isWildcard ? bare.slice(2) : bare
-  // a path is not compared, so a rule that allows must not have one
+  // paths are not compared, so an allowing rule must not contain one
   if (!withSubdomains && /[/\\?#]/.test(text)) return undefined
   const domain = domainIn(text)
   return domain === undefined || /[*\s]/.test(domain) ? undefined : { kind: "domain", domain, isWildcard }
 }
 
-/** Read by the same parser as a URL's host, so that upper case, other scripts and dots at the end make no difference. */
+/** Normalizes a domain with the parser of URL hosts, so that case, other scripts and trailing dots make no difference. */
 function domainIn(text: string): string | undefined {
   const needsBrackets = isIP(text) === 6
   return hostOf(`http://${needsBrackets ? `[${text}]` : text}/`)
 }
 
-/** Without user name and fragment: neither changes which page is fetched. */
+/** The URL without user name and fragment, which do not affect the fetched page. */
 function hrefOf(text: string): string | undefined {
   const url = URL.parse(text)
   const host = url && hostOf(url)
@@ -82,7 +82,7 @@ function hrefOf(text: string): string | undefined {
   return `${url.protocol}//${host}${port}${url.pathname}${url.search}`
 }
 
-/** Whether a redirect stays on the server it came from: the same host with or without `www.`, on the same port or on https. */
+/** Whether a redirect remains on the same server: the same host with or without `www.`, on the same port or on https. */
 export function isSameServer(from: URL, to: URL): boolean {
   const plain = (url: URL) => hostOf(url)?.replace(/^www\./, "")
   if (plain(from) === undefined || plain(from) !== plain(to)) return false

@@ -1,6 +1,6 @@
 /**
- * One GET over HTTP(S), within limits. If private addresses are forbidden, it connects to exactly the address it checked: each hop
- * resolves its name once. It follows a few redirects and checks each like the first.
+ * One GET request over HTTP(S), within limits. If private addresses are forbidden, it connects exactly to the address it checked: each hop
+ * resolves its name once. A few redirects are followed, each checked like the first address.
  */
 import { lookup as dnsLookup } from "node:dns/promises"
 import { request as httpRequest, type IncomingMessage } from "node:http"
@@ -12,33 +12,33 @@ import { createBrotliDecompress, createGunzip, createInflate } from "node:zlib"
 export interface GetOptions {
   readonly signal: AbortSignal
   readonly maxBytes: number
-  /** None, all, or these. */
+  /** Whether private addresses are allowed: none, all, or a list. */
   readonly allowPrivateAddresses: boolean | readonly string[]
-  /** Asked before each hop. The address is checked in any case. */
+  /** Called before each hop. The address is checked additionally. */
   readonly allowUrl?: (url: URL) => boolean | Promise<boolean>
-  /** Called before a redirect is followed. To refuse it, throw a `FetchRefusedError`. */
+  /** Called before a redirect is followed. Throws a `FetchRefusedError` to refuse it. */
   readonly checkRedirect?: (hop: { readonly from: URL; readonly to: URL }) => void
-  /** Resolves a name to all its addresses. Default: the resolver of the system. */
+  /** Resolves a name to all its addresses. Default: the system's resolver. */
   readonly resolve?: (name: string) => Promise<readonly string[]>
-  /** Decides by the content type, before the body is read. */
+  /** Decides by content type whether to read the body. */
   readonly wantsBody: (contentType: string) => boolean
 }
 
-export interface HttpAnswer {
-  /** After redirects. */
+export interface HttpResponse {
+  /** The URL after redirects. */
   readonly url: URL
   readonly status: number
   readonly statusText: string
   readonly contentType: string
-  /** As announced by the server. */
+  /** Length announced by the server. */
   readonly length?: number
-  /** Missing if the body is not wanted. */
+  /** The body, unless `wantsBody` declined it. */
   readonly body?: Buffer
-  /** The body was longer than allowed. */
+  /** Whether the body was longer than allowed. */
   readonly isCut: boolean
 }
 
-/** The page was not fetched. The message says why. */
+/** The page was not fetched. The message states the reason. */
 export class FetchRefusedError extends Error {
   override readonly name = "FetchRefusedError"
 }
@@ -51,7 +51,7 @@ const HEADERS = {
   "accept-encoding": "gzip, br",
 }
 
-export async function httpGet(start: string, options: GetOptions): Promise<HttpAnswer> {
+export async function httpGet(start: string, options: GetOptions): Promise<HttpResponse> {
   let url = await checkUrl(start, options)
   for (let hop = 0; hop <= MAX_REDIRECTS; hop++) {
     const response = await send(url, options)
@@ -79,16 +79,16 @@ async function checkUrl(given: string, options: GetOptions, base?: URL): Promise
 
 function send(url: URL, options: GetOptions): Promise<IncomingMessage> {
   const host = url.hostname.replace(/^\[|\]$/g, "")
-  if (isIP(host) && !isAllowed(host, options)) throw refusedAddress(host, host) // no name, no lookup
+  if (isIP(host) && !isAllowed(host, options)) throw refusedAddress(host, host) // without a name, there is no lookup
   const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>()
   const request = url.protocol === "https:" ? httpsRequest : httpRequest
-  request(url, { headers: HEADERS, signal: options.signal, agent: false, lookup: checkedLookup(options) }, resolve)
+  request(url, { headers: HEADERS, signal: options.signal, agent: false, lookup: createLookup(options) }, resolve)
     .on("error", reject)
     .end()
   return promise
 }
 
-function checkedLookup(options: GetOptions): LookupFunction {
+function createLookup(options: GetOptions): LookupFunction {
   const { resolve = resolveBySystem } = options
   return (name, { all }, callback) => {
     resolve(name)
@@ -117,7 +117,7 @@ const refusedAddress = (name: string, address: string) =>
     `${name}${name === address ? "" : ` (${address})`} is this machine or a private network, which is not allowed`,
   )
 
-async function read(response: IncomingMessage, url: URL, options: GetOptions): Promise<HttpAnswer> {
+async function read(response: IncomingMessage, url: URL, options: GetOptions): Promise<HttpResponse> {
   const { statusCode = 0, statusMessage = "", headers } = response
   const contentType = headers["content-type"] ?? ""
   const length = Number(headers["content-length"])
@@ -135,15 +135,15 @@ async function read(response: IncomingMessage, url: URL, options: GetOptions): P
   return { ...answer, ...(await collect(response, options.maxBytes)) }
 }
 
-/** Counts unpacked bytes, so that a small answer cannot become a large one. */
+/** Reads the body. Counts decompressed bytes, so that a small response cannot expand without limit. */
 async function collect(
   response: IncomingMessage,
   maxBytes: number,
-): Promise<Pick<HttpAnswer, "isCut"> & { body: Buffer }> {
+): Promise<Pick<HttpResponse, "isCut"> & { body: Buffer }> {
   const chunks: Buffer[] = []
   let bytes = 0
   try {
-    for await (const chunk of unpacked(response) as AsyncIterable<Buffer>) {
+    for await (const chunk of decompress(response) as AsyncIterable<Buffer>) {
       chunks.push(chunk)
       bytes += chunk.length
       if (bytes > maxBytes) break
@@ -154,45 +154,45 @@ async function collect(
   return { body: Buffer.concat(chunks).subarray(0, maxBytes), isCut: bytes > maxBytes }
 }
 
-function unpacked(response: IncomingMessage): Readable {
+function decompress(response: IncomingMessage): Readable {
   const encoding = (response.headers["content-encoding"] ?? "identity").trim().toLowerCase()
   if (encoding === "identity") return response
   const unpacker = { gzip: createGunzip, "x-gzip": createGunzip, deflate: createInflate, br: createBrotliDecompress }[
     encoding
   ]
   if (!unpacker) throw new FetchRefusedError(`the answer has an unknown encoding: ${encoding}`)
-  return pipeline(response, unpacker(), () => undefined) // the reader gets the error
+  return pipeline(response, unpacker(), () => undefined) // the reader receives the error
 }
 
-/** Addresses of this machine, its network, or its cloud's own services, as opposed to the public web. */
-const RANGES: readonly { readonly range: string; readonly what: string }[] = [
-  { range: "0.0.0.0/8", what: "this machine" },
-  { range: "10.0.0.0/8", what: "private" },
-  { range: "100.64.0.0/10", what: "shared by a provider's customers; metadata at Alibaba" },
-  { range: "127.0.0.0/8", what: "loopback" },
-  { range: "168.63.129.16/32", what: "metadata at Azure" },
-  { range: "169.254.0.0/16", what: "link-local; metadata at AWS, Google, Azure" },
-  { range: "172.16.0.0/12", what: "private" },
-  { range: "192.0.0.0/24", what: "protocol assignments; metadata at Oracle" },
-  { range: "192.0.2.0/24", what: "documentation" },
-  { range: "192.168.0.0/16", what: "private" },
-  { range: "198.18.0.0/15", what: "benchmarks" },
-  { range: "198.51.100.0/24", what: "documentation" },
-  { range: "203.0.113.0/24", what: "documentation" },
-  { range: "224.0.0.0/4", what: "multicast" },
-  { range: "240.0.0.0/4", what: "reserved, broadcast" },
-  { range: "::/96", what: "unspecified, loopback, IPv4 in an old form" },
-  { range: "::ffff:0:0:0/96", what: "IPv4 translated" },
-  { range: "64:ff9b::/96", what: "IPv4 through NAT64" },
-  { range: "64:ff9b:1::/48", what: "IPv4 through a local NAT64" },
-  { range: "100::/64", what: "discarded" },
-  { range: "2001::/32", what: "Teredo, IPv4 inside" },
-  { range: "2001:db8::/32", what: "documentation" },
-  { range: "2002::/16", what: "6to4, IPv4 inside" },
-  { range: "fc00::/7", what: "private; metadata at AWS" },
-  { range: "fe80::/10", what: "link-local" },
-  { range: "fec0::/10", what: "site-local" },
-  { range: "ff00::/8", what: "multicast" },
+/** Address ranges of this machine, its network, or its cloud provider, as opposed to the public web. */
+const RANGES: readonly { readonly range: string; readonly label: string }[] = [
+  { range: "0.0.0.0/8", label: "this machine" },
+  { range: "10.0.0.0/8", label: "private" },
+  { range: "100.64.0.0/10", label: "shared by a provider's customers; metadata at Alibaba" },
+  { range: "127.0.0.0/8", label: "loopback" },
+  { range: "168.63.129.16/32", label: "metadata at Azure" },
+  { range: "169.254.0.0/16", label: "link-local; metadata at AWS, Google, Azure" },
+  { range: "172.16.0.0/12", label: "private" },
+  { range: "192.0.0.0/24", label: "protocol assignments; metadata at Oracle" },
+  { range: "192.0.2.0/24", label: "documentation" },
+  { range: "192.168.0.0/16", label: "private" },
+  { range: "198.18.0.0/15", label: "benchmarks" },
+  { range: "198.51.100.0/24", label: "documentation" },
+  { range: "203.0.113.0/24", label: "documentation" },
+  { range: "224.0.0.0/4", label: "multicast" },
+  { range: "240.0.0.0/4", label: "reserved, broadcast" },
+  { range: "::/96", label: "unspecified, loopback, IPv4 in an old form" },
+  { range: "::ffff:0:0:0/96", label: "IPv4 translated" },
+  { range: "64:ff9b::/96", label: "IPv4 through NAT64" },
+  { range: "64:ff9b:1::/48", label: "IPv4 through a local NAT64" },
+  { range: "100::/64", label: "discarded" },
+  { range: "2001::/32", label: "Teredo, IPv4 inside" },
+  { range: "2001:db8::/32", label: "documentation" },
+  { range: "2002::/16", label: "6to4, IPv4 inside" },
+  { range: "fc00::/7", label: "private; metadata at AWS" },
+  { range: "fe80::/10", label: "link-local" },
+  { range: "fec0::/10", label: "site-local" },
+  { range: "ff00::/8", label: "multicast" },
 ]
 
 const blocked = new BlockList()
@@ -201,10 +201,10 @@ for (const { range } of RANGES) {
   blocked.addSubnet(address, Number(bits), address.includes(":") ? "ipv6" : "ipv4")
 }
 
-/** Whether an address is not on the public web. Anything that is not an address counts as private. */
+/** Whether an address is not on the public web. Invalid addresses count as private. */
 export function isPrivateAddress(address: string): boolean {
   const bare = address.replace(/^\[|\]$/g, "").split("%")[0]!
   const version = isIP(bare)
-  // the list itself checks an IPv4 address written as IPv6 (::ffff:10.0.0.1) against the IPv4 ranges
+  // the block list checks IPv4 addresses in IPv6 form (::ffff:10.0.0.1) against the IPv4 ranges
   return version === 0 || blocked.check(bare, version === 6 ? "ipv6" : "ipv4")
 }

@@ -70,7 +70,7 @@ describe("WebFetch", () => {
     const url = await page("y".repeat(200_000), "text/plain")
     expect(textIn(await fetchLocal(url)).length).toBeLessThan(41_000)
     const tool = webFetchTool({ allowPrivateAddresses: true })
-    const whole = await call(tool, { url }, testContext({ putsAside: () => true }))
+    const whole = await call(tool, { url }, testContext({ offloadsResults: () => true }))
     expect(textIn(whole)).toBe(`${url}/\n\n${"y".repeat(200_000)}`)
   })
 

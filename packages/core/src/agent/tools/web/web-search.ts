@@ -1,4 +1,6 @@
-/** WebSearch: a search that the API runs for the model. It is a request of its own, so what was found is an ordinary result that can be cleared. */
+/**
+ * WebSearch: a search that the API runs for the model in a separate request, so that its result is an ordinary result that can be cleared.
+ */
 import { z } from "zod/v4"
 import { type Block, isText } from "../../../messages/blocks.ts"
 import type { SampleModel, Tool, ToolOutput } from "../../../tools/tool.ts"
@@ -19,13 +21,13 @@ export function webSearchTool(search: NonNullable<SampleModel["search"]>): Tool<
     question: ({ query }) => ({ kind: "network", summary: `search the web for "${query}"` }),
     async execute({ query, allowed_domains: allowed, blocked_domains: blocked }, { signal }) {
       if (allowed && blocked) return failed("Give allowed_domains or blocked_domains, not both.")
-      const asked = { query, ...(allowed ? { allowed } : {}), ...(blocked ? { blocked } : {}) }
-      return resultOf(query, await search(asked, signal))
+      const webQuery = { query, ...(allowed ? { allowed } : {}), ...(blocked ? { blocked } : {}) }
+      return resultOf(query, await search(webQuery, signal))
     },
   }
 }
 
-/** Pages first, then what the model says about them. */
+/** Formats the result: the pages, then the model's text about them. */
 function resultOf(query: string, blocks: readonly Block[]): ToolOutput {
   const found = blocks.filter(({ type }) => type === "web_search_tool_result")
   const contents = found.map((block) => (block as { readonly content?: unknown }).content)
@@ -34,9 +36,9 @@ function resultOf(query: string, blocks: readonly Block[]): ToolOutput {
   if (pages.length === 0 && problem) return failed(`The search failed: ${problem.error_code ?? "no reason was given"}.`)
   if (found.length === 0) return failed(`The model did not search for "${query}". Ask in other words.`)
   const listed = pages.map(({ title, url, page_age: age }) => `- ${title}\n  ${url}${age ? ` (${age})` : ""}`)
-  const said = blocks.flatMap((block) => (isText(block) ? [block.text] : [])).join("")
+  const modelText = blocks.flatMap((block) => (isText(block) ? [block.text] : [])).join("")
   return {
-    content: [`Pages found for "${query}":`, ...(listed.length > 0 ? listed : ["none"]), "", said.trim()]
+    content: [`Pages found for "${query}":`, ...(listed.length > 0 ? listed : ["none"]), "", modelText.trim()]
       .join("\n")
       .trim(),
   }

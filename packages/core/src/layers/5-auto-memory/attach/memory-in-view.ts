@@ -151,7 +151,7 @@ interface RecallInput {
   readonly maxTokens: number
   readonly estimate: (text: string) => number
   /** Returns the names in a memory that the code no longer contains. */
-  readonly gone: (memory: Memory) => Promise<readonly string[]>
+  readonly findMissingNames: (memory: Memory) => Promise<readonly string[]>
 }
 
 export async function recallFor(input: RecallInput): Promise<readonly Attachment[]> {
@@ -173,8 +173,8 @@ export async function recallFor(input: RecallInput): Promise<readonly Attachment
       conversations: new Set([conversation]),
     },
   })
-  const fresh = found.filter((one) => !isShown(one, input))
-  return Promise.all(fresh.map((one) => attachmentOf(one, input)))
+  const newItems = found.filter((one) => !isShown(one, input))
+  return Promise.all(newItems.map((one) => attachmentOf(one, input)))
 }
 
 /** Whether the conversation already contains the text verbatim, from a tool or from the user. */
@@ -197,7 +197,7 @@ async function attachmentOf(found: RecalledMatch<Memory>, input: RecallInput): P
     return { type: "memory", from: "conversation", path, content: fenced(cutTo(text, input)), age, source, why }
   }
   const memory = { ...found.memory, body: userWording(found.memory) }
-  const gone = await input.gone(memory)
+  const gone = await input.findMissingNames(memory)
   const title = `${memory.name}${memory.failed ? " (this was tried and did not work)" : ""}`
   return {
     type: "memory",

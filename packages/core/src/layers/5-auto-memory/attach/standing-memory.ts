@@ -26,7 +26,7 @@ interface StandingMemoryInput {
   /** Whether the agent has file tools for the directory, to write memories or only to read them. */
   readonly access: "write" | "read" | "none"
   /** Returns the names in a memory that the code no longer contains. */
-  readonly gone: (memory: Memory) => Promise<readonly string[]>
+  readonly findMissingNames: (memory: Memory) => Promise<readonly string[]>
 }
 
 /** Returns `undefined` if there is nothing to show. */
@@ -42,11 +42,11 @@ export async function standingMemory(input: StandingMemoryInput): Promise<Attach
     if (shown.length > 0) parts.push([title, ...shown.map(({ text }) => text)].join("\n"))
     files.push(...shown.map(({ file }) => file))
   }
-  const place = access === "none" ? "" : `. Read a file in ${location} when it matters`
+  const readMore = access === "none" ? "" : `. Read a file in ${location} when it matters`
   const shownFiles = new Set(files)
   const listed = entriesOf(await bank.index()).filter(({ file }) => !shownFiles.has(file))
   let left = listed.length
-  for (const { title, lines } of indexLists(listed, { memories, kind, place })) {
+  for (const { title, lines } of indexLists(listed, { memories, kind, readMore })) {
     const shown = firstWithin(lines, room() - NOTICE - estimate(title), estimate)
     if (shown.length > 0) parts.push([title, ...shown].join("\n"))
     left -= shown.length
@@ -78,17 +78,17 @@ interface IndexFacts {
   readonly memories: readonly Memory[]
   readonly kind: "project" | "agent"
   /** Says where to read more. */
-  readonly place: string
+  readonly readMore: string
 }
 
 /** The index of the other memories, and separately the notes of the agent. */
-function indexLists(lines: readonly IndexEntry[], { memories, kind, place }: IndexFacts) {
+function indexLists(lines: readonly IndexEntry[], { memories, kind, readMore }: IndexFacts) {
   const noted = new Set(kind === "agent" ? [] : memories.filter((one) => !isUserMemory(one)).map(({ file }) => file))
   const [known, notes]: [string[], string[]] = [[], []]
   for (const { text, file } of lines) (noted.has(file) ? notes : known).push(text)
   return [
-    { title: `${INDEX_TITLES[kind]}${place}:`, lines: known },
-    { title: `${NOTES_TITLE}${known.length === 0 ? place : ""}:`, lines: notes },
+    { title: `${INDEX_TITLES[kind]}${readMore}:`, lines: known },
+    { title: `${NOTES_TITLE}${known.length === 0 ? readMore : ""}:`, lines: notes },
   ]
 }
 
@@ -136,11 +136,11 @@ const isEntry = (line: string) => line.trim() !== "" && !line.startsWith("#")
 
 async function standingLine(
   memory: Memory,
-  { gone, kind, now, all }: StandingMemoryInput & { readonly all: readonly Memory[] },
+  { findMissingNames, kind, now, all }: StandingMemoryInput & { readonly all: readonly Memory[] },
 ): Promise<string> {
   const { file } = memory
   const text = kind === "agent" ? withoutRemarks(memory.body) : userWording(memory)
-  const missing = await gone({ ...memory, body: text })
+  const missing = await findMissingNames({ ...memory, body: text })
   const later = possibleConflict(memory, (named) => all.find((one) => one.file === named))
   const facts = [
     ...(kind === "agent" ? [inline(file)] : []),

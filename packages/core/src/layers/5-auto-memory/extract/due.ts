@@ -249,5 +249,5 @@ export function extractionDollars(context: LayerContext, expected = USUAL): numb
   const { cacheRead, cacheWrite5m, cacheWrite1h } = usage ? cacheCounts(usage) : NO_TOKENS
   const cached = Math.min(size.tokens, cacheRead + cacheWrite5m + cacheWrite1h)
   const answer = ANSWER + ANSWER_PER_MESSAGE * messages
-  return expectedDollars({ cached, fresh: size.tokens - cached + prompt, answer, requests }, facts)
+  return expectedDollars({ cached, uncached: size.tokens - cached + prompt, answer, requests }, facts)
 }

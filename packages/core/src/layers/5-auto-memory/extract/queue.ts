@@ -127,28 +127,28 @@ export class ExtractionQueue {
 
   async #extract(context: LayerContext, share: MemoryWorkReservation): Promise<LayerResult | undefined> {
     const { bank, wordsOf } = this.#options
-    const look = captureState(context, share.from)
-    this.#tried = look.seen.said
+    const state = captureState(context, share.from)
+    this.#tried = state.seen.said
     let [spent, dollars, looked]: [readonly DecisionDraft[], number, readonly ExaminedConversation[]] = [[], 0, []]
     try {
       const [isCommand, request] = await Promise.all([bank.isCommandRunning(), context.request()])
-      const task = await this.#taskFor(context, { ...look, request })
-      const earlier = await earlierMessages(share.waiting, { wordsOf, estimate: look.estimate })
+      const task = await this.#taskFor(context, { ...state, request })
+      const earlier = await earlierMessages(share.waiting, { wordsOf, estimate: state.estimate })
       const extraction = await this.#options.extract({ ...task, earlier: earlier.shown })
       spent = spendingOf(extraction.responses, "memory")
       dollars = dollarsFor(extraction.responses, context.facts)
-      const { throughUuid, seen } = look
+      const { throughUuid, seen } = state
       if (extraction.ended !== "done" || throughUuid === undefined) return this.#unfinished(extraction, spent, context)
       const evidence = {
         conversation: context.conversation,
-        words: isCommand ? [] : [...earlier.words, ...look.everything],
-        outside: outsideIn(look.stored),
+        words: isCommand ? [] : [...earlier.words, ...state.everything],
+        outside: outsideIn(state.stored),
       }
       const { now, signal } = context
-      const kept = await saveProposals(extraction, { ...this.#options, evidence, now, signal })
+      const saved = await saveProposals(extraction, { ...this.#options, evidence, now, signal })
       looked = [...earlier.looked, { id: context.journal.address.id, messageCount: seen.said, remainingTokens: 0 }]
       this.#lastProblem = undefined
-      return extractionResult(kept, spent, { throughUuid, ...seen })
+      return extractionResult(saved, spent, { throughUuid, ...seen })
     } catch (error) {
       const failed = this.#failed(error, context)
       return spent.length === 0 ? failed : { ...failed, drafts: [...spent, ...(failed?.drafts ?? [])] }
@@ -251,8 +251,8 @@ interface ExtractionPosition {
   readonly agentWrites: number
 }
 
-function extractionResult(kept: SaveResult, spent: readonly DecisionDraft[], seen: ExtractionPosition): LayerResult {
-  const written = kept.memories.map(({ file }) => file!)
-  const facts = { written, ...seen, ...(kept.change ? { change: kept.change.id } : {}) }
-  return { drafts: [...spent, { type: "strata", subtype: "memory-extracted", ...facts }], ...describeSave(kept) }
+function extractionResult(saved: SaveResult, spent: readonly DecisionDraft[], seen: ExtractionPosition): LayerResult {
+  const written = saved.memories.map(({ file }) => file!)
+  const facts = { written, ...seen, ...(saved.change ? { change: saved.change.id } : {}) }
+  return { drafts: [...spent, { type: "strata", subtype: "memory-extracted", ...facts }], ...describeSave(saved) }
 }

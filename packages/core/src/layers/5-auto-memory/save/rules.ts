@@ -31,7 +31,7 @@ import {
 export class RuleWriter {
   readonly #keeper: MemoryWriter
   /** Number of user messages that were examined. The journal may lag behind. */
-  #heard = 0
+  #examined = 0
   /** Number of user messages that were read ahead. */
   #read = 0
   #isReading = false
@@ -44,17 +44,17 @@ export class RuleWriter {
   async readAhead({ views, signal }: Pick<LayerContext, "views" | "signal">): Promise<void> {
     if (this.#isReading || this.#keeper.mode === "read-only") return
     const from = Math.max(this.#read, this.#from(views))
-    const fresh = views.words.messages.slice(from)
-    this.#read = from + fresh.length
-    if (fresh.length === 0) return
+    const newMessages = views.words.messages.slice(from)
+    this.#read = from + newMessages.length
+    if (newMessages.length === 0) return
     this.#isReading = true
     await setImmediate()
-    await runCooperatively(readTask(fresh), { signal, yieldsToOthers: true }).catch(() => undefined) // fails only if the conversation closed
+    await runCooperatively(readTask(newMessages), { signal, yieldsToOthers: true }).catch(() => undefined) // fails only if the conversation closed
     this.#isReading = false
   }
 
   #from({ memories }: Pick<Views, "memories">): number {
-    return Math.max(this.#heard, memories.heardRules)
+    return Math.max(this.#examined, memories.heardRules)
   }
 
   async afterQuery(context: LayerContext): Promise<LayerResult | undefined> {
@@ -63,13 +63,13 @@ export class RuleWriter {
     const words = [...views.words.messages]
     const from = this.#from(views)
     const count = words.length
-    this.#heard = count
+    this.#examined = count
     try {
       const evidence = { conversation, words, outside: [] }
-      const kept = await keepRulesIn(words.slice(from), { ...this.#keeper, now, signal, evidence })
-      return kept && rulesResult(kept, count)
+      const saved = await saveUserRules(words.slice(from), { ...this.#keeper, now, signal, evidence })
+      return saved && rulesResult(saved, count)
     } catch (error) {
-      this.#heard = from
+      this.#examined = from
       return signal.aborted || error instanceof CommandRunningError ? undefined : { drafts: [], failures: [error] }
     }
   }
@@ -92,7 +92,7 @@ interface SaveRulesOptions extends MemoryWriter {
 const lastingStatements = (text: string): readonly string[] => [...lastingRules(text), ...factsAboutTheUser(text)]
 
 /** Saves rules. Returns `undefined` if the messages contain none. */
-export async function keepRulesIn(
+export async function saveUserRules(
   words: readonly UserMessageText[],
   keeping: SaveRulesOptions,
 ): Promise<SaveResult | undefined> {
@@ -130,10 +130,10 @@ async function proposalFor(rules: readonly string[], { memories, types, today }:
   return { texts, base: new Map([...texts.keys()].map((file) => [file, null])) }
 }
 
-function rulesResult(kept: SaveResult, examined: number): LayerResult {
-  const written = kept.memories.map(({ file }) => file!)
-  const facts = { said: examined, written, ...(kept.change ? { change: kept.change.id } : {}) }
-  return { drafts: [{ type: "strata", subtype: "memory-rules-kept", ...facts }], ...describeSave(kept) }
+function rulesResult(saved: SaveResult, examined: number): LayerResult {
+  const written = saved.memories.map(({ file }) => file!)
+  const facts = { said: examined, written, ...(saved.change ? { change: saved.change.id } : {}) }
+  return { drafts: [{ type: "strata", subtype: "memory-rules-kept", ...facts }], ...describeSave(saved) }
 }
 
 /** A memory that the user explicitly asked to save, for example with a line that starts with `#` in the chat. */

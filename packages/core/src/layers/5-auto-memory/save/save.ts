@@ -250,16 +250,16 @@ async function saveProposal(
   memories: readonly Memory[],
 ): Promise<SaveResult> {
   const omitted: string[] = []
-  const kept: MemoryDraft[] = []
+  const saved: MemoryDraft[] = []
   for (const [file, text] of texts) {
     if (base.get(file) === text) continue
     const checked = await validateMailboxDraft({ file, text }, { ...keeping, memories })
     if (typeof checked === "string") omitted.push(checked)
     else if (checked && (await isConfirmed({ file, text, draft: checked, base }, keeping, omitted)))
-      kept.push(keeping.mode === "ask" ? asConfirmed(checked) : checked)
+      saved.push(keeping.mode === "ask" ? asConfirmed(checked) : checked)
   }
-  if (kept.length === 0) return { change: undefined, memories: [], omitted }
-  const puts = withoutOutdated(kept, memories.filter(isCurrentOf(keeping.evidence)))
+  if (saved.length === 0) return { change: undefined, memories: [], omitted }
+  const puts = withoutOutdated(saved, memories.filter(isCurrentOf(keeping.evidence)))
   const why = `Learned in conversation ${keeping.evidence.conversation}`
   const change = await keeping.bank.change({ by: "extraction", why, puts, base: onlyOf(base, puts) })
   const written = new Set(change?.files.map(({ path }) => path))
@@ -288,14 +288,14 @@ async function validateMailboxDraft(
   const { name, description, type, basis, body, failed, supersedes } = memory
   // the user's rule stays unchanged, and the note is saved in a separate file
   const isSeparate = ruleChangeViolation(before, memory) !== undefined
-  const place = isSeparate
+  const fileName = isSeparate
     ? fileNameFor(
         name,
         memories.map((one) => one.file),
       )
     : file
   return {
-    ...{ file: place, name, description, type, body, source, basis, confirmed: today },
+    ...{ file: fileName, name, description, type, body, source, basis, confirmed: today },
     ...(failed ? { failed } : {}),
     ...(supersedes ? { supersedes } : {}),
   }
@@ -351,11 +351,11 @@ async function isConfirmed(
     return false
   }
   const before = base.get(file) ?? undefined
-  const asked = keeping.confirm({ file, name: draft.name, before, after: text }).catch((error: unknown) => {
+  const question = keeping.confirm({ file, name: draft.name, before, after: text }).catch((error: unknown) => {
     leftOut.push(`${file} was not written: ${errorMessage(error)}`)
     return false
   })
-  const answer = await unlessInterrupted(keeping.signal, asked)
+  const answer = await unlessInterrupted(keeping.signal, question)
   keeping.signal.throwIfAborted() // without an answer it is proposed again another time
   const isYes = answer.state === "settled" && answer.value
   if (!isYes) keeping.refused?.push(withoutRemarks(draft.body))
@@ -370,8 +370,8 @@ const isSame = (a: Memory, b: Memory): boolean =>
   a.failed === b.failed &&
   String(a.supersedes ?? []) === String(b.supersedes ?? [])
 
-const onlyOf = (base: Proposal["base"], kept: readonly MemoryDraft[]) =>
-  new Map([...base].filter(([file]) => kept.some((draft) => draft.file === file)))
+const onlyOf = (base: Proposal["base"], saved: readonly MemoryDraft[]) =>
+  new Map([...base].filter(([file]) => saved.some((draft) => draft.file === file)))
 
 /** The message for the user and the telemetry counts. */
 export function describeSave({ memories, omitted }: SaveResult): Pick<LayerResult, "message" | "counts"> {

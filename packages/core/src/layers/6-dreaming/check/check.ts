@@ -46,16 +46,17 @@ export async function checkConsolidation(input: CheckInput): Promise<Consolidati
   checkSupersession(memories)
   checkLinks(memories, projectHas)
   const texts = new Map(await memories.texts())
-  const given = input.changed.get(INDEX_FILE)
+  const indexText = input.changed.get(INDEX_FILE)
   const listed = base.get(INDEX_FILE)
-  const index = repairIndex({ text: given ?? listed, before: listed, memories, projectHas })
+  const index = repairIndex({ text: indexText ?? listed, before: listed, memories, projectHas })
   if (index !== (listed ?? "")) texts.set(INDEX_FILE, index)
-  const repairs = [...memories.repairs, ...(isIndexRepaired(index, given ?? listed) ? [INDEX_REPAIRED] : [])]
+  const repairs = [...memories.repairs, ...(isIndexRepaired(index, indexText ?? listed) ? [INDEX_REPAIRED] : [])]
   return { state: "clean", texts, after: [...memories.items.values()].map(({ memory }) => memory), repairs }
 }
 
 const INDEX_REPAIRED = `${INDEX_FILE}: its lines did not match the memories.`
-const isIndexRepaired = (index: string, given: string | undefined): boolean => index.trim() !== (given ?? "").trim()
+const isIndexRepaired = (index: string, indexText: string | undefined): boolean =>
+  index.trim() !== (indexText ?? "").trim()
 
 /** Matches a link to a markdown file in the same directory. Other paths belong to the project. */
 const LINK = /\[([^\]\n]*)\]\((?:\.\/)?([^()\s/#:]+\.md)(#[^()\s]*)?\)/g
@@ -63,11 +64,11 @@ const LINK = /\[([^\]\n]*)\]\((?:\.\/)?([^()\s/#:]+\.md)(#[^()\s]*)?\)/g
 /** Repairs links that lead to no current memory. */
 function checkLinks(memories: CheckedMemories, projectHas: ProjectHas): void {
   for (const { memory } of [...memories.items.values()]) {
-    const body = memory.body.replace(LINK, (whole, label: string, target: string, part = "") => {
+    const body = memory.body.replace(LINK, (link, label: string, target: string, part = "") => {
       const found = memories.items.get(target)?.memory
-      if (!found) return projectHas(target) ? whole : label
+      if (!found) return projectHas(target) ? link : label
       const current = isCurrentMemory(memory) ? currentVersion(found, memories) : found
-      return current.file === target || current.file === memory.file ? whole : `[${label}](${current.file}${part})`
+      return current.file === target || current.file === memory.file ? link : `[${label}](${current.file}${part})`
     })
     if (body !== memory.body)
       memories.set(memory.file, { ...memory, body }, `${memory.file}: a link led to no current memory.`)

@@ -17,11 +17,13 @@ export function checkProvenance(memories: CheckedMemories, today: string): strin
   const dropped: string[] = []
   for (const [file, item] of [...memories.items]) {
     if (item.memory === item.before) continue
-    const kept = withHistory(item, { earlier, today })
-    if (!isSame(kept, item.memory))
-      memories.set(file, kept, `${file}: its source, age and certainty stay as they were.`)
+    const updated = withHistory(item, { earlier, today })
+    if (!isSame(updated, item.memory))
+      memories.set(file, updated, `${file}: its source, age and certainty stay as they were.`)
     const problem =
-      unsupportedRule(kept, item.before, earlier) ?? refusalReason(kept) ?? ruleChangeViolation(item.before, kept)
+      unsupportedRule(updated, item.before, earlier) ??
+      refusalReason(updated) ??
+      ruleChangeViolation(item.before, updated)
     if (problem === undefined) continue
     if (!item.before) dropped.push(file)
     memories.restore(file, `${file}: ${item.before ? "left as it was" : "not added"}, because ${problem}.`)

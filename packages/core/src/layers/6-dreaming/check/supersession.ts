@@ -78,11 +78,11 @@ function cleanReferences(memories: CheckedMemories): void {
         ? [older.file]
         : []
     })
-    const kept = [...new Set(files)]
-    if (kept.join("\n") !== memory.supersedes.join("\n"))
+    const valid = [...new Set(files)]
+    if (valid.join("\n") !== memory.supersedes.join("\n"))
       memories.set(
         memory.file,
-        superseding(memory, kept),
+        superseding(memory, valid),
         `${memory.file}: \`supersedes\` named memories it cannot replace.`,
       )
   }

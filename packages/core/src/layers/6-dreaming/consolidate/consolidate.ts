@@ -51,7 +51,7 @@ const MAX_OUTPUT = 16_000 // tokens of one answer: several files at once
 const MAX_CALL_CHARACTERS = 120
 
 /** Directories that a dream may read. All of them are real paths. */
-export interface DreamReach {
+export interface DreamDirectories {
   /** The only directory that the dream may write. */
   readonly copy: string
   readonly project: string
@@ -69,7 +69,7 @@ export interface DreamTools {
 interface ModelConsolidation {
   readonly model: Model
   /** Opens the tools once for each dream. They include a shell, so they are passed in. */
-  readonly openTools: (reach: DreamReach) => Promise<DreamTools>
+  readonly openTools: (reach: DreamDirectories) => Promise<DreamTools>
 }
 
 export const consolidateWithModel =

@@ -3,7 +3,7 @@
  * so. All others can have several: languages, children, customers. An attribute that is missing here costs a doubt, one too many a true fact.
  */
 
-import { type Fact, type FactWord, wordsOf } from "./fact.ts"
+import { type Fact, type FactWord, factWords } from "./fact.ts"
 import { DUTIES, ROLES } from "./fact-words.ts"
 import { isLight } from "./reworded-facts.ts"
 
@@ -57,7 +57,7 @@ const BY_NOUN = rowsBy(({ nouns }) => nouns)
 const BY_VERB = rowsBy(({ verbs }) => verbs)
 
 /** A fact as one attribute of one subject. */
-export interface Held {
+export interface AttributeValue {
   readonly attribute: string
   /** Stems of all other words: of what, and in which case. */
   readonly about: ReadonlySet<string>
@@ -65,16 +65,16 @@ export interface Held {
 }
 
 /** `undefined` where no attribute of the table is stated. */
-export function heldIn(fact: Fact): Held | undefined {
+export function readAttribute(fact: Fact): AttributeValue | undefined {
   if (!known.has(fact)) known.set(fact, read(fact))
   return known.get(fact)
 }
-const known = new WeakMap<Fact, Held | undefined>()
+const known = new WeakMap<Fact, AttributeValue | undefined>()
 
-function read(fact: Fact): Held | undefined {
+function read(fact: Fact): AttributeValue | undefined {
   if (isAddress(fact)) return { attribute: "address", value: fact.predicate.slice(2), about: new Set(["i"]) }
   if (fact.shape !== "statement" || fact.isPast || fact.isNegative || fact.adds) return undefined
-  return byVerb(fact) ?? bySubject(fact) ?? byLabel(fact)
+  return readFromVerb(fact) ?? readFromSubject(fact) ?? readFromLabel(fact)
 }
 
 /** "Call me Bob". */
@@ -82,7 +82,7 @@ const isAddress = ({ shape, verb, predicate: [, object, name], isNegative }: Fac
   shape === "order" && verb === "call" && object?.text === "me" && name !== undefined && !isNegative
 
 /** "The port of Orion is 80": the last word before "of" names it, and all that follows is the value. */
-function bySubject({ subject, predicate, verb, isMine }: Fact): Held | undefined {
+function readFromSubject({ subject, predicate, verb, isMine }: Fact): AttributeValue | undefined {
   if (verb !== undefined) return undefined
   const end = subject.findIndex(({ preposition }, at) => at > 0 && preposition !== undefined)
   const head = subject[(end < 0 ? subject.length : end) - 1]
@@ -95,7 +95,14 @@ function bySubject({ subject, predicate, verb, isMine }: Fact): Held | undefined
 }
 
 /** "Ana lives in Oslo": the verb states it. */
-function byVerb({ subject, predicate, verb, placeVerb, begins, isAboutOneUser }: Fact): Held | undefined {
+function readFromVerb({
+  subject,
+  predicate,
+  verb,
+  placeVerb,
+  begins,
+  isAboutOneUser,
+}: Fact): AttributeValue | undefined {
   const stated = verb ?? placeVerb
   const attribute = stated === undefined ? undefined : BY_VERB.get(stated)
   if (attribute === undefined || subject.length === 0) return undefined
@@ -109,7 +116,7 @@ function byVerb({ subject, predicate, verb, placeVerb, begins, isAboutOneUser }:
 }
 
 /** "Orion runs on port 80", "it has a limit of 20": the word before the value names it. */
-function byLabel({ subject, predicate, verb }: Fact): Held | undefined {
+function readFromLabel({ subject, predicate, verb }: Fact): AttributeValue | undefined {
   if (verb !== undefined && verb !== "have") return undefined
   const at = predicate.findIndex(
     ({ kind }, index) => kind === undefined && BY_NOUN.has(predicate[index]!.text) && predicate[index + 1]?.kind,
@@ -131,7 +138,7 @@ function firstPhrase(words: readonly FactWord[]): readonly FactWord[] {
 
 /** Whether two facts give one attribute of one subject, and with which values. `wider`: one of them says more about the speaker's, as in "I live in Leeds with my sister". */
 export function sameAttribute(a: Fact, b: Fact): "same value" | "another value" | "wider" | "no" {
-  const [one, other] = [heldIn(a), heldIn(b)]
+  const [one, other] = [readAttribute(a), readAttribute(b)]
   if (!one || !other || one.attribute !== other.attribute) return "no"
   const isPart = (part: ReadonlySet<string>, whole: ReadonlySet<string>) => [...part].every((stem) => whole.has(stem))
   const [aInB, bInA] = [isPart(one.about, other.about), isPart(other.about, one.about)]
@@ -147,7 +154,7 @@ export function sameAttribute(a: Fact, b: Fact): "same value" | "another value" 
 
 /** What a fact with a known attribute can be found by: one that has other words for it has all of these words too. */
 export function attributeKey(fact: Fact): readonly string[] | undefined {
-  const held = heldIn(fact)
+  const held = readAttribute(fact)
   return (
     held &&
     [...held.about]
@@ -160,12 +167,15 @@ export function attributeKey(fact: Fact): readonly string[] | undefined {
 // Whether a sentence is about what a newer one names as over: "we switched from Jest to Vitest".
 
 /** "We switched from Jest to Vitest": what says that something is Jest is over. */
-export function comparedWithNamed(older: Fact, { over }: Fact): "contradicts" | "named over" | "doubtful" | undefined {
+export function compareWithNamedChange(
+  older: Fact,
+  { over }: Fact,
+): "contradicts" | "named over" | "doubtful" | undefined {
   if (!over || older.isNegative || older.isPast || !isStateWith(older, over.was)) return undefined
-  const said = new Set([...over.was, ...over.about])
-  const words = wordsOf(older)
+  const named = new Set([...over.was, ...over.about])
+  const words = factWords(older)
   const isAbout = over.about.every((stem) => words.some((word) => word.stem === stem) || isSpeaker(stem))
-  const rest = words.filter((word) => !said.has(word.stem) && !isLight(word) && !isSpeaker(word.stem))
+  const rest = words.filter((word) => !named.has(word.stem) && !isLight(word) && !isSpeaker(word.stem))
   if (over.about.length > 0) return isAbout && rest.every(isOfRole) ? "contradicts" : undefined
   return rest.some(({ kind, preposition }) => kind === "name" && preposition !== undefined) ? "doubtful" : "named over"
 }

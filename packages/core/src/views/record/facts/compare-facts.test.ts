@@ -1,6 +1,6 @@
 import { expect, test } from "vitest"
 import { compareFacts } from "./compare-facts.ts"
-import { readFact, wordsOf } from "./fact.ts"
+import { factWords, readFact } from "./fact.ts"
 
 const compare = (one: string, other: string) => compareFacts(readFact(one), readFact(other))
 
@@ -184,5 +184,5 @@ test.each([
 test.each(Object.getOwnPropertyNames(Object.prototype))("L5-11 a word that objects have is a word: %s", (word) => {
   const older = readFact(`The ${word} is 5, and ${word} takes ${word}.`)
   expect(compareFacts(older, readFact(`The ${word} is now 7.`))).not.toBe("same")
-  expect(wordsOf(older).every(({ stem }) => typeof stem === "string")).toBe(true)
+  expect(factWords(older).every(({ stem }) => typeof stem === "string")).toBe(true)
 })

@@ -2,10 +2,10 @@
  * Whether two sentences say the same, or the newer one replaces the older. It does so in three cases only: it turns round what the older one
  * says, it gives another value to an attribute that has one at a time, or it says itself that something changed. Otherwise both stay.
  */
-import { comparedWithNamed, sameAttribute } from "./attributes.ts"
-import { type Fact, type FactWord, stemOf, wordsOf } from "./fact.ts"
+import { compareWithNamedChange, sameAttribute } from "./attributes.ts"
+import { type Fact, type FactWord, factWords, stemOf } from "./fact.ts"
 import { DIRECTIONS, DUTIES, isQuality, MANY, MULTIPLE, ROLES, SHARED_STATES, VERBS } from "./fact-words.ts"
-import { isEqual, rewordingOf } from "./reworded-facts.ts"
+import { compareRewording, isEqual } from "./reworded-facts.ts"
 
 export type FactRelation =
   | "same"
@@ -20,19 +20,19 @@ export type FactRelation =
   | "apart"
 
 export function compareFacts(older: Fact, newer: Fact): FactRelation {
-  const named = comparedWithNamed(older, newer)
+  const named = compareWithNamedChange(older, newer)
   if (named !== undefined) return named
   const relation = compareWords(older, newer)
   if (relation === "same" || relation === "contradicts") return relation
-  const attribute = byAttribute(older, newer)
+  const attribute = compareAttributes(older, newer)
   if (attribute !== undefined) return attribute
   if (relation === "doubtful") return relation
-  const rewording = rewordingOf(older, newer)
+  const rewording = compareRewording(older, newer)
   return rewording === "same" ? "same" : rewording === "another value" ? "doubtful" : relation
 }
 
 /** The same attribute of the same subject, in any words. */
-function byAttribute(older: Fact, newer: Fact): FactRelation | undefined {
+function compareAttributes(older: Fact, newer: Fact): FactRelation | undefined {
   const found = sameAttribute(older, newer)
   if (found === "no") return undefined
   if (found === "same value") return "same"
@@ -41,20 +41,20 @@ function byAttribute(older: Fact, newer: Fact): FactRelation | undefined {
 
 /** Whether the newer one replaces the older. The same answer as `compareFacts`, for less: a rewording never contradicts. */
 export function areContradictory(older: Fact, newer: Fact): boolean {
-  const named = comparedWithNamed(older, newer)
+  const named = compareWithNamedChange(older, newer)
   if (named !== undefined) return named === "contradicts"
   const relation = compareWords(older, newer)
-  return relation === "contradicts" || (relation !== "same" && byAttribute(older, newer) === "contradicts")
+  return relation === "contradicts" || (relation !== "same" && compareAttributes(older, newer) === "contradicts")
 }
 
 function compareWords(older: Fact, newer: Fact): FactRelation {
   const [a, b] = withoutSpeaker(older, newer)
-  const [wordsOfA, wordsOfB] = [wordsOf(a), wordsOf(b)]
+  const [wordsOfA, wordsOfB] = [factWords(a), factWords(b)]
   const onlyA = withoutEqual(without(wordsOfA, wordsOfB), a, b)
   const onlyB = withoutEqual(without(wordsOfB, wordsOfA), b, a)
   if (onlyA.length === 0 && onlyB.length === 0) return compareEqual(a, b)
   if (a.isNegative !== b.isNegative || a.adds || b.adds) return "apart"
-  const slots: Slots = { a: { fact: a, words: onlyA }, b: { fact: b, words: onlyB } }
+  const slots: DifferingWords = { a: { fact: a, words: onlyA }, b: { fact: b, words: onlyB } }
   const hasCommon = onlyA.length < wordsOfA.length
   if (hasCommon && isRejected(slots)) return "contradicts"
   if (onlyA.length === 0 || onlyB.length === 0) return "apart"
@@ -63,13 +63,13 @@ function compareWords(older: Fact, newer: Fact): FactRelation {
   if (isOtherDuty(slots) || isOtherDoer(slots)) return "doubtful"
   if (isLaterEnd(slots)) return "doubtful"
   if (!isSlot(slots.a) || !isSlot(slots.b)) return "apart"
-  if (isSameSlot(slots)) return isPast(a, b) ?? bySlot(slots)
+  if (isSameSlot(slots)) return isPast(a, b) ?? compareSlots(slots)
   if (isDoubtful(slots) || isMeasuredOtherwise(slots)) return "doubtful"
   return kindOf(onlyA) !== undefined && kindOf(onlyA) === kindOf(onlyB) ? "alike" : "apart"
 }
 
 /** They differ in the value only. */
-function bySlot(slots: Slots): FactRelation {
+function compareSlots(slots: DifferingWords): FactRelation {
   const { a, b } = slots
   if (isMany(slots)) return b.fact.begins || b.fact.corrects ? "doubtful" : "apart"
   if ((a.fact.shape === "order" || a.fact.verb === "prefer") && isClosed(kindOf(a.words) ?? "plain"))
@@ -80,22 +80,22 @@ function bySlot(slots: Slots): FactRelation {
 const MANY_NOUNS = new Set([...MANY].map(stemOf))
 const MANY_VERBS = new Set("speak know like love support serve ship visit teach learn play".split(" "))
 
-interface Side {
+interface FactSide {
   readonly fact: Fact
   /** Those that the other side does not have. */
   readonly words: readonly FactWord[]
 }
-interface Slots {
-  readonly a: Side
-  readonly b: Side
+interface DifferingWords {
+  readonly a: FactSide
+  readonly b: FactSide
 }
 
 /** "We keep the logs for a week" and "The logs are kept for a week": who says it is no part of it. */
 function withoutSpeaker(a: Fact, b: Fact): readonly [Fact, Fact] {
-  const isSaid = ({ subject, predicate }: Fact) =>
+  const isAboutSpeaker = ({ subject, predicate }: Fact) =>
     subject.length === 1 && subject[0]!.stem === "we" && predicate.length > 2
-  const open = (fact: Fact): Fact => (isSaid(fact) ? { ...fact, subject: [] } : fact)
-  return isSaid(a) !== isSaid(b) ? [open(a), open(b)] : [a, b]
+  const open = (fact: Fact): Fact => (isAboutSpeaker(fact) ? { ...fact, subject: [] } : fact)
+  return isAboutSpeaker(a) !== isAboutSpeaker(b) ? [open(a), open(b)] : [a, b]
 }
 
 /** "lasts 14 days" beside "is 30 days": the verb says no more than "is". */
@@ -116,7 +116,7 @@ function without(words: readonly FactWord[], others: readonly FactWord[]): reado
 
 /** The same words. Who does what to whom: words may move from one side of the verb to the other, but not change places. */
 function compareEqual(a: Fact, b: Fact): FactRelation {
-  if (wordsOf(a).length === 0 || a.isPast !== b.isPast) return "apart"
+  if (factWords(a).length === 0 || a.isPast !== b.isPast) return "apart"
   const moves = [without(a.subject, b.subject).length > 0, without(b.subject, a.subject).length > 0]
   if (moves[0] && moves[1] && !isPassiveOf(a, b) && !isPassiveOf(b, a)) return "apart"
   if (moves[0] && moves[1]) return a.isNegative === b.isNegative ? "same" : "contradicts"
@@ -135,8 +135,8 @@ function isPassiveOf(passive: Fact, active: Fact): boolean {
 }
 
 /** One side says in so many words that what the other has is not so. */
-function isRejected({ a, b }: Slots): boolean {
-  const rejects = ({ fact }: Side, other: Side) =>
+function isRejected({ a, b }: DifferingWords): boolean {
+  const rejects = ({ fact }: FactSide, other: FactSide) =>
     fact.rejected.length > 0 &&
     other.words.length > 0 &&
     other.words.every(({ stem }) => fact.rejected.includes(stem)) &&
@@ -145,10 +145,10 @@ function isRejected({ a, b }: Slots): boolean {
 }
 
 /** "Ana leads the team", "Bo leads the team": one holds the post. */
-function isOtherHolder({ a, b }: Slots): boolean {
-  const isHolder = ({ fact, words }: Side) => !fact.isPast && words.every((word) => fact.subject.includes(word))
+function isOtherHolder({ a, b }: DifferingWords): boolean {
+  const isHolder = ({ fact, words }: FactSide) => !fact.isPast && words.every((word) => fact.subject.includes(word))
   if (!isHolder(a) || !isHolder(b)) return false
-  const holds = ({ fact }: Side) =>
+  const holds = ({ fact }: FactSide) =>
     fact.verb === undefined
       ? fact.isAboutOneUser && fact.predicate.some(isPostName)
       : ROLES.has(fact.verb) && hasOneObject(fact)
@@ -164,8 +164,8 @@ function hasOneObject({ predicate: [, ...rest] }: Fact): boolean {
 }
 
 /** "Ana answers tickets for Atlas", "Bo answers tickets for Atlas": often one does, and sometimes both do. */
-function isOtherDuty({ a, b }: Slots): boolean {
-  const isDoer = ({ fact: { subject, predicate, verb, isAboutOneUser, isPast }, words }: Side) =>
+function isOtherDuty({ a, b }: DifferingWords): boolean {
+  const isDoer = ({ fact: { subject, predicate, verb, isAboutOneUser, isPast }, words }: FactSide) =>
     isAboutOneUser &&
     !isPast &&
     isDuty(verb ?? "", predicate[1]) &&
@@ -184,14 +184,14 @@ const isDuty = (verb: string, object: FactWord | undefined): boolean =>
     !MEASURED.has(object.kind ?? ""))
 
 /** "Ana is fed by Bo", "Cy feeds Ana": the same is done, and not by the same. */
-function isOtherDoer({ a, b }: Slots): boolean {
+function isOtherDoer({ a, b }: DifferingWords): boolean {
   const isNames = (words: readonly FactWord[]) => words.every(({ kind }) => kind === "name" || kind === undefined)
-  const isPassive = ({ fact: { verb, predicate }, words }: Side) =>
+  const isPassive = ({ fact: { verb, predicate }, words }: FactSide) =>
     verb === undefined &&
     words[0]!.preposition === "by" &&
     isNames(words) &&
     words.every((word) => predicate.includes(word))
-  const isActive = ({ fact: { verb, subject, isPast }, words }: Side) =>
+  const isActive = ({ fact: { verb, subject, isPast }, words }: FactSide) =>
     verb !== undefined && !isPast && words.length === subject.length && words.every((word) => subject.includes(word))
   return (isPassive(a) && isActive(b)) || (isPassive(b) && isActive(a))
 }
@@ -201,7 +201,7 @@ const isPostName = ({ stem, text, kind }: FactWord): boolean =>
   kind === undefined && ROLES.has(stem) && !/ed$/.test(text)
 
 /** "Use tabs", "Use spaces": an order with nothing in it but one of several choices. */
-function isChoice({ a, b }: Slots): boolean {
+function isChoice({ a, b }: DifferingWords): boolean {
   const kind = kindOf(a.words)
   return (
     a.fact.shape === "order" &&
@@ -213,7 +213,7 @@ function isChoice({ a, b }: Slots): boolean {
 }
 
 /** Whether the words stand together in what is said, and not in what it is said of. */
-function isSlot({ fact, words }: Side): boolean {
+function isSlot({ fact, words }: FactSide): boolean {
   const { predicate, shape } = fact
   const places = words.map((word) => predicate.indexOf(word))
   if (places.includes(-1) || places.some((place, at) => at > 0 && place !== places[at - 1]! + 1)) return false
@@ -243,7 +243,7 @@ const WHOSE = new Set(["of", "for", "about", "von", "für", "de", "di", "van", "
 const isClosed = (kind: string): boolean => !MEASURED.has(kind) && !OPEN.has(kind)
 
 /** Whether they give one thing another value, as far as words can tell. */
-function isSameSlot(slots: Slots): boolean {
+function isSameSlot(slots: DifferingWords): boolean {
   const { a, b } = slots
   const [kind, other] = [kindOf(a.words), kindOf(b.words)]
   if (kind === undefined || other === undefined) return isNamedAttribute(slots)
@@ -267,25 +267,26 @@ function isSameSlot(slots: Slots): boolean {
 const MAX_VALUE = 5 // words
 
 /** The two differ only in what they end with, and the same words lead to it: "reads its orders from Kafka", "from the nightly batch". */
-function isDoubtful({ a, b }: Slots): boolean {
-  const isUnread = ({ fact, words }: Side) =>
+function isDoubtful({ a, b }: DifferingWords): boolean {
+  const isUnread = ({ fact, words }: FactSide) =>
     fact.shape === "unknown" && words.some(({ kind }) => kind === undefined) && words[0]!.preposition === undefined
   if (isUnread(a) || isUnread(b)) return false
-  const isTold = ({ fact }: Side) => fact.isPast && fact.verb !== undefined // an event can happen again
-  if (isTold(a) || isTold(b) || a.fact.isPast !== b.fact.isPast || !isLastSaid(a) || !isLastSaid(b)) return false
+  const isPastEvent = ({ fact }: FactSide) => fact.isPast && fact.verb !== undefined // an event can happen again
+  if (isPastEvent(a) || isPastEvent(b) || a.fact.isPast !== b.fact.isPast || !isFinalValue(a) || !isFinalValue(b))
+    return false
   const [first, second] = [a.words[0]!.preposition, b.words[0]!.preposition]
   return first === second && (first !== undefined || (isLed(a) && isLed(b)))
 }
 
 /** "It serves 80 covers a night", "it serves 130": the same words, and one measure. */
-function isMeasuredOtherwise({ a, b }: Slots): boolean {
+function isMeasuredOtherwise({ a, b }: DifferingWords): boolean {
   const [one, other] = [kindOf(a.words), kindOf(b.words)]
   return one === other && MEASURED.has(one ?? "") && ![a, b].some(isQualified) && !a.fact.isPast && !b.fact.isPast
 }
 
 /** "Ana plays for Rovers", "Update: Ana plays for United": both could be true, but one says that something changed. */
-function isLaterEnd({ a, b }: Slots): boolean {
-  const isEnd = ({ fact: { subject, predicate, verb, shape, isPast }, words }: Side) =>
+function isLaterEnd({ a, b }: DifferingWords): boolean {
+  const isEnd = ({ fact: { subject, predicate, verb, shape, isPast }, words }: FactSide) =>
     shape === "statement" &&
     verb !== undefined &&
     !isPast &&
@@ -299,7 +300,7 @@ function isLaterEnd({ a, b }: Slots): boolean {
 }
 
 /** The value is what the sentence ends with, and nothing else in it is one. */
-function isLastSaid({ fact, words }: Side): boolean {
+function isFinalValue({ fact, words }: FactSide): boolean {
   const { predicate, shape, verb, isAboutOneUser } = fact
   const [start, end] = [predicate.indexOf(words[0]!), predicate.indexOf(words.at(-1)!) + 1]
   const isOther = ({ kind }: FactWord, at: number) => at < start && MEASURED.has(kind ?? "") && !isOfName(fact, at)
@@ -315,17 +316,17 @@ function isLastSaid({ fact, words }: Side): boolean {
 }
 
 /** Words before the value say what it is: "reads its orders from", or "the trailer of Echo is". */
-const isLed = ({ fact: { subject, predicate }, words }: Side): boolean =>
+const isLed = ({ fact: { subject, predicate }, words }: FactSide): boolean =>
   predicate[0] !== words[0] ||
   (subject.some(({ preposition }) => preposition === "of") && !words.every(({ text }) => isQuality(text)))
 
 /** What it says is not one of the many things that someone does: "Actually, Ana rides Echo" corrects nothing about Bramble. */
-const isSingle = ({ fact: { verb, shape, isAboutOneUser }, words }: Side): boolean =>
+const isSingle = ({ fact: { verb, shape, isAboutOneUser }, words }: FactSide): boolean =>
   (verb === undefined && !(isAboutOneUser && shape === "unknown")) ||
   (words[0]!.preposition !== undefined && (!isAboutOneUser || LIVES.has(verb ?? "")))
 
 /** "Ana keeps the key to Elm": people do many things, and what follows an object may belong to it. */
-function isOneOfSeveral({ fact: { verb, predicate, isAboutOneUser }, words }: Side, preposition: string): boolean {
+function isOneOfSeveral({ fact: { verb, predicate, isAboutOneUser }, words }: FactSide, preposition: string): boolean {
   if (verb === undefined) return false
   const hasObject = predicate.indexOf(words[0]!) > 1 && predicate[1]!.preposition === undefined
   return (isAboutOneUser && !LIVES.has(verb)) || (hasObject && !PLACES.has(preposition))
@@ -333,7 +334,7 @@ function isOneOfSeveral({ fact: { verb, predicate, isAboutOneUser }, words }: Si
 const LIVES = new Set(["live", "work", "sit", "stay", "study", "report", "commute"])
 
 /** Of the value, or of the words that introduce it: "in the region Oslo". After a verb that does something, "with" names one of many. */
-function prepositionOf({ fact: { predicate, verb }, words }: Side): string | undefined {
+function prepositionOf({ fact: { predicate, verb }, words }: FactSide): string | undefined {
   const before = predicate.slice(0, predicate.indexOf(words[0]!) + 1)
   const isOther = ({ kind, preposition }: FactWord) => kind !== undefined && preposition === undefined
   const led = before.slice(before.slice(0, -1).findLastIndex(isOther) + 1)
@@ -345,11 +346,11 @@ function prepositionOf({ fact: { predicate, verb }, words }: Side): string | und
 const NEEDS = new Set(["need", "require", "use"])
 
 /** A name after it may be the value, and this only whose it is. */
-const isFollowed = ({ fact: { predicate }, words }: Side): boolean =>
+const isFollowed = ({ fact: { predicate }, words }: FactSide): boolean =>
   predicate.slice(predicate.indexOf(words.at(-1)!) + 1).some(({ kind }) => kind !== undefined && kind !== "unit")
 
 /** The predicate has another value: "30 seconds in production", "logs of team 2 for 90 days". What differs may only say when, where or whose. */
-function isQualified({ fact, words }: Side): boolean {
+function isQualified({ fact, words }: FactSide): boolean {
   const isMeasured = MEASURED.has(kindOf(words) ?? "")
   return fact.predicate.some(({ kind, ...word }, at) => {
     if (isOfName(fact, at)) return false
@@ -369,8 +370,8 @@ function isOfName({ predicate, verb }: Fact, at: number): boolean {
 }
 
 /** "The port of the relay is …": the subject names the attribute, and what follows is its value. */
-function isNamedAttribute({ a, b }: Slots): boolean {
-  const isValue = ({ fact, words }: Side) =>
+function isNamedAttribute({ a, b }: DifferingWords): boolean {
+  const isValue = ({ fact, words }: FactSide) =>
     fact.shape === "statement" &&
     fact.verb === undefined &&
     fact.subject.length > 0 &&
@@ -383,8 +384,8 @@ function isNamedAttribute({ a, b }: Slots): boolean {
 }
 
 /** "uses pnpm for installs": the purpose is named, and it is the same. */
-function isPurposeNamed({ a, b }: Slots): boolean {
-  const purpose = ({ fact, words }: Side) => {
+function isPurposeNamed({ a, b }: DifferingWords): boolean {
+  const purpose = ({ fact, words }: FactSide) => {
     const next = fact.predicate[fact.predicate.indexOf(words.at(-1)!) + 1]
     return (next?.preposition === "for" || next?.preposition === "as") && fact.verb === "use" ? next.stem : undefined
   }
@@ -392,7 +393,7 @@ function isPurposeNamed({ a, b }: Slots): boolean {
 }
 
 /** The word after it is the thing: "the core package", "the edge package". */
-function isPart({ fact, words }: Side): boolean {
+function isPart({ fact, words }: FactSide): boolean {
   const next = fact.predicate[fact.predicate.indexOf(words.at(-1)!) + 1]
   return (
     words.length === 1 &&
@@ -419,7 +420,7 @@ function isMultiple({ verb, predicate }: Fact): boolean {
 const PLACES = new Set(["in", "from", "at", "on"])
 
 /** "is owned by Ana", "the owner is Bo". */
-const isPost = ({ fact: { verb, subject, predicate } }: Side): boolean =>
+const isPost = ({ fact: { verb, subject, predicate } }: FactSide): boolean =>
   verb === undefined && [...subject, ...predicate].some(({ stem, kind }) => kind === undefined && ROLES.has(stem))
 /** An event can happen again. What something was, it may still have been otherwise. */
 function isPast(a: Fact, b: Fact): FactRelation | undefined {
@@ -428,8 +429,8 @@ function isPast(a: Fact, b: Fact): FactRelation | undefined {
 }
 
 /** A person has several languages, children and so on, and so have we customers. */
-function isMany({ a, b }: Slots): boolean {
-  const isOfMany = ({ fact: { subject, predicate, verb }, words }: Side) =>
+function isMany({ a, b }: DifferingWords): boolean {
+  const isOfMany = ({ fact: { subject, predicate, verb }, words }: FactSide) =>
     MANY_VERBS.has(verb ?? "") ||
     words[0]!.isOneOf ||
     subject.some(({ stem }) => MANY_NOUNS.has(stem)) ||

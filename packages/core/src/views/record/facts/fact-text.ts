@@ -6,7 +6,7 @@ const MONTH =
 const DAY_MONTH = new RegExp(`\\b(\\d{1,2})(?:st|nd|rd|th)?\\.?(?: of)? (${MONTH})\\b\\.?(?:,? (\\d{4}))?`, "gi")
 const MONTH_DAY = new RegExp(`\\b(${MONTH})\\.? (\\d{1,2})(?:st|nd|rd|th)?\\b(?![\\d:])(?:,? (\\d{4}))?`, "gi")
 const CLOCK = /\b(\d{1,2})(?:[:.](\d{2}))?\s*(am|pm|a\.m\.?|p\.m\.?|uhr|o'clock)(?![\p{L}\p{N}])/giu
-const OFTEN: Readonly<Record<string, string>> = {
+const FREQUENCY: Readonly<Record<string, string>> = {
   day: "daily",
   hour: "hourly",
   week: "weekly",
@@ -27,7 +27,7 @@ const GLUE = "␣"
 const ALLOWED =
   /^(?:(\p{L}+ing\b.*?) (?:is|are) (?:now |perfectly |again )*(?:fine|ok|okay|allowed|permitted|all right|alright|no problem)\b|(?:it|that) is (?:now )?(?:fine|ok|okay|allowed|permitted|all right|alright|no problem) (?:now )?to(?= ))/iu
 /** "is running on Oslo" is "runs on Oslo". */
-const GOING_ON = /\b(?:is|are|am)( now| currently)? (\p{L}{2,})ing\b/giu
+const PROGRESSIVE = /\b(?:is|are|am)( now| currently)? (\p{L}{2,})ing\b/giu
 const PROMOTED = /\b(?:got|was|were|am|is|are|been) promoted to\b/iu
 /** "our new phone number is", "is the new owner": what was before has another one. */
 const NEW_ONE =
@@ -36,7 +36,7 @@ const NEW_ONE =
 const CLAUSES = /[,;]\s+(?:(?:so|and|but)\s+)?(?=(?:my|our|we|i)\b)/iu
 
 interface FactText {
-  readonly said: string
+  readonly text: string
   /** What the sentence says is not so. */
   readonly rejected: readonly string[]
   /** It names what is over, and of what. */
@@ -57,16 +57,16 @@ export function readText(sentence: string): FactText {
     .replace(/`([^`]+)`/g, (_, code: string) => code.trim().replace(/\s+/g, GLUE)) // a command is one value
     .replace(/[`*"“”„«»()[\]]/g, "")
     .trim()
-  const told = withoutPerfect(changedClause(plain.replace(OPENINGS, "")))
-  const change = namedChangeIn(told)
-  const state = asState(change ? stateAfter(change, told) : told)
-  const opened = state.said
+  const clause = withoutPerfect(changedClause(plain.replace(OPENINGS, "")))
+  const change = findNamedChange(clause)
+  const state = toStateForm(change ? stateAfter(change, clause) : clause)
+  const opened = state.text
     .replace(PROMOTED, "is a")
     .replace(NEW_ONE, (_, whose = "", those = "") => `${whose}${those} `)
-  const isNew = opened !== state.said
+  const isNew = opened !== state.text
   const since = opened
     .replace(ALLOWED, (_, what = "") => what)
-    .replace(GOING_ON, (all, now = "", gerund: string) => {
+    .replace(PROGRESSIVE, (all, now = "", gerund: string) => {
       const base = [gerund, `${gerund}e`, gerund.replace(/(.)\1$/, "$1")].find((form) => VERBS.has(form))
       return base === undefined ? all : `${now} ${base}s`
     })
@@ -77,7 +77,7 @@ export function readText(sentence: string): FactText {
     .replace(CLOCK, (_, hour, minute = "00", half) => clockWord(Number(hour), minute, half))
     .replace(
       /(?:\b(?:every|each)|(?<=\d\S*(?: \p{L}+)?) (?:an?|per)) (day|hour|week|month|night|year|quarter)\b/giu,
-      (_, unit: string) => ` ${OFTEN[unit.toLowerCase()]!}`,
+      (_, unit: string) => ` ${FREQUENCY[unit.toLowerCase()]!}`,
     )
     .replace(/\ban? (?=(?:second|minute|hour|day|week|month|year)\b)/giu, "1 ")
     .replace(/\btakes? place\b/gi, "happens")
@@ -85,15 +85,15 @@ export function readText(sentence: string): FactText {
     .replace(SINCE, "")
   const isPreference = /^(?:\S+ )?prefers?\b/iu.test(since)
   const rejection = change ? null : (REJECTED.exec(since) ?? (isPreference ? PREFERRED.exec(since) : null))
-  const said = (rejection ? since.replace(rejection[0], "") : since)
+  const accepted = (rejection ? since.replace(rejection[0], "") : since)
     .replace(TIMELY, "")
     .replace(/^([\p{L} -]{2,40}):\s+(?=\S*\d\S*$)/u, "the $1 is ") // "Release date: 2026-03-01" asks for no release
     .replace(/^([^:]{2,60}):\s+(?=\S)/u, "$1 = ")
   return {
-    ...{ said, corrects: CORRECTION.test(plain), adds: ADDITION.test(plain) },
-    begins: BEGINNING.test(plain) || change !== undefined || state.isMoved || isNew,
-    isMine: /^my\b/iu.test(told),
-    ...(change ? { over: overIn(change) } : {}),
+    ...{ text: accepted, corrects: CORRECTION.test(plain), adds: ADDITION.test(plain) },
+    begins: STARTED.test(plain) || change !== undefined || state.isMoved || isNew,
+    isMine: /^my\b/iu.test(clause),
+    ...(change ? { over: namedOldValue(change) } : {}),
     rejected: [rejection?.[1], state.was].filter((text) => text !== undefined),
   }
 }
@@ -101,7 +101,7 @@ export function readText(sentence: string): FactText {
 /** Of several clauses, the one that says that something changed. */
 function changedClause(text: string): string {
   const clauses = text.split(CLAUSES)
-  const [changed, ...others] = clauses.filter((clause) => BEGINNING.test(clause) || CORRECTION.test(clause))
+  const [changed, ...others] = clauses.filter((clause) => STARTED.test(clause) || CORRECTION.test(clause))
   return clauses.length > 1 && changed !== undefined && others.length === 0 ? changed : text
 }
 
@@ -117,7 +117,7 @@ function stateAfter({ was, is, about, rest }: NamedChange, sentence: string): st
 }
 
 /** Of what, in the words around it. */
-const overIn = ({ was, about, rest }: NamedChange) => ({ was, about: about ?? rest.replace(SPEAKER, "") })
+const namedOldValue = ({ was, about, rest }: NamedChange) => ({ was, about: about ?? rest.replace(SPEAKER, "") })
 
 const dateWord = (month: string, day: string, year: string): string =>
   `date:${month.slice(0, 3).toLowerCase()}-${Number(day)}${year === "" ? "" : `-${year}`} `
@@ -135,7 +135,7 @@ function clockWord(hour: number, minute: string, half: string): string {
 export const CORRECTION =
   /\b(?:actually|correction|corrected|in fact|i meant|i was wrong|scratch that|instead|no longer|not any ?more|any ?more|tatsächlich|korrektur|stattdessen|nicht mehr|en fait|en realidad|na verdade|in realtà|eigenlijk)\b|на самом деле|其实|實際上|実は|사실/iu
 /** It has begun at some time. */
-export const BEGINNING =
+export const STARTED =
   /^update\b|\b(?:now|nowadays|from now on|these days|since|as of|starting|effective|going forward|by now|meanwhile|jetzt|inzwischen|seit|ab sofort|ab jetzt|künftig|désormais|maintenant|ahora|a partir de ahora|agora|ora|d'ora in poi|nu|vanaf nu)\b|теперь|отныне|现在|從現在起|从现在起|今後|이제|앞으로/iu
 /** It is true besides what was said before. */
 export const ADDITION =
@@ -173,7 +173,7 @@ export interface NamedChange {
 }
 
 /** `undefined` where no form names what is over. */
-export function namedChangeIn(sentence: string): NamedChange | undefined {
+export function findNamedChange(sentence: string): NamedChange | undefined {
   for (const form of NAMING_FORMS) {
     const found = form.exec(sentence)
     if (!found) continue
@@ -195,11 +195,15 @@ const MOVED = new RegExp(
 )
 
 /** "We moved the deadline to May 3" as "the deadline = May 3". Others as they are. */
-export function asState(sentence: string): { readonly said: string; readonly was?: string; readonly isMoved: boolean } {
+export function toStateForm(sentence: string): {
+  readonly text: string
+  readonly was?: string
+  readonly isMoved: boolean
+} {
   const moved = MOVED.exec(sentence)
-  if (!moved) return { said: sentence, isMoved: false }
+  if (!moved) return { text: sentence, isMoved: false }
   const { about, was, is } = moved.groups as { about: string; was?: string; is: string }
-  return { said: `${about} = ${is}`, ...(was ? { was } : {}), isMoved: true }
+  return { text: `${about} = ${is}`, ...(was ? { was } : {}), isMoved: true }
 }
 
 const PERFECT = new RegExp(

@@ -68,7 +68,7 @@ export interface Fact {
 
 /** Asked for by each comparison. */
 const allWords = new WeakMap<Fact, readonly FactWord[]>()
-export function wordsOf(fact: Fact): readonly FactWord[] {
+export function factWords(fact: Fact): readonly FactWord[] {
   const before = allWords.get(fact)
   if (before) return before
   const words = [...fact.subject, ...fact.predicate]
@@ -108,10 +108,10 @@ const TOKEN =
 const GERMAN = /\b(?:[Dd]er|[Dd]ie|[Dd]as|ist|sind|und|nicht|[Ww]ir|wird|eine[nmr]?)\b/u
 
 export function readFact(sentence: string): Fact {
-  const { said, rejected, over, corrects, begins, adds, isMine } = readText(sentence)
-  const reading = readWords(said)
+  const { text, rejected, over, corrects, begins, adds, isMine } = readText(sentence)
+  const reading = readWords(text)
   return {
-    ...split(reading),
+    ...splitAtVerb(reading),
     ...{ corrects, adds, isMine, begins: begins || reading.hasChanged },
     ...(over ? { over: { was: stemsIn(over.was), about: stemsIn(over.about, WHEN) } } : {}),
     rejected: rejected.flatMap((text) => stemsIn(text)),
@@ -124,7 +124,7 @@ const stemsIn = (text: string, without: ReadonlySet<string> = new Set()): readon
     .words.filter(({ kind }) => !without.has(kind ?? ""))
     .map(({ stem }) => stem)
 
-interface Reading {
+interface SentenceReading {
   readonly words: readonly FactWord[]
   /** How many words are before the verb. Absent: no verb was found. */
   readonly before?: number
@@ -137,7 +137,7 @@ interface Reading {
   readonly isAboutOneUser: boolean
 }
 
-function readWords(text: string): Reading {
+function readWords(text: string): SentenceReading {
   const tokens = [...text.matchAll(TOKEN)]
     .map(([token]) => token.replace(/'s$/u, "").replace(/[.:]+$/u, ""))
     .filter((token) => !HONORIFICS.has(token))
@@ -146,7 +146,7 @@ function readWords(text: string): Reading {
   const isNoun = (token: string) => NOUN_FOLLOWS.has(token.toLowerCase())
   const isAddressed = first >= 0 && !tokens.slice(0, first).some((token) => speakerOf(token) || isNoun(token))
   const isOrder = isAddressed && ORDERS.has(tokens[first]!.toLowerCase()) && !isFiniteLater(tokens, first)
-  const at = isOrder ? { index: first, kind: "order" as const } : verbAt(tokens)
+  const at = isOrder ? { index: first, kind: "order" as const } : findVerb(tokens)
   const words: FactWord[] = []
   let [preposition, isOneOf, isNegative, hasChanged]: [string | undefined, boolean, boolean, boolean] = [
     undefined,
@@ -204,13 +204,13 @@ function readWords(text: string): Reading {
       }
       if (isParticiple && PLACE_VERBS.has(base) && PREPOSITIONS.has(tokens[index + 1]?.toLowerCase() ?? "")) continue
       // "Birch Court", "Green Valley": two capitals are a name, also where a word means something by itself
-      const beside = [
+      const neighbours = [
         preposition === undefined && (words.at(-1)?.kind === "name" || (index === 1 && words.length === 1))
           ? tokens[index - 1]
           : "",
         tokens[index + 1],
       ]
-      const isNext = beside.some((one) => isCapital(one ?? ""))
+      const isNext = neighbours.some((one) => isCapital(one ?? ""))
       const isName = !isGerman && (index !== 0 || (isNext && VALUES.has(text)))
       const word = wordFor(token, { preposition, isOneOf, isName, opposite, isNext })
       const isLabel =
@@ -273,9 +273,9 @@ const CONJUNCTIONS = new Set(
 const isState = (tokens: readonly string[], index: number): boolean =>
   STATES.has(tokens[index]!.toLowerCase()) && index === tokens.length - 1
 
-type VerbPlace = { readonly index: number; readonly kind: "copula" | "past" | "order" | "verb" | "told" }
+type VerbPosition = { readonly index: number; readonly kind: "copula" | "past" | "order" | "verb" | "told" }
 
-function verbAt(tokens: readonly string[]): VerbPlace | undefined {
+function findVerb(tokens: readonly string[]): VerbPosition | undefined {
   const find = (fits: (token: string, index: number) => boolean) =>
     tokens.findIndex((token, index) => index > 0 && fits(token, index))
   const copula = find(
@@ -378,9 +378,18 @@ function kindOf(text: string, stem: string): string | undefined {
   return /^#|^\p{L}.*[\d_]|^\p{L}+-\p{L}.*\d/u.test(text) ? "name" : undefined
 }
 
-type Parts = Omit<Fact, "corrects" | "adds" | "begins" | "rejected" | "over" | "isMine">
+type SentenceParts = Omit<Fact, "corrects" | "adds" | "begins" | "rejected" | "over" | "isMine">
 
-function split({ words, before, verb, placeVerb, isOrder, isNegative, isPast, isAboutOneUser }: Reading): Parts {
+function splitAtVerb({
+  words,
+  before,
+  verb,
+  placeVerb,
+  isOrder,
+  isNegative,
+  isPast,
+  isAboutOneUser,
+}: SentenceReading): SentenceParts {
   const shape = isOrder ? "order" : before === undefined ? "unknown" : "statement"
   const cut = shape === "statement" ? before! : 0
   return {

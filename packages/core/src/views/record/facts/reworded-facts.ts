@@ -3,7 +3,7 @@
  * they say is light: "The fish supplier of Elm is Pescara", "Elm gets its fish from Pescara". Who does what to whom must agree.
  */
 import { baseForm } from "../../../base/search-terms.ts"
-import { type Fact, type FactWord, wordsOf } from "./fact.ts"
+import { type Fact, type FactWord, factWords } from "./fact.ts"
 import { PLACE_VERBS } from "./fact-words.ts"
 
 /** They say of what kind a value is, and nothing else. */
@@ -33,7 +33,7 @@ const SAME_ROOT: ReadonlyMap<string, string> = new Map(
 const AGENT = /(?:er|or)$/
 /** At the end of a compound: bedtime. */
 const COMPOUND_HEAD = /(?<=^.{3,})(?:time?|dai|date?)$/
-const SHORTEST_ROOT = 5
+const MIN_ROOT = 5
 const MAX_ENDING = 3
 const MAX_VALUE = 4 // words
 
@@ -47,48 +47,50 @@ export const isHead = (word: string): boolean => HEADS.has(word)
 export const isEqual = (verb: string): boolean => EQUALS.has(verb) || PLACE_VERBS.has(verb)
 export const isLight = ({ text, kind }: FactWord): boolean =>
   (kind === undefined || kind === "unit") &&
-  (HEADS.has(text.replace(/s$/, "")) || LIGHT_WORDS.has(baseOf(text)) || isEqual(baseOf(text)))
-const baseOf = (text: string): string => baseForm(text.replace(/(?<=[^s])s$|(?<=go)es$/, ""))
+  (HEADS.has(text.replace(/s$/, "")) || LIGHT_WORDS.has(baseVerb(text)) || isEqual(baseVerb(text)))
+const baseVerb = (text: string): string => baseForm(text.replace(/(?<=[^s])s$|(?<=go)es$/, ""))
 
 type Rewording = "same" | "another value" | "no"
 
-export function rewordingOf(a: Fact, b: Fact): Rewording {
+export function compareRewording(a: Fact, b: Fact): Rewording {
   if (isUnsure(a) || isUnsure(b) || !hasCommonValue(a, b) || !isOneDirection(a, b)) return "no"
-  const [restA, restB] = [restOf(a, b), restOf(b, a)]
-  const shared = wordsOf(a).filter((word) => !restA.includes(word) && isSaid(word))
+  const [restA, restB] = [remainingWords(a, b), remainingWords(b, a)]
+  const shared = factWords(a).filter((word) => !restA.includes(word) && isContentWord(word))
   if (shared.length < 2 || shared.every(({ kind }) => kind !== undefined)) return "no"
-  const [saidA, saidB] = [saidIn(restA, a), saidIn(restB, b)]
-  if (saidA.length === 0 && saidB.length === 0) return shared.some(({ kind }) => kind !== undefined) ? "same" : "no"
-  const stems = (fact: Fact, said: readonly FactWord[]) =>
-    wordsOf(fact)
-      .flatMap((word) => (said.includes(word) ? [] : [word.stem]))
+  const [statedA, statedB] = [statedWords(restA, a), statedWords(restB, b)]
+  if (statedA.length === 0 && statedB.length === 0) return shared.some(({ kind }) => kind !== undefined) ? "same" : "no"
+  const stems = (fact: Fact, stated: readonly FactWord[]) =>
+    factWords(fact)
+      .flatMap((word) => (stated.includes(word) ? [] : [word.stem]))
       .join(" ")
-  if (a.verb === b.verb && stems(a, saidA) === stems(b, saidB)) return "no" // the same words: what they differ in was compared
-  return isOtherValue(a, saidA) && isOtherValue(b, saidB) && kindsOf(saidA) === kindsOf(saidB) ? "another value" : "no"
+  if (a.verb === b.verb && stems(a, statedA) === stems(b, statedB)) return "no" // the same words: what they differ in was compared
+  return isOtherValue(a, statedA) && isOtherValue(b, statedB) && valueKinds(statedA) === valueKinds(statedB)
+    ? "another value"
+    : "no"
 }
 
 /** What is said by these words of a fact. "The swimming lesson": what follows adds nothing to it. */
-const saidIn = (rest: readonly FactWord[], { subject }: Fact): readonly FactWord[] =>
+const statedWords = (rest: readonly FactWord[], { subject }: Fact): readonly FactWord[] =>
   rest.filter(
-    (word) => isSaid(word) && (word.preposition !== undefined || !isGerund(subject[subject.indexOf(word) - 1])),
+    (word) => isContentWord(word) && (word.preposition !== undefined || !isGerund(subject[subject.indexOf(word) - 1])),
   )
 const isGerund = (word: FactWord | undefined): boolean =>
   word !== undefined && /ing$/.test(word.text) && !/ing$/.test(word.stem)
 
 /** Or thing: without one, most pairs need no closer look. */
 const hasCommonValue = (a: Fact, b: Fact): boolean =>
-  wordsOf(a).some((word) => !isLight(word) && wordsOf(b).some(({ stem }) => stem === word.stem))
+  factWords(a).some((word) => !isLight(word) && factWords(b).some(({ stem }) => stem === word.stem))
 
 const SPEAKERS = new Set(["we", "i", "it", "they"])
-const isSaid = (word: FactWord): boolean => !isLight(word) && !SPEAKERS.has(word.stem)
+const isContentWord = (word: FactWord): boolean => !isLight(word) && !SPEAKERS.has(word.stem)
 
 const isUnsure = ({ isNegative, isPast, adds, rejected, shape }: Fact): boolean =>
   isNegative || isPast || adds || rejected.length > 0 || shape === "order"
 
 /** The words of the first that the second has in no form, counted with repetitions. */
-function restOf(fact: Fact, other: Fact): readonly FactWord[] {
-  const left = [...wordsOf(other)]
-  return wordsOf(fact).filter((word) => {
+function remainingWords(fact: Fact, other: Fact): readonly FactWord[] {
+  const left = [...factWords(other)]
+  return factWords(fact).filter((word) => {
     const at = left.findIndex((one) => isOneWord(word, one))
     if (at >= 0) left.splice(at, 1)
     return at < 0
@@ -103,8 +105,7 @@ const isOneWord = (one: FactWord, other: FactWord): boolean =>
 function isOneRoot(one: string, other: string): boolean {
   const [short, long] = one.length < other.length ? [one, other] : [other, one]
   return (
-    short === long ||
-    (short.length >= SHORTEST_ROOT && long.startsWith(short) && long.length - short.length <= MAX_ENDING)
+    short === long || (short.length >= MIN_ROOT && long.startsWith(short) && long.length - short.length <= MAX_ENDING)
   )
 }
 
@@ -118,7 +119,7 @@ function isOtherValue(fact: Fact, words: readonly FactWord[]): boolean {
   const isAll = (side: readonly FactWord[]) => words.every((word) => side.includes(word))
   if (isAll(predicate))
     return shape === "statement" && predicate.at(-1) === words.at(-1) && !WHOSE.has(words[0]!.preposition ?? "")
-  return doerOf(fact) === "subject" && fact.verb !== undefined && isAll(subject) && words.length === subject.length
+  return actorSide(fact) === "subject" && fact.verb !== undefined && isAll(subject) && words.length === subject.length
 }
 /** Side by side, with no preposition inside. */
 const isPhrase = (all: readonly FactWord[], words: readonly FactWord[]): boolean =>
@@ -129,7 +130,7 @@ const MEASURED = new Set(["number", "unit", "date", "time", "month", "weekday", 
 const WHOSE = new Set(["of", "for", "about", "in"])
 
 /** "Ana trains Bo", "The trainer of Ana is Bo": on which side the doer is. */
-function doerOf({ subject, predicate, verb }: Fact): "subject" | "predicate" {
+function actorSide({ subject, predicate, verb }: Fact): "subject" | "predicate" {
   if (verb !== undefined) return "subject"
   const isAgent = subject.some(({ stem, kind }) => kind === undefined && stem.length > 5 && AGENT.test(stem))
   return isAgent || predicate.some(({ preposition }) => preposition === "by") ? "predicate" : "subject"
@@ -141,8 +142,8 @@ function isOneDirection(a: Fact, b: Fact): boolean {
     one.filter((word) => other.some(({ stem, kind }) => stem === word.stem && (kind ?? word.kind) !== undefined)).length
   const moved = onBoth(a.subject, b.predicate) > 0 && onBoth(a.predicate, b.subject) > 0
   const stayed = onBoth(a.subject, b.subject) > 0 && onBoth(a.predicate, b.predicate) > 0
-  return doerOf(a) === doerOf(b) ? !moved : !stayed
+  return actorSide(a) === actorSide(b) ? !moved : !stayed
 }
 
-const kindsOf = (words: readonly FactWord[]): string =>
+const valueKinds = (words: readonly FactWord[]): string =>
   [...new Set(words.map(({ kind }) => kind).filter((kind) => kind !== "unit"))].sort().join(" ")

@@ -1,14 +1,14 @@
 /**
- * The tokens of one server, for its connection. A token that is refused is renewed once; if that does not work, the person has to sign in.
- * Nothing here asks anyone or opens a browser.
+ * Tokens of one server for its connection. A refused token is renewed once; if that fails, the user has to sign in. Nothing here asks the
+ * user or opens a browser.
  */
 import type { AuthProvider, InsufficientScopeError } from "@modelcontextprotocol/client"
 import { mcpLibrary } from "../client-library.ts"
 import type { SignIn, SignInStore } from "./sign-in-store.ts"
 
-const PROBE_MS = 5_000 // to find out whether a server that refuses access offers to sign in
+const PROBE_MS = 5_000 // time limit for checking whether a server that refuses access offers sign-in
 
-/** The server does not take the refresh token any more. Any other answer may be different next time. */
+/** Error codes with which the server rejects the refresh token. Other errors may be temporary. */
 const FINAL: ReadonlySet<string> = new Set(["invalid_grant", "invalid_client", "unauthorized_client"])
 
 const signInSentence = (server: string, when: string) =>
@@ -25,7 +25,7 @@ class SignInNeededError extends Error {
 export const isSignInNeeded = (error: unknown): boolean =>
   (error as { readonly code?: unknown } | undefined)?.code === "SIGN_IN_NEEDED"
 
-/** The client reads a refusal only from a response of the global class, and some web servers put their own in its place. */
+/** Fetches with a response of the global class, which the client requires. Some web servers replace the global class. */
 async function fetchAsGlobal(url: string | URL, init?: RequestInit): Promise<Response> {
   const response = await fetch(url, init)
   if (response instanceof Response) return response
@@ -33,7 +33,7 @@ async function fetchAsGlobal(url: string | URL, init?: RequestInit): Promise<Res
   return new Response(await text.call(response), { status, headers })
 }
 
-/** What a refusal says about signing in. */
+/** Sign-in information in a refusal. */
 export interface Challenge {
   readonly resourceMetadataUrl?: URL
   readonly scope?: string
@@ -43,7 +43,6 @@ export class ServerAuth implements AuthProvider {
   readonly url: string
   readonly #server: string
   readonly #store: SignInStore
-  /** The token that was sent last. */
   #sent: string | undefined
   #renewing: Promise<void> | undefined
   #challenge: Challenge = {}
@@ -58,7 +57,7 @@ export class ServerAuth implements AuthProvider {
     return this.#challenge
   }
 
-  /** Must not be shown. */
+  /** Values that must be redacted in messages. */
   get secrets(): readonly string[] {
     return this.#sent === undefined ? [] : [this.#sent]
   }
@@ -68,7 +67,7 @@ export class ServerAuth implements AuthProvider {
     return this.#sent
   }
 
-  /** Several calls that are refused at once wait for the same renewal. */
+  /** Renews the token. Concurrent refused calls share the renewal. */
   async onUnauthorized({ response }: { readonly response: Response }): Promise<void> {
     const { extractWWWAuthenticateParams } = await mcpLibrary()
     const { resourceMetadataUrl, scope } = extractWWWAuthenticateParams(response)
@@ -80,8 +79,8 @@ export class ServerAuth implements AuthProvider {
   }
 
   /**
-   * The sentence for a call that needs more rights than the token has: the next sign-in asks for both. Nothing for any other failure. The
-   * connection stays, because other calls still work.
+   * The error message for a call that needs more permissions than the token has; the next sign-in requests both. `undefined` for other
+   * failures. The connection remains open, because other calls still work.
    */
   async missingRights(failure: unknown): Promise<string | undefined> {
     const { requiredScope, resourceMetadataUrl } = Object(failure) as Partial<InsufficientScopeError>
@@ -97,7 +96,7 @@ export class ServerAuth implements AuthProvider {
 
   async #renew(refused: string | undefined): Promise<void> {
     const kept = await this.#store.read(this.url)
-    if (kept && kept.tokens.access_token !== refused) return // another process renewed it
+    if (kept && kept.tokens.access_token !== refused) return // another process has renewed it
     if (!kept && !(await this.#offersSignIn())) throw Object.assign(new Error("access is refused"), { status: 401 })
     if (!kept?.tokens.refresh_token) throw new SignInNeededError(this.#server)
     await this.#refresh(kept, kept.tokens.refresh_token)
@@ -119,13 +118,13 @@ export class ServerAuth implements AuthProvider {
       if (!(error instanceof OAuthError)) throw error
       if (!FINAL.has(error.code)) throw new Error(`its sign-in could not be renewed now (${error.code})`)
       const newest = await this.#store.read(this.url)
-      if (newest && newest.tokens.access_token !== kept.tokens.access_token) return // another process was faster
+      if (newest && newest.tokens.access_token !== kept.tokens.access_token) return // another process has renewed it
       await this.#store.remove(this.url)
       throw new SignInNeededError(this.#server)
     }
   }
 
-  /** A server may refuse because it wants a key in a header. */
+  /** Whether the server offers sign-in. It may refuse because it expects a key in a header. */
   async #offersSignIn(): Promise<boolean> {
     if (this.#challenge.resourceMetadataUrl) return true
     const { discoverOAuthServerInfo } = await mcpLibrary()

@@ -1,30 +1,30 @@
 /**
- * The facts about a command line. A line of the small language is read exactly; any other is explained as far as a parser understands it.
- * Rules, read-only detection and the dialog use them. It never throws.
+ * Determines the facts about a command line. A line of the supported subset is parsed exactly; any other line is explained as far as the
+ * parser understands it. Rules, read-only detection and dialogs use the facts. Never throws.
  */
 import { homedir } from "node:os"
 import type { CommandFacts, FileUse, UnusualKind, UnusualPart } from "../../../../tools/command.ts"
 import { TrustedPrograms } from "../trusted-path.ts"
+import type { AnalysisContext } from "./command-effects.ts"
 import { Disk } from "./disk.ts"
+import { HIDDEN_COMMAND } from "./expanded-word.ts"
 import { explain } from "./explain.ts"
-import { HIDDEN_COMMAND } from "./facts.ts"
-import type { Place } from "./judged.ts"
 import { readExactly } from "./read-exactly.ts"
 import { readSmallLine } from "./small-language.ts"
 
-export interface ShellPlace {
+export interface ShellContext {
   readonly directory: string
-  /** Programs in it are not those that the judge knows. Default: the directory. */
+  /** The project. Programs in it are not trusted as known ones. Default: the directory. */
   readonly project?: string
   readonly env: Readonly<Record<string, string | undefined>>
-  /** The shell that runs the line, if not bash. */
+  /** Shell that runs the line. Default: bash. */
   readonly shell?: string | undefined
-  /** What runs unasked runs in a sandbox. Default: it does not. */
+  /** Whether unapproved commands run in a sandbox. Default: false. */
   readonly hasSandbox?: boolean
 }
 
-/** With a look at the disk: links, patterns, programs, git's configuration. */
-export function commandFacts(line: string, given: ShellPlace): CommandFacts {
+/** Determines the facts with access to the disk: symbolic links, patterns, programs, git's configuration. */
+export function commandFacts(line: string, given: ShellContext): CommandFacts {
   const { directory, project = directory, env, shell, hasSandbox = false } = given
   const disk = new Disk()
   const home = env.HOME ?? homedir()
@@ -34,22 +34,24 @@ export function commandFacts(line: string, given: ShellPlace): CommandFacts {
   return factsOf(line, place, shell)
 }
 
-/** From its words alone. What the disk would decide counts as harmless for git, and as not known for file patterns. */
+/**
+ * Determines the facts from the text alone. Conditions that depend on the disk count as harmless for git, and as unknown for file patterns.
+ */
 export function commandShape(
   line: string,
-  { shell, hasSandbox = false }: Pick<ShellPlace, "shell" | "hasSandbox"> = {},
+  { shell, hasSandbox = false }: Pick<ShellContext, "shell" | "hasSandbox"> = {},
 ): CommandFacts {
   const place = { directory: "/", disk: undefined, programs: undefined, home: undefined, env: {}, hasSandbox }
   return factsOf(line, place, shell)
 }
 
-/** Shells that read the small language as Strata does, builtins included. */
-const READS_ALIKE = /(?:^|\/)(?:bash|sh|dash)$/
+/** Shells that interpret the supported subset as Strata does, including builtins. */
+const COMPATIBLE_SHELLS = /(?:^|\/)(?:bash|sh|dash)$/
 
-function factsOf(line: string, place: Place, shell = "bash"): CommandFacts {
+function factsOf(line: string, place: AnalysisContext, shell = "bash"): CommandFacts {
   const characters = unusualCharacters(line)
   const isHiding = hidesCharacters(characters)
-  const isKnownShell = READS_ALIKE.test(shell)
+  const isKnownShell = COMPATIBLE_SHELLS.test(shell)
   const small = isKnownShell && !isHiding ? readSmallLine(line) : undefined
   if (small?.state === "read") {
     const certain = readExactly(small.pipelines, { ...place, hasSandbox: false })
@@ -86,7 +88,7 @@ function factsOf(line: string, place: Place, shell = "bash"): CommandFacts {
       isConfined: isReadOnly,
     }
   } catch {
-    return unreadable(line) // a line that defeats the parser is not judged by what it got to
+    return unreadable(line) // a line that breaks the parser is not judged by its partial result
   }
 }
 
@@ -110,7 +112,7 @@ function distinct(uses: readonly FileUse[]): readonly FileUse[] {
   return [...new Map(uses.map((use) => [`${use.isTree}${use.isListed}${use.path}`, use])).values()]
 }
 
-/** Every file it reads or writes, as far as known. */
+/** All files that the line reads or writes, as far as known. */
 export function filesTouched({ commands, redirections }: CommandFacts): readonly string[] {
   const uses = [redirections, ...commands.map((command) => command.uses)].flatMap(({ reads, writes }) => [
     ...reads,
@@ -119,7 +121,7 @@ export function filesTouched({ commands, redirections }: CommandFacts): readonly
   return [...new Set(uses.flatMap(({ path }) => path ?? []))]
 }
 
-/** Parts of a line that a person should look at, found in its characters. */
+/** Maximum number of unusual parts that are reported for review. */
 const MAX_PARTS = 500
 
 const CHARACTERS: readonly { readonly kind: UnusualKind; readonly form: RegExp }[] = [
@@ -131,7 +133,7 @@ const CHARACTERS: readonly { readonly kind: UnusualKind; readonly form: RegExp }
     form: /[\u00a0\u00ad\u034f\u061c\u115f\u1160\u1680\u17b4\u17b5\u180b-\u180f\u2000-\u200f\u2028-\u202f\u205f-\u206f\u3000\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff0-\uffff]+|[\u{e0000}-\u{e0fff}]+/gu,
   },
   {
-    // letters of other scripts that look like Latin ones, and signs that look like a shell's
+    // letters of other scripts that resemble Latin ones, and symbols that resemble shell syntax
     kind: "look-alike character",
     form: /[\p{Script=Cyrillic}\p{Script=Greek}\p{Script=Armenian}\p{Script=Cherokee}\u2010-\u2015\u2018-\u201f\u2024\u2032-\u2037\u2044\u2212\u2215\u2216\u2223\u02b9-\u02bf\u{1d400}-\u{1d7ff}\uff01-\uff5e]+/gu,
   },
@@ -148,6 +150,6 @@ function unusualCharacters(line: string): readonly UnusualPart[] {
   return parts
 }
 
-/** A line with these is never taken as known: what is shown is not what runs. */
+/** Whether the line contains hidden characters. Such a line is never exact, because the displayed text differs from what runs. */
 const hidesCharacters = (parts: readonly UnusualPart[]): boolean =>
   parts.some(({ kind }) => kind === "control character" || kind === "invisible character")

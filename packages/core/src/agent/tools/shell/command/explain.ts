@@ -5,7 +5,7 @@
  */
 import { forEachChild, type ParsedScript, parse, type Redirection, type SyntaxNode, type Word } from "unbash"
 import type { FileUse, SimpleCommand, UnusualKind, UnusualPart } from "../../../../tools/command.ts"
-import { expandedToOne, type Variables } from "../../../../views/record/shell-effects.ts"
+import { expandToOne, type Variables } from "../../../../views/record/shell-effects.ts"
 import { analyzeWords, namesIn, type ScriptInWord } from "./analyze-words.ts"
 import { type AnalysisContext, filesOf, resolveIn } from "./command-effects.ts"
 import { type ExpandedWord, HIDDEN_COMMAND } from "./expanded-word.ts"
@@ -147,7 +147,7 @@ class Explainer {
   }
 
   #field(word: Word | undefined): ExpandedWord {
-    const text = word && expandedToOne(word, NO_VARIABLES)
+    const text = word && expandToOne(word, NO_VARIABLES)
     const { home } = this.#place
     const isTilde = text?.startsWith("~") && word?.text.startsWith("~")
     if (!isTilde) return { text }

@@ -1,22 +1,22 @@
-/** The files that a file pattern names, as the shell finds them on the disk. */
+/** Expands file patterns on the disk as the shell does. */
 import type { Dirent } from "node:fs"
-import { type Disk, isNoText } from "./disk.ts"
+import { type Disk, isInvalidName } from "./disk.ts"
 import type { SmallWord } from "./small-language.ts"
 
 const MAX_NAMES = 2_000
 
-export interface Expansion {
-  /** The words that the program gets. `undefined`: not known, or a name could be taken for an option: `*` may find a file called `-o`. */
+export interface PatternExpansion {
+  /** Resulting arguments. `undefined` if unknown, or if a name could be taken as an option: `*` may match a file named `-o`. */
   readonly names: readonly string[] | undefined
-  /** The directories in which names were looked up. */
+  /** Directories in which names were matched. */
   readonly listed: readonly string[]
 }
 
-/** A pattern without a match stays as it is. */
+/** Expands a pattern. A pattern without matches remains unchanged. */
 export function expandPattern(
   { text, pattern = [] }: SmallWord,
   { directory, disk }: { readonly directory: string; readonly disk: Disk },
-): Expansion {
+): PatternExpansion {
   const listed = new Set<string>()
   let found: readonly string[] = [""]
   for (const [at, part] of pattern.entries()) {
@@ -33,12 +33,12 @@ export function expandPattern(
       if (place !== undefined) listed.add(place)
       if (!entries) {
         if (disk.isExhausted) return { names: undefined, listed: [...listed] }
-        continue // a file has nothing below it
+        continue // not a directory
       }
       const form = new RegExp(`^${part}$`, "s")
-      // dash, and bash before 5.2, find `.` and `..` too
+      // dash, and bash before 5.2, match `.` and `..` too
       const all = part.startsWith("\\.") ? [".", "..", ...entries.map(({ name }) => name)] : visibleIn(entries)
-      if (all.some(isNoText)) return { names: undefined, listed: [...listed] }
+      if (all.some(isInvalidName)) return { names: undefined, listed: [...listed] }
       for (const name of all) if (form.test(name)) next.push(`${before}${separator}${name}`)
     }
     found = next
@@ -52,7 +52,7 @@ export function expandPattern(
 const visibleIn = (entries: readonly Dirent[]): readonly string[] =>
   entries.flatMap(({ name }) => (name.startsWith(".") ? [] : [name]))
 
-/** As the shell sorts them where LC_COLLATE is C. */
+/** Byte order, as the shell sorts with LC_COLLATE=C. */
 const byBytes = (a: string, b: string): number => Buffer.compare(Buffer.from(a), Buffer.from(b))
 
 const pathOf = (text: string, directory: string): string => (text.startsWith("/") ? text : `${directory}/${text}`)

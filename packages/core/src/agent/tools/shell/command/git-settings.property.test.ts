@@ -14,7 +14,7 @@ beforeAll(() => {
 })
 afterAll(() => rmSync(directory, { recursive: true, force: true }))
 
-/** What git makes of it. `undefined`: an error. */
+/** Settings as git parses them. `undefined`: an error. */
 function gitReads(text: string): readonly { key: string; value: string }[] | undefined {
   const file = join(directory, "config")
   writeFileSync(file, text)

@@ -1,29 +1,29 @@
 /**
- * Which settings of a repository are harmless for a command that only reads: by their names, and by the shape of their values. Everything
- * else could make git start a program, send a request, or read another place: filters, diff drivers, aliases, includes, partial clones.
+ * Determines which settings of a repository are harmless for a reading command, by their names and the format of their values. All others
+ * could make git start a program, send a request, or read elsewhere: filters, diff drivers, aliases, includes, partial clones.
  */
 
 interface Setting {
-  /** In lower case, without the name in the middle: `remote.*.url`. */
+  /** Lower-case key, with the subsection replaced: `remote.*.url`. */
   readonly key: string
   readonly value: string
 }
 
 const SECTION = /^\[([A-Za-z][A-Za-z0-9-]*)(?: "((?:[^"\\]|\\["\\])*)")?\]/
 const VARIABLE = /^([A-Za-z][A-Za-z0-9-]*)(?:[ \t]*=[ \t]*(.*))?$/
-/** Plain, or in quotes as a whole. git joins parts in quotes, escapes and comments; such a value is not understood. */
+/** A plain or completely quoted value. git also joins quoted parts, escapes and comments; such values are not supported. */
 const VALUE = /^(?:[^"\\#;\t]*|"[^"\\\t]*")$/
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
 const CONTROL = /[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ufeff]/
 
-/** `undefined`: a line that is not understood. */
+/** Parses settings. `undefined` if a line is not understood. */
 export function settingsIn(text: string): readonly Setting[] | undefined {
   if (CONTROL.test(text)) return undefined
   const settings: Setting[] = []
   let section: string | undefined
   for (const raw of text.split(/\r?\n/)) {
     let line = trimmed(raw)
-    if (line.endsWith("\\") || line.includes("\r")) return undefined // it may go on in the next line
+    if (line.endsWith("\\") || line.includes("\r")) return undefined // it may continue on the next line
     const heading = SECTION.exec(line)
     if (heading) {
       section = `${heading[1]!.toLowerCase()}${heading[2] === undefined ? "" : ".*"}`
@@ -37,19 +37,19 @@ export function settingsIn(text: string): readonly Setting[] | undefined {
   return settings
 }
 
-/** Other blanks belong to a value. */
+/** Trims spaces and tabs. Other white space belongs to the value. */
 const trimmed = (line: string): string => line.replace(/^[ \t]+|[ \t]+$/g, "")
 
 const BOOLEAN = /^(?:true|false|yes|no|on|off|0|1|)$/i
 const NUMBER = /^-?\d{1,12}[kmg]?$/i
-/** A name from a list of git's own: `input`, `simple`, `2.weeks.ago`, `zebra,blank`. */
+/** A keyword of git: `input`, `simple`, `2.weeks.ago`, `zebra,blank`. */
 const WORD = /^[\w.,:+-]*$/
-/** Only shown, or used by commands that change something. */
+/** Text that is only displayed, or used by commands that change something. */
 const TEXT = /^[^%]*$/
 const DATE = /^[\w:. %/+-]*$/
 const SORT = /^(?!-?\*?signature)-?[a-z:]+$/
 const REFERENCES = /^[+^]?[\w./*@{}+#-]*(?::[\w./*@{}+#-]*)?$/
-/** `ext::` and its like name a program. */
+/** An address. Excludes `ext::` and similar, which start a program. */
 const ADDRESS = /^(?!.*::)[\w.~@:/+ %=-]+$/
 
 const shapes = (shape: RegExp, keys: string): readonly (readonly [string, RegExp])[] =>
@@ -90,8 +90,8 @@ const HARMLESS: ReadonlyMap<string, RegExp> = new Map([
   ),
   ...shapes(/^[01]$/, "core.repositoryformatversion"),
   ...shapes(/^.?$|^auto$/, "core.commentchar"),
-  ...shapes(/^sha1$/, "extensions.objectformat"), // another one has another index
-  ...shapes(/^(?!r(?:emerge)?$)[\w-]+$/, "log.diffmerges"), // that one merges again, and writes objects
+  ...shapes(/^sha1$/, "extensions.objectformat"), // other formats have a different index
+  ...shapes(/^(?!r(?:emerge)?$)[\w-]+$/, "log.diffmerges"), // `remerge` repeats the merge and writes objects
   ...shapes(DATE, "log.date blame.date"),
   ...shapes(SORT, "branch.sort tag.sort"),
   ...shapes(
@@ -106,7 +106,7 @@ const HARMLESS: ReadonlyMap<string, RegExp> = new Map([
   ),
 ])
 
-/** All of a section: how text looks, what pulling and pushing do by default, and what tools of others keep for themselves. */
+/** Sections that are harmless as a whole: display of text, defaults of pull and push, and data of other tools. */
 const HARMLESS_SECTIONS: ReadonlyMap<string, RegExp> = new Map([
   ...shapes(BOOLEAN, "advice"),
   ...shapes(/^[\w #,.-]*$/, "color column"),

@@ -1,17 +1,19 @@
-/** Takes the options of a command apart the way `getopt` does: clusters, attached values, `--name=value`, `--`. */
-import type { Field } from "./facts.ts"
+/** Parses options like `getopt`: clusters, attached values, `--name=value`, `--`. */
+import type { ExpandedWord } from "./expanded-word.ts"
 
-/** What follows an option: nothing, a harmless value, a value only if attached, a file it reads, a file it writes. */
+/** The value of an option: none, a harmless value, an optional attached value, a file it reads, a file it writes. */
 export type OptionKind = "flag" | "value" | "optional" | "read" | "write"
 
 export interface OptionTable {
-  /** Groups of letters: `ab n: m? f< o>`. The mark says what follows: a value, an attached value, a file read, a file written. */
+  /**
+   * Groups of letters: `ab n: m? f< o>`. The suffix gives the kind of value: a value, an attached value, a file to read, a file to write.
+   */
   readonly short?: string
-  /** Names with the same marks: `all lines: color? file< output>`. */
+  /** Names with the same suffixes: `all lines: color? file< output>`. */
   readonly long?: string
-  /** `-5` is an option. */
+  /** Whether `-5` is an option. */
   readonly numbers?: boolean
-  /** Options end at the first operand. */
+  /** Whether options end at the first operand. */
   readonly stops?: boolean
 }
 
@@ -19,47 +21,47 @@ export interface GivenOption {
   /** A letter or a long name. */
   readonly name: string
   readonly kind: OptionKind
-  readonly value?: Field
+  readonly value?: ExpandedWord
 }
 
-export type Arguments =
+export type ParsedOptions =
   | {
       readonly state: "understood"
       readonly options: readonly GivenOption[]
-      readonly operands: readonly Field[]
-      /** How many operands come before `--`, if there is one. */
+      readonly operands: readonly ExpandedWord[]
+      /** Number of operands before `--`, if present. */
       readonly beforeDashes?: number
     }
   | { readonly state: "not understood"; readonly why: string }
 
-const MARKS: Readonly<Record<string, OptionKind>> = { ":": "value", "?": "optional", "<": "read", ">": "write" }
+const KIND_SUFFIXES: Readonly<Record<string, OptionKind>> = { ":": "value", "?": "optional", "<": "read", ">": "write" }
 
 interface ParsedTable {
   readonly letters: ReadonlyMap<string, OptionKind>
   readonly names: ReadonlyMap<string, OptionKind>
 }
-const parsed = new WeakMap<OptionTable, ParsedTable>()
+const parsedTables = new WeakMap<OptionTable, ParsedTable>()
 
 function parseTable(table: OptionTable): ParsedTable {
-  const done = parsed.get(table)
+  const done = parsedTables.get(table)
   if (done) return done
   const entries = (text: string) =>
     text.split(/\s+/).flatMap((group): readonly (readonly [string, OptionKind])[] => {
-      const kind = MARKS[group.at(-1) ?? ""]
+      const kind = KIND_SUFFIXES[group.at(-1) ?? ""]
       return group === "" ? [] : [[kind ? group.slice(0, -1) : group, kind ?? "flag"]]
     })
   const letters = entries(table.short ?? "").flatMap(([group, kind]) =>
     [...group].map((letter) => [letter, kind] as const),
   )
   const result = { letters: new Map(letters), names: new Map(entries(table.long ?? "")) }
-  parsed.set(table, result)
+  parsedTables.set(table, result)
   return result
 }
 
-export function takeApart(table: OptionTable, fields: readonly Field[]): Arguments {
+export function parseOptions(table: OptionTable, fields: readonly ExpandedWord[]): ParsedOptions {
   const { letters, names } = parseTable(table)
   const options: GivenOption[] = []
-  const operands: Field[] = []
+  const operands: ExpandedWord[] = []
   let beforeDashes: number | undefined
   const rest = [...fields]
   const give = (name: string, kind: OptionKind, attached: string | undefined): boolean => {
@@ -84,7 +86,7 @@ export function takeApart(table: OptionTable, fields: readonly Field[]): Argumen
     }
     if (text.startsWith("--")) {
       const [name, attached] = split(text.slice(2))
-      const kind = names.get(name) // abbreviations are not looked up: `--pre` of ripgrep is not short for `--pretty`
+      const kind = names.get(name) // abbreviations are not accepted: `--pre` of ripgrep is not short for `--pretty`
       if (kind === undefined || !give(name, kind, attached)) return notUnderstood(text)
     } else if (!(table.numbers && /^-\d+$/.test(text)) && !takeCluster(text, letters, give)) {
       return notUnderstood(text)
@@ -110,7 +112,7 @@ function split(text: string): readonly [string, string | undefined] {
   return at < 0 ? [text, undefined] : [text.slice(0, at), text.slice(at + 1)]
 }
 
-const notUnderstood = (option: string): Arguments => ({
+const notUnderstood = (option: string): ParsedOptions => ({
   state: "not understood",
   why: `has the option ${option.length > 40 ? `${option.slice(0, 40)}…` : option}, which is not known to only read`,
 })

@@ -1,16 +1,26 @@
 /**
- * Commands that only read, with every option they may be given. An option that is not in the table makes the command "not understood":
- * it could write, run a program, or take its file names from a file.
+ * Commands that only read, with their allowed options. A command with any other option is not understood, because the option could write,
+ * run a program, or read file names from a file.
  */
-import type { Field } from "./facts.ts"
-import { changing, filesOf, has, type Judge, type Judged, type Place, readOnly, unclear } from "./judged.ts"
-import { takeApart } from "./options.ts"
-import { files, flagsOnly, only, type Reading, reading, text } from "./reading.ts"
+
+import {
+  type AnalysisContext,
+  type CommandAnalyzer,
+  type CommandEffects,
+  changesFiles,
+  filesOf,
+  hasOption,
+  readOnly,
+  unknownEffects,
+} from "./command-effects.ts"
+import type { ExpandedWord } from "./expanded-word.ts"
+import { parseOptions } from "./options.ts"
+import { createReader, files, flagsOnly, only, type ReaderTable, text } from "./reader-table.ts"
 import { test } from "./test-command.ts"
 
 const always = () => true
 
-const GREP: Reading = {
+const GREP: ReaderTable = {
   short: "EFGPivwxcLloqsbHhnTUZzaIrRuyV f< e: A: B: C: m: d: D:",
   long: `extended-regexp fixed-strings basic-regexp perl-regexp regexp: file< ignore-case no-ignore-case word-regexp line-regexp null-data
     no-messages invert-match version help max-count: byte-offset line-number line-buffered with-filename no-filename label: only-matching
@@ -19,12 +29,12 @@ const GREP: Reading = {
   numbers: true,
   operands: "pattern and files",
   patternOptions: ["e", "f", "regexp", "file"],
-  isTree: (options) => has(options, "r", "R", "recursive", "dereference-recursive", "d", "directories"),
-  readsHere: (options) => has(options, "r", "R", "recursive", "dereference-recursive", "d", "directories"),
-  followsLinks: (options) => has(options, "R", "dereference-recursive"),
+  isTree: (options) => hasOption(options, "r", "R", "recursive", "dereference-recursive", "d", "directories"),
+  readsHere: (options) => hasOption(options, "r", "R", "recursive", "dereference-recursive", "d", "directories"),
+  followsLinks: (options) => hasOption(options, "R", "dereference-recursive"),
 }
 
-const RIPGREP: Reading = {
+const RIPGREP: ReaderTable = {
   short: `abcFHhIilLNnopPqsSUuvVwx0 A: B: C: E: M: T: e: f< g: j: m: r: t: d:`,
   long: `after-context: before-context: context: context-separator: block-buffered line-buffered byte-offset case-sensitive ignore-case
     smart-case color: colors: column no-column count count-matches crlf debug dfa-size-limit: encoding: engine: field-context-separator:
@@ -39,16 +49,16 @@ const RIPGREP: Reading = {
   operands: "pattern and files",
   patternOptions: ["e", "f", "regexp", "file", "files", "type-list", "version", "V"],
   isTree: always,
-  readsHere: (options) => !has(options, "type-list", "version", "V"),
-  followsLinks: (options) => has(options, "L", "follow"),
-  // a pattern or a type that names a hidden file finds it
-  skipsHidden: (options) => !has(options, "hidden", "u", "unrestricted", "g", "glob", "iglob", "t", "type"),
+  readsHere: (options) => !hasOption(options, "type-list", "version", "V"),
+  followsLinks: (options) => hasOption(options, "L", "follow"),
+  // explicit patterns and types match hidden files
+  skipsHidden: (options) => !hasOption(options, "hidden", "u", "unrestricted", "g", "glob", "iglob", "t", "type"),
 }
 
 const CHECKSUM = files("btz", "binary text tag zero")
 const BY_SIZE = "c: n: q v z"
 
-export const PLAIN_READERS: Readonly<Record<string, Judge>> = {
+export const PLAIN_READERS: Readonly<Record<string, CommandAnalyzer>> = {
   "[": (args, place) => test(args.at(-1)?.text === "]" ? args.slice(0, -1) : [{ text: undefined }], place),
   ":": text("", "", { stops: true }),
   arch: flagsOnly(""),
@@ -61,7 +71,7 @@ export const PLAIN_READERS: Readonly<Record<string, Judge>> = {
   cat: files("AbeEnstTuv", "show-all number-nonblank show-ends number squeeze-blank show-tabs show-nonprinting"),
   cksum: files("", ""),
   cmp: files("bls i: n:", "print-bytes ignore-initial: verbose bytes: quiet silent"),
-  // without -n, which has a value on some systems
+  // excludes -n, which takes a value on some systems
   column: files(
     "txeLJ s: c: o: N: H: R: W:",
     "table separator: output-separator: table-columns: json keep-empty-lines",
@@ -86,8 +96,8 @@ export const PLAIN_READERS: Readonly<Record<string, Judge>> = {
     strip-trailing-cr text minimal horizon-lines: speed-large-files color? palette:`,
     {
       numbers: true,
-      isTree: always, // of two directories it compares the files, also without -r
-      followsLinks: (options) => !has(options, "no-dereference"),
+      isTree: always, // compares the files of two directories even without -r
+      followsLinks: (options) => !hasOption(options, "no-dereference"),
     },
   ),
   dirname: text("z", "zero"),
@@ -95,16 +105,21 @@ export const PLAIN_READERS: Readonly<Record<string, Judge>> = {
     "0abcDhHklLmPsSx B: d: t: X<",
     `null all apparent-size block-size: bytes total dereference-args max-depth: human-readable inodes count-links dereference
     no-dereference separate-dirs si summarize threshold: time? time-style: exclude-from< exclude: one-file-system`,
-    { isTree: always, readsHere: true, namesOnly: true, followsLinks: (options) => has(options, "L", "dereference") },
+    {
+      isTree: always,
+      readsHere: true,
+      namesOnly: true,
+      followsLinks: (options) => hasOption(options, "L", "dereference"),
+    },
   ),
   echo: () => readOnly(),
-  egrep: reading(GREP),
+  egrep: createReader(GREP),
   exit: text(""),
   expand: files("i t:", "initial tabs:"),
   expr: () => readOnly(),
   false: text("", "", { stops: true }),
-  fgrep: reading(GREP),
-  // without -p, which sets the times of the file, and -m, which reads all files of a directory
+  fgrep: createReader(GREP),
+  // excludes -p, which sets the file's times, and -m, which reads all files of a directory
   file: files(
     "bhikLNrsv0 e: F: P:",
     "brief mime mime-type mime-encoding no-dereference dereference separator: exclude: extension no-pad keep-going raw",
@@ -113,7 +128,7 @@ export const PLAIN_READERS: Readonly<Record<string, Judge>> = {
   fold: files("bs w:", "bytes spaces width:"),
   free: flagsOnly("bkmghltw", "human si total wide"),
   getconf: text("a"),
-  grep: reading(GREP),
+  grep: createReader(GREP),
   groups: text(""),
   head: files(BY_SIZE, "bytes: lines: quiet silent verbose zero-terminated", {
     numbers: true,
@@ -133,8 +148,8 @@ export const PLAIN_READERS: Readonly<Record<string, Judge>> = {
     {
       readsHere: true,
       namesOnly: true,
-      isTree: (options) => has(options, "R", "recursive"),
-      followsLinks: (options) => has(options, "L", "dereference"),
+      isTree: (options) => hasOption(options, "R", "recursive"),
+      followsLinks: (options) => hasOption(options, "L", "dereference"),
     },
   ),
   lscpu: flagsOnly("aebcJpxy", "json"),
@@ -153,9 +168,11 @@ export const PLAIN_READERS: Readonly<Record<string, Judge>> = {
     "flaxnocivw u: U: P: d: g: G: t: s:",
     "full list-name list-full newest oldest exact count ignore-case inverse parent: euid:",
   ),
-  // -v and %n set a variable
+  // -v and %n set variables
   printf: ([format]) =>
-    /^-|%[^%a-zA-Z]*[hjlLqtwz]*n/.test(format?.text ?? "") ? unclear("can set a variable of the shell") : readOnly(),
+    /^-|%[^%a-zA-Z]*[hjlLqtwz]*n/.test(format?.text ?? "")
+      ? unknownEffects("can set a variable of the shell")
+      : readOnly(),
   ps: (args) => ps(args),
   pwd: flagsOnly("LP"),
   readlink: files(
@@ -168,7 +185,7 @@ export const PLAIN_READERS: Readonly<Record<string, Judge>> = {
   ),
   return: text(""),
   rev: files(""),
-  rg: reading(RIPGREP),
+  rg: createReader(RIPGREP),
   seq: text("w f: s:", "format: separator: equal-width"),
   sha1sum: CHECKSUM,
   sha224sum: CHECKSUM,
@@ -200,7 +217,7 @@ export const PLAIN_READERS: Readonly<Record<string, Judge>> = {
     "adflxpsughDFrtcUvQNqCnXJASi L: I: P: H: T:",
     `noreport dirsfirst filesfirst filelimit: charset: prune matchdirs gitignore ignore-case du si sort? nolinks inodes device timefmt:
       metafirst`,
-    { isTree: always, readsHere: true, namesOnly: true, followsLinks: (options) => has(options, "l") },
+    { isTree: always, readsHere: true, namesOnly: true, followsLinks: (options) => hasOption(options, "l") },
   ),
   true: text("", "", { stops: true }),
   tty: flagsOnly("s", "silent quiet"),
@@ -221,25 +238,25 @@ export const PLAIN_READERS: Readonly<Record<string, Judge>> = {
   zcat: files("f"),
 }
 
-/** Anything but a format may set the clock. `-f` and `-r` read files. */
-function date(args: readonly Field[]): Judged {
+/** Analyzes `date`: arguments other than formats may set the clock, and `-f` and `-r` read files. */
+function date(args: readonly ExpandedWord[]): CommandEffects {
   const harmless = /^(?:\+.*|-u|-R|--utc|--universal|--rfc-email|-I\w*|--iso-8601(?:=\w+)?|--rfc-3339=\w+)$/s
   const taken = [...args]
   for (let word = taken.shift(); word; word = taken.shift()) {
     const value = word.text
     if (value === "-d" || value === "--date" || value === "-v") taken.shift()
     else if (value === undefined || !(harmless.test(value) || /^(?:--date=|-v[+-]?\d)/.test(value)))
-      return unclear("can set the clock")
+      return unknownEffects("can set the clock")
   }
   return readOnly()
 }
 
-/** Only a listing. Without an option it writes what is in the archive. */
-function unzip(args: readonly Field[], place: Place): Judged {
-  const taken = takeApart({ short: "lqvZ1" }, args)
-  if (taken.state === "not understood") return unclear(taken.why)
-  if (!has(taken.options, "l", "v", "Z") || taken.operands.length !== 1)
-    return unclear("writes files unless it only lists them")
+/** Analyzes `unzip`: only listings are read-only. Without an option it extracts the archive. */
+function unzip(args: readonly ExpandedWord[], place: AnalysisContext): CommandEffects {
+  const taken = parseOptions({ short: "lqvZ1" }, args)
+  if (taken.state === "not understood") return unknownEffects(taken.why)
+  if (!hasOption(taken.options, "l", "v", "Z") || taken.operands.length !== 1)
+    return unknownEffects("writes files unless it only lists them")
   return readOnly({ reads: filesOf(taken.operands[0]!, place) })
 }
 
@@ -247,41 +264,41 @@ const PS_FORMAT =
   /^(?:(?:pid|ppid|pgid|sid|user|euser|ruser|uid|gid|group|args|cmd|comm|command|etimes?|time|stat|state|%cpu|pcpu|%mem|pmem|rss|vsz|sz|tty|tt|nice|ni|pri|l?start|psr|wchan|nlwp|lwp)(?:[=,]|$))+$/
 
 /**
- * Without a dash, `e` shows the environment of every process. `ps` falls back to that meaning where it does not understand the words with
- * dashes, so `-e` passes only among options that are always understood.
+ * Analyzes `ps`. Without a dash, `e` shows the environment of every process. `ps` falls back to that meaning if it does not understand
+ * options with dashes, so `-e` is accepted only with options that are always understood.
  */
-function ps(args: readonly Field[]): Judged {
+function ps(args: readonly ExpandedWord[]): CommandEffects {
   const table = {
     short: "AaNdefFjlLmTwyxMHcZ C: G: g: o: p: q: s: t: u: U: O:",
     long: `Group: User: group: pid: ppid: quick-pid: sid: tty: user: format: cols: columns: cumulative forest headers no-headers lines: rows:
       sort: width: deselect`,
   }
-  const taken = takeApart(table, args)
-  if (taken.state === "not understood") return unclear(taken.why)
+  const taken = parseOptions(table, args)
+  if (taken.state === "not understood") return unknownEffects(taken.why)
   const formats = taken.options.filter(({ name }) => ["o", "O", "format"].includes(name))
   const orders = taken.options.filter(({ name }) => name === "sort")
   const isOrdered = orders.every(({ value }) => PS_FORMAT.test((value?.text ?? "").replace(/(^|,)[-+]/g, "$1")))
   if (!isOrdered || formats.some(({ value }) => !PS_FORMAT.test(value?.text ?? "")))
-    return unclear("may show the environment of processes")
+    return unknownEffects("may show the environment of processes")
   const isSure =
     only("A e f F j l L T w y H o sort forest headers no-headers")(taken.options) && taken.operands.length === 0
   if (args.some(({ text: word }) => /^-[^-]*e/.test(word ?? "")) && !isSure)
-    return unclear("may show the environment of processes")
+    return unknownEffects("may show the environment of processes")
   const isHarmless = taken.operands.every(
     ({ text: word }) => word !== undefined && /^(?:[aAxufjlvwrhTLmHsS]+|[\d,]+)$/.test(word),
   )
-  return isHarmless ? readOnly() : unclear("may show the environment of processes")
+  return isHarmless ? readOnly() : unknownEffects("may show the environment of processes")
 }
 
-/** It writes its second operand. */
-function uniq(args: readonly Field[], place: Place): Judged {
+/** Analyzes `uniq`, which writes its second operand. */
+function uniq(args: readonly ExpandedWord[], place: AnalysisContext): CommandEffects {
   const table = {
     short: "cdDiuz f: s: w:",
     long: "count repeated all-repeated? skip-fields: ignore-case skip-chars: unique zero-terminated check-chars: group?",
   }
-  const taken = takeApart(table, args)
-  if (taken.state === "not understood") return unclear(taken.why)
+  const taken = parseOptions(table, args)
+  if (taken.state === "not understood") return unknownEffects(taken.why)
   const [input, output] = taken.operands
   const reads = input ? filesOf(input, place) : []
-  return output ? changing({ reads, writes: filesOf(output, place) }) : readOnly({ reads })
+  return output ? changesFiles({ reads, writes: filesOf(output, place) }) : readOnly({ reads })
 }

@@ -79,7 +79,7 @@ describe("PERM-9 the small language", () => {
   )
   const line = fc.array(fc.tuple(word, fc.constantFrom("", " ", " ; ", " && ", " | ")), { maxLength: 6 })
 
-  /** The arguments as a shell gives them to a program, for lines of one command without redirections. */
+  /** Compares the arguments that a shell passes to a program, for lines of one command without redirections. */
   test.each(["bash", "sh"])("is read as %s reads it", (shell) => {
     const directory = scratchDirectory()
     const show = join(directory, "show")
@@ -133,7 +133,7 @@ describe("PERM-9 without a sandbox", () => {
   }
   const isUnasked = (line: string) => commandFacts(line, place()).isReadOnly
 
-  /** Each once ran unasked, and did harm. */
+  /** Lines that once ran unapproved and caused harm. */
   test.each([
     "a=(1 $(./evil.sh))x; ls",
     "a=(1 $(./evil.sh)) ls",
@@ -154,7 +154,7 @@ describe("PERM-9 without a sandbox", () => {
 
   test("one file may be read by a program that writes its second", () => {
     expect(isUnasked("uniq a")).toBe(true)
-    expect(isUnasked("xxd a | head -3")).toBe(false) // it reads its options in a way of its own, so only in a sandbox
+    expect(isUnasked("xxd a | head -3")).toBe(false) // its option syntax differs, so it needs a sandbox
     expect(isUnasked("cat a*")).toBe(true)
   })
 })

@@ -1,23 +1,23 @@
 /**
- * What a command in a sandbox sees and may change, as a plan: places on top of a view of the system that is read-only. The plan is pure;
- * bubblewrap.ts and sandbox-exec.ts write it down for their programs.
+ * Describes what a command in a sandbox can see and change: mounts on top of a read-only view of the system. The description is pure;
+ * bubblewrap.ts and sandbox.ts convert it for their programs.
  */
 import { sep } from "node:path"
 
 export interface Enclosure {
-  /** Where the command starts. */
+  /** Working directory of the command. */
   readonly directory: string
-  /** Not in view, unless a place inside is shown. All paths are real paths of things that exist. */
-  readonly hidden: readonly HiddenPlace[]
-  /** In view although they are in a hidden place. */
+  /** Hidden paths, except for shown paths inside. All paths are real paths of existing files. */
+  readonly hidden: readonly HiddenPath[]
+  /** Visible paths inside hidden directories. */
   readonly shown: readonly string[]
   readonly writable: readonly string[]
   readonly hasNetwork: boolean
-  /** The directory for temporary files. */
+  /** Directory for temporary files. */
   readonly scratch: string
 }
 
-export interface HiddenPlace {
+export interface HiddenPath {
   readonly path: string
   readonly isDirectory: boolean
 }
@@ -29,7 +29,7 @@ export type Mount =
 
 const ORDER: Readonly<Record<Mount["how"], number>> = { hide: 0, show: 1, write: 2 }
 
-/** In the order in which they are laid on each other, from the outside in: the place nearest to a file decides about it. */
+/** Mounts in order of application, from the outside in: the mount nearest to a file determines its visibility. */
 export function mountsOf({ hidden, shown, writable }: Enclosure): readonly Mount[] {
   const wanted: readonly Mount[] = [
     ...hidden.map((place) => ({ how: "hide" as const, ...place })),
