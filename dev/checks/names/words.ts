@@ -29,9 +29,9 @@ export const EXACT_TERMS: readonly {
   readonly reason: string
 }[] = [
   {
-    in: "packages/sync/src/merge/",
-    names: ["saidBy"],
-    reason: "key of state.json and of the history on the branch",
+    in: "packages/adapters/src/",
+    names: ["door"],
+    reason: "the field of a block on disk with what only its provider's package reads",
   },
   {
     in: "packages/",
@@ -51,7 +51,8 @@ export const EXACT_TERMS: readonly {
   {
     in: "packages/core/src/layers/5-auto-memory/",
     names: ["said"],
-    reason: "field of `memory-extracted` and `memory-rules-kept` in the journal, and of the queue of extractions on disk",
+    reason:
+      "field of `memory-extracted` and `memory-rules-kept` in the journal, and of the queue of extractions on disk",
   },
   {
     in: "packages/core/src/layers/4-compaction/messages/",
@@ -62,6 +63,16 @@ export const EXACT_TERMS: readonly {
     in: "packages/core/src/layers/2-microcompact/",
     names: ["residues"],
     reason: "field of `tool-results-cleared` in the journal",
+  },
+  {
+    in: "packages/",
+    names: ["saidBy"],
+    reason: "key of the frontmatter, and of a memory's source in the history",
+  },
+  {
+    in: "packages/core/src/recall/answer/",
+    names: ["said", "told"],
+    reason: "words of questions that a pattern recognises",
   },
 ]
 

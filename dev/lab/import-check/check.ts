@@ -3,7 +3,7 @@
  */
 import type { Entry, TokenCounts } from "@strata/core"
 import { addCounts, NO_TOKENS } from "../../../packages/core/src/base/text.ts"
-import { fateOf } from "../../../packages/core/src/views/record/artifacts.ts"
+import { fileFate } from "../../../packages/core/src/views/record/artifacts.ts"
 import { Views } from "../../../packages/core/src/views/views.ts"
 import { listActiveBranch } from "../../../packages/transcripts/src/import/active-branch.ts"
 import { importTranscript } from "../../../packages/transcripts/src/import/import-file.ts"
@@ -57,7 +57,7 @@ function checkOne(name: string, imported: ImportedConversation, recorded: Record
   const missing = recorded.userTexts.filter((userTexts) => !words.has(userTexts.slice(0, COMPARED).trim()))
   const abandoned = missing.filter((userTexts) => aside.includes(userTexts.trim()))
   const lost = missing.filter((userTexts) => !abandoned.includes(userTexts))
-  const changed = [...views.artifacts.files].filter(([, facts]) => fateOf(facts) !== "read").map(([path]) => path)
+  const changed = [...views.artifacts.files].filter(([, facts]) => fileFate(facts) !== "read").map(([path]) => path)
   const unlisted = [...new Set(recorded.changed)].filter((path) => !changed.some((one) => isSame(one, path)))
   const billed = Object.values(recorded.billed ?? {})
   const sum = (key: "requests" | "input" | "cacheRead" | "cacheWrite" | "output") =>

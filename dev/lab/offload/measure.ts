@@ -1,7 +1,7 @@
 /** Recordings through the proxy with several sizes, and the rows of a table: one for each. */
 import type { Message } from "@strata/core"
 import { type Policy, replay } from "@strata/transcripts/replay"
-import { FILE_READERS } from "../../../packages/adapters/src/callers/caller-tools.ts"
+import { FILE_READERS } from "../../../packages/adapters/src/clients/client-tools.ts"
 import { charactersOf } from "../../../packages/core/src/layers/1-tool-results/tool-result-storage.ts"
 import { isToolResult, isToolUse } from "../../../packages/core/src/messages/blocks.ts"
 import { contentOf } from "../../../packages/core/src/messages/messages.ts"

@@ -1,7 +1,7 @@
 /** What the proxy does with a recorded conversation, with other sizes from which results are put aside. */
 
-import { FILE_READERS } from "../../../packages/adapters/src/callers/caller-tools.ts"
-import { FOR_CALLERS } from "../../../packages/adapters/src/callers/conversations.ts"
+import { FILE_READERS } from "../../../packages/adapters/src/clients/client-tools.ts"
+import { CLIENT_SETTINGS } from "../../../packages/adapters/src/clients/conversations.ts"
 import { toolResultStorage } from "../../../packages/core/src/layers/1-tool-results/tool-result-storage.ts"
 import { microcompaction } from "../../../packages/core/src/layers/2-microcompact/microcompaction.ts"
 import { compaction } from "../../../packages/core/src/layers/4-compaction/compaction.ts"
@@ -31,9 +31,9 @@ export const behindAClient = (sizes: Sizes) =>
       notes,
       compaction({ offline: offline(), notes, timing }),
     ],
-    settings: { cacheLifetime: FOR_CALLERS.cacheLifetime!, switches: FOR_CALLERS.switches! },
+    settings: { cacheLifetime: CLIENT_SETTINGS.cacheLifetime!, switches: CLIENT_SETTINGS.switches! },
     figures: {
-      ...FOR_CALLERS.figures,
+      ...CLIENT_SETTINGS.figures,
       "tool-result-limit": sizes.limit,
       "tool-result-preview": sizes.preview,
     },

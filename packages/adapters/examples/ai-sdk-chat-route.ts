@@ -1,4 +1,4 @@
-/** A chat route for `useChat`: UI messages are saved after each answer, and each chat is a conversation. */
+/** A chat route for `useChat`: UI messages are saved after each response, and each chat is a conversation. */
 import { type StrataOptions, strataMiddleware } from "@strata/adapters/ai-sdk"
 import {
   convertToModelMessages,
@@ -29,7 +29,7 @@ export function chatRoute({ model: given, tools, save, strata }: ChatRouteOption
       tools,
       messages: await convertToModelMessages(messages),
       stopWhen: stepCountIs(50),
-      providerOptions: { strata: { conversation: id } }, // the chat's id; the provider does not get it
+      providerOptions: { strata: { conversation: id } }, // the chat's id; it is not sent to the provider
     })
     return result.toUIMessageStreamResponse({
       originalMessages: messages,

@@ -1,4 +1,7 @@
-/** An agent that changes what it sends from step to step. Strata follows it: what `prepareStep` leaves out is still in the journal. */
+/**
+ * An agent that changes its messages from step to step. Strata follows the changes: messages that `prepareStep` omits are still in the
+ * journal.
+ */
 import { type StrataOptions, strataMiddleware } from "@strata/adapters/ai-sdk"
 import { generateText, stepCountIs, type ToolSet, wrapLanguageModel } from "ai"
 
@@ -17,7 +20,7 @@ export async function review({ model, tools, task, strata }: ReviewOptions): Pro
     tools,
     prompt: task,
     stopWhen: stepCountIs(50),
-    // a program that trims its own list goes on as before: the model still gets what fits, and can recall the rest
+    // a program may still trim its own list: the model gets what fits, and can recall the rest
     prepareStep: ({ messages }) => ({
       messages: messages.length > 20 ? messages.slice(0, 1).concat(messages.slice(-18)) : messages,
     }),

@@ -1,22 +1,25 @@
-/** What every door takes. */
+/** Options that all adapters accept. */
 import type { SettingsInput } from "@strata/core"
 
 export interface StrataOptions {
-  /** Where journals are kept. Default: `~/.strata`, or `STRATA_HOME`. */
+  /** Directory of the journals. Default: `~/.strata`, or `STRATA_HOME`. */
   readonly dir?: string
-  /** The project's directory. Default: the process's. */
+  /** The project's directory. Default: the process's working directory. */
   readonly cwd?: string
-  /** What the project is called. Default: `STRATA_PROJECT`, the setting, else the git remote, the first commit, or the path. */
+  /** Name of the project. Default: `STRATA_PROJECT`, the setting, else the git remote, the first commit, or the path. */
   readonly project?: string
-  /** Whose conversations these are. Memories are kept and recalled only with an owner, and only for it. */
+  /** Owner of the conversations. Memories are stored and recalled only with an owner, and only for that owner. */
   readonly owner?: string
-  /** Which conversation it is, where the program has an id of its own. Default: the messages tell. */
+  /** Conversation id for all requests. Default: inferred from the messages. */
   readonly conversation?: string
-  /** Nothing is changed: the journal is kept, and what would have been done is counted. */
+  /** Changes no requests: the journal is written, and savings are only reported. */
   readonly observe?: boolean
-  /** A tool to look up what left the context. Default `true`: once something has left it. `"always"`: from the first request on. */
+  /**
+   * Whether the model gets a tool to look up content that left the context. Default `true`: once something has left it. `"always"`: from
+   * the first request on.
+   */
   readonly recall?: boolean | "always"
   readonly settings?: SettingsInput
-  /** Gets a line for each failure of ours; the request is sent all the same. Default: the first is a warning of the process. */
+  /** Receives a line for each failure of Strata; the request is sent anyway. Default: the first one becomes a warning of the process. */
   readonly log?: (line: string) => void
 }

@@ -2,8 +2,8 @@
 import fc from "fast-check"
 import { expect, test } from "vitest"
 import { size } from "../../core/test/size.ts"
-import { oneAnswer } from "../src/langchain/one-answer.ts"
-import { OneRun } from "../src/langchain/one-run.ts"
+import { CallbackMerger } from "../src/langchain/callback-merger.ts"
+import { mergeRounds } from "../src/langchain/merged-message.ts"
 import { AiChunk, GenerationChunk, type Listener } from "./langchain-like.ts"
 
 const RUNS = Number(process.env.FUZZ_RUNS ?? size(50, 200))
@@ -65,7 +65,7 @@ test("BEY-11 a listener hears one answer without Recall, whatever the rounds are
         handleLLMEnd: hear("end"),
         handleLLMError: hear("error"),
       }
-      const run = new OneRun("Recall")
+      const run = new CallbackMerger("Recall")
       const wholes: AiChunk[] = []
       const all = [...before, last]
       for (const [round, kinds] of all.entries()) {
@@ -83,7 +83,7 @@ test("BEY-11 a listener hears one answer without Recall, whatever the rounds are
         if (isLast && isCut) quiet.handleLLMError(new Error("lost"), `run-${round}`)
         else quiet.handleLLMEnd({ generations: [[{ message: whole }]] }, `run-${round}`)
       }
-      const answer = oneAnswer(wholes, "Recall") as unknown as AiChunk
+      const answer = mergeRounds(wholes, "Recall") as unknown as AiChunk
       await run.end(isCut ? undefined : answer)
       const names = heard.map(([name]) => name).filter((name) => name !== "token")
       expect(names).toEqual(["start", isCut ? "error" : "end"])
@@ -112,7 +112,7 @@ test("BEY-11 a listener hears one answer without Recall, whatever the rounds are
 test("BEY-11 late calls are heard in order: a listener may be told after the answer is there", async () => {
   const heard: string[] = []
   const listener: Listener = { name: "late", handleLLMEnd: () => void heard.push("end") }
-  const run = new OneRun("Recall")
+  const run = new CallbackMerger("Recall")
   const [first] = run.callbacks([listener]) as [Required<Listener>]
   const [second] = run.callbacks([listener]) as [Required<Listener>]
   await run.end(new AiChunk({ content: "done" }))

@@ -9,7 +9,7 @@ import { toBody, toolDefinition } from "../src/langchain/to-body.ts"
 
 const RUNS = Number(process.env.FUZZ_RUNS ?? size(50, 200))
 const back = (list: readonly LangChainMessage[], dialect: Dialect) =>
-  fromBody({ ...toBody(list, dialect)! }, { dialect, keepsMarks: dialect === "anthropic" })
+  fromBody({ ...toBody(list, dialect)! }, { dialect, keepsBreakpoints: dialect === "anthropic" })
 
 const word = fc.string({ minLength: 1, maxLength: 12 })
 const id = fc.uuid()
@@ -48,9 +48,9 @@ const answer = fc.record(
 /** A result for each call, as an agent gives them. */
 const withResults = fc
   .tuple(answer, fc.array(fc.tuple(content, fc.boolean()), { minLength: 3, maxLength: 3 }))
-  .map(([said, results]) => [
-    said,
-    ...(said.tool_calls ?? []).map(({ id: tool_call_id, name }, at) => ({
+  .map(([texts, results]) => [
+    texts,
+    ...(texts.tool_calls ?? []).map(({ id: tool_call_id, name }, at) => ({
       role: "tool",
       tool_call_id,
       name,

@@ -8,8 +8,8 @@ import { join } from "node:path"
 import { createAnthropic } from "@ai-sdk/anthropic"
 import { type Responder, startSimulator } from "@strata/sim"
 import { describe, expect, onTestFinished, test } from "vitest"
+import { closeStrata } from "../src/conversation-pool.ts"
 import { strataProcessor } from "../src/mastra.ts"
-import { closeStrata } from "../src/shared.ts"
 
 /** Says how many messages it was sent, and the last one. */
 const counting: Responder = {

@@ -22,7 +22,7 @@ afterEach(async () => {
 })
 
 type Block = Record<string, unknown> & { readonly type: string }
-interface Played {
+interface PlayedStream {
   readonly content: readonly Block[]
   readonly stop?: string
   /** Put between any two events. */
@@ -33,11 +33,11 @@ interface Sent {
   readonly messages: readonly { readonly role: string; readonly content: unknown }[]
 }
 
-const said = (text: string): Block => ({ type: "text", text })
+const textBlock = (text: string): Block => ({ type: "text", text })
 const called = (id: string, name: string, input: object = {}): Block => ({ type: "tool_use", id, name, input })
 const RECALL = called("toolu_01A2b3C4d5E6f7G8h9", "Recall", { search: "port" })
 
-function streamOf({ content, stop, between = "" }: Played, id: string): string {
+function streamOf({ content, stop, between = "" }: PlayedStream, id: string): string {
   const usage = { input_tokens: 10, output_tokens: 1 }
   const head = { id, type: "message", role: "assistant", model: MODEL, content: [], stop_reason: null, usage }
   const blocks = content.flatMap((block, index) => {
@@ -66,7 +66,7 @@ function streamOf({ content, stop, between = "" }: Played, id: string): string {
     .join("")
 }
 
-function server(...answers: Played[]) {
+function server(...answers: PlayedStream[]) {
   const sent: Sent[] = []
   let held: { refuses: boolean; readonly begin: () => void; readonly ended: Promise<void> } | undefined
   /** The next request is too long. Those after it wait for `end`. */
@@ -86,7 +86,7 @@ function server(...answers: Played[]) {
     }
     held?.begin()
     await held?.ended
-    const played = answers[sent.length - 1] ?? { content: [said("Fine.")] }
+    const played = answers[sent.length - 1] ?? { content: [textBlock("Fine.")] }
     const id = `msg_${sent.length}`
     if (body.stream)
       return new Response(streamOf(played, id), { headers: { "content-type": "text/event-stream; charset=utf-8" } })
@@ -107,7 +107,7 @@ const BEGUN: Anthropic.MessageParam = { role: "user", content: "The port is 4711
 /** Every call is answered in the next message, and nothing is empty. */
 function isValid({ messages }: Sent): boolean {
   return messages.every(({ role, content }, at) => {
-    const blocks = (typeof content === "string" ? [said(content)] : content) as Block[]
+    const blocks = (typeof content === "string" ? [textBlock(content)] : content) as Block[]
     if (blocks.length === 0) return false
     const calls = blocks.filter(({ type }) => type === "tool_use").map(({ id }) => id)
     const next = JSON.stringify(messages[at + 1] ?? {})
@@ -119,7 +119,10 @@ describe("BEY-11 odd streams", () => {
   test.each(["event: ping\ndata:\n\n", "event: ping\ndata: null\n\n", ": alive\n\n", "event: ping\ndata: pong\n\n"])(
     "a sign of life in any form, %j",
     async (between) => {
-      const { strata } = server({ content: [said("I look."), RECALL], between }, { content: [said("4711.")], between })
+      const { strata } = server(
+        { content: [textBlock("I look."), RECALL], between },
+        { content: [textBlock("4711.")], between },
+      )
       const answer = await strata()
         .messages.stream(asked([BEGUN]))
         .finalMessage()
@@ -133,7 +136,7 @@ describe("BEY-11 odd streams", () => {
     "an answer that ends with %s in a call of Recall",
     async (stop) => {
       for (const streams of [true, false]) {
-        const { sent, strata } = server({ content: [RECALL], stop }, { content: [said("Yes.")] })
+        const { sent, strata } = server({ content: [RECALL], stop }, { content: [textBlock("Yes.")] })
         const client = strata({ conversation: `${stop}-${streams}` })
         const ask = (messages: Anthropic.MessageParam[]) =>
           streams ? client.messages.stream(asked(messages)).finalMessage() : client.messages.create(asked(messages))
@@ -192,9 +195,9 @@ describe("BEY-11 odd streams", () => {
 
   test("tool runners of the SDK work, and never see Recall", async () => {
     const { sent, strata } = server(
-      { content: [said("I look."), RECALL, called("toolu_01B2b3C4d5E6f7G8h9", "look", { at: 1 })] },
+      { content: [textBlock("I look."), RECALL, called("toolu_01B2b3C4d5E6f7G8h9", "look", { at: 1 })] },
       { content: [{ ...RECALL, id: "toolu_01C2b3C4d5E6f7G8h9" }] },
-      { content: [said("It is 4711.")] },
+      { content: [textBlock("It is 4711.")] },
     )
     const look = betaTool({
       name: "look",
@@ -221,9 +224,9 @@ describe("BEY-11 odd streams", () => {
     const { sent, strata } = server(
       { content: [recall] },
       { content: [call] },
-      { content: [said("The first.")] },
+      { content: [textBlock("The first.")] },
       { content: [call] },
-      { content: [said("The second.")] },
+      { content: [textBlock("The second.")] },
     )
     const list: Anthropic.MessageParam[] = []
     for (const number of [1, 2]) {

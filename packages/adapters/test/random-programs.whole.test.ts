@@ -141,8 +141,8 @@ function lastWords(messages: Anthropic.MessageParam[]): Anthropic.MessageParam[]
     if (message.role === "user" || isText(message)) return isText(message) ? [message] : []
     const blocks = message.content as Anthropic.ContentBlock[]
     if (blocks.some(({ type }) => type === "tool_use")) return []
-    const said = blocks.flatMap((block) => (block.type === "text" ? block.text : []))
-    return [{ role: "assistant", content: said.join("") }]
+    const texts = blocks.flatMap((block) => (block.type === "text" ? block.text : []))
+    return [{ role: "assistant", content: texts.join("") }]
   })
 }
 

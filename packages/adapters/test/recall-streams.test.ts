@@ -112,7 +112,7 @@ function playing({ rounds, cut, error }: Script, pieces: number) {
   return { received, client }
 }
 
-interface Played {
+interface PlayedEvent {
   readonly type: string
   readonly index: number
   readonly content_block: Record<string, unknown>
@@ -123,7 +123,7 @@ interface Played {
 function assembled(events: readonly Event[]): unknown {
   const [start] = events as unknown as [{ message: Record<string, unknown> & { usage: object } }]
   const content: Record<string, unknown>[] = []
-  for (const event of events as unknown as readonly Played[]) {
+  for (const event of events as unknown as readonly PlayedEvent[]) {
     if (event.type === "content_block_start") content.push({ ...event.content_block })
     if (event.type === "content_block_delta") {
       const block = content[event.index]!

@@ -1,4 +1,4 @@
-/** The scorecard of a small recording, computed by hand, in the table, the JSON and the page. */
+/** The scorecard of a small recording, computed manually, in the table, the JSON and the page. */
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import type { Score } from "@strata/transcripts/replay"

@@ -161,20 +161,20 @@ describe("BEY-12 search", needs("postgres"), () => {
     const search = searchIn(store)
     const found = async () => (await search.search({ text: "heron", now: NOW })).answer.found.map(({ text }) => text)
     expect(await found()).toEqual(["the heron flies"])
-    const shelf = store.passages!({ project: PROJECT, tokens: TOKENS_VERSION })
-    await shelf.clear()
-    expect(await shelf.positions()).toEqual(new Map())
-    expect(await shelf.vocabulary()).toBe("")
+    const index = store.passages!({ project: PROJECT, tokens: TOKENS_VERSION })
+    await index.clear()
+    expect(await index.positions()).toEqual(new Map())
+    expect(await index.vocabulary()).toBe("")
     await searchIn(store).update()
     expect(await found()).toEqual(["the heron flies"])
   })
 
-  describe("BEY-12 the shelf of an older version", () => {
+  describe("BEY-12 the index of an older version", () => {
     const step = (to: string, text: string) => ({
       ...{ source: "c", from: undefined, to },
       passages: [
         {
-          ...{ uuid: "u", blocks: "0", kind: "user" as const, isSaid: true, time: "2026-03-09T10:00:00.000Z" },
+          ...{ uuid: "u", blocks: "0", kind: "user" as const, isDialogue: true, time: "2026-03-09T10:00:00.000Z" },
           ...{ start: 0, length: text.length, text },
         },
       ],
@@ -234,13 +234,13 @@ describe("BEY-12 search", needs("postgres"), () => {
       store.passages!({ project: "q", tokens: TOKENS_VERSION }),
       store.passages!({ project: PROJECT, tokens: TOKENS_VERSION + 1 }),
     ]
-    for (const shelf of others) {
-      expect(await shelf.positions()).toEqual(new Map())
-      expect(await shelf.rows([1])).toEqual([])
-      expect(await shelf.vocabulary()).toBe("")
-      expect((await shelf.postings(["heron"]))[0]).toHaveLength(0)
-      expect(await shelf.containing({ ids: new Uint32Array([1]), text: "heron", max: 9 })).toEqual([])
-      expect((await new RemoteIndex(shelf).search({ text: "heron", now: NOW })).found).toEqual([])
+    for (const index of others) {
+      expect(await index.positions()).toEqual(new Map())
+      expect(await index.rows([1])).toEqual([])
+      expect(await index.vocabulary()).toBe("")
+      expect((await index.postings(["heron"]))[0]).toHaveLength(0)
+      expect(await index.containing({ ids: new Uint32Array([1]), text: "heron", max: 9 })).toEqual([])
+      expect((await new RemoteIndex(index).search({ text: "heron", now: NOW })).found).toEqual([])
     }
   })
 })

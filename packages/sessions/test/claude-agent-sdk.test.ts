@@ -281,11 +281,11 @@ test.runIf(isWhole)("BEY-12 two processes write one session: no line is lost, an
 test("BEY-12 a damaged line costs only itself, and of a deleted session no word is left on the disk", async () => {
   const dir = directory()
   const sessions = sessionStore({ dir })
-  await sessions.append(KEY, [line("a", { said: "first words" }), line("b", { said: "other words" }), line("c")])
+  await sessions.append(KEY, [line("a", { body: "first words" }), line("b", { body: "other words" }), line("c")])
   const [file] = readdirSync(dir, { recursive: true, encoding: "utf8" }).filter((name) => name.endsWith(".jsonl"))
   const path = join(dir, file!)
   writeFileSync(path, readFileSync(path, "utf8").replace("other words", "OTHER words"))
-  expect(await sessions.load(KEY)).toEqual([line("a", { said: "first words" }), line("c")])
+  expect(await sessions.load(KEY)).toEqual([line("a", { body: "first words" }), line("c")])
   await sessions.delete(KEY)
   expect(await sessions.load(KEY)).toBeNull()
   const left = readdirSync(dir, { recursive: true, encoding: "utf8" }).filter((name) =>

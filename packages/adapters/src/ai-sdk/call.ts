@@ -1,4 +1,4 @@
-/** A call of a model of the AI SDK as a request of the Messages API, and the call that is made in its place. */
+/** Converts a call of an AI SDK model to a request of the Messages API, and creates the call that replaces it. */
 
 import {
   type AiSdkLanguageModel,
@@ -12,29 +12,29 @@ import {
   toCallOptions,
   withProgramBreakpoints,
 } from "@strata/core/ai-sdk"
-import type { Body, CallerRequest } from "../callers/plan.ts"
+import type { ApiBody, ConversationRequest } from "../clients/plan.ts"
 
-/** A call that a program makes, and the model it is made to. */
-export interface Call {
+/** A call of a program and the model it is made to. */
+export interface AiSdkCall {
   readonly params: CallOptions
   readonly model: AiSdkLanguageModel
-  readonly how: How
+  readonly mode: CallMode
 }
 
-export interface AiSdkRequest extends CallerRequest, Call {}
+export interface AiSdkRequest extends ConversationRequest, AiSdkCall {}
 
-export type How = "generate" | "stream"
+export type CallMode = "generate" | "stream"
 
 type Tool = NonNullable<CallOptions["tools"]>[number]
 type Fields = Readonly<Record<string, unknown>>
 
-/** What a program can say in one call: `providerOptions: { strata: { conversation, owner } }`. */
+/** Settings of a single call: `providerOptions: { strata: { conversation, owner } }`. */
 export interface CallSettings {
   readonly conversation?: string
   readonly owner?: string
 }
 
-/** The call without what is ours, which no provider may get. */
+/** Removes Strata's settings from the call, because no provider may receive them. */
 export function withoutSettings(params: CallOptions): {
   readonly params: CallOptions
   readonly settings: CallSettings
@@ -45,19 +45,19 @@ export function withoutSettings(params: CallOptions): {
     : { params, settings: {} }
 }
 
-export function requestOf({ params, model, how }: Call, conversation: string | undefined): AiSdkRequest {
+export function requestOf({ params, model, mode }: AiSdkCall, conversation: string | undefined): AiSdkRequest {
   const { tools = [], maxOutputTokens, providerOptions, prompt } = params
   const automatic = cacheControlIn(providerOptions)
-  const body: Body = {
+  const body: ApiBody = {
     model: model.modelId,
     ...(maxOutputTokens === undefined ? {} : { max_tokens: maxOutputTokens }),
     ...fromPrompt(prompt as unknown as readonly SentMessage[]),
     ...(tools.length > 0 ? { tools: tools.map(toolDefinition) } : {}),
     ...(automatic ? { cache_control: automatic } : {}),
   }
-  // without its tools: `prepareStep` may choose others for each step
-  const caller = { name: "AI SDK", ...(conversation === undefined ? {} : { id: conversation }) }
-  return { caller, body, params, model, how }
+  // tools are not part of the identity: `prepareStep` may choose others for each step
+  const client = { name: "AI SDK", ...(conversation === undefined ? {} : { id: conversation }) }
+  return { client, body, params, model, mode }
 }
 
 function toolDefinition(tool: Tool): Fields {
@@ -65,22 +65,22 @@ function toolDefinition(tool: Tool): Fields {
   if (tool.type !== "function")
     return { name, description: `${tool.id} ${JSON.stringify(tool.args)}`, input_schema: { type: "object" } }
   const { description, inputSchema, providerOptions } = tool
-  const mark = cacheControlIn(providerOptions)
+  const breakpoint = cacheControlIn(providerOptions)
   return {
     name,
     ...(description === undefined ? {} : { description }),
     input_schema: { ...(inputSchema as Fields), type: "object" },
     ...(providerOptions?.anthropic?.deferLoading === true ? { defer_loading: true } : {}),
-    ...(mark ? { cache_control: mark } : {}),
+    ...(breakpoint ? { cache_control: breakpoint } : {}),
   }
 }
 
-/** Marks for caches mean something to Claude only. */
+/** Only Claude models support cache breakpoints. */
 const isClaude = ({ provider, modelId }: AiSdkLanguageModel): boolean =>
   /anthropic|claude/i.test(`${provider} ${modelId}`)
 
-/** The call with another body. Everything else that the program says stays. */
-export function callWith(body: Body, { params, model }: Call): CallOptions {
+/** Replaces the body of a call. All other parameters stay. */
+export function callWith(body: ApiBody, { params, model }: AiSdkCall): CallOptions {
   const { tools, tool_choice: _, ...rest } = isClaude(model) ? body : withProgramBreakpoints(body)
   const { prompt } = toCallOptions({ max_tokens: 1, ...rest } as never, model.provider)
   return {
@@ -90,19 +90,19 @@ export function callWith(body: Body, { params, model }: Call): CallOptions {
   }
 }
 
-/** The program's own tools as it has them, with the marks that they have now, and ours. */
+/** The program's tools with their current cache breakpoints, and Strata's tools. */
 export function toolsFrom(tools: readonly Fields[], { tools: own = [] }: CallOptions): Tool[] {
   const known = new Map(own.map((tool) => [apiName(tool.name), tool]))
   return tools.map((tool): Tool => {
     const found = known.get(String(tool.name))
     if (found?.type === "provider") return found
-    if (!found) return ourTool(tool)
+    if (!found) return strataTool(tool)
     const { providerOptions, ...rest } = found
     return { ...rest, ...optionsOn({ ...tool, door: { part: { providerOptions } } }) }
   })
 }
 
-function ourTool(tool: Fields): Tool {
+function strataTool(tool: Fields): Tool {
   const { name, description, input_schema } = tool
   return { type: "function", name, description, inputSchema: input_schema, ...optionsOn(tool) } as Tool
 }

@@ -1,47 +1,47 @@
-/** Follows one call of the AI SDK in its conversation. Loads with the first call. */
+/** Follows one call of the AI SDK in its conversation. Loaded with the first call. */
 import type { CallOptions } from "@strata/core/ai-sdk"
-import { CallerConversations } from "../callers/conversations.ts"
-import type { Plan } from "../callers/plan.ts"
+import { ClientConversations } from "../clients/conversations.ts"
+import type { RequestPlan } from "../clients/plan.ts"
+import { type LatestStatus, sharedConversations } from "../conversation-pool.ts"
 import type { StrataOptions } from "../options.ts"
-import { shared, type Used } from "../shared.ts"
-import { Course } from "./answer.ts"
-import { type AiSdkRequest, type Call, type How, requestOf, withoutSettings } from "./call.ts"
-import { ownModel } from "./own-requests.ts"
+import { AnswerRelay } from "./answer-relay.ts"
+import { type AiSdkCall, type AiSdkRequest, type CallMode, requestOf, withoutSettings } from "./call.ts"
+import { strataModel } from "./strata-model.ts"
 
-export type FollowedConversations = CallerConversations<AiSdkRequest>
+export type FollowedConversations = ClientConversations<AiSdkRequest>
 
-interface FollowOptions {
+interface FollowCallOptions {
   readonly options: StrataOptions
-  readonly used: Used<FollowedConversations>
+  readonly used: LatestStatus<FollowedConversations>
 }
 
 export async function followCall(
-  given: { readonly params: object; readonly model: object; readonly how: How },
-  { options, used }: FollowOptions,
-): Promise<Course> {
+  given: { readonly params: object; readonly model: object; readonly how: CallMode },
+  { options, used }: FollowCallOptions,
+): Promise<AnswerRelay> {
   const { params, settings } = withoutSettings(given.params as CallOptions)
-  const call = { params, model: given.model, how: given.how } as Call
+  const call = { params, model: given.model, mode: given.how } as AiSdkCall
   const { owner = options.owner, conversation = options.conversation } = settings
   const request = requestOf(call, conversation)
   const all = used.add(conversationsFor(owner === undefined ? options : { ...options, owner }))
   const plan = await planFor(all, request)
-  return new Course(plan, call, { body: request.body, log: (line) => options.log?.(line) })
+  return new AnswerRelay(plan, call, { body: request.body, log: (line) => options.log?.(line) })
 }
 
 const conversationsFor = (options: StrataOptions): FollowedConversations =>
-  shared("ai-sdk", options, (given) => new CallerConversations<AiSdkRequest>(given, ownModel as never))
+  sharedConversations("ai-sdk", options, (given) => new ClientConversations<AiSdkRequest>(given, strataModel as never))
 
-async function planFor(all: FollowedConversations, request: AiSdkRequest): Promise<Plan> {
+async function planFor(all: FollowedConversations, request: AiSdkRequest): Promise<RequestPlan> {
   const { abortSignal } = request.params
   const isEmpty = (request.body.messages as readonly unknown[]).length === 0
-  const taking = isEmpty ? Promise.resolve(all.aside(request)) : all.take(request)
+  const taking = isEmpty ? Promise.resolve(all.planAside(request)) : all.take(request)
   const plan = await unlessAborted(taking, abortSignal)
   if (plan.refusal !== undefined) throw new Error(plan.refusal)
   return plan
 }
 
-/** A plan that comes too late is closed: nothing will be sent for it. */
-async function unlessAborted(taking: Promise<Plan>, signal: AbortSignal | undefined): Promise<Plan> {
+/** Ends a plan that resolves after an abort, because nothing will be sent for it. */
+async function unlessAborted(taking: Promise<RequestPlan>, signal: AbortSignal | undefined): Promise<RequestPlan> {
   if (!signal) return taking
   const aborted = Promise.withResolvers<never>()
   const stop = () => aborted.reject(signal.reason)

@@ -1,13 +1,14 @@
 /**
- * Strata as a middleware of the Vercel AI SDK, for models of any provider. Each call is followed in its conversation, and what is sent is
- * that conversation's view: it fits, and it extends what was sent before.
+ * Strata as a middleware of the Vercel AI SDK, for models of any provider. Each call is followed in its conversation and replaced by that
+ * conversation's view: it fits the window, and it extends the previous request.
  */
+
+import { LatestStatus, type StrataStatus } from "../conversation-pool.ts"
 import type { StrataOptions } from "../options.ts"
-import { type StrataStatus, Used } from "../shared.ts"
-import type { How } from "./call.ts"
+import type { CallMode } from "./call.ts"
 import type { FollowedConversations } from "./follow-call.ts"
 
-/** What the AI SDK hands to a middleware. */
+/** The argument that the AI SDK passes to a middleware. */
 export interface WrappedCall {
   readonly params: object
   readonly model: object
@@ -22,16 +23,15 @@ export interface StrataMiddleware {
 }
 
 /**
- * Lets the conversations of a model outgrow its window.
+ * Lets conversations with a model outgrow its window.
  *
- * ```ts
- * const model = wrapLanguageModel({ model: anthropic("claude-opus-5-5"), middleware: strataMiddleware() })
+ * ```ts const model = wrapLanguageModel({ model: anthropic("claude-opus-5-5"), middleware: strataMiddleware() })
  * ```
  */
 export function strataMiddleware(options: StrataOptions = {}): StrataMiddleware {
-  const used = new Used<FollowedConversations>()
-  const course = async (given: WrappedCall, how: How) => {
-    const { followCall } = await import("./follow-call.ts") // with the first call: importing this module costs little
+  const used = new LatestStatus<FollowedConversations>()
+  const course = async (given: WrappedCall, how: CallMode) => {
+    const { followCall } = await import("./follow-call.ts") // imported with the first call, so that importing this module costs little
     return followCall({ ...given, how }, { options, used })
   }
   return {

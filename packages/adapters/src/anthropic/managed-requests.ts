@@ -1,37 +1,37 @@
-/** Requests to `/v1/messages` of one wrapped client: each is followed in its conversation, and what is sent is that conversation's view. */
-import { asBytes } from "../callers/body.ts"
-import { type AnswerCourse, answerEvents, RefusedAgain } from "../callers/http/answer-events.ts"
-import { answerJson } from "../callers/http/answer-json.ts"
-import { namedIn } from "../callers/http/client-identity.ts"
-import { HttpConversations, isMessagesBody } from "../callers/http/conversations.ts"
-import { ParsedBodies } from "../callers/http/parsed-bodies.ts"
-import type { Body, Plan } from "../callers/plan.ts"
-import { wantsJson } from "../callers/spliced-answer.ts"
+/** Requests of one wrapped client to `/v1/messages`: each is followed in its conversation and replaced by that conversation's view. */
+import { asBytes } from "../clients/body.ts"
+import { type AnswerHandlers, answerEvents, ContinuationRefused } from "../clients/http/answer-events.ts"
+import { answerJson } from "../clients/http/answer-json.ts"
+import { namedIn } from "../clients/http/client-identity.ts"
+import { HttpConversations, isMessagesBody } from "../clients/http/http-conversations.ts"
+import { ParsedBodies } from "../clients/http/parsed-bodies.ts"
+import { wantsJson } from "../clients/merged-answer.ts"
+import type { ApiBody, RequestPlan } from "../clients/plan.ts"
+import { type LatestStatus, type StrataStatus, sharedConversations } from "../conversation-pool.ts"
 import type { StrataOptions } from "../options.ts"
-import { type StrataStatus, shared, type Used } from "../shared.ts"
 
 type Fetch = typeof fetch
 
-const KEPT_BYTES = 64 * 1024 * 1024 // of earlier requests, to parse only what is new in the next
+const MAX_KNOWN_BYTES = 64 * 1024 * 1024 // bytes of earlier requests, so that only new messages of the next one are parsed
 
-/** Per request, `{ headers: { "strata-conversation": id, "strata-owner": user } }`: the server does not get them. */
+/** Headers for Strata, such as `{ headers: { "strata-conversation": id, "strata-owner": user } }`, which are not sent to the server. */
 const OWN_HEADER = /^strata-/i
 const OWNER_HEADER = "strata-owner"
 
 interface ManagedRequestsOptions {
   readonly options: StrataOptions
-  readonly used: Used<HttpConversations>
+  readonly used: LatestStatus<HttpConversations>
   readonly upstream: string
   readonly fetch: Fetch
 }
 
 export class ManagedRequests implements StrataStatus {
-  /** The conversations of the client and of those made of it. */
-  readonly used: Used<HttpConversations>
+  /** The conversations of the client and its copies. */
+  readonly used: LatestStatus<HttpConversations>
   readonly #options: StrataOptions
   readonly #upstream: string
   readonly #fetch: Fetch
-  readonly #known = new ParsedBodies(KEPT_BYTES)
+  readonly #known = new ParsedBodies(MAX_KNOWN_BYTES)
 
   constructor({ options, used, upstream, fetch }: ManagedRequestsOptions) {
     this.used = used
@@ -46,46 +46,51 @@ export class ManagedRequests implements StrataStatus {
   }
 
   status() {
-    this.#conversationsOf(this.#options.owner) // doors with the same options share them
+    this.#conversationsOf(this.#options.owner) // wrapped clients with the same options share them
     return this.used.status()
   }
 
-  async #answer(call: Call, init: RequestInit | undefined): Promise<Response> {
+  async #answer(call: MessagesCall, init: RequestInit | undefined): Promise<Response> {
     const conversation = namedIn(call.headers) ?? this.#options.conversation
     const conversations = this.#conversationsOf(call.headers[OWNER_HEADER] ?? this.#options.owner)
     const plan = await conversations.take({ ...call, conversation })
-    return new Course(plan, (body) => this.#fetch(call.url, { ...init, ...sentInit(init, body) })).run()
+    return new AnswerRelay(plan, (body) => this.#fetch(call.url, { ...init, ...sentInit(init, body) })).run()
   }
 
   #conversationsOf(owner: string | undefined): HttpConversations {
     const own = owner === undefined ? this.#options : { ...this.#options, owner }
     const way = { upstream: this.#upstream, fetch: this.#fetch }
-    return this.used.add(shared(`anthropic ${this.#upstream}`, own, (given) => new HttpConversations(given, way)))
+    return this.used.add(
+      sharedConversations(`anthropic ${this.#upstream}`, own, (given) => new HttpConversations(given, way)),
+    )
   }
 }
 
-/** A caller that goes away does not wait for a compaction. What is under way finds that nothing can be sent, and ends. */
+/**
+ * Rejects at once when the client aborts, without waiting for a compaction. The running work then finds that it cannot send anything, and
+ * ends.
+ */
 async function unlessAborted<T>(running: Promise<T>, signal: AbortSignal | null | undefined): Promise<T> {
   if (!signal) return running
-  const gone = Promise.withResolvers<never>()
-  const leave = () => gone.reject(signal.reason)
-  signal.addEventListener("abort", leave)
-  if (signal.aborted) leave()
+  const aborted = Promise.withResolvers<never>()
+  const abort = () => aborted.reject(signal.reason)
+  signal.addEventListener("abort", abort)
+  if (signal.aborted) abort()
   try {
-    return await Promise.race([running, gone.promise])
+    return await Promise.race([running, aborted.promise])
   } finally {
-    signal.removeEventListener("abort", leave)
+    signal.removeEventListener("abort", abort)
   }
 }
 
-interface Call {
+interface MessagesCall {
   readonly url: URL
   readonly headers: Record<string, string>
   readonly query: string
-  readonly body: Body
+  readonly body: ApiBody
 }
 
-function callIn(input: string | URL, init: RequestInit | undefined, known: ParsedBodies): Call | undefined {
+function callIn(input: string | URL, init: RequestInit | undefined, known: ParsedBodies): MessagesCall | undefined {
   const url = new URL(input)
   const body = known.parse(Buffer.from(init?.body as string))
   return isMessagesBody(body)
@@ -93,8 +98,8 @@ function callIn(input: string | URL, init: RequestInit | undefined, known: Parse
     : undefined
 }
 
-/** Without a body: the caller's own. */
-function sentInit(init: RequestInit | undefined, body: Body | undefined): Pick<RequestInit, "headers" | "body"> {
+/** Headers and body of the request. Without `body`, the client's own body is sent. */
+function sentInit(init: RequestInit | undefined, body: ApiBody | undefined): Pick<RequestInit, "headers" | "body"> {
   const headers = new Headers(init?.headers)
   for (const name of [...headers.keys()]) if (OWN_HEADER.test(name)) headers.delete(name)
   if (body === undefined) return { headers }
@@ -102,12 +107,12 @@ function sentInit(init: RequestInit | undefined, body: Body | undefined): Pick<R
   return { headers, body: asBytes(body) }
 }
 
-/** A planned request, from the first byte sent to the last one answered. */
-class Course {
-  readonly #plan: Plan
-  readonly #send: (body: Body | undefined) => Promise<Response>
+/** Runs a planned request, from the first byte sent to the end of its response. */
+class AnswerRelay {
+  readonly #plan: RequestPlan
+  readonly #send: (body: ApiBody | undefined) => Promise<Response>
 
-  constructor(plan: Plan, send: (body: Body | undefined) => Promise<Response>) {
+  constructor(plan: RequestPlan, send: (body: ApiBody | undefined) => Promise<Response>) {
     this.#plan = plan
     this.#send = send
   }
@@ -127,7 +132,7 @@ class Course {
     return this.#json(answer)
   }
 
-  async #first(body: Body | undefined): Promise<Response> {
+  async #first(body: ApiBody | undefined): Promise<Response> {
     try {
       return await this.#send(body)
     } catch (error) {
@@ -137,7 +142,7 @@ class Course {
   }
 
   #events(answer: Response, source: ReadableStream<Uint8Array>): Response {
-    const again = async (message: Body) => {
+    const again = async (message: ApiBody) => {
       const next = await this.#next(message)
       return next?.body ?? undefined
     }
@@ -155,7 +160,7 @@ class Course {
           await source.cancel(reason).catch(() => undefined)
         },
       },
-      // read ahead to the end: the next request waits for this answer, also where the program never reads it
+      // read to the end eagerly: the next request waits for this response, even if the program never reads it
       { highWaterMark: Number.POSITIVE_INFINITY },
     )
     return new Response(body, { status: answer.status, headers: headersOf(answer) })
@@ -163,7 +168,7 @@ class Course {
 
   async #json(answer: Response): Promise<Response> {
     const whole = await bytesOf(answer)
-    const again = async (message: Body) => {
+    const again = async (message: ApiBody) => {
       const next = await this.#next(message)
       return next && bytesOf(next)
     }
@@ -171,25 +176,25 @@ class Course {
       const bytes = await answerJson(whole, { ...this.#course, again })
       return new Response(new Uint8Array(bytes), { status: answer.status, headers: headersOf(answer) })
     } catch (error) {
-      if (!(error instanceof RefusedAgain)) throw error
+      if (!(error instanceof ContinuationRefused)) throw error
       return new Response(new Uint8Array(error.bytes), { status: error.status, headers: headersOf(answer) })
     }
   }
 
-  /** The answer that continues one. */
-  async #next(message: Body): Promise<Response | undefined> {
+  /** The response that continues the given one. */
+  async #next(message: ApiBody): Promise<Response | undefined> {
     const body = await this.#plan.again(message)
     if (body === undefined) return undefined
     const next = await this.#send(body)
     if (next.ok) return next
-    throw new RefusedAgain(next.status, await bytesOf(next))
+    throw new ContinuationRefused(next.status, await bytesOf(next))
   }
 
-  get #course(): Omit<AnswerCourse, "again"> {
+  get #course(): Omit<AnswerHandlers, "again"> {
     return {
       hiddenTool: this.#plan.hiddenTool,
       isJson: wantsJson(this.#plan.body ?? {}),
-      whole: (message) => this.#plan.answered(message),
+      completed: (message) => this.#plan.answered(message),
       brokenOff: (partial) => this.#plan.brokeOff(partial),
     }
   }
@@ -206,7 +211,7 @@ async function errorOf(answer: Response): Promise<unknown> {
   }
 }
 
-/** It is unpacked already, and may be longer than it was. */
+/** Drops headers that no longer apply: the body is decompressed and may have another length. */
 function headersOf({ headers }: Response): Headers {
   const kept = new Headers(headers)
   for (const name of ["content-encoding", "content-length", "transfer-encoding"]) kept.delete(name)

@@ -1,16 +1,16 @@
-/** An answer of a LangChain model as a response of the Messages API. */
+/** Converts the response of a LangChain model to a response of the Messages API. */
 import { createEstimator, findModel } from "@strata/core/tokens"
 import { type Dialect, type Fields, isRecord, type LangChainMessage, type UsageMetadata } from "./shapes.ts"
 import { answerContent } from "./to-body.ts"
 
-export interface Asked {
+export interface ResponseContext {
   readonly model: string
   readonly dialect: Dialect
-  /** What was sent: where a provider does not count, its size is estimated. */
+  /** The body that was sent, for estimating its size if the provider does not count. */
   readonly body: Fields
 }
 
-export interface Response extends Fields {
+export interface MessagesResponse extends Fields {
   readonly id: string
   readonly model: string
   readonly content: readonly Fields[]
@@ -18,7 +18,7 @@ export interface Response extends Fields {
   readonly usage: Readonly<Record<string, unknown>> & { readonly input_tokens: number; readonly output_tokens: number }
 }
 
-export function responseOf(message: LangChainMessage, { model, dialect, body }: Asked): Response {
+export function responseOf(message: LangChainMessage, { model, dialect, body }: ResponseContext): MessagesResponse {
   const content = answerContent(message, dialect)
   return {
     id: message.id ?? "",
@@ -28,11 +28,11 @@ export function responseOf(message: LangChainMessage, { model, dialect, body }: 
     content,
     stop_reason: stopReason(message),
     stop_sequence: null,
-    usage: usageOf(message) ?? estimated(body, { content, model }),
+    usage: usageOf(message) ?? estimateUsage(body, { content, model }),
   }
 }
 
-/** What providers call the end of an answer, in the words of the Messages API. */
+/** Stop reasons of providers, mapped to those of the Messages API. */
 const STOP_REASONS: Readonly<Record<string, string>> = {
   ...{ stop: "end_turn", length: "max_tokens", tool_calls: "tool_use", content_filter: "refusal" },
   ...{ STOP: "end_turn", MAX_TOKENS: "max_tokens", SAFETY: "refusal" },
@@ -44,12 +44,12 @@ function stopReason({ response_metadata = {}, additional_kwargs = {}, tool_calls
     | string
     | undefined
   const reason = given === undefined ? "end_turn" : (STOP_REASONS[given] ?? given)
-  // some providers say that they stopped when they call a tool
+  // some providers report a normal stop when they call a tool
   return reason === "end_turn" && tool_calls.length > 0 ? "tool_use" : reason
 }
 
-/** Cached tokens are part of LangChain's input, and not of the API's. */
-function usageOf({ usage_metadata, response_metadata = {} }: LangChainMessage): Response["usage"] | undefined {
+/** LangChain includes cached tokens in the input, the API does not. */
+function usageOf({ usage_metadata, response_metadata = {} }: LangChainMessage): MessagesResponse["usage"] | undefined {
   if (!usage_metadata) return undefined
   const {
     input_tokens,
@@ -66,8 +66,11 @@ function usageOf({ usage_metadata, response_metadata = {} }: LangChainMessage): 
   }
 }
 
-/** Zero would look like an empty context. */
-function estimated(body: Fields, { content, model }: { readonly content: readonly Fields[]; readonly model: string }) {
+/** Estimates usage, because zero would look like an empty context. */
+function estimateUsage(
+  body: Fields,
+  { content, model }: { readonly content: readonly Fields[]; readonly model: string },
+) {
   const estimator = createEstimator(findModel(model).facts.family)
   const size = (value: unknown) => Math.round(estimator.text(JSON.stringify(value) ?? ""))
   return { input_tokens: size([body.system, body.tools, body.messages]), output_tokens: size(content) }

@@ -1,44 +1,47 @@
-/** A body of the Messages API as LangChain's models take it: plain objects, of which they make messages of their own classes. */
-import { partOf, type Way } from "./parts.ts"
+/** Converts a body of the Messages API to LangChain messages: plain objects, which models convert to their own classes. */
+import { type PartOptions, partOf } from "./content-parts.ts"
 import { type Fields, isRecord, type LangChainMessage } from "./shapes.ts"
-import { KEPT } from "./to-body.ts"
+import { PROVIDER_FIELDS } from "./to-body.ts"
 
-interface Given {
+interface GivenMessage {
   readonly role: string
   readonly content: unknown
 }
 
-export function fromBody({ system, messages }: Fields, way: Way): readonly LangChainMessage[] {
+export function fromBody({ system, messages }: Fields, way: PartOptions): readonly LangChainMessage[] {
   const prompt = system === undefined ? [] : [{ role: "system", content: contentFor(blocksOf(system), way) }]
-  const list = (messages as readonly Given[]) ?? []
-  if (way.dialect === "anthropic") return [...prompt, ...list.map((message) => claudes(message, way))]
+  const list = (messages as readonly GivenMessage[]) ?? []
+  if (way.dialect === "anthropic") return [...prompt, ...list.map((message) => claudeMessage(message, way))]
   const names = callNames(list)
-  return [...prompt, ...list.flatMap((message) => others(message, { way, names }))]
+  return [...prompt, ...list.flatMap((message) => otherMessages(message, { way, names }))]
 }
 
-/** `ChatAnthropic` sends blocks as they are. A result in them keeps its mark and whether it is an error. */
-const claudes = ({ role, content }: Given, way: Way): LangChainMessage => ({
+/** `ChatAnthropic` sends blocks unchanged, so results keep their cache breakpoint and error flag. */
+const claudeMessage = ({ role, content }: GivenMessage, way: PartOptions): LangChainMessage => ({
   role: role === "assistant" ? "assistant" : "user",
   content: typeof content === "string" ? content : blocksOf(content).map((block) => partOf(block, way)),
 })
 
-interface Others {
-  readonly way: Way
-  /** The tool of each call, which some providers want with its result. */
+interface ConversionContext {
+  readonly way: PartOptions
+  /** The tool name of each call, which some providers require with the result. */
   readonly names: ReadonlyMap<unknown, unknown>
 }
 
-function others({ role, content }: Given, { way, names }: Others): readonly LangChainMessage[] {
+function otherMessages(
+  { role, content }: GivenMessage,
+  { way, names }: ConversionContext,
+): readonly LangChainMessage[] {
   const blocks = blocksOf(content)
   if (role === "assistant") return [answer(blocks, way)]
   const made: LangChainMessage[] = []
-  let said: Fields[] = []
+  let textBlocks: Fields[] = []
   const flush = () => {
-    if (said.length > 0) made.push(words(said, way))
-    said = []
+    if (textBlocks.length > 0) made.push(textMessage(textBlocks, way))
+    textBlocks = []
   }
   for (const block of blocks) {
-    if (block.type !== "tool_result") said.push(block)
+    if (block.type !== "tool_result") textBlocks.push(block)
     else {
       flush()
       made.push(result(block, { way, names }))
@@ -48,12 +51,12 @@ function others({ role, content }: Given, { way, names }: Others): readonly Lang
   return blocks.length === 0 ? [{ role: "user", content: "" }] : made
 }
 
-function words(blocks: readonly Fields[], way: Way): LangChainMessage {
-  const { kind, ...kept } = keptIn(blocks)
+function textMessage(blocks: readonly Fields[], way: PartOptions): LangChainMessage {
+  const { kind, ...kept } = providerFieldsOf(blocks)
   return { role: kind === "system" ? "system" : "user", content: contentFor(blocks, way), ...kept }
 }
 
-function answer(blocks: readonly Fields[], way: Way): LangChainMessage {
+function answer(blocks: readonly Fields[], way: PartOptions): LangChainMessage {
   const calls = blocks.filter(({ type }) => type === "tool_use")
   const parts = blocks.filter(({ type }) => type !== "tool_use" && !THINKING.has(String(type)))
   return {
@@ -66,14 +69,14 @@ function answer(blocks: readonly Fields[], way: Way): LangChainMessage {
             ...{ type: "tool_call", id: String(id), name: String(name), args: (input ?? {}) as Fields },
           })),
         }),
-    ...keptIn(blocks),
+    ...providerFieldsOf(blocks),
   }
 }
 
-/** Signed by another provider. */
+/** Dropped because another provider signed it. */
 const THINKING: ReadonlySet<string> = new Set(["thinking", "redacted_thinking"])
 
-function result(block: Fields, { way, names }: Others): LangChainMessage {
+function result(block: Fields, { way, names }: ConversionContext): LangChainMessage {
   const { tool_use_id, content, is_error } = block
   const name = names.get(tool_use_id)
   return {
@@ -82,23 +85,23 @@ function result(block: Fields, { way, names }: Others): LangChainMessage {
     content: contentFor(blocksOf(content ?? ""), way),
     ...(typeof name === "string" ? { name } : {}),
     ...(is_error === true ? { status: "error" } : {}),
-    ...keptIn([block]),
+    ...providerFieldsOf([block]),
   }
 }
 
-const keptIn = (blocks: readonly Fields[]): Fields =>
-  Object.assign({}, ...blocks.map((block) => (isRecord(block[KEPT]) ? block[KEPT] : {})))
+const providerFieldsOf = (blocks: readonly Fields[]): Fields =>
+  Object.assign({}, ...blocks.map((block) => (isRecord(block[PROVIDER_FIELDS]) ? block[PROVIDER_FIELDS] : {})))
 
-/** One plain text is a text: every provider takes that. */
-function contentFor(blocks: readonly Fields[], way: Way): unknown {
-  const parts = blocks.map(({ [KEPT]: _, ...block }) => partOf(block, way))
+/** Content as a single string where possible, which every provider accepts. */
+function contentFor(blocks: readonly Fields[], way: PartOptions): unknown {
+  const parts = blocks.map(({ [PROVIDER_FIELDS]: _, ...block }) => partOf(block, way))
   if (parts.length === 0) return ""
   const [only] = parts
   const isText = parts.length === 1 && isRecord(only) && only.type === "text" && Object.keys(only).length === 2
   return isText ? only.text : parts
 }
 
-const callNames = (messages: readonly Given[]): ReadonlyMap<unknown, unknown> =>
+const callNames = (messages: readonly GivenMessage[]): ReadonlyMap<unknown, unknown> =>
   new Map(
     messages.flatMap(({ content }) =>
       blocksOf(content)

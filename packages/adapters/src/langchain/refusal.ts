@@ -1,17 +1,17 @@
-/** What a provider's refusal says, however its package wraps it. */
+/** A provider's refusal, independent of how its package wraps it. */
 import { isRecord } from "./shapes.ts"
 
-export interface ReadRefusal {
+export interface ProviderRefusal {
   readonly status: number
   readonly error: unknown
 }
 
-const DEEPEST = 5 // causes
+const MAX_DEPTH = 5 // nested causes
 
-/** `undefined`: no server answered with an error. */
-export function refusalOf(failure: unknown): ReadRefusal | undefined {
+/** `undefined` if no server responded with an error. */
+export function refusalOf(failure: unknown): ProviderRefusal | undefined {
   let error = failure
-  for (let depth = 0; depth < DEEPEST && isObject(error); depth++) {
+  for (let depth = 0; depth < MAX_DEPTH && isObject(error); depth++) {
     const { status, statusCode, response, error: body, cause, message } = error as Readonly<Record<string, unknown>>
     const code = [status, statusCode, isRecord(response) ? response.status : undefined].find(isStatus)
     if (code !== undefined) return { status: code, error: body ?? { error: { message: String(message) } } }

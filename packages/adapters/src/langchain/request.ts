@@ -1,22 +1,22 @@
 /** Converts a call of a chat model to a request of the Messages API. */
-import type { Body, CallerRequest } from "../callers/plan.ts"
-import { type LastCall, paramsOf } from "./own-model.ts"
+import type { ApiBody, ConversationRequest } from "../clients/plan.ts"
 import {
   type CallOptions,
   type ChatModel,
   type Dialect,
+  definedOnly,
   dialectOf,
   type Fields,
   isRecord,
   type LangChainMessage,
   nameOf,
-  present,
 } from "./shapes.ts"
+import { type LastCall, paramsOf } from "./strata-model.ts"
 import { toBody, toolDefinition } from "./to-body.ts"
 
-export interface LangChainRequest extends CallerRequest, LastCall {}
+export interface LangChainRequest extends ConversationRequest, LastCall {}
 
-export interface Call {
+export interface LangChainCall {
   readonly model: ChatModel
   readonly input: unknown
   /** Includes the options that the tools were bound with. */
@@ -27,7 +27,7 @@ export interface Call {
 }
 
 /** `undefined` if the call cannot be expressed as a request of the Messages API. */
-export function requestOf({ model, input, options, tools, conversation }: Call): LangChainRequest | undefined {
+export function requestOf({ model, input, options, tools, conversation }: LangChainCall): LangChainRequest | undefined {
   if (!Array.isArray(input) || !input.every(isMessage)) return undefined
   const dialect = dialectOf(model)
   const translated = toBody(input, dialect)
@@ -36,7 +36,7 @@ export function requestOf({ model, input, options, tools, conversation }: Call):
   const body = { ...parametersIn(params, { model, dialect, options, tools }), ...translated }
   const { betas } = params
   return {
-    caller: { name: "LangChain", ...identityIn(options, conversation), tools: toolNames(body) },
+    client: { name: "LangChain", ...identityIn(options, conversation), tools: toolNames(body) },
     body,
     ...(Array.isArray(betas) ? { betas: betas.map(String) } : {}),
     model,
@@ -48,12 +48,12 @@ const isMessage = (value: unknown): value is LangChainMessage => isRecord(value)
 
 function parametersIn(
   params: Fields,
-  { model, dialect, options, tools }: Omit<Call, "input"> & { readonly dialect: Dialect },
-): Body {
+  { model, dialect, options, tools }: Omit<LangChainCall, "input"> & { readonly dialect: Dialect },
+): ApiBody {
   const name = nameOf(model, params)
   if (dialect === "anthropic") {
     const { betas: _, stream: __, ...own } = params
-    return { ...present(own), model: name }
+    return { ...definedOnly(own), model: name }
   }
   const { max_tokens, max_completion_tokens, maxOutputTokens } = params
   const limit = [max_tokens, max_completion_tokens, maxOutputTokens].find((each) => typeof each === "number")
@@ -61,10 +61,10 @@ function parametersIn(
   const isKnown =
     bound.length > 0 && bound.every((tool) => isRecord(tool) && (isRecord(tool.function) || "input_schema" in tool))
   const definitions = (isKnown ? bound : tools).map(toolDefinition)
-  return { model: name, ...present({ max_tokens: limit, tools: definitions }) }
+  return { model: name, ...definedOnly({ max_tokens: limit, tools: definitions }) }
 }
 
-const toolNames = ({ tools }: Body): readonly string[] =>
+const toolNames = ({ tools }: ApiBody): readonly string[] =>
   Array.isArray(tools)
     ? tools.flatMap((tool) => (isRecord(tool) && typeof tool.name === "string" ? tool.name : []))
     : []
@@ -76,7 +76,7 @@ const toolNames = ({ tools }: Body): readonly string[] =>
 function identityIn(
   { configurable = {} }: CallOptions,
   conversation: string | undefined,
-): Pick<CallerRequest["caller"], "id" | "thread"> {
+): Pick<ConversationRequest["client"], "id" | "thread"> {
   const { thread_id, checkpoint_ns } = configurable
   const id = conversation ?? (thread_id === undefined || thread_id === null ? undefined : String(thread_id))
   const nodes = typeof checkpoint_ns === "string" ? checkpoint_ns.split("|").slice(0, -1) : []

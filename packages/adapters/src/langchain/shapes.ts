@@ -1,8 +1,8 @@
-/** What we use of LangChain, by its shape: none of its packages is imported, so any copy of them in a program fits. */
+/** The parts of LangChain that Strata uses, by their shape: none of its packages is imported, so any installed version fits. */
 
 export type Fields = Readonly<Record<string, unknown>>
 
-/** A message object of LangChain, or the plain form that its models also take. */
+/** A message object of LangChain, or the plain form that its models also accept. */
 export interface LangChainMessage {
   readonly type?: string
   readonly role?: string
@@ -25,7 +25,7 @@ export interface ToolCall {
   readonly type?: string
 }
 
-/** Cached tokens are part of `input_tokens`. */
+/** `input_tokens` includes cached tokens. */
 export interface UsageMetadata {
   readonly input_tokens: number
   readonly output_tokens: number
@@ -34,7 +34,7 @@ export interface UsageMetadata {
   readonly output_token_details?: Fields
 }
 
-/** How a model is called: what its tools were bound with, and the configuration of the run. */
+/** Options of a model call: those that its tools were bound with, and the configuration of the run. */
 export interface CallOptions extends Fields {
   readonly tools?: readonly unknown[]
   readonly tool_choice?: unknown
@@ -46,7 +46,7 @@ export interface CallOptions extends Fields {
 export interface ChatModel {
   invoke(input: unknown, options?: CallOptions): Promise<LangChainMessage>
   stream?(input: unknown, options?: CallOptions): Promise<AsyncIterable<LangChainMessage>>
-  /** The parameters of a request, as the provider takes them. */
+  /** The parameters of a request in the provider's form. */
   invocationParams?(options: CallOptions): Fields
   _llmType?(): string
   getName?(): string
@@ -54,7 +54,7 @@ export interface ChatModel {
   readonly modelName?: unknown
 }
 
-/** How a model's provider takes messages. Claude gets the blocks of the Messages API and marks for its cache. */
+/** How a model's provider accepts messages. Claude gets blocks of the Messages API with cache breakpoints. */
 export type Dialect = "anthropic" | "other"
 
 export const dialectOf = (model: ChatModel): Dialect => (model._llmType?.() === "anthropic" ? "anthropic" : "other")
@@ -66,7 +66,7 @@ export function nameOf(model: ChatModel, params: Fields = {}): string {
   return model.getName?.() ?? "a model"
 }
 
-/** `human`, `ai`, `tool`, `system` or something else. */
+/** `human`, `ai`, `tool`, `system` or another kind. */
 export const kindOf = ({ type, role }: LangChainMessage): string => KINDS[type ?? role ?? ""] ?? type ?? role ?? ""
 
 const KINDS: Readonly<Record<string, string>> = { user: "human", assistant: "ai", developer: "system" }
@@ -74,8 +74,8 @@ const KINDS: Readonly<Record<string, string>> = { user: "human", assistant: "ai"
 export const isRecord = (value: unknown): value is Fields =>
   typeof value === "object" && value !== null && !Array.isArray(value)
 
-/** Without fields that are empty or not there. */
-export function present(fields: Fields): Fields {
+/** Removes fields that are empty or missing. */
+export function definedOnly(fields: Fields): Fields {
   const isThere = (value: unknown) =>
     value !== undefined &&
     value !== null &&

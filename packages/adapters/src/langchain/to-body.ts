@@ -3,24 +3,32 @@
  * the results of one round of calls are combined, as the API requires. Fields that only the provider's package reads are stored on the
  * first block.
  */
-import { blockOf } from "./parts.ts"
-import { type Dialect, type Fields, isRecord, kindOf, type LangChainMessage, present, type ToolCall } from "./shapes.ts"
+import { blockOf } from "./content-parts.ts"
+import {
+  type Dialect,
+  definedOnly,
+  type Fields,
+  isRecord,
+  kindOf,
+  type LangChainMessage,
+  type ToolCall,
+} from "./shapes.ts"
 
 /** Field for parts of a message that the Messages API cannot represent. */
-export const KEPT = "langchain_message"
+export const PROVIDER_FIELDS = "langchain_message"
 
 export interface BodyMessage {
   readonly role: "user" | "assistant"
   readonly content: string | readonly Fields[]
 }
 
-export interface Translated {
+export interface TranslatedBody {
   readonly system?: string | readonly Fields[]
   readonly messages: readonly BodyMessage[]
 }
 
 /** `undefined` if the list contains a message that the Messages API does not support. The list is then sent unchanged. */
-export function toBody(list: readonly LangChainMessage[], dialect: Dialect): Translated | undefined {
+export function toBody(list: readonly LangChainMessage[], dialect: Dialect): TranslatedBody | undefined {
   const [first, ...others] = list
   const isPrompt = first !== undefined && kindOf(first) === "system"
   const messages: BodyMessage[] = []
@@ -38,7 +46,7 @@ export function toBody(list: readonly LangChainMessage[], dialect: Dialect): Tra
 
 const KNOWN: ReadonlySet<string> = new Set(["human", "ai", "tool", "system"])
 
-const promptOf = ({ content }: LangChainMessage): Pick<Translated, "system"> => {
+const promptOf = ({ content }: LangChainMessage): Pick<TranslatedBody, "system"> => {
   if (typeof content === "string") return content === "" ? {} : { system: content }
   return Array.isArray(content) && content.length > 0 ? { system: content.map((part) => asText(part)) } : {}
 }
@@ -67,13 +75,14 @@ const isAsBefore = ({ content, tool_calls }: LangChainMessage, made: BodyMessage
 
 function newBodyMessage(message: LangChainMessage, dialect: Dialect): BodyMessage {
   const kind = kindOf(message)
-  if (kind === "tool") return { role: "user", content: keeping([resultOf(message, dialect)], message, dialect) }
+  if (kind === "tool")
+    return { role: "user", content: withProviderFields([resultOf(message, dialect)], message, dialect) }
   if (kind === "ai") return { role: "assistant", content: answerContent(message, dialect) }
   const content = contentOf(message.content, dialect)
-  const kept = keeping(typeof content === "string" ? textBlocks(content) : content, message, dialect)
+  const kept = withProviderFields(typeof content === "string" ? textBlocks(content) : content, message, dialect)
   return {
     role: "user",
-    content: typeof content === "string" && kept.every((block) => !(KEPT in block)) ? content : kept,
+    content: typeof content === "string" && kept.every((block) => !(PROVIDER_FIELDS in block)) ? content : kept,
   }
 }
 
@@ -84,7 +93,7 @@ export function answerContent(message: LangChainMessage, dialect: Dialect): read
   const blocks = parts.flatMap((part) => callOrBlock(part, { calls, dialect }))
   const there = new Set(blocks.filter(({ type }) => type === "tool_use").map(({ id }) => id))
   const missing = calls.filter(({ id }) => !there.has(id)).map(callBlock)
-  return keeping([...blocks, ...missing], message, dialect)
+  return withProviderFields([...blocks, ...missing], message, dialect)
 }
 
 const CALLS: ReadonlySet<string> = new Set(["tool_use", "tool_call", "tool_call_chunk", "input_json_delta"])
@@ -135,13 +144,13 @@ const blocksIn = ({ content }: BodyMessage): readonly Fields[] =>
   typeof content === "string" ? textBlocks(content) : content
 
 /** Stores fields that packages of other providers read. Claude receives only blocks. */
-function keeping(blocks: readonly Fields[], message: LangChainMessage, dialect: Dialect): readonly Fields[] {
+function withProviderFields(blocks: readonly Fields[], message: LangChainMessage, dialect: Dialect): readonly Fields[] {
   if (dialect === "anthropic") return blocks
   const { name, additional_kwargs, response_metadata, id } = message
   const kind = kindOf(message)
   const { tool_calls: raw, ...kwargs } = additional_kwargs ?? {}
   const hasCalls = (message.tool_calls?.length ?? 0) > 0
-  const kept = present({
+  const kept = definedOnly({
     ...(kind === "system" ? { kind } : {}),
     // an agent sets the name of its responses after its own, later than this conversion
     ...(kind === "ai" ? { id, response_metadata } : { name }),
@@ -149,7 +158,7 @@ function keeping(blocks: readonly Fields[], message: LangChainMessage, dialect: 
   })
   if (Object.keys(kept).length === 0) return blocks
   const [first = { type: "text", text: "" }, ...others] = blocks
-  return [{ ...first, [KEPT]: kept }, ...others]
+  return [{ ...first, [PROVIDER_FIELDS]: kept }, ...others]
 }
 
 /** Converts any tool form to a definition of the API. Schemas that are objects of a library are omitted. */
@@ -158,7 +167,7 @@ export const toolDefinition = (tool: unknown): Fields => {
   if ("input_schema" in tool || (typeof tool.type === "string" && !isRecord(tool.function))) return tool
   const { name, description, parameters, schema } = (isRecord(tool.function) ? tool.function : tool) as Fields
   const given = [parameters, schema].find((each) => isRecord(each) && typeof each.type === "string")
-  return { name, ...present({ description }), input_schema: given ?? NO_SCHEMA }
+  return { name, ...definedOnly({ description }), input_schema: given ?? NO_SCHEMA }
 }
 
 const NO_SCHEMA = { type: "object" }

@@ -1,28 +1,28 @@
 /**
- * What a listener sees of the pieces of an answer that takes several rounds: one message, with places in a row, and nothing of our tool's
- * calls. What an answer cost is only known at its end, so the last piece says it.
+ * The chunks of a multi-round response that a listener sees: one message with consecutive indexes, without the calls of Strata's tool. The
+ * usage is only known at the end, so the last chunk contains it.
  */
-import { isCallPart, newMessage, Places } from "./one-answer.ts"
+import { isCallPart, newMessage, PartIndexes } from "./merged-message.ts"
 import { type Fields, isRecord, type LangChainMessage } from "./shapes.ts"
 
-/** A piece as a model gives it to listeners. */
+/** A chunk as a model passes it to listeners. */
 export interface Chunk extends Fields {
   readonly message: LangChainMessage & { readonly tool_call_chunks?: readonly Fields[] }
 }
 
-interface Round {
-  /** Places of our tool's calls among the parts, and among the calls: providers count them in one way or in two. */
+interface ChunkRound {
+  /** Indexes of the hidden calls among the parts and among the calls: providers number them together or separately. */
   readonly parts: Set<unknown>
   readonly calls: Set<unknown>
   hasBegun: boolean
-  /** How it ended: the pieces that say nothing else. */
+  /** Chunks that only contain the end of the response. */
   readonly ends: Chunk[]
 }
 
 export class VisibleChunks {
   readonly #hidden: string
-  readonly #rounds: Round[] = []
-  readonly #places = new Places()
+  readonly #rounds: ChunkRound[] = []
+  readonly #places = new PartIndexes()
   readonly #seen = new WeakMap<object, Chunk | undefined>()
   #id: string | undefined
 
@@ -30,13 +30,13 @@ export class VisibleChunks {
     this.#hidden = hidden
   }
 
-  /** The same for every listener. `undefined`: nothing of it is for the caller now. */
+  /** The visible part of a chunk, the same for every listener. `undefined` if nothing of it is visible now. */
   chunk(chunk: Chunk, at: number): Chunk | undefined {
     if (!this.#seen.has(chunk)) this.#seen.set(chunk, this.#made(chunk, at))
     return this.#seen.get(chunk)
   }
 
-  /** The last piece: how the answer ended, and what it cost. */
+  /** The last chunk: the stop reason and the usage. */
   end({ usage_metadata, id }: LangChainMessage): Chunk | undefined {
     const ends = this.#rounds.at(-1)?.ends ?? []
     const last = ends.at(-1)
@@ -50,10 +50,10 @@ export class VisibleChunks {
       usage_metadata,
       id,
     }
-    return remade(last, newMessage(last.message, fields))
+    return withMessage(last, newMessage(last.message, fields))
   }
 
-  /** Events of the newer protocol. `undefined`: it is not for the caller. */
+  /** Converts an event of the newer protocol. `undefined` if it is not visible. */
   event(event: Fields, at: number): Fields | undefined {
     const round = this.#round(at)
     const { content, index } = event
@@ -62,7 +62,7 @@ export class VisibleChunks {
         return at === 0 ? event : undefined
       case "message-finish":
       case "usage":
-        return undefined // said once, at the end
+        return undefined // reported once, at the end
       case "content-block-start":
         if (isRecord(content) && this.#isOurs(content)) round.parts.add(index)
         break
@@ -73,8 +73,8 @@ export class VisibleChunks {
         return at === 0 ? event : undefined
     }
     if (round.parts.has(index)) return undefined
-    const placed = this.#places.moved(event, at) as Fields
-    return content === undefined ? placed : { ...placed, content: this.#places.moved(content, at) }
+    const placed = this.#places.reindex(event, at) as Fields
+    return content === undefined ? placed : { ...placed, content: this.#places.reindex(content, at) }
   }
 
   #made(chunk: Chunk, at: number): Chunk | undefined {
@@ -86,7 +86,7 @@ export class VisibleChunks {
     round.hasBegun = true
     const content = Array.isArray(message.content) ? this.#seenOf(message.content, round.parts, at) : message.content
     const calls = this.#seenOf(message.tool_call_chunks ?? [], round.calls, at)
-    const { tool_calls: raw, ...said } = message.additional_kwargs ?? {}
+    const { tool_calls: raw, ...otherFields } = message.additional_kwargs ?? {}
     const rawCalls = Array.isArray(raw) ? this.#seenOf(raw, round.calls, at) : []
     const isEmpty = isNothing(content) && calls.length === 0
     if (isEmpty && !(isStart && at === 0)) {
@@ -100,10 +100,10 @@ export class VisibleChunks {
       tool_call_chunks: calls,
       id: message.id === undefined ? undefined : this.#id,
       name: message.name,
-      additional_kwargs: rawCalls.length > 0 ? { ...said, tool_calls: rawCalls } : said,
+      additional_kwargs: rawCalls.length > 0 ? { ...otherFields, tool_calls: rawCalls } : otherFields,
       response_metadata: message.response_metadata,
     }
-    return remade(chunk, newMessage(message, fields))
+    return withMessage(chunk, newMessage(message, fields))
   }
 
   #seenOf(parts: readonly unknown[], hidden: ReadonlySet<unknown>, at: number): readonly unknown[] {
@@ -113,10 +113,10 @@ export class VisibleChunks {
         (part.index !== undefined &&
           hidden.has(part.index) &&
           (!("type" in part) || isCallPart(part) || "function" in part)))
-    return parts.filter((part) => !isHidden(part)).map((part) => this.#places.moved(part, at))
+    return parts.filter((part) => !isHidden(part)).map((part) => this.#places.reindex(part, at))
   }
 
-  #learn({ content, tool_call_chunks = [] }: Chunk["message"], round: Round): void {
+  #learn({ content, tool_call_chunks = [] }: Chunk["message"], round: ChunkRound): void {
     for (const call of tool_call_chunks) {
       if (call.name === this.#hidden) round.calls.add(call.index)
     }
@@ -129,13 +129,13 @@ export class VisibleChunks {
     return isCallPart(part) && part.name === this.#hidden
   }
 
-  /** A call of ours by its name, also in the shape of OpenAI. */
+  /** Whether a part is a hidden call by its name, including OpenAI's shape. */
   #isNamed(part: Fields): boolean {
     const { name } = isRecord(part.function) ? part.function : part
     return name === this.#hidden
   }
 
-  #round(at: number): Round {
+  #round(at: number): ChunkRound {
     while (this.#rounds.length <= at)
       this.#rounds.push({ parts: new Set(), calls: new Set(), hasBegun: false, ends: [] })
     return this.#rounds[at]!
@@ -145,7 +145,7 @@ export class VisibleChunks {
 const isNothing = (content: unknown): boolean =>
   content === undefined || content === null || content === "" || (Array.isArray(content) && content.length === 0)
 
-/** Says how an answer ended or what it cost. */
+/** Whether a chunk contains the stop reason or the usage. */
 const isEnd = ({ message, generationInfo }: Chunk): boolean => {
   const { additional_kwargs = {}, response_metadata = {}, usage_metadata } = message
   const all = { ...additional_kwargs, ...response_metadata, ...(isRecord(generationInfo) ? generationInfo : {}) }
@@ -154,5 +154,5 @@ const isEnd = ({ message, generationInfo }: Chunk): boolean => {
 
 type ChunkClass = new (fields: Fields) => Chunk
 
-const remade = (chunk: Chunk, message: LangChainMessage): Chunk =>
+const withMessage = (chunk: Chunk, message: LangChainMessage): Chunk =>
   new (chunk.constructor as ChunkClass)({ ...chunk, message })

@@ -1,11 +1,11 @@
 /**
- * A processor for Mastra's agents. Before each step it puts the AI SDK's middleware around the step's model, so that Mastra's own messages,
- * memory and tools stay as they are. A processor that changed messages could not offer a tool of ours, nor answer its calls.
+ * A processor for Mastra agents. Before each step it wraps the step's model with the AI SDK middleware, so that Mastra's own messages,
+ * memory and tools stay unchanged. A processor that replaced messages could neither offer a Strata tool nor answer its calls.
  */
 import { strataMiddleware } from "../ai-sdk.ts"
 import type { StrataOptions } from "../options.ts"
 
-// A model of Mastra with a middleware of the AI SDK around it, as `wrapLanguageModel` does. Mastra wraps its models once more.
+// Wraps a Mastra model with a middleware of the AI SDK, as `wrapLanguageModel` does. Mastra adds a wrapper of its own around its models.
 
 type Fields = Readonly<Record<string, unknown>>
 type Call = (params: Fields) => PromiseLike<Fields>
@@ -19,7 +19,7 @@ export interface LanguageModel {
   readonly doStream: Call
 }
 
-interface Around {
+interface WrappedCall {
   readonly doGenerate: () => PromiseLike<Fields>
   readonly doStream: () => PromiseLike<Fields>
   readonly params: Fields
@@ -28,18 +28,18 @@ interface Around {
 
 /** The part of a middleware that is used here. */
 export interface Middleware {
-  readonly wrapGenerate: (around: Around) => PromiseLike<Fields>
-  readonly wrapStream: (around: Around) => PromiseLike<Fields>
+  readonly wrapGenerate: (around: WrappedCall) => PromiseLike<Fields>
+  readonly wrapStream: (around: WrappedCall) => PromiseLike<Fields>
 }
 
-export function wrapped(inner: LanguageModel, middleware: Middleware): LanguageModel {
+export function wrapModel(inner: LanguageModel, middleware: Middleware): LanguageModel {
   const { specificationVersion, provider, modelId, supportedUrls } = inner
   const model: LanguageModel = {
     ...{ specificationVersion, provider, modelId, supportedUrls },
     doGenerate: async (params) => withContent(await inner.doGenerate(params)),
     doStream: (params) => inner.doStream(params),
   }
-  const around = (params: Fields): Around => ({
+  const around = (params: Fields): WrappedCall => ({
     doGenerate: () => model.doGenerate(params),
     doStream: () => model.doStream(params),
     params,
@@ -52,17 +52,17 @@ export function wrapped(inner: LanguageModel, middleware: Middleware): LanguageM
   }
 }
 
-/** A model that Mastra could not reach has an error in a stream in place of an answer. */
+/** Throws the error of a model that Mastra could not reach, which is in a stream instead of a response. */
 async function withContent(result: Fields): Promise<Fields> {
   if (result.content !== undefined) return result
   for await (const part of result.stream as AsyncIterable<Fields>) if (part.type === "error") throw part.error
   return result
 }
 
-/** What Mastra gives for each step, as far as it is read here. */
-interface Step<M> {
+/** The argument that Mastra passes for each step, as far as it is read here. */
+interface ProcessorStep<M> {
   readonly model: M
-  /** Mastra writes the thread on each message. */
+  /** Mastra sets the thread on each message. */
   readonly messages: readonly { readonly threadId?: string | undefined }[]
 }
 
@@ -70,10 +70,13 @@ interface Step<M> {
 export interface StrataProcessor {
   readonly id: "strata"
   readonly name: "Strata"
-  processInputStep<M>(step: Step<M>): { readonly model: M }
+  processInputStep<M>(step: ProcessorStep<M>): { readonly model: M }
 }
 
-/** Put it last: other processors may choose another model. Each thread is a conversation; without one the messages tell. */
+/**
+ * Add it last: later processors that replace the model bypass Strata. Each thread is a conversation; without a thread it is inferred from
+ * the messages.
+ */
 export function strataProcessor(options: StrataOptions = {}): StrataProcessor {
   return {
     id: "strata",
@@ -81,7 +84,7 @@ export function strataProcessor(options: StrataOptions = {}): StrataProcessor {
     processInputStep: ({ model, messages }) => {
       const conversation = options.conversation ?? messages.findLast(({ threadId }) => threadId)?.threadId
       const middleware = strataMiddleware({ ...options, ...(conversation ? { conversation } : {}) })
-      return { model: wrapped(model as LanguageModel, middleware) as typeof model }
+      return { model: wrapModel(model as LanguageModel, middleware) as typeof model }
     },
   }
 }

@@ -1,4 +1,4 @@
-/** Errors of the proxy's own, in the API's shape: clients show their message. */
+/** Errors of the proxy itself in the API's shape, so that clients show their message. */
 import type { ServerResponse } from "node:http"
 
 export interface ApiError {

@@ -1,9 +1,9 @@
-/** Reads a request's body: the bytes as they came, and decompressed. Both have a limit. */
+/** Reads a request's body, as received and decompressed. Both are limited. */
 import { isUtf8 } from "node:buffer"
 import type { IncomingMessage } from "node:http"
 import { promisify } from "node:util"
 import { brotliDecompress, gunzip, inflate, zstdDecompress } from "node:zlib"
-import type { ParsedBodies } from "../callers/http/parsed-bodies.ts"
+import type { ParsedBodies } from "../clients/http/parsed-bodies.ts"
 
 const DECODERS: Readonly<Record<string, (bytes: Buffer, options: { maxOutputLength: number }) => Promise<Buffer>>> = {
   gzip: promisify(gunzip),
@@ -14,8 +14,8 @@ const DECODERS: Readonly<Record<string, (bytes: Buffer, options: { maxOutputLeng
   identity: async (bytes) => bytes,
 }
 
-/** Bytes of requests that are under way. */
-export class HeldBytes {
+/** Total bytes of running requests. */
+export class ByteBudget {
   #bytes = 0
   readonly #max: number
 
@@ -29,27 +29,27 @@ export class HeldBytes {
     return "taken"
   }
 
-  giveBack(bytes: number): void {
+  release(bytes: number): void {
     this.#bytes -= bytes
   }
 }
 
-export type Body =
+export type ReadBodyResult =
   | {
       readonly kind: "read"
-      /** As it came. */
+      /** As received. */
       readonly sent: Buffer
       /** Decompressed and parsed, if it is a JSON object. */
       readonly json: { readonly raw: Buffer; readonly body: Readonly<Record<string, unknown>> } | undefined
-      /** When the request is over. */
-      giveBack(): void
+      /** Releases the bytes when the request is over. */
+      release(): void
     }
   | { readonly kind: "too large" | "full" }
 
 export async function readBody(
   request: IncomingMessage,
-  { max, held, known }: { readonly max: number; readonly held: HeldBytes; readonly known: ParsedBodies },
-): Promise<Body> {
+  { max, held, known }: { readonly max: number; readonly held: ByteBudget; readonly known: ParsedBodies },
+): Promise<ReadBodyResult> {
   const read = await readBytes(request, { max, held })
   if (read.kind !== "read") return read
   const sent = read.bytes
@@ -57,24 +57,24 @@ export async function readBody(
   const unpacked = plain.kind === "decoded" && plain.bytes !== sent ? plain.bytes.length : 0
   const isFull = held.take(unpacked) === "full"
   if (isFull || plain.kind === "too large") {
-    held.giveBack(sent.length)
+    held.release(sent.length)
     return { kind: isFull ? "full" : "too large" }
   }
   const body = plain.kind === "decoded" ? jsonObject(plain.bytes, (bytes) => known.parse(bytes)) : undefined
   const json = plain.kind === "decoded" && body !== undefined ? { raw: plain.bytes, body } : undefined
-  return { kind: "read", sent, json, giveBack: () => held.giveBack(sent.length + unpacked) }
+  return { kind: "read", sent, json, release: () => held.release(sent.length + unpacked) }
 }
 
-export type ReadBytes =
+export type ReadBytesResult =
   | { readonly kind: "read"; readonly bytes: Buffer }
   | { readonly kind: "too large" }
   | { readonly kind: "full" }
 
-/** The rest of a body that is too large is taken in as well, or its client would never read the answer. */
+/** Reads a body up to a limit. The rest of a body that is too large is consumed too, or its client would never read the response. */
 export async function readBytes(
   source: AsyncIterable<Buffer>,
-  { max, held }: { readonly max: number; readonly held?: HeldBytes },
-): Promise<ReadBytes> {
+  { max, held }: { readonly max: number; readonly held?: ByteBudget },
+): Promise<ReadBytesResult> {
   const chunks: Buffer[] = []
   let bytes = 0
   let problem: "too large" | "full" | undefined
@@ -91,20 +91,20 @@ export async function readBytes(
       chunks.push(chunk)
     }
   } catch (error) {
-    held?.giveBack(bytes)
+    held?.release(bytes)
     throw error
   }
   if (problem === undefined) return { kind: "read", bytes: Buffer.concat(chunks, bytes) }
-  held?.giveBack(bytes)
+  held?.release(bytes)
   return { kind: problem }
 }
 
-export type Decoded =
+export type DecodeResult =
   | { readonly kind: "decoded"; readonly bytes: Buffer }
   | { readonly kind: "too large" }
   | { readonly kind: "unreadable" }
 
-export async function decode(bytes: Buffer, encodings: string | undefined, max: number): Promise<Decoded> {
+export async function decode(bytes: Buffer, encodings: string | undefined, max: number): Promise<DecodeResult> {
   let decoded = bytes
   for (const encoding of encodingsIn(encodings).toReversed()) {
     const decoder = DECODERS[encoding]
@@ -124,7 +124,7 @@ export const encodingsIn = (header: string | undefined): readonly string[] =>
     .split(/[\s,]+/)
     .filter((encoding) => encoding !== "")
 
-/** `undefined` where it is not a JSON object. Bytes that are no UTF-8 would come out changed, so they are not read either. */
+/** `undefined` if it is not a JSON object. Bytes that are not valid UTF-8 are not parsed either, because re-encoding would change them. */
 export function jsonObject(
   bytes: Buffer,
   parse = (utf8: Buffer): unknown => JSON.parse(utf8.toString("utf8")),

@@ -1,8 +1,8 @@
-/** Headers as they are on the wire: name, value, name, value. So their order, their spelling and repeated ones stay. */
+/** Headers as on the wire: name, value, name, value. This preserves their order, spelling and repetitions. */
 
 export type RawHeaders = readonly string[]
 
-/** They belong to one connection. `expect` is answered by this server. */
+/** Headers of a single connection. This server handles `expect` itself. */
 const HOP_BY_HOP: ReadonlySet<string> = new Set([
   ...["connection", "keep-alive", "proxy-authenticate", "proxy-authorization", "proxy-connection"],
   ...["te", "trailer", "transfer-encoding", "upgrade", "expect"],
@@ -10,7 +10,7 @@ const HOP_BY_HOP: ReadonlySet<string> = new Set([
 
 const LISTED = /[\s,]+/
 
-/** Without what belongs to the connection they came on. */
+/** Removes the headers of the connection that they came on. */
 export function endToEnd(headers: RawHeaders): RawHeaders {
   const named = valuesOf(headers, "connection").flatMap((value) => value.toLowerCase().split(LISTED))
   return without(headers, [...HOP_BY_HOP, ...named])
@@ -22,7 +22,7 @@ export function without(headers: RawHeaders, names: readonly string[]): RawHeade
   return headers.filter((_, at) => !dropped.has(headers[at - (at % 2)]!.toLowerCase()))
 }
 
-/** The header with this value, where it was. One that was not there stays away. */
+/** Replaces the value of a header in place. A missing header is not added. */
 export function replaced(headers: RawHeaders, name: string, value: string): RawHeaders {
   const isIt = (at: number) => headers[at - (at % 2)]!.toLowerCase() === name
   return headers.map((text, at) => (at % 2 === 1 && isIt(at) ? value : text))
@@ -35,5 +35,5 @@ export function valuesOf(headers: RawHeaders, name: string): readonly string[] {
 const UNSAFE = /[^\x20-\x7e]+/g
 const MAX_CHARACTERS = 300
 
-/** A sentence as the value of a header. */
+/** Converts a sentence to a valid header value. */
 export const headerText = (text: string): string => text.replace(UNSAFE, " ").trim().slice(0, MAX_CHARACTERS)

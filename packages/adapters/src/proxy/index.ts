@@ -1,7 +1,7 @@
-/** `@strata/adapters/proxy`: in front of the Messages API. */
-export type { ConversationStatus, PauseNotice, Plan, Refusal } from "../callers/plan.ts"
+/** `@strata/adapters/proxy`: a local server in front of the Messages API. */
+export type { ConversationStatus, PauseNotice, Refusal, RequestPlan } from "../clients/plan.ts"
+export { newSecret } from "./access.ts"
 export { Conversations, type ConversationsOptions } from "./conversations.ts"
-export { newSecret } from "./doors/admission.ts"
 export type { ProxyLimits } from "./limits.ts"
-export type { ClientRequest, Plans } from "./plans.ts"
+export type { ClientRequest, RequestPlanner } from "./plans.ts"
 export { type ProxyOptions, type RunningProxy, startProxy } from "./start.ts"

@@ -1,20 +1,20 @@
-/** What bounds the proxy's memory and its patience, and how a plan is awaited no longer than that. */
+/** Limits of the proxy's memory and waiting times. */
 import { type Clock, callAfter } from "@strata/core/base"
 
 const MEGABYTE = 1024 * 1024
 
 export interface ProxyLimits {
-  /** Of a request to `/v1/messages`, decompressed. Default 64 MB. */
+  /** Size of a request to `/v1/messages`, decompressed. Default 64 MB. */
   readonly bodyBytes: number
-  /** Of all such requests that are under way. Default 512 MB. */
+  /** Total size of running requests. Default 512 MB. */
   readonly heldBytes: number
-  /** Of earlier requests, kept to parse only what is new in the next. Default 64 MB. */
+  /** Size of earlier requests that are kept, so that only new messages are parsed. Default 64 MB. */
   readonly knownBytes: number
-  /** That are under way at once. Default 256. */
+  /** Number of concurrent requests. Default 256. */
   readonly requests: number
-  /** How long a plan may take. Default 30 seconds. */
+  /** Maximum time for a plan. Default 30 seconds. */
   readonly planMs: number
-  /** How long `close()` lets answers go on. Default 5 seconds. */
+  /** How long `close()` waits for running responses. Default 5 seconds. */
   readonly graceMs: number
 }
 
@@ -27,28 +27,28 @@ export const DEFAULT_LIMITS: ProxyLimits = {
   graceMs: 5_000,
 }
 
-export type Outcome<T> =
+export type TimedResult<T> =
   | { readonly kind: "done"; readonly value: T }
   | { readonly kind: "failed"; readonly error: unknown }
   | { readonly kind: "late" }
 
-/** Never rejects. What comes too late is given to `late`. */
+/** Runs work with a time limit. Never rejects. A value that comes too late is passed to `late`. */
 export function withinLimit<T>(
   work: () => Promise<T>,
   { ms, clock, late }: { readonly ms: number; readonly clock: Clock; readonly late?: (value: T) => void },
-): Promise<Outcome<T>> {
+): Promise<TimedResult<T>> {
   return new Promise((resolve) => {
     let isLate = false
     const cancel = callAfter(clock, ms, () => {
       isLate = true
       resolve({ kind: "late" })
     })
-    const end = (outcome: Outcome<T>) => {
+    const end = (outcome: TimedResult<T>) => {
       cancel()
       if (isLate && outcome.kind === "done") late?.(outcome.value)
       resolve(outcome)
     }
-    const running = (async () => work())() // what it throws at once is a failure too
+    const running = (async () => work())() // async, so that a synchronous throw becomes a failure too
     running.then(
       (value) => end({ kind: "done", value }),
       (error: unknown) => end({ kind: "failed", error }),

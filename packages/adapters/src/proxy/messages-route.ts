@@ -1,36 +1,36 @@
 /**
- * `POST /v1/messages`: reads the request, asks what to send, passes the answer on, and tells the plan what became of it. A plan that fails
- * or takes too long costs nothing but its work: the client's own bytes are sent.
+ * Handles `POST /v1/messages`: reads the request, gets a plan, relays the response, and reports the outcome to the plan. If a plan fails or
+ * takes too long, the client's own bytes are sent.
  */
 import type { IncomingMessage } from "node:http"
 import type { Clock } from "@strata/core"
 import { errorKind } from "@strata/core/base"
-import { asBytes } from "../callers/body.ts"
-import { CONVERSATION_HEADER } from "../callers/http/client-identity.ts"
-import type { ParsedBodies } from "../callers/http/parsed-bodies.ts"
-import type { Body, Plan } from "../callers/plan.ts"
-import { wantsJson } from "../callers/spliced-answer.ts"
-import { isGood, relayAnswer } from "./answer.ts"
+import { asBytes } from "../clients/body.ts"
+import { CONVERSATION_HEADER } from "../clients/http/client-identity.ts"
+import type { ParsedBodies } from "../clients/http/parsed-bodies.ts"
+import { wantsJson } from "../clients/merged-answer.ts"
+import type { ApiBody, RequestPlan } from "../clients/plan.ts"
 import { overloaded, sendError, tooLarge } from "./api-error.ts"
-import { decode, type HeldBytes, jsonObject, readBody, readBytes } from "./body.ts"
+import { type ByteBudget, decode, jsonObject, readBody, readBytes } from "./body.ts"
 import { endToEnd, headerText, type RawHeaders, replaced, without } from "./headers.ts"
-import { type Outcome, type ProxyLimits, withinLimit } from "./limits.ts"
-import { beginAnswer, breakOff, type Passing, passThrough } from "./pass-through.ts"
-import type { ClientRequest, Plans } from "./plans.ts"
+import { type ProxyLimits, type TimedResult, withinLimit } from "./limits.ts"
+import { beginAnswer, breakOff, type ProxiedRequest, passThrough } from "./pass-through.ts"
+import type { ClientRequest, RequestPlanner } from "./plans.ts"
+import { isSuccess, relayAnswer } from "./relay-answer.ts"
 
 const PASSED_THROUGH = "strata-passed-through"
-const MAX_REFUSAL_BYTES = 16 * 1024 * 1024 // no error is longer
+const MAX_REFUSAL_BYTES = 16 * 1024 * 1024 // larger than any error
 
 export interface MessagesRoute {
-  readonly plans: Plans
+  readonly plans: RequestPlanner
   readonly limits: ProxyLimits
-  readonly held: HeldBytes
+  readonly held: ByteBudget
   readonly known: ParsedBodies
   readonly clock: Clock
 }
 
-/** What was done, for the log. */
-export async function answerMessages(passing: Passing, route: MessagesRoute): Promise<string> {
+/** Returns a log line about the outcome. */
+export async function answerMessages(passing: ProxiedRequest, route: MessagesRoute): Promise<string> {
   const { request, response } = passing
   const { limits, held, known } = route
   const read = await readBody(request, { max: limits.bodyBytes, held, known })
@@ -40,23 +40,23 @@ export async function answerMessages(passing: Passing, route: MessagesRoute): Pr
   }
   const { sent, json } = read
   try {
-    if (json === undefined) return await passed(passing, { sent })
+    if (json === undefined) return await passUnchanged(passing, { sent })
     const taken = await take(json, passing, route)
     if (taken.kind === "gone") return "the client went away"
-    if (taken.kind === "passed") return await passed(passing, { sent, why: taken.why })
+    if (taken.kind === "passed") return await passUnchanged(passing, { sent, why: taken.why })
     const { refusal, refusalCode: code } = taken.plan
     if (refusal !== undefined) {
       sendError(response, { status: 400, type: "invalid_request_error", message: refusal, code })
       return `not sent: ${code ?? "the person said no"}`
     }
-    return await new Course(passing, route, taken.plan).run(sent)
+    return await new AnswerRelay(passing, route, taken.plan).run(sent)
   } finally {
-    read.giveBack()
+    read.release()
   }
 }
 
-async function passed(
-  passing: Passing,
+async function passUnchanged(
+  passing: ProxiedRequest,
   { sent, why }: { readonly sent: Buffer; readonly why?: string | undefined },
 ): Promise<string> {
   const status = await passThrough(passing, { body: sent, added: passedHeader(why) })
@@ -66,21 +66,21 @@ async function passed(
 const passedHeader = (why: string | undefined): RawHeaders =>
   why === undefined ? [] : [PASSED_THROUGH, headerText(why)]
 
-type Taken =
-  | { readonly kind: "planned"; readonly plan: Plan }
+type PlanResult =
+  | { readonly kind: "planned"; readonly plan: RequestPlan }
   | { readonly kind: "passed"; readonly why: string | undefined }
   | { readonly kind: "gone" }
 
 async function take(
   json: Pick<ClientRequest, "body" | "raw">,
-  { request, path, signal }: Passing,
+  { request, path, signal }: ProxiedRequest,
   { plans, limits, clock }: MessagesRoute,
-): Promise<Taken> {
-  const asked: ClientRequest = { headers: request.headers, query: queryOf(path), ...json, signal }
-  // a plan that comes too late is closed: nothing will be sent for it
-  const close = (plan: Plan | undefined) =>
+): Promise<PlanResult> {
+  const clientRequest: ClientRequest = { headers: request.headers, query: queryOf(path), ...json, signal }
+  // a plan that resolves too late is ended, because nothing will be sent for it
+  const close = (plan: RequestPlan | undefined) =>
     void withinLimit(async () => plan?.brokeOff(undefined), { ms: limits.planMs, clock })
-  const outcome = await withinLimit(() => plans.take(asked), { ms: limits.planMs, clock, late: close })
+  const outcome = await withinLimit(() => plans.take(clientRequest), { ms: limits.planMs, clock, late: close })
   if (signal.aborted && outcome.kind === "done") close(outcome.value)
   if (signal.aborted) return { kind: "gone" }
   if (outcome.kind !== "done") return { kind: "passed", why: failureOf(outcome, limits) }
@@ -89,18 +89,18 @@ async function take(
 
 const queryOf = (path: string): string => (path.includes("?") ? path.slice(path.indexOf("?")) : "")
 
-/** Its kind only: what an error says can quote the conversation. */
-const failureOf = (outcome: Exclude<Outcome<unknown>, { kind: "done" }>, { planMs }: ProxyLimits): string =>
+/** The kind of failure only: an error message could quote the conversation. */
+const failureOf = (outcome: Exclude<TimedResult<unknown>, { kind: "done" }>, { planMs }: ProxyLimits): string =>
   outcome.kind === "late" ? `no decision within ${planMs / 1000} seconds` : `a failure (${errorKind(outcome.error)})`
 
-/** A planned request, from the first byte sent to the last one answered. */
-class Course {
-  readonly #passing: Passing
+/** Runs a planned request, from the first byte sent to the end of its response. */
+class AnswerRelay {
+  readonly #passing: ProxiedRequest
   readonly #route: MessagesRoute
-  readonly #plan: Plan
+  readonly #plan: RequestPlan
   readonly #problems: string[] = []
 
-  constructor(passing: Passing, route: MessagesRoute, plan: Plan) {
+  constructor(passing: ProxiedRequest, route: MessagesRoute, plan: RequestPlan) {
     this.#passing = passing
     this.#route = route
     this.#plan = plan
@@ -111,9 +111,9 @@ class Course {
     const body = this.#bytes(this.#plan.body)
     let answer = await this.#send(body ?? own, body === undefined)
     let isSecond = false
-    while (!isGood(answer)) {
-      const other = await this.#refused(answer, isSecond)
-      if (other === undefined) return this.#said([`${answer.statusCode}`])
+    while (!isSuccess(answer)) {
+      const other = await this.#relayRefusal(answer, isSecond)
+      if (other === undefined) return this.#logLine([`${answer.statusCode}`])
       isSecond = true
       answer = await this.#send(other)
     }
@@ -121,27 +121,27 @@ class Course {
       response: this.#passing.response,
       signal: this.#passing.signal,
       added: passedHeader(why),
-      course: {
+      handlers: {
         hiddenTool: this.#plan.hiddenTool,
         isJson: wantsJson(this.#plan.body ?? {}),
-        again: (message) => this.#again(message),
-        whole: (message) => this.#tell("answered", () => this.#plan.answered(message)),
-        brokenOff: (partial) => this.#brokeOff(partial),
+        again: (message) => this.#sendNext(message),
+        completed: (message) => this.#report("answered", () => this.#plan.answered(message)),
+        brokenOff: (partial) => this.#reportBreak(partial),
       },
     })
     const how = why !== undefined ? `passed through: ${why}` : this.#plan.body === undefined ? "watched" : "replaced"
-    return this.#said([`${answer.statusCode}`, how, ...(isSecond ? ["after a refusal"] : [])])
+    return this.#logLine([`${answer.statusCode}`, how, ...(isSecond ? ["after a refusal"] : [])])
   }
 
-  /** What continues an answer that only asks our tool. */
-  async #again(message: Body): Promise<IncomingMessage | undefined> {
-    const next = await this.#tell("again", () => this.#plan.again(message))
+  /** Sends the continuation of a response that calls only Strata's tool. */
+  async #sendNext(message: ApiBody): Promise<IncomingMessage | undefined> {
+    const next = await this.#report("again", () => this.#plan.again(message))
     const bytes = this.#bytes(next)
     return bytes && this.#answerTo(bytes, false)
   }
 
-  /** `undefined` also where it cannot be written: what the client sent is sent then. */
-  #bytes(body: Body | undefined): Buffer | undefined {
+  /** Encodes a body. `undefined` if that fails: then the client's bytes are sent. */
+  #bytes(body: ApiBody | undefined): Buffer | undefined {
     try {
       return body && asBytes(body)
     } catch (error) {
@@ -154,15 +154,15 @@ class Course {
     try {
       return await this.#answerTo(body, isOwn)
     } catch (error) {
-      await this.#brokeOff(undefined)
+      await this.#reportBreak(undefined)
       throw error
     }
   }
 
   #answerTo(body: Buffer, isOwn: boolean): Promise<IncomingMessage> {
     const { request, path, upstream, signal } = this.#passing
-    const own = without(endToEnd(request.rawHeaders), [CONVERSATION_HEADER]) // it is for us
-    const headers = replaced(own, "accept-encoding", "identity") // it will be read
+    const own = without(endToEnd(request.rawHeaders), [CONVERSATION_HEADER]) // the header is for Strata only
+    const headers = replaced(own, "accept-encoding", "identity") // the response will be parsed
     return upstream.send({
       method: "POST",
       path,
@@ -172,14 +172,14 @@ class Course {
     })
   }
 
-  /** Another body to send. Without one, the client has got the refusal. */
-  async #refused(answer: IncomingMessage, isSecond: boolean): Promise<Buffer | undefined> {
+  /** Handles a refusal. Returns another body to send; otherwise the client has received the refusal. */
+  async #relayRefusal(answer: IncomingMessage, isSecond: boolean): Promise<Buffer | undefined> {
     const { response } = this.#passing
     const read = await readBytes(answer, { max: MAX_REFUSAL_BYTES }).catch(() => undefined)
     const bytes = read?.kind === "read" ? read.bytes : undefined
     const error = bytes && (await errorIn(bytes, answer))
     const refusal = { status: answer.statusCode!, error, ...(isSecond && { isFinal: true }) }
-    const other = this.#bytes(await this.#tell("refused", () => this.#plan.refused(refusal)))
+    const other = this.#bytes(await this.#report("refused", () => this.#plan.refused(refusal)))
     if (other !== undefined && !isSecond) return other
     beginAnswer(response, answer, [...endToEnd(answer.rawHeaders), ...passedHeader(this.#plan.passedThrough)])
     if (bytes === undefined) breakOff(response)
@@ -187,13 +187,13 @@ class Course {
     return undefined
   }
 
-  #brokeOff(partial: Readonly<Record<string, unknown>> | undefined): Promise<void> {
+  #reportBreak(partial: Readonly<Record<string, unknown>> | undefined): Promise<void> {
     this.#problems.push("broke off")
-    return this.#tell("brokeOff", () => this.#plan.brokeOff(partial))
+    return this.#report("brokeOff", () => this.#plan.brokeOff(partial))
   }
 
-  /** A plan that fails now cannot harm the answer. */
-  async #tell<T>(what: string, call: () => Promise<T>): Promise<T | undefined> {
+  /** Reports to the plan. An error of the plan cannot affect the response. */
+  async #report<T>(what: string, call: () => Promise<T>): Promise<T | undefined> {
     const { limits, clock } = this.#route
     const outcome = await withinLimit(call, { ms: limits.planMs, clock })
     if (outcome.kind === "done") return outcome.value
@@ -201,7 +201,7 @@ class Course {
     return undefined
   }
 
-  #said(parts: readonly string[]): string {
+  #logLine(parts: readonly string[]): string {
     return [...parts, ...this.#problems].join(", ")
   }
 }

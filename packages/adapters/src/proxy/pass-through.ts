@@ -1,25 +1,25 @@
-/** Moves a request and its answer as they are, byte for byte, both ways at once. */
+/** Relays a request and its response byte for byte, in both directions at once. */
 import { once } from "node:events"
 import type { IncomingMessage, ServerResponse } from "node:http"
 import { endToEnd, type RawHeaders, valuesOf } from "./headers.ts"
 import type { Upstream } from "./upstream.ts"
 
-export interface Client {
+export interface ClientConnection {
   readonly response: ServerResponse
-  /** Aborted when it goes away. */
+  /** Aborted when the client disconnects. */
   readonly signal: AbortSignal
 }
 
-export interface Passing extends Client {
+export interface ProxiedRequest extends ClientConnection {
   readonly request: IncomingMessage
-  /** With its query, without the secret. */
+  /** Path with its query, without the secret. */
   readonly path: string
   readonly upstream: Upstream
 }
 
-/** `body`: the bytes as they came, where they have been read already. `added`: headers for the client. */
+/** `body`: the received bytes, if they have been read already. `added`: headers for the client. */
 export async function passThrough(
-  { request, response, path, upstream, signal }: Passing,
+  { request, response, path, upstream, signal }: ProxiedRequest,
   { body, added = [] }: { readonly body?: Buffer; readonly added?: RawHeaders } = {},
 ): Promise<number> {
   const answer = await upstream.send({
@@ -38,15 +38,15 @@ const hasBody = (headers: RawHeaders): boolean =>
   valuesOf(headers, "transfer-encoding").length > 0 ||
   valuesOf(headers, "content-length").some((length) => length !== "0")
 
-/** The head reaches the client before the first byte of the body is there. */
+/** Sends the head to the client before the first byte of the body is available. */
 export function beginAnswer(response: ServerResponse, answer: IncomingMessage, headers: RawHeaders): void {
-  response.sendDate = false // the server has said what it wanted to say
+  response.sendDate = false // only the server's own headers are relayed
   response.writeHead(answer.statusCode!, answer.statusMessage, [...headers])
   response.flushHeaders()
 }
 
-/** An answer that breaks off breaks off for the client too, after the bytes that came. */
-export async function passBody(answer: AsyncIterable<Buffer>, { response, signal }: Client): Promise<void> {
+/** Relays a body. If it is cut off, the client's response is cut off after the same bytes. */
+export async function passBody(answer: AsyncIterable<Buffer>, { response, signal }: ClientConnection): Promise<void> {
   try {
     for await (const chunk of answer) await write(chunk, { response, signal })
     response.end()
@@ -56,7 +56,7 @@ export async function passBody(answer: AsyncIterable<Buffer>, { response, signal
 }
 
 /** Waits while the client reads more slowly than the server writes. */
-export async function write(bytes: Buffer, { response, signal }: Client): Promise<void> {
+export async function write(bytes: Buffer, { response, signal }: ClientConnection): Promise<void> {
   if (bytes.length > 0 && !response.write(bytes)) await once(response, "drain", { signal })
 }
 

@@ -1,24 +1,27 @@
-/** What the proxy asks about each request. The proxy moves bytes; a plan says which. */
+/** The interface for planning requests. The proxy moves bytes; a plan chooses them. */
 import type { IncomingHttpHeaders } from "node:http"
-import type { ConversationStatus, Plan } from "../callers/plan.ts"
+import type { ConversationStatus, RequestPlan } from "../clients/plan.ts"
 
 /** A client's request to `/v1/messages`, parsed once. */
 export interface ClientRequest {
   readonly headers: IncomingHttpHeaders
-  /** With its question mark, or empty. */
+  /** Includes the question mark, or is empty. */
   readonly query: string
-  /** Messages that came before are the same objects as before: read them, and change nothing. */
+  /** Earlier messages are the same objects as before and must not be modified. */
   readonly body: Readonly<Record<string, unknown>>
-  /** The bytes as they came, decompressed. */
+  /** The received bytes, decompressed. */
   readonly raw: Buffer
-  /** Aborted when the client goes away. */
+  /** Aborted when the client disconnects. */
   readonly signal: AbortSignal
 }
 
-/** Decides what is sent in place of a client's request, and learns from the answer. */
-export interface Plans {
-  /** `undefined`: the request is not ours and passes as it is. Never throws for a failure of its own: it then returns a plan that says so. */
-  take(request: ClientRequest): Promise<Plan | undefined>
+/** Decides what is sent instead of a client's request, and learns from the response. */
+export interface RequestPlanner {
+  /**
+   * `undefined` if the request passes unchanged because Strata does not manage it. Own failures do not throw: the returned plan reports
+   * them.
+   */
+  take(request: ClientRequest): Promise<RequestPlan | undefined>
   /** One row for each conversation. */
   status(): Promise<readonly ConversationStatus[]>
   close(): Promise<void>

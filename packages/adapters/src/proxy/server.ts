@@ -1,17 +1,17 @@
-/** What happens to a request: who asks is checked first, then its path decides. */
+/** Handles requests: access is checked first, then the path decides. */
 
 import { hash } from "node:crypto"
 import type { IncomingMessage, ServerResponse } from "node:http"
 import { errorKind, errorReason, escapeInvisible } from "@strata/core/base"
-import type { ConversationStatus } from "../callers/plan.ts"
+import type { ConversationStatus } from "../clients/plan.ts"
+import { checkAccess } from "./access.ts"
 import { type ApiError, overloaded, permissionError, sendError } from "./api-error.ts"
-import { admit } from "./doors/admission.ts"
 import { withinLimit } from "./limits.ts"
 import { answerMessages, type MessagesRoute } from "./messages-route.ts"
-import { breakOff, type Passing, passThrough } from "./pass-through.ts"
+import { breakOff, type ProxiedRequest, passThrough } from "./pass-through.ts"
 import type { Upstream } from "./upstream.ts"
 
-// A page with a row for each conversation. It is one text: no script, nothing from elsewhere, nothing kept by the browser.
+// Renders a page with a row for each conversation. It is a single text without scripts or external content, and browsers do not cache it.
 
 const STYLE = `:root{color-scheme:light dark;font:14px/1.5 system-ui,sans-serif}
 body{margin:2rem}table{border-collapse:collapse}
@@ -22,7 +22,7 @@ export const PAGE_HEADERS: Readonly<Record<string, string>> = {
   "content-type": "text/html; charset=utf-8",
   "content-security-policy": `default-src 'none'; style-src 'sha256-${hash("sha256", STYLE, "base64")}'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`,
   "cache-control": "no-store",
-  "referrer-policy": "no-referrer", // the address has the secret in it
+  "referrer-policy": "no-referrer", // the address contains the secret
   "x-content-type-options": "nosniff",
 }
 
@@ -41,7 +41,7 @@ export function statusPage(rows: readonly ConversationStatus[]): string {
   const table = `<table><thead><tr>${head}</tr></thead><tbody>${rows.map(rowOf).join("")}</tbody></table>`
   return `<!doctype html><html lang="en"><head><meta charset="utf-8"><meta http-equiv="refresh" content="${REFRESH_SECONDS}">
 <title>Strata proxy</title><style>${STYLE}</style></head><body><h1>Strata proxy</h1>
-${rows.length === 0 ? "<p>No conversation has passed yet.</p>" : `<p>${totalOf(rows)}</p>${table}`}</body></html>`
+${rows.length === 0 ? "<p>No conversation has passed yet.</p>" : `<p>${totalCosts(rows)}</p>${table}`}</body></html>`
 }
 
 const numeric = (column: number): string => (NUMBERS.has(column) ? ' class="n"' : "")
@@ -62,12 +62,12 @@ function rowOf(row: ConversationStatus): string {
   return `<tr>${cells.map((cell, at) => `<td${numeric(at)}>${cell}</td>`).join("")}</tr>`
 }
 
-/** Only conversations of which both are known: a sum beside another must be about the same. */
-function totalOf(rows: readonly ConversationStatus[]): string {
+/** Sums only conversations for which both costs are known, so that the two sums are comparable. */
+function totalCosts(rows: readonly ConversationStatus[]): string {
   const priced = rows.filter(({ cost, directCost }) => cost !== undefined && directCost !== undefined)
   const sum = (of: (row: ConversationStatus) => number | undefined) => priced.reduce((all, row) => all + of(row)!, 0)
-  const left = rows.length - priced.length
-  const without = left === 0 ? "" : ` (without ${left} of unknown price)`
+  const unpriced = rows.length - priced.length
+  const without = unpriced === 0 ? "" : ` (without ${unpriced} of unknown price)`
   return `${dollars(sum(({ cost }) => cost))}; direct ${dollars(sum(({ directCost }) => directCost))}${without}`
 }
 
@@ -84,22 +84,22 @@ const ENTITIES: Readonly<Record<string, string>> = {
 const safe = (text: string): string => text.replace(/[&<>"']/g, (character) => ENTITIES[character]!)
 
 const MESSAGES = "/v1/messages"
-const OWN = /^\/_strata(?:\/|$)/
+const STATUS_PATH = /^\/_strata(?:\/|$)/
 const MAX_LOGGED_CHARACTERS = 200
 
-export interface ServerParts extends MessagesRoute {
+export interface ServerOptions extends MessagesRoute {
   readonly upstream: Upstream
   readonly secret: string
   readonly onLog: (line: string) => void
 }
 
-/** Requests that are under way. */
-export class Requests {
+/** The running requests. */
+export class RunningRequests {
   readonly #running = new Map<Promise<void>, AbortController>()
-  readonly #parts: ServerParts
+  readonly #parts: ServerOptions
   #isClosing = false
 
-  constructor(parts: ServerParts) {
+  constructor(parts: ServerOptions) {
     this.#parts = parts
   }
 
@@ -115,7 +115,7 @@ export class Requests {
       : this.#running.size >= this.#parts.limits.requests
         ? "too many requests are under way in the proxy"
         : undefined
-    const closed = new Promise((resolve) => response.once("close", resolve)) // the last byte is on its way
+    const closed = new Promise((resolve) => response.once("close", resolve)) // after the last byte was sent
     const running = handle({ request, response, busy, signal: gone.signal }, this.#parts)
       .catch((error: unknown) => {
         response.destroy()
@@ -126,11 +126,11 @@ export class Requests {
         this.#running.delete(running)
         this.#parts.onLog(line)
       })
-      .catch(() => {}) // a log that cannot be written
+      .catch(() => {}) // errors of the log are ignored
     this.#running.set(running, gone)
   }
 
-  /** From now on: a connection that is still open may bring more. */
+  /** Refuses new requests from now on, because open connections may send more. */
   refuse(): void {
     this.#isClosing = true
   }
@@ -144,29 +144,29 @@ export class Requests {
   }
 }
 
-interface Handled {
+interface HandledRequest {
   readonly request: IncomingMessage
   readonly response: ServerResponse
-  /** Why it cannot be sent now, if so. */
+  /** Reason why it cannot be sent now, if any. */
   readonly busy: string | undefined
   readonly signal: AbortSignal
 }
 
-/** A line for the log. It has no secret, no query and no header in it. */
-async function handle({ request, response, busy, signal }: Handled, parts: ServerParts): Promise<string> {
+/** Handles a request and returns a log line without secrets, queries and headers. */
+async function handle({ request, response, busy, signal }: HandledRequest, parts: ServerOptions): Promise<string> {
   const refuse = (error: ApiError) => {
     request.resume()
     sendError(response, error)
     return `refused with ${error.status}: ${error.message}`
   }
-  const admission = admit(request, parts.secret)
+  const admission = checkAccess(request, parts.secret)
   if (admission.kind === "refused") return refuse(permissionError(admission.why))
   const { path, query } = admission
   const name = `${request.method} ${escapeInvisible(path).slice(0, MAX_LOGGED_CHARACTERS)}`
-  if (OWN.test(path)) return `${name} ${await answerStatus(path, { request, response }, parts)}`
+  if (STATUS_PATH.test(path)) return `${name} ${await answerStatus(path, { request, response }, parts)}`
   if (busy !== undefined) return refuse(overloaded(busy))
-  if (parts.upstream.isCircle(request.rawHeaders)) return refuse(CIRCLE)
-  const passing: Passing = { request, response, path: path + query, upstream: parts.upstream, signal }
+  if (parts.upstream.isLoop(request.rawHeaders)) return refuse(LOOP_ERROR)
+  const passing: ProxiedRequest = { request, response, path: path + query, upstream: parts.upstream, signal }
   const isMessages = request.method === "POST" && path === MESSAGES
   try {
     return `${name} ${await (isMessages ? answerMessages(passing, parts) : passThrough(passing))}`
@@ -178,7 +178,7 @@ async function handle({ request, response, busy, signal }: Handled, parts: Serve
   }
 }
 
-const CIRCLE: ApiError = {
+const LOOP_ERROR: ApiError = {
   status: 508,
   type: "api_error",
   message:
@@ -193,8 +193,8 @@ const unreachable = (upstream: Upstream, error: unknown): ApiError => ({
 
 async function answerStatus(
   path: string,
-  { request, response }: Pick<Handled, "request" | "response">,
-  { plans, limits, clock }: ServerParts,
+  { request, response }: Pick<HandledRequest, "request" | "response">,
+  { plans, limits, clock }: ServerOptions,
 ): Promise<number> {
   const error = (status: number, type: string, message: string) => {
     request.resume()

@@ -1,44 +1,44 @@
-/** Starts the proxy: on this machine only, in front of one server. */
+/** Starts the proxy on this machine only, in front of one server. */
 import { once } from "node:events"
 import { createServer } from "node:http"
 import type { AddressInfo } from "node:net"
 import type { Clock } from "@strata/core"
 import { StrataError, systemClock } from "@strata/core/base"
-import { ParsedBodies } from "../callers/http/parsed-bodies.ts"
-import { HeldBytes } from "./body.ts"
-import { isSecret } from "./doors/admission.ts"
+import { ParsedBodies } from "../clients/http/parsed-bodies.ts"
+import { isSecret } from "./access.ts"
+import { ByteBudget } from "./body.ts"
 import { DEFAULT_LIMITS, type ProxyLimits, withinLimit } from "./limits.ts"
-import type { Plans } from "./plans.ts"
-import { Requests } from "./server.ts"
+import type { RequestPlanner } from "./plans.ts"
+import { RunningRequests } from "./server.ts"
 import { MAX_HEADER_BYTES, Upstream } from "./upstream.ts"
 
 const HOST = "127.0.0.1"
-/** Longer than clients keep an idle connection: who closes it first must not be the server, or a request is lost now and then. */
+/** Longer than clients keep an idle connection open: if the server closed it first, a request could be lost. */
 const KEEP_ALIVE_MS = 600_000
 const CONNECTIONS_PER_REQUEST = 4 // most of them idle
 
 export interface ProxyOptions {
-  /** The server's address: `https://api.anthropic.com`. It may have a path. */
+  /** The server's address, such as `https://api.anthropic.com`. It may have a path. */
   readonly upstream: string
-  /** It is not closed with the proxy. */
-  readonly plans: Plans
-  /** Default: any that is free. */
+  /** The plans are not closed with the proxy. */
+  readonly plans: RequestPlanner
+  /** Default: any free port. */
   readonly port?: number
   /** The first part of every path; see `newSecret`. */
   readonly secret: string
   readonly limits?: Partial<ProxyLimits>
-  /** One line for each request. No secret, no header and no content is in it. */
+  /** Receives one line for each request, without secrets, headers or content. */
   readonly onLog?: (line: string) => void
-  /** Where `HTTPS_PROXY` and `NO_PROXY` are read from, for the way to the upstream. Default: not at all. */
+  /** Environment with `HTTPS_PROXY` and `NO_PROXY` for connections to the upstream. Default: neither is used. */
   readonly environment?: Readonly<Record<string, string | undefined>>
   readonly clock?: Clock
 }
 
 export interface RunningProxy {
-  /** The base URL for a client, with the secret in it. */
+  /** The base URL for a client, which contains the secret. */
   readonly url: string
   readonly port: number
-  /** Takes no more requests, lets running answers end for a while, then ends them. */
+  /** Stops accepting requests, waits for running responses up to `graceMs`, then ends them. */
   close(): Promise<void>
 }
 
@@ -58,11 +58,11 @@ export async function startProxy({
     )
   const limits = { ...DEFAULT_LIMITS, ...given }
   const upstream = new Upstream(address, environment ? { environment } : {})
-  const held = new HeldBytes(limits.heldBytes)
+  const held = new ByteBudget(limits.heldBytes)
   const known = new ParsedBodies(limits.knownBytes)
-  const requests = new Requests({ plans, upstream, secret, limits, held, known, clock, onLog })
+  const requests = new RunningRequests({ plans, upstream, secret, limits, held, known, clock, onLog })
   const server = createServer(
-    // an upload is as slow as the upstream takes it
+    // no request timeout: an upload is as slow as the upstream reads it
     { noDelay: true, keepAliveTimeout: KEEP_ALIVE_MS, requestTimeout: 0, maxHeaderSize: MAX_HEADER_BYTES },
     (request, response) => requests.start(request, response),
   )

@@ -1,4 +1,4 @@
-/** The server that the proxy is in front of: connections that stay open, and requests whose headers go out as they came in. */
+/** The server behind the proxy: persistent connections, and requests with the client's original headers. */
 
 import { once } from "node:events"
 import { Agent as HttpAgent, request as httpRequest, type IncomingMessage } from "node:http"
@@ -8,62 +8,65 @@ import { StrataError } from "@strata/core/base"
 import { type RawHeaders, valuesOf, without } from "./headers.ts"
 
 const LOOPBACK_NAME = /^(?:localhost|127(?:\.\d{1,3}){3}|0\.0\.0\.0|\[::1\])$/i
-/** Counts the proxies on this machine that a request has passed. Only servers on this machine get it. */
+/** Counts the proxies on this machine that a request has passed. It is sent only to servers on this machine. */
 const HOPS = "strata-proxy-hops"
-const MAX_HOPS = 4 // a proxy inside a wrapped command is fine; a circle is not
-/** Of a request or an answer. Node's own limit is a quarter of it, and cookies of a gateway can be long. */
+const MAX_HOPS = 4 // a proxy inside a wrapped command is fine; a loop is not
+/** Limit for the headers of a request or a response. Node's own limit is a quarter of it, and cookies of a gateway can be long. */
 export const MAX_HEADER_BYTES = 64 * 1024
-/** They have no body unless a header says so. */
+/** Methods that have no body unless a header announces one. */
 const WITHOUT_BODY: ReadonlySet<string> = new Set(["GET", "HEAD", "DELETE", "OPTIONS", "TRACE", "CONNECT"])
 
 export interface UpstreamRequest {
   readonly method: string
-  /** With its query. */
+  /** Path with its query. */
   readonly path: string
-  /** Without those of the client's connection. */
+  /** Headers without those of the client's connection. */
   readonly headers: RawHeaders
-  /** `undefined`: none. */
+  /** `undefined` if there is no body. */
   readonly body: Buffer | Readable | undefined
-  /** Ends the request at once. */
+  /** Aborts the request at once. */
   readonly signal: AbortSignal
 }
 
 export interface UpstreamOptions {
-  /** Where `HTTPS_PROXY` and `NO_PROXY` are read from. Default: not at all. */
+  /** Environment with `HTTPS_PROXY` and `NO_PROXY`. Default: neither is used. */
   readonly environment?: Readonly<Record<string, string | undefined>>
 }
 
 export class Upstream {
   readonly #url: URL
   readonly #environment: UpstreamOptions["environment"]
-  readonly #kept: HttpAgent
+  readonly #persistentAgent: HttpAgent
 
   constructor(address: string, { environment }: UpstreamOptions = {}) {
-    this.#url = checkedUrl(address)
+    this.#url = validateUrl(address)
     this.#environment = environment
-    this.#kept = this.#agent({ keepAlive: true })
+    this.#persistentAgent = this.#agent({ keepAlive: true })
   }
 
-  /** For sentences: without a path, which may hold a secret. */
+  /** Origin for messages, without the path, which may contain a secret. */
   get name(): string {
     return this.#url.origin
   }
 
-  /** Whether it is a server on this machine, at this port. */
+  /** Whether it is a server on this machine at this port. */
   isHere(port: number): boolean {
     const { port: own, protocol } = this.#url
     return this.#isOnThisMachine && Number(own || (protocol === "https:" ? 443 : 80)) === port
   }
 
-  /** The request has passed so many proxies that it goes in a circle. */
-  isCircle(headers: RawHeaders): boolean {
+  /** Whether the request has passed so many proxies that it must be in a loop. */
+  isLoop(headers: RawHeaders): boolean {
     return hopsIn(headers) >= MAX_HOPS
   }
 
-  /** The head of the answer. A connection that the server closed while it was idle is replaced, as long as the body can be sent again. */
+  /**
+   * Resolves with the head of the response. If the server closed an idle connection, the request is repeated on a new one, as long as its
+   * body can be sent again.
+   */
   async send(request: UpstreamRequest): Promise<IncomingMessage> {
     const isRepeatable = request.body === undefined || Buffer.isBuffer(request.body)
-    const first = await this.#attempt(request, this.#kept)
+    const first = await this.#attempt(request, this.#persistentAgent)
     if (first.kind === "answered") return first.answer
     if (!first.isStale || !isRepeatable || request.signal.aborted) throw first.error
     const second = await this.#attempt(request, this.#agent({ keepAlive: false }))
@@ -72,7 +75,7 @@ export class Upstream {
   }
 
   close(): void {
-    this.#kept.destroy()
+    this.#persistentAgent.destroy()
   }
 
   #agent(options: { readonly keepAlive: boolean }): HttpAgent {
@@ -81,7 +84,7 @@ export class Upstream {
     return new HttpsAgent({ ...options, ...proxyEnv })
   }
 
-  async #attempt({ method, path, headers, body, signal }: UpstreamRequest, agent: HttpAgent): Promise<Attempt> {
+  async #attempt({ method, path, headers, body, signal }: UpstreamRequest, agent: HttpAgent): Promise<AttemptResult> {
     const { hostname, port, pathname } = this.#url
     const outgoing = (this.#isSecure ? httpsRequest : httpRequest)({
       agent,
@@ -94,7 +97,7 @@ export class Upstream {
       maxHeaderSize: MAX_HEADER_BYTES,
     })
     const answered = once(outgoing, "response") as Promise<[IncomingMessage]>
-    outgoing.on("error", () => {}) // also after the head of the answer, whose body then says so itself
+    outgoing.on("error", () => {}) // errors after the head are reported by the body's stream
     if (body === undefined || Buffer.isBuffer(body)) outgoing.end(body)
     else body.pipe(outgoing)
     try {
@@ -129,12 +132,12 @@ export class Upstream {
   }
 }
 
-type Attempt =
+type AttemptResult =
   | { readonly kind: "answered"; readonly answer: IncomingMessage }
   | {
       readonly kind: "failed"
       readonly error: unknown
-      /** The connection was kept from an earlier request, and the server no longer had it. */
+      /** Whether the connection was reused from an earlier request and the server had closed it. */
       readonly isStale: boolean
     }
 
@@ -143,7 +146,7 @@ const hopsIn = (headers: RawHeaders): number => {
   return Number.isSafeInteger(hops) && hops >= 0 ? hops : MAX_HOPS
 }
 
-function checkedUrl(address: string): URL {
+function validateUrl(address: string): URL {
   const url = URL.canParse(address) ? new URL(address) : undefined
   const why =
     url === undefined || !["http:", "https:"].includes(url.protocol)

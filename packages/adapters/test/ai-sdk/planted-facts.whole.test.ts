@@ -37,7 +37,7 @@ describe.each<Version>(size([7], [7, 6]))("BEY-11 planted facts with AI SDK %i",
     const responder = new Worker(answersQuestions)
     const { model, tools, sim, lines } = await program(version, {
       responder,
-      said: ({ task, step }) => `${nameOf(task, step)} has the code ${codeOf(task, step)}\n`,
+      resultPrefix: ({ task, step }) => `${nameOf(task, step)} has the code ${codeOf(task, step)}\n`,
     })
     const messages: Message[] = []
     const ask = async (content: string) => {

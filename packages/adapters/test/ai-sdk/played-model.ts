@@ -49,7 +49,7 @@ function partsFor(kind: Kind, at: number, number: number): readonly object[] {
   ]
 }
 
-export interface Played {
+export interface PlayedModel {
   readonly model: never
   readonly calls: CallOptions[]
 }
@@ -68,7 +68,7 @@ interface Playing {
 export function played(
   rounds: readonly Round[],
   { version, end = { how: "whole" }, failsFrom, busyAt }: Playing,
-): Played {
+): PlayedModel {
   const calls: CallOptions[] = []
   let isBusy = true
   const next = (options: CallOptions) => {

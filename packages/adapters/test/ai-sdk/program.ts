@@ -94,10 +94,10 @@ function nextStep(messages: readonly ResponderMessage[], { nextToolUseId }: Resp
     input: { task, step: number, of },
   })
   const thought: AnswerBlock = { type: "thinking", thinking: `Step ${step + 1} of ${task} comes next.` }
-  const said: AnswerBlock = { type: "text", text: `I begin step ${step + 1} of task ${task}.` }
+  const textBlock: AnswerBlock = { type: "text", text: `I begin step ${step + 1} of task ${task}.` }
   // every third time two at once
   const calls = step % 3 === 2 && step + 2 <= of ? [call(step + 1), call(step + 2)] : [call(step + 1)]
-  return [thought, said, ...calls]
+  return [thought, textBlock, ...calls]
 }
 
 export const LONG = "a line of a long file with words in it\n".repeat(WINDOW / 150)
@@ -122,12 +122,12 @@ export interface ProgramOptions extends Partial<SimulatorOptions> {
   readonly responder?: Worker
   /** What the tool returns for each step, besides its number. */
   readonly result?: string
-  readonly said?: (step: Step) => string
+  readonly resultPrefix?: (step: Step) => string
 }
 
 export async function program(
   version: Version,
-  { responder = new Worker(), result = LONG, said = () => "", ...options }: ProgramOptions = {},
+  { responder = new Worker(), result = LONG, resultPrefix = () => "", ...options }: ProgramOptions = {},
 ): Promise<Program> {
   const { ai, createAnthropic } = VERSIONS[version]
   const models = { [MODEL]: { window: WINDOW } }
@@ -149,7 +149,7 @@ export async function program(
         properties: { task: { type: "string" }, step: { type: "number" }, of: { type: "number" } },
         required: ["task", "step", "of"],
       }),
-      execute: (step) => `${said(step)}${result}${step.task}: step ${step.step} of ${step.of}`,
+      execute: (step) => `${resultPrefix(step)}${result}${step.task}: step ${step.step} of ${step.of}`,
     }),
   } as ai7.ToolSet
   return {

@@ -90,11 +90,11 @@ const turn = fc
   .record({
     user: fc.array(fc.oneof(text, file), { minLength: 1, maxLength: 3 }),
     thought: fc.option(reasoning, { nil: undefined }),
-    said: fc.array(text, { maxLength: 2 }),
+    texts: fc.array(text, { maxLength: 2 }),
     silent: fc.boolean(),
     outputs: fc.array(fc.tuple(output, options), { minLength: 1, maxLength: 3 }),
   })
-  .map(({ user, thought, said, silent, outputs }) => (at: number) => {
+  .map(({ user, thought, texts, silent, outputs }) => (at: number) => {
     const ids = outputs.map((_, index) => `functions.look:${count}.${at}.${index}`)
     const calls = ids.map((toolCallId, index) => ({
       ...{ type: "tool-call", toolCallId, toolName: "look", input: { index } },
@@ -107,7 +107,7 @@ const turn = fc
     const custom = silent ? [{ type: "custom", kind: "some.note", providerOptions: { some: { a: 1 } } }] : []
     return [
       { role: "user", content: user },
-      { role: "assistant", content: [...custom, ...(thought ? [thought] : []), ...said, ...calls] },
+      { role: "assistant", content: [...custom, ...(thought ? [thought] : []), ...texts, ...calls] },
       { role: "tool", content: results },
     ]
   })
@@ -183,7 +183,7 @@ describe("BEY-11 what a provider gets from a program of the AI SDK", () => {
     ])
   })
 
-  const marksIn = (call: CallOptions): number => JSON.stringify(call).split('"cacheControl"').length - 1
+  const countBreakpoints = (call: CallOptions): number => JSON.stringify(call).split('"cacheControl"').length - 1
   const user = (text: string, providerOptions?: object) => ({
     role: "user",
     content: [{ type: "text", text }],
@@ -195,7 +195,7 @@ describe("BEY-11 what a provider gets from a program of the AI SDK", () => {
     const system = { role: "system", content: "Be kind." }
     const claude = caller([], { provider: "anthropic.messages" })
     await claude.call({ prompt: [system, user("Hello")], tools })
-    expect(marksIn(claude.sent[0]!)).toBe(3)
+    expect(countBreakpoints(claude.sent[0]!)).toBe(3)
     const own = caller([], { provider: "anthropic.messages" })
     await own.call({ prompt: [{ ...system, providerOptions: MARK }, user("Hello", MARK)], tools })
     expect(own.sent[0]!.prompt[0]).toEqual({ ...system, providerOptions: MARK })
@@ -203,10 +203,10 @@ describe("BEY-11 what a provider gets from a program of the AI SDK", () => {
     expect(own.sent[0]!.tools).toEqual(tools)
     const automatic = caller([], { provider: "anthropic.messages" })
     await automatic.call({ prompt: [system, user("Hello")], tools, providerOptions: MARK })
-    expect(marksIn(automatic.sent[0]!)).toBe(1)
+    expect(countBreakpoints(automatic.sent[0]!)).toBe(1)
     const other = caller([])
     await other.call({ prompt: [system, user("Hello")], tools })
-    expect(marksIn(other.sent[0]!)).toBe(0)
+    expect(countBreakpoints(other.sent[0]!)).toBe(0)
   })
 
   test.each<Version>([7, 6])(

@@ -7,8 +7,8 @@ import { describe, expect, onTestFinished, test } from "vitest"
 import { isWhole } from "../../../core/test/size.ts"
 import type { Answer, Responder, ResponderTurn } from "../../../sim/src/responder.ts"
 import { extractiveAnswer } from "../../../sim/src/responders/extractive.ts"
-import { asBytes, bodyWith } from "../../src/callers/body.ts"
-import { asClient } from "../../src/callers/http/as-client.ts"
+import { asBytes, bodyWith } from "../../src/clients/body.ts"
+import { createClient } from "../../src/clients/http/send-as-client.ts"
 import { Conversations, type ConversationsOptions } from "../../src/proxy/index.ts"
 import { proxy, rawUpstream } from "./raw-upstream.ts"
 
@@ -160,8 +160,8 @@ describe("BEY-11 requests of our own", () => {
     }
     const last = { headers: {}, query: "", body: client }
     const own = { model: MODEL, max_tokens: 4_000, tools: TOOLS as never, messages: begun() as never }
-    await asClient({ upstream: upstream.url }, () => last).messages.create(own)
-    await asClient({ upstream: upstream.url }, () => ({
+    await createClient({ upstream: upstream.url }, () => last).messages.create(own)
+    await createClient({ upstream: upstream.url }, () => ({
       ...last,
       body: { ...client, max_tokens: 100, thinking: undefined },
     })).messages.create(own)

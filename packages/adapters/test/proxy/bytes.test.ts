@@ -96,10 +96,10 @@ const block = (fields: readonly (readonly [string, string])[]) =>
     .tuple(space, unknown)
     .map(([gap, more]) => objectText([...fields.map((field) => [gap, ...field] as const), ...more]))
 
-const textBlock = text.chain((said) =>
+const textBlock = text.chain((answers) =>
   block([
     ['"type"', '"text"'],
-    ['"text"', said],
+    ['"text"', answers],
   ]),
 )
 const exactInput = fc
@@ -159,14 +159,14 @@ const body = fc
         ? `{"role":"user","content":[{"type":"text","text":"on",  "cache_control" :{"type":"ephemeral"}}]}`
         : undefined
     // a text cannot carry a mark, so it would become a block
-    const said = caching === "none" ? [] : [`{"role":"assistant","content":"yes\\u0021"}`, plain]
+    const answers = caching === "none" ? [] : [`{"role":"assistant","content":"yes\\u0021"}`, plain]
     const listed = [
       `{"role":"user","content":[{"type":"text","text":"${seed}"}]}`,
       `{"role":"assistant","content":[{"type":"text","text":"1.0"}]}`,
       opening,
       answer,
       reply,
-      ...said,
+      ...answers,
       ...(marked ? [`{"role":"assistant","content":"so"}`, marked] : []),
     ]
     const members: [string, string, string][] = [

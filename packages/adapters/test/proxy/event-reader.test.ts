@@ -2,8 +2,8 @@ import fc from "fast-check"
 import { describe, expect, test } from "vitest"
 import { stringifyExact } from "../../../core/src/messages/exact-json.ts"
 import { isWhole } from "../../../core/test/size.ts"
-import { AssembledMessage } from "../../src/callers/http/answer-events.ts"
-import { EventReader } from "../../src/callers/http/event-reader.ts"
+import { AssembledMessage } from "../../src/clients/http/answer-events.ts"
+import { EventReader } from "../../src/clients/http/event-reader.ts"
 import { ANSWER_EVENTS, ANSWER_MESSAGE, eventText } from "./raw-upstream.ts"
 
 const RUNS = Number(process.env.FUZZ_RUNS ?? 200)
@@ -38,8 +38,8 @@ describe("BEY-11: a stream of events", () => {
         const stream = Buffer.from(eventText(ANSWER_EVENTS).replaceAll("\n", end))
         const { bytes, message } = read(cut(stream, at))
         expect(bytes.equals(stream)).toBe(true)
-        expect(JSON.parse(JSON.stringify(message.whole()))).toEqual(ANSWER_MESSAGE)
-        expect(stringifyExact(message.whole())).toContain('"input":{"b": 1.0, "a":"ü"}')
+        expect(JSON.parse(JSON.stringify(message.complete()))).toEqual(ANSWER_MESSAGE)
+        expect(stringifyExact(message.complete())).toContain('"input":{"b": 1.0, "a":"ü"}')
       }),
       { numRuns: RUNS },
     )
@@ -71,7 +71,7 @@ describe("BEY-11: a stream of events", () => {
         const stream = Buffer.concat([...pieces, Buffer.from(" ")])
         const { bytes, message } = read(cut(stream, at))
         expect(bytes.equals(stream)).toBe(true)
-        expect(message.soFar()).toBeUndefined()
+        expect(message.partial()).toBeUndefined()
       }),
       { numRuns: RUNS },
     )
@@ -90,10 +90,10 @@ describe("BEY-11: a stream of events", () => {
   test("a stream that is not the API's has no message, whatever came before", () => {
     const events = eventText(ANSWER_EVENTS.slice(0, -1))
     expect(
-      read([Buffer.from(`${events}data: {oops\n\ndata: {"type":"message_stop"}\n\n`)]).message.whole(),
+      read([Buffer.from(`${events}data: {oops\n\ndata: {"type":"message_stop"}\n\n`)]).message.complete(),
     ).toBeUndefined()
-    expect(read([Buffer.from('data: {"type":"message_start"}\n\n')]).message.soFar()).toBeUndefined()
-    expect(read([Buffer.from("data: null\n\n")]).message.soFar()).toBeUndefined()
+    expect(read([Buffer.from('data: {"type":"message_start"}\n\n')]).message.partial()).toBeUndefined()
+    expect(read([Buffer.from("data: null\n\n")]).message.partial()).toBeUndefined()
   })
 
   test.runIf(isWhole)("an event without an end is passed on and costs no memory", () => {

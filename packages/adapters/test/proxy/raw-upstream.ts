@@ -7,15 +7,15 @@ import { onTestFinished } from "vitest"
 import {
   type ConversationStatus,
   newSecret,
-  type Plan,
-  type Plans,
   type ProxyOptions,
+  type RequestPlan,
+  type RequestPlanner,
   startProxy,
 } from "../../src/proxy/index.ts"
 
 export type Json = Readonly<Record<string, unknown>>
 
-export interface Received {
+export interface ReceivedRequest {
   readonly method: string
   readonly url: string
   readonly rawHeaders: readonly string[]
@@ -25,13 +25,13 @@ export interface Received {
 
 export interface RawUpstream {
   readonly url: string
-  readonly received: readonly Received[]
+  readonly received: readonly ReceivedRequest[]
 }
 
-type Handler = (response: ServerResponse, received: Received) => unknown
+type Handler = (response: ServerResponse, received: ReceivedRequest) => unknown
 
 export async function rawUpstream(handler: Handler): Promise<RawUpstream> {
-  const received: Received[] = []
+  const received: ReceivedRequest[] = []
   const server = createServer(async (incoming, response) => {
     const { method = "", url = "", rawHeaders, headers } = incoming
     const body = await buffer(incoming)
@@ -51,16 +51,16 @@ export async function rawUpstream(handler: Handler): Promise<RawUpstream> {
 
 /** The calls that the plans got, in order. */
 export interface Course {
-  readonly plans: Plans
+  readonly plans: RequestPlanner
   readonly calls: { readonly name: string; readonly value: unknown }[]
   /** Resolves with the value of the next such call. */
   called(name: string): Promise<unknown>
 }
 
-type Planned = Partial<Plan> | undefined
+type Planned = Partial<RequestPlan> | undefined
 
 export function remembering(
-  plan: (request: Parameters<Plans["take"]>[0]) => Planned | Promise<Planned> = () => ({}),
+  plan: (request: Parameters<RequestPlanner["take"]>[0]) => Planned | Promise<Planned> = () => ({}),
   rows: readonly ConversationStatus[] = [],
 ): Course {
   const calls: Course["calls"] = []
@@ -69,7 +69,7 @@ export function remembering(
     calls.push({ name, value })
     for (const one of waiting.filter((each) => each.name === name)) one.resolve(value)
   }
-  const plans: Plans = {
+  const plans: RequestPlanner = {
     async take(asked) {
       note("take", asked)
       const own = await plan(asked)

@@ -17,7 +17,7 @@ import { archivePage, describeArchiveResult, findSession, formatBytes } from "./
 const DONE = 0
 const NOT_DONE = 1
 
-/** What each action takes after its name: the least and the most arguments. */
+/** Minimum and maximum number of arguments after each action. */
 const ACTIONS = {
   now: [0, 0],
   list: [0, 0],

@@ -1,4 +1,4 @@
-/** `strata archive erase`: shows which kept sessions would go and what that frees, asks, then removes them. */
+/** `strata archive erase`: shows which archived sessions would be erased and how much space that frees, asks, then erases them. */
 import { basename, resolve, sep } from "node:path"
 import type { ArchivedSession, SessionArchive } from "@strata/transcripts"
 import { UsageError } from "../command.ts"
@@ -15,7 +15,7 @@ const UNITS: Readonly<Record<string, number>> = { d: 1, w: 7, m: 30, y: 365 }
 export interface EraseOptions {
   readonly terminal: Terminal
   readonly cwd: string
-  /** The starts of ids. */
+  /** Prefixes of session ids. */
   readonly names: readonly string[]
   readonly project: string | undefined
   readonly olderThan: string | undefined
@@ -64,7 +64,7 @@ function selectSessions(sessions: readonly ArchivedSession[], erasing: EraseOpti
   )
 }
 
-/** A directory with all below it, or its name alone. */
+/** Whether the session belongs to a project, given by its directory, a parent directory, or its name. */
 function isInProject({ project }: ArchivedSession, wanted: string, cwd: string): boolean {
   if (project === undefined) return false
   const path = resolve(cwd, wanted)

@@ -1,4 +1,4 @@
-/** How kept sessions read on a screen. */
+/** Renders archived sessions for a terminal. */
 import { homedir } from "node:os"
 import type { ArchivedSession, ArchiveList, ArchiveReport } from "@strata/transcripts"
 import { UsageError } from "../command.ts"
@@ -9,7 +9,7 @@ import { escapeToLine } from "../display/visible.ts"
 
 const UNITS = ["bytes", "KB", "MB", "GB", "TB"]
 
-/** In thousands, as disks are sold and `du --si` shows. */
+/** Uses powers of 1,000, like disk vendors and `du --si`. */
 export function formatBytes(count: number): string {
   const power = Math.min(UNITS.length - 1, Math.max(0, Math.floor(Math.log10(Math.max(1, count)) / 3)))
   if (power === 0) return `${formatNumber(count)} bytes`
@@ -68,7 +68,7 @@ export function sessionTable(
   })
 }
 
-/** Enough of the id to name it. Two states of one session have different keys. */
+/** The shortest unique prefix of the id. Two versions of one session have different keys. */
 function shortId({ id, key, isEarlier }: ArchivedSession, sessions: readonly ArchivedSession[]): string {
   if (isEarlier) return key
   const others = sessions.filter((other) => other.key !== key && !other.isEarlier).map((other) => other.id)
@@ -82,7 +82,7 @@ function shortPath(path: string): string {
   return escapeToLine(path === home || path.startsWith(`${home}/`) ? `~${path.slice(home.length)}` : path)
 }
 
-/** By the start of its id or its key. The state at its place goes before earlier ones. */
+/** Finds a session by a prefix of its id or key. The current version takes precedence over earlier ones. */
 export function findSession(name: string, sessions: readonly ArchivedSession[]): ArchivedSession {
   const fitting = sessions.filter(({ id, key }) => id.startsWith(name) || key.startsWith(name))
   const exact = fitting.find(({ id, key, isEarlier }) => key === name || (id === name && !isEarlier))

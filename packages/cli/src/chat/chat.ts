@@ -1,4 +1,4 @@
-/** The chat between screen and agent: carries out what the person types and keeps the screen up to date. Knows nothing of ink. */
+/** Connects screen and agent: carries out the user's input and keeps the screen up to date. Independent of ink. */
 
 import { join } from "node:path"
 import {
@@ -115,7 +115,7 @@ export class Chat implements CommandTarget {
     return this.store.ask
   }
 
-  /** Resolves when the person wants to leave. */
+  /** Resolves when the user wants to leave. */
   get left(): Promise<void> {
     return this.#left.promise
   }
@@ -141,7 +141,7 @@ export class Chat implements CommandTarget {
     return new Date()
   }
 
-  /** Where the person's editor can say what it shows. Opened when it is first asked for. */
+  /** The socket through which the user's editor reports its open file. Opened on first use. */
   editorSocket(): Promise<string> {
     return this.#editor.open()
   }
@@ -156,7 +156,7 @@ export class Chat implements CommandTarget {
     await this.#endings.done
   }
 
-  /** A second call leaves at once. */
+  /** Starts leaving. A second call leaves at once. */
   leave(): void {
     if (this.#isLeaving) this.#endings.hurry()
     this.#isLeaving = true
@@ -218,7 +218,7 @@ export class Chat implements CommandTarget {
     await this.#replace({ model: this.agent.model.name, startedBy: "clear" })
   }
 
-  /** Esc cancels. Messages typed meanwhile are kept and answered afterwards. */
+  /** Compacts; Esc cancels. Messages typed meanwhile are queued and answered afterwards. */
   compact(order: Partial<ResolvedCompactionRequest>): Promise<void> {
     return this.#work.occupy(async (signal) => {
       const end = await this.#work.compact({ work: (given) => this.agent.conversation.compact(order, given), signal })
@@ -226,7 +226,7 @@ export class Chat implements CommandTarget {
     })
   }
 
-  /** The current model makes room first, because it has read everything. If that fails, the conversation stays with it. */
+  /** The current model compacts first if necessary, because it has read everything. If that fails, the model does not change. */
   switchModel(name: string): Promise<void> {
     return this.#work.occupy(async (signal) => {
       const { conversation: chat, model } = this.agent
@@ -244,7 +244,7 @@ export class Chat implements CommandTarget {
     const reopen = (name: string) =>
       openUserSession({ ask: this.ask, workspace: this.#workspace, resumed, model: name, mode, rules })
     this.#endings.sayStopped(this.#session)
-    await this.#session.close() // only one writer may have a conversation open
+    await this.#session.close() // a conversation has only one writer
     try {
       this.#session = await reopen(model)
     } catch (error) {
@@ -270,12 +270,12 @@ export class Chat implements CommandTarget {
     return this.#lend(() => editText({ text, name: "summary.md", env: this.#workspace.env }))
   }
 
-  /** How the screen is given to another program for a while. */
+  /** Sets the function that lends the screen to another program. */
   lendScreen(lend: LendScreen): void {
     this.#lend = lend
   }
 
-  /** How sequences reach the terminal beside what is drawn. */
+  /** Sets the function that writes escape sequences to the terminal, outside of what is drawn. */
   writeThrough(write: (sequence: string) => void): void {
     this.#write = write
   }
@@ -293,7 +293,7 @@ export class Chat implements CommandTarget {
       if (entry.parentUuid !== null) await chat.rewind(entry.parentUuid)
       const outcome = restore ? describeRestore(await chat.restoreFiles(restore.plan, restore)) : undefined
       if (entry.parentUuid !== null) this.#show()
-      else await this.clear() // after the old conversation has recorded it: the new one knows none of these files
+      else await this.clear() // after the old conversation has recorded the restore: the new one knows none of these files
       if (outcome) this.notice(outcome)
       const text = this.store.abbreviate(textOf(entry.message.content), { isWritten: true })
       this.store.dispatch({ type: "edited", editor: editorWith(text ?? "") })
@@ -307,7 +307,7 @@ export class Chat implements CommandTarget {
     else this.print(opened.title, opened.lines)
   }
 
-  /** Stops the command that the person runs, or else the agent, or else the summary that is prepared. */
+  /** Stops the user's command, else the agent, else the summary in preparation. */
   interrupt(): boolean {
     const isPreparing = this.#own.stop()
     if (this.#shell.stop()) return true
@@ -324,7 +324,7 @@ export class Chat implements CommandTarget {
     void this.perform("/rewind")
   }
 
-  /** Takes an input: remembers it for the up key and carries it out. */
+  /** Submits an input: adds it to the history and carries it out. */
   submit(text: string): void {
     if (text.trim() === "" || this.#isLeaving) return
     this.store.dispatch({ type: "submitted", text })
@@ -347,7 +347,7 @@ export class Chat implements CommandTarget {
     else await this.#guard(Promise.resolve(found.command.run(this, found.argument)))
   }
 
-  /** A message may be about what the person's command prints, so it goes to a resting agent when the command has ended. */
+  /** Waits for the user's command first if the agent is idle, because the message may refer to its output. */
   async #sendAfterCommand(line: string, unknown: string | undefined): Promise<void> {
     if (this.#shell.isRunning && !this.#work.isBusy) {
       this.notice("Your message goes out when your command has ended. Esc stops the command.")
@@ -357,7 +357,7 @@ export class Chat implements CommandTarget {
     return this.#sendOr(line, unknown)
   }
 
-  /** Sends a line, or what one of the other commands makes of it. `unknown` is said if no such command exists. */
+  /** Sends a line, or the message of a custom command. `unknown` is shown if no such command exists. */
   async #sendOr(line: string, unknown: string | undefined): Promise<void> {
     if (!line.startsWith("/")) return (await this.#mayCost(line)) ? this.#work.send(line) : undefined
     const { agent, ask } = this
@@ -383,7 +383,7 @@ export class Chat implements CommandTarget {
   async #replace(input: Pick<SessionInput, "resumed" | "model" | "startedBy">): Promise<void> {
     this.store.dispatch({ type: "work", work: { type: "opening" } })
     try {
-      if (input.resumed) await this.#endings.done // it may be the one that is still being closed
+      if (input.resumed) await this.#endings.done // the conversation may still be closing
       const next = await openUserSession({
         ask: this.ask,
         workspace: this.#workspace,
@@ -398,7 +398,7 @@ export class Chat implements CommandTarget {
     }
   }
 
-  /** Shows what happens in the background of the current agent: what layers report, and the dreams in the status line. */
+  /** Shows background events of the current agent: reports of the layers, and dreams in the status line. */
   #watch(): void {
     this.#stopWatching()
     this.agent.showEditor(this.#editor.state)
@@ -421,7 +421,7 @@ export class Chat implements CommandTarget {
     if (items.length > 1) void this.#guard(this.#price.say())
   }
 
-  /** Whether a message is sent that a pause has made expensive. One that is not sent goes back to the input. */
+  /** Whether to send a message that a pause has made expensive. Otherwise it goes back to the input. */
   async #mayCost(line: string): Promise<boolean> {
     if (this.#work.isBusy) return true
     const isSent = await this.#price.ask().catch((error: unknown) => {

@@ -1,4 +1,4 @@
-/** What a slash command can do with the chat. */
+/** The interface of the chat for slash commands. */
 import type {
   PermissionMode,
   ProjectBank,
@@ -16,7 +16,7 @@ import type { Ask } from "./terminal-user.ts"
 
 export interface RestoreChoice {
   readonly plan: RestorePlan
-  /** Also files that someone else changed since. */
+  /** Also overwrites files that someone else has changed since. */
   readonly overwrite: boolean
 }
 
@@ -25,43 +25,43 @@ export interface CommandTarget {
   readonly ask: Ask
   readonly place: Pick<Workspace, "root" | "cwd" | "env">
   now(): Date
-  /** A panel. Lines that fit the window are a function of its columns. */
+  /** Prints a panel. Lines that depend on the width are a function of the columns. */
   print(title: string, lines: readonly string[] | PanelLines): void
   notice(text: string): void
-  /** The newest answer that is complete. */
+  /** The newest complete answer. */
   lastAnswer(): string | undefined
-  /** Sends a message. `written`: what the person typed for it. */
+  /** Sends a message. `written` is the part that the user typed. */
   send(text: string, written: string): Promise<void>
-  /** A sequence for the terminal that draws nothing. */
+  /** Writes an escape sequence that draws nothing. */
   toTerminal(sequence: string): void
-  /** Changes what the open question with this title shows. */
+  /** Replaces the body of the open question with this title. */
   redraw(title: string, body: DialogBody): void
-  /** Closes the open question with this title: it needs no answer any more. */
+  /** Closes the open question with this title, which no longer needs an answer. */
   dismiss(title: string): void
-  /** The project's memory, to look at. Or to change it in the person's name. */
+  /** Opens the project's memory for reading or, with `isChanged`, for changes in the user's name. */
   memory(options?: { readonly isChanged: boolean }): Promise<ProjectBank>
-  /** Slash commands that the person or the project wrote. */
+  /** Slash commands from files, skills and MCP servers. */
   customCommands(): Promise<readonly CustomCommand[]>
   conversations(): Promise<readonly StoredConversation[]>
   resume(conversation: StoredConversation): Promise<void>
-  /** Sessions of other programs, those of this directory first. */
+  /** Sessions of other programs; those of this directory come first. */
   externalSessions(): Promise<readonly ExternalSession[]>
   /** Imports the transcript of another program and switches to it. */
   importAndResume(file: string): Promise<void>
   clear(): Promise<void>
   /** Compacts now and shows the progress. */
   compact(order: Partial<ResolvedCompactionRequest>): Promise<void>
-  /** Gives the screen to the person's editor and resolves with what they saved. */
+  /** Lends the screen to the user's editor and resolves with the saved text. */
   edit(text: string): Promise<string>
-  /** Takes back the newest decision and shows the conversation as it is then. */
+  /** Undoes the newest decision and shows the resulting conversation. */
   undo(request: UndoRequest): Promise<void>
   switchModel(name: string): Promise<void>
   switchMode(mode: PermissionMode): void
-  /** Goes back to before this message and puts it into the input line. With a choice, files are put back too. */
+  /** Goes back to before this message and puts its text into the input line. With a choice, files are restored too. */
   rewind(uuid: string, restore?: RestoreChoice): Promise<void>
   /** Shows the nth folded item, counted from the newest. */
   expand(nth: number): void
-  /** The path of the socket for the person's editor. */
+  /** The path of the socket for the user's editor. */
   editorSocket(): Promise<string>
   leave(): void
 }

@@ -8,7 +8,7 @@ import { sessionFile } from "../export/session-file.ts"
 import type { CommandTarget } from "./command-target.ts"
 
 const OWNER_ONLY = 0o600
-const MAX_TRIES = 100 // names with a number after them
+const MAX_TRIES = 100 // file names with a number appended
 
 export interface ExportRequest {
   readonly to: ExportFormat
@@ -48,11 +48,11 @@ export async function exportConversation(target: CommandTarget, argument: string
 
 interface NewFile {
   readonly text: string
-  /** The name is ours: another one will do. */
+  /** Strata chose the name, so a number may be appended. */
   readonly mayRename: boolean
 }
 
-/** `undefined` if there is such a file. A link in its place counts as one. */
+/** Resolves with the path, or `undefined` if the file exists. A symbolic link counts as existing. */
 async function writeNew(wanted: string, { text, mayRename }: NewFile): Promise<string | undefined> {
   const extension = extname(wanted)
   const stem = wanted.slice(0, wanted.length - extension.length)

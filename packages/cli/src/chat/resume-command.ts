@@ -1,4 +1,4 @@
-/** `/resume`: switches to another conversation of this project, or takes up a session of another program. */
+/** `/resume`: switches to another conversation of this project, or imports a session of another program. */
 import { basename } from "node:path"
 import type { StoredConversation } from "@strata/core"
 import type { ExternalSession } from "@strata/transcripts"
@@ -30,7 +30,7 @@ export type ResumableRow = { readonly label: string; readonly hint: string } & (
 
 export interface ResumableOptions {
   readonly own: readonly StoredConversation[]
-  /** Also the one that is open: what was imported is not listed a second time. */
+  /** All conversations, including the open one, so that imported sessions are not listed twice. */
   readonly all: readonly Pick<StoredConversation, "id" | "updated">[]
   readonly external: readonly ExternalSession[]
   readonly now: Date
@@ -38,7 +38,7 @@ export interface ResumableOptions {
   readonly cwd: string
 }
 
-/** Those of this directory first, newest first, whichever program they are from. Then those of other directories. */
+/** Conversations and sessions of this directory, newest first, followed by those of other directories. */
 export function resumable({ own, all, external, now, cwd }: ResumableOptions): readonly ResumableRow[] {
   const known = new Map(all.map(({ id, updated }) => [id, Date.parse(updated)]))
   const fresh = external.filter(({ id, lastMessageMs }) => (known.get(id ?? "") ?? 0) < lastMessageMs)
@@ -59,7 +59,7 @@ export function resumable({ own, all, external, now, cwd }: ResumableOptions): r
   ]
 }
 
-/** `elsewhere`: the directory that it was in, if that is another one. */
+/** A row for a Strata conversation. `elsewhere` is its directory, if it is another one. */
 function ownRow(conversation: StoredConversation, now: Date, elsewhere?: string): ResumableRow {
   const { title, id, updated, model } = conversation
   return {

@@ -76,7 +76,7 @@ const asJson = (card: Scorecard, all: readonly ComparedConversation[]) => ({
   })),
 })
 
-/** A comparison as the content of a page. */
+/** Renders a comparison as a page. */
 export function comparisonPage(card: Scorecard, all: readonly ComparedConversation[]): Markup {
   return page({
     title: "Strata: policies compared",

@@ -1,4 +1,4 @@
-/** The table of all compared conversations, and what a conversation costs. */
+/** The table of all compared conversations, and the cost of a conversation. */
 
 import { basename } from "node:path"
 import { formatAmount } from "@strata/page"
@@ -14,17 +14,17 @@ export interface ComparedConversation extends ScoredReplay {
   readonly recording: LoadedRecording
 }
 
-/** The cost of a report in its own unit. */
+/** The cost of a report, in dollars if known, else in tokens. */
 export const reportCost = ({ totals }: ReplayReport): number =>
   totals.saved.unit === "dollars" ? totals.dollars! : totals.weighed
 
-/** Among those that can run live. */
+/** The cheapest policy that can run live, which excludes the oracle. */
 const cheapestOf = ({ reports }: Replay): ReplayReport =>
   reports
     .filter(({ policy }) => policy !== "optimum")
     .reduce((best, report) => (reportCost(report) < reportCost(best) ? report : best))
 
-/** A line for each conversation: what sending everything costs, and what ours and the cheapest do, and the bound. */
+/** A line for each conversation: the cost of sending everything, of Strata, of the cheapest policy, and the lower bound. */
 export function conversationTable(all: readonly ComparedConversation[], { style, width }: ScoreTableOptions): string[] {
   return table({
     width,

@@ -1,4 +1,4 @@
-/** The scorecard for the terminal: all columns, in as many tables as the width needs. */
+/** The scorecard for the terminal, split into as many tables as the width requires. */
 
 import { SCORE_COLUMNS, type ScoreColumn } from "@strata/page"
 import type { Scorecard } from "@strata/transcripts/replay"
@@ -36,7 +36,7 @@ export function scoreTable(card: Scorecard, { style, width }: ScoreTableOptions)
   ])
 }
 
-/** Columns side by side as long as they fit. */
+/** Groups columns that fit next to each other. */
 function inBlocks({ scores, unit }: Scorecard, width: number): readonly (readonly ScoreColumn[])[] {
   const blocks: ScoreColumn[][] = [[]]
   let used = 0

@@ -1,4 +1,4 @@
-/** `strata export`: a session given away: for Claude Code, or as a page to read. */
+/** `strata export`: exports a session for Claude Code, or as Markdown. */
 import { rename, rm, writeFile } from "node:fs/promises"
 import { homedir } from "node:os"
 import { basename, dirname, join, resolve } from "node:path"
@@ -38,7 +38,7 @@ export const run: Run = async ({ args, cwd, env, terminal }) => {
 
 const FILE_MODE = 0o600
 
-/** Replaces a file or a link, never what the link leads to: the new file is its owner's alone, and whole. */
+/** Replaces a file or a symbolic link, never the link's target. The new file is complete and readable by its owner only. */
 async function writeExport(file: string, { text, force }: { readonly text: string; readonly force: boolean }) {
   const draft = join(dirname(file), `.${basename(file)}.${process.pid}.draft`)
   try {

@@ -1,4 +1,7 @@
-/** The file of a session that a person names: a path, or the start of an id of ours, of another program's, or of a kept one. */
+/**
+ * Finds the file of a session, given by a path or by a prefix of the id of a Strata conversation, an external session or an archived
+ * session.
+ */
 import { stat } from "node:fs/promises"
 import { basename, dirname, resolve } from "node:path"
 import { findTranscripts, listArchivedTranscripts } from "@strata/transcripts"
@@ -19,7 +22,7 @@ export async function sessionFile(name: string, { cwd, env }: Pick<CommandCall, 
   return chooseSession(name, [...here, ...kept]).path
 }
 
-/** Names end with the id; a session in a database follows a `#`, and Copilot names the folder. */
+/** The id in a file name: names end with it; a session in a database follows a `#`, and Copilot names the directory. */
 function sessionIdIn(path: string): string {
   const name = path.includes("#") ? path.slice(path.lastIndexOf("#") + 1) : basename(path).replace(/\.jsonl?$/, "")
   const named = name === "events" ? basename(dirname(path)) : name

@@ -1,4 +1,4 @@
-/** `strata import`: keeps sessions of other programs, without opening them. The originals are only read. */
+/** `strata import`: imports sessions of other programs without opening them. The originals are only read. */
 import { realpath } from "node:fs/promises"
 import { resolve } from "node:path"
 import { localUser } from "@strata/core"
@@ -39,7 +39,7 @@ export const run: Run = async ({ args, cwd: here, env, terminal }) => {
   return failed === files.length ? FAILED : DONE
 }
 
-/** Files as they are named; a directory with all transcripts in it. */
+/** The named files, and all transcripts of named directories. */
 async function filesIn(paths: readonly string[]): Promise<readonly string[]> {
   const found: string[] = []
   for (const path of paths) {

@@ -1,4 +1,4 @@
-/** Takes up a session of another program in this project, and says what became of it. */
+/** Imports a session of another program into this project and reports the result. */
 import { realpath, stat } from "node:fs/promises"
 import { resolve } from "node:path"
 import { localUser, type StoredConversation } from "@strata/core"
@@ -18,11 +18,11 @@ export interface ResumeFileOptions {
 
 export interface ResumedFile {
   readonly conversation: StoredConversation
-  /** A sentence each, for the person. */
+  /** Sentences for the user. */
   readonly notes: readonly string[]
 }
 
-/** Of several conversations in the file, the last one is opened; the others are kept. */
+/** Imports a file and returns its last conversation for opening. Other conversations in it are stored too. */
 export async function resumeFile({ file, cwd, env }: ResumeFileOptions): Promise<ResumedFile> {
   const taken = await importOrUpdateConversations({ file: resolve(cwd, file), cwd, env, owner: localUser })
   const last = taken.at(-1)!
@@ -32,7 +32,7 @@ export async function resumeFile({ file, cwd, env }: ResumeFileOptions): Promise
   const others = taken.length - 1
   const more =
     others === 0 ? [] : [`The file has ${pluralize(others, "more conversation")}: /resume lists all of them.`]
-  return { conversation, notes: [describeOutcome(last), ...describeOmissions(last), ...more] } // the session says where it was
+  return { conversation, notes: [describeOutcome(last), ...describeOmissions(last), ...more] } // the session reports its former directory
 }
 
 const NAMES: Readonly<Record<string, string>> = {
@@ -46,7 +46,7 @@ const NAMES: Readonly<Record<string, string>> = {
   "swe-agent": "SWE-agent",
 }
 
-/** How people call a program. */
+/** Display name of a program. */
 export const programName = (program: string): string => NAMES[program] ?? program
 
 export async function describeImport(

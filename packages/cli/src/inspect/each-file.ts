@@ -35,7 +35,7 @@ export async function forEachFile(terminal: Terminal, work: (work: FileWork) => 
 /** A session can be named by the start of its id, also a kept one whose file is gone, and one in a store. */
 const SESSION = /^[\w-]{4,}$/
 
-/** The files that a person names, by their paths or as sessions. */
+/** The files that a user names, by their paths or as sessions. */
 export function resolveFiles(
   names: readonly string[],
   place: Pick<CommandCall, "cwd" | "env">,

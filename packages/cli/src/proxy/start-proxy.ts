@@ -12,7 +12,7 @@ export interface ProxyOptions extends Pick<CommandCall, "cwd" | "env"> {
   readonly log: (line: string) => void
   /** Asked before the first request after a pause that cost the server's cache. */
   readonly onPause?: (notice: PauseNotice) => Promise<boolean>
-  /** A person may take their time to answer. */
+  /** A user may take their time to answer. */
   readonly asks?: boolean
   /** The model gets no tool of ours. */
   readonly withoutRecall?: boolean

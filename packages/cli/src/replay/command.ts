@@ -50,7 +50,7 @@ interface ReplayAssumptions {
   readonly "summary-seconds": number | undefined
 }
 
-/** What a person sets about a replay, as the engine takes it. */
+/** What a user sets about a replay, as the engine takes it. */
 export const replayOptions = ({ window, "summary-seconds": seconds }: Omit<ReplayAssumptions, "model">) => ({
   ...(window === undefined ? {} : { window }),
   ...(seconds === undefined ? {} : { summarySeconds: seconds }),

@@ -1,4 +1,4 @@
-/** Policies by the names that a person types. */
+/** Policies by the names that a user types. */
 import { ALL_POLICIES, type Policy } from "@strata/transcripts/replay"
 import { UsageError } from "../command.ts"
 import { nearestTo } from "../suggestion.ts"

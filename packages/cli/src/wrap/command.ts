@@ -80,7 +80,7 @@ export interface Pauses {
 
 interface PauseOptions {
   readonly terminal: Pick<Terminal, "complain">
-  /** Asks the person, where the command leaves the terminal to us. */
+  /** Asks the user, where the command leaves the terminal to us. */
   readonly ask?: ((question: string) => Promise<boolean>) | undefined
   /** The command draws on the terminal: a line of ours would be in its way. */
   readonly isQuiet: boolean
@@ -127,7 +127,7 @@ export async function askOnTerminal(question: string): Promise<boolean> {
 
 const sum = (parts: readonly number[]): number => parts.reduce((all, part) => all + part, 0)
 
-// Whether Strata manages or only observes in a project: what the person said there last, in a small file of Strata's directory.
+// Whether Strata manages or only observes in a project: what the user said there last, in a small file of Strata's directory.
 
 export type Mode = "manage" | "observe"
 

@@ -1,4 +1,4 @@
-/** `@strata/core/memory-files`. How memories and the record of their changes lie in files, for `@strata/sync`. */
+/** `@strata/core/memory-files`. The file format of memories and their history, for `@strata/sync`. */
 import "../base/node-version.ts"
 
 export { freePath } from "../memory/adopt-memories.ts"

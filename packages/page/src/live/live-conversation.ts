@@ -7,7 +7,7 @@
 import { type Entry, isMessage } from "@strata/core"
 import { SerialQueue } from "@strata/core/base"
 import { isDecision } from "@strata/core/store"
-import { Links } from "@strata/core/views"
+import { ParentLinks } from "@strata/core/views"
 import type { BoundaryNames, Transcript } from "@strata/transcripts"
 import { neededNames, TimelineReducer } from "@strata/transcripts/inspect"
 import { TurnClasses } from "../render/turn-classes.ts"
@@ -114,7 +114,7 @@ export class LiveConversation {
 
 interface LiveState {
   readonly transcript: Transcript
-  readonly links: Links
+  readonly links: ParentLinks
   readonly timeline: TimelineReducer
   readonly classes: TurnClasses
   readonly rows: Row[]
@@ -133,7 +133,7 @@ async function read(source: LiveSource): Promise<LiveState> {
   const classes = new TurnClasses()
   const state: LiveState = {
     transcript,
-    links: new Links(),
+    links: new ParentLinks(),
     timeline: new TimelineReducer({ model: transcript.model ?? "unknown", onTurn: (view) => classes.recordTurn(view) }),
     classes,
     rows: [],
@@ -157,7 +157,7 @@ function appendEntries(state: LiveState, entries: readonly Entry[]): boolean {
   return true
 }
 
-function continuesPath(entry: Entry, links: Links): boolean {
+function continuesPath(entry: Entry, links: ParentLinks): boolean {
   if (!isMessage(entry) || entry.isSidechain) return true
   const parent = (entry.type === "system" ? entry.logicalParentUuid : undefined) ?? entry.parentUuid
   return parent === null ? links.head === undefined : parent === links.head

@@ -4,7 +4,7 @@ import { readPlainFile } from "@strata/core/base"
 import type { Environment } from "@strata/transcripts"
 import { getNumber, getObject, getString, jsonLines, parseObject } from "@strata/transcripts/import"
 
-const DEFAULT_DAYS = 30 // `cleanupPeriodDays` where the person has not set it
+const DEFAULT_DAYS = 30 // `cleanupPeriodDays` where the user has not set it
 const MAX_BYTES = 64 * 1024 * 1024
 
 export interface DeletedSessions {

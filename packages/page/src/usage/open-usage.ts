@@ -17,7 +17,7 @@ import { type WorkPool, workPool } from "./work-pool.ts"
 
 export interface UsageOptions {
   readonly env: Environment
-  /** The person's home directory. Default: `HOME`, else that of the system. */
+  /** The user's home directory. Default: `HOME`, else that of the system. */
   readonly home?: string
   /** More places to search. */
   readonly dirs?: readonly string[]
@@ -25,7 +25,7 @@ export interface UsageOptions {
   readonly onlyDirs?: boolean
   /** Starts a worker thread that calls `serveLook`. Default: everything runs in this thread. */
   readonly startWorker?: () => Worker
-  /** Where the index is kept. Default: the person's Strata directory. */
+  /** Where the index is kept. Default: the user's Strata directory. */
   readonly root?: string
 }
 

@@ -1,4 +1,4 @@
-/** What people and models said in a conversation, for searching: the title, the person's messages, the answers. Tool results are left out. */
+/** What people and models said in a conversation, for searching: the title, the user's messages, the answers. Tool results are left out. */
 import { isMessage } from "@strata/core"
 import { contentOf, isFromUser, isSyntheticError, textOf } from "@strata/core/messages"
 import type { Transcript } from "@strata/transcripts"

@@ -180,7 +180,7 @@ export class UsageIndex {
     return row && (JSON.parse(inflateRawSync(row.recorded as Uint8Array).toString()) as RecordedUsage)
   }
 
-  /** What a person was already shown once. */
+  /** What a user was already shown once. */
   readNote(name: string): string | undefined {
     const row = this.#db.statement("SELECT value FROM noted WHERE name = ?").get(name)
     return row && String(row.value)

@@ -113,21 +113,21 @@ test.runIf(isWhole)("BEY-12: a graph goes on from an old checkpoint, and both br
 
 test.runIf(isWhole)("BEY-12: a subgraph that waits goes on in another process", async () => {
   const next = processes()
-  const State = Annotation.Root({ said: Annotation<string[]>({ reducer: (a, b) => [...a, ...b], default: () => [] }) })
+  const State = Annotation.Root({ texts: Annotation<string[]>({ reducer: (a, b) => [...a, ...b], default: () => [] }) })
   const graph = (checkpointer: BaseCheckpointSaver) => {
     const inner = new StateGraph(State)
-      .addNode("before", () => ({ said: ["before"] }))
-      .addNode("ask", () => ({ said: [interrupt<string, string>("?")] }))
+      .addNode("before", () => ({ texts: ["before"] }))
+      .addNode("ask", () => ({ texts: [interrupt<string, string>("?")] }))
       .addEdge(START, "before")
       .addEdge("before", "ask")
       .compile()
     return new StateGraph(State).addNode("inner", inner).addEdge(START, "inner").compile({ checkpointer })
   }
-  await graph(next()).invoke({ said: ["start"] }, CONFIG)
+  await graph(next()).invoke({ texts: ["start"] }, CONFIG)
   const waiting = await graph(next()).getState(CONFIG, { subgraphs: true })
   expect(JSON.stringify(waiting.tasks[0]?.state)).toContain("before")
-  const { said } = await graph(next()).invoke(new Command({ resume: "yes" }), CONFIG)
-  expect(said.at(-1)).toBe("yes")
+  const { texts } = await graph(next()).invoke(new Command({ resume: "yes" }), CONFIG)
+  expect(texts.at(-1)).toBe("yes")
 })
 
 test.runIf(isWhole)("BEY-12: after a crash only the parallel nodes that had not ended run again", async () => {

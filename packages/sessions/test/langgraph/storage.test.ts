@@ -73,7 +73,10 @@ test("BEY-12: reading the newest checkpoint opens the journal and reads once; ea
   await writer.close()
   const files = {
     ...store,
-    open: async (...given: Parameters<typeof store.open>) => ({ ...(await store.open(...given)), resumed: undefined }),
+    open: async (...given: Parameters<typeof store.open>) => ({
+      ...(await store.open(...given)),
+      preloaded: undefined,
+    }),
   }
   for (const [name, each, calls] of [
     ["gives the tail when it is opened", { ...store }, ["open", "journal.close"]],

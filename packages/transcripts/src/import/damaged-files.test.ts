@@ -92,42 +92,46 @@ const LINKED = ["claude-code", "pi", "copilot"] as const
 function read(text: string) {
   const { messages, report } = importTranscript({ name: "talk", text })[0]!
   const path: readonly Message[] = listActiveBranch(messages)
-  const said = path.filter(isFromUser).map(userText)
-  return { said, messages: path.length, problems: [...Object.keys(report.notUnderstood), ...report.notes].join("\n") }
+  const userTexts = path.filter(isFromUser).map(userText)
+  return {
+    userTexts,
+    messages: path.length,
+    problems: [...Object.keys(report.notUnderstood), ...report.notes].join("\n"),
+  }
 }
 
 describe("JRN-6: damaged files", () => {
   test.each(Object.entries(FORMATS))("%s", (_, text) => {
     const whole = read(text)
-    expect(whole.said).toEqual(TURNS)
+    expect(whole.userTexts).toEqual(TURNS)
     expect(read(text.replaceAll("\n", "\r\n"))).toEqual(whole)
     expect(read(`\uFEFF${text}`)).toEqual(whole)
 
     const cut = read(text.slice(0, Math.floor(text.length * 0.77)))
-    expect(cut.said).toEqual(TURNS.slice(0, cut.said.length))
-    expect(cut.said.length).toBeGreaterThanOrEqual(2)
+    expect(cut.userTexts).toEqual(TURNS.slice(0, cut.userTexts.length))
+    expect(cut.userTexts.length).toBeGreaterThanOrEqual(2)
     expect(cut.problems).toContain("not JSON")
     expect(cut.problems).toMatch(/the last line is incomplete|the file ends early/)
 
     const lines = text.split("\n")
     const twice = read(lines.flatMap((line, at) => (at % 3 === 1 ? [line, line] : [line])).join("\n"))
-    expect(twice).toMatchObject({ said: whole.said, messages: whole.messages })
+    expect(twice).toMatchObject({ userTexts: whole.userTexts, messages: whole.messages })
     expect(twice.problems).toMatch(/again|read once/)
 
     for (let at = Math.floor(lines.length / 3); at < (lines.length * 2) / 3; at++) {
       const dropped = read(lines.toSpliced(at, 1).join("\n"))
-      expect(dropped.said.length, `without line ${at}: ${lines[at]}`).toBeGreaterThanOrEqual(TURNS.length - 1)
+      expect(dropped.userTexts.length, `without line ${at}: ${lines[at]}`).toBeGreaterThanOrEqual(TURNS.length - 1)
       expect(dropped.messages).toBeGreaterThanOrEqual(whole.messages - 1)
       const broken = read(lines.with(at, lines[at]!.slice(0, lines[at]!.length / 2)).join("\n"))
-      expect(broken.said.length, `with half of line ${at}: ${lines[at]}`).toBeGreaterThanOrEqual(TURNS.length - 1)
+      expect(broken.userTexts.length, `with half of line ${at}: ${lines[at]}`).toBeGreaterThanOrEqual(TURNS.length - 1)
       expect(broken.messages).toBeGreaterThanOrEqual(whole.messages - 1)
     }
   })
 
   test.each(LINKED)("%s: the parent of the last line is missing", (format) => {
     const lines = FORMATS[format].trimEnd().split("\n")
-    const { said, problems } = read(lines.toSpliced(-2, 1).join("\n"))
-    expect(said).toEqual(TURNS.slice(0, -1))
+    const { userTexts, problems } = read(lines.toSpliced(-2, 1).join("\n"))
+    expect(userTexts).toEqual(TURNS.slice(0, -1))
     expect(problems).toMatch(/parent/)
   })
 })

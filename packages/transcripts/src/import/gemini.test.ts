@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest"
 import { flatten } from "../../../core/src/messages/flatten.ts"
 import { isFromUser, userText } from "../../../core/src/messages/messages.ts"
 import { project } from "../../../core/src/views/projection.ts"
-import { words } from "../../../core/src/views/record/user-messages.ts"
+import { userMessages } from "../../../core/src/views/record/user-messages.ts"
 import { needs } from "../../../core/test/needs.ts"
 import { moreFiles, realMore } from "../../../core/test/real-transcripts.ts"
 import { importTranscript } from "./import-file.ts"
@@ -123,7 +123,7 @@ describe("JRN-6: chats of the Gemini CLI", () => {
   test("answers to questions are the person's", () => {
     const response = { output: JSON.stringify({ answers: { 0: "blue", 1: "never red" } }) }
     const { messages } = asDocument(user("a", "Go."), answer("b", "", { toolCalls: [call("c", "ask_user", response)] }))
-    expect(project(words, messages).messages).toMatchObject([
+    expect(project(userMessages, messages).messages).toMatchObject([
       { text: "Go." },
       { text: "blue", saidAt: "answer" },
       { text: "never red", saidAt: "answer", rules: ["never red"] },

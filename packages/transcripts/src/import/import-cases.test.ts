@@ -2,7 +2,7 @@
 import { readFileSync } from "node:fs"
 import { describe, expect, test } from "vitest"
 import { project } from "../../../core/src/views/projection.ts"
-import { words } from "../../../core/src/views/record/user-messages.ts"
+import { userMessages } from "../../../core/src/views/record/user-messages.ts"
 import { needs } from "../../../core/test/needs.ts"
 import { listActiveBranch } from "./active-branch.ts"
 import { importTranscript } from "./import-file.ts"
@@ -12,10 +12,10 @@ const DIRECTORY = new URL("../../../../../shared/data/import-cases/", import.met
 function imported(name: string) {
   const { messages, report } = importTranscript({ name, text: readFileSync(new URL(name, DIRECTORY), "utf8") })[0]!
   const path = listActiveBranch(messages)
-  return { path, report, words: project(words, path).messages }
+  return { path, report, words: project(userMessages, path).messages }
 }
 const uuids = ({ path }: ReturnType<typeof imported>) => path.map(({ uuid }) => uuid)
-const texts = ({ words: said }: ReturnType<typeof imported>) => said.map(({ text }) => text)
+const texts = ({ words: userTexts }: ReturnType<typeof imported>) => userTexts.map(({ text }) => text)
 
 describe("JRN-6: the cases in ../shared/data/import-cases", needs("import cases"), () => {
   test("1: what came before a boundary with a broken link", () => {

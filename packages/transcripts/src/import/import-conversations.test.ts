@@ -61,8 +61,8 @@ describe("JRN-6 importing into a journal", () => {
     const directory = mkdtempSync(join(tmpdir(), "strata-import-"))
     const file = join(directory, "old.jsonl")
     const line = { type: "user", uuid: "u", parentUuid: null, sessionId: "old", cwd: "/nowhere" }
-    const said = { ...line, timestamp: "2026-01-05T09:30:00.000Z", message: { role: "user", content: "Fix it." } }
-    writeFileSync(file, `${JSON.stringify(said)}\n`)
+    const userLine = { ...line, timestamp: "2026-01-05T09:30:00.000Z", message: { role: "user", content: "Fix it." } }
+    writeFileSync(file, `${JSON.stringify(userLine)}\n`)
     const where: ListConversationsOptions = { cwd: "/nowhere", owner: localUser, store, env: {} }
     await importConversations({ file, ...where })
     rmSync(directory, { recursive: true })

@@ -62,7 +62,7 @@ describe("JRN-6 taking up a session of another program", () => {
   })
   beforeEach(() => nth++)
   const taken = async () => (await importOrUpdateConversations(place()))[0]!
-  const said = async (id: string) => {
+  const userTexts = async (id: string) => {
     const chat = await openTestConversation({ store, id, cwd: place().cwd, memory: { owner: localUser } })
     const { messages } = await chat.add("Where were we?").then(() => chat.prepare())
     await chat.close()
@@ -74,7 +74,7 @@ describe("JRN-6 taking up a session of another program", () => {
     expect(await taken()).toMatchObject({ id: "old-session", state: "imported", messages: 2, cwd: "/work/app" })
     expect(await taken()).toMatchObject({ id: "old-session", state: "known" })
     expect(readFileSync(file, "utf8")).toBe(FIRST)
-    expect(await said("old-session")).toContain("8080.")
+    expect(await userTexts("old-session")).toContain("8080.")
   })
 
   test("brings it up to date if only the file went on", async () => {
@@ -85,7 +85,7 @@ describe("JRN-6 taking up a session of another program", () => {
     expect(await taken()).toMatchObject({ id: "old-session", state: "known" })
     appendFileSync(file, line("u3", "a2", "Thanks.") + line("a3", "u3", "Welcome."))
     expect(await taken()).toMatchObject({ state: "updated", added: 2 })
-    const messages = await said("old-session")
+    const messages = await userTexts("old-session")
     for (const text of ["Which port?", "8080.", "And the host?", "localhost.", "Welcome."])
       expect(messages.split(text)).toHaveLength(2)
   })
@@ -93,15 +93,15 @@ describe("JRN-6 taking up a session of another program", () => {
   test("keeps both if both went on, and finds the second again", async () => {
     writeFileSync(file, FIRST)
     await taken()
-    await said("old-session")
+    await userTexts("old-session")
     expect(await taken()).toMatchObject({ id: "old-session", state: "known" })
     appendFileSync(file, MORE)
-    const beside = await taken()
-    expect(beside).toMatchObject({ state: "beside", earlier: "old-session" })
-    expect(beside.id).not.toBe("old-session")
-    expect(await said(beside.id)).toContain("localhost.")
-    expect(await taken()).toMatchObject({ id: beside.id, state: "known" })
-    const ours = await said("old-session")
+    const second = await taken()
+    expect(second).toMatchObject({ state: "beside", earlier: "old-session" })
+    expect(second.id).not.toBe("old-session")
+    expect(await userTexts(second.id)).toContain("localhost.")
+    expect(await taken()).toMatchObject({ id: second.id, state: "known" })
+    const ours = await userTexts("old-session")
     expect(ours).toContain("Where were we?")
     expect(ours).not.toContain("localhost.")
   })
@@ -124,10 +124,10 @@ describe("JRN-6 taking up a session of another program", () => {
       const whole = await taken()
       expect(["updated", "beside"]).toContain(whole.state)
       if (whole.state === "updated") expect(whole.id).toBe(half.id)
-      const grown = await said(whole.id)
+      const grown = await userTexts(whole.id)
       nth++
       expect((await taken()).state).toBe("imported")
-      expect(grown).toBe(await said(half.id))
+      expect(grown).toBe(await userTexts(half.id))
     },
   )
 

@@ -16,12 +16,12 @@ const place = { sessionId: "s1", cwd: "/x", timestamp: "2026-01-01T00:00:00.000Z
 /** Calls and results, each of which has so many characters. */
 function writeTranscript(path: string, { bytes, each }: { readonly bytes: number; readonly each: number }): void {
   const file = openSync(path, "w")
-  const said = "some words of a result ".repeat(Math.ceil(each / 23))
+  const text = "some words of a result ".repeat(Math.ceil(each / 23))
   let written = 0
   for (let nth = 0; written < bytes; nth++) {
     const parent = { parentUuid: nth === 0 ? null : `u${nth - 1}b`, ...place }
     const call = { type: "tool_use", id: `t${nth}`, name: "Read", input: { file_path: `/x/${nth}` } }
-    const result = { type: "tool_result", tool_use_id: `t${nth}`, content: `${nth} ${said}` }
+    const result = { type: "tool_result", tool_use_id: `t${nth}`, content: `${nth} ${text}` }
     const lines = [
       {
         type: "assistant",
@@ -49,13 +49,13 @@ beforeAll(() => {
 })
 
 /** Runs a script in a process with little memory. */
-function withLittleMemory(script: string): { readonly code: number | null; readonly said: string } {
+function withLittleMemory(script: string): { readonly code: number | null; readonly text: string } {
   const { status, stdout, stderr } = spawnSync(
     process.execPath,
     [`--max-old-space-size=${HEAP_MB}`, "--input-type=module", "-e", script],
     { encoding: "utf8", env: { ...process.env, NODE_OPTIONS: "" } },
   )
-  return { code: status, said: `${stdout}${stderr}`.trim() }
+  return { code: status, text: `${stdout}${stderr}`.trim() }
 }
 
 const importing = (file: string, dir: string) => `
@@ -70,8 +70,8 @@ const importing = (file: string, dir: string) => `
 test("JRN-6 337 MB are imported with 128 MB of memory, and what cannot be opened with them says so", () => {
   const file = join(directory, "large.jsonl")
   writeTranscript(file, { bytes: 337 * MB, each: 12_000 })
-  const { code, said } = withLittleMemory(importing(file, join(directory, "home")))
-  expect(said).toMatch(/^5\d{4}\n.* MB since its last compaction, and \d+ MB of memory are too few to open it\./)
+  const { code, text } = withLittleMemory(importing(file, join(directory, "home")))
+  expect(text).toMatch(/^5\d{4}\n.* MB since its last compaction, and \d+ MB of memory are too few to open it\./)
   expect(code).toBe(0)
 })
 
@@ -80,7 +80,7 @@ test("JRN-6 more messages than memory can hold, and a line that is too long, are
   writeTranscript(many, { bytes: 100 * MB, each: 10 })
   expect(withLittleMemory(importing(many, join(directory, "many")))).toEqual({
     code: 0,
-    said: expect.stringMatching(
+    text: expect.stringMatching(
       /^many\.jsonl has more messages than \d+ MB of memory can hold\. Nothing was imported\./,
     ),
   })
@@ -88,7 +88,7 @@ test("JRN-6 more messages than memory can hold, and a line that is too long, are
   writeTranscript(long, { bytes: 1, each: 40 * MB })
   expect(withLittleMemory(importing(long, join(directory, "long")))).toEqual({
     code: 0,
-    said: expect.stringMatching(
+    text: expect.stringMatching(
       /^Line 2 of long\.jsonl is longer than \d+ MB of memory can hold\. Nothing was imported\./,
     ),
   })
@@ -99,7 +99,7 @@ test("JRN-6 more messages than memory can hold, and a line that is too long, are
   )
   expect(withLittleMemory(importing(document, join(directory, "document")))).toEqual({
     code: 0,
-    said: expect.stringMatching(
+    text: expect.stringMatching(
       /^Line 1 of some\.traj is longer than \d+ MB of memory can hold\. Nothing was imported\./,
     ),
   })

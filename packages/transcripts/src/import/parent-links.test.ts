@@ -5,16 +5,16 @@ import { listActiveBranch } from "./active-branch.ts"
 import { claudeCode } from "./claude-code/claude-code.ts"
 import { resolveParents } from "./parent-links.ts"
 
-const said = (uuid: Uuid, parentUuid: Uuid | null, more: object = {}) =>
+const messageWith = (uuid: Uuid, parentUuid: Uuid | null, more: object = {}) =>
   ({ uuid, parentUuid, timestamp: "", type: "user", message: { role: "user", content: uuid }, ...more }) as Message
 const boundary = (uuid: Uuid, logicalParentUuid: Uuid | null, compactMetadata = {}) =>
-  said(uuid, null, {
+  messageWith(uuid, null, {
     type: "system",
     subtype: "compact_boundary",
     logicalParentUuid,
     compactMetadata: { trigger: "auto", preTokens: 1, ...compactMetadata },
   })
-const summary = (uuid: Uuid, parentUuid: Uuid) => said(uuid, parentUuid, { isCompactSummary: true })
+const summary = (uuid: Uuid, parentUuid: Uuid) => messageWith(uuid, parentUuid, { isCompactSummary: true })
 
 const settle = (...messages: readonly Message[]) => resolveParents({ messages, skipped: new Map() })
 const pathOf = (...messages: readonly Message[]) =>
@@ -22,40 +22,49 @@ const pathOf = (...messages: readonly Message[]) =>
 
 describe("JRN-6: where the links of a file fail, the order of the file decides", () => {
   test("a parent that is not in the file", () => {
-    const lines = [said("a", null), said("b", "a"), said("c", "gone"), said("d", "c")]
+    const lines = [messageWith("a", null), messageWith("b", "a"), messageWith("c", "gone"), messageWith("d", "c")]
     expect(pathOf(...lines)).toEqual(["a", "b", "c", "d"])
     expect(settle(...lines).repairs).toMatchObject({ unlinked: 1, startsLater: false })
   })
 
   test("the first message may follow one that is not in the file", () => {
-    expect(settle(said("a", "gone"), said("b", "a")).repairs).toMatchObject({ unlinked: 0, startsLater: true })
+    expect(settle(messageWith("a", "gone"), messageWith("b", "a")).repairs).toMatchObject({
+      unlinked: 0,
+      startsLater: true,
+    })
   })
 
   test.each([["gone"], [null]])("a boundary that names %s as the message before it", (logical) => {
-    const lines = [said("a", null), boundary("b", logical), summary("s", "b"), said("c", "s")]
+    const lines = [messageWith("a", null), boundary("b", logical), summary("s", "b"), messageWith("c", "s")]
     expect(pathOf(...lines)).toEqual(["a", "b", "s", "c"])
     expect(settle(...lines).repairs.boundaries).toBe(1)
   })
 
   test("a boundary that names a message of the file is left alone, and so is a true branch", () => {
-    const lines = [said("a", null), said("b", "a"), said("c", "a"), boundary("d", "c"), summary("s", "d")]
+    const lines = [
+      messageWith("a", null),
+      messageWith("b", "a"),
+      messageWith("c", "a"),
+      boundary("d", "c"),
+      summary("s", "d"),
+    ]
     expect(pathOf(...lines)).toEqual(["a", "c", "d", "s"])
     expect(settle(...lines).repairs).toEqual({ unlinked: 0, boundaries: 0, afterKept: 0, startsLater: false })
   })
 
   test("the person went back to the start: that is a branch, in the same session", () => {
-    expect(pathOf(said("a", null), said("b", "a"), said("c", null))).toEqual(["c"])
+    expect(pathOf(messageWith("a", null), messageWith("b", "a"), messageWith("c", null))).toEqual(["c"])
     const [first, second] = [{ sessionId: "one" }, { sessionId: "two" }]
-    expect(pathOf(said("a", null, first), said("c", null, second))).toEqual(["a", "c"])
-    expect(pathOf(said("a", null), said("b", null, { type: "assistant" }))).toEqual(["a", "b"])
+    expect(pathOf(messageWith("a", null, first), messageWith("c", null, second))).toEqual(["a", "c"])
+    expect(pathOf(messageWith("a", null), messageWith("b", null, { type: "assistant" }))).toEqual(["a", "b"])
   })
 
   test.each([
     ["the messages", { preservedMessages: { anchorUuid: "s", uuids: ["b", "k"] } }],
     ["the ends", { preservedSegment: { headUuid: "b", anchorUuid: "s", tailUuid: "k" } }],
   ])("a boundary that names %s it keeps: what hangs below them follows the summary", (_, kept) => {
-    const before = [said("a", null), said("b", "a"), said("k", "b")]
-    const lines = [...before, boundary("c", "k", kept), summary("s", "c"), said("d", "k"), said("e", "d")]
+    const before = [messageWith("a", null), messageWith("b", "a"), messageWith("k", "b")]
+    const lines = [...before, boundary("c", "k", kept), summary("s", "c"), messageWith("d", "k"), messageWith("e", "d")]
     expect(pathOf(...lines)).toEqual(["a", "b", "k", "c", "s", "d", "e"])
     const { messages, repairs } = settle(...lines)
     expect(repairs.afterKept).toBe(1)
@@ -66,14 +75,14 @@ describe("JRN-6: where the links of a file fail, the order of the file decides",
 
   test("a kept message list of another shape keeps nothing", () => {
     const odd = { preservedMessages: { uuids: "b" } }
-    expect(pathOf(said("a", null), boundary("c", "a", odd), said("d", "a"))).toEqual(["a", "d"])
+    expect(pathOf(messageWith("a", null), boundary("c", "a", odd), messageWith("d", "a"))).toEqual(["a", "d"])
   })
 
   test("a report of progress below an old message does not decide where the conversation is", () => {
-    const progress = (uuid: Uuid, parent: Uuid) => said(uuid, parent, { type: "progress" })
-    expect(pathOf(said("a", null), said("b", "a"), progress("p", "a"))).toEqual(["a", "b"])
-    expect(pathOf(said("a", null), said("b", "a"), progress("p", "b"))).toEqual(["a", "b", "p"])
-    expect(pathOf(said("a", null), said("b", "a"), progress("p", "gone"))).toEqual(["a", "b", "p"])
+    const progress = (uuid: Uuid, parent: Uuid) => messageWith(uuid, parent, { type: "progress" })
+    expect(pathOf(messageWith("a", null), messageWith("b", "a"), progress("p", "a"))).toEqual(["a", "b"])
+    expect(pathOf(messageWith("a", null), messageWith("b", "a"), progress("p", "b"))).toEqual(["a", "b", "p"])
+    expect(pathOf(messageWith("a", null), messageWith("b", "a"), progress("p", "gone"))).toEqual(["a", "b", "p"])
   })
 
   test("any links: no loops, and every parent is a message of the file", () => {
@@ -81,7 +90,7 @@ describe("JRN-6: where the links of a file fail, the order of the file decides",
     const parents = fc.array(fc.constantFrom(...uuids, "gone", null), { minLength: 6, maxLength: 6 })
     fc.assert(
       fc.property(parents, (given) => {
-        const { messages } = settle(...uuids.map((uuid, index) => said(uuid, given[index]!)))
+        const { messages } = settle(...uuids.map((uuid, index) => messageWith(uuid, given[index]!)))
         const byUuid = new Map(messages.map((message) => [message.uuid, message]))
         for (const message of messages) {
           let at: Message | undefined = message

@@ -29,7 +29,7 @@ describe(`JRN-6, MSG-1: ${WHERE_THEY_ARE}`, needs("transcripts"), () => {
     const { text } = realTranscript(name)
     const lines = rawLines(text)
     const messages = importedMessages(name)
-    expect(saidIn(messages)).toEqual(sorted([...lines.flatMap(saidInClaudeCode), ...slippedInto(lines)]))
+    expect(textsIn(messages)).toEqual(sorted([...lines.flatMap(textsInClaudeCode), ...slippedInto(lines)]))
 
     const byUuid = new Map(messages.map((message) => [message.uuid, message]))
     for (const line of lines.filter(({ type }) => type === "assistant")) {
@@ -72,7 +72,7 @@ describe(`JRN-6, MSG-1: ${WHERE_THEY_ARE}`, needs("transcripts"), () => {
   })
 
   test.each(CODEX_FILES)("%s: every item", (name) => {
-    expect(saidIn(importedMessages(name))).toEqual(sorted(rawLines(realTranscript(name).text).flatMap(saidInCodex)))
+    expect(textsIn(importedMessages(name))).toEqual(sorted(rawLines(realTranscript(name).text).flatMap(textsInCodex)))
   })
 
   test.each(CODEX_FILES)("%s: TOK-2: usage once per response, adding up to the total that Codex counted", (name) => {
@@ -92,7 +92,7 @@ describe(`JRN-6, MSG-1: ${WHERE_THEY_ARE}`, needs("transcripts"), () => {
   test.each(PI_FILES)("%s: every part, with what a compaction kept", (name) => {
     const entries = rawLines(realTranscript(name).text)
     const messages = importedMessages(name)
-    expect(saidIn(messages)).toEqual(sorted(entries.flatMap(saidInPi)))
+    expect(textsIn(messages)).toEqual(sorted(entries.flatMap(textsInPi)))
 
     const kept = messages.flatMap((m) =>
       m.type === "system" ? (m.compactMetadata?.preservedMessages?.uuids ?? []) : [],
@@ -108,9 +108,9 @@ describe(`JRN-6, MSG-1: ${WHERE_THEY_ARE}`, needs("transcripts"), () => {
   test.each(SWE_AGENT_FILES)("%s: every entry of the history", (name) => {
     const { history } = JSON.parse(realTranscript(name).text) as { history: Raw[] }
     // repeated call ids were made unique, so ids are left out of the comparison
-    const withoutIds = (said: readonly string[]) =>
-      sorted(said.map((piece) => piece.replace(/^(call|result) \S+/, "$1")))
-    expect(withoutIds(saidIn(importedMessages(name)))).toEqual(withoutIds(history.flatMap(saidInSweAgent)))
+    const withoutIds = (blockTexts: readonly string[]) =>
+      sorted(blockTexts.map((piece) => piece.replace(/^(call|result) \S+/, "$1")))
+    expect(withoutIds(textsIn(importedMessages(name)))).toEqual(withoutIds(history.flatMap(textsInSweAgent)))
   })
 
   test.each(OPENHANDS_FILES)("%s: every event of each task", (name) => {
@@ -118,7 +118,7 @@ describe(`JRN-6, MSG-1: ${WHERE_THEY_ARE}`, needs("transcripts"), () => {
     const conversations = importReal(name)
     expect(conversations.map(({ title }) => title)).toEqual(tasks.map(({ instance_id }) => instance_id))
     for (const [index, task] of tasks.entries()) {
-      expect(saidIn(conversations[index]!.messages)).toEqual(sorted(task.history.flatMap(saidInOpenHands)))
+      expect(textsIn(conversations[index]!.messages)).toEqual(sorted(task.history.flatMap(textsInOpenHands)))
     }
   })
 })
@@ -140,7 +140,7 @@ function inputText(block: Block & { type: "tool_use" }): string {
   return exactInputOf(block) ?? JSON.stringify(block.input)
 }
 
-function saidIn(messages: readonly Message[]): readonly string[] {
+function textsIn(messages: readonly Message[]): readonly string[] {
   const spoken = messages.filter((message) => message.type === "user" || message.type === "assistant")
   const isShownOnly = (message: Message) =>
     message.type === "assistant" && message.isApiErrorMessage && !message.message.id
@@ -167,7 +167,7 @@ function described(block: Block): string {
   }
 }
 
-function saidInClaudeCode({ type, message, attachment }: Raw): readonly string[] {
+function textsInClaudeCode({ type, message, attachment }: Raw): readonly string[] {
   if (attachment?.type === "queued_command") return [`text ${attachment.prompt}`]
   if (type !== "user" && type !== "assistant") return []
   return typeof message.content === "string" ? [`text ${message.content}`] : message.content.map(described)
@@ -184,7 +184,7 @@ function slippedInto(lines: readonly Raw[]): readonly string[] {
   })
 }
 
-function saidInCodex({ type, payload }: Raw): readonly string[] {
+function textsInCodex({ type, payload }: Raw): readonly string[] {
   if (type === "compacted") return payload.replacement_history.flatMap((item: Raw) => item.content.map(textPart))
   if (type !== "response_item") return []
   switch (payload.type) {
@@ -208,7 +208,7 @@ function saidInCodex({ type, payload }: Raw): readonly string[] {
 
 const textPart = ({ text }: Raw) => `text ${text}`
 
-function saidInPi({ type, message, summary }: Raw): readonly string[] {
+function textsInPi({ type, message, summary }: Raw): readonly string[] {
   if (type === "compaction") return [`text ${summary}`]
   if (type !== "message" || message.role === "bashExecution") return []
   if (message.role === "toolResult")
@@ -224,14 +224,14 @@ function saidInPi({ type, message, summary }: Raw): readonly string[] {
   })
 }
 
-function saidInSweAgent({ role, content, tool_calls, tool_call_ids }: Raw): readonly string[] {
+function textsInSweAgent({ role, content, tool_calls, tool_call_ids }: Raw): readonly string[] {
   if (role === "system") return []
   if (role === "tool") return [result(tool_call_ids[0], [content])]
   const calls = (tool_calls ?? []).map((made: Raw) => call(made.id, made.function.name, made.function.arguments))
   return [`text ${content}`, ...calls]
 }
 
-function saidInOpenHands({ action, observation, args, content, extras, tool_call_metadata }: Raw): readonly string[] {
+function textsInOpenHands({ action, observation, args, content, extras, tool_call_metadata }: Raw): readonly string[] {
   if (action === "message") return [`text ${args.content}`]
   if (action === "system" || action === "recall" || observation === "recall") return []
   if (!tool_call_metadata) return [`text ${content}`]
@@ -239,7 +239,10 @@ function saidInOpenHands({ action, observation, args, content, extras, tool_call
     const texts = [content, extras.metadata?.suffix].filter((text) => text)
     return [result(tool_call_metadata.tool_call_id, texts)]
   }
-  const said = tool_call_metadata.model_response.choices[0].message
-  const [made] = said.tool_calls
-  return [...(said.content ? [`text ${said.content}`] : []), call(made.id, made.function.name, made.function.arguments)]
+  const blockTexts = tool_call_metadata.model_response.choices[0].message
+  const [made] = blockTexts.tool_calls
+  return [
+    ...(blockTexts.content ? [`text ${blockTexts.content}`] : []),
+    call(made.id, made.function.name, made.function.arguments),
+  ]
 }

@@ -61,8 +61,8 @@ describe("JRN-6 sessions of other programs", () => {
     const line = (at: string, text: string) =>
       claude("old", text).replace(NO_TIME_YET, at).replace('"uuid":"u"', `"uuid":"${at}"`)
     const tail = `${JSON.stringify({ type: "last-prompt", sessionId: "old", note: 'said "timestamp":"2026-05-05T00:00:00Z"' })}\n`
-    const said = line("2026-02-01T08:00:00.000Z", "First") + line("2026-02-01T09:30:00.000Z", `x`.repeat(60_000))
-    put(`.claude/projects/${FOLDER}/old.jsonl`, said + tail, Date.parse("2026-06-01T00:00:00Z") / 1_000)
+    const lines = line("2026-02-01T08:00:00.000Z", "First") + line("2026-02-01T09:30:00.000Z", `x`.repeat(60_000))
+    put(`.claude/projects/${FOLDER}/old.jsonl`, lines + tail, Date.parse("2026-06-01T00:00:00Z") / 1_000)
     put(`.claude/projects/${FOLDER}/new.jsonl`, claude("new", "Newer"), Date.parse("2026-03-01T00:00:00Z") / 1_000)
     expect((await list()).map(({ id, lastMessageMs }) => [id, new Date(lastMessageMs).toISOString()])).toEqual([
       ["new", "2026-03-01T00:00:00.000Z"],

@@ -17,7 +17,7 @@ import {
 } from "@strata/core/tokens"
 import {
   type AgentCost,
-  accountSent,
+  accountContext,
   type BreakCause,
   type CacheBreakTotal as BreakTotal,
   type CacheBreak,
@@ -202,7 +202,7 @@ export function inspectTranscript(transcript: Transcript): Inspection {
     byTool: totalsByTool(calls),
     byFile: totalsByFile(calls),
     largestResults: calls.toSorted((a, b) => b.resultTokens - a.resultTokens).slice(0, MAX_RESULTS),
-    growth: { ...course.growth(names.found()), last: accountSent({ context: views.context, estimator: tokens }) },
+    growth: { ...course.growth(names.found()), last: accountContext({ context: views.context, estimator: tokens }) },
     cache: recordedCache(views),
     money: recordedCost(views, {
       stubs: outputStubs([...aside, ...entries], tokens),

@@ -7,7 +7,7 @@ import { type DecisionEntry, isMessage } from "@strata/core"
 import { spendingOf } from "@strata/core/agent"
 import type { DecisionOf } from "@strata/core/store"
 import { describeJournalDamage, type Entry, isDecision, isJournal, readJournalBytes } from "@strata/core/store"
-import { Links } from "@strata/core/views"
+import { ParentLinks } from "@strata/core/views"
 import type { Transcript } from "./transcript.ts"
 
 const JOURNAL_FORMAT = "strata"
@@ -33,7 +33,7 @@ export function journalTranscript({ file, id, bytes, agentUsage }: NamedJournal)
   const { entries: all, damaged, ...found } = readJournalBytes(asBuffer(bytes))
   for (const entry of all) understood[kindOf(entry)] = (understood[kindOf(entry)] ?? 0) + 1
   for (const { why } of damaged) notUnderstood[why] = (notUnderstood[why] ?? 0) + 1
-  const links = new Links()
+  const links = new ParentLinks()
   for (const entry of all) links.add(entry)
   const places = links.placesOn(links.path())
   const session = all.findLast((entry) => isDecision(entry) && entry.subtype === "session")

@@ -8,7 +8,7 @@ import type { RequestSource } from "@strata/core/base"
 import { type Entry, isDecision } from "@strata/core/store"
 import { tokenCounts } from "@strata/core/tokens"
 import type { RequestPurpose as Purpose } from "@strata/core/views"
-import { type Bill, billOf, dollarsFor } from "@strata/core/views"
+import { type Bill, dollarsFor, findBill } from "@strata/core/views"
 import type { Transcript } from "./read-transcripts.ts"
 
 /** A billed response, or the sum of several if the transcript has only that. */
@@ -42,7 +42,7 @@ export function listResponses({ entries, aside }: Pick<Transcript, "entries" | "
   const found = new Map<string, RecordedResponse>()
   let source: RequestSource = "main"
   const note = (entry: Entry) => {
-    const bill = billOf(entry, source)
+    const bill = findBill(entry, source)
     if (bill) found.set(bill.id, { ...responseOf(bill, entry), ...firstEntryFacts(found.get(bill.id)) })
   }
   for (const entry of aside) note(entry)

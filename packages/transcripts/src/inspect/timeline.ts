@@ -6,7 +6,7 @@ import { addCounts, inputTokens, NO_TOKENS } from "@strata/core/base"
 import { isBoundary, isSynthetic } from "@strata/core/messages"
 import type { Entry } from "@strata/core/store"
 import { findModel, tokenCounts } from "@strata/core/tokens"
-import type { CacheBreak, Place } from "@strata/core/views"
+import type { CacheBreak, PathPosition } from "@strata/core/views"
 import { type CostViews, costViews } from "@strata/core/views"
 import type { Transcript } from "./read-transcripts.ts"
 
@@ -90,7 +90,7 @@ export class TimelineReducer {
     this.#inView = messagesIn(this.views)
   }
 
-  take(entry: Entry, place: Place = "on-path"): void {
+  take(entry: Entry, place: PathPosition = "on-path"): void {
     if (place !== "on-path") {
       this.views.apply(entry, place)
       this.#pay()

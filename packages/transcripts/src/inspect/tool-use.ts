@@ -3,7 +3,7 @@ import type { Block } from "@strata/core"
 import { resultState } from "@strata/core"
 import { contentOf, isSentToModel, isToolResult, isToolUse, type Message } from "@strata/core/messages"
 import type { BlockTokens } from "@strata/core/tokens"
-import { commandOf } from "@strata/core/views"
+import { commandLine } from "@strata/core/views"
 
 /** A tool call with its result. */
 export interface ToolCall {
@@ -69,7 +69,7 @@ const tokensOf = (block: Block, tokens: BlockTokens) => Math.round(tokens.block(
 function describe(tool: string, input: unknown): { tool: string; about: string; path?: string } {
   const fields = typeof input === "object" && input !== null ? (input as Record<string, unknown>) : {}
   const path = [fields.file_path, fields.notebook_path, fields.path, fields.filePath].find(isText)
-  const about = path ?? (commandOf(fields) || Object.values(fields).find(isText) || "")
+  const about = path ?? (commandLine(fields) || Object.values(fields).find(isText) || "")
   return { tool, about: about.slice(0, 500), ...(path === undefined ? {} : { path }) }
 }
 

@@ -2,7 +2,7 @@
 
 import { renderAttachment, textOf, toBlocks } from "@strata/core/messages"
 import type { EntryDraft } from "@strata/core/store"
-import { fateOf, type Views } from "@strata/core/views"
+import { fileFate, type Views } from "@strata/core/views"
 import { blockText } from "../inspect/block-text.ts"
 import { type AfterCompaction, NO_COMPACTION } from "./report.ts"
 
@@ -28,7 +28,7 @@ export class AfterCompactions {
       .messages()
       .messages.flatMap(({ content }) => content.map(blockText))
       .join("\n")
-    const changed = [...views.artifacts.files].filter(([, facts]) => ["created", "changed"].includes(fateOf(facts)))
+    const changed = [...views.artifacts.files].filter(([, facts]) => ["created", "changed"].includes(fileFate(facts)))
     const paths = [...new Set([...trail.matchAll(PATH)].map(([path]) => path))]
     const touched = [...views.artifacts.files.keys()]
     const rules = views.words.messages.flatMap((word) => word.rules)

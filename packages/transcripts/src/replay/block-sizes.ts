@@ -11,7 +11,7 @@ import type { TokenizerFamily } from "@strata/core/tokens"
 import { createEstimator, type Estimator } from "@strata/core/tokens"
 
 const SCALE = { min: 0.5, max: 2 } // the same range as the calibration
-const LARGEST_PROMPT = 70_000 // tokens of system prompt and tools: recorded ones have up to 62,000. More than that is history that the file lacks
+const LARGEST_PROMPT = 70_000 // tokens of system prompt and tools; recorded ones have up to 62,000, and more is history that the file lacks
 const WHOLE_ANSWER = 0.5 // a recorded output below this share of its estimate was recorded before the response was complete
 
 /** Correction of a block's estimate, and unrecorded tokens that are attributed to it. */

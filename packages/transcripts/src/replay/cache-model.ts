@@ -111,11 +111,11 @@ export class CacheModel {
 
   #lookUp(input: CacheInput): Lookup {
     const { items, model, now = 0, incident } = input
-    const shelf = this.#prefixes.get(model) ?? NO_PREFIX
+    const cached = this.#prefixes.get(model) ?? NO_PREFIX
     const ends = cumulated(items)
     const points = cachePoints(input, ends)
-    const same = commonLength(shelf.items, items)
-    const known = new Map([...shelf.entries].filter(([place]) => place <= same))
+    const same = commonLength(cached.items, items)
+    const known = new Map([...cached.entries].filter(([place]) => place <= same))
     const found = (hit: number | undefined): Lookup => ({ ends, points, entries: known, hit })
     switch (incident?.kind) {
       case "found":

@@ -25,7 +25,7 @@ import {
 import { createFlags, DEFAULT_SETTINGS, type Flags, type Settings } from "@strata/core/settings"
 import { type DecisionOf, type EntryDraft, isDecision, type Journal } from "@strata/core/store"
 import type { ModelFacts } from "@strata/core/tokens"
-import { lifetimeIn, Views } from "@strata/core/views"
+import { messageLifetime, Views } from "@strata/core/views"
 import { AfterCompactions } from "./after-compaction.ts"
 import { Bill, type ChargeInput, type SentContext, usageOf } from "./bill.ts"
 import { CompactionTexts } from "./context-classes.ts"
@@ -309,7 +309,7 @@ class Rerun {
     await this.#settled()
     this.#isSending = false
     this.#decide(neededForValidity(this.#views.context))
-    if (this.#policy.lifetime === "auto") this.#bill.lifetime = lifetimeIn(this.#views.cacheHistory.chosen)
+    if (this.#policy.lifetime === "auto") this.#bill.lifetime = messageLifetime(this.#views.cacheHistory.chosen)
     this.#side.compaction(request)
     const first = this.#contextFor(request)
     this.#preservedNames.sent(request.number, first.messages)

@@ -40,7 +40,7 @@ export class SentContexts {
   conversation(request: RecordedRequest): { readonly sent: SentContext; readonly edit: ServerEdit } {
     const { sent, edit, taken, context_management } = this.#edited(request, "conversation")
     const isEdited = sent.messages.some(({ items }) => items.some(({ isCleared }) => isCleared))
-    const keptFrom = this.#parts.views.context.serverKept.firstOf(callsKeptBy({ context_management }))
+    const keptFrom = this.#parts.views.context.serverCopy.firstOf(callsKeptBy({ context_management }))
     // without the tokens, the smaller count would teach that estimates are too large
     const edits = [{ type: isEdited ? CLEAR_TOOL_USES : CLEAR_THINKING, cleared_input_tokens: taken }]
     this.#unreported =

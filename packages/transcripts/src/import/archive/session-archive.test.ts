@@ -78,7 +78,12 @@ describe("BEY-17: a kept session", () => {
     rmSync(at(PROJECT), { recursive: true })
 
     const [session] = (await store().list()).sessions
-    expect(session).toMatchObject({ program: "claude-code", id: SESSION, originalExists: false, project: "/home/ann/shop" })
+    expect(session).toMatchObject({
+      program: "claude-code",
+      id: SESSION,
+      originalExists: false,
+      project: "/home/ann/shop",
+    })
     expect(session!.title).toMatch(/^Fix it /)
     const restored = await store().restore(session!)
     expect(restored).toMatchObject({ path: transcript(), files: 4 })

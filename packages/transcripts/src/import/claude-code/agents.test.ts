@@ -48,10 +48,10 @@ const assistant = (id: string, block: unknown, model = MODEL): Line => ({
   type: "assistant",
   message: { id, role: "assistant", model, content: [block], usage: usage(100) },
 })
-const text = (said: string) => ({ type: "text", text: said })
+const text = (body: string) => ({ type: "text", text: body })
 const call = (id: string, input: Line) => ({ type: "tool_use", id, name: "Agent", input })
-const result = (id: string, said: string, toolUseResult: Line) =>
-  user([{ type: "tool_result", tool_use_id: id, content: [text(said)] }], { toolUseResult })
+const result = (id: string, body: string, toolUseResult: Line) =>
+  user([{ type: "tool_result", tool_use_id: id, content: [text(body)] }], { toolUseResult })
 
 const PROMPT = "Find the bug in the parser."
 const OWN = (prompt = PROMPT) => [

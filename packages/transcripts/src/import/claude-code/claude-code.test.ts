@@ -21,7 +21,7 @@ const user = (uuid: string, parentUuid: string | null, content: unknown) => ({
   parentUuid,
   message: { role: "user", content },
 })
-const said = (uuid: string, parentUuid: string | null, id: string, content: unknown) => ({
+const assistantLine = (uuid: string, parentUuid: string | null, id: string, content: unknown) => ({
   type: "assistant",
   uuid,
   parentUuid,
@@ -48,7 +48,7 @@ describe("JRN-6: Claude Code transcripts", () => {
     const { messages } = read(
       user("a", null, "hi"),
       { type: "new", uuid: "n", parentUuid: "a" },
-      said("b", "n", "m1", "hello"),
+      assistantLine("b", "n", "m1", "hello"),
     )
     expect(messages.at(-1)).toMatchObject({ uuid: "b", parentUuid: "a" })
   })
@@ -64,16 +64,16 @@ describe("JRN-6: Claude Code transcripts", () => {
     }
     const { messages } = read(
       at(user("a", null, "hi"), "2026-01-01T00:00:01.000Z"),
-      at(said("b", "a", "m1", use("t1")), "2026-01-01T00:00:02.000Z"),
+      at(assistantLine("b", "a", "m1", use("t1")), "2026-01-01T00:00:02.000Z"),
       at(user("c", "b", result("t1")), "2026-01-01T00:00:03.000Z"),
       at(boundary, "2026-01-01T00:00:04.000Z"),
       at(
         user("s", "z", "This conversation continues an earlier one that had become too long."),
         "2026-01-01T00:00:05.000Z",
       ),
-      at(said("b2", "s", "m1", use("t1")), "2026-01-01T00:00:02.000Z"),
+      at(assistantLine("b2", "s", "m1", use("t1")), "2026-01-01T00:00:02.000Z"),
       at(user("c2", "b", result("t1")), "2026-01-01T00:00:03.000Z"), // its parent is the line before the boundary
-      at(said("d", "c2", "m2", "done"), "2026-01-01T00:00:06.000Z"),
+      at(assistantLine("d", "c2", "m2", "done"), "2026-01-01T00:00:06.000Z"),
     )
     expect(messages.find(({ uuid }) => uuid === "s")).toMatchObject({ isCompactSummary: true })
     expect(messages.find(({ uuid }) => uuid === "c2")).toMatchObject({ parentUuid: "b2" })
@@ -95,7 +95,7 @@ describe("JRN-6: Claude Code transcripts", () => {
     "content %j is no content: counted, not read",
     (content) => {
       const prompt = { type: "queued_command", prompt: content }
-      const { report } = read(user("a", null, content), said("b", "a", "m", content), {
+      const { report } = read(user("a", null, content), assistantLine("b", "a", "m", content), {
         type: "attachment",
         uuid: "c",
         parentUuid: "b",
@@ -117,7 +117,7 @@ describe("JRN-6: Claude Code transcripts", () => {
 
   test("MSG-5: where the program changed the input of a call, what the model wrote counts", () => {
     const call = [{ type: "tool_use", id: "t1", name: "Bash", input: { command: "ls" } }]
-    const line = { ...said("b", "a", "m1", call), wireToolInputs: { t1: { command: "cd src && ls" } } }
+    const line = { ...assistantLine("b", "a", "m1", call), wireToolInputs: { t1: { command: "cd src && ls" } } }
     expect(read(user("a", null, "hi"), line).messages[1]).toMatchObject({
       message: { content: [{ id: "t1", input: { command: "cd src && ls" } }] },
     })
@@ -126,11 +126,11 @@ describe("JRN-6: Claude Code transcripts", () => {
   test("MSG-2: parallel calls are one turn on the main path, an abandoned branch is not on it", () => {
     const { messages, report } = read(
       user("q", null, "look"),
-      said("a1", "q", "m1", use("t1")),
-      said("a2", "a1", "m1", use("t2")),
+      assistantLine("a1", "q", "m1", use("t1")),
+      assistantLine("a2", "a1", "m1", use("t2")),
       user("r1", "a1", result("t1")),
       user("r2", "a2", result("t2")),
-      said("old", "r2", "m2", "that was wrong"),
+      assistantLine("old", "r2", "m2", "that was wrong"),
       user("again", "r2", "try again"),
     )
     expect(listActiveBranch(messages).map(({ uuid }) => uuid)).toEqual(["q", "a1", "a2", "r1", "r2", "again"])
@@ -154,7 +154,11 @@ describe("JRN-6: Claude Code transcripts", () => {
 
 describe("JRN-6: input that was queued in Claude Code", () => {
   const queue = (operation: string, content?: string) => ({ type: "queue-operation", operation, content })
-  const begin = [user("q", null, "look"), said("a1", "q", "m1", use("t1")), queue("enqueue", "and mind the tests")]
+  const begin = [
+    user("q", null, "look"),
+    assistantLine("a1", "q", "m1", use("t1")),
+    queue("enqueue", "and mind the tests"),
+  ]
   const wordsIn = (...lines: readonly object[]) =>
     listActiveBranch(read(...begin, ...lines).messages).filter(isFromUser)
 
@@ -163,7 +167,7 @@ describe("JRN-6: input that was queued in Claude Code", () => {
       ...begin,
       user("r1", "a1", result("t1")),
       queue("remove"),
-      said("a2", "r1", "m2", "I do"),
+      assistantLine("a2", "r1", "m2", "I do"),
       user("z", "a2", "fine"),
     )
     const path = listActiveBranch(messages)
@@ -176,26 +180,26 @@ describe("JRN-6: input that was queued in Claude Code", () => {
     const own = user("own", "a1", "and mind the tests")
     const queued = { type: "queued_command", prompt: "and mind the tests" }
     const attached = { type: "attachment", uuid: "att", parentUuid: "a1", attachment: queued }
-    expect(wordsIn(queue("popAll"), said("a2", "a1", "m2", "hm"))).toHaveLength(1)
+    expect(wordsIn(queue("popAll"), assistantLine("a2", "a1", "m2", "hm"))).toHaveLength(1)
     expect(wordsIn(queue("dequeue"), own)).toHaveLength(2)
-    expect(wordsIn(queue("remove"), attached, said("a2", "att", "m2", "hm"))).toHaveLength(2)
-    expect(wordsIn(attached, queue("remove"), said("a2", "att", "m2", "hm"))).toHaveLength(2)
+    expect(wordsIn(queue("remove"), attached, assistantLine("a2", "att", "m2", "hm"))).toHaveLength(2)
+    expect(wordsIn(attached, queue("remove"), assistantLine("a2", "att", "m2", "hm"))).toHaveLength(2)
   })
 
   test("a command to the program and a notice of a task in JSON are not a person's", () => {
-    const queued = (input: string) => [queue("enqueue", input), queue("remove"), said("a2", "q", "m2", "hm")]
+    const queued = (input: string) => [queue("enqueue", input), queue("remove"), assistantLine("a2", "q", "m2", "hm")]
     for (const input of ["/exit", "/config theme dark", '{"task_id":"b1","tool_use_id":"t","task_type":"local_bash"}'])
       expect(read(user("q", null, "look"), ...queued(input)).messages.filter(isFromUser)).toHaveLength(1)
     expect(read(user("q", null, "look"), ...queued("/usr/bin is full")).messages.filter(isFromUser)).toHaveLength(2)
   })
 
   test("newer versions say which input was taken from the queue", () => {
-    const words = wordsIn(queue("enqueue", "second"), queue("remove", "second"), said("a2", "a1", "m2", "hm"))
+    const words = wordsIn(queue("enqueue", "second"), queue("remove", "second"), assistantLine("a2", "a1", "m2", "hm"))
     expect(words.map(userText)).toEqual(["look", "second"])
   })
 
   test("a report of a background task is not a person's", () => {
-    const task = [queue("enqueue", "<task-notification>done"), queue("remove"), said("a2", "q", "m2", "hm")]
+    const task = [queue("enqueue", "<task-notification>done"), queue("remove"), assistantLine("a2", "q", "m2", "hm")]
     expect(read(user("q", null, "look"), ...task).messages.filter(isFromUser)).toHaveLength(1)
     const report = { ...user("q", null, "done"), origin: { kind: "task-notification" } }
     expect(read(report).messages.filter(isFromUser)).toHaveLength(0)

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest"
 import type { Message } from "../../../../core/src/messages/messages.ts"
 import { project } from "../../../../core/src/views/projection.ts"
-import { words } from "../../../../core/src/views/record/user-messages.ts"
+import { userMessages } from "../../../../core/src/views/record/user-messages.ts"
 import { listActiveBranch } from "../active-branch.ts"
 import { claudeCode } from "./claude-code.ts"
 
@@ -31,7 +31,7 @@ function wordsAfter(tool: string, result: object, line: object = {}) {
 }
 
 const wordsOf = (messages: readonly Message[]) =>
-  project(words, messages).messages.map(({ text, saidAt, rules }) => ({ text, saidAt, rules }))
+  project(userMessages, messages).messages.map(({ text, saidAt, rules }) => ({ text, saidAt, rules }))
 
 describe("JRN-6, L4-29: what the person said inside a result of Claude Code", () => {
   test("with a refusal: a class of its own, rules included", () => {

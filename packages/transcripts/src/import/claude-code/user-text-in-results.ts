@@ -13,9 +13,9 @@ export function userTextsInResults(
 ) {
   return blocks.filter(isToolResult).flatMap((result): readonly UserTextInResult[] => {
     const text = textOfResult(asObject(result))
-    if (result.is_error === true) return refusal(line, text).map((said) => ({ at: "refusal", text: said }))
+    if (result.is_error === true) return refusal(line, text).map((userText) => ({ at: "refusal", text: userText }))
     if (!asked.has(result.tool_use_id)) return []
-    return answers(getObject(line, "toolUseResult"), text).map((said) => ({ at: "answer", text: said }))
+    return answers(getObject(line, "toolUseResult"), text).map((userText) => ({ at: "answer", text: userText }))
   })
 }
 
@@ -38,7 +38,11 @@ function answers(recorded: JsonObject | undefined, text: string): readonly strin
     const texts = Object.values(given).flatMap((answer) =>
       typeof answer === "string" ? answer : getStrings({ answer }, "answer"),
     )
-    return [...new Set([...texts, ...notes.filter((note) => note !== undefined)].filter((said) => said.trim() !== ""))]
+    return [
+      ...new Set(
+        [...texts, ...notes.filter((note) => note !== undefined)].filter((userText) => userText.trim() !== ""),
+      ),
+    ]
   }
   return findAnswers(text)
 }

@@ -3,7 +3,7 @@ import { flatten } from "../../../../core/src/messages/flatten.ts"
 import { isFromUser, userText } from "../../../../core/src/messages/messages.ts"
 import { ledger } from "../../../../core/src/views/ledger/ledger.ts"
 import { project } from "../../../../core/src/views/projection.ts"
-import { words } from "../../../../core/src/views/record/user-messages.ts"
+import { userMessages } from "../../../../core/src/views/record/user-messages.ts"
 import { needs } from "../../../../core/test/needs.ts"
 import { moreFiles, realMore } from "../../../../core/test/real-transcripts.ts"
 import { importTranscript } from "../import-file.ts"
@@ -89,7 +89,7 @@ describe("JRN-6: sessions of the Copilot CLI", () => {
       done("c3", { result: { content: "User responded: 4711" } }),
     )
     expect(messages[2]).toMatchObject({ message: { content: [{ is_error: true }] } })
-    expect(project(words, messages).messages).toMatchObject([
+    expect(project(userMessages, messages).messages).toMatchObject([
       { text: "Go." },
       { text: "never delete", saidAt: "refusal", rules: ["never delete"] },
       { text: "blue", saidAt: "answer" },

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest"
 import { isFromUser, userText } from "../../../../core/src/messages/messages.ts"
 import { project } from "../../../../core/src/views/projection.ts"
-import { artifacts, fateOf } from "../../../../core/src/views/record/artifacts.ts"
+import { artifacts, fileFate } from "../../../../core/src/views/record/artifacts.ts"
 import { importTranscript } from "../import-file.ts"
 
 const state = (open: string) => `\n(Open file: ${open})\n(Current directory: /repo)\nbash-$`
@@ -70,7 +70,7 @@ describe("JRN-6: trajectories of SWE-agent", () => {
   ])("%s: the files that edits changed, and what was submitted", (_, document) => {
     const { messages } = read(asText(document))
     const { files } = project(artifacts, messages)
-    expect([...files].map(([path, facts]) => [path, fateOf(facts)]).toSorted()).toEqual([
+    expect([...files].map(([path, facts]) => [path, fileFate(facts)]).toSorted()).toEqual([
       ["/repo/a.py", "changed"],
       ["/repo/c/made.py", "created"],
       ["/repo/gone.py", "deleted"],
@@ -111,12 +111,12 @@ describe("JRN-6: outputs of OpenHands", () => {
     })),
   })
   const text = [task("a"), task("b")].map((line) => `${JSON.stringify(line)}\n`).join("")
-  const said = (given: string) =>
+  const textAfter = (given: string) =>
     importTranscript({ name: "output.jsonl", text: given }).map(({ messages }) => messages.filter(isFromUser).length)
 
   test("a task that is cut off is read as far as it goes, and one written twice counts once", () => {
-    expect(said(text)).toEqual([3, 3])
-    expect(said(text.slice(0, text.lastIndexOf("Three")))).toEqual([3, 2])
-    expect(said(text + text)).toEqual([3, 3])
+    expect(textAfter(text)).toEqual([3, 3])
+    expect(textAfter(text.slice(0, text.lastIndexOf("Three")))).toEqual([3, 2])
+    expect(textAfter(text + text)).toEqual([3, 3])
   })
 })

@@ -75,8 +75,8 @@ describe("BEY-17: what is exported has no secrets and no home directory", () => 
   })
 
   test("a home directory in the name of a folder or in an address", () => {
-    const said = "/home/ann/.claude/projects/-home-ann-shop/memory, file=%2Fhome%2Fann%2Fx, ls -home-ann"
-    const { text } = exportTranscript({ ...about, entries: [user("a", said)] }, { to: "markdown" })
+    const paths = "/home/ann/.claude/projects/-home-ann-shop/memory, file=%2Fhome%2Fann%2Fx, ls -home-ann"
+    const { text } = exportTranscript({ ...about, entries: [user("a", paths)] }, { to: "markdown" })
     expect(text).toContain("~/.claude/projects/~-shop/memory, file=~%2Fx, ls -home-ann")
   })
 

@@ -24,7 +24,7 @@ const stepsIn = (imported: ImportedConversation) =>
   listSteps(placedEntries(imported).entries.filter(isMessage), new OmittedContent())
 
 /** What must be the same: who said what, which tools were called with what, what they returned, where the context was compacted. */
-function saidIn(steps: readonly ExportStep[]): readonly string[] {
+function textsIn(steps: readonly ExportStep[]): readonly string[] {
   return steps.flatMap((step): readonly string[] => {
     switch (step.kind) {
       case "results":
@@ -59,7 +59,7 @@ function expectRoundTrip(file: ExternalFile): void {
   const again = importTranscript({ name: exported.name, text: exported.text })[0]!
   expect(again.format).toBe("claude-code")
   expect(again.report.notUnderstood).toEqual({})
-  const [before, after] = [imported, again].map((one) => saidIn(stepsIn(one)))
+  const [before, after] = [imported, again].map((one) => textsIn(stepsIn(one)))
   expect(before!.length).toBeGreaterThan(0)
   for (const [at, line] of before!.entries())
     if (after![at] !== line) expect(after!.slice(at, at + 3)).toEqual(before!.slice(at, at + 3))
