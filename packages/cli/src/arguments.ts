@@ -1,4 +1,4 @@
-/** Reads a command's arguments by its description. Every mistake becomes a sentence that says what would be right. */
+/** Parses a command's arguments from its description. Every error message says what would be valid. */
 import { parseArgs } from "node:util"
 import {
   type CommandDescription,

@@ -1,4 +1,4 @@
-/** From arguments to an exit code: help, version, one of the commands, and a sentence if it fails. */
+/** Runs a command line: help, version or a command. Reports errors and returns the exit code. */
 import { type Command, type CommandCall, UsageError } from "./command.ts"
 import { DESCRIPTIONS } from "./descriptions.ts"
 import { processTerminal, type Terminal } from "./display/terminal.ts"
@@ -13,9 +13,9 @@ const EXIT_USAGE = 2
 const HELP = new Set(["--help", "-h"])
 const OPTIONS = ["--help", "--version", "--no-color"]
 
-/** Where a command runs. The default is this process. */
+/** The environment of a command. Default: this process. */
 export interface CommandContext extends Omit<CommandCall, "args" | "terminal"> {
-  /** Gets all output. */
+  /** Receives all output. */
   readonly terminal?: Terminal
 }
 
@@ -23,11 +23,14 @@ const THIS_PROCESS: CommandContext = {
   cwd: process.cwd(),
   env: process.env,
   get stdin() {
-    return process.stdin // opened only for a command: help does not read
+    return process.stdin // opened only if a command reads it; help does not
   },
 }
 
-/** For a part of the program that has these commands. The list of all is the same everywhere. `prepare` runs before a command does. */
+/**
+ * Creates the entry function for a part of the program with these commands. The help always lists all commands. `prepare` runs before a
+ * command.
+ */
 export function commandLine(
   commands: readonly Command[],
   prepare?: (env: CommandCall["env"]) => Promise<void>,

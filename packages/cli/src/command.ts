@@ -1,4 +1,4 @@
-/** What a command of `strata` is: a description for help and argument parsing, and a module that loads on demand. */
+/** A command of `strata`: a description for help and argument parsing, and a module that loads on demand. */
 import type { Terminal } from "./display/terminal.ts"
 
 export interface FlagOption {
@@ -8,12 +8,12 @@ export interface FlagOption {
 
 export interface TextOption {
   readonly kind: "text"
-  /** Placeholder for the value in the help: `FILE`, or `[ID]` where the value may be left out. */
+  /** Placeholder for the value in the help: `FILE`, or `[ID]` if the value is optional. */
   readonly value: string
   readonly about: string
 }
 
-/** May be given several times. */
+/** An option that may be repeated. */
 export interface ListOption {
   readonly kind: "list"
   readonly value: string
@@ -27,7 +27,7 @@ export interface ChoiceOption {
   readonly choices: readonly string[]
 }
 
-/** A whole number. */
+/** An option whose value is an integer. */
 export interface NumberOption {
   readonly kind: "number"
   readonly value: string
@@ -36,7 +36,7 @@ export interface NumberOption {
   readonly max?: number
 }
 
-/** An amount above 0. */
+/** An option whose value is an amount above 0. */
 export interface DollarsOption {
   readonly kind: "dollars"
   readonly value: string
@@ -46,7 +46,7 @@ export interface DollarsOption {
 export type Option = FlagOption | TextOption | ListOption | ChoiceOption | NumberOption | DollarsOption
 export type Options = Readonly<Record<string, Option>>
 
-/** The value of an option; without one it is `false`, an empty list or `undefined`. */
+/** Type of an option's value. If the option is missing, the value is `false`, an empty list or `undefined`. */
 type ValueOf<O extends Option> = O extends FlagOption
   ? boolean
   : O extends ListOption
@@ -60,7 +60,7 @@ type ValueOf<O extends Option> = O extends FlagOption
 export type Values<O extends Options> = { readonly [K in keyof O]: ValueOf<O[K]> }
 
 export interface Operands {
-  /** Placeholder in the help: `FILE…`. */
+  /** Placeholder for the arguments in the help: `FILE…`. */
   readonly value: string
   readonly min: number
   readonly max: number
@@ -84,18 +84,18 @@ export interface CommandDescription<O extends Options = Options> {
   readonly examples: readonly (readonly [command: string, about: string])[]
 }
 
-/** How a command was called. */
+/** The invocation of a command. */
 export interface CommandCall {
-  /** Everything after the command's name. */
+  /** Arguments after the command's name. */
   readonly args: readonly string[]
   readonly cwd: string
   readonly env: Readonly<Record<string, string | undefined>>
   readonly terminal: Terminal
-  /** Absent if there is nothing to read from. */
+  /** Absent if there is no input. */
   readonly stdin?: NodeJS.ReadStream & { readonly fd: number }
 }
 
-/** Runs a command and resolves with the exit code: 0 done, 1 failed, 2 wrong usage. The command's help lists any others. */
+/** Runs a command and resolves with the exit code: 0 success, 1 failure, 2 wrong usage. The command's help lists others. */
 export type Run = (call: CommandCall) => Promise<number>
 
 export interface Command extends CommandDescription {
@@ -106,7 +106,7 @@ export interface Command extends CommandDescription {
   readonly describe?: () => Promise<CommandDescription>
 }
 
-/** The command line is wrong. The message is for the person; the exit code is 2. */
+/** A mistake in the command line. The message is for the user; the exit code is 2. */
 export class UsageError extends Error {
   override readonly name = "UsageError"
 }

@@ -5,12 +5,12 @@ import { UsageError } from "./command.ts"
 import { readSlashOptions } from "./slash-options.ts"
 
 export interface CompactRequest {
-  /** Show the plan and change nothing. */
+  /** Shows the plan and changes nothing. */
   readonly isDryRun: boolean
-  /** The person changes the summary in their editor before it takes effect. */
+  /** Lets the user edit the summary before it takes effect. */
   readonly edits?: true
   readonly order: Pick<ResolvedCompactionRequest, "instructions" | "range" | "routes">
-  /** Clears old results or images, and writes no summary. */
+  /** Set if the command only clears old results or images, without a summary. */
   readonly clearing?: ClearingTarget
 }
 
@@ -22,7 +22,7 @@ const NAMES = {
 
 type CompactArguments = Partial<Record<(typeof NAMES.flags)[number] | (typeof NAMES.withValue)[number], string>>
 
-/** The text after `/compact`: what to keep, and options anywhere in it. */
+/** Parses the text after `/compact`: a hint, and options anywhere in it. */
 export function readCompactRequest(argument: string): CompactRequest {
   const { given, text } = readSlashOptions(argument, NAMES)
   return requestOf(given, text)
@@ -65,7 +65,7 @@ function rangeOf({ before, after }: CompactArguments): ResolvedCompactionRequest
   return after === undefined ? undefined : { kind: "from", uuid: after }
 }
 
-/** The text after `/clear-results`: how many tokens the context should have. */
+/** Parses the text after `/clear-results`: the target size of the context in tokens. */
 export function readClearRequest(argument: string): { readonly downTo: number; readonly dryRun: boolean } {
   const { given, text: size } = readSlashOptions(argument, { command: "/clear-results", flags: ["dry-run"] })
   const downTo = Number(size.replaceAll(/[_,.]/g, ""))
@@ -76,7 +76,7 @@ export function readClearRequest(argument: string): { readonly downTo: number; r
   return { downTo, dryRun: given["dry-run"] !== undefined }
 }
 
-/** The text after `/undo`. */
+/** Parses the text after `/undo`. */
 export function readUndoRequest(argument: string): { readonly keepLater: boolean; readonly dryRun: boolean } {
   const words = argument.trim().split(/\s+/).filter(Boolean)
   const wrong = words.find((word) => word !== "--drop-later" && word !== "--dry-run")
@@ -87,7 +87,7 @@ export function readUndoRequest(argument: string): { readonly keepLater: boolean
   return { keepLater: !words.includes("--drop-later"), dryRun: words.includes("--dry-run") }
 }
 
-/** The request, if the task is a `/compact`. */
+/** The compaction request, if the task is a `/compact`. */
 export function compactRequestIn(task: string): CompactRequest | undefined {
   const match = /^\/compact(?:\s+([\s\S]*))?$/.exec(task.trim())
   return match ? readCompactRequest(match[1] ?? "") : undefined
@@ -95,7 +95,7 @@ export function compactRequestIn(task: string): CompactRequest | undefined {
 
 export type CompactionEnd =
   | { readonly kind: "done" }
-  /** The person cancelled; nothing has changed. `error`: they left the summary empty. */
+  /** The user cancelled, so nothing has changed. `error` is set if they left the summary empty. */
   | { readonly kind: "given-up"; readonly error?: Error }
   | { readonly kind: "failed"; readonly message: string; readonly error: unknown }
 
@@ -105,7 +105,7 @@ export interface CompactionWork {
   readonly signal: AbortSignal
 }
 
-/** Runs the work and yields its events. A failure is in the end value only, not in an event as well. */
+/** Runs the work and yields its events. A failure is reported in the final value only, not as an event. */
 export async function* compactingEvents(compacting: CompactionWork): AsyncGenerator<QueryEvent, CompactionEnd> {
   const events = compacting.agent.watch(() => ended(compacting))
   for (;;) {
@@ -126,6 +126,6 @@ async function ended({ work, signal }: CompactionWork): Promise<CompactionEnd> {
   }
 }
 
-/** The person left the summary empty. */
+/** Whether the user cancelled by leaving the summary empty. */
 const isCancelled = (error: unknown): error is Error =>
   error instanceof CompactionFailedError && error.reason === "cancelled"

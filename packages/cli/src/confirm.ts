@@ -1,7 +1,7 @@
-/** Asks for one of a few words at the terminal. Only whole words count, and nothing is chosen by default. */
+/** Asks for one of a few words at the terminal. Only complete words are accepted, and there is no default. */
 import { createInterface } from "node:readline/promises"
 
-/** The word chosen; `undefined` if the terminal is closed. A word typed ahead by chance is not taken for an answer. */
+/** Resolves with the chosen word, or `undefined` if the terminal is closed. Other input is asked about again. */
 export async function promptForChoice<W extends string>(question: string, words: readonly W[]): Promise<W | undefined> {
   const { stdin, stdout } = process
   const lines = createInterface({ input: stdin, output: stdout, terminal: false })

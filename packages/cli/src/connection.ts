@@ -1,4 +1,4 @@
-/** Connects to the model with the key and the address from the environment. Only the model gets the key. */
+/** Connects to the model with the API key and the base URL from the environment. The key is sent to the model's server only. */
 
 import http from "node:http"
 import { anthropicModel, hasCredentials, type Model } from "@strata/core"
@@ -6,7 +6,7 @@ import type { ModelOverride } from "@strata/core/tokens"
 import { UsageError } from "./command.ts"
 import type { Environment } from "./session-options.ts"
 
-/** Sends this process's requests through the proxy that the environment names. Servers on this machine are reached directly. */
+/** Hosts that are reached directly, without the HTTP proxy that the environment names. */
 const THIS_MACHINE = "localhost,127.0.0.1,::1,[::1]"
 
 export function connectThroughProxy(env: Environment): void {
@@ -30,13 +30,13 @@ export function connectThroughProxy(env: Environment): void {
   })
 }
 
-const LOCAL_KEY = "local" // a server on this machine, such as the simulator, accepts any key
+const LOCAL_KEY = "local" // local servers such as the simulator accept any key
 
 export interface Connection {
   model(name: string, models: Readonly<Record<string, ModelOverride>>): Model
 }
 
-/** `undefined` without a key, unless the server is on this machine. */
+/** The connection, or `undefined` if there is no key and the server is not on this machine. */
 export function connectionFrom(env: Environment): Connection | undefined {
   const baseURL = env.ANTHROPIC_BASE_URL || undefined
   if (baseURL !== undefined && !isAddress(baseURL))
@@ -50,7 +50,7 @@ export function connectionFrom(env: Environment): Connection | undefined {
   return { model: (name, models) => anthropicModel({ model: name, ...key, models, env }) }
 }
 
-/** For work that needs a model's facts and never asks it. Asked all the same, it says that a key is missing. */
+/** Connection for work that needs facts about a model but sends no request. A request fails with the message that a key is missing. */
 export const unusedConnection: Connection = {
   model: (name, models) => anthropicModel({ model: name, models, env: {} }),
 }

@@ -1,4 +1,4 @@
-/** What a conversation is called, and which one an id names. */
+/** Titles of conversations, and lookup by id. */
 import { UsageError } from "./command.ts"
 import { firstLine } from "./display/text.ts"
 
@@ -7,7 +7,7 @@ const TITLE_COLUMNS = 60
 /** A conversation is named after its first message until it gets a title. */
 export const titleFrom = (message: string): string => firstLine(message, TITLE_COLUMNS)
 
-/** By its id, or by the start of it if no other id matches. */
+/** Finds a conversation by its id or a unique prefix. */
 export function findById<Listing extends { readonly id: string }>(
   id: string,
   conversations: readonly Listing[],

@@ -1,4 +1,4 @@
-/** What each command does and how to call it. The help and the argument parser read these. Data only. */
+/** Descriptions of all commands for help and argument parsing. Data only. */
 import type { CommandDescription, Options } from "./command.ts"
 import { DOCTOR, PROXY, WRAP } from "./proxy/descriptions.ts"
 import { MOVE, STORE, SYNC } from "./store/descriptions.ts"
@@ -193,7 +193,7 @@ export const INSPECT = describe({
   ],
 })
 
-/** What a replay assumes. */
+/** Options for the assumptions of a replay. */
 const REPLAY_OPTIONS = {
   model: { kind: "text", value: "NAME", about: "as if this model had answered: its prices, cache and window" },
   window: {
@@ -672,7 +672,7 @@ export const SIM = describe({
   examples: [["strata sim --port 4010 --log", "then point any client at http://127.0.0.1:4010"]],
 })
 
-/** All of them, in the order of the help. */
+/** All commands, in the order of the help. */
 export const DESCRIPTIONS: readonly CommandDescription[] = [
   DEMO,
   CHAT,

@@ -9,7 +9,7 @@ export interface HelpRenderOptions {
   readonly columns: number
 }
 
-const MAX_WIDTH = 100 // longer lines are hard to read, however wide the window
+const MAX_WIDTH = 100 // longer lines are hard to read, even in a wide window
 
 export function overview(commands: readonly CommandDescription[], { style, columns }: HelpRenderOptions): string {
   const look = { style, width: Math.min(columns, MAX_WIDTH) }
@@ -74,11 +74,11 @@ const optionRows = (options: Options): Row[] =>
 const valueName = (option: Option) => (option.kind === "flag" ? "" : ` ${option.value}`)
 
 const GAP = 2
-const MAX_LEFT_COLUMNS = 44 // longer ones get a line of their own
-const MAX_LEFT_SHARE = 0.55 // of the window
-const CONTINUATION = " \\" // a shell takes the next line as a part of this one
+const MAX_LEFT_COLUMNS = 44 // longer entries get their own line
+const MAX_LEFT_SHARE = 0.55 // share of the window
+const CONTINUATION = " \\" // a shell joins the next line to this one
 
-/** Two columns; the right one wraps. In a narrow window the left one takes about half of it at most. */
+/** Two columns; the right one wraps. In a narrow window the left one takes at most about half. */
 function rows(table: readonly Row[], { style, width }: HelpOptions): string[] {
   const max = Math.min(MAX_LEFT_COLUMNS, Math.floor(width * MAX_LEFT_SHARE))
   const left = Math.max(...table.map(([name]) => name.length).filter((length) => length <= max), 0)
@@ -92,7 +92,7 @@ function rows(table: readonly Row[], { style, width }: HelpOptions): string[] {
   })
 }
 
-/** A command, broken where it is too long for a line. */
+/** Breaks a command that is too long for a line. */
 function commandLines(command: string, width: number): string[] {
   if (command.length + 2 <= width) return [command]
   const parts = wrapText(command, width - 4 - CONTINUATION.length)

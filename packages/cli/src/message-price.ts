@@ -11,7 +11,7 @@ export interface NextMessagePrice {
   readonly compaction?: string
 }
 
-/** `compact`: what a person types to compact first. Nothing where the cache may still have it, or where it is little money. */
+/** `compact`: what a user types to compact first. Nothing where the cache may still have it, or where it is little money. */
 export async function nextMessagePrice(chat: Conversation, compact: string): Promise<NextMessagePrice | undefined> {
   const price = chat.coldPrice()
   if (!price || price.next - price.later < MIN_EXTRA) return undefined

@@ -1,4 +1,4 @@
-/** Opens an address in the person's browser. */
+/** Opens an address in the user's browser. */
 import { spawn } from "node:child_process"
 import { withoutSecrets } from "@strata/core/agent"
 

@@ -16,7 +16,7 @@ export type ConversationStart =
   | { readonly from: "id"; readonly id: string }
   /** The transcript of another program. */
   | { readonly from: "file"; readonly file: string }
-  /** The person chooses. */
+  /** The user chooses. */
   | { readonly from: "list" }
 
 export interface SessionOptions {

@@ -1,4 +1,4 @@
-/** Shows pages in the person's browser until Ctrl-C. */
+/** Shows pages in the user's browser until Ctrl-C. */
 import { once } from "node:events"
 import type { PageSource } from "@strata/page/server"
 import { type CommandCall, UsageError } from "./command.ts"

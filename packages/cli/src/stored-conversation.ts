@@ -17,7 +17,7 @@ export interface StoredConversationsOptions extends Pick<CommandCall, "cwd" | "e
   readonly alsoUnowned?: boolean
 }
 
-/** The person's conversations, newest first. */
+/** The user's conversations, newest first. */
 export async function conversationsIn(place: StoredConversationsOptions): Promise<readonly StoredConversation[]> {
   const { cwd, env, alsoUnowned = false } = place
   return listConversations({ cwd: await realpath(cwd), env, owner: localUser, alsoUnowned })

@@ -1,4 +1,4 @@
-/** The person's own editor, `VISUAL` or `EDITOR`, on a private copy of a text. The copy is removed afterwards. */
+/** The user's own editor, `VISUAL` or `EDITOR`, on a private copy of a text. The copy is removed afterwards. */
 import { spawn } from "node:child_process"
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
@@ -12,10 +12,10 @@ export interface EditTextOptions {
   readonly env: CommandCall["env"]
 }
 
-/** The command as the person set it; it may have arguments, such as `code --wait`. */
+/** The command as the user set it; it may have arguments, such as `code --wait`. */
 export const findEditor = (env: CommandCall["env"]): string | undefined => env.VISUAL || env.EDITOR || undefined
 
-/** Resolves with what the person saved. */
+/** Resolves with what the user saved. */
 export async function editText({ text, name, env }: EditTextOptions): Promise<string> {
   const editor = findEditor(env)
   if (!editor) throw new Error("No editor is set, so nothing was changed. Set VISUAL or EDITOR, and try again.")
@@ -31,7 +31,7 @@ export async function editText({ text, name, env }: EditTextOptions): Promise<st
   }
 }
 
-/** The shell reads the command as the person quoted it. */
+/** The shell reads the command as the user quoted it. */
 export function runEditor(editor: string, path: string): Promise<number> {
   const [program, args] =
     process.platform === "win32" ? [`${editor} "${path}"`, []] : ["sh", ["-c", `${editor} "$1"`, "sh", path]]

@@ -1,4 +1,6 @@
-/** More of compacting in the chat, in a real terminal: summaries that the person edits or cancels, and another model. One terminal is enough. */
+/**
+ * More of compacting in the chat, in a real terminal: summaries that the user edits or cancels, and another model. One terminal is enough.
+ */
 import type { ScriptedTurn } from "@strata/sim"
 import { describe, expect, test } from "vitest"
 import { type ChatOptions, RESTS, startChat, TAKES_KEYS } from "./chatting.ts"

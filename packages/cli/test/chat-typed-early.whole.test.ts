@@ -9,7 +9,7 @@ import { type Workbench, type WorkbenchOptions, workbench } from "./workbench.ts
 
 const OPENING = "Opening the conversation"
 
-/** The conversation opens when a server of the person has answered or ended, and this one waits at a gate. */
+/** The conversation opens when a server of the user has answered or ended, and this one waits at a gate. */
 async function withGate(options: WorkbenchOptions) {
   const bench = await workbench(options)
   const gate = join(bench.home, "gate")

@@ -1,4 +1,4 @@
-/** More of `strata chat` in a real terminal: pastes, dialogs, commands of the person, and the figures of the layers. */
+/** More of `strata chat` in a real terminal: pastes, dialogs, commands of the user, and the figures of the layers. */
 import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { describe, expect, test } from "vitest"

@@ -1,4 +1,4 @@
-/** The person's settings for Claude Code, with the real program: rules that deny always count, the rest after one answer. */
+/** The user's settings for Claude Code, with the real program: rules that deny always count, the rest after one answer. */
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs"
 import { dirname, join } from "node:path"
 import type { ScriptedTurn } from "@strata/sim"

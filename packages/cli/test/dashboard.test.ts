@@ -1,4 +1,4 @@
-/** `strata dashboard`: a process with pages of this project, and what a person does on them. */
+/** `strata dashboard`: a process with pages of this project, and what a user does on them. */
 import { writeFileSync } from "node:fs"
 import { localUser, openConversation, openMemoryBank } from "@strata/core"
 import { expect, test } from "vitest"

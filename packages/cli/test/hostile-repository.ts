@@ -6,7 +6,7 @@ import { execFileSync } from "node:child_process"
 import { chmodSync, mkdirSync, readdirSync, readFileSync, readlinkSync, symlinkSync, writeFileSync } from "node:fs"
 import { dirname, join } from "node:path"
 
-/** In files outside, in the environment, and in a private file of the person's. None may be sent or kept. */
+/** In files outside, in the environment, and in a private file of the user's. None may be sent or kept. */
 export const SECRETS = {
   file: "outside-secret-4711-violet",
   key: "sk-ant-api03-hostile-0815-orange",

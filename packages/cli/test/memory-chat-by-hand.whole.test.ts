@@ -10,7 +10,7 @@ import { HALTING, type Workbench } from "./workbench.ts"
 
 sayMissingTerminals()
 
-/** Only what the person saves: extraction would take answers of the scripted model. */
+/** Only what the user saves: extraction would take answers of the scripted model. */
 const BY_HAND = { STRATA_AUTO_MEMORY: "0" }
 const SECRET = `sk-ant-api03-${"Ab3dE6gH9j".repeat(9)}AA`
 

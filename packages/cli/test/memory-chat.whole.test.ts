@@ -10,7 +10,7 @@ import { HALTING, type Workbench } from "./workbench.ts"
 
 sayMissingTerminals()
 
-/** Only what the person saves: extraction would take answers of the scripted model. */
+/** Only what the user saves: extraction would take answers of the scripted model. */
 const BY_HAND = { STRATA_AUTO_MEMORY: "0" }
 
 async function memoryOf({ home, project }: Workbench) {
@@ -119,7 +119,7 @@ describe.each(TERMINALS)("dreams in the chat, in $name", ({ open }) => {
     await at.terminal.sees(/A dream runs in process \d+/)
     at.type("/dream kill")
     await at.terminal.sees("The dream was asked to end.")
-    await at.terminal.sees("The memory is as it was before.")
+    await at.terminal.sees("The memory is unchanged.")
     expect(at.read("port.md")).not.toContain("superseded-by")
     await at.terminal.sees(/100% left[^─]* turns\s*$/)
   })

@@ -1,4 +1,4 @@
-/** `strata run '/review src'`: commands and skills of the person and of a trusted project, as in the chat. */
+/** `strata run '/review src'`: commands and skills of the user and of a trusted project, as in the chat. */
 import { mkdirSync, writeFileSync } from "node:fs"
 import { dirname, join } from "node:path"
 import type { ScriptedTurn } from "@strata/sim"

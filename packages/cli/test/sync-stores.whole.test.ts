@@ -4,11 +4,11 @@ import { join } from "node:path"
 import { memoryStore } from "@strata/core"
 import { registerStore } from "@strata/core/store"
 import { expect, onTestFinished, test } from "vitest"
-import { type Need, needs } from "../../core/test/needs.ts"
+import { needs, type TestRequirement } from "../../core/test/needs.ts"
 import { startServer } from "../../postgres/test/server.ts"
 import { bytes, machines, say } from "./sync-machines.ts"
 
-const OTHER_STORES: readonly { readonly kind: string; readonly needed: readonly Need[] }[] = [
+const OTHER_STORES: readonly { readonly kind: string; readonly needed: readonly TestRequirement[] }[] = [
   { kind: "memory", needed: [] },
   { kind: "PostgreSQL", needed: ["postgres"] },
 ]

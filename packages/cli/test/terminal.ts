@@ -3,7 +3,7 @@ import { execFile, execFileSync, spawn } from "node:child_process"
 import { fileURLToPath } from "node:url"
 import { promisify, stripVTControlCharacters } from "node:util"
 import { test } from "vitest"
-import { has, type Need, needs } from "../../core/test/needs.ts"
+import { has, needs, type TestRequirement } from "../../core/test/needs.ts"
 import { everyNth, isWhole } from "../../core/test/size.ts"
 
 const USUAL_COLUMNS = 80
@@ -54,7 +54,7 @@ const KEYS = {
 interface Terminal {
   readonly name: string
   readonly open: (program: TerminalProgram) => TestTerminal
-  readonly need: Need
+  readonly need: TestRequirement
 }
 
 const ALL: readonly Terminal[] = [

@@ -1,4 +1,4 @@
-/** A hostile repository, opened with the real program: nothing of it runs or widens without a person's yes. */
+/** A hostile repository, opened with the real program: nothing of it runs or widens without a user's yes. */
 import { existsSync, readFileSync, statSync, writeFileSync } from "node:fs"
 import { readdir } from "node:fs/promises"
 import { join } from "node:path"

@@ -3,7 +3,7 @@ import { execFile, spawnSync } from "node:child_process"
 import { chmodSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { expect, inject, test } from "vitest"
-import { leftOut } from "../../core/test/needs.ts"
+import { skipBecause } from "../../core/test/needs.ts"
 import { isWhole } from "../../core/test/size.ts"
 import { type Workbench, workbench } from "./workbench.ts"
 
@@ -18,7 +18,7 @@ const RAW = /\bat .*\(.*:\d+:\d+\)|failed unexpectedly|^\s*(?:Error|EACCES|EISDI
 const mayRun = process.platform !== "win32" && (!isRoot || canReadProgram())
 const RUNS = mayRun
   ? {}
-  : leftOut({
+  : skipBecause({
       part: "places that cannot be written",
       why: "other users cannot read this checkout, and root may write anywhere",
     })
@@ -34,7 +34,7 @@ interface Ran {
   readonly text: string
 }
 
-/** One after the other, in one process that may not do more than the person who runs it. */
+/** One after the other, in one process that may not do more than the user who runs it. */
 function runAll(
   bench: Workbench,
   lines: readonly (readonly string[])[],

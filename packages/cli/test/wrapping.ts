@@ -47,7 +47,7 @@ type Environment = Readonly<Record<string, string | undefined>>
 /** `window`: of the model, small enough that Strata has something to do. */
 interface WrappingOptions {
   readonly window?: number
-  /** The person's. */
+  /** The user's. */
   readonly settings?: object
 }
 

@@ -1,4 +1,4 @@
-/** What the journal of an agent says it does: lines for a terminal, and its last step in a few words. */
+/** Describes an agent's activity from its journal: lines for a terminal, and its last step in a few words. */
 
 import { contentOf, type Entry, isMessage, isRequest, isText, isToolResult, isToolUse, textOf } from "@strata/core"
 import { attachmentLabel } from "@strata/page"
@@ -6,7 +6,7 @@ import { firstLine } from "../display/text.ts"
 import { describeCall, resultSummary } from "../display/tool-calls.ts"
 import { escapeForTerminal, escapeToLine } from "../display/visible.ts"
 
-/** One line for a call and its result, whole texts. Nothing in them can control a terminal. */
+/** One line for a call and its result, and texts in full. Control characters are escaped. */
 export function entryLines(entry: Entry): readonly string[] {
   if (entry.type === "attachment") {
     const { attachment } = entry
@@ -28,7 +28,7 @@ export function entryLines(entry: Entry): readonly string[] {
   })
 }
 
-/** The last call of a tool, or the start of the last text. */
+/** The last tool call, or the start of the last text. */
 export async function describeActivity(newestEntries: AsyncIterable<Entry>): Promise<string | undefined> {
   for await (const entry of newestEntries) {
     if (!isMessage(entry) || entry.type !== "assistant") continue
@@ -41,7 +41,7 @@ export async function describeActivity(newestEntries: AsyncIterable<Entry>): Pro
   return undefined
 }
 
-/** The first text in the input: the journal keeps inputs, not summaries. */
+/** The first string of the input stands in for a summary, which the journal does not store. */
 function summarizeInput(input: unknown): string {
   const values = typeof input === "object" && input !== null ? Object.values(input) : []
   return firstLine(values.find((value): value is string => typeof value === "string") ?? "", 80)

@@ -1,4 +1,4 @@
-/** `strata agents`: the agents of a conversation. Lists and shows them, follows one, and reaches a conversation that runs. */
+/** `strata agents`: lists and shows the agents of a conversation, follows one, and sends messages to a running one. */
 
 import { realpath, stat } from "node:fs/promises"
 import { setTimeout as pause } from "node:timers/promises"
@@ -17,7 +17,7 @@ import { describeActivity, entryLines } from "./activity.ts"
 import { listEarlierAgents } from "./earlier.ts"
 import { agentPage, earlierPage, listPage } from "./page.ts"
 
-// The agents of one conversation of this project, with what they do now. Opens it for reading only, so it may be in use.
+// Opens the agents of one conversation for reading only, so the conversation may be in use.
 
 export interface AgentDirectoryOptions extends Pick<CommandCall, "cwd" | "env"> {
   /** The start of a conversation's id. Default: the newest of this directory, else of the project. */
@@ -38,7 +38,7 @@ export async function openDirectory({ cwd, env, id, open = false }: AgentDirecto
   return openAgentDirectory(begun[0]!, { env })
 }
 
-/** With what each agent that runs does now, from its own journal. */
+/** Adds the current activity of each running agent, read from its own journal. */
 export async function listCurrentAgents(agents: AgentDirectory): Promise<readonly AgentView[]> {
   return Promise.all(
     (await agents.list()).map(async (agent) => {
@@ -49,7 +49,7 @@ export async function listCurrentAgents(agents: AgentDirectory): Promise<readonl
   )
 }
 
-/** By id or name. Of two with one name, the newer. */
+/** Finds an agent by id or name. If two have the same name, the newer one is returned. */
 export function findAgent(agents: readonly AgentView[], nameOrId: string): AgentView {
   const found = agents.findLast(({ id, name }) => id === nameOrId || name === nameOrId)
   if (found) return found
@@ -63,10 +63,10 @@ export function findAgent(agents: readonly AgentView[], nameOrId: string): Agent
 
 const DONE = 0
 const FAILED = 1
-/** What a person sends from a terminal comes from this name. The token of the socket proves the user, not the person. */
+/** Sender of messages from a terminal. The socket's token proves the account, not that a human typed the message. */
 const SENDER = "terminal"
 
-/** What each action takes after its name: the least and the most arguments, and their placeholder. */
+/** Minimum and maximum number of arguments after each action, and their placeholder. */
 const ACTIONS = {
   list: [0, 0, ""],
   show: [1, 1, "ID"],
@@ -77,7 +77,7 @@ const ACTIONS = {
 
 type Action = keyof typeof ACTIONS
 
-/** The person asked about one conversation. */
+/** Used when the user asked about one conversation only. */
 const NO_EARLIER_AGENTS = { agents: [], isCut: false }
 
 const WITH_JSON: ReadonlySet<Action> = new Set(["list", "show"])
@@ -134,7 +134,7 @@ export const run: Run = async ({ args, cwd, env, terminal }) => {
   }
 }
 
-/** Only a conversation that runs can be reached. */
+/** Messages can be delivered only while a process has the conversation open. */
 async function deliverIfOpen(place: AgentDirectory, deliver: () => Promise<SocketReply>): Promise<SocketReply> {
   if (await place.isOpen()) return deliver()
   const { id } = place.conversation
@@ -159,8 +159,8 @@ function parseAction([name = "list", ...given]: readonly string[]): { action: Ac
 }
 
 /** `strata agents tail`: prints what an agent does, from its journal, until it ends. */
-const POLL_MS = 250 // between two looks at the journals
-const INTERRUPTED = 130 // as shells say it for Ctrl-C
+const POLL_MS = 250 // between two reads of the journals
+const INTERRUPTED = 130 // the exit code that shells use for Ctrl-C
 
 async function tail(agents: AgentDirectory, { id, journal }: AgentView, terminal: Terminal): Promise<number> {
   const interruption = interruptible()
@@ -180,7 +180,7 @@ async function tail(agents: AgentDirectory, { id, journal }: AgentView, terminal
   try {
     for (;;) {
       const now = (await agents.list()).find((agent) => agent.id === id)!
-      await printNew() // after its state was read, so that nothing written before its end is missed
+      await printNew() // after the status, so that lines written before the end are not missed
       if (now.status !== "running") {
         const how = now.summary === undefined || now.status === "completed" ? "" : `: ${now.summary}`
         terminal.complain(`- ${id} ${STATUS_LABELS[now.status]}${escapeToLine(how)}\n`)

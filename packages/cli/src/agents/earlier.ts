@@ -12,18 +12,18 @@ export interface EarlierAgent {
 }
 
 export interface EarlierAgentsOptions extends Pick<CommandCall, "cwd" | "env"> {
-  /** Its agents are listed elsewhere. */
+  /** Id of the conversation to skip, because its agents are already listed. */
   readonly without: string
   readonly all: boolean
 }
 
 export interface EarlierAgents {
   readonly agents: readonly EarlierAgent[]
-  /** There may be more, in conversations that were not read. */
+  /** True if conversations that were not read may contain more agents. */
   readonly isCut: boolean
 }
 
-/** Without `all`, it stops reading when it has enough: a journal can be large. */
+/** Without `all`, reading stops as soon as there are enough agents: a journal can be large. */
 export async function listEarlierAgents({ cwd, env, without, all }: EarlierAgentsOptions): Promise<EarlierAgents> {
   const kept = await conversationsIn({ cwd, env, alsoUnowned: true })
   const agents: EarlierAgent[] = []

@@ -1,4 +1,4 @@
-/** The pages of `strata agents` and the rows of `/agents`. Nothing in them can control a terminal. */
+/** The pages of `strata agents` and the rows of `/agents`. Control characters in their texts are escaped. */
 
 import type { AgentView } from "@strata/core/agent"
 import { STATUS_LABELS } from "@strata/page"
@@ -15,7 +15,7 @@ const MAX_WIDTH = 120
 export interface AgentRenderOptions {
   readonly style: Pick<Style, "bold" | "dim">
   readonly columns: number
-  /** It goes to a screen, so long lists are shortened. */
+  /** Shortens long lists, for output to a screen. */
   readonly isShort?: boolean
 }
 
@@ -23,7 +23,7 @@ export interface AgentRenderOptions {
 export const agentLabel = ({ name, definition }: AgentView): string =>
   escapeToLine(definition === undefined || definition === name ? name : `${name} (${definition})`)
 
-/** What it does now, or how it ended. */
+/** The agent's current activity, or its result once it has ended. */
 export const currentActivity = ({ status, progress, summary, description }: AgentView): string =>
   escapeToLine((status === "running" ? progress : summary) ?? description)
 
@@ -32,7 +32,7 @@ export function listPage(
   { style, columns, isShort }: AgentRenderOptions,
 ): readonly string[] {
   if (agents.length === 0) return ["This conversation has started no agents."]
-  const newest = isShort ? agents.toReversed() : agents // of many, the newest matter
+  const newest = isShort ? agents.toReversed() : agents // a shortened list shows the newest
   const { shown, rest } = shortenList(newest, { isShort, seeAll: "strata agents | less" })
   const listed = rest.length === 0 ? agents : shown
   return [
@@ -68,7 +68,7 @@ export interface EarlierRenderOptions extends AgentRenderOptions {
   readonly now: Date
 }
 
-/** How to read one follows the list. */
+/** Agents of earlier conversations, followed by the command that shows one of them. */
 export function earlierPage(
   { agents, isCut }: EarlierAgents,
   { style, columns, now }: EarlierRenderOptions,
@@ -108,7 +108,7 @@ export function earlierPage(
   ]
 }
 
-const SHORT_ID = 8 // characters; enough to find it
+const SHORT_ID = 8 // characters; enough to identify a conversation
 
 export interface AgentDetails {
   readonly agent: AgentView

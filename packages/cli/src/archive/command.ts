@@ -1,4 +1,6 @@
-/** `strata archive`. As a hook it only starts itself in the background and loads nothing for that, because Claude Code waits for it. */
+/**
+ * `strata archive`. As a hook, it only starts a copy of itself in the background and loads nothing else, because Claude Code waits for it.
+ */
 import { spawn } from "node:child_process"
 import { readArguments } from "../arguments.ts"
 import type { Run } from "../command.ts"
@@ -11,7 +13,7 @@ export const run: Run = async (call) => {
   return (await import("./actions.ts")).run(call)
 }
 
-/** Says nothing, whatever happens: Claude Code would show it, or add it to the context. */
+/** Prints nothing in any case: Claude Code would show the output or add it to the context. */
 function inBackground(): number {
   const child = spawn(process.execPath, [process.argv[1]!, "archive"], { detached: true, stdio: "ignore" })
   child.on("error", () => undefined)

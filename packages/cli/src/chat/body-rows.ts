@@ -1,6 +1,6 @@
 /**
- * The body of a dialog as rows for the screen. Nothing is cut: long lines go on in the next row, after an arrow that tells them from a
- * real line end. Marked parts have carets below them, so that they can be seen without colours.
+ * The body of a dialog as rows for the screen. Nothing is cut: long lines continue in the next row after an arrow, which distinguishes them
+ * from real line ends. Highlighted parts have carets below them, so that they are visible without colours.
  */
 import { widthOf } from "../display/text.ts"
 import { escapeForTerminal } from "../display/visible.ts"
@@ -19,7 +19,7 @@ export interface BodySpan {
 const CONTINUED = "↳ "
 const CARET = "^"
 const TAB = "  "
-const BREAK_WITHIN = 24 // columns: a space this close to the end of a row is a good place to break
+const BREAK_WITHIN = 24 // columns: rows break at a space if it is this close to the end
 const letters = new Intl.Segmenter()
 
 export function bodyRows({ form, text, highlights = [] }: DialogBody, columns: number): readonly BodyRow[] {
@@ -45,7 +45,7 @@ interface StyledChunk {
   readonly kinds: readonly string[]
 }
 
-/** The line cut where marks start and end, each piece in its visible form. */
+/** Splits the line where highlights start and end. Each chunk is escaped. */
 function splitAtHighlights(
   line: string,
   { start, highlights }: { readonly start: number; readonly highlights: readonly BodyHighlight[] },
@@ -97,7 +97,7 @@ function rowEnd(
   return space >= 0 && from + space > end - BREAK_WITHIN ? from + space + 1 : end
 }
 
-/** Neighbouring cells of one look become one span. */
+/** Merges neighbouring cells of the same style into one span. */
 function mergeCells(cells: readonly BodyCell[]): readonly BodySpan[] {
   const spans: { text: string; tone?: "marked" }[] = []
   for (const { text, kinds } of cells) {
@@ -109,7 +109,7 @@ function mergeCells(cells: readonly BodyCell[]): readonly BodySpan[] {
   return spans
 }
 
-/** Carets below the marked cells, and what they mark: after them, or in a row of its own. */
+/** Carets below the highlighted cells, followed by their kinds, which get a row of their own if they do not fit. */
 function caretRows(
   cells: readonly BodyCell[],
   { indent, columns }: { readonly indent: number; readonly columns: number },

@@ -1,4 +1,4 @@
-/** What the slash commands do: print panels, ask which conversation, model or mode, and hand the choice to the chat. */
+/** Actions of the slash commands: they print panels, ask for a conversation, model or mode, and pass the choice to the chat. */
 
 import {
   type ClearingRequest,
@@ -30,9 +30,9 @@ import { describeNotes } from "./notes-state.ts"
 import { type HelpOptions, helpLines, todoLines } from "./panels.ts"
 import { compactionStateOf, notesStateOf } from "./snapshot.ts"
 
-// `/memory`: what this project remembers, and what was offered in this conversation.
+// `/memory`: the memories of this project, and those attached in this conversation.
 
-const MAX_ROWS = 20 // the rest is for the command
+const MAX_ROWS = 20 // `strata memory` lists the rest
 const MAX_OFFERS = 40 // lines
 
 export interface MemoryPanelState {
@@ -88,7 +88,7 @@ const unconfirmedNotice = (count: number, columns: number): readonly string[] =>
         columns,
       )
 
-/** After a command that shortens long lists: show the whole list. */
+/** Argument of commands that shorten long lists: show the complete list. */
 const ALL = "all"
 
 export async function compact(target: CommandTarget, request: CompactRequest): Promise<void> {
@@ -158,7 +158,7 @@ async function reviewMemory(target: CommandTarget): Promise<void> {
   }
 }
 
-/** `/dream` shows what runs; `now`, `kill` and `review` act. A dream of the chat goes on in the background. */
+/** `/dream` shows the current dream; `now`, `kill` and `review` act. A dream of the chat runs in the background. */
 export async function dream(target: CommandTarget, action: string): Promise<void> {
   const { dreaming, conversation } = target.agent
   if (!dreaming) return target.notice('There are no dreams here: memory may not be written (the setting "memory").')

@@ -74,15 +74,15 @@ interface OpenOptions {
   readonly screen: ChatScreen
   readonly opening: OpeningChat
   readonly workspace: Workspace
-  /** What the name of a file is relative to. */
+  /** Directory that file names on the command line are relative to. */
   readonly calledFrom: string
 }
 
-/** Opens the conversation while the person types, and carries out what they sent meanwhile. */
+/** Opens the conversation while the user types, and then carries out the input sent meanwhile. */
 async function openOnScreen({ screen, opening, workspace, calledFrom }: OpenOptions): Promise<Chat> {
   const { start } = workspace.options
   const choosesFromList = start.from === "list"
-  const { openChat } = await import("./chat.ts") // an agent takes longer to load than a frame to draw
+  const { openChat } = await import("./chat.ts") // loaded after the first frame, because the agent takes longer
   const found = choosesFromList ? undefined : await findConversation(workspace, { beginning: start, calledFrom })
   const resumed = found?.conversation
   const chat = await openChat({ workspace, resumed, store: opening.store, inputs: opening.inputs })
@@ -95,20 +95,20 @@ async function openOnScreen({ screen, opening, workspace, calledFrom }: OpenOpti
 }
 
 interface ChatScreen {
-  /** The first frame is on the screen. */
+  /** Resolves when the first frame is on the screen. */
   readonly drawn: Promise<void>
   readonly lend: Parameters<Chat["lendScreen"]>[0]
-  /** Sends a sequence that draws nothing. */
+  /** Writes an escape sequence that draws nothing. */
   write(sequence: string): void
   keysTo(chat: KeyTarget): void
-  /** Signals leave this chat, and no longer end the process at once. */
+  /** From now on, signals leave this chat instead of ending the process. */
   leaveBy(chat: Chat): void
-  /** The conversation stays on the screen without the input line. */
+  /** Removes the input line; the conversation stays on the screen. */
   close(): Promise<void>
 }
 
 function show(opening: OpeningChat, hasColours: boolean): ChatScreen {
-  process.stdin.setRawMode(true) // first of all, so that the terminal does not echo early keys
+  process.stdin.setRawMode(true) // first, so that the terminal does not echo early keys
   const stdout = takeScreen({
     stray: (text) => text.trim() !== "" && opening.store.say(text.trimEnd(), "plain"),
     leave: () => app.unmount(),
@@ -118,7 +118,7 @@ function show(opening: OpeningChat, hasColours: boolean): ChatScreen {
   const screen = () => h(ThemeContext.Provider, { value: themeFor(hasColours) }, h(App, { chat: target }))
   const app = render(screen(), {
     stdout: tidyOnResize(stdout),
-    patchConsole: false, // what other code prints becomes a notice
+    patchConsole: false, // output of other code becomes a notice
     exitOnCtrlC: false,
     interactive: true,
   })
@@ -153,7 +153,7 @@ function show(opening: OpeningChat, hasColours: boolean): ChatScreen {
     leaveBy(chat) {
       leaveNow = () => {
         chat.leave()
-        chat.leave() // a signal does not wait: the second call leaves at once
+        chat.leave() // a second call leaves at once, without waiting
       }
     },
     async close() {
@@ -166,7 +166,7 @@ function show(opening: OpeningChat, hasColours: boolean): ChatScreen {
   }
 }
 
-/** What was typed before the conversation was open, if it never was, or the person left first. */
+/** The input that was typed but never sent, because the conversation did not open or the user left first. */
 function describeUnsent(opening: OpeningChat): string {
   const lines = opening.unsent()
   return lines.length === 0 ? "" : `You typed this, and it was not sent:\n\n${lines.join("\n")}\n\n`

@@ -1,18 +1,18 @@
-/** What can complete the word at the cursor: a command after `/`, a file after `@`. Pure: the chat brings the names. */
+/** Completions for the word at the cursor: a command after `/`, a file after `@`. Pure: the chat provides the names. */
 import type { Editor } from "./editor.ts"
 
 export interface Completion {
   readonly commands: readonly OfferedCommand[]
-  /** Paths below the working directory. Absent until they were looked up. */
+  /** Paths below the working directory. Absent until the first search. */
   readonly files?: readonly string[]
-  /** The chosen line of the menu. */
+  /** Index of the selected line of the menu. */
   readonly selected: number
-  /** The start of the word whose menu was closed. */
+  /** Start offset of the word whose menu was closed. */
   readonly closed?: number
 }
 
 export interface OfferedCommand {
-  /** Without the slash. */
+  /** The name without the slash. */
   readonly name: string
   readonly usage: string
   readonly about: string
@@ -20,19 +20,19 @@ export interface OfferedCommand {
 
 export const NO_COMPLETION: Completion = { commands: [], selected: 0 }
 
-/** The word that can be completed, from its mark to its end. */
+/** The word that can be completed, including its `/` or `@`. */
 export interface Trigger {
   readonly kind: "command" | "file"
   readonly from: number
   readonly to: number
-  /** From the mark to the cursor. */
+  /** The text between the `/` or `@` and the cursor. */
   readonly typed: string
 }
 
 export interface CompletionChoice {
   readonly label: string
   readonly about: string
-  /** Takes the place of the word. */
+  /** Text that replaces the word. */
   readonly text: string
 }
 
@@ -43,7 +43,7 @@ export interface Menu {
 }
 
 const COMMAND = /^\/[^\s/]*$/
-/** After a blank, so that `me@example.org` offers no files. Quotes are for paths with blanks. */
+/** Requires a blank before the `@`, so that `me@example.org` offers no files. Quotes are for paths with blanks. */
 const FILE = /(?:^|\s)(@(?:"([^"\n]*)|([^\s"]*)))$/
 
 export function triggerAt({ text, cursor }: Editor): Trigger | undefined {
@@ -54,7 +54,7 @@ export function triggerAt({ text, cursor }: Editor): Trigger | undefined {
   return { kind: "file", from: cursor - word.length, to: cursor + rest.length, typed: quoted ?? plain ?? "" }
 }
 
-/** `undefined` where nothing fits, where the word is complete, and where the person closed the menu. */
+/** `undefined` if there is no match, the word is complete, or the user closed the menu. */
 export function menuFor(editor: Editor, completion: Completion): Menu | undefined {
   const trigger = triggerAt(editor)
   if (!trigger || trigger.from === completion.closed) return undefined
@@ -65,7 +65,7 @@ export function menuFor(editor: Editor, completion: Completion): Menu | undefine
   return choices.length === 0 ? undefined : { trigger, choices, selected: completion.selected }
 }
 
-/** After a change of the input line the first choice is chosen again. A closed menu stays closed for its word. */
+/** A change of the input line selects the first choice again. A closed menu stays closed for its word. */
 export function completionAfter(completion: Completion, after: Editor): Completion {
   const { closed, ...open } = completion
   const stays = closed !== undefined && triggerAt(after)?.from === closed
@@ -82,13 +82,13 @@ export function applyCompletion({ text }: Editor, { trigger: { from, to }, choic
   return { text: start + text.slice(to).replace(/^ /, ""), cursor: start.length }
 }
 
-/** The whole name first, then names that begin like it, then those that contain it. */
+/** Exact matches first, then names with this prefix, then names that contain the text. */
 function commandChoices(typed: string, commands: readonly OfferedCommand[]): readonly CompletionChoice[] {
   const wanted = typed.toLowerCase()
   const rank = ({ name }: OfferedCommand) => (name === wanted ? 0 : name.startsWith(wanted) ? 1 : 2)
   return commands
     .filter(({ name }) => name.includes(wanted))
-    .sort((a, b) => rank(a) - rank(b)) // stable: equals stay in the order of the list
+    .sort((a, b) => rank(a) - rank(b)) // the sort is stable, so ties keep the order of the list
     .map(({ name, usage, about }) => ({ label: usage, about, text: `/${name}` }))
 }
 
@@ -97,7 +97,7 @@ interface RankedFile {
   readonly rank: number
 }
 
-/** The last answer: screen and keys ask for the same one. */
+/** Cache of the last result, because screen and keyboard ask for the same choices. */
 const lastChoices = new WeakMap<
   readonly string[],
   { readonly typed: string; readonly choices: readonly CompletionChoice[] }
@@ -124,7 +124,7 @@ function byRank(a: RankedFile, b: RankedFile): number {
   return a.rank - b.rank || depth(a) - depth(b) || (a.path < b.path ? -1 : 1)
 }
 
-/** The lower the better: the file's name counts more than its directories. Letters in this order, with gaps, count last. */
+/** Lower ranks are better: a match in the file name comes before one in its directories. Letters in this order with gaps come last. */
 function rankFile(path: string, wanted: string): number | undefined {
   const name = path.slice(path.lastIndexOf("/") + 1)
   if (name.startsWith(wanted)) return 0

@@ -1,4 +1,4 @@
-/** `/context`: what fills the window, the next threshold, what the layers keep out, and the notes. */
+/** `/context`: the contents of the window, the next threshold, what the layers keep out of it, and the notes. */
 
 import type { Thresholds } from "@strata/core"
 import type { ContextBreakdown } from "@strata/core/tokens"
@@ -21,7 +21,7 @@ import { bar } from "./panels.ts"
 
 export interface ContextPanelState {
   readonly accounting: ContextBreakdown
-  /** System prompt, tools and preamble, estimated. */
+  /** Estimated tokens of system prompt, tools and preamble. */
   readonly promptTokens: number
   readonly used: number
   readonly percentLeft: number
@@ -32,7 +32,7 @@ export interface ContextPanelState {
   readonly notes: NotesState
 }
 
-const BAR_SHARE = 0.4 // of the columns; the words after it take the rest
+const BAR_SHARE = 0.4 // of the columns; the text after the bar takes the rest
 const PART_BAR_SHARE = 0.27
 const MIN_BAR_COLUMNS = 6
 const NUMBER_COLUMNS = 1 + 7 + 2 + 4 // after a part's bar: tokens and percent
@@ -111,7 +111,7 @@ function describeUnloadedTools(tools: ContextBreakdown["deferredTools"]): string
   return `${count === 1 ? "1 tool is" : `${count} tools are`} not loaded: about ${formatCompact(tokens)} tokens saved per request.`
 }
 
-/** The largest part first. Sizes are estimates, scaled so that they add up to what the API counted. */
+/** Largest part first. Sizes are estimates, scaled to add up to the count of the API. */
 function classRows({ accounting, promptTokens, used }: ContextPanelState, columns: number): readonly string[] {
   const estimated = accounting.total + promptTokens
   const scale = estimated === 0 ? 0 : used / estimated
@@ -127,7 +127,7 @@ function classRows({ accounting, promptTokens, used }: ContextPanelState, column
   )
 }
 
-/** Many tools make many parts. The smallest are added up, so that the parts still make the whole. */
+/** Combines the smallest parts into one row, so that the total stays correct. */
 function withoutSmall(parts: readonly (readonly [string, number])[]): readonly (readonly [string, number])[] {
   if (parts.length <= MAX_PARTS) return parts
   const small = parts.slice(MAX_PARTS - 1)

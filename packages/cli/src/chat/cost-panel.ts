@@ -1,4 +1,4 @@
-/** `/cost`: the ledger by model and purpose, what the layers saved, what lost caches and repeated reads cost. */
+/** `/cost`: the ledger by model and purpose, the savings of the layers, and the cost of cache misses and repeated reads. */
 
 import { inputTokens } from "@strata/core/base"
 import type { RepeatedReads } from "@strata/core/tokens"
@@ -33,7 +33,7 @@ import { escapeToLine } from "../display/visible.ts"
 export interface CostPanelState {
   readonly summary: LedgerSummary
   readonly lines: readonly LedgerLine[]
-  /** The sub-agents. What they cost is part of the total. */
+  /** Cost of each sub-agent, which is part of the total. */
   readonly agents?: readonly AgentCost[]
   readonly lostCaches: Iterable<readonly [BreakCause, BreakTotal]>
   readonly repeated: RepeatedReads
@@ -68,7 +68,7 @@ export function costLines(
   ]
 }
 
-/** Left out if empty. */
+/** A titled section, or nothing if it has no lines. */
 const section = (title: string, lines: readonly string[]) => (lines.length === 0 ? [] : ["", title, ...lines])
 
 function lineTable(lines: readonly LedgerLine[], width: number): readonly string[] {

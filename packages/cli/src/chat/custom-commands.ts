@@ -1,6 +1,6 @@
 /**
- * Slash commands that do not come with Strata: markdown files that people wrote for Claude Code or for Strata (the person's own, and those
- * of a trusted project), skills, and prompts of MCP servers. What follows the name is filled in for `$ARGUMENTS`, `$1`, `$2` and so on.
+ * Slash commands that are not built in: markdown files written for Claude Code or Strata (the user's own, and those of a trusted project),
+ * skills, and prompts of MCP servers. The text after the name replaces `$ARGUMENTS`, `$1`, `$2` and so on.
  */
 
 import type { EffectiveSettings } from "@strata/core"
@@ -12,17 +12,17 @@ import { firstLine } from "../display/text.ts"
 
 export interface CustomCommand {
   readonly name: string
-  /** With the folders it is in: `frontend:test`. */
+  /** Name with its folders: `frontend:test`. */
   readonly fullName: string
   readonly usage: string
   readonly about: string
-  /** Of a file. Empty for a prompt. */
+  /** Text of the command's file. Empty for a prompt or a skill. */
   readonly text: string
-  /** Permission rules that the file asks for. They grant nothing by themselves. */
+  /** Permission rules that the file requests. They grant nothing without the user's consent. */
   readonly allowedTools?: readonly string[]
-  /** The name of the skill that it uses. */
+  /** Name of the skill that the command uses. */
   readonly skill?: string
-  /** Of an MCP server. */
+  /** Prompt of an MCP server that the command uses. */
   readonly prompt?: ServerPrompt & { readonly server: string }
 }
 
@@ -30,18 +30,18 @@ export interface CommandSources {
   readonly root: string
   readonly home: string | undefined
   readonly settings: Pick<EffectiveSettings, "commands">
-  /** Each is a command of its name, unless a file has that name. */
+  /** Each skill becomes a command, unless a file has the same name. */
   readonly skills?: readonly { readonly name: string; readonly description?: string }[]
-  /** Their prompts are commands, too. */
+  /** MCP servers, whose prompts become commands. */
   readonly servers?: readonly Pick<ToolServer, "name" | "prompts">[]
-  /** Gets a sentence about each file that cannot be used. */
+  /** Called with a sentence for each file that cannot be used. */
   readonly onProblem?: (problem: string) => void
 }
 
-const USAGE_CHARACTERS = 24 // the list must fit into a narrow screen
+const USAGE_CHARACTERS = 24 // limited so that the list fits a narrow screen
 const DESCRIPTION_CHARACTERS = 48
 
-/** The person's own come first. Of two with the same name, the first counts under its short name. */
+/** Loads all custom commands, the user's own first. If two have the same short name, it runs the first. */
 export async function loadCustomCommands(places: CommandSources): Promise<readonly CustomCommand[]> {
   const { root, home, settings, skills = [], servers = [], onProblem = () => undefined } = places
   const own = await homeAgentFiles({ root, home }, "command")
@@ -69,7 +69,7 @@ async function commandFrom({ name: file, text }: AgentFile): Promise<CustomComma
   }
 }
 
-/** A list, or one line with commas. A pattern may have commas of its own. */
+/** Accepts a list or one line with commas. A pattern may itself contain commas. */
 function toolsIn(given: unknown): readonly string[] {
   const items = Array.isArray(given) ? given.map(String) : (String(given ?? "").match(/[^,(\s]+(?:\([^)]*\))?/g) ?? [])
   return items.map((item) => item.trim()).filter((item) => item !== "")
@@ -110,11 +110,11 @@ export function promptUsage(prompt: Pick<ServerPrompt, "command" | "arguments">)
 
 export interface FoundCustomCommand {
   readonly command: CustomCommand
-  /** What follows the name. */
+  /** Text after the name. */
   readonly given: string
 }
 
-/** `undefined` if none of the commands has the name that the line begins with. */
+/** Finds the command of a line, or `undefined` if there is none with that name. */
 export function findCustomCommand(line: string, commands: readonly CustomCommand[]): FoundCustomCommand | undefined {
   const [, typed, given = ""] = /^\/([^\s/]+)(?:\s+(.*))?$/s.exec(line.trim()) ?? []
   const wanted = typed?.toLowerCase()
@@ -122,17 +122,17 @@ export function findCustomCommand(line: string, commands: readonly CustomCommand
   return command && { command, given }
 }
 
-/** The words of what was typed. Quotes keep several together. */
+/** Splits arguments at blanks. Quotes keep several words together. */
 export const splitArguments = (given: string): readonly string[] =>
   [...given.matchAll(/"([^"]*)"|'([^']*)'|(\S+)/g)].map(([, a, b, c]) => a ?? b ?? c ?? "")
 
 const PLACEHOLDER = /\$ARGUMENTS|\$([1-9])(?!\d)/g
 const COMMAND = /!`([^`\n]+)`/g
 
-/** A piece of what is sent: text, or a command whose output belongs in its place. */
+/** A chunk of the message: text, or a command whose output replaces it. */
 export type CommandChunk = { readonly text: string } | { readonly run: string }
 
-/** In one pass, so that arguments are never read as placeholders or as commands. */
+/** Splits and fills in one pass, so that arguments are never read as placeholders or commands. */
 export function splitCommand(text: string, given: string): readonly CommandChunk[] {
   const isFilled = text.search(PLACEHOLDER) >= 0
   const template = isFilled || given === "" ? text : `${text}\n\nApply it to: $ARGUMENTS`

@@ -1,6 +1,6 @@
 /**
- * What a command of the person's, of the project or of an MCP server sends. Commands inside it run only as the permission rules allow,
- * and tools that it wants without questions need the person's yes. What a server or a command returns is attached as content.
+ * Builds the message of a custom command. Shell commands in it run only as the permission rules allow, and tools that it wants to use
+ * without questions need the user's consent. Output of a server or a command is attached as content.
  */
 
 import { isPermissionRule } from "@strata/core/base"
@@ -11,25 +11,25 @@ import { type CustomCommand, findCustomCommand, promptUsage, splitArguments, spl
 import type { Ask } from "./terminal-user.ts"
 
 export type CustomMessage =
-  /** `attached` comes before the text. */
+  /** `attached` is inserted before the text. */
   | { readonly state: "ready"; readonly text: string; readonly attached: readonly Attachment[] }
-  /** `why` is a sentence for the person. */
+  /** `why` is a sentence for the user. */
   | { readonly state: "not sent"; readonly why: string }
 
 export interface CustomMessageOptions {
   readonly commands: readonly CustomCommand[]
   readonly agent: Pick<SessionAgent, "allow" | "runForUser">
   readonly ask: Ask
-  /** Rules that the person answered about in this chat. */
+  /** Lists of rules that the user has already decided about in this chat. */
   readonly asked: Set<string>
-  /** The agent works now. */
+  /** Whether the agent is working. */
   readonly isBusy: boolean
   readonly signal: AbortSignal
 }
 
-const OUTPUT_CHARACTERS = 30_000 // of one command: about 8,000 tokens
+const OUTPUT_CHARACTERS = 30_000 // per command, about 8,000 tokens
 
-/** `undefined` if the line begins with none of the commands. */
+/** Builds the message of a line, or returns `undefined` if the line is not a custom command. */
 export async function customMessage(line: string, parts: CustomMessageOptions): Promise<CustomMessage | undefined> {
   const found = findCustomCommand(line, parts.commands)
   if (!found) return undefined
@@ -43,7 +43,7 @@ export async function customMessage(line: string, parts: CustomMessageOptions): 
   return fromFile(pieces, parts)
 }
 
-/** Makes one message after another. What a command runs before its message is sent can be stopped. */
+/** Builds messages one at a time. Commands that run before a message is sent can be stopped. */
 export class CustomMessages {
   readonly #asked = new Set<string>()
   #preparing: AbortController | undefined
@@ -74,7 +74,7 @@ interface SentMessage {
   readonly signal: AbortSignal
 }
 
-/** The person's own words are the line they typed. */
+/** Attaches the server's prompt. Only the typed line counts as the user's text. */
 async function fromPrompt(
   prompt: NonNullable<CustomCommand["prompt"]>,
   { line, given, signal }: SentMessage,
@@ -97,7 +97,7 @@ async function fromPrompt(
   return { state: "ready", text: line, attached: [{ type: "mcp_prompt", server, prompt: name, content }] }
 }
 
-/** The instructions are attached, as when the model uses the skill by itself. The person's own words are the line they typed. */
+/** Attaches the skill's instructions, as if the model had used the skill. Only the typed line counts as the user's text. */
 async function fromSkill(
   name: string,
   { line, given, agent, signal }: SentMessage & Pick<CustomMessageOptions, "agent">,
@@ -115,7 +115,7 @@ async function fromSkill(
   return { state: "ready", text: line, attached: end.attachments }
 }
 
-/** Asked once in a chat for each list of rules. Without a yes, each call is asked about as usual. */
+/** Asks once per chat for each list of rules. Without consent, each call is asked about as usual. */
 async function agreeOnTools({ name, allowedTools = [] }: CustomCommand, { agent, ask, asked }: CustomMessageOptions) {
   const rules = allowedTools.filter(isPermissionRule)
   const key = JSON.stringify([name, rules])

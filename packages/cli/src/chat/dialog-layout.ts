@@ -1,4 +1,4 @@
-/** Where a dialog's parts go in a window: its texts as rows, and the part of its body that fits. Pure. */
+/** Lays out a dialog in a window: its texts as rows, and the part of its body that fits. Pure. */
 import { escapeToLine } from "../display/visible.ts"
 import { type BodyRow, bodyRows } from "./body-rows.ts"
 import type { Dialog, DialogBody, DialogNote, DialogOption } from "./dialog.ts"
@@ -11,10 +11,12 @@ export const OPTION_COLUMNS = 4 // the selection, the key, and spaces
 const MAX_OPTIONS = 10 // rows; more are scrolled through
 const MIN_OPTIONS = 3
 const MAX_REPLY_ROWS = 4 // a longer reply pushes the body up
-/** Blank rows around the dialog and its body, the hint, the count of rows left, the status line, three rows of the conversation, one to spare. */
+/**
+ * Other rows: blank rows around dialog and body, the hint, the row counts, the status line, three rows of the conversation, one spare row.
+ */
 const OTHER_ROWS = { usual: 1 + 2 + 1 + 2 + 1 + 3 + 1, low: 1 + 2 + 1 + 1 }
 const MIN_BODY_ROWS = { usual: 3, low: 1 }
-const ROWS_OF_LOW_WINDOW = 20 // with fewer, no row is left blank, and the conversation shows nothing beside a question
+const ROWS_OF_LOW_WINDOW = 20 // below this, there are no blank rows and no conversation next to a question
 
 export interface WindowSize {
   readonly columns: number
@@ -27,10 +29,10 @@ export interface DialogLayout {
   readonly title: readonly string[]
   readonly why: readonly string[]
   readonly notes: readonly DialogNote[]
-  /** The rows of the body to show; absent without a body. */
+  /** The visible rows of the body. Absent if there is no body. */
   readonly body?: BodyPage
   readonly options: readonly OptionRows[]
-  /** How many options are above and below those. */
+  /** Number of options above the visible ones. */
   readonly optionsAbove: number
   readonly optionsBelow: number
 }
@@ -38,7 +40,7 @@ export interface DialogLayout {
 export interface BodyPage {
   readonly rows: readonly DialogRow[]
   readonly top: number
-  /** Rows that a page holds. */
+  /** Number of rows per page. */
   readonly height: number
   readonly above: number
   readonly below: number
@@ -51,7 +53,7 @@ export type DialogRow =
 export interface OptionRows {
   readonly option: DialogOption
   readonly index: number
-  /** Its sentence, broken into rows. */
+  /** The option's description, broken into rows. */
   readonly about: readonly string[]
 }
 
@@ -85,7 +87,7 @@ function pageOf(
   return { rows, top, height, above: top, below: all.length - top - rows.length }
 }
 
-/** The dialog one page further down or up: in its body, or in its options if it has none. */
+/** Turns one page of the body, or of the options if there is no body. */
 export function turnPage(
   dialog: Dialog,
   { direction, window }: { readonly direction: "up" | "down"; readonly window: WindowSize },
@@ -96,11 +98,11 @@ export function turnPage(
     return { ...dialog, selected: Math.max(0, Math.min(dialog.options.length - 1, moved)) }
   }
   const { height, above, below } = body
-  const step = Math.max(1, height - 1) // one row stays, so that the eye finds its place
+  const step = Math.max(1, height - 1) // one row overlaps, for orientation
   return { ...dialog, top: direction === "down" ? body.top + Math.min(step, below) : body.top - Math.min(step, above) }
 }
 
-/** The last body that was broken into rows: every key draws the same one again. */
+/** Cache of the last body as rows, because every key draws it again. */
 const rowCache = new WeakMap<DialogBody, { readonly columns: number; readonly rows: readonly DialogRow[] }>()
 
 function shownRows(body: DialogBody, columns: number): readonly DialogRow[] {
@@ -118,11 +120,11 @@ type OptionPage = Pick<DialogLayout, "options" | "optionsAbove" | "optionsBelow"
 
 const rowsOf = (options: readonly OptionRows[]): number => options.reduce((sum, { about }) => sum + 1 + about.length, 0)
 
-/** A row that counts those above, and one for those below. */
+/** Number of rows that count hidden options: one above, one below. */
 const overflowRows = (shown: readonly OptionRows[], all: number): number =>
   Math.sign(shown[0]!.index) + Math.sign(all - 1 - shown.at(-1)!.index)
 
-/** Those around the selected one that the window has room for, with their sentences whole. The body gives way first. */
+/** The options around the selected one that fit, with complete descriptions. The body shrinks first. */
 function visibleOptions(
   { options, selected, reply, body }: Dialog,
   { columns, room }: { readonly columns: number; readonly room: number },

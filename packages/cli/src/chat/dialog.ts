@@ -1,31 +1,31 @@
-/** A question with choices, as a value: its text, the selection, and what keys do. Permissions, plans and lists all use it. */
+/** A question with choices as a value: text, selection and key handling. Used for permissions, plans and lists. */
 import { type Editor, EMPTY_EDITOR, edit, insert } from "./editor.ts"
 import type { Intent } from "./keys.ts"
 
 export interface Dialog {
   readonly id: string
-  /** Who asks: the agent, which waits for the answer, a slash command, or work in the background, for which no query waits. */
+  /** Who asks: the agent, which waits for the answer, a slash command, or background work, for which no query waits. */
   readonly from: "agent" | "command" | "background"
-  /** The sub-agent that asks. It works beside the query, so the end of the query leaves its question open. */
+  /** Name of the sub-agent that asks. It runs independently of the query, so its question stays open when the query ends. */
   readonly agent?: string
   readonly title: string
   /** The reason for the question. */
   readonly why?: string
-  /** More to know before answering, a line each. */
+  /** Further information, one line each. */
   readonly notes?: readonly DialogNote[]
-  /** What to look at before answering: a diff, a plan, a command. */
+  /** The subject of the question: a diff, a plan, a command. */
   readonly body?: DialogBody
-  /** The first row of the body on the screen. Default: 0. */
+  /** First visible row of the body. Default: 0. */
   readonly top?: number
-  /** The tool call it is about. While the dialog shows it, the conversation does not. */
+  /** Id of the tool call in question. While the dialog shows it, the conversation does not. */
   readonly call?: string
   readonly options: readonly DialogOption[]
   readonly selected: number
-  /** The person is typing a reply for the selected option. */
+  /** Present while the user types a reply for the selected option. */
   readonly reply?: Editor
 }
 
-/** A question before it is asked. */
+/** A question without the fields that the store adds. */
 export type DialogDraft = Omit<Dialog, "id" | "selected" | "from"> & Partial<Pick<Dialog, "selected" | "from">>
 
 export interface DialogNote {
@@ -36,11 +36,11 @@ export interface DialogNote {
 export interface DialogBody {
   readonly form: "diff" | "markdown" | "text"
   readonly text: string
-  /** Parts of the text that deserve a look. */
+  /** Unusual parts of the text. */
   readonly highlights?: readonly BodyHighlight[]
 }
 
-/** `start` and `end` are offsets into the text. */
+/** A highlighted range; `start` and `end` are offsets into the text. */
 export interface BodyHighlight {
   readonly kind: string
   readonly start: number
@@ -49,13 +49,13 @@ export interface BodyHighlight {
 
 export interface DialogOption {
   readonly label: string
-  /** A few words after the label. */
+  /** Short text after the label. */
   readonly hint?: string
-  /** A sentence below the label, never cut. */
+  /** Description below the label, never truncated. */
   readonly about?: string
-  /** The key that chooses it. */
+  /** Key that chooses this option. */
   readonly letter?: string
-  /** Choosing it asks for a typed reply. */
+  /** Whether choosing this option asks for a typed reply. */
   readonly asksReply?: "optional" | "required"
 }
 
@@ -91,7 +91,7 @@ function pressInOptions(dialog: Dialog, intent: Intent): DialogStep {
   return named === undefined ? { type: "open", dialog } : choose(dialog, named)
 }
 
-/** The option that a key names, by its letter or its number. */
+/** Index of the option for a key, by letter or number. */
 export function optionNamed({ options, reply }: Dialog, intent: Intent): number | undefined {
   return reply || intent.type !== "insert" ? undefined : indexOf(intent.text, options)
 }

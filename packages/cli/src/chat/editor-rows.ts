@@ -1,4 +1,4 @@
-/** The input line on the screen: all of its lines, broken into rows, with the cursor. */
+/** The input line as rows for the screen, with the cursor. */
 import { widthOf } from "../display/text.ts"
 import { escapeToLine } from "../display/visible.ts"
 import type { Editor } from "./editor.ts"
@@ -7,7 +7,7 @@ const letters = new Intl.Segmenter()
 
 export interface EditorRow {
   readonly text: string
-  /** If the cursor is in this row: the text before, under and after it. */
+  /** The text before, under and after the cursor, if the cursor is in this row. */
   readonly cursor?: { readonly before: string; readonly under: string; readonly after: string }
 }
 
@@ -29,7 +29,7 @@ interface EditorPiece {
   readonly to: number
 }
 
-/** Breaks after the last space that fits, or mid-word. The last row keeps a column for the cursor. */
+/** Breaks after the last space that fits, or inside a word. The last row leaves a column for the cursor. */
 function rowsOf(line: string, columns: number): readonly EditorPiece[] {
   const rows: EditorPiece[] = []
   let row = { from: 0, width: 0 }

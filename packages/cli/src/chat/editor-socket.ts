@@ -1,6 +1,6 @@
 /**
- * A Unix socket through which the person's editor says what it shows. A connection carries lines of JSON, and each gets a line as its answer.
- * The socket and its directory are for their owner only. What comes through it is data: never a message of the person.
+ * A Unix socket through which the user's editor reports its open file and selection. A connection carries lines of JSON, and each is
+ * answered with one line. Only the owner can use the socket and its directory. Its input is data and never a message of the user.
  */
 import { chmod, lstat, mkdir, rm } from "node:fs/promises"
 import { connect, createServer, type Socket } from "node:net"
@@ -8,7 +8,7 @@ import { dirname } from "node:path"
 import type { EditorState } from "@strata/core"
 import { errorReason } from "@strata/core/base"
 
-const MAX_LINE_BYTES = 512 * 1024 // the longest selection, escaped
+const MAX_LINE_BYTES = 512 * 1024 // enough for the longest selection, escaped
 const MAX_SELECTION = 50_000 // characters
 const MAX_PATH = 4_096 // characters
 const MAX_CONNECTIONS = 8
@@ -18,10 +18,10 @@ export interface EditorSocket {
   close(): Promise<void>
 }
 
-/** The path of the socket. Set, it is open from the start. */
+/** Variable with the path of the socket. If it is set, the socket is opened at the start. */
 export const EDITOR_SOCKET = "STRATA_EDITOR_SOCKET"
 
-/** What the editor shows, and the socket through which it says so. It is opened when it is first asked for. */
+/** The editor's state and the socket that receives it. Opened on first use. */
 export class EditorLink {
   readonly #path: string
   readonly #show: (state: EditorState | undefined) => void
@@ -52,7 +52,7 @@ export class EditorLink {
   }
 }
 
-/** `show` gets each valid state. `undefined`: no file is open. */
+/** `show` receives each valid state; `undefined` means that no file is open. */
 export async function openEditorSocket(
   path: string,
   show: (state: EditorState | undefined) => void,
@@ -66,10 +66,10 @@ export async function openEditorSocket(
     serve(socket, show)
   })
   server.maxConnections = MAX_CONNECTIONS
-  server.unref() // the chat ends when the person leaves
+  server.unref() // the socket does not keep the process alive
   await new Promise<void>((resolve, reject) => {
     server.once("error", reject)
-    const before = process.umask(0o177) // the socket is made in this call, and never for others
+    const before = process.umask(0o177) // the socket is created in this call, readable by the owner only
     server.listen(path, () => resolve(void server.off("error", reject)))
     process.umask(before)
   })
@@ -84,7 +84,7 @@ export async function openEditorSocket(
   }
 }
 
-/** Removes what a killed process left. A file of the person, or a socket that another chat answers on, stays. */
+/** Removes a socket left by a killed process. Other files, and sockets in use by another chat, stay. */
 async function removeStaleSocket(path: string): Promise<void> {
   const there = await lstat(path).catch(() => undefined)
   if (there === undefined) return
@@ -124,7 +124,7 @@ function serve(socket: Socket, show: (state: EditorState | undefined) => void): 
   })
 }
 
-/** Throws with a sentence for the author of the plug-in. */
+/** Parses a line. Error messages are for the author of the editor plug-in. */
 export function readState(line: string): EditorState | undefined {
   let value: unknown
   try {

@@ -1,9 +1,9 @@
-/** The input line as a value: text, a cursor, and what keys do to them. A letter is a grapheme, or the label of a pasted text. */
+/** The input line as a value: text, cursor and editing keys. A letter is a grapheme or the label of a pasted text. */
 import { labelAround } from "./paste-label.ts"
 
 export interface Editor {
   readonly text: string
-  /** Between 0 and the text's length, never inside a letter. */
+  /** Offset between 0 and the text's length, never inside a letter. */
   readonly cursor: number
 }
 
@@ -61,7 +61,7 @@ export function edit(editor: Editor, change: Edit): Editor {
   }
 }
 
-/** One line up or down, at the same column if possible; `undefined` without such a line. */
+/** Moves one line up or down, to the same column if possible; `undefined` if there is no such line. */
 export function moveLine(editor: Editor, direction: "up" | "down"): Editor | undefined {
   const { text } = editor
   const start = lineStart(editor)
@@ -76,7 +76,7 @@ export function moveLine(editor: Editor, direction: "up" | "down"): Editor | und
   return placeCursor({ text, cursor: Math.min(end + 1 + column, lineEnd({ text, cursor: end + 1 })) })
 }
 
-/** Moves the cursor out of a letter, to its start. */
+/** Moves a cursor inside a letter to its start. */
 function placeCursor({ text, cursor }: Editor): Editor {
   const label = labelAround(text, cursor)
   return { text, cursor: label?.start ?? letters.segment(text).containing(cursor)?.index ?? cursor }

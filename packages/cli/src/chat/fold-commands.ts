@@ -1,4 +1,4 @@
-/** `/fold`, `/unfold` and `/snip`: take old messages out of the view, and bring them back. */
+/** `/fold`, `/unfold` and `/snip`: hide old messages from the model, and restore them. */
 import { handleOf } from "@strata/core"
 import { RangeRefusedError } from "@strata/core/base"
 import type { PlannedRange, RangePlan } from "@strata/core/policy"
@@ -10,7 +10,7 @@ import type { CommandTarget } from "./command-target.ts"
 const LABEL = 60 // characters of a message in a list
 const HALF = 0.5
 
-/** `/fold 60000` folds down to a size, `/fold FROM TO` a range. Without an argument: down to half of what is there. */
+/** `/fold 60000` folds down to a size, `/fold FROM TO` folds a range. Without an argument, it folds to half of the current size. */
 export async function fold(target: CommandTarget, argument: string): Promise<void> {
   const { dryRun, words } = read("/fold", argument)
   const { conversation: chat } = target.agent
@@ -62,7 +62,7 @@ async function chooseHidden(target: CommandTarget): Promise<string | undefined> 
   return answer.type === "chosen" ? hidden[answer.index]!.decision.uuid : undefined
 }
 
-/** A refusal is a sentence for the person, not a failure of the program. */
+/** Shows a refusal as a notice, because it is not a failure of the program. */
 async function show(target: CommandTarget, dryRun: boolean, act: () => Promise<RangePlan>): Promise<void> {
   try {
     const plan = await act()
@@ -86,7 +86,7 @@ export function describeDone({ action, ranges, tokensBefore, tokensAfter }: Rang
   return `${done} Everything is kept: /unfold ${first.handles.from} ${which}.`
 }
 
-/** What goes, what it takes, and what the server's cache costs. */
+/** The affected ranges, the size afterwards, and the tokens that are written to the cache again. */
 export function rangeLines({
   action,
   ranges,
@@ -108,7 +108,7 @@ export function rangeLines({
   ]
 }
 
-/** `21,000 tokens go. The lines in their place take 50.` With the sizes of the context this adds up. */
+/** `21,000 tokens go. The lines in their place take 50.` Together with the sizes of the context, the numbers add up. */
 function describeLeftLines({
   action,
   ranges,
@@ -137,7 +137,7 @@ function read(command: string, argument: string): RangeArguments {
   return { dryRun: given["dry-run"] !== undefined, words: text.split(/\s+/).filter((word) => word !== "") }
 }
 
-/** `60000`, `60,000` or `60K`. A handle has ten digits, so it is never taken for a size. */
+/** Parses `60000`, `60,000` or `60K`. A handle has ten digits, so it cannot be mistaken for a size. */
 function parseTokens(word: string): number | undefined {
   const match = /^(\d{1,3}(?:,\d{3})+|\d{1,9})(k?)$/i.exec(word)
   return match ? Number(match[1]!.replaceAll(",", "")) * (match[2] ? 1_000 : 1) : undefined

@@ -1,4 +1,4 @@
-/** Opens what the chat folds to one line: thinking, tool results, summaries. Pure. */
+/** Expands items that the chat folds to one line: thinking, tool results, summaries. Pure. */
 
 import { describeCompaction, listAuditFindings } from "@strata/page"
 import { pluralize } from "../display/numbers.ts"
@@ -39,11 +39,11 @@ function summaryLines({ summary, restored, outcome, messages, at }: CompactionIt
   ]
 }
 
-/** ` at 14:05`, in the person's own time zone. */
+/** ` at 14:05`, in the local time zone. */
 const timeOf = (at: number | undefined): string =>
   at === undefined ? "" : ` at ${new Date(at).toTimeString().slice(0, "HH:MM".length)}`
 
-/** The nth folded item, counted from the newest. Or a sentence that says why it does not exist. */
+/** The nth folded item, counted from the newest, or a sentence that explains why it does not exist. */
 export function openedFromNewest(items: readonly Item[], nth: number) {
   const folded = items.flatMap((item) => openedItem(item) ?? [])
   if (folded.length === 0) return "There is nothing to expand yet."

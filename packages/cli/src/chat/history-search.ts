@@ -3,17 +3,17 @@ import type { Editor } from "./editor.ts"
 
 export interface HistorySearch {
   readonly query: string
-  /** The input that is shown: an index. Absent before the first match. */
+  /** Index of the matching input. Absent before the first match. */
   readonly at?: number
-  /** Nothing older contains the query. The last match stays on the screen. */
+  /** True if no older input contains the query. The last match stays on the screen. */
   readonly isFailing: boolean
-  /** What was in the input line before. */
+  /** The input line before the search. */
   readonly before: Editor
 }
 
 export const searchFrom = (before: Editor): HistorySearch => ({ query: "", isFailing: false, before })
 
-/** A longer query looks on from the match; a shorter one starts over with the newest input. */
+/** A longer query continues from the match; a shorter one starts again at the newest input. */
 export function withQuery(search: HistorySearch, query: string, inputs: readonly string[]): HistorySearch {
   const { before } = search
   if (query === "") return searchFrom(before)
@@ -22,7 +22,7 @@ export function withQuery(search: HistorySearch, query: string, inputs: readonly
   return settled({ ...search, query }, matchFrom({ inputs, query, from, step: -1 }))
 }
 
-/** The next match in this direction whose text is another one. */
+/** The next match in this direction with a different text. */
 export function nextMatch(
   search: HistorySearch,
   { inputs, direction }: { readonly inputs: readonly string[]; readonly direction: "older" | "newer" },
@@ -33,7 +33,7 @@ export function nextMatch(
   return direction === "newer" && found === undefined ? search : settled(search, found)
 }
 
-/** What the input line shows: the match with the cursor on it, or what was there before. */
+/** The input line during the search: the match with the cursor on it, or the text from before. */
 export function foundInput({ at, query, before }: HistorySearch, inputs: readonly string[]): Editor {
   const text = at === undefined ? undefined : inputs[at]
   return text === undefined ? before : { text, cursor: Math.max(0, folded(text).indexOf(folded(query))) }

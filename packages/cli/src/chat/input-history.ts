@@ -7,9 +7,9 @@ const MAX_REMEMBERED = 500 // inputs
 const OWNER_ONLY = { mode: 0o600 }
 
 export interface InputHistory {
-  /** The oldest first. */
+  /** Oldest first. */
   readonly inputs: readonly string[]
-  /** The input that the up key shows: an index, or `inputs.length` before its first use. */
+  /** Index of the input that the up key shows, or `inputs.length` before its first use. */
   readonly at: number
   /** The text typed before the first use of the up key. */
   readonly draft: string
@@ -30,7 +30,7 @@ export interface HistoryStep {
   readonly text: string
 }
 
-/** The input before or after the current one; `undefined` at either end. */
+/** The previous or next input; `undefined` at either end. */
 export function step(
   history: InputHistory,
   { direction, text }: HistoryStep,
@@ -47,7 +47,7 @@ export interface HistoryFile {
   add(input: string): Promise<void>
 }
 
-/** Reads all of the project's names, those of earlier versions first. The last one is written. */
+/** Reads the histories under all names of the project, earlier names first. Only the last name is written. */
 export function historyFile(root: string, names: readonly string[]): HistoryFile {
   const paths = names.map((name) => join(projectDirectory(root, name), "input-history"))
   const path = paths.at(-1)!

@@ -1,4 +1,4 @@
-/** What a chat has to offer to the keyboard, also while its conversation is being opened. */
+/** The interface of the chat for the keyboard, also used while the conversation is being opened. */
 import type { Completer } from "./completer.ts"
 import type { ChatStore } from "./store.ts"
 
@@ -6,7 +6,7 @@ export interface KeyTarget {
   readonly store: ChatStore
   readonly completer: Completer
   submit(text: string): void
-  /** Stops what runs. Returns whether anything did. */
+  /** Stops running work. Returns whether there was any. */
   interrupt(): boolean
   /** Opens the list of messages to go back to. */
   goBack(): void

@@ -1,4 +1,4 @@
-/** What keys do: answer an open question, edit the input line, or call the chat. */
+/** Key handling: keys answer an open question, edit the input line, or call the chat. */
 
 import type { PermissionMode } from "@strata/core"
 import { applyCompletion, type Menu, menuFor, withSelected } from "./completion.ts"
@@ -12,7 +12,7 @@ import type { Intent } from "./keys.ts"
 import { completeCommand } from "./slash-commands.ts"
 import type { RepeatedKey } from "./state.ts"
 
-// Keys while a menu is open, or while earlier inputs are searched. They come before everything else that a key does.
+// Keys while a menu or a history search is open. They take precedence over all other keys.
 
 /** Returns whether the key was for the menu. */
 export function pressInMenu(chat: KeyTarget, menu: Menu, intent: Intent): boolean {
@@ -35,7 +35,7 @@ export function pressInMenu(chat: KeyTarget, menu: Menu, intent: Intent): boolea
       store.dispatch({ type: "completion", change: { closed: menu.trigger.from } })
       return true
     case "submit":
-      if (intent.text !== undefined) return false // sent with the text it came with: no one saw a menu for it
+      if (intent.text !== undefined) return false // submitted together with its text, so no menu was visible
       if (menu.trigger.kind === "command") chat.submit(done.text.trimEnd())
       else store.dispatch({ type: "edited", editor: done })
       return true
@@ -44,7 +44,7 @@ export function pressInMenu(chat: KeyTarget, menu: Menu, intent: Intent): boolea
   }
 }
 
-/** Returns whether the key was for the search. Any other key ends it, keeps what it found, and does what it always does. */
+/** Returns whether the search used the key. Any other key ends the search with the current match and then has its usual effect. */
 export function pressInSearch(chat: KeyTarget, search: HistorySearch, intent: Intent): boolean {
   const { store } = chat
   const { inputs } = store.snapshot().history
@@ -81,7 +81,7 @@ export function pressInSearch(chat: KeyTarget, search: HistorySearch, intent: In
   return false
 }
 
-const CYCLED_MODES: readonly PermissionMode[] = ["ask", "accept-edits", "plan"] // bypass needs its name typed
+const CYCLED_MODES: readonly PermissionMode[] = ["ask", "accept-edits", "plan"] // bypass must be chosen by name
 
 const REPEATED = { "ctrl-c": "interrupt", esc: "escape" } as const satisfies Record<RepeatedKey, Intent["type"]>
 
@@ -95,11 +95,11 @@ export function press(chat: KeyTarget, given: Intent, window: WindowSize): void 
     answer(chat, { dialog, intent, window })
     return
   }
-  pressAtInput(chat, intent) // a question that is not on the screen yet, or came while the person types, takes no keys
+  pressAtInput(chat, intent) // a question takes no keys before it is visible, or while the user types
   if (dialog) chat.store.postpone(dialog.id)
 }
 
-/** A long text is pasted. A label represents it, so that the screen stays fast. */
+/** Replaces a long text, which must have been pasted, with a label, so that the screen stays fast. */
 function withoutLongText({ store }: KeyTarget, intent: Intent): Intent {
   if (intent.type !== "insert" && intent.type !== "submit") return intent
   return intent.text === undefined ? intent : { ...intent, text: store.abbreviate(intent.text) ?? "" }
@@ -127,11 +127,11 @@ function answer(chat: KeyTarget, { dialog, intent, window }: KeyInDialog): void 
     return
   }
   const given = chat.store.pressInDialog(dialog, intent)
-  // dismissing the agent's question stops it; a sub-agent is only denied
+  // dismissing a question of the agent interrupts it; a sub-agent's call is only denied
   if (given?.type === "dismissed" && dialog.from === "agent" && dialog.agent === undefined) chat.interrupt()
 }
 
-/** An option whose sentence is not on the screen. Its key shows it, and the next one chooses it. */
+/** Whether the option's description is not visible. Its key then scrolls to it, and the next press chooses it. */
 function isUnread(dialog: Dialog, index: number, window: WindowSize): boolean {
   if (dialog.options[index]?.about === undefined) return false
   return !layoutDialog(dialog, window).options.some((shown) => shown.index === index)
@@ -174,7 +174,7 @@ function interruptOrLeave(chat: KeyTarget): void {
   chat.store.dispatch({ type: "pressed", key: "ctrl-c" })
 }
 
-/** Where the first Esc stopped something, the next one is a first one again. A cleared line can be taken back. */
+/** An Esc that stopped something does not count as the first of two. A cleared line can be restored with undo. */
 function stopOrGoBack(chat: KeyTarget): void {
   const { store } = chat
   const { pressed, editor } = store.snapshot()
@@ -187,7 +187,7 @@ function stopOrGoBack(chat: KeyTarget): void {
   else chat.goBack()
 }
 
-/** A backslash at the end starts another line. */
+/** Submits the text. A backslash at the end starts another line instead. */
 function submit(chat: KeyTarget, text: string): void {
   if (text.endsWith("\\")) chat.store.dispatch({ type: "edited", editor: editorWith(`${text.slice(0, -1)}\n`) })
   else chat.submit(text)
@@ -197,7 +197,7 @@ export function modeAfter(mode: PermissionMode): PermissionMode {
   return CYCLED_MODES[(CYCLED_MODES.indexOf(mode) + 1) % CYCLED_MODES.length]!
 }
 
-/** What a key does to the input line and its history. */
+/** The input line and its history. */
 interface Input {
   readonly editor: Editor
   readonly history: InputHistory

@@ -1,11 +1,11 @@
-/** From key presses to intents. The one place that knows keys; `/help` prints `KEYS`. */
+/** Maps key presses to intents. The only module that knows keys; `/help` prints `KEYS`. */
 import type { Key } from "ink"
 import type { Edit } from "./editor.ts"
 
 export type Intent =
   | { readonly type: "insert"; readonly text: string }
   | { readonly type: "edit"; readonly edit: Edit }
-  /** Text and Enter in one piece, as fast typing or another program sends them. */
+  /** Text and Enter in one chunk, as fast typing or another program sends them. */
   | { readonly type: "submit"; readonly text?: string }
   | { readonly type: "newline" }
   | { readonly type: "up" | "down" | "page-up" | "page-down" }
@@ -58,13 +58,13 @@ const META: Readonly<Record<string, Intent>> = {
   z: { type: "redo" },
 }
 
-/** Control characters that are keys. Line ends and tabs may be part of pasted text. */
+/** Control characters that are keys. Line ends and tabs are excluded, because they can be part of pasted text. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: these are the keys
 const CONTROL_KEYS = /([\u0001-\u0008\u000b\u000c\u000e-\u001a\u001f])/
 
-/** Fast key presses arrive in one piece: this splits Ctrl-A from the letter after it. */
+/** Fast key presses arrive in one chunk: this separates Ctrl-A from the letter after it. */
 export function intentsOf(input: string, key: Key): readonly Intent[] {
-  if (key.escape && key.meta && key.eventType !== "release") return [{ type: "escape" }, { type: "escape" }] // two in one piece
+  if (key.escape && key.meta && key.eventType !== "release") return [{ type: "escape" }, { type: "escape" }] // two presses in one chunk
   const pieces = input.length > 1 && !key.ctrl && !key.meta ? input.split(CONTROL_KEYS).filter(Boolean) : [input]
   return pieces.flatMap((piece) => (pieces.length > 1 ? controlIntent(piece) : undefined) ?? intentOf(piece, key) ?? [])
 }
@@ -106,8 +106,8 @@ function editOf(key: Key): Edit | undefined {
 }
 
 /**
- * A piece that ends with Enter was typed and sent, perhaps before the chat was ready. Line ends inside a piece mean it was pasted, so it
- * stays whole. A line feed alone is Ctrl-J.
+ * A chunk that ends with Enter was typed and sent, perhaps before the chat was ready. Line ends inside a chunk mean it was pasted, so it is
+ * not submitted. A line feed alone is Ctrl-J.
  */
 function typed(input: string): Intent | undefined {
   if (input === "") return undefined

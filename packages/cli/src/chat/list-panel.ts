@@ -1,14 +1,14 @@
-/** A list to choose from that stays open: what is chosen is entered, and then the list is there again. */
+/** A list that stays open: choosing a row enters it, and leaving the row shows the list again. */
 import type { CommandTarget } from "./command-target.ts"
 import type { DialogOption } from "./dialog.ts"
 
 export interface ListPanel<Row> {
-  /** Asked each time that the list is shown. */
+  /** Called each time the list is shown. */
   rows(): readonly Row[] | Promise<readonly Row[]>
   title(rows: readonly Row[]): string
   option(row: Row): DialogOption
   enter(row: Row): Promise<void>
-  /** Said where there are no rows. */
+  /** Notice if there are no rows. */
   readonly empty: string
 }
 
@@ -28,7 +28,7 @@ export async function showList<Row>(target: CommandTarget, panel: ListPanel<Row>
   }
 }
 
-/** A question before something ends. */
+/** Asks for confirmation before something is stopped or removed. */
 export async function confirmAction(target: CommandTarget, title: string, yes: string): Promise<boolean> {
   const answer = await target.ask({
     title,

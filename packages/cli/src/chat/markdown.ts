@@ -1,12 +1,12 @@
 /**
- * Light markdown for a terminal: headings, code, lists, quotes, emphasis. Works line by line, so that streamed text can be shown at any
- * moment. An unclosed mark appears as typed, and no text is ever lost.
+ * A subset of markdown for a terminal: headings, code, lists, quotes, emphasis. Works line by line, so that streamed text can be shown at
+ * any moment. An unclosed delimiter appears as typed, and no text is ever lost.
  */
 import { escapeToLine } from "../display/visible.ts"
 
 export interface MarkdownLine {
   readonly form: "text" | "heading" | "code" | "quote" | "rule"
-  /** Indentation, a bullet or a number before the text. */
+  /** Indentation, bullet or number before the text. */
   readonly lead: string
   readonly spans: readonly Span[]
 }
@@ -51,7 +51,7 @@ function parseLine(line: string): MarkdownLine {
   return { form: "text", lead: indent, spans: parseSpans(line.slice(indent.length)) }
 }
 
-/** Tried in this order. Marks inside a word do not count: `snake_case_name`, `2 * 3 * 4`. */
+/** Inline styles in order of precedence. Delimiters inside a word are ignored: `snake_case_name`, `2 * 3 * 4`. */
 const INLINE: readonly { readonly pattern: RegExp; readonly style: NonNullable<Span["style"]> }[] = [
   { pattern: /`([^`]+)`/y, style: "code" },
   { pattern: /\*\*(?=\S)(.+?)(?<=\S)\*\*/y, style: "bold" },
@@ -90,7 +90,7 @@ function spanAt(text: string, at: number): { readonly span: Span; readonly end: 
 
 const plain = (text: string): readonly Span[] => (text === "" ? [] : [{ text }])
 
-/** One blank line instead of several, except in code. */
+/** Collapses consecutive blank lines into one, except in code. */
 function withoutDoubleBlanks(lines: readonly MarkdownLine[]): readonly MarkdownLine[] {
   const isBlank = (line: MarkdownLine | undefined) =>
     line === undefined || (line.form === "text" && line.spans.length === 0 && line.lead.trim() === "")

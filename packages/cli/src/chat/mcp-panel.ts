@@ -1,6 +1,6 @@
 /**
- * `/mcp`: each MCP server with its state, what it offers and what its tools cost in every request. `/mcp tools NAME` lists the tools of
- * one, and `/mcp login NAME` signs in to one.
+ * `/mcp`: each MCP server with its state, its capabilities and the token cost of its tools per request. `/mcp tools NAME` lists the tools
+ * of one, and `/mcp login NAME` signs in to one.
  */
 
 import { toolDefinition } from "@strata/core/agent"
@@ -22,9 +22,9 @@ export interface ServerState extends Pick<Server, "name" | "state" | "why"> {
   readonly tools: number
   readonly prompts?: number
   readonly hasResources?: boolean
-  /** Of the definitions that every request carries. */
+  /** Tokens of the tool definitions that every request contains. */
   readonly declared: number
-  /** Of the definitions that are not loaded. */
+  /** Tokens of the tool definitions that are not loaded. */
   readonly waiting: number
 }
 
@@ -57,7 +57,7 @@ interface SignInPage {
   readonly signal: AbortSignal
 }
 
-/** The browser may run on another machine: then the person pastes the address of the page that it cannot open. */
+/** If the browser runs on another machine, the user pastes the address of the page that it cannot open. */
 async function visit(target: CommandTarget, { name, address, signal }: SignInPage): Promise<string | undefined> {
   const title = `Sign in to ${escapeInvisible(name)}`
   const { host } = new URL(address)
@@ -88,7 +88,7 @@ interface SizedTool {
   readonly tokens: number
 }
 
-/** Measures tools as they are sent. Before the first request nothing is decided, so all of them count as declared. */
+/** Measures tools as they are sent. Before the first request, all of them count as declared. */
 function sizer({ conversation }: SessionAgent): (tools: Server["tools"]) => Promise<readonly SizedTool[]> {
   const { prompt, family } = conversation.views.context
   const offered = (Array.isArray(prompt?.tools) ? prompt.tools : []) as Parameters<typeof toolName>[0][]
@@ -112,7 +112,7 @@ async function showTools(target: CommandTarget, name: string): Promise<void> {
   target.print(`Tools of ${escapeInvisible(name)}`, (columns) => toolLines(tools, columns))
 }
 
-/** The most expensive first. */
+/** Tools with their sizes, largest first. */
 export function toolLines(tools: readonly SizedTool[], width: number): readonly string[] {
   if (tools.length === 0) return ["It offers no tools now. /mcp shows its state."]
   const rows = tools.toSorted((a, b) => b.tokens - a.tokens)

@@ -14,11 +14,11 @@ export interface MenuRow {
 
 export interface MenuSpace {
   readonly columns: number
-  /** Of the window. */
+  /** Rows of the window. */
   readonly rows: number
 }
 
-/** As many choices as fit, around the chosen one, and a line that counts the others. */
+/** The choices around the selected one that fit, and a line that counts the others. */
 export function menuRows({ choices, selected, trigger }: Menu, { columns, rows }: MenuSpace): readonly MenuRow[] {
   const room = Math.max(MIN_ROWS, Math.min(MAX_ROWS, rows - ROWS_WITHOUT_MENU))
   const shown = choices.length <= room ? choices.length : room - 1
@@ -37,7 +37,7 @@ export function menuRows({ choices, selected, trigger }: Menu, { columns, rows }
   return others.length === 0 ? lines : [...lines, { text: `  … ${others.join(", ")}`, isSelected: false }]
 }
 
-/** What is searched first: on a narrow screen the keys are cut. */
+/** The query comes first, because a narrow screen cuts off the end. */
 export function searchLine({ query, at, isFailing }: HistorySearch): string {
   const state = isFailing ? (at === undefined ? ": no match" : ": no older match") : ""
   return `search earlier inputs: ${query}${state} (Ctrl-R older, Enter takes it, Esc leaves)`

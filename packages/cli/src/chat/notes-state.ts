@@ -1,4 +1,4 @@
-/** The state of notes and compaction, as sentences for `/context` and `/notes`. Pure. */
+/** Describes the state of notes and compaction for `/context` and `/notes`. Pure. */
 import type { PlannerReport } from "@strata/core/policy"
 import { formatCompact, pluralize } from "../display/numbers.ts"
 
@@ -10,10 +10,10 @@ export interface CompactionState {
   readonly maxFailures: number
   /** The size that triggers automatic compaction; `undefined` if it is off. */
   readonly at: number | undefined
-  /** The size at which the planner will probably compact before that. */
+  /** The size at which the planner will probably compact earlier. */
   readonly plannedAt?: number | undefined
   readonly mayByHand: boolean
-  /** How far the summary of the next compaction is. */
+  /** State of the background summary for the next compaction. */
   readonly prepared?: "not-begun" | "being-written" | "ready"
 }
 
@@ -26,7 +26,7 @@ export type NotesState =
       /** Absent where the store keeps no files. */
       readonly path?: string
       readonly tokens: number
-      /** Messages since the newest one they cover; absent if they cover only what was compacted. */
+      /** Number of messages since the newest one that the notes cover; absent if they cover only compacted messages. */
       readonly after?: number
     }
 
@@ -59,7 +59,7 @@ export interface PlannerState extends PlannerReport {
   readonly keepsWarm: boolean
 }
 
-/** What the planner waits for, and what happens to the cache in a pause. */
+/** Describes what the planner waits for, and what happens to the cache in a pause. */
 export function describePlanner(state: PlannerState): string {
   const { mode, compaction, decision, cache, pause, lifetimes, keepsWarm } = state
   if (mode === "off") return "The planner is off."

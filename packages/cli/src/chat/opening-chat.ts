@@ -1,6 +1,6 @@
 /**
- * A chat whose conversation is still being opened. It is on the screen at once: typing works, and what is sent waits and goes out in order
- * once the conversation is there.
+ * A chat whose conversation is still being opened. It is on the screen at once: the user can type, and input is queued and sent in order
+ * once the conversation is open.
  */
 import { join } from "node:path"
 import { resolveProject } from "@strata/core/projects"
@@ -17,11 +17,11 @@ import { ChatStore } from "./store.ts"
 
 /** The chat once it is open. */
 export interface OpenChat extends KeyTarget {
-  /** Resolves when the line is carried out, or on its way to the agent. */
+  /** Resolves when the line is carried out or queued for the agent. */
   perform(text: string): Promise<void>
 }
 
-/** A line that was sent, or a step to the next permission mode. */
+/** A submitted line, or a switch to the next permission mode. */
 type QueuedStep = { readonly kind: "line"; readonly line: QueuedInput } | { readonly kind: "mode" }
 
 export class OpeningChat implements KeyTarget {
@@ -40,7 +40,7 @@ export class OpeningChat implements KeyTarget {
     this.completer = new Completer({
       store,
       builtIn: SLASH_COMMANDS,
-      ownCommands: async () => [], // which there are, the conversation's settings say
+      ownCommands: async () => [], // known only once the conversation's settings are loaded
       filesBelow: (below) => projectFiles({ directory: cwd, below }),
     })
     store.dispatch({ type: "work", work: { type: "opening" } })
@@ -83,7 +83,7 @@ export class OpeningChat implements KeyTarget {
     this.#chat?.leave()
   }
 
-  /** Carries out `first`, then what was typed meanwhile, one after the other. What is typed now comes after it. */
+  /** Carries out `first`, then the input typed meanwhile, in order. Later input comes after it. */
   async handOver(chat: OpenChat, first: readonly string[] = []): Promise<void> {
     this.#chat = chat
     if (this.#isLeft) chat.leave()
@@ -93,10 +93,10 @@ export class OpeningChat implements KeyTarget {
       if (next.kind === "mode") chat.nextMode()
       else await chat.perform(this.store.inFull(next.line.text))
     }
-    this.#isHandedOver = true // keys come here until the screen is drawn again
+    this.#isHandedOver = true // keys arrive here until the screen is drawn again
   }
 
-  /** What the person typed and is not sent: each line, and what is in the input if nothing could be sent. */
+  /** Input that was not sent: each submitted line and, if no chat was opened, the text in the input line. */
   unsent(): readonly string[] {
     const input = this.#chat ? [] : [this.store.snapshot().editor.text]
     const lines = [...this.#lines().map(({ text }) => text), ...input]

@@ -1,4 +1,4 @@
-/** A line of a panel that is wider than the screen, as rows: bars get shorter and columns keep their edge. Pure. */
+/** Breaks a panel's line that is wider than the screen into rows: bars get shorter and columns stay aligned. Pure. */
 import { widthOf } from "../display/text.ts"
 import { wrapSpans } from "./wrap.ts"
 
@@ -20,7 +20,7 @@ export function panelRows(line: string, columns: number): readonly string[] {
   )
 }
 
-/** A bar shows a share of a whole, so a shorter one keeps its share. */
+/** Shortens the bar in proportion, so that it still shows the same share. */
 function withShorterBar(line: string, excess: number): string {
   if (excess <= 0) return line
   return line.replace(BAR, (bar) => {

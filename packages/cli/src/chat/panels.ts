@@ -1,22 +1,22 @@
-/** What all panels share, and the small panels: todos and help. Plain lines for the width of the window, readable without colour. */
+/** Shared parts of all panels, and two small panels: todos and help. Plain lines for the width of the window, readable without colours. */
 import type { Todo } from "@strata/core/messages"
 import { shortenList } from "../display/long-list.ts"
 import { indent, padEnd, widthOf, wrapText } from "../display/text.ts"
 import { escapeToLine } from "../display/visible.ts"
 import { KEYS } from "./keys.ts"
 
-/** The lines of a panel, for the columns that it may use. */
+/** Renders the lines of a panel for a number of columns. */
 export type PanelLines = (columns: number) => readonly string[]
 
 const MARGIN_COLUMNS = 4 // two on each side
 const MAX_COLUMNS = 160 // longer lines are hard to follow
 const MIN_COLUMNS = 20
 
-/** What a panel may use of the window. */
+/** Number of columns for panels in a window of this width. */
 export const panelColumns = (window: number): number =>
   Math.max(MIN_COLUMNS, Math.min(window - MARGIN_COLUMNS, MAX_COLUMNS))
 
-/** `████████░░`: a share of a whole. Anything above zero shows at least one cell. */
+/** `████████░░`: a bar for a share. A share above zero fills at least one cell. */
 export function bar(share: number, columns: number): string {
   const cells = Math.min(columns, share > 0 ? Math.max(1, Math.round(share * columns)) : 0)
   return "█".repeat(cells) + "░".repeat(columns - cells)
@@ -28,11 +28,11 @@ const MAX_TODOS = 30
 
 export interface PanelOptions {
   readonly columns: number
-  /** The person asked for all of it. */
+  /** Shows the complete list. */
   readonly isWhole?: boolean
 }
 
-/** Of a long list, the completed ones are left out first. */
+/** Renders the todos. A long list omits completed ones first. */
 export function todoLines(todos: readonly Todo[], { columns, isWhole = false }: PanelOptions): readonly string[] {
   if (todos.length === 0) return ["The agent has no todos."]
   const isShort = !isWhole && todos.length > MAX_TODOS
@@ -51,7 +51,7 @@ interface HelpRow {
 
 export interface HelpOptions {
   readonly builtIn: readonly HelpRow[]
-  /** Those that the person, the project or an MCP server brought. */
+  /** Custom commands from files, skills and MCP servers. */
   readonly own: readonly HelpRow[]
 }
 
@@ -71,7 +71,7 @@ type Row = readonly [left: string, right: string]
 
 const MAX_LEFT_SHARE = 0.4
 
-/** Two columns; what is long in the second one goes on below its beginning. */
+/** Two columns; long text in the second one wraps with a hanging indent. */
 export function hanging(
   rows: readonly Row[],
   { columns, gap = 2 }: { readonly columns: number; readonly gap?: number },

@@ -18,7 +18,7 @@ import type { CompactionItem, Item } from "./state.ts"
 
 const MAX_ITEMS = 60 // items: a few screens
 
-/** `lastCompaction`: the figures of the compaction that the conversation starts from. */
+/** Items of the stored messages. `lastCompaction` has the sizes of the compaction that the conversation starts from. */
 export function pastItems(
   messages: readonly Message[],
   lastCompaction: Required<CompactionItem>["outcome"] = {},
@@ -67,7 +67,7 @@ function itemOf(block: Block, results: ReadonlyMap<string, ToolResult>): readonl
   return [{ kind: "tool", id: block.id, name: block.name, summary: summaryOf(block.input), outcome }]
 }
 
-/** The journal keeps inputs, not summaries. The first text in the input is the best stand-in. */
+/** The first string of the input stands in for a summary, which the journal does not store. */
 function summaryOf(input: unknown): string {
   const values = typeof input === "object" && input !== null ? Object.values(input) : []
   return firstLine(values.find((value): value is string => typeof value === "string") ?? "", 80)

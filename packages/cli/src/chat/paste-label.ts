@@ -2,7 +2,7 @@
 
 const SOURCE = String.raw`\[Pasted text #([1-9]\d{0,14}) \+[\d,]+ (?:lines?|characters?)\]`
 
-/** The first group is its number. */
+/** Matches a label. The first group is its number. */
 export const PASTE_LABEL = new RegExp(SOURCE, "g")
 
 export interface LabelRange {
@@ -10,9 +10,9 @@ export interface LabelRange {
   readonly end: number
 }
 
-/** The label that a place in the text is inside of, or at the given edge of. */
+/** The label around an offset, or at the given edge of it. */
 export function labelAround(text: string, at: number, edge?: "start" | "end"): LabelRange | undefined {
-  if (!text.includes("[Pasted text #")) return undefined // every key asks
+  if (!text.includes("[Pasted text #")) return undefined // fast path, because this runs for every key
   for (const { index, 0: label } of text.matchAll(PASTE_LABEL)) {
     const end = index + label.length
     const isInside = at > index && at < end

@@ -1,6 +1,6 @@
 /**
- * Pasted text that is too long for the input line. A label in the line represents it and a file keeps it, so that typing stays fast and
- * earlier inputs can be sent again. The label becomes the text when the line is sent.
+ * Stores pasted text that is too long for the input line. A label in the line represents the text and a file stores it, so that typing
+ * stays fast and earlier inputs can be sent again. The label is replaced by the text when the line is sent.
  */
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
@@ -9,21 +9,23 @@ import { pluralize } from "../display/numbers.ts"
 import { MAX_TASK_CHARACTERS } from "../run/task.ts"
 import { PASTE_LABEL } from "./paste-label.ts"
 
-/** What stays in the line as it is. A message that comes back to be edited may be longer than a paste: the person wrote it. */
+/**
+ * Limits for text that stays in the input line. A message that returns for editing may be longer than a paste, because the user wrote it.
+ */
 const PASTED = { characters: 800, lines: 5 }
 const WRITTEN = { characters: 1_000, lines: 12 } // about a screen
 const MAX_STORED = 50 // files
 const FILE = /^([1-9]\d{0,14})\.txt$/
 
 export type AbbreviationResult =
-  /** What belongs into the input line: the text itself or its label. */
+  /** The text for the input line: the original or its label. */
   | { readonly state: "abbreviated"; readonly text: string }
-  /** It is too long for a message. The file has it. */
+  /** The text is too long for a message. Its file stores it. */
   | { readonly state: "refused"; readonly why: string }
 
 interface StoredPaste {
   readonly number: number
-  /** Why there is no file with it. The text is still in this process. */
+  /** Why the text has no file. It is still in memory. */
   readonly unkept?: string
 }
 
@@ -32,12 +34,12 @@ export class Pastes {
   readonly #texts = new Map<number, string>()
   readonly #numbers = new Map<string, StoredPaste>()
 
-  /** The directory must be one that the agent may read: a text that is refused can be named in a message. */
+  /** The agent must be allowed to read the directory, so that a message can name the file of a refused text. */
   constructor(directory: string) {
     this.#directory = directory
   }
 
-  /** Also a text that contains a label: sent as it is, another text would take its place. */
+  /** Also abbreviates a text that contains a label, because sending it would replace the label with another text. */
   abbreviate(text: string, { isWritten = false } = {}): AbbreviationResult {
     const lines = lineCount(text)
     const max = isWritten ? WRITTEN : PASTED
@@ -56,7 +58,7 @@ export class Pastes {
     return { state: "abbreviated", text: `[Pasted text #${number} +${size}]` }
   }
 
-  /** With the texts in place of their labels. A label without a file stays as it is: someone may have typed it. */
+  /** Replaces labels with their texts. A label without a file stays: the user may have typed it. */
   inFull(line: string): string {
     return line.replace(PASTE_LABEL, (label, digits: string) => {
       const number = Number(digits)
@@ -68,7 +70,7 @@ export class Pastes {
     return join(this.#directory, `${number}.txt`)
   }
 
-  /** The same text has the same number. */
+  /** Stores the text. The same text always gets the same number. */
   #keep(text: string): StoredPaste {
     const kept = this.#numbers.get(text) ?? this.#write(text)
     this.#numbers.set(text, kept)
@@ -76,7 +78,7 @@ export class Pastes {
     return kept
   }
 
-  /** Numbers go on where the last process ended: labels in earlier inputs keep their texts. */
+  /** Numbers continue after those of earlier processes, so that labels in earlier inputs keep their texts. */
   #write(text: string): StoredPaste {
     try {
       mkdirSync(this.#directory, { recursive: true, mode: DIRECTORY_MODE })
@@ -91,7 +93,7 @@ export class Pastes {
     }
   }
 
-  /** Another process of this project may have taken the number. */
+  /** Creates the file; false if another process of this project has taken the number. */
   #claim(number: number, text: string): boolean {
     try {
       writeFileSync(this.#path(number), text, { mode: FILE_MODE, flag: "wx" })
@@ -115,7 +117,7 @@ export class Pastes {
     try {
       return readFileSync(this.#path(number), "utf8")
     } catch {
-      return undefined // an older one, no longer kept
+      return undefined // an older file that was removed
     }
   }
 }

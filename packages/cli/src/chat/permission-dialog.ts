@@ -1,6 +1,6 @@
 /**
- * The question about a tool call: everything that would happen, shown once. A command in full with what is unusual in it marked, the
- * whole diff of an edit, the address of a page as it is resolved, the whole input of other tools.
+ * The question about a tool call. It shows everything that would happen, once: a command in full with unusual parts highlighted, the
+ * complete diff of an edit, the resolved address of a page, or the complete input of other tools.
  */
 
 import { isAbsolute, relative } from "node:path"
@@ -18,7 +18,7 @@ export interface PermissionSubject {
   readonly project: string
 }
 
-/** Where a sub-agent asks, the title says which one. */
+/** The dialog for a permission request. If a sub-agent asks, the title names it. */
 export function permissionDialog(subject: PermissionSubject): DialogDraft {
   const { agent } = subject.request
   const dialog = dialogAbout(subject)
@@ -40,7 +40,7 @@ function dialogAbout({ request, project }: PermissionSubject): DialogDraft {
   }
 }
 
-/** The question about a memory of what was said. It comes after the answer, and the work goes on meanwhile. */
+/** The question whether to save a memory extracted from the conversation. It comes after the answer, and work continues meanwhile. */
 export function memoryDialog({ question: { summary, paths = [], preview }, why }: PermissionRequest): DialogDraft {
   return {
     title: `${summary.charAt(0).toUpperCase()}${summary.slice(1)}?`,
@@ -54,14 +54,14 @@ export function memoryDialog({ question: { summary, paths = [], preview }, why }
   }
 }
 
-/** What the person can answer, and the rules that the answer adds for the rest of the conversation. */
+/** An answer to the question, and the rules that it adds for the rest of the conversation. */
 export interface PermissionChoice {
   readonly option: DialogOption
   readonly allowed: boolean
   readonly rules: readonly string[]
 }
 
-/** The rules are shown word for word: what is added is what the person has read. */
+/** The possible answers. Rules are shown verbatim, so that exactly the rules that the user has read are added. */
 export function permissionChoices({ rules = [], exactRules }: PermissionRequest): readonly PermissionChoice[] {
   const again = (option: DialogOption, added: readonly string[]): PermissionChoice => {
     const about = added.map((rule) => `${rule} allows ${ruleMeaning(rule)}.`).join(" ")
@@ -78,7 +78,7 @@ export function permissionChoices({ rules = [], exactRules }: PermissionRequest)
 const DONT_ASK_AGAIN: DialogOption = { label: "Yes, and don't ask again in this conversation", letter: "a" }
 const NOT_FOR_THIS: DialogOption = { label: "Yes, and don't ask again for exactly this", letter: "e" }
 
-/** What each kind of unusual part does, for the legend. */
+/** Explains each kind of unusual part, for the legend. */
 const UNUSUAL: Readonly<Record<UnusualKind, string>> = {
   substitution: "runs another command and uses its output",
   redirection: "reads or writes a file",
@@ -92,7 +92,7 @@ const UNUSUAL: Readonly<Record<UnusualKind, string>> = {
 
 type PermissionText = Pick<DialogDraft, "title" | "notes" | "body">
 
-/** The reason is shown above the notes, and not again among them. */
+/** Omits a note that repeats the reason, which is shown above the notes. */
 function commandText({ tool, question, why }: PermissionRequest, line: string): PermissionText {
   const { command, preview } = question
   const highlights = command?.unusual ?? []
@@ -112,11 +112,11 @@ function commandText({ tool, question, why }: PermissionRequest, line: string): 
   }
 }
 
-/** A reason is a note that goes on in another sentence: without its full stop, in small letters. */
+/** Whether a note repeats the reason, apart from case and full stop. */
 const saysSame = (note: string, reason: string): boolean =>
   reason.toLowerCase().endsWith(note.replace(/\.$/, "").toLowerCase())
 
-/** The host as it is resolved, which letters of other scripts can hide. */
+/** Shows the resolved host, because letters of other scripts can disguise it. */
 function addressText({ tool }: PermissionRequest, address: string): PermissionText {
   const host = URL.canParse(address) ? new URL(address).host : undefined
   const isPlain = host === undefined || address.toLowerCase().includes(`//${host}`)

@@ -1,4 +1,4 @@
-/** `/permissions`: the rules that count, where each comes from, and a way to add and remove those of the person. */
+/** `/permissions`: lists the rules in effect and their origin, and adds and removes the user's rules. */
 
 import { ruleProblems } from "@strata/core/agent"
 import { isPermissionRule, PERMISSION_RULE, RULE_LISTS, type RuleList } from "@strata/core/base"
@@ -13,7 +13,7 @@ import { confirmAction, showList } from "./list-panel.ts"
 export interface ListedRule {
   readonly list: RuleList
   readonly rule: string
-  /** `yours`: your settings file. Otherwise the file or the option. */
+  /** Origin of the rule. `yours`: the user's settings file; `source`: another file or option. */
   readonly from: "conversation" | "yours" | { readonly source: string }
 }
 
@@ -42,7 +42,7 @@ function originLabel(from: ListedRule["from"]): string {
 
 const yoursOf = ({ place: { root } }: CommandTarget) => userRules(root)
 
-/** What denies comes first, because it wins. */
+/** All rules in order of precedence: deny, ask, allow. */
 export async function rulesOf(target: CommandTarget): Promise<readonly ListedRule[]> {
   const { conversation, shared } = target.agent
   const { file, list: listYours } = yoursOf(target)

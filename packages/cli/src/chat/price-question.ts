@@ -1,13 +1,13 @@
 /**
- * The price of the next message where the server's cache no longer has the conversation. When a conversation is resumed it is said; before
- * a message after a pause it is a question. Once for each pause.
+ * Announces the price of the next message if the server's cache has expired: as a notice when a conversation is resumed, as a question
+ * before a message after a pause. Once per pause.
  */
 import type { Conversation } from "@strata/core"
 import { nextMessagePrice, priceSentence } from "../message-price.ts"
 import type { Ask } from "./terminal-user.ts"
 
 interface PriceQuestionOptions {
-  /** The current one: a resume brings another. */
+  /** Returns the current conversation, which changes on resume. */
   readonly chat: () => Conversation
   readonly ask: Ask
   readonly say: (text: string) => void
@@ -16,7 +16,7 @@ interface PriceQuestionOptions {
 
 export class PriceQuestion {
   readonly #parts: PriceQuestionOptions
-  /** The answer before the pause whose price was said. */
+  /** Id of the last response before the pause whose price was announced. */
   #announced: string | undefined
 
   constructor(parts: PriceQuestionOptions) {
@@ -27,12 +27,12 @@ export class PriceQuestion {
     const chat = this.#parts.chat()
     const last = lastAnswer(chat)
     const price = await nextMessagePrice(chat, "/compact")
-    if (!price || this.#announced === last) return // a message that was typed at once has asked already
+    if (!price || this.#announced === last) return // a message that was typed at once has already asked
     this.#announced = last
     this.#parts.say(priceSentence(price))
   }
 
-  /** Whether the message is sent: the person may compact first, or leave it. */
+  /** Whether to send the message. The user may compact first, or cancel. */
   async ask(): Promise<boolean> {
     const chat = this.#parts.chat()
     const [last, before] = [lastAnswer(chat), this.#announced]
@@ -52,7 +52,7 @@ export class PriceQuestion {
     if (answer.index === 0) return true
     const { count } = chat.views.compactions
     await this.#parts.compact()
-    return chat.views.compactions.count > count // else it was cancelled
+    return chat.views.compactions.count > count // otherwise the compaction was cancelled
   }
 }
 

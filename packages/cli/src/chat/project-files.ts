@@ -1,6 +1,6 @@
 /**
- * The files that `@` offers: those below a directory that Glob would find too. The walk goes level by level and stops early in a large
- * project, so it never holds up what is being typed.
+ * Lists the files that `@` offers: those that Glob would find too. The search goes level by level and stops early in a large project, so
+ * that it never delays typing.
  */
 import { join, relative, sep } from "node:path"
 import { VisibleFiles } from "@strata/core/agent"
@@ -11,20 +11,20 @@ export interface WalkLimits {
 }
 
 const LIMITS: WalkLimits = { files: 10_000, ms: 100 }
-/** A name that cannot be written after `@`. */
+/** Names that cannot be written after `@`. */
 const UNTYPABLE = /["\p{Cc}]/u
 
 export interface FoundFiles {
-  /** Relative to the working directory, with `/`. */
+  /** Paths relative to the working directory, with `/`. */
   readonly files: readonly string[]
-  /** The walk was stopped: there are more. */
+  /** True if the search was stopped before all files were found. */
   readonly isPartial: boolean
 }
 
 export interface ProjectFilesOptions {
   /** The working directory. */
   readonly directory: string
-  /** Where to look, relative to it. */
+  /** Directory to search, relative to the working directory. */
   readonly below: string
   readonly limits?: WalkLimits
 }
@@ -32,12 +32,12 @@ export interface ProjectFilesOptions {
 export async function projectFiles({ directory, below, limits = LIMITS }: ProjectFilesOptions): Promise<FoundFiles> {
   const top = join(directory, below)
   const visible = await VisibleFiles.under(top)
-  const started = performance.now() // on a busy machine the first search takes longer to begin than the walk may last
+  const started = performance.now() // measured after setup, which can take longer than the limit on a busy machine
   const files: string[] = []
   const waiting = [top]
   for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
     if (files.length >= limits.files || performance.now() - started > limits.ms) return { files, isPartial: true }
-    const entries = await visible.list(next).catch(() => []) // a directory without rights has nothing to offer
+    const entries = await visible.list(next).catch(() => []) // an unreadable directory has no files
     for (const entry of entries) {
       const path = join(next, entry.name)
       if (UNTYPABLE.test(entry.name)) continue

@@ -1,4 +1,4 @@
-/** What each event of a query adds to the screen. */
+/** Updates the items on the screen for each event of a query. */
 
 import { type QueryEvent, resultText } from "@strata/core"
 import { attachmentLabel } from "@strata/page"
@@ -9,7 +9,7 @@ import type { CompactionItem, Item, ToolItem, ToolOutcome } from "./state.ts"
 
 type EventOf<T extends QueryEvent["type"]> = Extract<QueryEvent, { type: T }>
 
-/** `at`: when it happened, in milliseconds. */
+/** The items after an event. `at` is its time in milliseconds. */
 export function itemsAfter(items: readonly Item[], event: QueryEvent, at?: number): readonly Item[] {
   switch (event.type) {
     case "user":
@@ -19,7 +19,7 @@ export function itemsAfter(items: readonly Item[], event: QueryEvent, at?: numbe
     case "thinking":
       return appendStreamed(items, { kind: "thinking", text: event.text })
     case "retry":
-      return items.filter((item) => !("isArriving" in item)) // a retry starts the answer over
+      return items.filter((item) => !("isArriving" in item)) // a retry starts the answer again
     case "response":
       return completeStreamed(items)
     case "tool-start":
@@ -52,18 +52,18 @@ export function itemsAfter(items: readonly Item[], event: QueryEvent, at?: numbe
     case "done":
       return endTool(items, event)
     case "error":
-      event.take() // the end, which follows, shows it
+      event.take() // the final event shows the error
       return items
     case "request":
       return items
   }
 }
 
-/** New figures may have shown a delivered message before its own event comes. */
+/** A status update may have shown a delivered message before its own event arrives. */
 const isShown = (items: readonly Item[], { uuid }: EventOf<"user">): boolean =>
   items.some((item) => item.kind === "user" && item.uuid === uuid)
 
-/** Messages and failures of a compaction. The work line shows its steps. */
+/** Notices for messages and failures of a compaction. Its steps appear in the work line. */
 function compactionNotices({ progress }: EventOf<"compaction">): readonly Item[] {
   if (progress.phase === "message") return [{ kind: "notice", tone: "plain", text: progress.message }]
   return progress.phase === "failed" ? [{ kind: "notice", tone: "warning", text: progress.message }] : []
@@ -112,7 +112,7 @@ interface FinishedCall {
 
 function withOutcome(items: readonly Item[], { id, name, outcome }: FinishedCall): readonly Item[] {
   const isKnown = items.some((item) => item.kind === "tool" && item.id === id)
-  // a call of an unknown tool never starts: it has only a result
+  // a call of an unknown tool has no start event, only a result
   if (!isKnown) return [...items, { kind: "tool", id, name, summary: "", outcome }]
   return items.map(updateTool(id, ({ progress: _, ...item }) => ({ ...item, outcome: item.outcome ?? outcome })))
 }

@@ -1,4 +1,4 @@
-/** Turns actions into the state on the screen. Pure: no terminal, no clock. */
+/** Computes the state of the screen from actions. Pure: no terminal, no clock. */
 import type { CompactionProgress, QueryEvent } from "@strata/core"
 import { describeStep } from "../display/compaction.ts"
 import { type Completion, completionAfter, triggerAt } from "./completion.ts"
@@ -20,32 +20,32 @@ export type ChatAction =
     }
   | { readonly type: "event"; readonly event: QueryEvent; readonly at: number }
   | { readonly type: "work"; readonly work: Work }
-  /** New figures; inputs no longer queued have been delivered. */
+  /** A new status; inputs that are no longer queued have been delivered. */
   | { readonly type: "status"; readonly status: Status; readonly queued: readonly QueuedInput[] }
-  /** Lines that wait until the conversation is open. */
+  /** Lines queued until the conversation is open. */
   | { readonly type: "queued"; readonly queued: readonly QueuedInput[] }
-  /** The store keeps the chat waiting, or answers again. */
+  /** Whether the chat is waiting for the store. */
   | { readonly type: "store-waits"; readonly isWaiting: boolean }
   | { readonly type: "said"; readonly item: Item }
-  /** What a command of the person has printed so far. */
+  /** Output of the user's command so far. */
   | { readonly type: "shell"; readonly item: ShellItem }
   | { readonly type: "edited"; readonly editor: Editor; readonly history?: InputHistory }
-  /** Takes back the last change of the input line, or makes it again. */
+  /** Undoes or redoes a change of the input line. */
   | { readonly type: "undone"; readonly direction: "undo" | "redo" }
-  /** A search through earlier inputs goes on, or ends with what it found. */
+  /** The history search changed. */
   | { readonly type: "searching"; readonly search: HistorySearch }
   | { readonly type: "searched"; readonly editor: Editor }
   | { readonly type: "completion"; readonly change: Partial<Completion> }
   | { readonly type: "submitted"; readonly text: string }
-  /** What was submitted could not be sent: it is in the input again. */
+  /** Submitted text that could not be sent returns to the input line. */
   | { readonly type: "returned"; readonly text: string }
   | { readonly type: "asked"; readonly dialog: Dialog }
   /** The first dialog changed. */
   | { readonly type: "dialog"; readonly dialog: Dialog }
   | { readonly type: "answered"; readonly id: string }
-  /** The dialog takes keys from now on. */
+  /** The dialog accepts keys from now on. */
   | { readonly type: "ready"; readonly id: string }
-  /** A key that does more when it is pressed again, or another one. */
+  /** A key with another effect on its second press was pressed, or a different key. */
   | { readonly type: "pressed"; readonly key: RepeatedKey | undefined }
 
 export function reduce(state: ChatState, action: ChatAction): ChatState {
@@ -119,7 +119,7 @@ export function reduce(state: ChatState, action: ChatAction): ChatState {
   }
 }
 
-/** Another input line: the change can be taken back, and the menu starts over. */
+/** Changes the input line: records the change for undo and resets the menu. */
 function applyEdit(state: ChatState, editor: Editor): ChatState {
   return {
     ...state,
@@ -129,17 +129,17 @@ function applyEdit(state: ChatState, editor: Editor): ChatState {
   }
 }
 
-/** An earlier input came back with the up or down key. */
+/** Whether the up or down key brought back an earlier input. */
 const isFromHistory = ({ history: { at } }: ChatState, { history }: Extract<ChatAction, { type: "edited" }>): boolean =>
   history !== undefined && history.at !== at
 
-/** The word was written earlier. A menu would take the next up key. */
+/** Closes the menu, which would otherwise take the next up key. */
 function withoutMenu(state: ChatState): ChatState {
   const trigger = triggerAt(state.editor)
   return trigger ? { ...state, completion: { ...state.completion, closed: trigger.from } } : state
 }
 
-/** Messages delivered without an event of their own: nothing a person typed may vanish from the screen. */
+/** Messages that were delivered without an event of their own: the user's text must never vanish from the screen. */
 function deliveredItems(before: readonly QueuedInput[], now: readonly QueuedInput[]): readonly Item[] {
   const waiting = new Set(now.map(({ uuid }) => uuid))
   return before.filter(({ uuid }) => !waiting.has(uuid)).map(({ uuid, text }) => ({ kind: "user", text, uuid }))

@@ -1,13 +1,13 @@
 /**
- * Closes sessions in the background, one after another. Memories of what was just said may take a while; if they do not come, they are
- * written when the conversation is continued.
+ * Closes sessions in the background, one after another. Closing waits a limited time for the extraction of memories; if it takes longer,
+ * they are written when the conversation is continued.
  */
 import { pluralize } from "../display/numbers.ts"
 import { workingAgents } from "./snapshot.ts"
 import type { ChatStore } from "./store.ts"
 import type { UserSession } from "./user-session.ts"
 
-/** An extraction takes a few requests. No one wants to wait longer to leave. */
+/** Limit for an extraction of a few requests, because the user wants to leave. */
 const MEMORY_TIMEOUT_MS = 10_000
 
 export class SessionEndings {
@@ -19,12 +19,12 @@ export class SessionEndings {
     this.#store = store
   }
 
-  /** Resolves when all of them are closed. */
+  /** Resolves when all sessions are closed. */
   get done(): Promise<void> {
     return this.#finishing
   }
 
-  /** Waits for no memories any more. */
+  /** Stops waiting for memories. */
   hurry(): void {
     this.#hurried.resolve()
   }
@@ -42,7 +42,7 @@ export class SessionEndings {
     this.#finishing.catch((error: unknown) => this.#store.fail(error))
   }
 
-  /** Agents work only while their conversation is open. Their journals stay. */
+  /** Reports that sub-agents were stopped, because they work only while their conversation is open. Their journals stay. */
   sayStopped({ agent }: UserSession): void {
     const working = workingAgents(agent).length
     if (working > 0)

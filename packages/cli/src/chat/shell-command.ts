@@ -1,16 +1,16 @@
-/** `!command`: what the person runs beside the agent, and how its output reads on the screen. */
+/** `!command`: runs a shell command for the user, independently of the agent, and renders its output. */
 import type { UserCommand, UserCommandEnd } from "@strata/core/agent"
 import { truncate } from "../display/text.ts"
 import type { ShellItem } from "./state.ts"
 import type { ChatStore } from "./store.ts"
 
 const MAX_LINES = 20
-const MAX_COLUMNS = 400 // of one line: a few rows
+const MAX_COLUMNS = 400 // per line: a few rows
 
 /** The command in a line such as `!npm test`. */
 export const shellCommandIn = (line: string): string | undefined => /^!\s*(\S.*)$/s.exec(line.trim())?.[1]
 
-/** The first and the last lines, and how many there are between them. Ctrl-O shows all. */
+/** The first and last lines of the output, and the number of lines between them. Ctrl-O shows all. */
 export function outputLines(output: string): readonly string[] {
   const lines = output
     .split("\n")
@@ -22,7 +22,7 @@ export function outputLines(output: string): readonly string[] {
 
 export interface UserShellOptions {
   readonly store: ChatStore
-  /** Runs it and keeps what it printed in the conversation. */
+  /** Runs the command and records its output in the conversation. */
   readonly run: (command: UserCommand) => Promise<UserCommandEnd>
 }
 
@@ -40,18 +40,18 @@ export class UserShell {
     return this.#running !== undefined
   }
 
-  /** Ends the command that runs. Returns whether there was one. */
+  /** Stops the running command. Returns whether there was one. */
   stop(): boolean {
     this.#running?.abort()
     return this.isRunning
   }
 
-  /** The end of the command that runs, if one does. What it printed is kept by then. */
+  /** Resolves when the running command has ended and its output is recorded. */
   get ended(): Promise<void> {
     return this.#done
   }
 
-  /** Stops the command and waits until what it printed is kept. */
+  /** Stops the command and waits until its output is recorded. */
   async close(): Promise<void> {
     this.stop()
     await this.#done

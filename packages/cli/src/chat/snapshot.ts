@@ -1,4 +1,4 @@
-/** What the screen shows about a conversation besides its messages: status, queue, title, notes and compactions. */
+/** Everything that the screen shows about a conversation apart from messages: status, queue, title, notes and compactions. */
 import { type Agent, textOf } from "@strata/core"
 import type { AgentView } from "@strata/core/agent"
 import type { PlannerReport } from "@strata/core/policy"
@@ -8,7 +8,7 @@ import type { SessionAgent } from "../session.ts"
 import type { CompactionState, NotesState } from "./notes-state.ts"
 import type { FillLevel, Item, QueuedInput, Status } from "./state.ts"
 
-/** Sub-agents that work at the moment. A teammate that waits for a message does not. */
+/** Sub-agents that are working now. A teammate that waits for a message is not. */
 export const workingAgents = ({ team }: SessionAgent): readonly AgentView[] =>
   team?.list().filter(({ status }) => status === "running") ?? []
 

@@ -1,4 +1,4 @@
-/** What the chat shows, as plain data. Everything on the screen is a function of this. */
+/** The state of the chat as plain data. The screen is a function of it. */
 
 import type { PermissionMode } from "@strata/core"
 import type { AuditFigures } from "@strata/core/store"
@@ -12,9 +12,9 @@ import { NO_CHANGES, type UndoHistory } from "./undo.ts"
 
 /** One item of the conversation, in order. */
 export type Item =
-  /** The title line. */
+  /** Title line of the conversation. */
   | { readonly kind: "heading"; readonly text: string }
-  /** `uuid`: its event may still come. */
+  /** `uuid` is set if the message's event may still arrive. */
   | { readonly kind: "user"; readonly text: string; readonly uuid?: string }
   | { readonly kind: "answer"; readonly text: string; readonly isArriving?: boolean }
   | { readonly kind: "thinking"; readonly text: string; readonly isArriving?: boolean }
@@ -41,7 +41,7 @@ export interface ToolItem {
   readonly outcome?: ToolOutcome
 }
 
-/** A command that the person ran. */
+/** A command that the user ran. */
 export interface ShellItem {
   readonly kind: "shell"
   readonly id: string
@@ -52,17 +52,17 @@ export interface ShellItem {
   readonly output?: string
 }
 
-/** A boundary: the summary replaces everything before it. */
+/** A compaction, whose summary replaces all earlier messages. */
 export interface CompactionItem {
   readonly kind: "compaction"
-  /** Unknown in a resumed conversation. */
+  /** Absent in a resumed conversation. */
   readonly tokensBefore?: number
-  /** How many messages the summary replaces, and when. Unknown in a resumed conversation. */
+  /** Number of messages that the summary replaces, and the time. Absent in a resumed conversation. */
   readonly messages?: number
   readonly at?: number
-  /** In full, for Ctrl-O. */
+  /** The full summary, for Ctrl-O. */
   readonly summary: string
-  /** What was added after the summary, a line each. */
+  /** Attachments added after the summary, one line each. */
   readonly restored: readonly string[]
   /** Absent until the compaction is complete. */
   readonly outcome?: {
@@ -88,14 +88,14 @@ export interface Status {
   readonly model: string
   readonly mode: PermissionMode
   readonly percentLeft: number
-  /** `warning`: the window fills. `error`: the limit is reached, so the next request compacts, or nothing is sent. */
+  /** `warning`: the window is filling up. `error`: the limit is reached, so the next request compacts or is not sent. */
   readonly fill: FillLevel
   readonly dollars: number
-  /** A model without a known price was used. */
+  /** True if a model without a known price was used. */
   readonly isPriceIncomplete: boolean
-  /** Requests of the conversation, without background calls. */
+  /** Number of requests, without background calls. */
   readonly turns: number
-  /** Sub-agents at work. */
+  /** Number of working sub-agents. */
   readonly agents?: number
   /** The phase of a dream that runs in this process. */
   readonly dream?: string
@@ -125,25 +125,25 @@ export type RepeatedKey = "ctrl-c" | "esc"
 
 export interface ChatState {
   readonly items: readonly Item[]
-  /** Changes with each conversation shown. */
+  /** Counter that increases with each conversation shown. */
   readonly showing: number
   readonly work: Work
   readonly editor: Editor
   readonly history: InputHistory
-  /** Changes of the input line that can be taken back. */
+  /** Undo history of the input line. */
   readonly undo: UndoHistory
   readonly completion: Completion
-  /** A search through earlier inputs. It takes the keys. */
+  /** The open history search, which takes all keys. */
   readonly search: HistorySearch | undefined
   /** Open questions; the screen shows the first. */
   readonly dialogs: readonly Dialog[]
-  /** The dialog that takes keys: the first one, some time after it has appeared. */
+  /** Id of the dialog that takes keys: the first one, after a delay. */
   readonly ready: string | undefined
   readonly queued: readonly QueuedInput[]
   readonly status: Status
-  /** The store does not answer. */
+  /** True while the store does not answer. */
   readonly isStoreSilent: boolean
-  /** It was pressed once and stopped nothing. Pressed again, it does more: Ctrl-C exits, Esc clears the line or goes back. */
+  /** A key that was pressed once and stopped nothing. On the second press, Ctrl-C exits, and Esc clears the line or goes back. */
   readonly pressed: RepeatedKey | undefined
 }
 
@@ -166,7 +166,7 @@ export function initialState(status: Status, history: InputHistory): ChatState {
   }
 }
 
-/** How many items, from the first, are final. */
+/** Number of leading items that no longer change. */
 export function settledItems(items: readonly Item[]): number {
   const open = items.findIndex(isOpen)
   return open < 0 ? items.length : open

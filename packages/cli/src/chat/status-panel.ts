@@ -1,4 +1,4 @@
-/** `/status`: what this conversation runs with. */
+/** `/status`: model, mode, cost, MCP servers and sandbox of this conversation. */
 import { type Sandbox, sandboxSentence, systemSandbox } from "@strata/core/agent"
 import { ledgerOf } from "../display/ledger.ts"
 import { formatCompact, formatDollars, pluralize } from "../display/numbers.ts"
@@ -35,7 +35,7 @@ export interface StatusPanelState {
   readonly title?: string
   readonly model: string
   readonly mode: string
-  /** Its path. */
+  /** Path of the journal. */
   readonly journal: string
   readonly directory: string
   readonly tokens: { readonly used: number; readonly limit: number; readonly percentLeft: number }
@@ -69,7 +69,7 @@ export function statusLines(status: StatusPanelState, columns: number): readonly
   )
 }
 
-/** Which variable the key comes from, never the key. */
+/** Names the variable that the key comes from, never the key. */
 function describeSignIn(env: Environment): string {
   const by = env.ANTHROPIC_AUTH_TOKEN
     ? "with ANTHROPIC_AUTH_TOKEN"

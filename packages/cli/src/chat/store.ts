@@ -1,4 +1,4 @@
-/** Holds the state of a chat, notifies listeners of changes, and asks the person questions. */
+/** Stores the state of a chat, notifies listeners of changes, and asks the user questions. */
 import { errorReason } from "@strata/core/base"
 import { type Dialog, type DialogAnswer, pressInDialog } from "./dialog.ts"
 import { historyOf } from "./input-history.ts"
@@ -8,7 +8,7 @@ import { type ChatAction, reduce } from "./reduce.ts"
 import { type ChatState, initialState, type Status } from "./state.ts"
 import type { Ask } from "./terminal-user.ts"
 
-/** Shown until a conversation is open. */
+/** Status before a conversation is open. */
 const NO_CONVERSATION: Status = {
   model: "",
   mode: "ask",
@@ -19,10 +19,10 @@ const NO_CONVERSATION: Status = {
   turns: 0,
 }
 
-/** How long the keyboard must rest before a question of the agent takes keys: what someone is typing must not answer it. */
+/** Time without a key press before a question of the agent accepts keys, so that typing cannot answer it by accident. */
 export const QUIET_MS = 500
 
-/** Calls back after a while; the result cancels it. */
+/** Schedules a callback and returns a function that cancels it. */
 export type Pause = (ms: number, then: () => void) => () => void
 
 const realPause: Pause = (ms, then) => {
@@ -32,7 +32,7 @@ const realPause: Pause = (ms, then) => {
 
 export interface ChatStoreOptions {
   readonly pause?: Pause
-  /** Keeps long texts out of the input line. */
+  /** Replaces long texts in the input line with labels. */
   readonly pastes?: Pastes
 }
 
@@ -47,7 +47,7 @@ export class ChatStore {
   readonly #pause: Pause
   readonly #pastes: Pastes | undefined
   #cancelPause: () => void = () => {}
-  /** The last dialog that was on the screen. */
+  /** Id of the last dialog that was drawn. */
   #painted: string | undefined
 
   constructor(inputs: readonly string[], { pause = realPause, pastes }: ChatStoreOptions = {}) {
@@ -66,7 +66,7 @@ export class ChatStore {
   dispatch(action: ChatAction): void {
     this.#state = reduce(this.#state, action)
     if (this.#isNotifying) return
-    // a stream brings many changes at once: draw them together
+    // batches the many changes of a stream into one draw
     this.#isNotifying = true
     setImmediate(() => {
       this.#isNotifying = false
@@ -78,7 +78,7 @@ export class ChatStore {
     this.dispatch({ type: "said", item: { kind: "notice", tone, text } })
   }
 
-  /** Shows why something failed. */
+  /** Shows an error. */
   fail(error: unknown): void {
     this.say(sentenceOf(error), "error")
   }
@@ -94,7 +94,9 @@ export class ChatStore {
     this.dispatch({ type: "returned", text: this.abbreviate(text, { isWritten: true }) ?? "" })
   }
 
-  /** What belongs into the input line for a text. `undefined` for one that is too long for a message: then the person sees why. */
+  /**
+   * The text for the input line, with a label if it is long. If it is too long for a message, it shows a warning and returns `undefined`.
+   */
   abbreviate(text: string, given: { readonly isWritten?: boolean } = {}): string | undefined {
     const abbreviated = this.#pastes?.abbreviate(text, given) ?? { state: "abbreviated", text }
     if (abbreviated.state === "abbreviated") return abbreviated.text
@@ -102,7 +104,7 @@ export class ChatStore {
     return undefined
   }
 
-  /** What the person means by a line. */
+  /** The line with the texts of its labels. */
   inFull(line: string): string {
     return this.#pastes?.inFull(line) ?? line
   }
@@ -115,7 +117,7 @@ export class ChatStore {
     return promise
   }
 
-  /** The dialog is on the screen. One that the person asked for takes keys at once. */
+  /** Called when the dialog is on the screen. A dialog that the user requested takes keys at once. */
   painted(id: string): void {
     const [dialog] = this.#state.dialogs
     if (dialog?.id !== id || this.#painted === id) return
@@ -124,7 +126,7 @@ export class ChatStore {
     else this.#readyWhenQuiet(id)
   }
 
-  /** The person is still typing, so the dialog waits longer. */
+  /** Restarts the delay, because the user is still typing. */
   postpone(id: string): void {
     if (this.#painted === id) this.#readyWhenQuiet(id)
   }
@@ -141,7 +143,7 @@ export class ChatStore {
     return step.type === "answered" ? step.answer : undefined
   }
 
-  /** Closes the agent's questions: it no longer waits for an answer. Sub-agents that still work keep theirs. */
+  /** Closes the agent's questions, because it no longer waits for answers. Questions of working sub-agents stay open. */
   dismissAgent(working: readonly string[] = []): void {
     const open = this.#state.dialogs.filter(
       ({ from, agent }) => from === "agent" && (agent === undefined || !working.includes(agent)),
@@ -149,7 +151,7 @@ export class ChatStore {
     for (const { id } of open) this.#answer(id, { type: "dismissed" })
   }
 
-  /** Closes a question that needs no answer any more. */
+  /** Closes a question that no longer needs an answer. */
   dismiss(title: string): void {
     const open = this.#state.dialogs.filter((dialog) => dialog.title === title)
     for (const { id } of open) this.#answer(id, { type: "dismissed" })

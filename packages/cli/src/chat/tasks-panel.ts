@@ -1,4 +1,4 @@
-/** `/tasks`: everything that works in the background of this chat, in one list, each with a stop. */
+/** `/tasks`: lists all background work of this chat, which can be stopped here. */
 import type { Team } from "@strata/core/agent"
 import { agentLabel, currentActivity } from "../agents/page.ts"
 import { pluralize } from "../display/numbers.ts"
@@ -10,13 +10,13 @@ import type { CommandTarget } from "./command-target.ts"
 import { confirmAction, showList } from "./list-panel.ts"
 
 export interface BackgroundTask {
-  /** What works, in a word or two. */
+  /** Short name of the background task. */
   readonly label: string
   readonly about: string
-  /** What happens when it is stopped, as a sentence. */
+  /** Sentence that is shown after the task was stopped. */
   readonly stopEffect: string
   stop(): Promise<unknown>
-  /** More than a stop: the view of an agent. */
+  /** Opens the details of the task, for an agent. */
   enter?(target: CommandTarget): Promise<void>
 }
 
@@ -36,7 +36,7 @@ async function askToStop(target: CommandTarget, { label, about, stopEffect, stop
   target.notice(stopEffect)
 }
 
-/** Commands, then agents, then what Strata does for the conversation. */
+/** Commands, then agents, then background work of the layers. */
 function tasksOf({ shells, team, conversation, dreaming }: SessionAgent): readonly BackgroundTask[] {
   const commands = shells.map(({ id, command, stop }): BackgroundTask => {
     const line = escapeToLine(firstLine(command, ABOUT_CHARACTERS))
@@ -45,7 +45,7 @@ function tasksOf({ shells, team, conversation, dreaming }: SessionAgent): readon
   const layers = conversation.layersAtWork().flatMap((layer): readonly BackgroundTask[] => {
     const words = LAYER_TASKS[layer]
     const dream = dreaming?.state?.status === "running" ? dreaming.state : undefined
-    if (!words || (layer === "dreaming" && !dream)) return [] // whether one is due is no dream
+    if (!words || (layer === "dreaming" && !dream)) return [] // the layer may only be checking whether a dream is due
     const phase = layer === "dreaming" ? `: ${dream!.phase}` : ""
     return [{ ...words, about: `${words.about}${phase}`, stop: () => conversation.stopLayer(layer) }]
   })
@@ -65,7 +65,7 @@ function agentTasks(team: Team): readonly BackgroundTask[] {
   }))
 }
 
-/** What a layer does, for a person. Others do nothing that lasts. */
+/** Describes the background work of each layer. Layers without lasting work are omitted. */
 const LAYER_TASKS: Readonly<Record<string, Omit<BackgroundTask, "stop">>> = {
   "session-memory": {
     label: "notes",

@@ -1,4 +1,4 @@
-/** The person at the terminal: answers the agent's questions through dialogs. */
+/** The user at the terminal: answers the agent's questions through dialogs. */
 
 import type { SessionUser } from "../session.ts"
 import type { DialogAnswer, DialogDraft, DialogOption } from "./dialog.ts"

@@ -1,14 +1,14 @@
-/** What the input line was before each change, so that a change can be taken back and made again. Letters typed one by one count as a word. */
+/** Undo history of the input line. Letters typed one by one are undone as a word. */
 import type { Editor } from "./editor.ts"
 
 const MAX_KEPT = 200 // changes
 
 export interface UndoHistory {
-  /** The oldest first. */
+  /** States before each change, oldest first. */
   readonly past: readonly Editor[]
-  /** What was taken back, the newest last. */
+  /** Undone states, the newest last. */
   readonly future: readonly Editor[]
-  /** The last change, if more letters may join it, and where it left the cursor. */
+  /** The last change, if further letters can be merged into it, and the cursor after it. */
   readonly open?: { readonly kind: LetterChange; readonly cursor: number }
 }
 
@@ -23,7 +23,7 @@ export interface EditorChange {
 
 export function recordChange({ past, future, open }: UndoHistory, change: EditorChange): UndoHistory {
   const { before, after } = change
-  if (before.text === after.text) return { past, future } // the cursor moved: the next letter begins a change of its own
+  if (before.text === after.text) return { past, future } // the cursor moved, so the next letter starts a new change
   const kind = letterChange(change)
   const joins = kind !== undefined && open?.kind === kind && open.cursor === before.cursor && !beginsWord(change)
   return {
@@ -33,7 +33,7 @@ export function recordChange({ past, future, open }: UndoHistory, change: Editor
   }
 }
 
-/** `undefined` where there is nothing to take back or to make again. */
+/** One step back or forward; `undefined` if there is none. */
 export function stepUndo(
   { past, future }: UndoHistory,
   { editor, direction }: { readonly editor: Editor; readonly direction: "undo" | "redo" },
@@ -47,7 +47,7 @@ export function stepUndo(
   return { undo, editor: found }
 }
 
-/** One letter was added or removed at the cursor. */
+/** The kind of change, if one letter was added or removed at the cursor. */
 function letterChange({ before, after }: EditorChange): LetterChange | undefined {
   if ([...addedBy({ before, after })].length === 1) return "typed"
   return [...addedBy({ before: after, after: before })].length === 1 ? "erased" : undefined

@@ -1,4 +1,4 @@
-/** A session whose agent asks the person at the terminal and keeps the rules they added. */
+/** A session whose agent asks the user at the terminal and preserves the rules they added. */
 import { openSession, type Session, type SessionAgent, type SessionInput } from "../session.ts"
 import { type Ask, terminalUser } from "./terminal-user.ts"
 
@@ -6,7 +6,7 @@ export type UserSession = Session
 
 export interface UserSessionInput extends Omit<SessionInput, "user"> {
   readonly ask: Ask
-  /** Rules that apply from the start: those added before a change of model. */
+  /** Rules from before a change of model, which apply from the start. */
   readonly rules?: SessionAgent["shared"]["state"]["addedRules"]
 }
 

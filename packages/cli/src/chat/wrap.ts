@@ -1,4 +1,4 @@
-/** Breaks styled text into rows at spaces, which disappear. Words wider than a row are broken too. */
+/** Breaks styled text into rows at spaces, which are dropped. Words wider than a row are broken too. */
 import { widthOf } from "../display/text.ts"
 import type { Span } from "./markdown.ts"
 
@@ -23,7 +23,7 @@ export function wrapSpans(spans: readonly Span[], columns: number): readonly (re
   return rows
 }
 
-/** Words and the spaces between them. A word may have several styles. */
+/** Splits into words and the spaces between them. A word may have several styles. */
 function wordsOf(spans: readonly Span[]): readonly (readonly Span[])[] {
   const words: Span[][] = []
   let isWordOpen = false
@@ -39,7 +39,7 @@ function wordsOf(spans: readonly Span[]): readonly (readonly Span[])[] {
   return words
 }
 
-/** The word itself, or its letters if it is wider than a row. */
+/** The word, or its letters if it is wider than a row. */
 function brokenTo(word: readonly Span[], columns: number): readonly (readonly Span[])[] {
   if (widthOf(word.map(({ text }) => text).join("")) <= columns) return [word]
   return word.flatMap((span) => [...letters.segment(span.text)].map(({ segment }) => [{ ...span, text: segment }]))

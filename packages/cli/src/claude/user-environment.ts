@@ -1,6 +1,6 @@
 /**
- * The environment with the variables of the person's settings for Claude Code, as far as they said yes. At a terminal they are asked once,
- * before anything starts: a key among the variables may be what the connection needs. The process's own variables win.
+ * The environment with the variables of the user's Claude Code settings, as far as they agreed. At a terminal they are asked once, before
+ * anything starts: the connection may need a key among the variables. Variables of the process take precedence.
  */
 
 import { type ProjectSettings, readSettings } from "@strata/core"
@@ -12,7 +12,7 @@ import { wrapText } from "../display/text.ts"
 import type { Environment } from "../session-options.ts"
 import { breakColumns, partLines } from "../trust/page.ts"
 
-// The one question about the settings that the person has for Claude Code. Their answer is kept in their own settings file.
+// The question about the user's settings for Claude Code. The answer is stored in their Strata settings.
 
 const CHOICES = `
   use      use all of it, now and from now on
@@ -45,7 +45,7 @@ export async function askAboutClaude({ reading, offer, terminal }: ClaudeQuestio
   return "answered"
 }
 
-/** What was found, what counts already, and what has no counterpart. */
+/** Lists what was found, what already applies, and what has no counterpart. */
 function offerLines(offer: ClaudeOffer, terminal: Terminal): readonly string[] {
   const { style } = terminal
   const columns = breakColumns(terminal)
@@ -66,13 +66,13 @@ export interface UserEnvironmentOptions {
   readonly env: Environment
 }
 
-/** What they said before counts. */
+/** The environment according to the user's stored answer. */
 export async function userEnvironment({ cwd, env }: UserEnvironmentOptions): Promise<Environment> {
   const reading = await readSettings({ cwd, env })
   return { ...reading.settings({ trusted: false }).environment, ...env }
 }
 
-/** Asks where they were not asked yet and there is something to decide. */
+/** Asks first, if the user has not decided yet. */
 export async function askedEnvironment(
   place: UserEnvironmentOptions,
   terminal: Terminal,
@@ -86,7 +86,7 @@ export async function askedEnvironment(
   return userEnvironment(place)
 }
 
-/** For a start without a person to ask: what waits for their answer. */
+/** A notice for starts without a terminal: what is undecided and how to decide. */
 export function undecidedSentence(claude: Awaited<ReturnType<typeof readSettings>>["claude"]): readonly string[] {
   if (!claude || claude.decision !== undefined || claude.items.length === 0) return []
   return [

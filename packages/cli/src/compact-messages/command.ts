@@ -1,4 +1,7 @@
-/** `strata compact-messages`: what other agents ask when they compact. One JSON request on standard input, one JSON answer on standard output. */
+/**
+ * `strata compact-messages`: compaction for other agents. Reads one JSON request from standard input and writes one JSON response to
+ * standard output.
+ */
 import { text } from "node:stream/consumers"
 import { handleRequest, handleSessionStartHook } from "@strata/plugins"
 import { readArguments } from "../arguments.ts"

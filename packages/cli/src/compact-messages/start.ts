@@ -1,4 +1,4 @@
-/** The part of the program that other agents start at each prompt and compaction: it has this command only. */
+/** Entry point for `compact-messages` only, because other agents start it at each prompt and compaction. */
 import { commandLine } from "../command-line.ts"
 import { COMPACT_MESSAGES } from "../descriptions.ts"
 import { startWith } from "../start.ts"

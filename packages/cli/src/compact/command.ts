@@ -1,4 +1,4 @@
-/** `strata compact`: the same as `/compact` in the chat, for a kept conversation. */
+/** `strata compact`: the same as `/compact` in the chat, for a stored conversation. */
 import { readArguments } from "../arguments.ts"
 import type { Run } from "../command.ts"
 import { COMPACT } from "../descriptions.ts"

@@ -71,7 +71,7 @@ interface ForgetOptions {
   readonly print: (text: string) => void
 }
 
-/** Also what journals have learned until now no longer counts. */
+/** Forgets all limits, including those that journals have recorded so far. */
 async function forget({ home, env }: SettingsLocation, { json, print }: ForgetOptions): Promise<number> {
   const forgotten = await forgetLimits(storeFrom({ dir: home, env }).memories({ shared: true }), { at: new Date() })
   const words = `Forgot ${pluralize(forgotten.length, "learned limit")}. The next requests use the window of the model and the settings again.`
@@ -79,7 +79,7 @@ async function forget({ home, env }: SettingsLocation, { json, print }: ForgetOp
   return DONE
 }
 
-/** All settings as a page. Values that differ from the defaults are highlighted. */
+/** Options for rendering all settings. Values that differ from the defaults are highlighted. */
 interface ConfigRenderOptions {
   readonly style: Style
   readonly columns: number
@@ -147,7 +147,7 @@ export function configurationPage(configuration: Configuration, look: ConfigRend
   ]
 }
 
-/** What named the project. */
+/** Descriptions of where the project's name comes from. */
 const PROJECT_SOURCES = {
   setting: "from the setting project",
   environment: "from STRATA_PROJECT",
@@ -225,7 +225,7 @@ function limitsPart(
   ]
 }
 
-/** Also shown when the settings have mistakes. */
+/** The settings files. Shown even if the settings have errors. */
 function filesPart(files: readonly SettingsFile[], { style, columns }: ConfigRenderOptions): readonly string[] {
   return [
     style.bold("Settings files"),
@@ -240,13 +240,13 @@ function filesPart(files: readonly SettingsFile[], { style, columns }: ConfigRen
 const isChanged = (row: readonly string[]) =>
   row.some((cell) => /^(?:user file|project file|local file|environment(?: |$))/.test(cell))
 
-/** The text and the origin. A variable's name goes into the text, because the origin column is narrow. */
+/** Text and origin of a setting. The name of a variable is part of the text, because the origin column is narrow. */
 function withOrigin(about: string, origin: string): readonly [about: string, from: string] {
   const [, variable] = /^environment (.+)$/.exec(origin) ?? []
   return variable === undefined ? [about, origin] : [`${about} (${variable})`, "environment"]
 }
 
-/** A file by its role; a variable by its name. */
+/** The role of a settings file, or the name of a variable. */
 function originName(origin: string, files: readonly SettingsFile[]): string {
   const file = files.find(({ path }) => path === origin)
   return file ? `${file.whose} file` : origin

@@ -16,7 +16,7 @@ import {
   trustItemText,
   trustItemTitle,
 } from "@strata/core/settings"
-import type { KeptLimit } from "@strata/core/views"
+import type { StoredLimit } from "@strata/core/views"
 import { describeStoreProblem, openBriefStore } from "../doctor/brief-store.ts"
 
 export interface Configuration {
@@ -24,19 +24,19 @@ export interface Configuration {
   readonly settings: readonly Setting[]
   readonly switches: readonly Flag<boolean>[]
   readonly figures: readonly (Flag<number> & { readonly unit: string })[]
-  /** What conversations and memories of this directory are kept under, and what named it. */
+  /** Name under which conversations and memories of this directory are stored, and where the name comes from. */
   readonly project: { readonly name: string; readonly title: string; readonly from: ProjectSource }
-  /** What `STRATA_STORE` names. Absent where files are kept. */
+  /** The store in `STRATA_STORE`. Absent for the default file store. */
   readonly store?: string
-  /** What servers have shown by refusing a request. */
-  readonly limits: readonly KeptLimit[]
-  /** Whether the system has a sandbox for commands: a sentence. */
+  /** Window limits learned from requests that servers refused. */
+  readonly limits: readonly StoredLimit[]
+  /** Sentence that says whether the system has a sandbox for commands. */
   readonly sandbox: string
-  /** What you have for Claude Code. Absent if there is nothing. */
+  /** The user's settings for Claude Code, if there are any. */
   readonly claude?: ClaudeSettings
-  /** What the project's files say and you have not trusted. It does not count. */
+  /** Settings from the project's files that are ignored until the user trusts them. */
   readonly leftOut: readonly UntrustedSetting[]
-  /** Values that were rejected, and why. */
+  /** Rejected values, with the reason. */
   readonly remarks: readonly string[]
 }
 
@@ -49,29 +49,29 @@ export interface SettingsFile {
 }
 
 export interface Setting {
-  /** Dotted: `models.claude-x`. */
+  /** Key in dotted form: `models.claude-x`. */
   readonly key: string
-  /** `null` if it is not set and has no default. */
+  /** `null` if the setting has neither a value nor a default. */
   readonly value: unknown
   readonly origin: string
-  /** Environment variables that set it. */
+  /** Environment variables for this setting. */
   readonly environment: readonly string[]
 }
 
 export interface UntrustedSetting {
   readonly kind: TrustItem["kind"]
-  /** Without the values of variables and headers. */
+  /** Description, without the values of variables and headers. */
   readonly what: string
   readonly source: string
 }
 
 export interface ClaudeSettings {
   readonly directory: string
-  /** `undecided`: only rules that deny or ask count, as with `ignore`. */
+  /** `undecided`: only rules that deny or ask apply, as with `ignore`. */
   readonly decision: "use" | "ignore" | "undecided"
-  /** Count in any case. */
+  /** Rules that apply whatever the decision, because they only restrict. */
   readonly restricting: readonly UntrustedSetting[]
-  /** Count with `use`. */
+  /** Settings that apply only with `use`. */
   readonly parts: readonly UntrustedSetting[]
   readonly unused?: string
 }
@@ -92,7 +92,7 @@ export interface SettingsLocation {
 
 const DEFAULT_ORIGIN = "default"
 const HIDDEN = "(hidden)"
-const NOT_LISTED = new Set(["$schema", "switches", "figures"]) // flags have tables of their own
+const NOT_LISTED = new Set(["$schema", "switches", "figures"]) // flags are listed separately
 
 export async function effectiveConfiguration(place: SettingsLocation): Promise<Configuration> {
   const { values, origins, untrusted = [] } = await loadSettings(place)
@@ -115,13 +115,13 @@ export async function effectiveConfiguration(place: SettingsLocation): Promise<C
     settings: Object.keys(settingsSchema.shape)
       .filter((key) => !NOT_LISTED.has(key))
       .flatMap((key) => settingsOf(key, values[key as keyof typeof values], originOf)),
-    switches: SWITCHES.map(({ name, env, about }) => {
+    switches: SWITCHES.map(({ name, env, description }) => {
       const origin = values.off ? originOf("off") : originOf(`switches.${name}`)
-      return { name, value: flags.on[name], origin, environment: env, about }
+      return { name, value: flags.on[name], origin, environment: env, about: description }
     }),
-    figures: FIGURES.map(({ name, env, about, unit }) => {
+    figures: FIGURES.map(({ name, env, description, unit }) => {
       const origin = originOf(`figures.${name}`)
-      return { name, value: flags.figures[name], unit, origin, environment: env, about }
+      return { name, value: flags.figures[name], unit, origin, environment: env, about: description }
     }),
     project: await projectOf(place, values),
     ...(place.env.STRATA_STORE?.trim() ? { store: store.description } : {}),
@@ -138,7 +138,7 @@ async function projectOf(
   settings: Settings,
 ): Promise<Configuration["project"]> {
   const { name, title, from } = await resolveProject({ root, cwd, env, settings })
-  return { name, title, from: from === "option" ? "setting" : from } // the command has no option for it
+  return { name, title, from: from === "option" ? "setting" : from } // the command has no option for the project
 }
 
 const listProjectSettings = (part: TrustItem): UntrustedSetting => ({
@@ -173,7 +173,7 @@ const exists = (path: string) =>
     () => false,
   )
 
-/** A record becomes one line per key, because each may have its own origin. */
+/** Splits a record into one setting per key, because each may have its own origin. */
 function settingsOf(key: string, value: unknown, originOf: (key: string) => string): readonly Setting[] {
   const environment = ENVIRONMENT.find((entry) => entry.key === key)?.names ?? []
   const isRecord = typeof DEFAULT_SETTINGS[key as keyof typeof DEFAULT_SETTINGS] === "object"
@@ -187,7 +187,7 @@ function settingsOf(key: string, value: unknown, originOf: (key: string) => stri
   }))
 }
 
-/** Variables and headers of MCP servers may hold secrets: their names are shown, their values are not. */
+/** Variables and headers of MCP servers may contain secrets: their names are shown, their values are not. */
 function withoutSecrets(server: { readonly env?: object; readonly headers?: object }): unknown {
   const hide = (values: object) => Object.fromEntries(Object.keys(values).map((name) => [name, HIDDEN]))
   return {

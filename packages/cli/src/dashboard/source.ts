@@ -1,4 +1,4 @@
-/** The conversations and memories of a project, as the pages ask for them. */
+/** Provides the conversations and memories of a project to the pages. */
 import { realpath } from "node:fs/promises"
 import {
   localUser,

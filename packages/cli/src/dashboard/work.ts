@@ -1,4 +1,4 @@
-/** What works in the background of a project, in any process of this machine: its dream, sub-agents, and requests of the layers. */
+/** Background work of a project in all processes of this machine: its dream, sub-agents, and requests of the layers. */
 import { type FSWatcher, watch } from "node:fs"
 import { join } from "node:path"
 import { localUser, openMemoryBank, type Store, type StoredConversation } from "@strata/core"
@@ -8,12 +8,12 @@ import { journalDirectoryIn } from "@strata/core/store"
 import type { BackgroundWork, WorkPages } from "@strata/page/server"
 import type { CommandCall } from "../command.ts"
 
-const SETTLE_MS = 200 // several files change at once
-const POLL_MS = 5_000 // a process that was killed writes nothing
-/** The conversation itself, and what is shown as a dream or an agent. */
+const SETTLE_MS = 200 // several files change together
+const POLL_MS = 5_000 // detects killed processes, which write nothing
+/** Requests that are not listed, because the conversation, a dream or an agent shows them. */
 const OTHER_PURPOSES: ReadonlySet<SentRequest["purpose"]> = new Set(["main", "agent", "progress", "dream"])
 
-/** Whose conversation was not written for this long has nothing at work. */
+/** A conversation that was not written for this long has no background work. */
 const QUIET_MS = 24 * 60 * 60 * 1_000
 
 export interface ProjectWorkOptions extends Pick<CommandCall, "cwd" | "env"> {
@@ -28,7 +28,7 @@ export async function projectWork(place: ProjectWorkOptions): Promise<WorkPages>
 
   async function workOf(conversation: StoredConversation): Promise<readonly BackgroundWork[]> {
     const agents = await openAgentDirectory(conversation, { env })
-    if (!(await agents.isOpen())) return [] // what a killed process left is no work
+    if (!(await agents.isOpen())) return [] // a killed process leaves entries that are not running work
     const at = { id: conversation.id, title: titleOf(conversation) }
     const listed = (await agents.hasAny()) ? await agents.list() : []
     return [
@@ -48,7 +48,7 @@ export async function projectWork(place: ProjectWorkOptions): Promise<WorkPages>
     return work.concat(...(await Promise.all(busy.map(workOf))))
   }
 
-  /** Of journals, and of dreams: these are beside them. None if the store keeps no files. */
+  /** Directories of journals and of dreams. Empty if the store has no files. */
   const directories = async () =>
     [...new Set((await conversations()).map(({ address }) => address.project))].flatMap((project) => {
       const directory = journalDirectoryIn(store, project)
@@ -63,7 +63,7 @@ interface WatchOptions {
   readonly directories: () => Promise<readonly string[]>
 }
 
-/** Says when the work is another, as long as someone listens. Directories report changes; a slow look finds what they do not. */
+/** Reports changes of the work while there are listeners. Directories report most changes; slow polling finds the rest. */
 function watchWork({ now, directories }: WatchOptions): Pick<WorkPages, "onChange"> {
   const listeners = new Set<() => void>()
   const watchers = new Map<string, FSWatcher>()
@@ -92,7 +92,7 @@ function watchWork({ now, directories }: WatchOptions): Pick<WorkPages, "onChang
         watchers.delete(directory)
       })
       watchers.set(directory, watcher)
-    } catch {} // it is not there yet; the slow look tries again
+    } catch {} // the directory does not exist yet; polling tries again
   }
 
   function end(): void {

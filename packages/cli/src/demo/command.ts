@@ -1,6 +1,6 @@
 /**
- * `strata demo`: an agent works on a scratch copy, and the terminal shows its window fill up and empty again. A second conversation then
- * shows what the first one left in the project's memory.
+ * `strata demo`: an agent works on a scratch copy, and the terminal shows how its window fills and is compacted. A second conversation then
+ * uses the memories of the first.
  */
 
 import { existsSync, readdirSync } from "node:fs"
@@ -29,9 +29,9 @@ import { CORRECTION, NEXT_DAY_TASK, tasksInTurn, turnsBeforeCorrection, turnsPer
 const DEFAULTS = {
   turns: 80,
   seed: 2,
-  window: 60_000, // small enough to fill several times in a minute
+  window: 60_000, // small enough to fill up several times in a minute
 }
-/** Pause after an event, in milliseconds, so that people can look. */
+/** Pause in milliseconds after an event, so that viewers can follow. */
 const VIEWING_PAUSES: Partial<Record<QueryEvent["type"], number>> = {
   request: 90,
   response: 90,
@@ -39,9 +39,9 @@ const VIEWING_PAUSES: Partial<Record<QueryEvent["type"], number>> = {
   boundary: 300,
   compacted: 800,
 }
-const TURN_TOLERANCE = 2 // the simulated model may take up to a third more turns for a given task than planned
-const MAX_TURNS_AT_THE_END = 12 // of the correction, and of the second conversation
-const PLANNED_NEXT_DAY = 5 // turns of the second conversation, about
+const TURN_TOLERANCE = 2 // factor, because the simulated model may need more turns than planned for a task of the user
+const MAX_TURNS_AT_THE_END = 12 // for the correction, and for the second conversation
+const PLANNED_NEXT_DAY = 5 // approximate turns of the second conversation
 const READING_PAUSE_MS = 2_000 // milliseconds for a heading or the introduction
 const INTERRUPTED = 130
 
@@ -64,12 +64,12 @@ interface DemoRun extends Values<typeof DEMO.options> {
   readonly signal: AbortSignal
 }
 
-/** From opening the workshop to the summary. Closes everything, whatever happens. */
+/** Runs the demo from opening its environment to the summary. Closes everything in any case. */
 async function runDemo({ scratch, env, terminal, signal, ...options }: DemoRun): Promise<number> {
   const { turns = DEFAULTS.turns, seed = DEFAULTS.seed, window = DEFAULTS.window, task } = options
   const started = performance.now()
   const elapsedMs = () => performance.now() - started
-  const { MODEL, openDemoEnvironment } = await import("./environment.ts") // loads a tokenizer: usage errors should not wait for it
+  const { MODEL, openDemoEnvironment } = await import("./environment.ts") // loads a tokenizer, which usage errors should not wait for
   const planned = task === undefined ? turnsPerTask(turns) : turns
   const workshop = await openDemoEnvironment({ scratch, turns: planned, seed, window, env })
   const screen = await openScreen(terminal, { elapsedMs })
@@ -137,7 +137,7 @@ async function nextDay({
   }
 }
 
-/** How to call this program: in a checkout it is an npm script. */
+/** The command line of this program, which is an npm script in a checkout. */
 const programCall = (env: CommandCall["env"]) =>
   env.npm_package_name === CHECKOUT_NAME ? "npm run strata --" : "strata"
 
@@ -155,7 +155,7 @@ function hasTranscripts(directory: string): boolean {
 interface WatchedAgent {
   readonly agent: Agent
   readonly screen: Pick<DemoScreen, "show">
-  /** Called before an event is shown. */
+  /** Called before each event is shown. */
   readonly onEvent?: (event: QueryEvent) => Promise<void>
   readonly first: DemoState
   readonly isPaced: boolean
@@ -164,9 +164,9 @@ interface WatchedAgent {
 
 interface TaskSeries extends WatchedAgent {
   readonly workshop: DemoEnvironment
-  /** From `--task`: the only task. */
+  /** Text of `--task`, which replaces the built-in tasks. */
   readonly task: string | undefined
-  /** The limit of turns for all tasks together, without the correction. */
+  /** Maximum turns for all tasks, without the correction. */
   readonly max: number
 }
 
@@ -175,7 +175,7 @@ interface TaskSeriesResult {
   readonly end: QueryEnd
 }
 
-/** One task after another, until the turns are used up. Then the person corrects the agent. */
+/** Runs tasks until the turns are used up. Then the simulated user corrects the agent. */
 export async function runTasks({ task, max, workshop, ...watched }: TaskSeries): Promise<TaskSeriesResult> {
   const { agent, signal } = watched
   let seen: TaskSeriesResult = { state: watched.first, end: { reason: "aborted" } }
@@ -190,7 +190,7 @@ export async function runTasks({ task, max, workshop, ...watched }: TaskSeries):
     workshop.shortenTasks()
     await say(CORRECTION, MAX_TURNS_AT_THE_END)
   }
-  if (!signal.aborted) await agent.conversation.whenIdle() // background work in progress belongs to the bill
+  if (!signal.aborted) await agent.conversation.whenIdle() // the cost includes unfinished background work
   return { ...seen, state: stateAtRest(seen.state, readMetrics(agent)) }
 }
 
@@ -203,7 +203,7 @@ async function watch(
   for (;;) {
     const { value, done } = await query.next()
     if (done) return { state, end: value }
-    if (value.type === "error") value.take() // the end says it
+    if (value.type === "error") value.take() // the final event reports the error
     await onEvent?.(value)
     state = after(state, { event: value, measure: () => ({ ...readMetrics(agent), boundary: boundary() }) })
     screen.show(state, value)
@@ -212,10 +212,10 @@ async function watch(
   }
 }
 
-/** An interruption ends it. */
+/** Waits, or returns at once if interrupted. */
 const pause = (ms: number, signal: AbortSignal) => sleep(ms, undefined, { signal }).catch(() => undefined)
 
-/** The newest boundary's message counts, which no event carries. */
+/** Counts the messages of the newest compaction, which no event contains. */
 function boundaryCounter({ conversation: chat }: Agent): () => ConversationMetrics["boundary"] {
   let last: ConversationMetrics["boundary"]
   chat.on("entry", ({ entry }) => {
@@ -237,7 +237,7 @@ function readMetrics({ conversation: chat }: Agent): ConversationMetrics {
   }
 }
 
-/** The turns of the demo are its length, so reaching them is its end. */
+/** Reaching `--turns` is the normal end of the demo, not a failure. */
 export function exitCode(end: QueryEnd, complain: (sentence: string) => void): number {
   if (end.reason === "max-turns") return EXIT.answer
   if (end.reason === "aborted") {

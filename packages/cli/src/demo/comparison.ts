@@ -1,6 +1,6 @@
 /**
- * The same work with and without Strata, computed from the run. The bill: "with" is the ledger; "without" resends, in every request, what
- * was sent plus everything the layers had removed by then. What is still there: see `still-there.ts`. Pure.
+ * Compares the same work with and without Strata. The cost with Strata comes from the ledger. The cost without it assumes that every
+ * request also resends everything that the layers had removed by then. See `retention-check.ts` for what remains accessible. Pure.
  */
 import { findModel, type TokenCounts } from "@strata/core"
 import { addCounts, inputTokens, NO_TOKENS } from "@strata/core/base"
@@ -24,7 +24,7 @@ export interface CostSide {
 export interface Comparison {
   readonly withStrata: CostSide
   readonly without: CostSide
-  /** The first turn whose request would no longer fit the window. */
+  /** First turn whose request would no longer fit the window. */
   readonly fullAt?: number
 }
 
@@ -51,7 +51,7 @@ export function compare({ requests, spent, model, thresholds }: DemoState): Comp
   }
 }
 
-/** With a perfect prompt cache: each request reads the previous one from it and writes only what is new. */
+/** Requests without Strata, with a perfect prompt cache: each one reads the previous request from it and writes only new tokens. */
 function resentRequests(requests: readonly DemoRequest[]): readonly TokenCounts[] {
   return requests.map(({ everything, output }, i) => {
     const cacheRead = Math.min(everything, requests[i - 1]?.everything ?? 0)

@@ -1,5 +1,5 @@
 /**
- * Everything the demo runs on: a simulator on loopback, the official SDK, and agents with the real tools in a scratch copy. All of them
+ * The environment of the demo: a simulator on loopback, the official SDK, and agents with the real tools in a scratch copy. All of them
  * work in the same project, so they share its memory.
  */
 import {
@@ -17,20 +17,23 @@ import { createClock, type Scratch, startSimulator, workerResponder } from "@str
 
 export const MODEL = "claude-opus-5-5"
 const OVERLOADED_REQUEST = 6 // one request fails, to show the retry
-const RESULT_CHARACTERS = 24_000 // fewer in a small window, so that several results fit
+const RESULT_CHARACTERS = 24_000 // a small window gets shorter ones, so that several fit
 const RESULT_SHARE = 0.4 // characters per token of the window
 const CALLS_AT_ONCE = 4
-/** Per minute. With the usual limits a fast run is short of quota until the minute is over, and the last memories would wait for it. */
+/** Limits per minute. With the default limits, a fast run would exhaust its quota, and the last memories would wait for the next minute. */
 const UNLIMITED_RATES = { requests: 1_000_000, inputTokens: 1_000_000_000, outputTokens: 1_000_000_000 }
 const FAILURE_SHARE = 0.12
 const TURNS_OF_A_SHORT_TASK = 4
 const DAY_MS = 86_400_000
-/** Notes cost as much as in a large window, and a small one compacts cheaply. So background work takes a larger part of the bill. */
+/** Background work may take a larger share of the cost, because notes cost the same in a small window while compaction is cheap. */
 const BACKGROUND_SHARE = 20 // percent
-/** Variables that would change the demo: keys, addresses, settings of Strata and other agents. Which store keeps it is the person's choice. */
+/**
+ * Environment variables that would change the demo: keys, addresses, settings of Strata and other agents. The user's choice of store is
+ * preserved.
+ */
 const EXCLUDED_VARIABLES = /^(?:STRATA_(?!STORE$)|(?:ANTHROPIC|CLAUDE|DISABLE|OPENAI|OTEL)_)/
 
-/** Shares of a small window, in place of the default figures. */
+/** Limits as shares of a small window, in place of the defaults. */
 const SMALL_WINDOW_SHARES = { "size-clear-keep": 0.2, "size-clear-min": 0.15, "tool-result-limit": 0.33 } as const
 
 export interface DemoEnvironmentOptions {
@@ -43,10 +46,10 @@ export interface DemoEnvironmentOptions {
 }
 
 export interface DemoEnvironment {
-  /** Opens a conversation of its own. Close the one before first. */
+  /** Opens a new conversation. Close the previous one first. */
   open(title: string): Promise<Agent>
   readonly project: string
-  /** The memory of the project, to look at. */
+  /** Memory of the project, for reading. */
   readonly bank: MemoryBank
   now(): Date
   /** From now on, the simulated model takes only a few turns for a task. */
@@ -116,7 +119,7 @@ export async function openDemoEnvironment({
   }
 }
 
-/** The default figures suit a window of 200,000 tokens: in a small one, layers 1 and 2 would never act. */
+/** The defaults suit a window of 200,000 tokens: in a small one, layers 1 and 2 would never act. */
 function flagsFor(window: number): Settings["figures"] {
   const sizes = Object.entries(SMALL_WINDOW_SHARES).map(([name, share]) => {
     const usual = FIGURES.find((figure) => figure.name === name)!.value

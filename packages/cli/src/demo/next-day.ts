@@ -1,4 +1,4 @@
-/** The second conversation of the demo: it starts empty, in the same project, and knows what the first one learned. */
+/** The second conversation of the demo: it starts empty in the same project and recalls what the first one learned. */
 import type { Agent, Memory, MemoryBank } from "@strata/core"
 import { type AttachedMemory, listAttachedMemories } from "@strata/core/memory"
 import { describeSource } from "@strata/page"
@@ -8,20 +8,20 @@ import { firstLine, wrapText } from "../display/text.ts"
 import { escapeToLine } from "../display/visible.ts"
 import { type DemoScreen, noticeOf } from "./screen.ts"
 
-/** What a memory says, who said it, and when. */
+/** Text, source and age of a memory. */
 export interface UsedMemory {
   readonly text: string
   readonly source: string
   readonly age: string
 }
 
-/** What the summary says about the second conversation. */
+/** Results of the second conversation, for the summary. */
 export interface NextDay {
-  /** What the first conversation left. */
+  /** Memories that the first conversation saved. */
   readonly kept: readonly string[]
-  /** What the second one was offered. */
+  /** Memories that were attached to the second conversation. */
   readonly used: readonly UsedMemory[]
-  /** Files that it wrote. */
+  /** Files that the second conversation wrote. */
   readonly written: readonly string[]
   readonly spent: LedgerSummary | undefined
 }
@@ -32,9 +32,9 @@ export interface DemoMemory {
 }
 
 const MAX_WIDTH = 100
-const MAX_CHARACTERS = 100 // of a memory
+const MAX_CHARACTERS = 100 // of a memory's text
 
-/** Says what the first conversation left, and that another one begins. Returns the texts. */
+/** Announces the second conversation and shows the memories of the first. Returns their texts. */
 export async function openNextDay({ bank }: DemoMemory, screen: Pick<DemoScreen, "say">): Promise<readonly string[]> {
   const memories = await bank.all()
   screen.say({
@@ -49,7 +49,7 @@ export async function openNextDay({ bank }: DemoMemory, screen: Pick<DemoScreen,
   return memories.map(quoteMemory)
 }
 
-/** Collects what a conversation is offered, and shows it. */
+/** Collects and shows the memories that are attached to a conversation. */
 export function watchMemories(agent: Agent, place: DemoMemory) {
   const waiting: AttachedMemory[] = []
   const used: UsedMemory[] = []

@@ -1,4 +1,4 @@
-/** The window of the demo as lines: what fills it, when it is compacted, what was sent and saved. Pure. */
+/** Draws the window of the demo as lines: its contents, compactions, tokens sent and saved. Pure. */
 import { inputTokens, NO_TOKENS } from "@strata/core/base"
 import { totalSaving } from "@strata/core/views"
 import { columnChart, signsBelow, sparkline, stackedRuns } from "../display/bars.ts"
@@ -10,7 +10,7 @@ import { padStart, truncate, widthOf } from "../display/text.ts"
 import { describeCompactionSizes, formatWindows } from "./captions.ts"
 import type { DemoState } from "./state.ts"
 
-/** Text in one look. */
+/** Text in one style. */
 export interface PictureSpan {
   readonly text: string
   readonly color?: string
@@ -26,12 +26,12 @@ export interface PictureOptions {
   readonly hasColours: boolean
 }
 
-const MAX_WIDTH = 160 // in a wider window, figures would be far from what they belong to
+const MAX_WIDTH = 160 // in a wider window, numbers would be far from their labels
 const ROWS_OF_CHART = 6
-const ROWS_FOR_CHART = 36 // of the window; in a lower one the chart would take room from the conversation
-const MAX_ESTIMATED = 0.02 // a share of the size below which the figure does not say "about"
+const ROWS_FOR_CHART = 36 // rows of the window; in a lower one the chart would take space from the conversation
+const MAX_ESTIMATED = 0.02 // if a smaller share of the size is estimated, the number is not marked as approximate
 
-/** Always as many lines in a window of one size, so that nothing jumps. In a low window the least important ones are left out. */
+/** Draws a fixed number of lines for each window size, so that nothing jumps. A low window omits the least important ones. */
 export function picture(
   state: DemoState,
   { columns, rows, elapsedMs, hasColours }: PictureOptions,
@@ -79,7 +79,7 @@ const STATES = {
   blocked: { color: "red", words: () => "full" },
 }
 
-/** The second text is at the right edge, where there is room for it. */
+/** Title on the left and, if it fits, state on the right. */
 function titleLine(state: DemoState, width: number): PictureLine {
   const { size, estimated, thresholds, fill } = state
   const { color, words } = STATES[fill]
@@ -99,7 +99,7 @@ interface LegendOptions {
   readonly hasColours: boolean
 }
 
-/** A part as coloured blocks, or as its letter. */
+/** A part as coloured blocks, or as its letter without colours. */
 function partSpan(kind: PartKind, hasColours: boolean, count = 1): PictureSpan {
   const { colour: color, letter } = PARTS[kind]
   return hasColours ? { text: "█".repeat(count), color } : { text: letter.repeat(count) }
@@ -110,7 +110,7 @@ function windowBar({ parts, thresholds }: DemoState, { width, hasColours }: Lege
   return [...runs.map(({ kind, count }) => partSpan(kind, hasColours, count)), ...dim("·".repeat(free))]
 }
 
-/** What the bar shows, the largest first, in two lines. The second ends in a mark if there are more parts. */
+/** Explains the bar in two lines, largest part first. The second line ends with an ellipsis if parts are missing. */
 function legend({ parts, size }: DemoState, { width, hasColours }: LegendOptions): readonly [PictureLine, PictureLine] {
   const lines: [PictureSpan[], PictureSpan[]] = [[], []]
   const mark = "  …"
@@ -129,7 +129,7 @@ function legend({ parts, size }: DemoState, { width, hasColours }: LegendOptions
   return lines
 }
 
-/** The facts in one line. Where there is no room, the last ones are left out. */
+/** The facts in one line. Facts at the end are omitted if they do not fit. */
 function factsLine(facts: readonly string[], width: number): string {
   for (let count = facts.length; count > 1; count--) {
     const line = facts.slice(0, count).join(" · ")
@@ -149,7 +149,7 @@ function costLine({ spent }: DemoState, width: number): PictureLine {
   return [{ text: factsLine(facts, width) }]
 }
 
-/** What the layers have kept out of the requests so far, and out of the window now. */
+/** Tokens that the layers have kept out of requests so far, and out of the window now. */
 function savedLine({ spent, notesTokens }: DemoState, width: number): PictureLine {
   const savings = spent?.savings ?? []
   if (savings.length === 0) return dim("saved: nothing yet")
@@ -161,7 +161,7 @@ function savedLine({ spent, notesTokens }: DemoState, width: number): PictureLin
   return [{ text: factsLine(facts.filter(Boolean), width) }]
 }
 
-/** The current compaction, or the last one. */
+/** Describes the current compaction, or the last one. */
 function compactionLine({ compacting, compactions, thresholds }: DemoState, width: number): PictureLine {
   if (compacting !== undefined) return [{ text: truncate(`compacting… ${compacting}`, width), color: "cyan" }]
   const last = compactions.at(-1)
@@ -170,7 +170,7 @@ function compactionLine({ compacting, compactions, thresholds }: DemoState, widt
   return [{ text: truncate(`last compaction: ${describeCompactionSizes(last)}`, width) }]
 }
 
-/** The context's size turn by turn, with marks for compactions: as one row, or in a high window as a chart for all planned turns. */
+/** The context size turn by turn, with a sign for each compaction: as one row, or as a chart in a high window. */
 function growth(
   { sizes, compactions, thresholds, planned }: DemoState,
   { width, isHigh }: { readonly width: number; readonly isHigh: boolean },

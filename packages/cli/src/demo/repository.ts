@@ -1,8 +1,8 @@
-/** Which repository the demo shows. */
+/** Chooses the repository that the demo works on. */
 import { existsSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 
-/** The name in the `package.json` of our own checkout. */
+/** Package name of Strata's own checkout. */
 export const CHECKOUT_NAME = "strata-workspace"
 
 /** The checkout that contains this file, or the current directory if strata is installed as a package. */

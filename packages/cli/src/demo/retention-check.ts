@@ -1,7 +1,7 @@
 /**
- * What is still there at the end of the run: the person's messages and rules, the changed files, the tool results. With Strata, each is
- * looked for in what the model sees now, and if it is not there, through Recall. Without it, in the newest messages that fill one window:
- * when a window is full, the oldest have to go. Everything is computed from the journal.
+ * Checks what remains accessible at the end of the run: the user's messages and rules, changed files, tool results. With Strata, each is
+ * searched in the model's context and then through Recall. Without it, only the newest messages that fit the window remain. Everything is
+ * computed from the journal.
  */
 
 import { relative } from "node:path"
@@ -15,17 +15,17 @@ import {
   resultText,
   type UserMessage,
 } from "@strata/core"
-import { fateOf } from "@strata/core/views"
+import { fileFate } from "@strata/core/views"
 
 export type FactKind = "messages" | "rules" | "changes" | "results"
 
-/** How many facts of a kind there are, and where they are at the end. */
+/** Number of facts of a kind, and where they are at the end. */
 export interface RetainedFacts {
   readonly kind: FactKind
   readonly all: number
-  /** With Strata, in what the model sees. */
+  /** With Strata, in the model's context. */
   readonly inView: number
-  /** With Strata, not in view but found through Recall. */
+  /** With Strata, not in the context but found through Recall. */
   readonly recalled: number
   /** Without Strata, in the last window of messages. */
   readonly inLastWindow: number
@@ -36,13 +36,13 @@ type Conversation = Agent["conversation"]
 
 export interface RetentionOptions {
   readonly project: string
-  /** System prompt and tools, which every window holds. */
+  /** Tokens of system prompt and tools, which every window contains. */
   readonly promptTokens: number
 }
 
-const MAX_MATCHES = 8 // matches of a search that are looked at; the Recall tool shows more
+const MAX_MATCHES = 8 // search matches that are checked; the Recall tool shows more
 
-/** Call it before the conversation is closed. */
+/** Runs the check. Call it before the conversation is closed. */
 export async function checkRetention(chat: Conversation, options: RetentionOptions): Promise<readonly RetainedFacts[]> {
   const { words, artifacts, context } = chat.views
   const messages = await messagesOf(chat)
@@ -51,7 +51,7 @@ export async function checkRetention(chat: Conversation, options: RetentionOptio
     room: chat.thresholds.window - options.promptTokens,
     size: (block) => chat.views.estimator.block(block),
   })
-  const changed = [...artifacts.files].filter(([, file]) => fateOf(file) !== "read")
+  const changed = [...artifacts.files].filter(([, file]) => fileFate(file) !== "read")
   const places: SearchedBlocks = { chat, shown, lastWindow }
   return [
     await retainedTexts("messages", { texts: words.messages.map(({ text }) => text), ...places }),
@@ -64,7 +64,7 @@ export async function checkRetention(chat: Conversation, options: RetentionOptio
   ]
 }
 
-/** What the person, the model and the tools said, without what layers and summaries added. */
+/** Messages of user, model and tools, without attachments and summaries. */
 async function messagesOf(chat: Conversation): Promise<readonly DialogueMessage[]> {
   const messages: DialogueMessage[] = []
   for await (const entry of chat.entries()) {
@@ -76,7 +76,7 @@ async function messagesOf(chat: Conversation): Promise<readonly DialogueMessage[
 
 interface SearchedBlocks {
   readonly chat: Conversation
-  /** Blocks that the model sees. */
+  /** Blocks in the model's context. */
   readonly shown: readonly Block[]
   /** Blocks of the newest messages. */
   readonly lastWindow: readonly Block[]
@@ -87,7 +87,7 @@ interface ContextWindow {
   readonly size: (block: Block) => number
 }
 
-/** The blocks of the newest messages that fit. */
+/** Blocks of the newest messages that fit the window. */
 export function newestFitting(messages: readonly DialogueMessage[], { room, size }: ContextWindow): readonly Block[] {
   let left = room
   const kept: Block[][] = []
@@ -120,7 +120,7 @@ async function isFound({ past }: Conversation, text: string): Promise<boolean> {
   return found.some((one) => plain(one.text).includes(plain(text)))
 }
 
-/** All text but tool results: a file that a listing happens to name is not known to be changed. */
+/** All text except tool results: a file name in a listing does not say that the file was changed. */
 const dialogueText = (blocks: readonly Block[]): string =>
   plain(blocks.flatMap((block) => (isToolResult(block) ? [] : stringsIn(block))).join("\n"))
 

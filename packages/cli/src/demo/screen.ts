@@ -1,4 +1,4 @@
-/** Shows the demo: on a screen as the chat does, with the window below it; elsewhere one line per event. */
+/** Shows the demo: on a screen like the chat, with the window below it; otherwise one line per event. */
 import type { QueryEvent } from "@strata/core"
 import type { Scratch } from "@strata/sim"
 import { compactionTitle } from "../chat/folded.ts"
@@ -11,10 +11,10 @@ import { escapeToLine } from "../display/visible.ts"
 import type { DemoState } from "./state.ts"
 
 export interface DemoScreen {
-  /** Shows what is no event of a conversation. */
+  /** Shows an item that does not come from an event. */
   say(item: Item): void
   show(state: DemoState, event: QueryEvent): void
-  /** Calling it twice is fine. */
+  /** Restores the terminal. May be called twice. */
   end(): void
 }
 
@@ -27,7 +27,7 @@ const MIN_SCREEN = { columns: 50, rows: 10 }
 export async function openScreen(terminal: Terminal, { elapsedMs }: ScreenOptions): Promise<DemoScreen> {
   const { isScreen, columns, rows, style } = terminal
   if (!isScreen || columns < MIN_SCREEN.columns || rows < MIN_SCREEN.rows) return plainScreen(terminal)
-  const { openDrawing } = await import("./view.ts") // a pipe needs no renderer
+  const { openDrawing } = await import("./view.ts") // loaded only for a screen
   let items: readonly Item[] = []
   let latest: DemoState | undefined
   const frame = () => ({ items: items.map(shownItem), state: latest, hasColours: style.isColorSupported, elapsedMs })
@@ -49,7 +49,7 @@ export async function openScreen(terminal: Terminal, { elapsedMs }: ScreenOption
 
 export const noticeOf = (text: string): Item => ({ kind: "notice", tone: "plain", text })
 
-/** A frame has all items again, and only the newest changed. */
+/** Cache of displayed items, because every frame contains all items and only the newest change. */
 const shownItems = new WeakMap<Item, Item>()
 
 export function shownItem(item: Item): Item {
@@ -58,7 +58,7 @@ export function shownItem(item: Item): Item {
   return shown
 }
 
-/** No key opens a compaction here, so what it added is shown at once. */
+/** Expands a compaction, because the demo has no key for that. */
 function unfoldCompaction(item: Item): Item {
   if (item.kind !== "compaction" || !item.outcome) return item
   const { restored } = item
@@ -66,7 +66,7 @@ function unfoldCompaction(item: Item): Item {
   return { kind: "panel", title: "≡ Compacted", lines: [compactionTitle(item).replace(/^Compacted: /, ""), ...added] }
 }
 
-/** Paths of the scratch copy mean nothing to the viewer: they are shown from its root. */
+/** Shows paths relative to the scratch copy. */
 function withShortPaths(item: Item): Item {
   if (item.kind === "notice") return { ...item, text: fromRoot(item.text).replace(/ in \S*\/\S+$/, ".") }
   if (item.kind === "answer") return { ...item, text: fromRoot(item.text) }
@@ -82,18 +82,18 @@ function withShortPaths(item: Item): Item {
 const fromRoot = (text: string) =>
   text.replace(/(?:\/[^\s/"'`]+)*\/strata-demo-\d+\/[^\s/"'`]+(\/?)/g, (_, slash: string) => (slash === "" ? "." : ""))
 
-/** As in the chat, and the retries, which the chat shows only as long as they last. */
+/** The items as in the chat, plus retries, which the chat shows only temporarily. */
 export function itemsOf(items: readonly Item[], event: QueryEvent): readonly Item[] {
-  if (event.type === "thinking") return items // no key opens it here
+  if (event.type === "thinking") return items // the demo has no key to expand it
   const after = itemsAfter(items, event)
   if (event.type !== "retry") return after
   return [...after, noticeOf(`${event.reason}: retried in ${formatDuration(event.delayMs)}`)]
 }
 
 const MAX_WIDTH = 100
-const SIGN_COLUMNS = 6 // turn and sign before a text
+const SIGN_COLUMNS = 6 // columns for turn and sign before the text
 
-/** One line per turn and per finished event. */
+/** Prints one line per turn and per finished event. */
 export function plainScreen({ print, style, columns }: Terminal): DemoScreen {
   const width = Math.min(columns, MAX_WIDTH)
   const line = (text: string) => print(`${text}\n`)
@@ -121,7 +121,7 @@ export function plainScreen({ print, style, columns }: Terminal): DemoScreen {
   }
 }
 
-/** What an event finished or added. Calls run in parallel, so the finished one may not be the last item. */
+/** The item that an event finished or added. Calls run in parallel, so it may not be the last item. */
 function finishedItem(event: QueryEvent, items: readonly Item[], before: readonly Item[]): Item | undefined {
   switch (event.type) {
     case "tool-result":
@@ -143,7 +143,7 @@ interface ItemLineOptions {
   readonly width: number
 }
 
-/** `  3 ✓ read src/main.ts   12 ms`; `undefined` for what is not settled yet. */
+/** `  3 ✓ read src/main.ts   12 ms`; `undefined` for unfinished items. */
 export function itemLine(item: Item, { turn, style, width }: ItemLineOptions): string | undefined {
   const row = (sign: string, text: string, detail = "") => {
     const room = width - SIGN_COLUMNS - (detail === "" ? 0 : detail.length + 1)
@@ -159,7 +159,7 @@ export function itemLine(item: Item, { turn, style, width }: ItemLineOptions): s
       return row(style.yellow("·"), item.text)
     case "compaction": {
       if (!item.outcome) return undefined
-      const { audit: _, planned: __, ...outcome } = item.outcome // a line has no room for them
+      const { audit: _, planned: __, ...outcome } = item.outcome // too long for one line
       return row(style.cyan("≡"), compactionTitle({ ...item, outcome }))
     }
     case "tool": {
@@ -188,7 +188,7 @@ function turnLine({ turn, size, thresholds, spent, fill }: DemoState): string {
 
 const FILLS = { warning: "past warning", compact: "compaction is due", blocked: "full" } as const
 
-/** What is about to be shown, and what the thresholds mean. */
+/** Introduces the demo and explains the thresholds. */
 export function introduction(scratch: Scratch, { thresholds }: DemoState): Item {
   const { window, outputReserve, effective, autoCompact, warning } = thresholds
   const texts = [

@@ -1,4 +1,4 @@
-/** What the demo shows, as a value that changes with each event. Pure: reads no clock and no conversation. */
+/** The state of the demo's screen, updated by each event. Pure: reads no clock and no conversation. */
 
 import type { CompactionProgress, QueryEvent, Thresholds, WindowUsage } from "@strata/core"
 import { inputTokens } from "@strata/core/base"
@@ -14,15 +14,15 @@ export interface DemoState {
   /** The planned number of turns. */
   readonly planned: number
   readonly turn: number
-  /** Turns of the finished tasks. */
+  /** Number of turns in finished tasks. */
   readonly turnsBefore: number
   readonly tasks: number
   readonly parts: readonly ContextPart[]
   readonly size: number
-  /** The part of the size that no answer has counted yet. */
+  /** Part of the size that is estimated, because no response has counted it yet. */
   readonly estimated: number
   readonly fill: WindowUsage["state"]
-  /** All tokens that have entered the context, including those that the layers removed again. Never decreases. */
+  /** All tokens that ever entered the context, including removed ones. Never decreases. */
   readonly work: number
   /** The context's size after each turn. */
   readonly sizes: readonly number[]
@@ -30,56 +30,56 @@ export interface DemoState {
   readonly spent: LedgerSummary | undefined
   /** The current step of a compaction, in a few words. */
   readonly compacting: string | undefined
-  /** Summaries that a request waited for. The others were written in the background. */
+  /** Number of summaries that a request waited for. Others were written in the background. */
   readonly waits: number
   readonly compactions: readonly DemoCompaction[]
-  /** Kinds of attachments that the current compaction has added so far. */
+  /** Kinds of attachments added by the current compaction so far. */
   readonly restored: readonly string[]
   readonly notesTokens: number
-  /** System prompt and tools, known with the first answer. */
+  /** Tokens of system prompt and tools, known after the first response. */
   readonly promptTokens: number | undefined
-  /** Tokens of tool results by tool, as of the last request. */
+  /** Tokens of tool results by tool, at the last request. */
   readonly results: ContextBreakdown["toolResults"]
 }
 
 /** One answered request. */
 export interface DemoRequest {
-  /** Input tokens that were sent. */
+  /** Input tokens sent. */
   readonly sent: number
-  /** Input tokens if the layers had never removed anything. */
+  /** Input tokens that would have been sent if the layers had removed nothing. */
   readonly everything: number
   readonly output: number
 }
 
 export interface DemoCompaction {
   readonly turn: number
-  /** The number of known sizes when it happened. */
+  /** Index in `sizes` at the time of the compaction. */
   readonly at: number
   readonly tokensBefore: number
   readonly tokensAfter: number
   readonly route: string
-  /** Messages replaced by the summary. */
+  /** Number of messages replaced by the summary. */
   readonly summarised: number
-  /** Messages kept unchanged. */
+  /** Number of messages in the tail. */
   readonly kept: number
   /** Kinds of attachments added after the summary. */
   readonly restored: readonly string[]
 }
 
-/** The conversation's own figures, read when an event arrives. */
+/** Metrics of the conversation, read when an event arrives. */
 export interface ConversationMetrics {
   readonly accounting: ContextBreakdown
   readonly size: ContextSize
   readonly fill: WindowUsage
   readonly spent: LedgerSummary
   readonly notesTokens: number
-  /** An estimate of system prompt and tools. Zero until a request was prepared. */
+  /** Estimated tokens of system prompt and tools. Zero before the first request. */
   readonly promptEstimate: number
-  /** Messages summarised and kept by the last boundary. */
+  /** Numbers of messages that the last compaction summarised and preserved. */
   readonly boundary?: { readonly summarised: number; readonly kept: number } | undefined
 }
 
-/** `read` is called only if the event may have changed the context. */
+/** An event; `measure` is called only if the event may have changed the context. */
 export interface ObservedEvent {
   readonly event: QueryEvent
   readonly measure: () => ConversationMetrics
@@ -139,7 +139,7 @@ export function after(state: DemoState, { event, measure }: ObservedEvent): Demo
 export const stateAtRest = (state: DemoState, reading: ConversationMetrics): DemoState =>
   withWork(applyMetrics(state, reading))
 
-/** Taken when an answer has counted the context. Estimates are cautious, so between answers the sum would rise and fall again. */
+/** Updates `work` after a response has counted the context. Estimates are cautious, so the sum would otherwise rise and fall. */
 const withWork = (state: DemoState): DemoState => ({
   ...state,
   work: Math.max(state.work, state.size + removedTokens(state)),
@@ -174,7 +174,7 @@ function addCompaction(state: DemoState, { tokensBefore, tokensAfter, route, rea
   }
 }
 
-/** An answer with calls has stand-ins for the missing results. They are no results yet, so each tool keeps what it had. */
+/** Uses the previous sizes of tool results, because a response with calls has only placeholders for the missing results. */
 function beforeResults({ results }: DemoState, reading: ConversationMetrics): ConversationMetrics {
   const { accounting } = reading
   const kept = Object.entries(accounting.toolResults).map(
@@ -189,8 +189,8 @@ function beforeResults({ results }: DemoState, reading: ConversationMetrics): Co
 }
 
 /**
- * Scales the estimated parts so that they add up to the size that the API counted. Before a request was prepared, system prompt and
- * tools are unknown, and shares of the rest would mislead: then nothing is shown.
+ * Scales the estimated parts to add up to the size that the API counted. Before the first request, system prompt and tools are unknown and
+ * shares would mislead, so nothing is shown.
  */
 function applyMetrics(
   state: DemoState,

@@ -1,4 +1,4 @@
-/** What the demo prints at the end: what happened, the comparison with and without Strata, and one command to try next. */
+/** The final output of the demo: a summary, the comparison with and without Strata, and one command to try next. */
 
 import type { Artifacts } from "@strata/core/views"
 import { PURPOSE_LABELS, type RequestPurpose as Purpose } from "@strata/core/views"
@@ -26,25 +26,25 @@ import type { DemoState } from "./state.ts"
 export interface DemoOutcome {
   readonly state: DemoState
   readonly elapsedMs: number
-  /** The second conversation, if it took place. */
+  /** Results of the second conversation, if there was one. */
   readonly nextDay?: NextDay
   readonly artifacts: Pick<Artifacts, "files" | "commands">
-  /** What the first conversation still has. */
+  /** Facts that remain accessible in the first conversation. */
   readonly facts: readonly RetainedFacts[]
-  /** How to call this program. */
+  /** Command line of this program. */
   readonly strata: string
   readonly reader: NextStepFacts
-  /** The journal was kept in memory. */
+  /** True if the journal was stored in memory. */
   readonly isInMemory?: boolean
-  /** The journal's path, if it was kept. */
+  /** Path of the journal, if it was preserved. */
   readonly journal?: string
 }
 
-/** What decides which command the person can use next. */
+/** Facts that determine which command the user can try next. */
 export interface NextStepFacts {
-  /** A key for a real model is set. */
+  /** True if a key for a real model is set. */
   readonly hasKey: boolean
-  /** There are conversations of Claude Code on this machine. */
+  /** True if this machine has Claude Code transcripts. */
   readonly hasTranscripts: boolean
 }
 
@@ -128,23 +128,23 @@ function describeAdded(compaction: DemoState["compactions"][number]): string {
   return added === "" ? "" : `; then added: ${added}`
 }
 
-const MAX_COMPACTIONS = 6 // a line each
+const MAX_COMPACTIONS = 6 // one line each
 const LABELS = 13 // columns of labels
 
 /** Continuation lines are indented. */
 const wrappedRows = (text: string, width: number): readonly (readonly string[])[] =>
   wrapText(text, width - LABELS - 2).map((line, i) => ["", i === 0 ? line : `  ${line}`])
 
-/** A row that is too long goes on in the next one. */
+/** Wraps a row that is too long. */
 function inWidth([label = "", text = ""]: readonly string[], width: number): readonly (readonly string[])[] {
   if (widthOf(text) <= width - LABELS) return [[label, text]]
   return wrappedRows(text, width).map(([, line = ""], i) => [i === 0 ? label : "", line])
 }
 
-/** Notes do not get cheaper in a small window, so they weigh more in the demo. */
+/** Remarks on purposes. Notes cost the same in a small window, so their share in the demo is larger. */
 const REMARKS: Partial<Record<Purpose, string>> = { notes: " (they cost the same in a large window)" }
 
-/** The bill by purpose. */
+/** Cost by purpose. */
 function billRows(byPurpose: LedgerSummary["byPurpose"]): readonly (readonly string[])[] {
   return byPurpose.map(({ purpose, requests, dollars: paid }) => [
     "",
@@ -152,7 +152,7 @@ function billRows(byPurpose: LedgerSummary["byPurpose"]): readonly (readonly str
   ])
 }
 
-/** One line per layer: how often it acted and what it removed. The money is in the comparison. */
+/** One line per layer: number of actions and tokens removed. The comparison shows the money. */
 function layerRows(savings: LedgerSummary["savings"]): readonly (readonly string[])[] {
   if (savings.length === 0) return [["layers", "had nothing to do yet"]]
   return savings.map((saving, i) => [i === 0 ? "layers" : "", layerLine(saving)])
@@ -161,7 +161,7 @@ function layerRows(savings: LedgerSummary["savings"]): readonly (readonly string
 const layerLine = ({ layer, decisions, removed }: LedgerSummary["savings"][number]) =>
   `${LAYER_LABELS[layer]}: ${pluralize(decisions, "time")}${removed > 0 ? `, ${formatCompact(removed)} tokens removed` : ""}`
 
-/** What the first conversation learned, and what the second one made of it. */
+/** Memories of the first conversation, and how the second one used them. */
 function memoryRows({ kept, used, written }: NextDay, width: number): readonly (readonly string[])[] {
   const wrote = written.length === 0 ? "" : `; it wrote ${written.join(", ")}`
   const all = [
@@ -173,7 +173,7 @@ function memoryRows({ kept, used, written }: NextDay, width: number): readonly (
   return all.flatMap((text) => wrappedRows(text, width)).map(([, text = ""], i) => [i === 0 ? "memories" : "", text])
 }
 
-/** One command that works as it is. */
+/** One command that works without changes. */
 function nextStep({
   strata,
   journal,

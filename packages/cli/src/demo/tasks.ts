@@ -11,18 +11,18 @@ const TASKS = [
 /** The turns that the simulated model plans for one of several tasks. */
 export const turnsPerTask = (turns: number): number => Math.max(2, Math.ceil(turns / (TASKS.length - 1)))
 
-/** Endless: starts over after the last task. */
+/** Yields the tasks endlessly. */
 export function* tasksInTurn(): Generator<string> {
   for (;;) yield* TASKS
 }
 
-/** What the person says at the end of the first conversation. */
+/** The user's message at the end of the first conversation. */
 export const CORRECTION = "No, keep it in one place, please. From now on, always write findings to docs/FINDINGS.md."
 
 /** The task of the second conversation. It does not say where to write. */
 export const NEXT_DAY_TASK = "Look again at how settings are read, and write down what you learn."
 
-/** Turns that the correction and the second conversation take together, about. */
+/** Approximate turns of the correction and the second conversation together. */
 const TURNS_AT_THE_END = 10
 
 /** The turns of the first conversation before the correction: at least half of them. */

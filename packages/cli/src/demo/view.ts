@@ -12,7 +12,7 @@ import { leaveScreen, takeScreen } from "../display/output.ts"
 import { picture } from "./picture.ts"
 import type { DemoState } from "./state.ts"
 
-const CLOCK_MS = 250 // the clock runs even if nothing happens
+const CLOCK_MS = 250 // the clock runs even without events
 const RESERVED_ROWS = 2 // a blank row above the window, and one to spare: a frame as high as the screen would scroll
 const MIN_ROWS = 2 // of the conversation
 
@@ -50,11 +50,11 @@ export function DemoView({ items, state, hasColours, elapsedMs }: DemoFrame): Re
 
 export interface DemoDrawing {
   draw(frame: DemoFrame): void
-  /** The last frame stays on the screen. */
+  /** Ends drawing; the last frame stays on the screen. */
   end(): void
 }
 
-/** `stray`: what other code prints meanwhile. */
+/** `stray` receives the output of other code. */
 export function openDrawing(first: DemoFrame, stray: (text: string) => void): DemoDrawing {
   const { app, draw } = drawOn(takeScreen({ stray, leave: () => app.unmount() }), first)
   return { draw, end: leaveScreen }
@@ -67,7 +67,7 @@ export function drawOn(stdout: NodeJS.WriteStream, first: DemoFrame) {
     app.rerender(h(DemoView, frame))
   }
   const tidy = tidyOnResize(stdout)
-  // ahead of the renderer, which would draw the old frame once: in a lower window it would leave its top in the scrollback
+  // before the renderer, which would draw the old frame once: in a lower window its top would stay in the scrollback
   stdout.on("resize", () => draw(latest))
   const app: Instance = render(h(DemoView, first), {
     stdout: tidy,

@@ -16,18 +16,18 @@ export function bar({ value, max, width }: { value: number; max: number; width: 
 
 export interface StackedBar {
   readonly parts: readonly ContextPart[]
-  /** The tokens that the full width represents. */
+  /** Number of tokens that the full width represents. */
   readonly capacity: number
   readonly width: number
 }
 
 export interface StackedRuns {
   readonly runs: readonly { readonly kind: ContextPart["kind"]; readonly count: number }[]
-  /** Columns without a part. */
+  /** Number of empty columns. */
   readonly free: number
 }
 
-/** How many columns each part has, side by side. A column shows the part that has most of it. */
+/** Number of columns for each part, in order. A column shows the part that occupies most of it. */
 export function stackedRuns({ parts, capacity, width }: StackedBar): StackedRuns {
   const total = parts.reduce((sum, { tokens }) => sum + tokens, 0)
   const filled = Math.min(width, Math.round((width * total) / capacity))
@@ -40,7 +40,7 @@ export function stackedRuns({ parts, capacity, width }: StackedBar): StackedRuns
   return { runs, free: width - filled }
 }
 
-/** The part with the most tokens between two places of the bar. */
+/** The part with the most tokens between two positions of the bar. */
 function largestPart(parts: readonly ContextPart[], { from, to }: { readonly from: number; readonly to: number }) {
   let start = 0
   let best: { readonly part: ContextPart; readonly share: number } | undefined
@@ -57,7 +57,7 @@ export interface BarSign {
   readonly sign: string
 }
 
-/** Marks below a bar. If two share a place, the second moves right. */
+/** Signs below a bar. If two share a column, the second moves right. */
 export function signsBelow(
   signs: readonly BarSign[],
   { capacity, width }: { capacity: number; width: number },
@@ -82,7 +82,7 @@ export interface ColumnChartOptions {
   readonly values: readonly number[]
   /** The top of the scale. Default: the largest value. */
   readonly max?: number
-  /** Indices to mark below the axis. */
+  /** Indices that get a sign below the axis. */
   readonly marked: readonly number[]
   readonly width: number
   readonly height: number
@@ -91,7 +91,7 @@ export interface ColumnChartOptions {
 
 const LABEL = 7
 
-/** Values as columns, with a scale on the left and marks below. */
+/** A column chart with a scale on the left and signs below. */
 export function columnChart({ values, max: top = 0, marked, width, height, style }: ColumnChartOptions): string[] {
   const max = Math.max(1, top, ...values)
   const columns = spreadValues(values, width - LABEL - 1)
@@ -116,7 +116,7 @@ export function columnChart({ values, max: top = 0, marked, width, height, style
   return [...rows, axis, `${" ".repeat(LABEL + 1)}${style.yellow(signs)}`]
 }
 
-/** One value per column: repeats values, or takes the largest of each stretch. */
+/** One value per column: repeats values, or takes the maximum of each section. */
 function spreadValues(values: readonly number[], width: number): readonly number[] {
   if (values.length === 0) return []
   const times = Math.min(8, Math.floor(width / values.length))

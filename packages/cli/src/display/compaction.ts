@@ -1,4 +1,4 @@
-/** How a compaction reads on every screen: its progress and its plan. Pure. */
+/** Describes the progress and the plan of a compaction for all screens. Pure. */
 import type { CompactionPlan, CompactionProgress } from "@strata/core"
 import { planRows, ROUTES_WITH_MODEL, routeLabel } from "@strata/page"
 import { formatNumber } from "./numbers.ts"
@@ -27,7 +27,7 @@ export function describeStep(progress: CompactionProgress): string | undefined {
 
 const LABEL_COLUMNS = 18
 
-/** What a compaction would do: the output of `/compact --dry-run`. */
+/** Renders a compaction plan: the output of `/compact --dry-run`. */
 export const planLines = (plan: CompactionPlan, width: number): readonly string[] =>
   planRows(plan).flatMap(([label, text]) => {
     const [first = "", ...rest] = wrapText(text, width - LABEL_COLUMNS)

@@ -1,4 +1,4 @@
-/** What fills a context, in a few classes. Each has a letter, so that the picture works without colours. */
+/** Groups the contents of a context into classes. Each has a letter, so that the picture works without colours. */
 import type { ContextBreakdown } from "@strata/core/tokens"
 import type { Style } from "./terminal.ts"
 

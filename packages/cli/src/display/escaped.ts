@@ -1,2 +1,2 @@
-/** A text of someone else inside a sentence of ours, as the library writes it too. */
+/** Escapes external text inside Strata's sentences, in the same way as the library. */
 export { escapeInvisible } from "@strata/core/base"

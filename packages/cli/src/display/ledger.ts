@@ -1,4 +1,4 @@
-/** The ledger as every screen and `strata run --json` have it. */
+/** The ledger in the form that all screens and `strata run --json` use. */
 import type { Conversation } from "@strata/core"
 import { type LedgerSummary, summarise } from "@strata/core/views"
 

@@ -1,19 +1,22 @@
-/** Long lists on a screen: the first ones, how many more there are, and how to see them. In a pipe everything is printed. */
+/**
+ * Shortens long lists on a screen: the first entries, the number of others, and the command that shows them. In a pipe everything is
+ * printed.
+ */
 import { formatNumber } from "./numbers.ts"
 
 const MAX_ON_SCREEN = 50 // about two screens
 
 export interface ShortenedList<T> {
   readonly shown: readonly T[]
-  /** What to print after them. Empty where all are shown. */
+  /** Lines to print after the entries. Empty if all are shown. */
   readonly rest: readonly string[]
 }
 
 export interface ShortenOptions {
-  /** Shorten it. Default: no. */
+  /** Whether to shorten the list. Default: false. */
   readonly isShort?: boolean | undefined
   readonly max?: number
-  /** What shows all of them: a command line. */
+  /** Command line that shows the complete list. */
   readonly seeAll: string
 }
 

@@ -1,4 +1,4 @@
-/** How numbers, money and times read on every screen. */
+/** Formats of numbers, money and times on all screens. */
 export {
   formatClockTime,
   formatCompact,

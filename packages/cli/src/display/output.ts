@@ -1,23 +1,26 @@
 /**
- * The one way to the terminal. Everything this process writes to standard output and standard error is made visible on the way out,
- * also what dependencies and Node itself print. Only two things pass as they are: sequences made by `own`, and the frames of the chat's
- * renderer, which gets its text through `view/text.ts`.
+ * All output to the terminal passes through this module. Everything that this process writes to standard output and standard error is
+ * escaped, including output of dependencies and Node. Only two things pass unchanged: sequences made by `terminalSequence`, and the frames
+ * of the chat's renderer, which gets its text through `view/text.ts`.
  */
 import { randomInt } from "node:crypto"
 import { terminalEscaper } from "./visible.ts"
 
-/** The sequences this program uses: colours, cursor home, start of the line, clear to the end of line or screen, cursor on and off, second screen, frames. */
+/**
+ * The sequences that this program uses: colours, cursor home, start of the line, clear to the end of line or screen, cursor on and off,
+ * second screen, frames.
+ */
 export type TerminalSequence = `${number}m` | "H" | "1G" | "K" | "J" | `?${25 | 1049 | 2026}${"h" | "l"}`
 
-/** Drawn at each start and never printed, so no content can contain it. The parameters keep the form that width functions skip. */
+/** Random for each process and never printed, so no content can contain it. Its form is one that width functions skip. */
 const KEY = Array.from({ length: 3 }, () => randomInt(1_000, 10_000)).join(";")
 const START = "\u001b["
 const OWN = new RegExp(`\\u001b\\[${KEY};([0-9;?]*[A-Za-z])`)
 
-/** A sequence for the terminal, marked as ours. */
+/** A sequence for the terminal, tagged with the key of this process. */
 export const terminalSequence = (sequence: TerminalSequence): string => `${START}${KEY};${sequence}`
 
-/** A filter for one output. Text is made visible, and own sequences lose their mark. */
+/** A filter for one output. It escapes text and removes the tag of Strata's own sequences. */
 export function outputFilter(): (text: string) => string {
   const shown = terminalEscaper()
   return (text) =>
@@ -32,7 +35,7 @@ type Write = NodeJS.WriteStream["write"]
 const rawWrites = new WeakMap<NodeJS.WriteStream, Write>()
 let screen: ScreenOwner | undefined
 
-/** Guards both outputs of the process. Calling it again changes nothing. */
+/** Filters both outputs of the process. Further calls have no effect. */
 export function guardOutput(): void {
   for (const stream of [process.stdout, process.stderr]) guard(stream)
   if (process.listenerCount("warning") === 0) return // warnings are off
@@ -41,7 +44,7 @@ export function guardOutput(): void {
   })
 }
 
-/** The renderer's last words, on standard error when the process ends. Alone it is harmless. */
+/** The renderer writes this to standard error when the process ends. Alone it is harmless. */
 const SHOW_CURSOR = "\u001b[?25h"
 
 function guard(stream: NodeJS.WriteStream): void {
@@ -69,13 +72,13 @@ function textOf(chunk: Uint8Array | string, encoding: BufferEncoding = "utf8"): 
 
 /** A renderer that draws the whole screen. */
 export interface ScreenOwner {
-  /** Gets what anything else prints meanwhile. */
+  /** Receives the output of other code. */
   stray(text: string): void
-  /** Gives the terminal back at once, because the process is about to end. */
+  /** Restores the terminal at once, because the process is about to end. */
   leave(): void
 }
 
-/** Standard output without the guard, for a renderer that makes its text visible itself. It owns the screen until `leaveScreen`. */
+/** Unfiltered standard output for a renderer that escapes its text itself. It owns the screen until `leaveScreen`. */
 export function takeScreen(owner: ScreenOwner): NodeJS.WriteStream {
   guardOutput()
   screen = owner
@@ -89,7 +92,7 @@ export function takeScreen(owner: ScreenOwner): NodeJS.WriteStream {
   })
 }
 
-/** Calling it without an owner is fine. */
+/** Restores the terminal. Has no effect without an owner. */
 export function leaveScreen(): void {
   screen?.leave()
   screen = undefined

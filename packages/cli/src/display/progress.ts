@@ -1,6 +1,6 @@
 /**
- * One line that shows how far long work is, on standard error. On a screen the line is rewritten and goes when the work ends. In a pipe, or
- * where the terminal cannot redraw, a line is written every few seconds.
+ * A progress line for long work, on standard error. On a screen the line is rewritten, and removed when the work ends. Otherwise a line is
+ * written every few seconds.
  */
 import { formatNumber } from "./numbers.ts"
 import { terminalSequence } from "./output.ts"
@@ -10,16 +10,16 @@ import { escapeToLine } from "./visible.ts"
 
 const REDRAW_INTERVAL_MS = 100
 const TICK_MS = 1_000
-const LINE_INTERVAL_MS = 10_000 // in a pipe: work that is shorter writes nothing
-/** Work that only waits is shown after this. */
+const LINE_INTERVAL_MS = 10_000 // in a pipe; shorter work writes nothing
+/** Delay before waiting is shown. */
 const QUIET_MS = 400
 
 export interface Progress {
-  /** What is done now. `at`: how much of it is finished. */
+  /** Shows the current work; `at` is its progress. */
   show(what: string, at?: ProgressSteps): void
-  /** Takes the line away, so that other output can follow. The next `show` brings it back. */
+  /** Removes the line for other output. The next `show` draws it again. */
   clear(): void
-  /** Must be called, also after a failure. */
+  /** Removes the line for good. Must be called, even after a failure. */
   end(): void
 }
 
@@ -72,7 +72,7 @@ export function progressOn(terminal: ProgressTerminal, now: () => number = () =>
   }
 }
 
-/** Shows a line while work runs that says nothing about how far it is. Short work shows none. */
+/** Shows a line while work without known progress runs. Short work shows none. */
 export async function withProgress<T>(terminal: ProgressTerminal, what: string, work: () => Promise<T>): Promise<T> {
   const progress = progressOn(terminal)
   const timer = setTimeout(() => progress.show(what), QUIET_MS)

@@ -1,4 +1,4 @@
-/** How putting files back reads on every screen: the plan and the outcome. Pure. */
+/** Describes the plan and the outcome of restoring files for all screens. Pure. */
 
 import type { RestorePlan, RestoreReport } from "@strata/core"
 import type { PlannedFile } from "@strata/core/conversation"
@@ -7,7 +7,7 @@ import { formatNumber, pluralize } from "./numbers.ts"
 
 const MAX_NAMED = 5
 
-/** One line for each file: what would happen to it, or why nothing can. */
+/** One line for each file: the planned action, or why there is none. */
 export function restoreLines({ files, more }: RestorePlan): readonly string[] {
   const rest =
     more > 0 ? [`leave    ${formatNumber(more)} more that commands changed: the journal does not name them`] : []

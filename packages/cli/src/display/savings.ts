@@ -1,4 +1,4 @@
-/** What the layers saved, and what lost caches and repeated reads cost. Chat, demo and inspect share these lines. Pure. */
+/** Savings of the layers, and the cost of cache misses and repeated reads. Shared by chat, demo and inspect. Pure. */
 
 import type { TokenCounts } from "@strata/core"
 import type { RepeatedReads } from "@strata/core/tokens"
@@ -24,14 +24,14 @@ export function describeTotalSavings(savings: readonly LayerSaving[]): string {
   return `${describeMoneySaved(savings)}, ${formatCompact(totalSaving(savings).unsent)} tokens not sent`
 }
 
-/** `$0.0512 saved`, or that the layers have cost more so far, or that the price is unknown. */
+/** `$0.0512 saved`, or a phrase that the layers have cost more so far or the price is unknown. */
 function describeMoneySaved(savings: readonly LayerSaving[]): string {
   const { dollars: saved } = totalSaving(savings)
   if (saved === undefined) return "savings unknown (no price)"
   return saved < 0 ? `${formatDollars(-saved)} more spent than saved so far` : `${formatDollars(saved)} saved`
 }
 
-/** A table, then what each row is compared with. */
+/** A table of savings, followed by an explanation of the comparison. */
 export function savingLines(savings: readonly LayerSaving[], { width, style = plainStyle }: SavingsOptions): string[] {
   if (savings.length === 0) return []
   return [
@@ -76,7 +76,7 @@ function savingsRemarks(
   return indent(wrapText(remarks.join(" "), width - 2), 2).map(style.dim)
 }
 
-/** What was paid again after a lost cache, by cause, the most expensive first. */
+/** Cost of cache misses by cause, most expensive first. */
 export function cacheMissLines(
   totals: Iterable<readonly [BreakCause, CacheBreakTotal]>,
   { width, style = plainStyle }: SavingsOptions,
@@ -113,7 +113,7 @@ export function repeatedReadLines(
   )
 }
 
-/** What is kept out of the window now: `45.0K put aside, 12.0K cleared`; empty if nothing is. */
+/** Tokens kept out of the window now: `45.0K put aside, 12.0K cleared`; empty if there are none. */
 export function describeKeptOut(savings: readonly LayerSaving[]): string {
   return savings
     .filter(({ standing }) => standing > 0)

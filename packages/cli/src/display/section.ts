@@ -1,4 +1,4 @@
-/** What the reports of several commands have in common: the line with a file's name, titles of sections, gaps and endings. */
+/** Shared parts of several commands' reports: the line with a file's name, section titles, gaps and endings. */
 import { pluralize } from "./numbers.ts"
 import type { Style } from "./terminal.ts"
 import { indent, truncateStart, widthOf, wrapText } from "./text.ts"
@@ -15,7 +15,7 @@ export function fileLine(file: string, { style, width }: SectionOptions): string
   return `${style.dim("──")} ${style.bold(name)} ${style.dim("─".repeat(Math.max(0, width - 4 - widthOf(name))))}`
 }
 
-/** A title and its facts, on one line if it fits. */
+/** A section's title and facts, on one line if they fit. */
 export function sectionTitle(
   { style, width }: SectionOptions,
   { title, about = "" }: { title: string; about?: string },
@@ -26,9 +26,9 @@ export function sectionTitle(
   return [about === "" ? style.bold(title) : `${style.bold(title)}  ${style.dim(about)}`]
 }
 
-/** Nothing stays nothing. */
+/** Adds a blank line before the lines. An empty list stays empty. */
 export const withGap = (lines: readonly string[]): readonly string[] => (lines.length === 0 ? [] : ["", ...lines])
 
-/** How many were left out. */
+/** Line with the number of omitted entries. */
 export const moreLine = (count: number, what: string, plural = `${what}s`): string[] =>
   count > 0 ? [`  and ${pluralize(count, `more ${what}`, `more ${plural}`)}`] : []

@@ -1,6 +1,6 @@
 /**
- * Tables: columns as wide as their content; if the screen is too narrow, minor ones are left out and some shrink. Empty columns without a
- * title are left out. A cell is one line unless its column wraps.
+ * Tables with columns as wide as their content. If the screen is too narrow, minor columns are omitted and some shrink. Empty columns
+ * without a title are omitted. A cell is one line unless its column wraps.
  */
 import { padEnd, padStart, truncate, truncateStart, widthOf, wrapText } from "./text.ts"
 
@@ -8,9 +8,9 @@ export interface Column {
   readonly title: string
   /** Default: left. */
   readonly align?: "left" | "right"
-  /** How the column shrinks if the table is too wide: cut at the end, cut at the beginning (paths), or wrapped. */
+  /** How the column shrinks if the table is too wide: truncated at the end, truncated at the beginning (paths), or wrapped. */
   readonly gives?: "end" | "beginning" | "wrap"
-  /** Left out if the table is too wide. The last one goes first. */
+  /** Omitted if the table is too wide, starting with the last minor column. */
   readonly isMinor?: boolean
 }
 
@@ -19,13 +19,13 @@ export interface TableOptions {
   readonly rows: readonly (readonly string[])[]
   readonly width: number
   readonly indent?: number
-  /** Styles the line of titles. Without it the table has no titles. */
+  /** Style of the title line. If absent, the table has no titles. */
   readonly titles?: (text: string) => string
 }
 
 const GAP = 2
 const MIN_COLUMN_WIDTH = 8
-const COMFORTABLE_WIDTH = 20 // minor columns go before others shrink below this
+const COMFORTABLE_WIDTH = 20 // minor columns are omitted before others shrink below this
 
 export function table({ columns: all, rows: given, width, indent = 2, titles }: TableOptions): string[] {
   const used = usedColumns({ columns: all, rows: given, width: width - indent })
@@ -41,7 +41,7 @@ export function table({ columns: all, rows: given, width, indent = 2, titles }: 
   return [...(titles ? [titles(line(head))] : []), ...rows.map(row)]
 }
 
-/** Their positions. */
+/** Indices of the columns that are shown. */
 function usedColumns({ columns, rows, width }: Omit<TableOptions, "indent" | "titles">): readonly number[] {
   let used = columns.keys().toArray()
   used = used.filter((i) => columns[i]!.title !== "" || rows.some((row) => row[i] !== ""))

@@ -1,6 +1,6 @@
 /**
- * The terminal as commands see it: output, size, colours, and whether it can redraw in place. What is printed reaches it through
- * `output.ts`: text from elsewhere cannot control the terminal, only the style functions here can.
+ * The terminal for commands: output, size, colours, and whether it can redraw in place. Output passes through `output.ts`: external text
+ * cannot control the terminal, only the style functions here can.
  */
 import { inspect } from "node:util"
 import { guardOutput, terminalSequence } from "./output.ts"
@@ -15,20 +15,20 @@ export type Style = Readonly<Record<(typeof STYLES)[number], (text: string) => s
 }
 
 export interface Terminal {
-  /** Output for the person or the next program. */
+  /** Writes to standard output. */
   print(text: string): void
-  /** Problems and remarks, on standard error. */
+  /** Writes problems and remarks to standard error. */
   complain(text: string): void
   readonly columns: number
   readonly rows: number
-  /** Output goes to a screen that can redraw in place. */
+  /** Whether standard output is a screen that can redraw in place. */
   readonly isScreen: boolean
-  /** Standard error goes to a screen that can rewrite a line. Default: it does not. */
+  /** Whether standard error is a screen that can rewrite a line. Default: false. */
   readonly canRewrite?: boolean
   readonly style: Style
 }
 
-const DEFAULT_SIZE = { columns: 80, rows: 24 } // when output goes to a file or a pipe
+const DEFAULT_SIZE = { columns: 80, rows: 24 } // for output to a file or a pipe
 const MIN_COLUMNS = 40 // below this, lines wrap
 
 export const plainStyle: Style = styleOf(false)
@@ -39,7 +39,7 @@ function styleOf(isColorSupported: boolean): Style {
   return { ...(Object.fromEntries(functions) as Omit<Style, "isColorSupported">), isColorSupported }
 }
 
-/** Inside another style of its kind, the outer one goes on where the inner one ends. */
+/** Creates a style function. If styles are nested, the outer one continues after the inner one ends. */
 function painter(look: (typeof STYLES)[number]): (text: string) => string {
   const [start, end] = inspect.colors[look]!.map((code) => terminalSequence(`${code}m`)) as [string, string]
   return (text) => `${start}${text.replaceAll(end, end + start)}${end}`
@@ -47,7 +47,7 @@ function painter(look: (typeof STYLES)[number]): (text: string) => string {
 
 export interface TerminalOptions {
   readonly env: Readonly<Record<string, string | undefined>>
-  /** `--no-color` was given. */
+  /** Whether `--no-color` was given. */
   readonly noColour: boolean
 }
 
@@ -57,7 +57,7 @@ export function processTerminal({ env, noColour }: TerminalOptions): Terminal {
   return {
     print: (text) => stdout.write(text),
     complain: (text) => stderr.write(text),
-    // read every time: the window may be resized
+    // read each time, because the window may be resized
     get columns() {
       return Math.max(MIN_COLUMNS, stdout.columns ?? DEFAULT_SIZE.columns)
     },
@@ -69,7 +69,7 @@ export function processTerminal({ env, noColour }: TerminalOptions): Terminal {
   }
 }
 
-/** Whether output can be redrawn in place, and its colours. A dumb terminal can do neither. */
+/** Detects whether output can be redrawn in place and coloured. A dumb terminal supports neither. */
 export function detectCapabilities({
   isTTY,
   ...options

@@ -1,21 +1,21 @@
-/** Text for a terminal: measure, cut, pad and wrap. Widths are screen columns. */
+/** Measures, truncates, pads and wraps text for a terminal. Widths are screen columns. */
 import { stripVTControlCharacters } from "node:util"
 
 const ELLIPSIS = "…"
 let segmenter: Intl.Segmenter | undefined
 
-/** Made with the first text that needs it: it would take a third of each start. */
+/** The segmenter is created on first use, because creating it takes a third of the start time. */
 function graphemes(text: string): Intl.Segments {
   segmenter ??= new Intl.Segmenter()
   return segmenter.segment(text)
 }
 
-/** Emoji and East Asian scripts take two columns. */
+/** Emoji and East Asian scripts, which are two columns wide. */
 const WIDE =
   /\p{Emoji_Presentation}|[\u1100-\u115f\u2e80-\u303e\u3041-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6]|[\u{20000}-\u{3fffd}]/u
 const PLAIN = /^[\x20-\x7e]*$/
 const LINE_COLUMNS = 120
-const MAX_LETTER = 20 // characters that one emoji may take; cutting here keeps long lines cheap
+const MAX_LETTER = 20 // maximum characters of one emoji; limits the work for long lines
 
 export function widthOf(text: string): number {
   const bare = stripVTControlCharacters(text)
@@ -25,18 +25,18 @@ export function widthOf(text: string): number {
   return width
 }
 
-/** The start of a text, if it is too long. The text must not contain colours. */
+/** Truncates the end of a text that is too long. The text must not contain colours. */
 export function truncate(text: string, width: number): string {
   return widthOf(text) <= width ? text : `${takeColumns(text, width - 1)}${ELLIPSIS}`
 }
 
-/** The first line that is not blank, cut to this many columns. */
+/** The first non-blank line, truncated to a number of columns. */
 export function firstLine(text: string, max = LINE_COLUMNS): string {
   const line = text.split("\n").find((candidate) => candidate.trim() !== "")
   return truncate((line?.trim() ?? "").slice(0, max * MAX_LETTER), max)
 }
 
-/** The end of a text, if it is too long: for paths. */
+/** Truncates the beginning of a text that is too long, for paths. */
 export function truncateStart(text: string, width: number): string {
   if (widthOf(text) <= width) return text
   const letters = [...graphemes(text)].map(({ segment }) => segment)
@@ -58,7 +58,7 @@ function takeColumns(text: string, width: number): string {
 export const padEnd = (text: string, width: number): string => text + " ".repeat(Math.max(0, width - widthOf(text)))
 export const padStart = (text: string, width: number): string => " ".repeat(Math.max(0, width - widthOf(text))) + text
 
-/** Breaks at spaces. A word longer than a line gets its own line. */
+/** Wraps at spaces. A word longer than a line gets its own line. */
 export function wrapText(text: string, width: number): string[] {
   const lines: string[] = []
   let line = ""

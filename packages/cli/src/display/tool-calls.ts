@@ -1,4 +1,4 @@
-/** How tool calls and results read on every screen. */
+/** Describes tool calls and results for all screens. */
 
 import { resultState, resultText, type ToolResult } from "@strata/core"
 import type { ResultState } from "@strata/core/messages"
@@ -6,11 +6,11 @@ import { firstLine } from "./text.ts"
 
 export interface ResultSummary {
   readonly state: ResultState
-  /** The first line that is not blank. */
+  /** The first non-blank line. */
   readonly text: string
 }
 
-/** How our own refusals begin. */
+/** Beginning of Strata's own denials. */
 const OWN_DENIAL = /^Not allowed: /
 
 export function resultSummary(result: ToolResult): ResultSummary {

@@ -1,2 +1,2 @@
-/** Text from models, tools, files and servers, made harmless for a terminal. */
+/** Escapes control characters in text from models, tools, files and servers. */
 export { escapeForTerminal, escapeToLine, jsonForTerminal, terminalEscaper } from "@strata/core/base"

@@ -1,6 +1,6 @@
 /**
- * A line on standard error while the store keeps the command waiting. On a screen it goes when the store answers, or other output follows. In
- * a pipe a second line says that it answers.
+ * A line on standard error while a command waits for the store. On a screen it is removed when the store answers or other output follows.
+ * In a pipe a second line reports that the store answers.
  */
 import { type ShowWaiting, WAITING } from "../store-waiting.ts"
 import { terminalSequence } from "./output.ts"
@@ -11,7 +11,7 @@ const STORE_ANSWERS = "The database answers again."
 const CLEARED = `${terminalSequence("1G")}${terminalSequence("K")}`
 
 export interface WaitingLine {
-  /** Output through it leaves the line whole. */
+  /** A terminal whose output does not break the line. */
   readonly terminal: Terminal
   readonly show: ShowWaiting
 }

@@ -1,10 +1,10 @@
-/** The store that `STRATA_STORE` names, for a command that only looks: a server that is away is asked once, and not waited for. */
+/** Opens the store in `STRATA_STORE` for commands that only read: an unreachable server is tried once, without waiting. */
 import { type Store, StrataError } from "@strata/core"
 import { storeFrom } from "@strata/core/store"
 import type { CommandCall } from "../command.ts"
 import { isPostgres, loadPostgres } from "../named-store.ts"
 
-/** How long a server may take to answer. */
+/** Seconds to wait for a server. */
 const MAX_SECONDS = 3
 
 export async function openBriefStore(place: {
@@ -17,7 +17,7 @@ export async function openBriefStore(place: {
   return namedPostgresStore(address, { retryTimeoutMs: 0, timeoutMs: 1_000 * MAX_SECONDS })
 }
 
-/** What such a command says of a failure. */
+/** Describes a failure of the store. */
 export function describeStoreProblem(error: unknown): string {
   const why = error instanceof Error ? error.message : String(error)
   const isAway = error instanceof StrataError && error.code === "store-unreachable"

@@ -2,11 +2,11 @@
 export interface CheckResult {
   readonly name: string
   readonly state: "ok" | "problem" | "not checked"
-  /** What was found; for a problem also what to do. */
+  /** The finding and, for a problem, what to do. */
   readonly about: string
 }
 
-/** Short, for a sentence. The error of a request is in its cause. */
+/** A short reason for a sentence. For a request, the actual error is the cause. */
 export function reasonOf(error: unknown): string {
   const { code, message } = ((error as { cause?: unknown }).cause ?? error) as NodeJS.ErrnoException
   return code ?? message ?? String(error)

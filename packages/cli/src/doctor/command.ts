@@ -26,13 +26,13 @@ import { type CheckResult, ok, problem, reasonOf } from "./check.ts"
 import { checkPlugin } from "./plugin.ts"
 import { checkCache, checkUpstream } from "./server.ts"
 
-// What is known about a client: its version, the base URL it would use, and whether its tools load when they are needed.
+// Facts about a client: its version, its base URL, and whether its tools load on demand.
 
 const VERSION_TIMEOUT_MS = 20_000
 
 type ClientContext = Pick<CommandCall, "cwd" | "env">
 
-/** `undefined`: it is not there. */
+/** Version of the client, or `undefined` if it is not installed. */
 export function clientVersion(client: ClientName, { cwd, env }: ClientContext): Promise<string | undefined> {
   return new Promise((resolve) => {
     execFile(
@@ -59,7 +59,7 @@ export function checkBaseUrl(inForce: BaseUrlInForce | undefined, proxies: reado
   return ok(name, `${displayAddress(url)}, from ${from}; strata wrap puts itself in front of it`)
 }
 
-/** Where the base URL is not Claude's own, its on-demand tools are on only if a variable says so. */
+/** If the base URL is not Claude's own, on-demand tools are enabled only by a variable. */
 export async function checkTools(inForce: BaseUrlInForce | undefined, place: ClientContext): Promise<CheckResult> {
   const name = "on-demand tools"
   const set = (await claudeVariable("ENABLE_TOOL_SEARCH", place))?.value ?? place.env.ENABLE_TOOL_SEARCH
@@ -71,9 +71,9 @@ export async function checkTools(inForce: BaseUrlInForce | undefined, place: Cli
   return ok(name, "on; strata wrap keeps them on")
 }
 
-// What this machine has to offer: a Node that runs Strata, a port on loopback, and a disk to keep journals on.
+// Checks of this machine: a Node that runs Strata, a port on loopback, and disk space for journals.
 
-const MIN_FREE = 500_000_000 // bytes; a day of long conversations
+const MIN_FREE = 500_000_000 // bytes, enough for a day of long conversations
 const GIGABYTE = 1e9
 
 export function checkNode(): CheckResult {
@@ -81,7 +81,7 @@ export function checkNode(): CheckResult {
   return wrong === undefined ? ok("Node", process.versions.node) : problem("Node", wrong)
 }
 
-/** Strata works without one, so a missing one is no problem. */
+/** A missing sandbox is not a problem, because Strata works without one. */
 export async function checkSandbox(): Promise<CheckResult> {
   return ok("sandbox", sandboxSentence("unasked", await systemSandbox()))
 }
@@ -118,7 +118,7 @@ export async function checkDisk(env: CommandCall["env"]): Promise<CheckResult> {
 
 // Whether the store that `STRATA_STORE` names answers.
 
-/** Nothing where files are kept: their disk is checked. */
+/** Checks a store in `STRATA_STORE`. For the file store, the disk is checked instead. */
 export async function checkStore(env: CommandCall["env"]): Promise<readonly CheckResult[]> {
   if (!env.STRATA_STORE?.trim()) return []
   try {
@@ -173,7 +173,7 @@ function clientNamed(name: string | undefined): ClientName | undefined {
   return client
 }
 
-/** The named one must be there. Without a name, those that are there are listed. */
+/** Checks the named client, which must be installed. Without a name, all installed clients are checked. */
 async function checkClients(
   client: ClientName | undefined,
   place: Pick<CommandCall, "cwd" | "env">,

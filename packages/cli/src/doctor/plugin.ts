@@ -1,11 +1,11 @@
-/** Whether the plugin of Claude Code does its work, from what it noted about each compaction. */
+/** Checks whether the Claude Code plugin works, from its records of compactions. */
 import { listClientCompactions } from "@strata/plugins"
 import type { CommandCall } from "../command.ts"
 import { type CheckResult, ok, problem } from "./check.ts"
 
 const NAME = "plugin"
 
-/** No line where Claude Code never handed over a compaction. */
+/** Empty if Claude Code never passed a compaction to the plugin. */
 export async function checkPlugin(env: CommandCall["env"]): Promise<readonly CheckResult[]> {
   const all = await listClientCompactions("claude-code", env)
   const failed = all.filter(({ outcome }) => outcome === "fell-back")

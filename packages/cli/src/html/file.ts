@@ -1,4 +1,4 @@
-/** Writes a page to a file. It replaces an earlier page, and never anything else. */
+/** Writes a page to a file. An earlier page is replaced, other files are not. */
 
 import { access, constants, open, rename, rm, stat, writeFile } from "node:fs/promises"
 import { basename, dirname, join, resolve } from "node:path"
@@ -7,7 +7,7 @@ import { UsageError } from "../command.ts"
 import { formatCompact } from "../display/numbers.ts"
 import type { Terminal } from "../display/terminal.ts"
 
-/** The absolute path, if a page may be written there. Asked before the work, so that no result is lost. */
+/** Checks that a page may be written to the path and returns it as an absolute path. Called before the work, so that no result is lost. */
 export async function checkPagePath(file: string, cwd: string): Promise<string> {
   const path = resolve(cwd, file)
   const found = await stat(path).catch(() => undefined)
@@ -41,12 +41,12 @@ async function isPage(path: string): Promise<boolean> {
   }
 }
 
-/** Says on standard error what was written, so that `--json` stays whole. */
+/** Writes the page and reports it on standard error, so that the output of `--json` stays valid. */
 export async function writePage(path: string, page: Markup, terminal: Terminal): Promise<void> {
   const text = page.toString()
   const draft = join(dirname(path), `.${basename(path)}.${process.pid}.draft`)
   try {
-    await writeFile(draft, text, { flag: "wx" }) // in a shared directory, someone may have put a link there
+    await writeFile(draft, text, { flag: "wx" }) // protects against links in shared directories
     await rename(draft, path)
   } catch (error) {
     await rm(draft, { force: true })

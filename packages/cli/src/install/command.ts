@@ -53,7 +53,10 @@ function clientNamed(name: string | undefined): Client {
   return client
 }
 
-/** Shows what would change, and changes it if the person agrees. What another program wrote in the meantime is shown, and the question asked again. */
+/**
+ * Shows what would change, and changes it if the user agrees. What another program wrote in the meantime is shown, and the question asked
+ * again.
+ */
 export async function confirmChanges(
   makePlan: () => Promise<InstallPlan | undefined>,
   terminal: Terminal,

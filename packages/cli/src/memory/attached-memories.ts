@@ -10,7 +10,7 @@ const MESSAGE_COLUMNS = 60
 export interface AttachedMemories {
   /** Files whose text was in the context from the start. */
   readonly standing: readonly string[]
-  /** `message` is the first line of the message that it was attached to. Absent: the person had it saved just then. */
+  /** `message` is the first line of the message that it was attached to. Absent: the user had it saved just then. */
   readonly recalled: readonly AttachedMemory[]
 }
 

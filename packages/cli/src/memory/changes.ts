@@ -1,4 +1,4 @@
-/** Commands that change memory: `edit`, `forget` and `revert`. Each is one change of the person, and can be taken back, except an erasure. */
+/** Commands that change memory: `edit`, `forget` and `revert`. Each is one change of the user, and can be taken back, except an erasure. */
 
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
@@ -133,8 +133,8 @@ export function showChange(change: MemoryChange, { diff, terminal }: { diff: str
 const isAtTerminal = (): boolean => process.stdin.isTTY === true && process.stdout.isTTY === true
 
 /**
- * `strata memory edit`: the person's editor works on a copy. What they saved becomes one change of theirs, merged with what changed meanwhile.
- * If it cannot be stored, their text stays in the copy.
+ * `strata memory edit`: the user's editor works on a copy. What they saved becomes one change of theirs, merged with what changed
+ * meanwhile. If it cannot be stored, their text stays in the copy.
  */
 type EditResult =
   | { readonly state: "unchanged" }

@@ -65,7 +65,7 @@ const ACTIONS = {
 type Action = keyof typeof ACTIONS
 
 const WITHOUT_JSON: ReadonlySet<Action> = new Set(["edit", "forget", "confirm", "review", "revert"])
-/** An agent's command could run these in the person's name. */
+/** An agent's command could run these in the user's name. */
 const USER_ACTIONS: ReadonlySet<Action> = new Set(["edit", "forget", "confirm", "review", "revert"])
 
 export const run: Run = async ({ args, cwd, env, terminal, stdin }) => {

@@ -1,4 +1,4 @@
-/** Finds the memory that a person names: by its file, its name, or the start of one of them. */
+/** Finds the memory that a user names: by its file, its name, or the start of one of them. */
 import type { Memory } from "@strata/core"
 import { fileStem } from "@strata/page"
 import { UsageError } from "../command.ts"

@@ -54,7 +54,7 @@ export function listPage({ memories, location, all }: MemoryListInput, look: Mem
   ]
 }
 
-/** What the agent noted, apart: it is no rule before the person confirms it. */
+/** What the agent noted, apart: it is no rule before the user confirms it. */
 function unconfirmedRows(current: readonly Memory[], look: MemoryRenderOptions): readonly string[] {
   const notes = current.filter((memory) => !isUserMemory(memory))
   if (notes.length === 0) return []

@@ -4,7 +4,7 @@ import { localUser, openMemoryBank, type ProjectBank } from "@strata/core"
 import type { CommandCall } from "../command.ts"
 
 export interface ProjectMemoryOptions extends Pick<CommandCall, "cwd" | "env"> {
-  /** Records nothing: an agent at work records its own writes, and they must not be taken for the person's. */
+  /** Records nothing: an agent at work records its own writes, and they must not be taken for the user's. */
   readonly readOnly?: boolean
 }
 

@@ -20,13 +20,13 @@ import { escapeForTerminal, escapeToLine, jsonForTerminal } from "../display/vis
 import { MOVE } from "../store/descriptions.ts"
 import { openAddress } from "../store/open-address.ts"
 
-// From a person's own store to one that others share: the person sees what others will be able to read, and says yes. Nothing is written before.
+// From a user's own store to one that others share: the user sees what others will be able to read, and says yes. Nothing is written before.
 // An agent's command cannot say it.
 
 interface SharingConsent extends ContentCriteria, Pick<CommandCall, "terminal"> {
   readonly from: Store
   readonly to: Store
-  /** The person said so with the command. */
+  /** The user said so with the command. */
   readonly isAgreed: boolean
 }
 

@@ -1,5 +1,5 @@
 /**
- * Where proxies run: one file for each in Strata's directory, which only the person can read. It has the base URL with its secret, for
+ * Where proxies run: one file for each in Strata's directory, which only the user can read. It has the base URL with its secret, for
  * `strata proxy --status`, and is gone when the proxy ends.
  */
 import { randomUUID } from "node:crypto"

@@ -10,7 +10,7 @@ export interface UpstreamChoice {
   readonly from: string
 }
 
-/** What the person named for the proxy itself. */
+/** What the user named for the proxy itself. */
 export function namedUpstream(option: string | undefined, env: CommandCall["env"]): UpstreamChoice | undefined {
   if (option !== undefined) return { upstream: validateUpstream(option, "--upstream"), from: "--upstream" }
   const set = env.STRATA_UPSTREAM

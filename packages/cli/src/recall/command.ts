@@ -56,7 +56,7 @@ function findConversation(all: readonly StoredConversation[], id: string | undef
   return id === undefined ? all[0]! : findById(id, all)
 }
 
-/** A person gets command lines where the model gets the tool's input. */
+/** A user gets command lines where the model gets the tool's input. */
 const COMMAND_WORDING: RecallWording = {
   preface: "",
   next: commandFor,

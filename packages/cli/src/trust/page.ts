@@ -1,4 +1,4 @@
-/** What needs trust in a project, as lines for a person. Nothing in it can control the terminal. `strata trust` shows all of it. */
+/** What needs trust in a project, as lines for a user. Nothing in it can control the terminal. `strata trust` shows all of it. */
 import { basename, dirname, join } from "node:path"
 import type { TrustItem } from "@strata/core/settings"
 import { trustItemTitle, trustItemVariables } from "@strata/core/settings"

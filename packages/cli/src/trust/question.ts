@@ -1,4 +1,4 @@
-/** Asks the person whether a project's settings may run programs and widen rights. Only whole words typed at a terminal count. */
+/** Asks the user whether a project's settings may run programs and widen rights. Only whole words typed at a terminal count. */
 
 import type { ProjectSettings } from "@strata/core"
 import type { Trust, TrustItem } from "@strata/core/settings"
@@ -53,7 +53,7 @@ function titleOf(parts: readonly TrustItem[]): string {
   return "The settings of this project run programs or widen what the agent may do:"
 }
 
-/** Keeps the answer for the next time. Where it cannot be kept, it counts for now, and the person reads why. */
+/** Keeps the answer for the next time. Where it cannot be kept, it counts for now, and the user reads why. */
 export async function rememberAnswer(root: string, { reading, terminal }: Pick<TrustQuestion, "reading" | "terminal">) {
   try {
     await reading.grantTrust()

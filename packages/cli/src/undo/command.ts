@@ -1,4 +1,4 @@
-/** `strata undo`: takes back the last compaction, or what was last cleared, folded or snipped by hand. */
+/** `strata undo`: takes back the last compaction, or what was last cleared, folded or snipped manually. */
 import { describeUndo } from "@strata/page"
 import { readArguments } from "../arguments.ts"
 import type { Run } from "../command.ts"

@@ -166,7 +166,7 @@ interface TextReportInput {
   readonly onlyDirs: boolean
 }
 
-/** The report for a person: tables in the terminal. */
+/** The report for a user: tables in the terminal. */
 async function showReport(look: Usage, { report, filter, terminal, home, onlyDirs }: TextReportInput): Promise<void> {
   const { rows } = look.list({ ...filter, sort: "cost", limit: MAX_ROWS })
   const gone = !onlyDirs && look.isFirst("claude-code-deletes") ? await look.findDeletedSessions() : undefined

@@ -125,7 +125,7 @@ function sourceOf(
   }
 }
 
-/** A conversation of ours in its store, with what a person may do with it if its project is still there. */
+/** A conversation of ours in its store, with what a user may do with it if its project is still there. */
 async function storedConversation(
   { project, file }: UsageRow,
   env: CommandCall["env"],

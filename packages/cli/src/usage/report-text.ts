@@ -25,7 +25,7 @@ export interface ReportTextOptions {
   readonly style: Style
   readonly width: number
   readonly home: string | undefined
-  /** It is about directories that the person named, and nothing else. */
+  /** It is about directories that the user named, and nothing else. */
   readonly onlyDirs: boolean
   /** Shown the first time. */
   readonly gone?: DeletedSessions

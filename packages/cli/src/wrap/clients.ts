@@ -10,9 +10,9 @@ type Environment = CommandCall["env"]
 
 export interface PreparedClient {
   readonly env: Environment
-  /** Go before the person's own arguments. */
+  /** Go before the user's own arguments. */
   readonly args: readonly string[]
-  /** What the person should know. */
+  /** What the user should know. */
   readonly remarks: readonly string[]
   /** Removes what was written for it. */
   remove(): Promise<void>
@@ -76,7 +76,7 @@ const PI_EXTENSION = {
 }
 
 async function withFile({ name, text, option }: { name: string; text: string; option: string }) {
-  const directory = await mkdtemp(join(tmpdir(), "strata-wrap-")) // only the person can enter it
+  const directory = await mkdtemp(join(tmpdir(), "strata-wrap-")) // only the user can enter it
   const path = join(directory, name)
   await writeFile(path, text, { mode: 0o600 })
   return { args: [option, path], remove: () => rm(directory, { recursive: true, force: true }) }
@@ -84,7 +84,7 @@ async function withFile({ name, text, option }: { name: string; text: string; op
 
 type Settings = Readonly<Record<string, unknown>>
 
-/** What the person has there already stays. */
+/** What the user has there already stays. */
 function opencodeSettings({ url, env }: ClientOptions): string {
   const own = objectIn(parsed(env.OPENCODE_CONFIG_CONTENT))
   const provider = objectIn(own.provider)

@@ -1,4 +1,4 @@
-/** What a person does on a page: opens a block, asks for something and says yes, copies an address. */
+/** What a user does on a page: opens a block, asks for something and says yes, copies an address. */
 import { fragment } from "./live.ts"
 
 const PAGE_HEADER = { "x-strata-page": "1" }

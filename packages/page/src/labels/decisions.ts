@@ -142,7 +142,7 @@ function describeUndoEntry(
   return { what: "undone", about: `${what}${size}${requestSource(undo)}` }
 }
 
-/** Where a person asked for an undo. */
+/** Where a user asked for an undo. */
 const requestSource = ({ by }: UndoEntry): string =>
   by === undefined ? "" : `, asked for ${REQUEST_SOURCE_LABELS[by]}`
 

@@ -4,7 +4,7 @@ import type { MemoryAuthor, MemoryChange } from "@strata/core/memory"
 
 export const MEMORY_INDEX = "MEMORY.md"
 
-/** `release-process` for `release-process.md`: what a person types. */
+/** `release-process` for `release-process.md`: what a user types. */
 export const fileStem = (file: string): string => file.replace(/\.md$/i, "")
 
 /** Who it comes from, as a sentence without a full stop. */

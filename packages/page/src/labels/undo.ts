@@ -1,4 +1,4 @@
-/** How an undo and a clearing by hand read on every screen. Pure. */
+/** How an undo and a clearing manually read on every screen. Pure. */
 import type { ClearingReport, UndoReport } from "@strata/core"
 import { formatDollars, formatNumber, pluralize } from "@strata/core/base"
 

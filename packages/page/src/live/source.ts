@@ -1,5 +1,5 @@
 /**
- * What the pages ask for. The program knows the places and the person's settings; a page reads only what it is given. Ids come from
+ * What the pages ask for. The program knows the places and the user's settings; a page reads only what it is given. Ids come from
  * `conversations` or from `look`, so no address of a page ever becomes a path.
  */
 
@@ -68,7 +68,7 @@ export interface NamedConversation {
   readonly title: string
   /** Where it is read: in a store, or in a file. */
   readonly location: JournalLocation | TranscriptLocation
-  /** What a person may do with it. Absent for other programs' conversations. */
+  /** What a user may do with it. Absent for other programs' conversations. */
   readonly actions?: ConversationActions
 }
 

@@ -16,7 +16,7 @@ export const OWN_HEADER = "x-strata-page"
 export interface PageAccess {
   /** The path that all pages are under, such as `/5f2a…`. */
   readonly base: string
-  /** Where a person begins: it has the secret. */
+  /** Where a user begins: it has the secret. */
   readonly entryPath: string
   /** The same with a key that works once: for a program's arguments, which others on this machine can read. */
   oneTimeEntryPath(): string

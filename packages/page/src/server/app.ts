@@ -155,7 +155,7 @@ async function readScriptSource(name: string): Promise<string> {
   return stripTypes(source).replace(/(from "\.\/\w+)\.ts"/g, '$1.js"')
 }
 
-/** Node warns that this is new. The person who opens a page can do nothing about it. */
+/** Node warns that this is new. The user who opens a page can do nothing about it. */
 function stripTypes(source: string): string {
   const { emitWarning } = process
   process.emitWarning = () => undefined
@@ -199,9 +199,7 @@ export function addWorkRoutes(routes: Hono, { base, work, now }: WorkRoutes): vo
     const answer = await work.stopDream()
     return respondWithText(
       context,
-      answer.state === "asked"
-        ? "The dream was asked to end. The memories stay as they were before it."
-        : answer.reason,
+      answer.state === "asked" ? "The dream was asked to end. The memories stay as they were before it." : answer.why,
     )
   })
 }
@@ -211,7 +209,7 @@ export interface PageAppOptions {
   readonly access: PageAccess
   readonly conversations: Conversations
   readonly now: () => Date
-  /** Learns of errors that are ours. The person at the page gets a sentence. */
+  /** Learns of errors that are ours. The user at the page gets a sentence. */
   readonly onFault: (error: unknown) => void
 }
 

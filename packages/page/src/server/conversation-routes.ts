@@ -1,4 +1,4 @@
-/** The pages of one conversation: its views, slices of its rows, single blocks, search, live events, and what a person may do. */
+/** The pages of one conversation: its views, slices of its rows, single blocks, search, live events, and what a user may do. */
 import { ConversationLockedError, handleOf, StrataError } from "@strata/core"
 import { escapeForTerminal, pluralize } from "@strata/core/base"
 import type { Context, Hono } from "hono"
@@ -172,7 +172,7 @@ export function addConversationRoutes(routes: Hono, pages: ConversationRoutes): 
   })
 }
 
-/** The answer to something that a person asked for. What fails is a sentence, and changed nothing. */
+/** The answer to something that a user asked for. What fails is a sentence, and changed nothing. */
 async function respondToAction(
   context: Context,
   pages: ConversationRoutes,

@@ -5,6 +5,6 @@ import { html, type Markup } from "../render/markup.ts"
 export const respondWithPage = (context: Context, page: Markup, status: 200 | 404 | 500 = 200): Response =>
   context.html(page.toString(), status)
 
-/** The answer to something that a person asked for, as a sentence in the page. */
+/** The answer to something that a user asked for, as a sentence in the page. */
 export const respondWithText = (context: Context, words: string): Response =>
   context.html(html`<p>${words}</p>`.toString())

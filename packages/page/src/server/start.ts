@@ -30,12 +30,12 @@ export interface PageOptions {
   readonly port?: number
   /** Default: the machine's. */
   readonly clock?: Clock
-  /** Learns of errors that are ours; the person at the page gets a sentence. Default: a warning of the process. */
+  /** Learns of errors that are ours; the user at the page gets a sentence. Default: a warning of the process. */
   readonly onFault?: (error: unknown) => void
 }
 
 export interface RunningPage {
-  /** Where a person begins: it has the secret, so it belongs only to them. */
+  /** Where a user begins: it has the secret, so it belongs only to them. */
   readonly address: string
   /** The same for one conversation. */
   addressOf(id: string): string

@@ -221,7 +221,7 @@ export const LIST_ORDERS = ["newest", "cost", "lost", "names", "saved", "turns"]
 export type ListOrder = (typeof LIST_ORDERS)[number]
 
 export interface ListRequest extends UsageFilter {
-  /** Words that the person or the model said, or that the title has. All of them must occur. */
+  /** Words that the user or the model said, or that the title has. All of them must occur. */
   readonly query?: string
   /** Default: newest; with a query, the best match. */
   readonly sort?: ListOrder

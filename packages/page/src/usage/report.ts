@@ -314,7 +314,7 @@ class ReportSums {
   }
 }
 
-/** Where a program keeps its transcripts, another file is a damaged one. A directory that a person named holds other files too. */
+/** Where a program keeps its transcripts, another file is a damaged one. A directory that a user named holds other files too. */
 function summarizeFiles(index: UsageIndex, scope: IndexScope): UsageReport["files"] {
   const { where, values } = scopeCondition(scope)
   const rows = index.db

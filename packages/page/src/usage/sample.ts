@@ -38,7 +38,7 @@ export type SavingEstimate =
 
 const SEED = "strata look" // never changes, so that a machine keeps its sample
 const MIN_SAMPLE = 4 // fewer do not show how much conversations differ
-const MAX_HALF_WIDTH = 0.2 // a wider interval says nothing that helps a person
+const MAX_HALF_WIDTH = 0.2 // a wider interval says nothing that helps a user
 const MIN_SPREAD = 0.1 // a few conversations can save alike by chance, so the spread of savings is taken to be at least this
 const Z_99 = 2.5758 // standard deviations on either side that hold 99% of a normal distribution
 

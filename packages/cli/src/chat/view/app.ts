@@ -1,4 +1,4 @@
-/** The whole screen, from the top: conversation, work line, question or input line, status line. */
+/** The screen, from top to bottom: conversation, work line, question or input line, status line. */
 
 import { Box, Static, useAnimation, useApp, useInput, usePaste, useWindowSize } from "ink"
 import { type ReactNode, useEffect, useRef, useSyncExternalStore } from "react"
@@ -26,24 +26,24 @@ import { useTheme } from "./theme.ts"
 // The conversation. Final items are printed once, into the terminal's scrollback. Items that still change are redrawn below them, cut to
 // their end if they do not fit. A panel that is last and fits is redrawn too, so that it follows the width of the window.
 
-const ROWS_OF_TITLE = 2 // with the blank row above it
+const ROWS_OF_TITLE = 2 // including the blank row above it
 
 export interface TranscriptProps {
   readonly items: readonly Item[]
   readonly showing: number
-  /** The call that a dialog asks about. The dialog shows it, so the conversation does not. */
+  /** Id of the call that a dialog asks about. The dialog shows it, so the conversation does not. */
   readonly asked?: string | undefined
-  /** The most rows for items that still change. */
+  /** Maximum rows for items that still change. */
   readonly rows: number
 }
 
 export function Transcript({ items, showing, asked, rows }: TranscriptProps): ReactNode {
-  const width = useColumns() // printed items are outside of the screen's box
+  const width = useColumns() // printed items are outside of the layout
   const printed = useRef({ showing, count: 0 })
   const isOpen = isLastPanelOpen(items, { width, rows })
   const final = settledItems(items)
   const before = printed.current.showing === showing ? printed.current.count : 0
-  const settled = Math.max(before, isOpen ? Math.min(final, items.length - 1) : final) // what is printed cannot be taken back
+  const settled = Math.max(before, isOpen ? Math.min(final, items.length - 1) : final) // printed lines cannot be removed
   printed.current = { showing, count: settled }
   const open = items.slice(settled)
   return h(
@@ -76,13 +76,16 @@ function isLastPanelOpen(
   return ROWS_OF_TITLE + last.lines(panelColumns(width)).length <= rows
 }
 
-/** The last line: model, permission mode, room left, money, turns, agents at work, and a dream if one runs. Where there is no room, the least important parts are left out. */
+/**
+ * The status line: model, permission mode, free space, cost, turns, working agents, and a running dream. In a narrow window the least
+ * important parts are omitted.
+ */
 const BAR_COLUMNS = 8
 
 interface StatusLineProps {
   readonly status: Status
   readonly queued: number
-  /** What a key does that was pressed once, or that the store does not answer. */
+  /** Explains the second press of a key, or reports that the store does not answer. */
   readonly hint: string | undefined
 }
 
@@ -125,7 +128,7 @@ export function statusText(status: Status, { queued, columns }: AvailableColumns
   return lines.find((line) => widthOf(line) <= columns) ?? lines.at(-1)!
 }
 
-/** What the agent is doing right now, and how to stop it. */
+/** Frames of the work line's spinner. The line shows the agent's activity and how to stop it. */
 const FRAMES = ["|", "/", "-", "\\"]
 const FRAME_MS = 250
 
@@ -160,7 +163,7 @@ export function workText(work: Exclude<Work, { type: "idle" }>, now: number): st
   }
 }
 
-const RESERVED_ROWS = 8 // work line, input with its borders, status line, and a row to spare: a frame as high as the window would scroll
+const RESERVED_ROWS = 8 // work line, input with its borders, status line, and a spare row: a frame as high as the window would scroll
 const RESERVED_ROWS_WITH_DIALOG = 16 // the same with a question and its choices
 const ROWS_ABOVE_BODY = 3
 const ROWS_ABOVE_MENU = 2
@@ -188,7 +191,7 @@ export function Screen({ state }: { readonly state: ChatState }): ReactNode {
   const fewest = menu.length === 0 ? ROWS_ABOVE_BODY : ROWS_ABOVE_MENU
   const screen = h(
     Box,
-    { flexDirection: "column", width: "100%" }, // not a number: on a resize the renderer draws once before the new one is known
+    { flexDirection: "column", width: "100%" }, // not a number: on a resize the renderer draws once before the new width is known
     h(Transcript, {
       items: state.items,
       asked: dialog?.call,

@@ -1,4 +1,4 @@
-/** The width of the window, measured once for the whole screen: one resize listener instead of hundreds. */
+/** The width of the window, measured once for all components: one resize listener instead of hundreds. */
 import { createContext, useContext } from "react"
 
 const USUAL = 80

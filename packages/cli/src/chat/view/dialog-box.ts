@@ -1,4 +1,4 @@
-/** A question to the person: the subject, the choices, a line for a typed reply. What does not fit is paged through. */
+/** Component for a question: the subject, the choices, a line for a typed reply. Long content is shown in pages. */
 import { Box } from "ink"
 import type { ReactNode } from "react"
 import { formatNumber, pluralize } from "../../display/numbers.ts"
@@ -23,7 +23,7 @@ export interface DialogBoxProps {
   readonly dialog: Dialog
   /** Rows of the window. */
   readonly rows: number
-  /** It takes keys. */
+  /** Whether the dialog accepts keys. */
   readonly isReady: boolean
 }
 
@@ -60,7 +60,7 @@ export function DialogBox({ dialog, rows, isReady }: DialogBoxProps): ReactNode 
   )
 }
 
-/** A bar on the left instead of a frame: when the window gets narrower, terminals break long lines and leave fragments. */
+/** A bar on the left instead of a frame, because terminals break long lines when the window gets narrower and leave fragments. */
 const BAR = { borderStyle: "single", borderTop: false, borderRight: false, borderBottom: false } as const
 const colourOf = ({ accent }: Theme) => (accent.color === undefined ? {} : { borderColor: accent.color })
 

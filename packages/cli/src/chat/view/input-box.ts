@@ -14,15 +14,15 @@ const MIN_LINES = 1
 const ROWS_WITHOUT_INPUT = 11 // conversation, work line, rules and status line on a low screen
 const MIN_COLUMNS = 4 // columns
 export const PROMPT_COLUMNS = 2
-/** The rule above the input. As a border it has the width of the window in every frame, also in the first one after a resize. */
+/** The line above the input. As a border, it has the width of the window in every frame, including the first one after a resize. */
 const RULE = { borderStyle: "single", borderLeft: false, borderRight: false, borderBottom: false } as const
 
 export interface InputBoxProps {
   readonly editor: Editor
   readonly placeholder: string
-  /** Lines below it. */
+  /** Menu rows below the input. */
   readonly menu: readonly MenuRow[]
-  /** Of the window. */
+  /** Rows of the window. */
   readonly rows: number
 }
 
@@ -53,7 +53,7 @@ function EmptyLine({ placeholder }: { readonly placeholder: string }): ReactNode
 
 export interface EditorLinesProps {
   readonly editor: Editor
-  /** Columns taken on the left. */
+  /** Columns used on the left. */
   readonly inset: number
   readonly maxLines?: number
 }

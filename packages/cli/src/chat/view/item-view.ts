@@ -22,7 +22,7 @@ const MAX_PANEL_LINES = 400 // fits a terminal's scrollback; the journal has the
 
 export interface ItemViewProps {
   readonly item: Item
-  /** The item above it. */
+  /** The item above this one. */
   readonly previous: Item | undefined
 }
 
@@ -66,7 +66,7 @@ function UserView({ text }: { readonly text: string }): ReactNode {
   return h(Rows, { lead: h(Text, accent, "> "), text: beginningOf(text), bold: true })
 }
 
-const MAX_MESSAGE_CHARACTERS = 2_000 // characters; who pasted more knows the rest
+const MAX_MESSAGE_CHARACTERS = 2_000 // characters; the user knows the rest of a longer message
 
 function beginningOf(text: string): string {
   const left = text.length - MAX_MESSAGE_CHARACTERS
@@ -75,12 +75,12 @@ function beginningOf(text: string): string {
 }
 
 interface RowsProps extends Pick<TextProps, "bold" | "color" | "dimColor"> {
-  /** Two columns before the first row. */
+  /** Content of the two columns before the first row. */
   readonly lead: ReactNode
   readonly text: string
 }
 
-/** Plain text, wrapped, after a mark. */
+/** Wrapped plain text after a sign. */
 function Rows({ lead, text, ...style }: RowsProps): ReactNode {
   const columns = useColumns() - 2
   const rows = text.split("\n").flatMap((line) => wrapSpans([{ text: escapeToLine(line) }], columns))

@@ -10,7 +10,7 @@ import { type Theme, useTheme } from "./theme.ts"
 
 export interface MarkdownViewProps {
   readonly text: string
-  /** Columns taken by a frame. */
+  /** Columns used by a frame. */
   readonly inset?: number
 }
 

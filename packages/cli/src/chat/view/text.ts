@@ -1,6 +1,6 @@
 /**
- * Text on the chat's screen: the only component that turns strings into characters on the terminal. It makes each string one visible
- * line, so no answer, name or error can draw, move the cursor or add a line. Longer texts are split into rows before they get here.
+ * The only component that writes strings to the terminal. It turns each string into one escaped line, so that no answer, name or error can
+ * draw, move the cursor or add a line. Longer texts are split into rows before.
  */
 import { Text as InkText, type TextProps } from "ink"
 import { Children, type ReactNode } from "react"

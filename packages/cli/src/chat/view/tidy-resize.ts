@@ -1,13 +1,13 @@
 /**
- * Keeps the screen tidy when the window gets narrower. Terminals then break the rows of the last frame into more rows than the renderer
- * has drawn and will erase. This erases the additional ones right before the renderer does its part.
+ * Cleans up when the window gets narrower. Terminals then break the rows of the last frame into more rows than the renderer will erase.
+ * This erases the additional ones just before the renderer draws.
  */
 import { stripVTControlCharacters } from "node:util"
 import { widthOf } from "../../display/text.ts"
 
 const ERASE_AND_UP = "\u001b[2K\u001b[1A"
 
-/** The same output, to be given to the renderer. */
+/** A proxy of the output for the renderer. */
 export function tidyOnResize(stdout: NodeJS.WriteStream): NodeJS.WriteStream {
   let frame: readonly string[] = []
   let columns = stdout.columns
