@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 /**
- * `strata`: starts the program if this Node can run it, else says which Node it needs. Node 12 has to be able to parse this file. Each part
- * below is one file of the package, complete in itself: only one of them loads.
+ * `strata`: starts the program if this version of Node can run it, otherwise names the required version. Node 12 must be able to parse this
+ * file. Each part below is a self-contained file of the package, and only one of them is loaded.
  */
 import { nodeProblem } from "./node-version.ts"
 
@@ -16,7 +16,7 @@ function partFor(args: readonly string[]) {
 
 const problem = nodeProblem(process.versions.node)
 if (problem === undefined) {
-  process.getBuiltinModule("node:module").enableCompileCache() // before anything else loads: it makes every later start faster
+  process.getBuiltinModule("node:module").enableCompileCache() // before anything else loads; makes later starts faster
   const args = process.argv.slice(2)
   partFor(args).then(({ start }) => start(args))
 } else {

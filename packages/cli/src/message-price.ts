@@ -1,17 +1,20 @@
-/** The price before a message: said where the server's cache no longer has a large conversation, with what a compaction first would cost. */
+/** The price of the next message if the server's cache no longer has a large conversation, and the price of compacting first. */
 import type { Conversation } from "@strata/core"
 import { formatCompact } from "./display/numbers.ts"
 
-/** Dollars that the lost cache costs. Below that, no one would compact first or leave the message for it. */
+/** Minimum extra cost in dollars. Below it, nobody would compact first or cancel the message. */
 const MIN_EXTRA = 0.1
 
-/** One sentence for the message, and one for a compaction where there can be one. */
+/** A sentence for the message, and one for a compaction if it is possible. */
 export interface NextMessagePrice {
   readonly message: string
   readonly compaction?: string
 }
 
-/** `compact`: what a user types to compact first. Nothing where the cache may still have it, or where it is little money. */
+/**
+ * The price of the next message, or `undefined` if the cache may still be warm or the cost is small. `compact` is the command or label for
+ * compacting first.
+ */
 export async function nextMessagePrice(chat: Conversation, compact: string): Promise<NextMessagePrice | undefined> {
   const price = chat.coldPrice()
   if (!price || price.next - price.later < MIN_EXTRA) return undefined
@@ -22,7 +25,7 @@ export async function nextMessagePrice(chat: Conversation, compact: string): Pro
 }
 
 async function priceWithCompaction(chat: Conversation, compact: string): Promise<string | undefined> {
-  const plan = await chat.planCompaction().catch(() => undefined) // a conversation without that layer
+  const plan = await chat.planCompaction().catch(() => undefined) // fails if the conversation has no compaction layer
   if (!plan || plan.kind === "refused" || !plan.isWorthIt) return undefined
   const after = chat.coldPrice(plan.expectedAfter)
   return after && `${compact} first: about ${cents(plan.dollars ?? 0)}, then ${cents(after.next)} for the next message.`
@@ -31,5 +34,5 @@ async function priceWithCompaction(chat: Conversation, compact: string): Promise
 export const priceSentence = ({ message, compaction }: NextMessagePrice): string =>
   [message, compaction ?? ""].join(" ").trim()
 
-/** An estimate has no more digits than that. */
+/** Formats an estimate with two digits. */
 const cents = (value: number): string => `$${value.toFixed(2)}`

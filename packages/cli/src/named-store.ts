@@ -1,4 +1,4 @@
-/** Stores across a network that `STRATA_STORE` can name. The package of one loads only when its scheme is named. */
+/** Registers network stores for `STRATA_STORE`. The package of a store loads only if its scheme is used. */
 
 import type { Store } from "@strata/core"
 import type { OpenStoreOptions } from "@strata/core/store"
@@ -15,10 +15,10 @@ export interface PostgresPackage {
 
 export const isPostgres = (address: string): boolean => POSTGRES.test(address)
 
-/** With everything that it has: for the commands that care for the tables. */
+/** Loads the package with its administrative functions, for the commands that maintain the tables. */
 export const loadPostgres = () => import("@strata/postgres").catch(refuse)
 
-/** To be called before a command asks for its store. */
+/** Must be called before a command opens its store. */
 export async function registerNamedStore(
   { STRATA_STORE: address = "" }: CommandCall["env"],
   load: () => Promise<PostgresPackage> = () => import("@strata/postgres"),

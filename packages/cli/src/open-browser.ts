@@ -2,14 +2,14 @@
 import { spawn } from "node:child_process"
 import { withoutSecrets } from "@strata/core/agent"
 
-/** The address is given as one argument, never through a shell, and the program gets no secrets. */
+/** Programs that open a browser. The address is passed as one argument, never through a shell, and the program gets no secrets. */
 const OPENERS: Readonly<Record<string, readonly [string, ...string[]]>> = {
   darwin: ["open"],
   win32: ["rundll32", "url.dll,FileProtocolHandler"],
 }
 const OTHERS = ["xdg-open"] as const
 
-/** Whether a program for it could be started. */
+/** Opens the address. Resolves with whether a program could be started. */
 export function openInBrowser(address: string): Promise<boolean> {
   const [command, ...args] = OPENERS[process.platform] ?? OTHERS
   return new Promise((resolve) => {
@@ -26,6 +26,6 @@ export function openInBrowser(address: string): Promise<boolean> {
   })
 }
 
-/** A session on another machine has no browser here, nor has one on Linux without a display. */
+/** Whether this machine can show a browser. A remote session or Linux without a display cannot. */
 export const hasBrowser = (env: Readonly<Record<string, string | undefined>>): boolean =>
   !env.SSH_CONNECTION && (process.platform !== "linux" || Boolean(env.DISPLAY || env.WAYLAND_DISPLAY))

@@ -1,4 +1,4 @@
-/** The part of the program that lists the commands and says its version: it has none of them. */
+/** Entry point for the list of commands and the version. Contains no command. */
 import { commandLine } from "./command-line.ts"
 import { startWith } from "./start.ts"
 

@@ -1,6 +1,6 @@
-/** "Yes, and don't ask again": what a rule allows. */
+/** Explains permission rules, for "Yes, and don't ask again". */
 
-/** What a rule allows, as the end of a sentence. */
+/** Describes what a rule allows, as the end of a sentence. */
 export function ruleMeaning(rule: string): string {
   const [, tool = rule, pattern] = /^([^(]+)\((.*)\)$/s.exec(rule) ?? []
   if (pattern === undefined) return `every call of ${tool}, with any input`

@@ -1,11 +1,11 @@
-/** Says once on a machine that there is no sandbox, with the command that installs one. */
+/** Reports a missing sandbox once per machine, with the command that installs one. */
 import { mkdir, writeFile } from "node:fs/promises"
 import { join } from "node:path"
 import { type Sandbox, sandboxSentence, systemSandbox } from "@strata/core/agent"
 
 type SandboxMode = Parameters<typeof sandboxSentence>[0]
 
-/** `root`: Strata's directory, which remembers that it was said. */
+/** The notice, if it was not shown before. `root` is Strata's directory, which records that. */
 export async function sandboxNotice(
   mode: SandboxMode,
   root: string,
@@ -18,7 +18,7 @@ export async function sandboxNotice(
     await mkdir(root, { recursive: true, mode: 0o700 })
     await writeFile(join(root, "sandbox-notice"), "", { flag: "wx", mode: 0o600 })
   } catch {
-    return [] // it was said, or the directory cannot be written, which is said elsewhere
+    return [] // already shown, or the directory is not writable, which is reported elsewhere
   }
   return [sandboxSentence(mode, sandbox)]
 }

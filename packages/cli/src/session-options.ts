@@ -1,4 +1,4 @@
-/** The options that `chat` and `run` share, read from the command line and the environment. Pure: opens nothing. */
+/** Options shared by `chat` and `run`, read from the command line and the environment. Pure: opens nothing. */
 import { isSafeId, PERMISSION_MODES, type PermissionMode } from "@strata/core"
 import { ruleProblems } from "@strata/core/agent"
 import { readArguments } from "./arguments.ts"
@@ -8,20 +8,20 @@ const DEFAULT_MODEL = "claude-opus-5-5"
 
 export type Environment = Readonly<Record<string, string | undefined>>
 
-/** Which conversation to start with. */
+/** The conversation to start with. */
 export type ConversationStart =
   | { readonly from: "new" }
   | { readonly from: "newest" }
-  /** The first characters of an id are enough. */
+  /** An id or a unique prefix. */
   | { readonly from: "id"; readonly id: string }
-  /** The transcript of another program. */
+  /** A transcript of another program. */
   | { readonly from: "file"; readonly file: string }
-  /** The user chooses. */
+  /** The user chooses from a list. */
   | { readonly from: "list" }
 
 export interface SessionOptions {
   readonly model: string
-  /** Whether the option or the environment names the model; if not, a resumed conversation keeps its own. */
+  /** Whether the option or the environment sets the model. Otherwise a resumed conversation keeps its own. */
   readonly isModelGiven: boolean
   readonly cwd: string
   readonly start: ConversationStart
@@ -31,9 +31,9 @@ export interface SessionOptions {
   readonly system?: string
   /** Permission rules in addition to those in the settings. */
   readonly allow: readonly string[]
-  /** Use everything that the project's settings hold now, for this process. */
+  /** Trusts the current project settings for this process. */
   readonly trust: boolean
-  /** The agent works alone, whatever the settings say. */
+  /** Disables sub-agents, whatever the settings say. */
   readonly noAgents: boolean
 }
 
@@ -64,7 +64,7 @@ export const SESSION_OPTIONS = {
   "no-agents": { kind: "flag", about: "the agent works alone: it starts no others" },
 } as const satisfies Options
 
-/** The model that the option or the environment names, or the default. */
+/** The model of the option or the environment, or the default. */
 export const modelFrom = (given: string | undefined, env: Environment): string =>
   namedModel(given, env) ?? DEFAULT_MODEL
 
@@ -74,7 +74,7 @@ const namedModel = (given: string | undefined, env: Environment): string | undef
 export interface CommandLine<O extends Options> {
   readonly options: SessionOptions
   readonly operands: readonly string[]
-  /** All options, those of one command included. */
+  /** Values of all options, including those of the command. */
   readonly values: Values<O>
 }
 
@@ -116,10 +116,13 @@ export function readCommandLine<O extends typeof SESSION_OPTIONS>({
   }
 }
 
-/** What transcripts are called: not a sentence that ends with a file. A session in opencode's database is named after a `#`. */
+/**
+ * Whether a word is the file name of a transcript, as opposed to text that ends with a file. A session in opencode's database is named
+ * after a `#`.
+ */
 export const isTranscriptName = (word: string): boolean => /^\S+(?:\.jsonl?|\.traj|\.db#[\w-]+)$/.test(word)
 
-/** `--resume` works with and without an id: the next argument counts as one if it could be an id, or the name of a transcript. */
+/** Handles `--resume` with and without an id: the next argument is used if it could be an id or the name of a transcript. */
 function withOptionalId(args: readonly string[]): string[] {
   const couldBeId = (word: string | undefined) =>
     word !== undefined && !word.startsWith("-") && (isSafeId(word) || isTranscriptName(word))

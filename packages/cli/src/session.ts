@@ -1,4 +1,4 @@
-/** A session: an agent with its tools, opened as the command line says. The one place where `chat` and `run` meet the library. */
+/** A session: an agent with its tools, opened according to the command line. The only module where `chat` and `run` use the library. */
 import { realpath, stat } from "node:fs/promises"
 import { resolve } from "node:path"
 import {
@@ -28,37 +28,37 @@ import { sandboxNotice } from "./sandbox-notice.ts"
 import type { ConversationStart, Environment, SessionOptions } from "./session-options.ts"
 import { conversationsIn, nearestFirst } from "./stored-conversation.ts"
 
-/** Answers the agent's questions. Without it, every question is denied. */
+/** Answers the agent's questions. If absent, every question is denied. */
 export type SessionUser = Pick<AgentOptions, "askPermission" | "promptUser" | "approvePlan">
 
 export interface Workspace {
-  /** Where Strata keeps its files. */
+  /** Directory of Strata's files. */
   readonly root: string
-  /** The project's directory, symlinks followed. */
+  /** Directory of the project, with symbolic links resolved. */
   readonly cwd: string
   readonly env: Environment
   readonly options: SessionOptions
   readonly connection: Connection
-  /** What the user decided about the project's settings for this process. Without it, what they trusted before counts. */
+  /** The user's decision about the project's settings for this process. If absent, the stored decision applies. */
   readonly decision?: TrustDecision
-  /** For every query. */
+  /** Limits for every query. */
   readonly limits: Pick<AskOptions, "maxTurns" | "costLimit">
 }
 
-/** For exactly these contents: after a change it says nothing. */
+/** A decision for exactly these settings. It does not apply after a change. */
 export interface TrustDecision {
   readonly fingerprint: string
   readonly trusted: boolean
 }
 
-/** Without a team, the agent works alone. */
+/** An agent. If there is no team, it works without sub-agents. */
 export type SessionAgent = Agent & { readonly team?: Team }
 
 export interface Session {
   readonly agent: SessionAgent
-  /** The directory of the project whose memory counts. */
+  /** Directory of the project whose memory is used. */
   readonly projectDirectory: string
-  /** Untrusted settings, damaged journal lines, servers that did not start, skills that cannot be read: a sentence each. */
+  /** Sentences about untrusted settings, damaged journal lines, servers that did not start, and skills that cannot be read. */
   readonly problems: readonly string[]
   close(): Promise<void>
 }
@@ -85,18 +85,18 @@ export async function openWorkspace({ options, connection, env }: WorkspaceInput
 export interface SessionInput {
   readonly workspace: Workspace
   readonly user: SessionUser
-  /** An earlier conversation to go on with; without it a new one starts. */
+  /** An earlier conversation to continue. If absent, a new one starts. */
   readonly resumed?: StoredConversation | undefined
   /** Overrides the model of the command line and of the conversation. */
   readonly model?: string
   readonly mode?: AgentOptions["mode"]
-  /** For a new conversation. */
+  /** Title of a new conversation. */
   readonly title?: string
-  /** No one can answer, so after a compaction the agent goes on by itself. */
+  /** Nobody can answer, so the agent continues by itself after a compaction. */
   readonly autonomous?: boolean
-  /** For hooks: why a new conversation begins. */
+  /** Reason for a new conversation, for hooks. */
   readonly startedBy?: AgentOptions["startedBy"]
-  /** Makes this process a member of a team of several on the same directory. */
+  /** Makes this process a member of a team of processes on the same directory. */
   readonly team?: TeamJoinOptions
 }
 
@@ -104,7 +104,7 @@ export async function openSession({ workspace, user, resumed, ...wanted }: Sessi
   const { root, cwd, env, options, connection } = workspace
   const code = {
     ...(options.allow.length === 0 ? {} : { permissions: { allow: [...options.allow] } }),
-    // a dream takes minutes, and would end with the task
+    // a dream takes minutes and would be stopped at the end of the task
     ...(wanted.autonomous ? { switches: { dreaming: false } } : {}),
   }
   const reading = await readSettings({ cwd, env, settings: code })
@@ -147,7 +147,7 @@ export async function openSession({ workspace, user, resumed, ...wanted }: Sessi
   }
 }
 
-/** Models of imported sessions that this program cannot ask. Names of a server of yours are not among them. */
+/** Models of imported sessions that Strata cannot use. Models of a custom server do not match. */
 const OTHER_MODELS = /^(?:unknown$|<|gpt-|o\d|codex|chatgpt|gemini|models\/|openai|google|amazon|azure)/i
 
 const canAnswer = (model: string | undefined): boolean => model !== undefined && !OTHER_MODELS.test(model)
@@ -158,7 +158,7 @@ interface AgentOpenOptions {
   readonly team: TeamJoinOptions | undefined
 }
 
-/** With a team, unless the command line or the settings say that the agent works alone. */
+/** Opens the agent with a team, unless the command line or the settings disable sub-agents. */
 function openWith(asked: AgentOptions, { settings, noAgents, team }: AgentOpenOptions): Promise<SessionAgent> {
   const { off, switches } = settings.values
   const isAlone = noAgents || (!team && (off || switches.agents === false))
@@ -166,7 +166,7 @@ function openWith(asked: AgentOptions, { settings, noAgents, team }: AgentOpenOp
   return isAlone ? openAgent(options) : openAgent({ ...options, agents: true, ...(team ? { team } : {}) })
 }
 
-/** Whether the project's settings count in full, and sentences about what does not. */
+/** Whether the project's settings apply in full, and sentences about those that do not. */
 async function trustFor(
   { decision }: Workspace,
   reading: ProjectSettings,
@@ -191,13 +191,13 @@ interface ModeChoice {
   readonly configured: AgentOptions["mode"]
 }
 
-/** A resumed conversation keeps its mode: the agent takes it from the journal, unless another one is asked for. */
+/** The mode to open with. A resumed conversation keeps the mode in its journal, unless another one is requested. */
 function initialMode({ asked, resumed, configured }: ModeChoice): Pick<AgentOptions, "mode"> {
   if (asked !== undefined) return { mode: asked }
   return resumed?.mode === undefined ? { mode: configured ?? "ask" } : {}
 }
 
-/** For a directory that cannot be used: says what it is for, why it cannot be used, and what to do. */
+/** Explains why Strata's directory cannot be used, what it is for, and what to do. */
 export function explainDirectoryError(error: unknown, root: string): unknown {
   const failure = (error instanceof StrataError ? (error.cause ?? {}) : error) as NodeJS.ErrnoException
   if (failure.code === undefined || !failure.path?.startsWith(root)) return error
@@ -208,14 +208,14 @@ export function explainDirectoryError(error: unknown, root: string): unknown {
   )
 }
 
-/** What the command line names. Without a conversation, a new one begins. */
+/** The conversation of the command line. If absent, a new one starts. */
 export interface FoundConversation {
   readonly conversation?: StoredConversation
-  /** About a transcript that was taken up: a sentence each. */
+  /** Sentences about an imported transcript. */
   readonly notes: readonly string[]
 }
 
-/** `calledFrom`: what the name of a file is relative to. */
+/** Finds the conversation of the command line. `calledFrom` is the directory that file names are relative to. */
 export async function findConversation(
   { cwd, env }: Workspace,
   { beginning, calledFrom }: { readonly beginning: ConversationStart; readonly calledFrom: string },
@@ -225,7 +225,7 @@ export async function findConversation(
     const { resumeFile } = await import("./import/import-report.ts")
     return resumeFile({ file: resolve(calledFrom, beginning.file), cwd, env })
   }
-  // one that a program of yours keeps without an owner is opened only by its name
+  // a conversation without an owner is opened only by its id
   const conversations = await conversationsIn({ cwd, env, alsoUnowned: beginning.from === "id" })
   if (conversations.length === 0)
     throw new UsageError('This project has no conversation yet. Start one with "strata chat" or "strata run".')
@@ -240,8 +240,8 @@ const elsewhere = ({ directory = "", origin }: StoredConversation, cwd: string):
     : [`This conversation was begun in ${escapeInvisible(directory)}. It goes on in this directory.`]
 
 /**
- * An imported session goes on with the memory of the project that it was about. The project here is the one for tools and trust. A file
- * that is not one of the user's own sessions cannot choose a project: it goes on without memory.
+ * The project whose memory is used. An imported session uses the memory of its original project; tools and trust use the current one. A
+ * file that is not one of the user's own sessions cannot choose a project, so it gets no memory.
  */
 async function projectOf(
   resumed: StoredConversation | undefined,

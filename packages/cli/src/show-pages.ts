@@ -6,10 +6,10 @@ import { hasBrowser, openInBrowser } from "./open-browser.ts"
 
 export interface ShowPagesOptions extends Pick<CommandCall, "terminal" | "env"> {
   readonly source: PageSource
-  /** The conversation to begin with. */
+  /** Id of the conversation to open first. */
   readonly id?: string | undefined
   readonly port?: number | undefined
-  /** Only prints the address. */
+  /** Whether to print the address without opening a browser. */
   readonly isQuiet: boolean
 }
 
@@ -21,7 +21,7 @@ export async function showPages({ source, terminal, env, id, port, isQuiet }: Sh
   })
   const address = id === undefined ? page.address : page.addressOf(id)
   const isOpen = !isQuiet && hasBrowser(env) && (await openInBrowser(page.addressOnce(id)))
-  // before the address is known: a signal may follow at once
+  // before the address is printed, because a signal may follow at once
   const ended = Promise.race([once(process, "SIGINT"), once(process, "SIGTERM"), once(process, "SIGHUP")])
   terminal.print(`${isOpen ? "The page is open in your browser. Its address:" : "Open this address in a browser:"}
 

@@ -1,4 +1,4 @@
-/** `strata sim`: hands the arguments to the simulator's own command. */
+/** `strata sim`: passes the arguments to the simulator's own command. */
 import type { Run } from "./command.ts"
 
 export const run: Run = async ({ args }) => {

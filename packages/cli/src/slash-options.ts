@@ -1,6 +1,6 @@
 /**
- * The options of a slash command, wherever they are in its line, and the text without them. Any other word that looks like an option is
- * refused, so that a typo in `--dry-run` never does what it was to show. After a lone `--` everything is text.
+ * Parses the options of a slash command, at any position in its line, and the text without them. Other words that look like options are
+ * refused, so that a typo in `--dry-run` never runs the command. After a lone `--` everything is text.
  */
 import { UsageError } from "./command.ts"
 
@@ -11,13 +11,13 @@ export interface OptionNames {
 }
 
 export interface ParsedSlashLine {
-  /** By name; `yes` for a flag. */
+  /** Values by option name; `yes` for a flag. */
   readonly given: Readonly<Record<string, string>>
   readonly text: string
 }
 
 const WORD = /\S+/g
-const DASHES = /^(?:--|—|–)/ // some keyboards turn two hyphens into a dash
+const DASHES = /^(?:--|—|–)/ // some systems replace two hyphens with a dash
 
 export function readSlashOptions(line: string, { command, flags, withValue = [] }: OptionNames): ParsedSlashLine {
   const given: Record<string, string> = {}
@@ -44,7 +44,7 @@ export function readSlashOptions(line: string, { command, flags, withValue = [] 
   return { given, text: removeRanges(line, cuts) }
 }
 
-/** The line breaks of the text stay. */
+/** Removes ranges of the line. Line breaks of the text stay. */
 function removeRanges(line: string, cuts: readonly (readonly [from: number, to: number])[]): string {
   const parts: string[] = []
   let from = 0

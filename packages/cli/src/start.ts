@@ -1,16 +1,16 @@
-/** Runs one command of this process to its end, and says so if it fails in a way that no one expected. */
+/** Runs a command and reports unexpected failures. */
 import { guardOutput, leaveScreen } from "./display/output.ts"
 
 const EXIT_FAILED = 1
 const UNEXPECTED = "strata failed unexpectedly. The journal keeps what was done before. Please report this:"
 
-/** `run` resolves with the exit code. */
+/** Runs the command; `run` resolves with the exit code. */
 export async function startWith(
   run: (args: readonly string[]) => Promise<number>,
   args: readonly string[],
 ): Promise<void> {
   guardOutput()
-  process.on("uncaughtException", failUnexpectedly) // Node would print the error as it is, escape sequences included
+  process.on("uncaughtException", failUnexpectedly) // Node would print the error with its escape sequences
   process.stdout.on("error", (error: NodeJS.ErrnoException) => {
     if (error.code === "EPIPE") process.exit(0) // the reader has seen enough: `strata inspect … | head`
     leaveScreen()
@@ -20,7 +20,7 @@ export async function startWith(
   process.exitCode = await run(args)
 }
 
-/** Gives the terminal back first. */
+/** Restores the terminal, then reports the error. */
 function failUnexpectedly(error: unknown): void {
   leaveScreen()
   const what = error instanceof Error ? (error.stack ?? error.message) : String(error)

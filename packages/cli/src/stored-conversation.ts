@@ -1,4 +1,4 @@
-/** The conversations kept for a project, and one of them opened to change what is sent of it: no model is asked, no key is needed. */
+/** Lists the stored conversations of a project, and opens one to change its context. This needs no model and no key. */
 import { realpath } from "node:fs/promises"
 import { sep } from "node:path"
 import {
@@ -13,19 +13,19 @@ import { findById } from "./conversation-names.ts"
 import { modelFrom } from "./session-options.ts"
 
 export interface StoredConversationsOptions extends Pick<CommandCall, "cwd" | "env"> {
-  /** Also those that a program of yours keeps without an owner. They are opened only by their name. */
+  /** Includes conversations that a program stored without an owner. They are opened only by id. */
   readonly alsoUnowned?: boolean
 }
 
-/** The user's conversations, newest first. */
+/** Conversations of the user, newest first. */
 export async function conversationsIn(place: StoredConversationsOptions): Promise<readonly StoredConversation[]> {
   const { cwd, env, alsoUnowned = false } = place
   return listConversations({ cwd: await realpath(cwd), env, owner: localUser, alsoUnowned })
 }
 
 /**
- * Two clones of one repository are one project. What was begun in this directory comes first, then what was begun above or below it: a
- * command in one clone is about that clone. Within each, the newest.
+ * Sorts conversations by directory: this one first, then its parents and children, then others, each by recency. Two clones of a repository
+ * share a project, and a command in one clone is about that clone.
  */
 export function nearestFirst(conversations: readonly StoredConversation[], cwd: string): readonly StoredConversation[] {
   const distance = ({ directory }: StoredConversation) => {
@@ -39,11 +39,11 @@ export function nearestFirst(conversations: readonly StoredConversation[], cwd: 
 const isInside = (path: string, directory: string) =>
   path.startsWith(directory.endsWith(sep) ? directory : directory + sep)
 
-/** Where the store is memory, no other process can open it. */
+/** Whether the conversation is stored in memory, where no other process can open it. */
 export const endsWithProcess = ({ location }: Pick<Conversation, "location">): boolean => location.startsWith("memory:")
 
 export interface OpenStoredOptions extends Pick<CommandCall, "cwd" | "env"> {
-  /** The start of its id. Default: the newest conversation of this directory, else of the project. */
+  /** Prefix of the id. Default: the newest conversation of this directory, else of the project. */
   readonly id?: string | undefined
 }
 

@@ -1,4 +1,4 @@
-/** The program with all its commands. Each loads when it is called. */
+/** The program with all commands. Each loads on demand. */
 
 import type { Command } from "./command.ts"
 import { commandLine } from "./command-line.ts"

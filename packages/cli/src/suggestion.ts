@@ -1,8 +1,8 @@
-/** Finds the word that a typing mistake probably meant. */
+/** Suggests a correction for a typo. */
 
-const MAX_EDITS = 2 // letters wrong, missing or added; with more it is a different word
+const MAX_EDITS = 2 // letters wrong, missing or added; more edits mean a different word
 
-/** The candidate that starts with the typed text, or the one that differs in the fewest letters. */
+/** The candidate with this prefix, or the one with the smallest edit distance. */
 export function nearestTo(typed: string, candidates: readonly string[]): string | undefined {
   const beginning = typed === "" ? undefined : candidates.find((candidate) => candidate.startsWith(typed))
   if (beginning !== undefined) return beginning

@@ -1,4 +1,4 @@
-/** The user's own editor, `VISUAL` or `EDITOR`, on a private copy of a text. The copy is removed afterwards. */
+/** Runs the user's editor, `VISUAL` or `EDITOR`, on a private copy of a text. The copy is removed afterwards. */
 import { spawn } from "node:child_process"
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
@@ -7,19 +7,19 @@ import type { CommandCall } from "./command.ts"
 
 export interface EditTextOptions {
   readonly text: string
-  /** Of the copy. Its ending tells the editor what it is. */
+  /** File name of the copy. Its extension tells the editor the format. */
   readonly name: string
   readonly env: CommandCall["env"]
 }
 
-/** The command as the user set it; it may have arguments, such as `code --wait`. */
+/** The user's editor command, which may have arguments, such as `code --wait`. */
 export const findEditor = (env: CommandCall["env"]): string | undefined => env.VISUAL || env.EDITOR || undefined
 
-/** Resolves with what the user saved. */
+/** Resolves with the saved text. */
 export async function editText({ text, name, env }: EditTextOptions): Promise<string> {
   const editor = findEditor(env)
   if (!editor) throw new Error("No editor is set, so nothing was changed. Set VISUAL or EDITOR, and try again.")
-  const directory = await mkdtemp(join(tmpdir(), "strata-edit-")) // only its owner may enter it
+  const directory = await mkdtemp(join(tmpdir(), "strata-edit-")) // accessible to its owner only
   const copy = join(directory, name)
   try {
     await writeFile(copy, text, { mode: 0o600 })
@@ -31,7 +31,7 @@ export async function editText({ text, name, env }: EditTextOptions): Promise<st
   }
 }
 
-/** The shell reads the command as the user quoted it. */
+/** Runs the command in a shell, which handles the user's quoting. */
 export function runEditor(editor: string, path: string): Promise<number> {
   const [program, args] =
     process.platform === "win32" ? [`${editor} "${path}"`, []] : ["sh", ["-c", `${editor} "$1"`, "sh", path]]

@@ -1,13 +1,13 @@
-/** Everything `strata inspect` reports about a conversation, as plain data. `--json` prints it. */
+/** All results of `strata inspect` about a conversation, as plain data. `--json` prints it. */
 
 import { type LayerDecision, listLayerDecisions } from "@strata/page"
 import { type Inspection, inspectTranscript, type Transcript } from "@strata/transcripts"
 import type { Replay } from "@strata/transcripts/replay"
 
 export interface Analysis extends Inspection {
-  /** What Strata's layers decided. Empty for other programs' transcripts. */
+  /** Decisions of Strata's layers. Empty for transcripts of other programs. */
   readonly decided: readonly LayerDecision[]
-  /** What layers 1 and 2 would have done, with `--layers`. */
+  /** Replay of layers 1 and 2, with `--layers`. */
   readonly layers?: Replay
 }
 

@@ -1,4 +1,4 @@
-/** `strata inspect`: reads recorded conversations and reports where their context and money went. */
+/** `strata inspect`: reports how recorded conversations used their context and money. */
 import { stat } from "node:fs/promises"
 import { basename, resolve } from "node:path"
 import { type InspectedResponses, listResponses, sumInspections, type Transcript } from "@strata/transcripts"
@@ -51,7 +51,7 @@ export const run: Run = async ({ args, cwd, env, terminal }) => {
   return code
 }
 
-/** The operands that are directories, as absolute paths. */
+/** Operands that are directories, as absolute paths. */
 async function directoriesIn(operands: readonly string[], cwd: string): Promise<readonly string[]> {
   const found = operands.map(async (operand) => {
     const path = resolve(cwd, operand)
@@ -60,7 +60,7 @@ async function directoriesIn(operands: readonly string[], cwd: string): Promise<
   return (await Promise.all(found)).flat()
 }
 
-/** The replay is slow and loads the layers, so it runs only on request. */
+/** Adds a replay of the layers. Runs only on request, because it is slow. */
 async function withLayers(transcript: Transcript): Promise<Analysis> {
   const { replayClearing } = await import("@strata/transcripts/replay")
   return { ...(await analyse(transcript)), layers: await replayClearing(transcript) }

@@ -1,4 +1,4 @@
-/** Several conversations as a table, one row each, and the row of all of them. What a fork repeats of its parent counts once. */
+/** A table of several conversations with one row each and a total. Content that a fork shares with its parent counts once. */
 import { basename } from "node:path"
 import { findModel } from "@strata/core"
 import { describeEstimates } from "@strata/core/views"
@@ -21,7 +21,7 @@ export interface ComparedAnalyses {
   readonly total: InspectionTotal
 }
 
-/** A table of several conversations, one line each. */
+/** Renders the table of conversations. */
 export function comparison(
   { analyses, total }: ComparedAnalyses,
   { style, columns }: ReportOptions,
@@ -75,7 +75,7 @@ export function comparison(
   ]
 }
 
-/** What is estimated in the sum, and what is counted in another file. */
+/** Describes which costs in the total are estimates, and which responses are counted in another file. */
 export function describeTotal({ money, shared }: InspectionTotal): readonly string[] {
   return [
     ...(money.unpriced.length > 0 ? [`No price is known for ${money.unpriced.map(escapeToLine).join(", ")}.`] : []),
@@ -96,11 +96,11 @@ export function describeTotal({ money, shared }: InspectionTotal): readonly stri
 const shortName = ({ format, title, file }: Analysis): string =>
   escapeToLine(format === "openhands" && title ? title : basename(file))
 
-/** Without the prefix "claude-" and without a date. */
+/** Model name without the prefix "claude-" and the date. */
 const modelName = (name: string | undefined) =>
   name === undefined ? "?" : escapeToLine(findModel(name).facts.id).replace(/^claude-/, "")
 
-/** For a narrow column. */
+/** Shortens a cost for a narrow column. */
 const shortenCost = (words: string): string => (words === "unknown" ? "?" : words.replace("more than ", ">"))
 
 const rereadIn = ({ content }: Analysis): number => sumOf(content.duplicateReads.map(({ wasted }) => wasted))

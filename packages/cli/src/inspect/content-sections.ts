@@ -1,4 +1,4 @@
-/** The sections about content: by class, tool and file, files read again, the largest results. */
+/** The sections about content: by class, tool and file, repeatedly read files, and the largest results. */
 import { bar } from "../display/bars.ts"
 import { contextParts, PARTS, partSign } from "../display/context-parts.ts"
 import { formatCompact, formatDollarsOrUnknown, formatNumber, formatPercent, pluralize } from "../display/numbers.ts"

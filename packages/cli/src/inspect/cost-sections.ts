@@ -61,7 +61,7 @@ export function growth(page: AnalysisPage): string[] {
 
 const LINES_OF_NAMES = 2
 
-/** What the compaction kept of what was used again. */
+/** Names that were used again after a compaction: how many remained in view, and which did not. */
 function keptLines(needed: BoundaryNames | undefined, width: number): readonly string[] {
   if (needed === "unrecorded") return wrapText(`what was used again is ${describeNamesInView(needed)}`, width)
   if (!needed || needed.names === 0) return []

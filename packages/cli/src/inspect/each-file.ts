@@ -1,4 +1,6 @@
-/** Commands that read several files: a line of progress, and with several files, one that cannot be read does not end the others. */
+/**
+ * Runs a command's work over several files, with a progress line. If one of several files cannot be read, the others are still processed.
+ */
 
 import { StrataError } from "@strata/core"
 import { readTranscripts, type Transcript } from "@strata/transcripts"
@@ -11,11 +13,11 @@ const SOME_FAILED = 1
 
 export interface FileWork {
   readonly progress: Progress
-  /** Reports a file that is left out. */
+  /** Reports a skipped file. */
   readonly complain: (problem: string) => void
 }
 
-/** Resolves to the exit code: 1 if something was left out. */
+/** Resolves with the exit code: 1 if a file was skipped. */
 export async function forEachFile(terminal: Terminal, work: (work: FileWork) => Promise<void>): Promise<number> {
   const progress = progressOn(terminal)
   let failures = 0
@@ -32,10 +34,10 @@ export async function forEachFile(terminal: Terminal, work: (work: FileWork) => 
   return failures === 0 ? DONE : SOME_FAILED
 }
 
-/** A session can be named by the start of its id, also a kept one whose file is gone, and one in a store. */
+/** A session id or prefix: of a session on disk, an archived one, or one in a store. */
 const SESSION = /^[\w-]{4,}$/
 
-/** The files that a user names, by their paths or as sessions. */
+/** Resolves paths and session ids to files. */
 export function resolveFiles(
   names: readonly string[],
   place: Pick<CommandCall, "cwd" | "env">,
@@ -51,17 +53,17 @@ export function resolveFiles(
 
 export interface ReadTranscript {
   readonly transcript: Transcript
-  /** Its file's place among what was asked for. Absent where there is only one. */
+  /** Position of the file among all files. Absent if there is only one. */
   readonly at?: ProgressSteps
 }
 
 export interface ReadEachOptions extends Pick<FileWork, "complain"> {
-  /** Of the process: it names the store. */
+  /** Environment of the process, which names the store. */
   readonly env: CommandCall["env"]
   readonly onFile?: (file: string, at: ProgressSteps | undefined) => void
 }
 
-/** The conversations in the files. A single file that cannot be read is an error. */
+/** Reads the conversations in the files. If there is only one file, a read problem is an error. */
 export async function* readEach(
   files: readonly string[],
   { complain, env, onFile }: ReadEachOptions,
@@ -74,7 +76,7 @@ export async function* readEach(
   }
 }
 
-/** Codes of errors that say: the command line names something else than a transcript. */
+/** Error codes for arguments that are not transcripts. */
 const NOT_A_TRANSCRIPT: ReadonlySet<string | undefined> = new Set(["no-file", "directory", "compressed"])
 
 async function readOrComplain(

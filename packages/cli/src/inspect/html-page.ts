@@ -1,4 +1,4 @@
-/** Conversations as they were recorded, as the content of a page. */
+/** Recorded conversations as the content of a page. */
 
 import {
   type CompactionRow,
@@ -70,7 +70,7 @@ async function conversationOf({ transcript, analysis }: InspectedTranscript): Pr
   }
 }
 
-/** The last row of the table. */
+/** Values of the total row. */
 function totalFacts({ messages, requests, hitRatio, broken, boundaries, money }: InspectionTotal) {
   return {
     messages: formatNumber(messages),

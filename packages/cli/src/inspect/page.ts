@@ -1,4 +1,4 @@
-/** Shared by the sections of a report: the analysis, the look, and how paths read. */
+/** Shared by the sections of a report: the analysis, style and width, and the display of paths. */
 import type { SectionOptions } from "../display/section.ts"
 import { escapeToLine } from "../display/visible.ts"
 import type { Analysis } from "./analysis.ts"
@@ -7,7 +7,7 @@ export interface AnalysisPage extends SectionOptions {
   readonly analysis: Analysis
 }
 
-/** Relative to the project, if the path is inside it. */
+/** The path relative to the project, if it is inside it. */
 export function within(path: string, cwd: string | undefined): string {
   const clean = escapeToLine(path)
   return cwd !== undefined && clean.startsWith(cwd) && /^[\\/]/.test(clean.slice(cwd.length))

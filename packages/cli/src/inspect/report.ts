@@ -1,4 +1,4 @@
-/** An analysis as a page: one section per question, without the empty ones. */
+/** Renders an analysis: one section per topic, without empty ones. */
 
 import type { AgentCost, CostReport } from "@strata/core/views"
 import { describeAudit, formatAmountWithUnit, type LayerDecisionKind, listAuditFindings } from "@strata/page"
@@ -27,7 +27,7 @@ import { type AnalysisPage, total } from "./page.ts"
 // The section about sub-agents: the conversation, the agents it started, and what each cost. The rows add up to the total.
 
 const MAX_AGENTS = 30
-const WIDE = 90 // columns; a narrower table has no room for the tasks
+const WIDE = 90 // columns; a narrower table omits the tasks
 
 export function agents(page: AnalysisPage): string[] {
   const { analysis, style, width } = page
@@ -75,7 +75,7 @@ const nameOf = ({ name, definition }: AgentCost): string =>
 
 const taskOf = ({ description = "" }: AgentCost): string => escapeToLine(description)
 
-/** No turn of it is recorded, so no one knows what it cost. */
+/** Whether no turn was recorded, so that the cost is unknown. */
 const isUnrecorded = ({ requests }: CostReport): boolean => requests === 0
 
 const figures = ({ requests, tokens, dollars }: CostReport, isMore = false): readonly string[] => [
@@ -86,7 +86,7 @@ const figures = ({ requests, tokens, dollars }: CostReport, isMore = false): rea
   requests === 0 ? "unknown" : `${isMore && dollars !== undefined ? ">" : ""}${formatDollarsOrUnknown(dollars)}`,
 ]
 
-// The section about layers 1 and 2: what they would have done, and what that saves compared with other policies.
+// The section about layers 1 and 2: the actions they would have taken, and their savings compared with other policies.
 
 const OWN_POLICY = "strata"
 
@@ -119,7 +119,7 @@ export function layers(page: AnalysisPage): string[] {
   ]
 }
 
-/** What the layers save, and compared with what. */
+/** The savings of the layers, and the baseline. */
 function verdict({ totals: { saved } }: ReplayReport): string {
   const than = "compared with sending everything, with the same pauses and compactions"
   if (saved.amount === 0) return `Strata changes nothing, ${than}.`
@@ -151,7 +151,7 @@ function signedPercent(share: number): string {
   return share < 0 ? `-${formatPercent(-share, 1)}` : formatPercent(share, 1)
 }
 
-// The section about Strata's layers: their decisions, the savings, and what the savings are compared with.
+// The section about Strata's layers: their decisions, the savings, and the baseline.
 
 const MAX_DECISIONS = 12
 const WITHOUT_SIZE: ReadonlySet<LayerDecisionKind> = new Set(["undone", "cache lifetime"])
@@ -172,7 +172,7 @@ export function savings(page: AnalysisPage): string[] {
   ]
 }
 
-/** What the planner decided, each with its sentence. */
+/** Decisions of the planner, each with its reason. */
 function plannedDecisions({ analysis, width }: AnalysisPage): string[] {
   const planned = analysis.decided.filter((one) => one.planned !== undefined)
   if (planned.length === 0) return []
@@ -186,7 +186,7 @@ function plannedDecisions({ analysis, width }: AnalysisPage): string[] {
   ]
 }
 
-/** How each summary was checked, and what that changed. */
+/** Result of the check of each summary, and the corrections. */
 function checkedSummaries({ analysis, width }: AnalysisPage): string[] {
   const lines = analysis.decided.flatMap(({ turn, audit }) =>
     audit ? [`Summary after turn ${formatNumber(turn)}: ${describeAudit(audit)}.`, ...listAuditFindings(audit)] : [],
@@ -194,7 +194,7 @@ function checkedSummaries({ analysis, width }: AnalysisPage): string[] {
   return lines.length === 0 ? [] : ["", ...lines.flatMap((line) => indent(wrapText(escapeToLine(line), width - 2), 2))]
 }
 
-/** The largest decisions, in order. */
+/** The largest decisions, in chronological order. */
 function decisionTable({ analysis, style, width }: AnalysisPage): string[] {
   const { decided } = analysis
   if (decided.length === 0) return []
@@ -239,7 +239,7 @@ export function report(analysis: Analysis, { style, columns }: ReportOptions): r
   return lines.some((line) => MORE_LINE.test(line)) ? [...lines, "", style.dim(SEE_ALL_HINT)] : lines
 }
 
-/** What `more` ends a section with. */
+/** The line of `moreLine` at the end of a section. */
 const MORE_LINE = /^ {2}and [\d,]+ more /
 const SEE_ALL_HINT = '"strata inspect --json" lists everything that is left out here.'
 

@@ -1,4 +1,4 @@
-/** `strata install` and `strata uninstall`: shows what changes in the files of another agent, then changes it. */
+/** `strata install` and `strata uninstall`: shows the changes to the files of another agent, then makes them. */
 import { strataDirectory } from "@strata/core"
 import {
   CLIENTS,
@@ -40,7 +40,7 @@ export const uninstall: Run = async ({ args, env, terminal }) => {
   if ((await isInstalled({ client, home })) || !hasKeepHook) {
     if (!(await confirmChanges(() => planUninstall({ client, home }), terminal, values.yes))) return NOT_DONE
   }
-  // planned only now: both change the same file
+  // planned only now, because both changes affect the same file
   if (hasKeepHook && !(await confirmChanges(() => planArchiveHookRemoval({ home }), terminal, values.yes)))
     return NOT_DONE
   terminal.print(`Done. Strata is no longer in ${client}.\n`)
@@ -54,8 +54,8 @@ function clientNamed(name: string | undefined): Client {
 }
 
 /**
- * Shows what would change, and changes it if the user agrees. What another program wrote in the meantime is shown, and the question asked
- * again.
+ * Shows the planned changes and makes them if the user agrees. If another program changes the files meanwhile, the new plan is shown and
+ * confirmed again.
  */
 export async function confirmChanges(
   makePlan: () => Promise<InstallPlan | undefined>,
@@ -64,7 +64,7 @@ export async function confirmChanges(
 ): Promise<boolean> {
   for (;;) {
     const plan = await makePlan()
-    if (!plan) return true // another process has done it
+    if (!plan) return true // another process has made the change
     show(plan, terminal)
     const answer = isSure ? "yes" : await promptForChoice("Change this? yes or no: ", ["yes", "no"])
     if (answer !== "yes") {

@@ -1,4 +1,4 @@
-/** The part of the program that other agents start with each session: it has this command only. */
+/** Entry point for `mcp` only, because other agents start it with each session. */
 import { commandLine } from "../command-line.ts"
 import { MCP } from "../descriptions.ts"
 import { registerNamedStore } from "../named-store.ts"

@@ -1,4 +1,4 @@
-/** Which memories a conversation was offered, and why, read from its journal. Pure but for the reading. */
+/** Lists the memories attached in a conversation and the reasons, from its journal. Pure apart from reading. */
 import { contentOf, type Entry, isFromUser, isMessage, textOf } from "@strata/core"
 import { type AttachedMemory, listAttachedMemories } from "@strata/core/memory"
 import { fileStem } from "@strata/page"
@@ -8,9 +8,9 @@ import { escapeToLine } from "../display/visible.ts"
 const MESSAGE_COLUMNS = 60
 
 export interface AttachedMemories {
-  /** Files whose text was in the context from the start. */
+  /** Files in the context from the start. */
   readonly standing: readonly string[]
-  /** `message` is the first line of the message that it was attached to. Absent: the user had it saved just then. */
+  /** Memories attached to messages. `message` is the first line of that message; absent if the user had just saved the memory. */
   readonly recalled: readonly AttachedMemory[]
 }
 
@@ -32,7 +32,7 @@ export async function findAttachedMemories(entries: AsyncIterable<Entry>): Promi
   }
 }
 
-/** As lines: first what is always there, then each message with what was attached to it. */
+/** Renders the standing memories, then each message with its attached memories. */
 export function attachedMemoryLines({ standing, recalled }: AttachedMemories, columns: number): readonly string[] {
   if (standing.length + recalled.length === 0) return ["No memory was offered in this conversation."]
   const start = `At the start, in full: ${standing.map(fileStem).join(", ")}`

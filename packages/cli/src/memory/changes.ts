@@ -1,4 +1,7 @@
-/** Commands that change memory: `edit`, `forget` and `revert`. Each is one change of the user, and can be taken back, except an erasure. */
+/**
+ * Commands that change memory: `edit`, `forget` and `revert`. Each makes one change in the user's name, which can be reverted unless it is
+ * an erasure.
+ */
 
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
@@ -60,7 +63,7 @@ interface EraseMemoryOptions extends MemoryChangeOptions {
   readonly isSure: boolean
 }
 
-/** For a secret that someone typed. Also finds memories that were forgotten before. */
+/** Erases a memory for good, for example one with a secret. Finds forgotten memories too. */
 export async function erase(name: string, { bank, terminal, isSure }: EraseMemoryOptions) {
   const file = await erasable(bank, name)
   if (!isSure && !isAtTerminal())
@@ -91,7 +94,7 @@ export async function erase(name: string, { bank, terminal, isSure }: EraseMemor
   return DONE
 }
 
-/** The file of a memory, or of one that only the history knows. */
+/** The file of a memory, including memories that only the history contains. */
 async function erasable(bank: MemoryBank, name: string): Promise<string> {
   const paths = new Set((await bank.history()).flatMap(({ files }) => files.map(({ path }) => path)))
   const known = [name, `${name}.md`].find((path) => path !== MEMORY_INDEX && paths.has(path))
@@ -133,8 +136,8 @@ export function showChange(change: MemoryChange, { diff, terminal }: { diff: str
 const isAtTerminal = (): boolean => process.stdin.isTTY === true && process.stdout.isTTY === true
 
 /**
- * `strata memory edit`: the user's editor works on a copy. What they saved becomes one change of theirs, merged with what changed
- * meanwhile. If it cannot be stored, their text stays in the copy.
+ * Result of `strata memory edit`: the user's editor works on a copy. The saved text becomes one change of the user, merged with changes
+ * made meanwhile. If it cannot be stored, the text stays in the copy.
  */
 type EditResult =
   | { readonly state: "unchanged" }

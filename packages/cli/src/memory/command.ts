@@ -1,4 +1,4 @@
-/** `strata memory`: what is remembered across the conversations of a project, where it came from, and how to change it. */
+/** `strata memory`: shows what is remembered across the conversations of a project and where it came from, and changes it. */
 
 import { type FoundInProject, type ProjectBank, readEntries } from "@strata/core"
 import { readArguments } from "../arguments.ts"
@@ -20,7 +20,7 @@ import { applyVerdict, review } from "./review.ts"
 
 // `strata memory search`: memories first, then passages of past conversations. Works offline.
 
-/** Characters of a passage that are shown before what matched. */
+/** Number of characters shown before the match in a passage. */
 const BEFORE_MATCH = 30
 
 export function searchPage({ memories, passages }: FoundInProject, look: MemoryRenderOptions): readonly string[] {
@@ -38,7 +38,7 @@ export function searchPage({ memories, passages }: FoundInProject, look: MemoryR
   ]
 }
 
-/** The line with what matched, from a little before it. */
+/** The line with the match, starting shortly before it. */
 function lineAt(text: string, at: number): string {
   const start = text.lastIndexOf("\n", at - 1) + 1
   if (at - start <= BEFORE_MATCH) return text.slice(start)
@@ -48,7 +48,7 @@ function lineAt(text: string, at: number): string {
 
 const DONE = 0
 
-/** What each action takes after its name: the least and the most arguments, and their placeholder. */
+/** Minimum and maximum number of arguments after each action, and their placeholder. */
 const ACTIONS = {
   list: [0, 0, ""],
   show: [1, 1, "NAME"],
@@ -65,7 +65,7 @@ const ACTIONS = {
 type Action = keyof typeof ACTIONS
 
 const WITHOUT_JSON: ReadonlySet<Action> = new Set(["edit", "forget", "confirm", "review", "revert"])
-/** An agent's command could run these in the user's name. */
+/** Actions in the user's name. They are refused while an agent's command runs, which could have started them. */
 const USER_ACTIONS: ReadonlySet<Action> = new Set(["edit", "forget", "confirm", "review", "revert"])
 
 export const run: Run = async ({ args, cwd, env, terminal, stdin }) => {
@@ -149,7 +149,7 @@ function parseAction([name = "list", ...given]: readonly string[]): { action: Ac
   throw new UsageError(`Use it like this: ${usage}. "strata memory --help" shows more.`)
 }
 
-/** `strata memory why`: which memories a past conversation was offered, and what for. */
+/** `strata memory why`: lists the memories attached in a past conversation, and the reasons. */
 interface AttachmentReport extends AttachedMemories {
   readonly conversation: string
   readonly title?: string
@@ -157,7 +157,7 @@ interface AttachmentReport extends AttachedMemories {
 
 interface AttachmentQuery extends Pick<CommandCall, "env"> {
   readonly bank: ProjectBank
-  /** The start of a conversation's id. Default: the newest. */
+  /** Prefix of a conversation's id. Default: the newest. */
   readonly id: string | undefined
 }
 

@@ -1,4 +1,4 @@
-/** Finds the memory that a user names: by its file, its name, or the start of one of them. */
+/** Finds a memory by its file, its name, or a prefix of either. */
 import type { Memory } from "@strata/core"
 import { fileStem } from "@strata/page"
 import { UsageError } from "../command.ts"

@@ -1,4 +1,4 @@
-/** The pages of `strata memory`: the list, one memory, the history. Lines for a terminal; nothing in them can control it. */
+/** The pages of `strata memory`: the list, one memory, the history. Lines for a terminal, with control characters escaped. */
 
 import type { Memory } from "@strata/core"
 import { type CodeReference, isCurrentMemory, isUserMemory, MEMORY_TYPES, type MemoryChange } from "@strata/core/memory"
@@ -16,11 +16,11 @@ export interface MemoryRenderOptions {
   readonly style: Style
   readonly columns: number
   readonly now: Date
-  /** It goes to a screen, so long lists are shortened. */
+  /** Shortens long lists, for output to a screen. */
   readonly isShort?: boolean
 }
 
-/** Rules and preferences first, and in each type what was confirmed last. */
+/** Sorts rules and preferences first and, within each type, by the time of confirmation. */
 export const sortMemories = (memories: readonly Memory[]): readonly Memory[] =>
   memories.toSorted(
     (a, b) =>
@@ -32,7 +32,7 @@ export const sortMemories = (memories: readonly Memory[]): readonly Memory[] =>
 export interface MemoryListInput {
   readonly memories: readonly Memory[]
   readonly location: string
-  /** Also those that others replaced. */
+  /** Includes memories that newer ones replaced. */
   readonly all: boolean
 }
 
@@ -54,7 +54,7 @@ export function listPage({ memories, location, all }: MemoryListInput, look: Mem
   ]
 }
 
-/** What the agent noted, apart: it is no rule before the user confirms it. */
+/** Unconfirmed notes of the agent, shown separately, because they are not rules before the user confirms them. */
 function unconfirmedRows(current: readonly Memory[], look: MemoryRenderOptions): readonly string[] {
   const notes = current.filter((memory) => !isUserMemory(memory))
   if (notes.length === 0) return []
@@ -108,7 +108,7 @@ function describeMemory({ description, failed, supersededBy, source }: Memory): 
 export interface MemoryPageInput {
   readonly memory: Memory
   readonly location: string
-  /** What the memory names, looked up in the code. */
+  /** Code references of the memory, checked against the code. */
   readonly claims: readonly CodeReference[]
 }
 
@@ -194,7 +194,7 @@ export function describeMemoryChange(change: MemoryChange): string {
   return `${describeEdits(change)}. ${change.why.replace(/[.\s]*$/, ".")}${masked}`
 }
 
-/** A unified diff, in colours where there are some. */
+/** Renders a unified diff, coloured if the terminal supports it. */
 export const diffLines = (diff: string, { style }: Pick<MemoryRenderOptions, "style">): readonly string[] =>
   escapeForTerminal(diff)
     .trimEnd()

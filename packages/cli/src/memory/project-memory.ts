@@ -1,10 +1,10 @@
-/** The memory of the project that a directory belongs to. */
+/** Opens the memory of a directory's project. */
 import { realpath } from "node:fs/promises"
 import { localUser, openMemoryBank, type ProjectBank } from "@strata/core"
 import type { CommandCall } from "../command.ts"
 
 export interface ProjectMemoryOptions extends Pick<CommandCall, "cwd" | "env"> {
-  /** Records nothing: an agent at work records its own writes, and they must not be taken for the user's. */
+  /** Opens without recording edits: a working agent records its own writes, which must not be attributed to the user. */
   readonly readOnly?: boolean
 }
 

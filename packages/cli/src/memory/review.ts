@@ -1,4 +1,4 @@
-/** `strata memory review` and `/memory review`: what the agent noted and you have not confirmed, one at a time. One key keeps it or drops it. */
+/** `strata memory review` and `/memory review`: goes through the agent's unconfirmed notes. One key confirms or drops each. */
 
 import type { Memory, MemoryBank } from "@strata/core"
 import { isCurrentMemory, isUserMemory } from "@strata/core/memory"
@@ -11,11 +11,11 @@ import { sortMemories } from "./page.ts"
 
 export type ReviewVerdict = "confirm" | "drop" | "later"
 
-/** Rules first: they are not in force before you confirm them. */
+/** Unconfirmed memories, rules first, because they do not apply until confirmed. */
 export const unconfirmedIn = (memories: readonly Memory[]): readonly Memory[] =>
   sortMemories(memories.filter((memory) => isCurrentMemory(memory) && !isUserMemory(memory)))
 
-/** Carries out a verdict and says what happened. */
+/** Applies a verdict and describes the result. */
 export async function applyVerdict(bank: MemoryBank, { file }: Memory, verdict: ReviewVerdict): Promise<string> {
   const name = escapeToLine(fileStem(file))
   if (verdict === "later") return `${name} stays as it is: noted by the agent, not confirmed.`
@@ -73,7 +73,7 @@ export async function review({ bank, terminal, stdin }: ReviewOptions): Promise<
   return 0
 }
 
-/** One of the keys above. Others do nothing. The end of the input ends the review. */
+/** Waits for one of the keys above and ignores others. The end of the input ends the review. */
 function keyFrom(stdin: NonNullable<CommandCall["stdin"]>): Promise<ReviewVerdict | "quit"> {
   const { promise, resolve } = Promise.withResolvers<ReviewVerdict | "quit">()
   const onData = (piece: Buffer | string) => {

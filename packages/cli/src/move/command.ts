@@ -1,4 +1,4 @@
-/** `strata move`: copies everything that one store keeps to another, shows how far it is, and says what was proven. */
+/** `strata move`: copies all data of one store to another, shows the progress, and reports what was verified. */
 
 import type { Store } from "@strata/core"
 import {
@@ -20,17 +20,17 @@ import { escapeForTerminal, escapeToLine, jsonForTerminal } from "../display/vis
 import { MOVE } from "../store/descriptions.ts"
 import { openAddress } from "../store/open-address.ts"
 
-// From a user's own store to one that others share: the user sees what others will be able to read, and says yes. Nothing is written before.
+// Before data moves from a private store to a shared one, the user sees what others will be able to read and must agree. Nothing is written before. A command run by an agent cannot agree.
 // An agent's command cannot say it.
 
 interface SharingConsent extends ContentCriteria, Pick<CommandCall, "terminal"> {
   readonly from: Store
   readonly to: Store
-  /** The user said so with the command. */
+  /** True if the user agreed with an option of the command. */
   readonly isAgreed: boolean
 }
 
-/** Whether the move may begin. */
+/** Whether the user agrees to the move. */
 export async function askConsent({ from, to, isAgreed, terminal, ...choice }: SharingConsent): Promise<boolean> {
   if (!to.isShared || from.isShared) return true
   const { conversations, memories, isAgentAtWork } = await listShared(from, choice)
@@ -57,7 +57,7 @@ async function listShared(store: Store, choice: ContentCriteria) {
   const { all, isSelected } = await selectContents(store, choice)
   const found = { conversations: 0, memories: 0, isAgentAtWork: false }
   for (const { address, files } of all) {
-    // in any project: a command can name another one
+    // in any project, because a command can name another one
     if (address.kind === "memories" && files.some(({ name }) => name.startsWith(`${WRITE_ANNOUNCEMENTS}/`)))
       found.isAgentAtWork ||= await isCommandRunning(store.memories(address.namespace))
     if (!isSelected(address)) continue

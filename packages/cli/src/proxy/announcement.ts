@@ -1,6 +1,6 @@
 /**
- * Where proxies run: one file for each in Strata's directory, which only the user can read. It has the base URL with its secret, for
- * `strata proxy --status`, and is gone when the proxy ends.
+ * Announces running proxies: one file for each in Strata's directory, readable by the user only. It contains the base URL with its secret,
+ * for `strata proxy --status`, and is removed when the proxy ends.
  */
 import { randomUUID } from "node:crypto"
 import { rmSync } from "node:fs"
@@ -15,18 +15,18 @@ const FILE_MODE = 0o600
 
 export interface Announcement {
   readonly pid: number
-  /** With the secret. */
+  /** Base URL with the secret. */
   readonly url: string
   readonly upstream: string
   readonly cwd: string
   readonly mode: "manage" | "observe"
-  /** ISO 8601. */
+  /** Start time in ISO 8601. */
   readonly started: string
 }
 
 const folderIn = (env: CommandCall["env"]): string => join(strataDirectory(env), FOLDER)
 
-/** Takes it back when called. */
+/** Writes the announcement. The returned function removes it. */
 export async function announce(announcement: Announcement, env: CommandCall["env"]): Promise<() => void> {
   const folder = folderIn(env)
   await mkdir(folder, { recursive: true, mode: DIRECTORY_MODE })
@@ -42,7 +42,7 @@ export async function announce(announcement: Announcement, env: CommandCall["env
   }
 }
 
-/** Those whose process runs, the newest last. What others left is removed. */
+/** Announcements of running proxies, newest last. Files of ended processes are removed. */
 export async function listAnnouncements(env: CommandCall["env"]): Promise<readonly Announcement[]> {
   const folder = folderIn(env)
   const names = await readdir(folder).catch(() => [])
@@ -59,7 +59,7 @@ async function readOne(path: string): Promise<Announcement | undefined> {
   try {
     return path.endsWith(".json") ? (JSON.parse(await readFile(path, "utf8")) as Announcement) : undefined
   } catch {
-    return undefined // it ended just now
+    return undefined // the proxy has just ended
   }
 }
 

@@ -1,4 +1,4 @@
-/** `strata proxy`: in front of the Messages API until Ctrl-C, or a look at those that run. */
+/** `strata proxy`: runs a proxy for the Messages API until Ctrl-C, or shows the status of running proxies. */
 import { once } from "node:events"
 import { readArguments } from "../arguments.ts"
 import { type CommandCall, type Run, UsageError } from "../command.ts"
@@ -38,7 +38,7 @@ async function warnOfBaseUrl({ env, terminal }: Pick<CommandCall, "env" | "termi
   )
 }
 
-/** One line for each known client. */
+/** Start message with one line for each known client. */
 function startText(url: string, { upstream, isObserving }: { upstream: string; isObserving: boolean }): string {
   return [
     `Strata ${isObserving ? "observes" : "manages"} what passes to ${displayAddress(upstream)}. Ctrl-C ends it. The base URL:`,

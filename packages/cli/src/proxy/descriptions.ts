@@ -1,4 +1,4 @@
-/** What `strata proxy`, `strata wrap` and `strata doctor` do and how to call them. Data only. */
+/** Descriptions of `strata proxy`, `strata wrap` and `strata doctor`. Data only. */
 import type { CommandDescription } from "../command.ts"
 
 const UPSTREAM = {

@@ -1,4 +1,4 @@
-/** What passed through a proxy cost, beside what it would have cost without it. */
+/** The cost of requests through a proxy, compared with a direct connection. */
 import type { ConversationStatus } from "@strata/adapters/proxy"
 import { formatDollarsOrUnknown, pluralize } from "../display/numbers.ts"
 import type { Terminal } from "../display/terminal.ts"
@@ -8,7 +8,7 @@ const MAX_WIDTH = 140
 
 export interface ProxyTotals {
   readonly requests: number
-  /** `undefined` where a price is unknown. */
+  /** `undefined` if a price is unknown. */
   readonly cost: number | undefined
   readonly direct: number | undefined
   readonly passed: { readonly requests: number; readonly cost: number | undefined }

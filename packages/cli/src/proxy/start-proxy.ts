@@ -1,4 +1,4 @@
-/** The proxy with its conversations in this process: started, announced, and closed in the right order. */
+/** Starts the proxy and its conversations in this process, announces it, and closes everything in the right order. */
 import { realpath } from "node:fs/promises"
 import { type ConversationStatus, Conversations, newSecret, type PauseNotice, startProxy } from "@strata/adapters/proxy"
 import type { CommandCall } from "../command.ts"
@@ -10,34 +10,34 @@ export interface ProxyOptions extends Pick<CommandCall, "cwd" | "env"> {
   readonly mode: Announcement["mode"]
   readonly port?: number | undefined
   readonly log: (line: string) => void
-  /** Asked before the first request after a pause that cost the server's cache. */
+  /** Called before the first request after a pause that expired the server's cache. Resolves with whether to send it. */
   readonly onPause?: (notice: PauseNotice) => Promise<boolean>
-  /** A user may take their time to answer. */
+  /** Whether `onPause` asks the user, which may take long. */
   readonly asks?: boolean
-  /** The model gets no tool of ours. */
+  /** Whether to omit the recall tool. */
   readonly withoutRecall?: boolean
 }
 
 const QUESTION_TIMEOUT_MS = 600_000
 
 export interface RunningProxy {
-  /** With the secret. */
+  /** Base URL with the secret. */
   readonly url: string
   readonly port: number
-  /** Lets running answers end. */
+  /** Closes the proxy after running responses have ended. */
   close(): Promise<ClosedProxy>
 }
 
 export interface ClosedProxy {
-  /** What each conversation cost. */
+  /** Cost of each conversation. */
   readonly rows: readonly ConversationStatus[]
-  /** The directory with their journals. */
+  /** Directory of the journals. */
   readonly journals: string
 }
 
 export async function startRunning(options: ProxyOptions): Promise<RunningProxy> {
   const { upstream, mode, port, log, onPause, asks = false, withoutRecall = false, cwd, env } = options
-  connectThroughProxy(env) // our own requests go the way that the client's go
+  connectThroughProxy(env) // Strata's own requests use the same HTTP proxy as the client's
   const directory = await realpath(cwd)
   const plans = new Conversations({
     ...{ upstream, cwd: directory, env, log },
@@ -62,7 +62,7 @@ export async function startRunning(options: ProxyOptions): Promise<RunningProxy>
     await proxy.close()
     throw error
   })
-  const warm = plans.warmUp() // while the client starts
+  const warm = plans.warmUp() // in parallel with the start of the client
   return {
     url: proxy.url,
     port: proxy.port,

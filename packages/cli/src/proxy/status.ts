@@ -1,4 +1,4 @@
-/** `strata proxy --status`: what each proxy of this machine does, read from the proxies themselves. */
+/** `strata proxy --status`: the state of each proxy on this machine, read from the proxies themselves. */
 import type { ConversationStatus } from "@strata/adapters/proxy"
 import { formatCompact, formatDollarsOrUnknown, formatTimeAgo, pluralize } from "../display/numbers.ts"
 import { table } from "../display/table.ts"
@@ -42,7 +42,7 @@ async function readStatus(proxy: Announcement): Promise<ProxyStatus> {
   }
 }
 
-/** Without the secret. */
+/** The JSON output, without the secret. */
 function asJson({ proxy: { url, upstream, ...proxy }, ...rest }: ProxyStatus) {
   return { ...proxy, port: portOf(url), upstream: displayAddress(upstream), ...rest }
 }

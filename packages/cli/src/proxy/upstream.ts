@@ -1,4 +1,6 @@
-/** Which server the proxy is in front of. The client's variable is never ours: a proxy that reads it would call itself. */
+/**
+ * Chooses the upstream server of the proxy. The client's base URL variable is not used for the proxy itself, which would then call itself.
+ */
 import { type CommandCall, UsageError } from "../command.ts"
 import type { Announcement } from "./announcement.ts"
 
@@ -6,11 +8,11 @@ export const PUBLIC_API = "https://api.anthropic.com"
 
 export interface UpstreamChoice {
   readonly upstream: string
-  /** What said so, for a sentence. */
+  /** Name of the option or variable that set the upstream, for messages. */
   readonly from: string
 }
 
-/** What the user named for the proxy itself. */
+/** The upstream that the user set for the proxy. */
 export function namedUpstream(option: string | undefined, env: CommandCall["env"]): UpstreamChoice | undefined {
   if (option !== undefined) return { upstream: validateUpstream(option, "--upstream"), from: "--upstream" }
   const set = env.STRATA_UPSTREAM
@@ -19,7 +21,7 @@ export function namedUpstream(option: string | undefined, env: CommandCall["env"
 
 export const publicApi: UpstreamChoice = { upstream: PUBLIC_API, from: "the public API" }
 
-/** A base URL that is one of our proxies leads to the server that it sends to. */
+/** Replaces the base URL of a Strata proxy with that proxy's upstream. */
 export function skipProxies(baseUrl: string, proxies: readonly Announcement[]): string {
   const own = (url: string) => proxies.find((each) => sameAddress(each.url, url))
   let url = baseUrl
@@ -29,7 +31,7 @@ export function skipProxies(baseUrl: string, proxies: readonly Announcement[]): 
 
 export const isPublic = (url: string): boolean => URL.canParse(url) && new URL(url).host === new URL(PUBLIC_API).host
 
-/** For sentences: a path may hold a secret, and an address a password. */
+/** The address for messages: without the path, which may contain a secret, and without a password. */
 export const displayAddress = (url: string): string => (URL.canParse(url) ? new URL(url).origin : "an address")
 
 function sameAddress(a: string, b: string): boolean {

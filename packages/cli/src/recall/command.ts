@@ -1,4 +1,4 @@
-/** `strata recall`: looks up the past of a conversation: by handle, by range, by search. Reads only, so the conversation may be in use. */
+/** `strata recall`: retrieves content of a conversation by handle, range or search. Reads only, so the conversation may be in use. */
 import { realpath } from "node:fs/promises"
 import { localUser, openRecall, type StoredConversation } from "@strata/core"
 import type { RecallInput, RecallWording } from "@strata/core/agent"
@@ -20,7 +20,7 @@ export const run: Run = async ({ args, cwd, env, terminal }) => {
     ...readQuery({ ...rest, handle: operands[0], budget: tokens }),
     ...(project ? { in: "project" } : {}),
   }
-  // a conversation that no one owns is looked into only by its name
+  // a conversation without an owner is searched only if it is named
   const directory = await realpath(cwd)
   const all = nearestFirst(await conversationsIn({ cwd, env, alsoUnowned: conversation !== undefined }), directory)
   const past = await openRecall(findConversation(all, conversation), { cwd: directory, env, owner: localUser })
@@ -42,7 +42,7 @@ export const run: Run = async ({ args, cwd, env, terminal }) => {
 const readQuery = (options: Readonly<Record<string, unknown>>): RecallInput =>
   Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined && value !== false))
 
-/** The sentence is about the tool's input. On a command line these are options. */
+/** Replaces names of the tool's input in a sentence with command-line options. */
 const asOptions = (why: string) =>
   why.startsWith("Give one of")
     ? 'Give one of these: HANDLE; --from HANDLE, with or without --to; --search TEXT. "strata recall --help" shows examples.'
@@ -56,7 +56,7 @@ function findConversation(all: readonly StoredConversation[], id: string | undef
   return id === undefined ? all[0]! : findById(id, all)
 }
 
-/** A user gets command lines where the model gets the tool's input. */
+/** Wording of results with command lines, where the model would get the tool's input. */
 const COMMAND_WORDING: RecallWording = {
   preface: "",
   next: commandFor,

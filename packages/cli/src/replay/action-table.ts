@@ -1,4 +1,4 @@
-/** What a policy did, the largest actions in order. */
+/** The largest actions of a policy, in order. */
 import { formatAmount } from "@strata/page"
 import type { ReplayReport } from "@strata/transcripts/replay"
 import { formatCompact, formatNumber } from "../display/numbers.ts"

@@ -1,4 +1,4 @@
-/** `strata replay`: runs recorded conversations through one policy and reports what it did, what it cost and what it lost. */
+/** `strata replay`: replays recorded conversations with one policy and reports actions, cost and losses. */
 import { basename } from "node:path"
 import { calibrate, type Policy, replay } from "@strata/transcripts/replay"
 import { readArguments } from "../arguments.ts"
@@ -50,7 +50,7 @@ interface ReplayAssumptions {
   readonly "summary-seconds": number | undefined
 }
 
-/** What a user sets about a replay, as the engine takes it. */
+/** Converts command-line options to options of the replay engine. */
 export const replayOptions = ({ window, "summary-seconds": seconds }: Omit<ReplayAssumptions, "model">) => ({
   ...(window === undefined ? {} : { window }),
   ...(seconds === undefined ? {} : { summarySeconds: seconds }),
@@ -62,7 +62,7 @@ async function replayWith(
   values: ReplayAssumptions,
 ): Promise<ReplayResult> {
   const found = await replay(recording.conversation, { policies: [policy], ...replayOptions(values) })
-  const calibration = values.model === undefined ? calibrate(recording.conversation) : undefined // no one was billed for it
+  const calibration = values.model === undefined ? calibrate(recording.conversation) : undefined // the assumed model was never billed
   return { recording, replay: found, report: found.reports[0]!, ...(calibration ? { calibration } : {}) }
 }
 

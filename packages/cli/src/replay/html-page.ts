@@ -1,4 +1,4 @@
-/** Replayed conversations as the content of a page: each policy is a course of its own. */
+/** Replayed conversations as the content of a page. Each policy is a separate timeline. */
 import {
   type ChartTimeline,
   formatAmount,

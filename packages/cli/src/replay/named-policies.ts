@@ -1,4 +1,4 @@
-/** Policies by the names that a user types. */
+/** Finds policies by name. */
 import { ALL_POLICIES, type Policy } from "@strata/transcripts/replay"
 import { UsageError } from "../command.ts"
 import { nearestTo } from "../suggestion.ts"
@@ -12,7 +12,7 @@ export function namedPolicy(name: string): Policy {
   throw new UsageError(`There is no policy "${name}".${hint} The policies are ${names.join(", ")}.`)
 }
 
-/** `a,b,c`, each once, in the order of the list of policies. */
+/** Policies of a list such as `a,b,c`, without duplicates, in the order of the policy list. */
 export function namedPolicies(list: string, always: readonly string[]): readonly Policy[] {
   const names = list.split(",").map((name) => name.trim())
   const asked = new Set(names.filter((name) => name !== "").map(namedPolicy))

@@ -1,4 +1,4 @@
-/** Shared by the sections of a replay's report: the look, and how costs and shares read. */
+/** Shared by the sections of a replay's report: style and width, and the formats of costs and shares. */
 import type { Calibration, Replay, ReplayReport } from "@strata/transcripts/replay"
 import type { SectionOptions } from "../display/section.ts"
 import type { LoadedRecording } from "./recordings.ts"
@@ -7,7 +7,7 @@ export interface ReplayPage extends SectionOptions {
   readonly recording: LoadedRecording
   readonly replay: Replay
   readonly report: ReplayReport
-  /** Absent where nothing was billed, or another model is assumed. */
+  /** Absent if nothing was billed or another model is assumed. */
   readonly calibration?: Calibration
 }
 
@@ -18,13 +18,13 @@ const NO_ANSWERS = "There is nothing to replay: the conversation has no answers 
 export const formatTurns = ({ reports }: Replay): number =>
   (reports[0]?.requests ?? []).filter(({ purpose }) => purpose === "conversation").length
 
-/** What is missing in a recording, and what its replay assumes. */
+/** Missing parts of a recording, and assumptions of its replay. */
 export const replayRemarks = ({ recording, replay }: Pick<ReplayPage, "recording" | "replay">): string[] => [
   ...(recording.isPartial ? [PARTIAL] : []),
   ...(formatTurns(replay) === 0 ? [NO_ANSWERS] : assumptions(replay)),
 ]
 
-/** What the replay does not know about this recording. */
+/** Facts about this recording that the replay has to assume. */
 export function assumptions({ pauses, sizes }: Replay): string[] {
   return [
     ...(pauses === "unknown"
@@ -36,7 +36,7 @@ export function assumptions({ pauses, sizes }: Replay): string[] {
 
 export const ESTIMATED_SIZES = "Sizes are estimates, without system prompt and tools."
 
-/** Why the cache was lost, as it reads on screens and pages. */
+/** Causes of cache misses, for screens and pages. */
 export const LOSS_LABELS: Readonly<Record<ReplayReport["losses"][number]["why"], string>> = {
   pause: "it expired in a pause",
   compaction: "compacted",
@@ -45,7 +45,7 @@ export const LOSS_LABELS: Readonly<Record<ReplayReport["losses"][number]["why"],
   other: "as recorded: the client or the server dropped it",
 }
 
-/** The same for a narrow column. */
+/** Purposes, for a narrow column. */
 export const PURPOSE_LABELS: typeof PURPOSE_NAMES = {
   conversation: "",
   summary: "summary",

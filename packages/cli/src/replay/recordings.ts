@@ -1,4 +1,4 @@
-/** What `replay` and `compare` work on: the conversations in files of any importable format, or generated work. */
+/** Input of `replay` and `compare`: conversations from files of any supported format, or generated work. */
 import { generatedWork, overrideModel, type RecordedConversation } from "@strata/transcripts/replay"
 import { type CommandCall, UsageError } from "../command.ts"
 import { formatNumber } from "../display/numbers.ts"
@@ -8,9 +8,9 @@ export interface LoadedRecording {
   readonly file: string
   readonly format: string
   readonly title?: string
-  /** Some of its lines were not understood. */
+  /** True if some lines were not understood. */
   readonly isPartial?: true
-  /** Its place among what was asked for, for showing progress. Absent where there is only one. */
+  /** Position among all recordings, for the progress line. Absent if there is only one. */
   readonly at?: { readonly done: number; readonly of: number }
   readonly conversation: RecordedConversation
 }
@@ -18,12 +18,12 @@ export interface LoadedRecording {
 export interface RecordingQuery {
   readonly command: string
   readonly files: readonly string[]
-  /** Tokens of generated work. */
+  /** Number of tokens of generated work. */
   readonly generate: number | undefined
   readonly model: string | undefined
-  /** Gets the problem of a file that cannot be read, where others are left. */
+  /** Called for an unreadable file if there are others. */
   readonly complain: (problem: string) => void
-  /** Where the command runs. */
+  /** Working directory and environment of the command. */
   readonly place: Pick<CommandCall, "cwd" | "env">
 }
 

@@ -1,4 +1,4 @@
-/** One replayed conversation as a page for the terminal, and a table of several. */
+/** Renders one replayed conversation for the terminal, and a table of several. */
 
 import { basename } from "node:path"
 import { formatAmount, formatAmountWithUnit, formatCautiousPercent } from "@strata/page"
@@ -20,7 +20,7 @@ const OVERVIEW_COLUMNS =
 export interface ReportOptions {
   readonly style: Style
   readonly columns: number
-  /** How many requests to list. Without it, none are. */
+  /** Maximum number of listed requests. If absent, requests are not listed. */
   readonly turns?: number
 }
 
@@ -77,7 +77,7 @@ export function replayOverview(all: readonly ReplayResult[], { style, columns }:
   ]
 }
 
-/** A replay turn by turn: every request, what it read and wrote, what it cost, and what was done for it. */
+/** Columns of the list of requests: cache reads and writes, cost, and actions. */
 const COLUMNS =
   "context: tokens of the request, of which cached were read from the cache and new were not. A line without a purpose is the conversation itself."
 

@@ -1,4 +1,4 @@
-/** The sections of a replay's report: context, cost, cache, what the layers did, and what left the view. */
+/** The sections of a replay's report: context, cost, cache, actions of the layers, and content that left the view. */
 import { formatAmount, formatAmountWithUnit, formatCautiousPercent, formatDuration } from "@strata/page"
 import { PURPOSES, type Purpose, type ReplayReport } from "@strata/transcripts/replay"
 import { columnChart } from "../display/bars.ts"
@@ -141,7 +141,7 @@ export function actions(page: ReplayPage): string[] {
   ]
 }
 
-/** What left the view and was used again, and what remained reachable. */
+/** Content that left the view and was used again, and how much of it remained accessible. */
 export function evidence(page: ReplayPage): string[] {
   const { report, width } = page
   const { names, inView, fetched, fetchedTokens, found } = report.usedAgain
@@ -183,7 +183,7 @@ export function evidence(page: ReplayPage): string[] {
 
 const MAX_PARTS = 4
 
-/** How close the model of cache and prices is to what this recording was billed. */
+/** Difference between the modelled cost and the recorded bill. */
 export function billedSection(page: ReplayPage): string[] {
   const { calibration, width } = page
   if (!calibration || calibration.bill === 0) return []

@@ -1,6 +1,6 @@
 /**
- * `strata run`: one task, no questions. The answer goes to standard output, everything else to standard error. The exit code says how it
- * ended. A call that needs permission is denied, because no one is there to give it.
+ * `strata run`: runs one task without questions. The answer goes to standard output, everything else to standard error. The exit code
+ * reports how the run ended. Calls that need permission are denied, because nobody can answer.
  */
 
 import {
@@ -36,10 +36,10 @@ import { readTask, type Task } from "./task.ts"
 import { TEAM_OPTIONS, TeamWait, teamFrom } from "./team.ts"
 import { textReport } from "./text-report.ts"
 
-// A task that is a slash command: what `/review src` sends, as in the chat. No one is there to ask, so only the rules decide what runs in it.
+// A task that is a slash command sends the same message as in the chat. Only the rules decide which commands in it run, because nobody can be asked.
 
 export type ReadyTask =
-  /** `attached` comes before the text. */
+  /** `attached` is inserted before the text. */
   | { readonly state: "ready"; readonly task: Task; readonly attached: readonly Attachment[] }
   /** `why` is a sentence for the user. */
   | { readonly state: "not sent"; readonly why: string }
@@ -68,7 +68,7 @@ export async function readyTask({ task, agent, workspace, signal, notice }: Slas
     return asIs
   }
   if (own.state === "not sent") return own
-  const piped = task.text.slice(written.length) // what is piped follows what is written
+  const piped = task.text.slice(written.length) // piped text follows the written text
   return { state: "ready", task: { text: own.text + piped, order: own.text, written }, attached: own.attached }
 }
 
@@ -140,14 +140,14 @@ export async function run({ args, cwd, env: given, terminal, stdin }: CommandCal
     await session.close()
     interruption.stop()
   }
-  // after closing: what the background cost is in the ledger then, and nothing runs any more
+  // after closing, when background work has ended and its cost is in the ledger
   const exitCode = exitCodeFor(end)
   const ledger = ledgerOf(chat)
   report.end({ end, exitCode, conversation: chat.id, isKept: !endsWithProcess(chat), dollars: ledger.dollars, ledger })
   return exitCode
 }
 
-/** Compacting is the one task that needs no model. */
+/** Whether the task is a compaction, the only task that may not need a model. */
 const isCompacting = ([task, ...more]: readonly string[]): boolean =>
   task !== undefined && more.length === 0 && compactRequestIn(task) !== undefined
 
@@ -156,7 +156,7 @@ const withoutModel = (request: CompactRequest | undefined): CompactRequest | und
 
 const MAX_WAIT_MS = 60_000
 
-/** Memories of this task are written in the background. Closing at once would lose them until the conversation is continued. */
+/** Waits until the memories of this task are written. Closing at once would postpone them until the conversation is continued. */
 async function unlessInterrupted(work: Promise<void>, signal: AbortSignal): Promise<void> {
   const { promise: ended, resolve } = Promise.withResolvers<void>()
   const timer = setTimeout(resolve, MAX_WAIT_MS)
@@ -174,14 +174,14 @@ async function follow(query: AsyncGenerator<QueryEvent, QueryEnd>, report: RunRe
     const { value, done } = await query.next()
     if (done) return value
     if (value.type === "error")
-      value.take() // the end of the report says it
+      value.take() // the final report shows the error
     else report.event(value)
   }
 }
 
 /**
- * One JSON object per line: the conversation, every event of the query, then the end. Texts are exact: what could control a terminal is
- * written as an escape.
+ * Prints one JSON object per line: the conversation, every event of the query, then the end. Texts are exact; control characters are
+ * escaped.
  */
 function jsonReport(print: (text: string) => void): RunReport {
   const line = (value: object) => print(`${jsonForTerminal(value)}\n`)
@@ -196,16 +196,16 @@ function jsonReport(print: (text: string) => void): RunReport {
   }
 }
 
-/** Errors by name and message only. */
+/** The event for JSON, with errors reduced to name and message. */
 function toJsonEvent(event: QueryEvent): object {
   if (event.type !== "done" || event.reason !== "error") return event
   const { error, ...rest } = event
   return { ...rest, error: error instanceof Error ? error.name : "Error" }
 }
 
-const CHARACTERS_BETWEEN = 500 // a summary streams in small pieces: one line for each would be too many
+const CHARACTERS_BETWEEN = 500 // a summary streams in small chunks, and one line for each would be too many
 
-/** Drops progress that only reports a few more characters of the summary. */
+/** Filters out events that report only a few more characters of the summary. */
 function progressFilter(): (event: QueryEvent) => boolean {
   let reported = 0
   return (event) => {
@@ -217,7 +217,7 @@ function progressFilter(): (event: QueryEvent) => boolean {
   }
 }
 
-/** `strata run "/compact …"`: compacts an earlier conversation or shows the plan, with the events of a query. */
+/** Input of `strata run "/compact …"`, which compacts an earlier conversation or shows the plan, with the events of a query. */
 interface CompactRun extends CompactRequest {
   readonly agent: Agent
   readonly signal: AbortSignal

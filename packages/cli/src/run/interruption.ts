@@ -1,14 +1,15 @@
 /**
- * Work that a user may interrupt: the first Ctrl-C or SIGTERM does, the second ends the process. Until the work is over, the process stays.
+ * Interruptible work: the first Ctrl-C or SIGTERM interrupts it, the second ends the process. The process stays alive until the work is
+ * finished.
  */
 
-/** As long as this runs, the process does not end, also where all else that is left keeps none alive. It does nothing. */
+/** Interval of a timer that does nothing except keep the process alive. */
 const KEEP_ALIVE_MS = 2 ** 30
-const SIGNALS = { SIGINT: 130, SIGTERM: 143 } as const // the exit codes shells use for these signals
+const SIGNALS = { SIGINT: 130, SIGTERM: 143 } as const // the exit codes that shells use for these signals
 
 export interface Interruption {
   readonly signal: AbortSignal
-  /** Restores the default handling. The process may end. */
+  /** Restores the default signal handling and lets the process end. */
   stop(): void
 }
 

@@ -1,4 +1,4 @@
-/** What `strata run` reports, as text or as JSON. */
+/** The output of `strata run`, as text or as JSON. */
 import type { CompactionPlan, QueryEnd, QueryEvent } from "@strata/core"
 import type { LedgerSummary } from "../display/ledger.ts"
 
@@ -13,18 +13,18 @@ export interface RunEnd {
   readonly end: QueryEnd
   readonly exitCode: number
   readonly conversation: string
-  /** It was kept for another process to continue. */
+  /** Whether the conversation is stored, so that another process can continue it. */
   readonly isKept: boolean
-  /** What the whole conversation has cost so far. */
+  /** Cost of the entire conversation so far. */
   readonly dollars: number
-  /** Where the money went, and what the layers saved. */
+  /** Costs by purpose, and the savings of the layers. */
   readonly ledger: LedgerSummary
 }
 
 export interface RunReport {
   begin(begin: RunStart): void
   event(event: QueryEvent): void
-  /** What a compaction would do: the result of a dry run. */
+  /** Reports a compaction plan, the result of a dry run. */
   plan(plan: CompactionPlan): void
   end(end: RunEnd): void
 }

@@ -1,10 +1,10 @@
-/** The task of `strata run`: from the command line, from a pipe, or from both. */
+/** Reads the task of `strata run` from the command line, from a pipe, or from both. */
 import { fstatSync } from "node:fs"
 import { type CommandCall, UsageError } from "../command.ts"
 
-/** Longer than this is no message. */
+/** Maximum length of a message. */
 export const MAX_TASK_CHARACTERS = 1_000_000 // a quarter of a million tokens
-/** A program that starts this one may leave the pipe open and never write. */
+/** Time to wait for piped input, because the calling program may leave the pipe open and never write. */
 const SILENCE_MS = 3_000
 
 export interface TaskInput {
@@ -14,9 +14,9 @@ export interface TaskInput {
 
 export interface Task {
   readonly text: string
-  /** The part that says what to do, and names files. */
+  /** The instruction, in which file mentions are resolved. */
   readonly order: string
-  /** The part that the user wrote. What is piped is content, also where it is all there is. */
+  /** The part that the user wrote. Piped text is content, even if there is nothing else. */
   readonly written: string
 }
 
@@ -36,19 +36,19 @@ export async function readTask(operands: readonly string[], { stdin, complain }:
   return { text: text.join("\n\n"), order: text[0]!, written: task?.trim() ?? "" }
 }
 
-/** A pipe or a file. Other inputs, such as `/dev/null`, hold no text to wait for. */
+/** Whether standard input is a pipe or a file. Other inputs, such as `/dev/null`, have no text to wait for. */
 function isPiped({ fd }: PipeOptions["stdin"]): boolean {
   try {
     const input = fstatSync(fd)
     return input.isFIFO() || input.isFile() || input.isSocket()
   } catch {
-    return false // closed
+    return false // standard input is closed
   }
 }
 
 interface PipeOptions {
   readonly stdin: NonNullable<CommandCall["stdin"]>
-  /** The task itself is in the pipe, so there is nothing to do before it comes. */
+  /** Whether to wait without limit, because the task itself is in the pipe. */
   readonly waits: boolean
   readonly complain: (text: string) => void
 }

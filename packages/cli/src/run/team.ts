@@ -1,4 +1,4 @@
-/** `strata run --team`: this process is one of several on the same directory. After its answer it waits for what the others send. */
+/** `strata run --team`: this process is one of several on the same directory. After its answer it waits for messages of the others. */
 import { isSafeId } from "@strata/core"
 import { TEAM_WAIT_MINUTES, type Team, type TeamJoinOptions } from "@strata/core/agent"
 import type { Mailbox } from "@strata/core/store"
@@ -6,8 +6,8 @@ import { type Options, UsageError, type Values } from "../command.ts"
 import { pluralize } from "../display/numbers.ts"
 import type { SessionAgent } from "../session.ts"
 
-const DEFAULT_WAIT_SECONDS = 60 // seconds: a user starts the other process manually
-const POLL_MS = 500 // between two looks at who is in the team
+const DEFAULT_WAIT_SECONDS = 60 // seconds, because the user starts the other process manually
+const POLL_MS = 500 // between two checks of the team's members
 
 export const TEAM_OPTIONS = {
   team: { kind: "text", value: "NAME", about: "work with other processes on this directory, in a team of this name" },
@@ -26,7 +26,7 @@ export interface TeamWork {
   readonly waitMs: number
 }
 
-/** `undefined` where the command line names no team. */
+/** The team of the command line, or `undefined`. */
 export function teamFrom(
   values: Values<typeof TEAM_OPTIONS> & { readonly "no-agents": boolean },
 ): TeamWork | undefined {
@@ -43,11 +43,11 @@ export function teamFrom(
 export interface TeamWaitOptions extends TeamWork {
   readonly agent: SessionAgent
   readonly signal: AbortSignal
-  /** For the user. */
+  /** Shows a notice to the user. */
   readonly notice: (text: string) => void
 }
 
-/** The waits of one process for the others of its team. */
+/** Waits for the other processes of a team. */
 export class TeamWait {
   readonly #parts: TeamWaitOptions
   #hadOthers = false
@@ -56,7 +56,10 @@ export class TeamWait {
     this.#parts = parts
   }
 
-  /** Whether a message came. It waits for another process to join, unless one was there before. Then until all of them have left or wait too. */
+  /**
+   * Resolves with whether a message arrived. Waits until another process has joined, and then until all others have left or are waiting
+   * too.
+   */
   async messageCame(): Promise<boolean> {
     const { agent, place, signal, notice } = this.#parts
     const mailbox = agent.conversation.teamMailbox(place.name)
@@ -92,7 +95,7 @@ export class TeamWait {
     return false
   }
 
-  /** Two looks, so that others see this process before it leaves: they would wait for someone to join. */
+  /** Stays for two checks, so that others notice this process before it leaves. Otherwise they would wait for someone to join. */
   async #whileOthersWork({ mail, mailbox }: TeamMail): Promise<void> {
     const { signal } = this.#parts
     const until = performance.now() + TEAM_WAIT_MINUTES * 60_000
@@ -108,7 +111,7 @@ interface TeamMail {
   readonly mailbox: Mailbox
 }
 
-/** When something may have changed, and at the latest after a moment. */
+/** Resolves when something may have changed, or after a short interval. */
 async function nextChange({ mail, mailbox, signal }: TeamMail & { readonly signal: AbortSignal }): Promise<void> {
   const over = new AbortController()
   const either = AbortSignal.any([signal, over.signal, AbortSignal.timeout(POLL_MS)])

@@ -1,6 +1,6 @@
 /**
- * A run for people. The answer goes to standard output, everything else to standard error: what the model says before a tool call, one
- * line per call and notice. On a screen the model's words stream; for another program they wait until it is clear that they are the answer.
+ * Text report of a run. The answer goes to standard output, everything else to standard error: text before tool calls, and one line per
+ * call and notice. On a screen the text streams; for another program it waits until it is known to be the answer.
  */
 
 import type { CompactionProgress, QueryEvent } from "@strata/core"
@@ -20,7 +20,7 @@ export interface Outputs {
   print(text: string): void
   complain(text: string): void
   readonly isScreen: boolean
-  /** See `Terminal`. */
+  /** Whether lines can be rewritten; see `Terminal`. */
   readonly canRewrite?: boolean
   readonly columns?: number
 }
@@ -39,16 +39,16 @@ export function textReport(outputs: Outputs): RunReport {
   const calls = new ToolLines()
   const compactions = new CompactionLines()
   let isLineOpen = false
-  /** Part of an unfinished answer has been printed. */
+  /** True if part of an unfinished answer has been printed. */
   let hasBegun = false
-  /** What the model has said in this response, not printed yet. */
+  /** Text of this response that has not been printed yet. */
   let waiting = ""
   const say = (text: string) => {
     if (text === "") return
     print(text)
     isLineOpen = !text.endsWith("\n")
   }
-  /** Both outputs often share a terminal, so a note starts on its own line. */
+  /** Prints a note on a new line, because both outputs often share a terminal. */
   const note = (text: string) => {
     if (isLineOpen) say("\n")
     complain(`${text}\n`)
@@ -90,13 +90,13 @@ export function textReport(outputs: Outputs): RunReport {
     },
     end(end) {
       steps.end()
-      narrate() // the part of an answer that was cut off
+      narrate() // prints the rest of an interrupted answer
       for (const line of closingLines(end, deniedLines(calls.denied))) note(line)
     },
   }
 }
 
-/** One line per tool call, when it ends. */
+/** Prints one line per finished tool call. */
 class ToolLines {
   readonly #summaries = new Map<string, string>()
   readonly #denied = new Map<string, DeniedCall>()
@@ -114,12 +114,12 @@ class ToolLines {
     if (event.type !== "tool-result" || this.#denied.has(event.id)) return undefined
     const { state, text } = resultSummary(event.result)
     const call = describeCall(event.name, this.#summaries.get(event.id) ?? "")
-    const time = event.ms > 0 || state === "ok" ? `, ${formatDuration(event.ms)}` : "" // a call that never ran took no time
+    const time = event.ms > 0 || state === "ok" ? `, ${formatDuration(event.ms)}` : "" // a call that never ran has no duration
     return `${call}: ${state}${time}${state === "ok" ? "" : `: ${text}`}`
   }
 }
 
-/** A compaction is one line; its attachments get none. */
+/** Prints one line per compaction, without its attachments. */
 class CompactionLines {
   #isOpen = false
 
@@ -130,7 +130,7 @@ class CompactionLines {
   }
 }
 
-/** The step that a compaction is at, as long as it runs. */
+/** Shows the current step of a running compaction. */
 class CompactionSteps {
   readonly #outputs: Outputs
   #progress: Progress | undefined
@@ -176,7 +176,7 @@ function lineOf(event: QueryEvent): string | undefined {
 
 type DeniedCall = Extract<QueryEvent, { type: "tool-denied" }>
 
-/** How to allow the calls that only lacked a user to ask. Each denied call has its own line with the reason. */
+/** Explains how to allow calls that were denied only because nobody could be asked. Each denied call has a line with the reason. */
 function deniedLines(denied: readonly DeniedCall[]): readonly string[] {
   const asked = denied.filter(({ rules }) => rules !== undefined)
   if (asked.length === 0) return []
@@ -188,7 +188,7 @@ function deniedLines(denied: readonly DeniedCall[]): readonly string[] {
   ].map(escapeToLine)
 }
 
-/** For a shell. */
+/** Quotes a text for a shell. */
 const shellQuote = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`
 
 function closingLines({ end, exitCode, conversation, isKept }: RunEnd, denied: readonly string[]): readonly string[] {

@@ -1,4 +1,4 @@
-/** `strata store`: the tables of a server, what is old, and what must go. */
+/** `strata store`: migrations, retention and erasure. */
 import { readArguments } from "../arguments.ts"
 import { type Run, UsageError } from "../command.ts"
 import { STORE } from "./descriptions.ts"

@@ -1,4 +1,4 @@
-/** What `strata sync`, `strata move` and `strata store` do and how to call them. Data only. */
+/** Descriptions of `strata sync`, `strata move` and `strata store`. Data only. */
 import type { CommandDescription } from "../command.ts"
 
 export const SYNC = {

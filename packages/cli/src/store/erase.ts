@@ -1,4 +1,4 @@
-/** `strata store erase`: shows what would go, asks, removes it for good, and reports what was there before and after. */
+/** `strata store erase`: shows what would be erased, asks, erases it for good, and reports the counts before and after. */
 import { type EraseCounts, type EraseRequest, eraseFrom } from "@strata/core/memory"
 import { storeFrom } from "@strata/core/store"
 import type { TenantRows } from "@strata/postgres"

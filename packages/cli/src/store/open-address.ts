@@ -1,4 +1,4 @@
-/** Stores by the addresses that people name them with: a directory, or an address of PostgreSQL. */
+/** Opens stores by address: a directory, or a PostgreSQL URL. */
 import { stat } from "node:fs/promises"
 import { resolve } from "node:path"
 import { fileStore, type Store } from "@strata/core"
@@ -8,14 +8,14 @@ import { isPostgres, loadPostgres } from "../named-store.ts"
 
 export interface AddressedStore {
   readonly store: Store
-  /** No two stores have the same. Holds a password, so it is never shown. */
+  /** Unique identity of the store. May contain a password, so it is never shown. */
   readonly identity: string
-  /** How to remove what it keeps, as a sentence. */
+  /** Sentence that explains how to remove the store's data. */
   readonly removal: string
 }
 
 export interface AddressOptions extends Pick<CommandCall, "cwd"> {
-  /** A directory must be there. */
+  /** Whether a directory must already exist. */
   readonly mustExist: boolean
 }
 

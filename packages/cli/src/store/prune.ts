@@ -1,4 +1,4 @@
-/** `strata store prune`: removes what is old or too much, and says what went. */
+/** `strata store prune`: removes data that exceeds the limits of age or size, and reports it. */
 import { type PruneReport, pruneStore } from "@strata/core/memory"
 import { storeFrom } from "@strata/core/store"
 import { parseAge } from "../archive/erase.ts"
@@ -46,7 +46,7 @@ function parseSize(text: string): number {
 
 interface PrunePageInput {
   readonly dryRun: boolean
-  /** With the tenant: who prunes by cron must see which one it was. */
+  /** Description of the store with its tenant, so that the output of a cron job identifies it. */
   readonly where: string
 }
 

@@ -1,4 +1,4 @@
-/** `strata sync`: one user, several machines. Memories travel through a branch of a git remote, and sessions through another. */
+/** `strata sync`: synchronises the machines of one user. Memories and sessions travel through separate branches of a git remote. */
 
 import { realpath } from "node:fs/promises"
 import { localUser, StrataError, strataDirectory } from "@strata/core"
@@ -34,7 +34,7 @@ import { openProjectBank } from "../memory/project-memory.ts"
 import { SYNC } from "../store/descriptions.ts"
 import { listNames, memoryLines, outgoingNames, outgoingSessions, sessionLines } from "./page.ts"
 
-// Whose is the remote? Asked once, at a terminal, with what would leave this machine. Nothing leaves before the answer.
+// Asks who owns the remote: once, at a terminal, together with what would leave this machine. Nothing leaves before the answer.
 
 export interface OutgoingChanges {
   readonly memories: readonly string[]
@@ -54,7 +54,7 @@ const MINE =
 const SHARED =
   "shared: others can read it too. What comes from there counts as a note of an agent, never as your word, and cannot change your rules."
 
-/** Nothing: the user said no. */
+/** Asks who can access the remote. Resolves with `undefined` if the user declines. */
 export async function askRemoteOwner({
   remote,
   leaving,
@@ -103,7 +103,7 @@ export const notOwnRemote = ({ title }: SyncRemote): UsageError =>
     `${escapeToLine(title)} is a remote of the project itself: everyone who can read that repository would read your memories. Nothing was sent. If you want that, use --shared in place of --mine.`,
   )
 
-/** A journal has the user's words in it: what others wrote must not pose as them. */
+/** Error for session sync with a shared remote: a journal contains the user's messages, and text of others must not pass for them. */
 export const sessionsAreYours = ({ title }: SyncRemote): UsageError =>
   new UsageError(
     `Sessions are synced only with a remote that is yours alone, and others can reach ${escapeToLine(title)}. Nothing was changed. Leave out --sessions, or name another remote.`,
@@ -165,7 +165,7 @@ interface SyncTarget {
   readonly sessions: readonly SessionReport[]
 }
 
-/** Opened when they are needed, and closed together. */
+/** Branches that are opened on demand and closed together. */
 class Branches {
   readonly #open: (name: string) => Promise<Branch>
   readonly #opened = new Map<string, Promise<Branch>>()
@@ -199,7 +199,7 @@ async function askFirst({ remote, terminal, preview }: AskFirst): Promise<Remote
   })
 }
 
-/** An address that cannot be a remote is a mistake in the command line. */
+/** Turns an invalid remote address into a usage error. */
 function asUsage(error: unknown): never {
   throw error instanceof StrataError && error.code === "unusable-remote" ? new UsageError(error.message) : error
 }
@@ -212,7 +212,7 @@ interface TrustLookup {
   readonly values: { readonly mine: boolean; readonly shared: boolean }
 }
 
-/** What the user says now, or said before. A remote of the project is never theirs alone. */
+/** The user's decision, from the options or from before. A remote of the project itself is never private. */
 async function knownTrust({ root, remote, values: { mine, shared } }: TrustLookup): Promise<RemoteTrust | undefined> {
   if (mine && shared) throw new UsageError("A remote is yours or shared: use either --mine or --shared.")
   if (mine && remote.isProjectRemote) throw notOwnRemote(remote)
@@ -246,7 +246,7 @@ interface SyncOutcome extends SyncTarget {
   readonly dryRun: boolean
 }
 
-/** `isAssumed`: no one was asked yet whose the remote is. */
+/** Renders the report. `isAssumed` means that the user has not been asked yet who owns the remote. */
 function syncPage({ remote, trust, dryRun, memories, sessions }: SyncOutcome, isAssumed: boolean): string {
   const answer = trust === "mine" ? "yours" : "shared with others"
   const whose = isAssumed ? `if it is ${answer}; a sync asks` : answer

@@ -1,9 +1,9 @@
-/** What a sync did, or would do, in sentences. */
+/** Describes the actual or planned actions of a sync. */
 import type { MemoryStep, ProjectReport, SessionReport, SessionStep } from "@strata/sync"
 import { pluralize } from "../display/numbers.ts"
 import { escapeToLine } from "../display/visible.ts"
 
-/** Steps that one line says for all of them. */
+/** Steps that are combined in one line. */
 const COMBINED_STEPS: readonly (readonly [what: MemoryStep["what"], words: string])[] = [
   ["sent", "Sent"],
   ["received", "Received"],
@@ -14,7 +14,7 @@ const COMBINED_STEPS: readonly (readonly [what: MemoryStep["what"], words: strin
   ["forgotten", "Not taken again, because you have forgotten them here"],
 ]
 
-/** `names`: how the parts are shown where there is more than one project. */
+/** Lines about memories. Projects are named if there are several. */
 export function memoryLines(reports: readonly ProjectReport[]): readonly string[] {
   const shown = reports.filter(({ steps, problems }) => steps.length + problems.length > 0)
   return shown.flatMap(({ project, steps, problems }) => {
@@ -58,7 +58,7 @@ export function listNames(names: readonly string[]): string {
   return names.length <= MAX_NAMED ? shown : `${shown} and ${pluralize(names.length - MAX_NAMED, "other")}`
 }
 
-/** Names of what would leave this machine. */
+/** Names of memories that would leave this machine. */
 export const outgoingNames = (reports: readonly ProjectReport[]): readonly string[] =>
   reports.flatMap(({ project, steps }) =>
     steps.flatMap((step) =>

@@ -1,4 +1,4 @@
-/** The question that `strata chat` asks before anything of an untrusted project runs. */
+/** The question of `strata chat` before anything of an untrusted project runs. */
 import { readSettings } from "@strata/core"
 import { promptForChoice } from "../confirm.ts"
 import type { Terminal } from "../display/terminal.ts"
@@ -14,7 +14,7 @@ trust, without or quit? `
 
 const AGENT_LINES = 12 // an agent's file can fill several screens
 
-/** The decision for this session: `undefined` if there is nothing to decide, `"quit"` to leave. */
+/** Resolves with the decision for this session, `undefined` if there is nothing to decide, or `"quit"` to leave. */
 export async function decideTrust(
   { root, cwd, env, decision }: Workspace,
   terminal: Terminal,

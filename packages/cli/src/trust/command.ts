@@ -1,4 +1,7 @@
-/** `strata trust`: shows what a project's settings would run or widen, and trusts it, or takes that back. */
+/**
+ * `strata trust`: shows which programs a project's settings would run and which permissions they would widen, and trusts them or revokes
+ * the trust.
+ */
 import { realpath } from "node:fs/promises"
 import { resolve } from "node:path"
 import { type ProjectSettings, readSettings, strataDirectory } from "@strata/core"

@@ -1,4 +1,4 @@
-/** What needs trust in a project, as lines for a user. Nothing in it can control the terminal. `strata trust` shows all of it. */
+/** Renders the settings of a project that need trust, with control characters escaped. `strata trust` shows all of them. */
 import { basename, dirname, join } from "node:path"
 import type { TrustItem } from "@strata/core/settings"
 import { trustItemTitle, trustItemVariables } from "@strata/core/settings"
@@ -8,19 +8,19 @@ import type { Style, Terminal } from "../display/terminal.ts"
 
 export interface PartsOptions {
   readonly style: Style
-  /** Parts to mark, because they were not trusted before. */
+  /** Settings to highlight, because they were not trusted before. */
   readonly fresh?: readonly TrustItem[]
-  /** Show the values of variables and headers, which may be secrets. */
+  /** Whether to show the values of variables and headers, which may be secrets. */
   readonly values: boolean
-  /** Lines of an agent's file to show. Default: all. */
+  /** Maximum lines of an agent's file. Default: all. */
   readonly agentLines?: number
-  /** Of the screen. By default nothing is broken. */
+  /** Columns of the screen. By default, lines are not wrapped. */
   readonly columns?: number
 }
 
 const BAR = "    │ "
 
-/** Every row of a command starts with a bar, so that it cannot pass for one of ours. */
+/** Renders the settings. Every row of a command starts with a bar, so that it cannot imitate Strata's output. */
 export function partLines(parts: readonly TrustItem[], look: PartsOptions): readonly string[] {
   const { style, fresh = [], values, agentLines = Number.POSITIVE_INFINITY } = look
   const columns = (look.columns ?? Number.POSITIVE_INFINITY) - BAR.length
@@ -43,7 +43,7 @@ function rowsOf(text: string, columns: number): readonly string[] {
   return bodyRows({ form: "text", text }, columns).map(({ spans }) => BAR + spans.map((span) => span.text).join(""))
 }
 
-/** The columns to break at: those of a screen. Text for a pipe or a file stays whole. */
+/** Columns for wrapping: those of a screen. Text for a pipe or a file is not wrapped. */
 export const breakColumns = ({ isScreen, columns }: Pick<Terminal, "isScreen" | "columns">): number =>
   isScreen ? columns : Number.POSITIVE_INFINITY
 

@@ -1,4 +1,4 @@
-/** Asks the user whether a project's settings may run programs and widen rights. Only whole words typed at a terminal count. */
+/** Asks whether a project's settings may run programs and widen permissions. Only complete words typed at a terminal are accepted. */
 
 import type { ProjectSettings } from "@strata/core"
 import type { Trust, TrustItem } from "@strata/core/settings"
@@ -15,7 +15,7 @@ export interface TrustQuestion {
 
 const RISK = "Commands run as you, on this machine. Trust them only if you know where this project comes from."
 
-/** What is shown before the answer. */
+/** Explains the settings before the question. */
 export function explain({
   reading,
   trust,
@@ -53,7 +53,7 @@ function titleOf(parts: readonly TrustItem[]): string {
   return "The settings of this project run programs or widen what the agent may do:"
 }
 
-/** Keeps the answer for the next time. Where it cannot be kept, it counts for now, and the user reads why. */
+/** Stores the answer for the next time. If that fails, it applies to this session only, and the user sees the reason. */
 export async function rememberAnswer(root: string, { reading, terminal }: Pick<TrustQuestion, "reading" | "terminal">) {
   try {
     await reading.grantTrust()

@@ -1,4 +1,4 @@
-/** `strata undo`: takes back the last compaction, or what was last cleared, folded or snipped manually. */
+/** `strata undo`: undoes the last compaction, or the last manual clearing, fold or snip. */
 import { describeUndo } from "@strata/page"
 import { readArguments } from "../arguments.ts"
 import type { Run } from "../command.ts"

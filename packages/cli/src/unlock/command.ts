@@ -1,4 +1,4 @@
-/** `strata unlock`: shows who holds what of a project, and breaks locks whose machine or container is gone. */
+/** `strata unlock`: shows the locks of a project and their owners, and breaks locks whose machine or container no longer exists. */
 
 import { realpath } from "node:fs/promises"
 import { basename, dirname, join, relative } from "node:path"
@@ -21,9 +21,9 @@ import { UNLOCK } from "../descriptions.ts"
 import type { Terminal } from "../display/terminal.ts"
 import { escapeToLine } from "../display/visible.ts"
 
-// Who has conversations open in a store without files. It ends by itself what a process that is gone has held, so nothing is broken here.
+// Lists open conversations in a store without files. Such a store releases the locks of ended processes by itself, so nothing is broken here.
 
-/** The newest conversations: each is asked for by itself. */
+/** Maximum number of conversations to check, newest first, because each needs a query. */
 const MAX_ASKED = 200
 
 export interface HeldConversation {
@@ -33,7 +33,7 @@ export interface HeldConversation {
 
 export interface HeldQuery {
   readonly places: readonly string[]
-  /** The start of an id. Default: all. */
+  /** Prefix of an id. Default: all. */
   readonly id: string | undefined
 }
 
@@ -108,19 +108,19 @@ interface ProjectContext extends Pick<CommandCall, "cwd" | "env"> {
   readonly store: Store
 }
 
-/** The places of the project that the directory belongs to. */
+/** Directories that store the data of the directory's project. */
 async function projectNamespaces({ root, env, store, cwd }: ProjectContext): Promise<readonly string[]> {
   const project = await resolveProject({ root, env, cwd, store })
   return placesInStore({ store, project, owner: localUser })
 }
 
-/** The memories of agents, also those for all projects. */
+/** Memory directories of agents, including those for all projects. */
 const agentMemories = ({ root, cwd }: ProjectContext): readonly string[] => [
   join(root, "agent-memory"),
   join(cwd, ".strata", "agent-memory"),
 ]
 
-/** What a program made with the library keeps here, for owners and for no one. Only a conversation that is named is looked for there. */
+/** Directories of conversations that a program stored here for its owners, or without one. Searched only for a named conversation. */
 async function ownedNamespaces({ root, env, store, cwd }: ProjectContext): Promise<readonly string[]> {
   const { name: current, formerNames } = await resolveProject({ root, env, cwd, store })
   const own = [current, ...formerNames]
@@ -128,7 +128,7 @@ async function ownedNamespaces({ root, env, store, cwd }: ProjectContext): Promi
   return names.filter((name) => own.some((project) => name !== project && isNamespaceOf(project, name)))
 }
 
-/** A conversation's own lock, or one of its agents'. */
+/** Whether the lock belongs to the conversation or one of its agents. */
 const belongsTo = (path: string, id: string): boolean =>
   path
     .split("/")

@@ -1,4 +1,4 @@
-/** `strata usage`: all conversations of this machine, what they cost, what was lost, and a search in them. */
+/** `strata usage`: the cost and losses of all conversations on this machine, and a search in them. */
 
 import { open, rename, rm, stat, writeFile } from "node:fs/promises"
 import { basename, dirname, join, resolve } from "node:path"
@@ -26,7 +26,7 @@ import { hasBrowser } from "../open-browser.ts"
 import { reportText } from "./report-text.ts"
 import { startWorker } from "./workers.ts"
 
-// Conversations that a search found, for the terminal.
+// Renders search results for the terminal.
 
 interface HitsOptions {
   readonly query: string
@@ -57,9 +57,9 @@ function hitLines(row: UsageRow, { style, width }: Omit<HitsOptions, "query">): 
   ]
 }
 
-// Writes the picture of a report. It replaces an earlier picture, and never anything else.
+// Writes the picture of a report. An earlier picture is replaced, other files are not.
 
-/** The absolute path, if a picture may be written there. Asked before the work. */
+/** Checks that a picture may be written to the path and returns it as an absolute path. Called before the work. */
 export async function checkPicturePath(file: string, cwd: string): Promise<string> {
   const path = resolve(cwd, file)
   const found = await stat(path).catch(() => undefined)
@@ -83,11 +83,11 @@ async function isPicture(path: string): Promise<boolean> {
   }
 }
 
-/** Says so on standard error. */
+/** Writes the picture and reports it on standard error. */
 export async function writePicture(path: string, picture: string, terminal: Terminal): Promise<void> {
   const draft = join(dirname(path), `.${basename(path)}.${process.pid}.draft`)
   try {
-    await writeFile(draft, picture, { flag: "wx" }) // in a shared directory, someone may have put a link there
+    await writeFile(draft, picture, { flag: "wx" }) // protects against links in shared directories
     await rename(draft, path)
   } catch (error) {
     await rm(draft, { force: true })
@@ -100,7 +100,7 @@ export async function writePicture(path: string, picture: string, terminal: Term
 }
 
 const REPLAY_SECONDS = 10
-const SAMPLE_SECONDS = 60 // at most, until the sample is large enough to say something
+const SAMPLE_SECONDS = 60 // maximum, until the sample is large enough for an estimate
 const MAX_WIDTH = 110
 const MAX_ROWS = 6
 const PICTURE = "strata-usage.svg"
@@ -135,7 +135,7 @@ export const run: Run = async (call) => {
   })
 }
 
-/** People at a screen get pages. Everything that asks for something else gets that, and a terminal without a browser gets tables. */
+/** Whether to show pages: only on a screen with a browser, and if no option requests other output. */
 function isForPages({ env, terminal }: CommandCall, values: Record<string, unknown>): boolean {
   if (values["no-open"] === true || values.port !== undefined) return true
   const asksForText = ["text", "json", "summary", "share", "search", "picture", "project", "since", "replay"].some(
@@ -144,7 +144,7 @@ function isForPages({ env, terminal }: CommandCall, values: Record<string, unkno
   return !asksForText && terminal.isScreen && hasBrowser(env)
 }
 
-/** What `strata inspect` does without a file, and with a directory. */
+/** Runs the report. `strata inspect` uses it if it gets no file or a directory. */
 export async function runUsage(
   { env, terminal }: Pick<CommandCall, "env" | "terminal">,
   { dirs, json }: { readonly dirs: readonly string[]; readonly json: boolean },
@@ -166,7 +166,7 @@ interface TextReportInput {
   readonly onlyDirs: boolean
 }
 
-/** The report for a user: tables in the terminal. */
+/** Shows the report as tables in the terminal. */
 async function showReport(look: Usage, { report, filter, terminal, home, onlyDirs }: TextReportInput): Promise<void> {
   const { rows } = look.list({ ...filter, sort: "cost", limit: MAX_ROWS })
   const gone = !onlyDirs && look.isFirst("claude-code-deletes") ? await look.findDeletedSessions() : undefined
@@ -200,13 +200,13 @@ async function withUsage(
 }
 
 interface TimedReplay {
-  /** Default: a few seconds, and longer until the sample is large enough. */
+  /** Default: a few seconds, or longer until the sample is large enough. */
   readonly seconds: number | undefined
   readonly filter: UsageFilter
   readonly terminal: Terminal
 }
 
-/** As much as fits into the time. Pressing Ctrl-C ends the program; what was replayed is kept. */
+/** Replays as many conversations as the time allows. Ctrl-C ends the program; finished replays are stored. */
 async function replayFor(look: Usage, { seconds, filter, terminal }: TimedReplay): Promise<void> {
   if (seconds === 0) return
   const { of, replayed } = look.savings(filter)

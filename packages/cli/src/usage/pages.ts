@@ -1,4 +1,7 @@
-/** All conversations of this machine as pages. What the index has is shown at once; reading and replaying go on while people look. */
+/**
+ * Shows all conversations of this machine as pages. The contents of the index appear at once; reading and replaying continue in the
+ * background.
+ */
 import { realpath } from "node:fs/promises"
 import { basename, join } from "node:path"
 import { setTimeout as pause } from "node:timers/promises"
@@ -18,8 +21,8 @@ export interface UsagePagesOptions extends Pick<CommandCall, "env" | "terminal">
   readonly isQuiet: boolean
 }
 
-const PROGRESS_INTERVAL_MS = 1_000 // between two news of progress
-const UPDATE_INTERVAL_MS = 30_000 // until the places are looked at again
+const PROGRESS_INTERVAL_MS = 1_000 // between two progress updates
+const UPDATE_INTERVAL_MS = 30_000 // between two scans of the transcript directories
 
 export async function showUsagePages({ env, dirs, terminal, port, isQuiet }: UsagePagesOptions): Promise<number> {
   const look = openUsage({ env, dirs, startWorker })
@@ -34,7 +37,7 @@ export async function showUsagePages({ env, dirs, terminal, port, isQuiet }: Usa
   }
 }
 
-/** Reads what is new, then replays, then looks again. */
+/** Repeatedly reads new transcripts and replays conversations. */
 class BackgroundWork implements Pick<UsagePages, "progress" | "onChange"> {
   readonly #look: Usage
   readonly #listeners = new Set<() => void>()
@@ -63,7 +66,7 @@ class BackgroundWork implements Pick<UsagePages, "progress" | "onChange"> {
           signal,
         )
       } catch (error) {
-        if (!(error instanceof StrataError)) throw error // a store may not answer for a while
+        if (!(error instanceof StrataError)) throw error // the store may be temporarily unavailable
         this.#say(`${error.message} What was read before is shown.`)
         await pause(UPDATE_INTERVAL_MS, undefined, { signal }).catch(() => undefined)
         continue
@@ -82,7 +85,7 @@ class BackgroundWork implements Pick<UsagePages, "progress" | "onChange"> {
         },
       })
       this.#say(undefined)
-      await pause(UPDATE_INTERVAL_MS, undefined, { signal }).catch(() => undefined) // the loop ends
+      await pause(UPDATE_INTERVAL_MS, undefined, { signal }).catch(() => undefined) // aborted: the loop ends
     }
   }
 
@@ -125,7 +128,7 @@ function sourceOf(
   }
 }
 
-/** A conversation of ours in its store, with what a user may do with it if its project is still there. */
+/** The stored conversation of a journal, with the user's actions if its project still exists. */
 async function storedConversation(
   { project, file }: UsageRow,
   env: CommandCall["env"],
@@ -137,7 +140,7 @@ async function storedConversation(
   return stored && { location: { store: storeFrom({ env }), address: stored } }
 }
 
-/** A file elsewhere may claim the project and the id of another conversation. */
+/** Whether the journal is really stored at this file. Another file may claim the same project and id. */
 async function isAt({ store, address }: JournalLocation, file: string): Promise<boolean> {
   if (parseStoreUri(file)) return storeUri(address) === file
   const directory = journalDirectoryIn(store, address.project)

@@ -1,4 +1,4 @@
-/** A report over all conversations, for the terminal: the first sentence, the tables, and remarks. About a screen and a half. */
+/** Renders the report over all conversations for the terminal: the main sentence, tables and remarks, about a screen and a half. */
 import {
   compareNames,
   type DeletedSessions,
@@ -25,13 +25,13 @@ export interface ReportTextOptions {
   readonly style: Style
   readonly width: number
   readonly home: string | undefined
-  /** It is about directories that the user named, and nothing else. */
+  /** Whether the report covers only directories that the user named. */
   readonly onlyDirs: boolean
-  /** Shown the first time. */
+  /** Deleted sessions, shown the first time. */
   readonly gone?: DeletedSessions
 }
 
-const MAX_LINES = 4 // of one table
+const MAX_LINES = 4 // per table
 const MAX_WORST = 3
 
 export function reportText(page: ReportTextOptions): readonly string[] {
@@ -123,7 +123,7 @@ function costRows(rows: readonly NamedCost[], { name }: { readonly name: string 
   })
 }
 
-/** Unknown is never $0. */
+/** Describes a cost. Unknown is never $0. */
 function describeCost({ requests, unpriced, dollars: spent }: UsageCost): string {
   if (requests === 0) return "-"
   return unpriced === requests ? "?" : `${formatDollars(spent)}${unpriced > 0 ? "?" : ""}`

@@ -1,4 +1,4 @@
-/** The part of the program that runs in the worker threads of `strata usage`. It is no command. */
+/** Entry point of the worker threads of `strata usage`. Not a command. */
 import { isMainThread } from "node:worker_threads"
 import { serveUsageWorker } from "@strata/page"
 

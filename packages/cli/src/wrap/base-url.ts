@@ -1,4 +1,4 @@
-/** The base URL that a client would use without us: from its settings files, then from the environment. */
+/** The base URL that a client would use without Strata, from its settings files or the environment. */
 import { readFile } from "node:fs/promises"
 import { homedir } from "node:os"
 import { join } from "node:path"
@@ -7,7 +7,7 @@ import type { ClientName } from "./client-names.ts"
 
 export interface BaseUrlInForce {
   readonly url: string
-  /** The settings file that sets it. Absent: the environment does. */
+  /** The settings file that sets the URL. Absent if the environment does. */
   readonly file?: string
 }
 
@@ -15,7 +15,7 @@ type ClientContext = Pick<CommandCall, "cwd" | "env">
 
 const home = ({ env }: ClientContext) => env.HOME || homedir()
 
-/** The first that sets it counts. */
+/** Settings files in order of precedence. */
 const CLAUDE_FILES = (place: ClientContext) => [
   ...["/etc/claude-code/managed-settings.json", "/Library/Application Support/ClaudeCode/managed-settings.json"],
   join(place.cwd, ".claude", "settings.local.json"),
@@ -45,14 +45,14 @@ export async function baseUrlInForce(
   if (client) {
     const { files, path } = WHERE[client]
     const set = await firstSet(files(place), path)
-    // opencode's has the API's version at its end
+    // opencode's URL ends with the API version
     if (set) return { url: set.value.replace(client === "opencode" ? /\/v1\/?$/ : /$^/, ""), file: set.file }
   }
   const url = place.env.ANTHROPIC_BASE_URL
   return url ? { url } : undefined
 }
 
-/** A variable that Claude Code's settings set for it. */
+/** The value of a variable in Claude Code's settings. */
 export const claudeVariable = (name: string, place: ClientContext) => firstSet(CLAUDE_FILES(place), ["env", name])
 
 async function firstSet(files: readonly string[], path: readonly string[]) {
@@ -66,7 +66,7 @@ async function firstSet(files: readonly string[], path: readonly string[]) {
   return undefined
 }
 
-/** What cannot be read sets nothing here; the client itself says what is wrong with it. */
+/** Reads a settings file. An unreadable file counts as empty; the client itself reports the error. */
 async function read(file: string): Promise<Record<string, unknown> | undefined> {
   try {
     const value: unknown = JSON.parse(await readFile(file, "utf8"))

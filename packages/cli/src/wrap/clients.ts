@@ -1,4 +1,4 @@
-/** What each known client needs so that its requests pass through the proxy: for one process, without a change to its files. */
+/** Prepares known clients so that their requests pass through the proxy: for one process, without changing its files. */
 import { mkdtemp, rm, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
@@ -10,11 +10,11 @@ type Environment = CommandCall["env"]
 
 export interface PreparedClient {
   readonly env: Environment
-  /** Go before the user's own arguments. */
+  /** Arguments before those of the user. */
   readonly args: readonly string[]
-  /** What the user should know. */
+  /** Remarks for the user. */
   readonly remarks: readonly string[]
-  /** Removes what was written for it. */
+  /** Removes temporary files. */
   remove(): Promise<void>
 }
 
@@ -22,12 +22,12 @@ interface ClientOptions {
   readonly url: string
   readonly env: Environment
   readonly args: readonly string[]
-  /** The client's own base URL, if one is in force. */
+  /** The client's own base URL, if one is set. */
   readonly inForce: BaseUrlInForce | undefined
 }
 
 export async function prepare(client: ClientName | undefined, given: ClientOptions): Promise<PreparedClient> {
-  // with another base URL than its own, Claude Code loads all tools at once unless this says otherwise; other programs may start it
+  // with a custom base URL, Claude Code loads all tools at once unless this is set; other programs may start Claude Code
   const tools = given.env.ENABLE_TOOL_SEARCH === undefined ? { ENABLE_TOOL_SEARCH: "true" } : {}
   const env = { ...given.env, ANTHROPIC_BASE_URL: given.url, ...tools, ...withoutProxy(given.env) }
   const plain: PreparedClient = { env, args: [], remarks: [], remove: async () => {} }
@@ -45,14 +45,14 @@ export async function prepare(client: ClientName | undefined, given: ClientOptio
 
 const NO_PROXY = ["127.0.0.1", "localhost"]
 
-/** A company's proxy cannot reach this machine. Programs read either spelling. */
+/** Exempts this machine from a corporate HTTP proxy. Programs read either spelling of the variable. */
 function withoutProxy(env: Environment): Environment {
   const listed = (env.no_proxy || env.NO_PROXY || "").split(",").map((name) => name.trim())
   const all = [...new Set([...listed.filter((name) => name !== ""), ...NO_PROXY])].join(",")
   return { NO_PROXY: all, no_proxy: all }
 }
 
-/** A base URL in its settings goes before the environment, and a file named on the command line before those. */
+/** Claude Code's settings take precedence over the environment, and a settings file on the command line over both. */
 async function forClaude(plain: PreparedClient, { url, args, inForce }: ClientOptions): Promise<PreparedClient> {
   if (inForce?.file === undefined) return plain
   if (args.includes("--settings"))
@@ -66,7 +66,7 @@ async function forClaude(plain: PreparedClient, { url, args, inForce }: ClientOp
   return { ...plain, ...(await withFile({ name: "settings.json", text, option: "--settings" })) }
 }
 
-/** They start no conversation, and take no extension. */
+/** Commands of pi that start no conversation and accept no extension. */
 const PI_OWN_COMMANDS = new Set(["install", "remove", "uninstall", "update", "list", "config"])
 
 const PI_EXTENSION = {
@@ -76,7 +76,7 @@ const PI_EXTENSION = {
 }
 
 async function withFile({ name, text, option }: { name: string; text: string; option: string }) {
-  const directory = await mkdtemp(join(tmpdir(), "strata-wrap-")) // only the user can enter it
+  const directory = await mkdtemp(join(tmpdir(), "strata-wrap-")) // accessible to the user only
   const path = join(directory, name)
   await writeFile(path, text, { mode: 0o600 })
   return { args: [option, path], remove: () => rm(directory, { recursive: true, force: true }) }
@@ -84,7 +84,7 @@ async function withFile({ name, text, option }: { name: string; text: string; op
 
 type Settings = Readonly<Record<string, unknown>>
 
-/** What the user has there already stays. */
+/** Adds the base URL to opencode's settings from the environment and preserves the rest. */
 function opencodeSettings({ url, env }: ClientOptions): string {
   const own = objectIn(parsed(env.OPENCODE_CONFIG_CONTENT))
   const provider = objectIn(own.provider)

@@ -1,4 +1,4 @@
-/** `strata wrap`: a command with the proxy in front of its model, and a bill at the end. Nothing on the machine is changed. */
+/** `strata wrap`: runs a command through the proxy and reports the cost at the end. Nothing on the machine is changed. */
 
 import { execFile, spawn } from "node:child_process"
 import { hash, randomUUID } from "node:crypto"
@@ -26,13 +26,13 @@ import { baseUrlInForce } from "./base-url.ts"
 import { CLIENT_NAMES, clientOf } from "./client-names.ts"
 import { prepare } from "./clients.ts"
 
-// The wrapped command: it has this process's terminal, its signals and its exit code.
+// The wrapped command uses this process's terminal, signals and exit code.
 
-const NOT_FOUND = 127 // as shells say it
+const NOT_FOUND = 127 // the exit code of shells
 const NOT_STARTED = 126
 const KILLED = 128 // plus the signal's number
 
-/** The terminal sends these to the command itself. Sent twice, Ctrl-C would end more than it should. */
+/** Signals that the terminal sends to the command directly. Forwarding them would deliver Ctrl-C twice. */
 const FROM_TERMINAL: readonly NodeJS.Signals[] = ["SIGINT", "SIGQUIT"]
 const PASSED_ON: readonly NodeJS.Signals[] = ["SIGTERM", "SIGHUP", "SIGUSR2", ...FROM_TERMINAL]
 
@@ -40,7 +40,7 @@ export interface ChildOptions extends Pick<CommandCall, "cwd" | "env" | "termina
   readonly hasTerminal: boolean
 }
 
-/** Its exit code. */
+/** Runs the command and resolves with its exit code. */
 export function runChild(
   [program, ...args]: readonly [string, ...string[]],
   { cwd, env, terminal, hasTerminal }: ChildOptions,
@@ -67,22 +67,22 @@ export function runChild(
   })
 }
 
-// What a pause costs: the server has forgotten the conversation, and the next request writes all of it again.
+// The cost of a pause: the server's cache has expired, and the next request writes the entire conversation again.
 
 const MIN_NOTICE_DOLLARS = 0.05 // dollars
 
 export interface Pauses {
-  /** Says what the request costs, or asks. */
+  /** Announces the cost of the request, or asks. */
   readonly onPause: (notice: PauseNotice) => Promise<boolean>
-  /** For the report. */
+  /** Lines for the report. */
   lines(): readonly string[]
 }
 
 interface PauseOptions {
   readonly terminal: Pick<Terminal, "complain">
-  /** Asks the user, where the command leaves the terminal to us. */
+  /** Asks the user, if the command does not use the terminal. */
   readonly ask?: ((question: string) => Promise<boolean>) | undefined
-  /** The command draws on the terminal: a line of ours would be in its way. */
+  /** Whether the command draws on the terminal, where other output would disturb it. */
   readonly isQuiet: boolean
 }
 
@@ -110,7 +110,7 @@ export function pauses({ terminal, ask, isQuiet }: PauseOptions): Pauses {
   }
 }
 
-/** Asks on the terminal itself: standard input is the command's. No answer is a yes. */
+/** Asks on the terminal device, because standard input belongs to the command. No answer means yes. */
 export async function askOnTerminal(question: string): Promise<boolean> {
   const [input, output] = [createReadStream("/dev/tty"), createWriteStream("/dev/tty")]
   const lines = createInterface({ input, output })
@@ -127,12 +127,12 @@ export async function askOnTerminal(question: string): Promise<boolean> {
 
 const sum = (parts: readonly number[]): number => parts.reduce((all, part) => all + part, 0)
 
-// Whether Strata manages or only observes in a project: what the user said there last, in a small file of Strata's directory.
+// The mode of a project, manage or observe: the user's last choice, in a small file in Strata's directory.
 
 export type Mode = "manage" | "observe"
 
 interface Project extends Pick<CommandCall, "env"> {
-  /** With symlinks followed. */
+  /** Directory with symbolic links resolved. */
   readonly directory: string
 }
 
@@ -156,7 +156,7 @@ export async function rememberMode(mode: Mode, project: Project): Promise<void> 
   await rename(draft, path)
 }
 
-// What Strata would have done in observed conversations: `strata replay` on their journals, in a process of its own, so that a long one
+// Estimates Strata's savings in observed conversations by running `strata replay` on their journals, in a separate process, so that a long replay can be abandoned.
 // can be given up.
 
 const REPLAY_TIMEOUT_MS = 8_000
@@ -195,7 +195,7 @@ function ownOutput(args: readonly string[], { cwd, env }: Pick<CommandCall, "cwd
   })
 }
 
-/** Of several conversations, only those whose price is known are added up. */
+/** Describes the estimate. Conversations without a known price are not included in the sum. */
 function sentence(replayed: readonly Replayed[]): string {
   const totals = replayed.flatMap(({ totals: each }) => (each.saved.unit === "dollars" ? [each] : []))
   const sum = (of: (each: Replayed["totals"]) => number) => totals.reduce((all, each) => all + of(each), 0)
@@ -227,7 +227,7 @@ export const run: Run = async (call) => {
   const upstream = await upstreamFor(values.upstream, inForce, env)
   const mode = await modeFor(values, { env, directory })
   const log = values.verbose ? (line: string) => terminal.complain(`${line}\n`) : () => {}
-  // a command without a terminal as its input leaves ours free for a question
+  // if the command's input is not a terminal, Strata can use the terminal for questions
   const asks = values.ask && !isatty(0) && isatty(2)
   const paused = pauses({ terminal, isQuiet: isatty(1) && isatty(0), ask: asks ? askOnTerminal : undefined })
   const { onPause } = paused
@@ -253,7 +253,7 @@ interface SplitArguments {
   readonly command: readonly [string, ...string[]] | undefined
 }
 
-/** Our own options come first. What follows the command's name is the command's, whatever it looks like. */
+/** Splits Strata's options from the command. All arguments after the command's name belong to it. */
 function split(args: readonly string[]): SplitArguments {
   const takesValue = (arg: string) => WRAP.options[arg.slice(2) as keyof typeof WRAP.options]?.kind === "text"
   let at = 0
@@ -269,7 +269,7 @@ function split(args: readonly string[]): SplitArguments {
   return { own, command: [program, ...others] }
 }
 
-/** The base URL that the client had is the server it wants, unless that is a proxy of ours. */
+/** The client's own base URL becomes the upstream, unless it is a Strata proxy. */
 async function upstreamFor(
   option: string | undefined,
   inForce: Awaited<ReturnType<typeof baseUrlInForce>>,
