@@ -74,6 +74,31 @@ export const EXACT_TERMS: readonly {
     names: ["said", "told"],
     reason: "words of questions that a pattern recognises",
   },
+  {
+    in: "packages/postgres/src/passage-store.ts",
+    names: ["marks"],
+    reason: "column that an SQL function returns",
+  },
+  {
+    in: "packages/sim/src/responders/extractive/memories.ts",
+    names: ["said_earlier"],
+    reason: "tag in a prompt",
+  },
+  {
+    in: "packages/plugins/src/observe.ts",
+    names: ["said"],
+    reason: "field of the record that `compactMessages` returns",
+  },
+  {
+    in: "packages/core/test/integration/model/provider-fields.test.ts",
+    names: ["door"],
+    reason: "field of a block in the journal: provider fields",
+  },
+  {
+    in: "packages/core/test/integration/memory/",
+    names: ["said"],
+    reason: "field of `memory-extracted` in the journal",
+  },
 ]
 
 /** Single words that end like a participle or a gerund and are nouns. */

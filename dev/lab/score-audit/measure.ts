@@ -1,6 +1,13 @@
 /** Plants one false claim in a summary and looks whether the audit finds it; counts alarms where nothing was planted. */
 import type { Message } from "@strata/core"
-import { DISTORTION_NAMES, type DistortionName, distortionsOf, LIE_NAMES, type LieName, plantLie } from "@strata/sim"
+import {
+  addFabrication,
+  DISTORTION_NAMES,
+  type DistortionName,
+  FABRICATION_NAMES,
+  type FabricationName,
+  findDistortions,
+} from "@strata/sim"
 import {
   type AuditInput,
   type AuditReport,
@@ -13,7 +20,7 @@ import type { ReadMessage } from "../../../packages/core/src/model/offline/read-
 import { readTimeline } from "../../../packages/core/src/model/offline/timeline.ts"
 import { project } from "../../../packages/core/src/views/projection.ts"
 import { artifacts } from "../../../packages/core/src/views/record/artifacts.ts"
-import { frontier } from "../../../packages/core/src/views/record/open-work.ts"
+import { workState } from "../../../packages/core/src/views/record/open-work.ts"
 import { statements } from "../../../packages/core/src/views/record/statements.ts"
 import { INVENTION_KINDS, type InventionKind, invent } from "./inventions.ts"
 
@@ -28,7 +35,7 @@ export class SeedRange {
     this.#source = buildSource({ messages, otherTexts: extraTexts })
     this.#record = {
       artifacts: messages.reduce((state, message) => artifacts.apply(state, message), artifacts.start()),
-      frontier: messages.reduce((state, message) => frontier.apply(state, message), frontier.start()),
+      frontier: messages.reduce((state, message) => workState.apply(state, message), workState.start()),
       statements: project(statements, messages),
     }
     this.#replaced = new Set(messages.map(({ uuid }) => uuid))
@@ -54,7 +61,7 @@ export const readable = (messages: readonly Message[]): readonly ReadMessage[] =
   })
 
 export interface AuditTally {
-  readonly planted: Map<LieName | DistortionName | InventionKind, { planted: number; caught: number }>
+  readonly planted: Map<FabricationName | DistortionName | InventionKind, { planted: number; caught: number }>
   /** The first few that were missed, for a person to look at. */
   readonly missed: string[]
 }
@@ -70,15 +77,15 @@ export function plantAll(
 ): number {
   const before = findings(range.audit(summary))
   let planted = 0
-  for (const name of LIE_NAMES) {
-    const lied = plantLie(name, { text: summary, facts: range.facts, seed })
+  for (const name of FABRICATION_NAMES) {
+    const lied = addFabrication(name, { text: summary, facts: range.facts, seed })
     if (!lied) continue
     planted++
     const row = tally.planted.get(name) ?? { planted: 0, caught: 0 }
     tally.planted.set(name, row)
     row.planted++
     if ([...findings(range.audit(lied.text))].some((finding) => !before.has(finding))) row.caught++
-    else if (tally.missed.length < MAX_MISSED) tally.missed.push(`${name}: ${lied.told ?? `without ${lied.truth}`}`)
+    else if (tally.missed.length < MAX_MISSED) tally.missed.push(`${name}: ${lied.claim ?? `without ${lied.truth}`}`)
   }
   return planted
 }
@@ -88,16 +95,16 @@ const MAX_OF_A_KIND = 8 // places of one summary, spread over it
 /** Distorts a model's own summary at some of the places it offers, one at a time. */
 export function distortAll(range: SeedRange, summary: string, { planted, missed }: AuditTally): void {
   const before = findings(range.audit(summary))
-  const all = distortionsOf(summary)
+  const all = findDistortions(summary)
   for (const name of DISTORTION_NAMES) {
     const own = all.filter((each) => each.name === name)
     const row = planted.get(name) ?? { planted: 0, caught: 0 }
     planted.set(name, row)
     for (let at = 0; at < own.length; at += Math.max(1, own.length / MAX_OF_A_KIND)) {
-      const { text, told } = own[Math.floor(at)]!
+      const { text, distorted } = own[Math.floor(at)]!
       row.planted++
       if ([...findings(range.audit(text))].some((finding) => !before.has(finding))) row.caught++
-      else if (missed.length < MAX_MISSED) missed.push(`${name}: ${told.trim()}`)
+      else if (missed.length < MAX_MISSED) missed.push(`${name}: ${distorted.trim()}`)
     }
   }
 }

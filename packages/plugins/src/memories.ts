@@ -5,7 +5,6 @@
 
 import { localUser, systemClock, utcDay, uuidFrom } from "@strata/core/base"
 import {
-  keepRulesIn,
   type MemoryDraft,
   memoryPrompt,
   openProjectMemory,
@@ -13,13 +12,14 @@ import {
   readAnswer,
   recallFor,
   saveProposals,
+  saveUserRules,
   standingMemory,
 } from "@strata/core/memory"
 import { type Attachment, renderAttachment, textOf } from "@strata/core/messages"
 import { resolveProject } from "@strata/core/projects"
 import { storeFrom, strataDirectory } from "@strata/core/store"
 import { createEstimator, findModel } from "@strata/core/tokens"
-import type { Word } from "@strata/core/views"
+import type { UserMessageText } from "@strata/core/views"
 import type { Environment } from "./clients.ts"
 
 export interface MemoriesRequest {
@@ -126,7 +126,7 @@ export async function learn(request: LearnRequest, env: Environment): Promise<Le
   })
 }
 
-const wordOf = (text: string, session: string, now: Date): Word => ({
+const wordOf = (text: string, session: string, now: Date): UserMessageText => ({
   ...{ uuid: uuidFrom(`${session}:${text}`), timestamp: now.toISOString(), text, rules: [] },
 })
 
@@ -135,11 +135,11 @@ async function findMemories(memory: ProjectMemory, request: MemoriesRequest): Pr
   const now = systemClock.now()
   const estimator = createEstimator(findModel(MODEL).facts.family)
   const estimate = (piece: string) => estimator.text(piece)
-  const { bank, gone } = memory
+  const { bank, gone: findMissingNames } = memory
   const word = wordOf(text, session, now)
   const kept = await saveRules(word, memory, session)
   const standing = isFirst
-    ? await standingMemory({ bank, now, limit: START_TOKENS, estimate, access: "none", gone })
+    ? await standingMemory({ bank, now, limit: START_TOKENS, estimate, access: "none", findMissingNames })
     : undefined
   const files = new Set([...shown, ...filesIn(standing), ...kept.map(({ file }) => file ?? "")])
   const recalled = await recallFor({
@@ -149,7 +149,7 @@ async function findMemories(memory: ProjectMemory, request: MemoriesRequest): Pr
       ...{ type: "user", uuid: word.uuid, parentUuid: null, timestamp: word.timestamp },
       message: { role: "user", content: text },
     },
-    ...{ userMessages: [], inView: { files, messages: new Set() }, shows: () => false, now, gone },
+    ...{ userMessages: [], inView: { files, messages: new Set() }, shows: () => false, now, findMissingNames },
     ...{ limit: MAX_AT_ONCE, maxTokens: MEMORY_TOKENS, estimate },
   })
   const attachments = [...(standing ? [standing] : []), ...recalled]
@@ -162,10 +162,14 @@ async function findMemories(memory: ProjectMemory, request: MemoriesRequest): Pr
 }
 
 /** Fails open: a prompt is never delayed by an error here. */
-async function saveRules(word: Word, { bank, mode }: ProjectMemory, session: string): Promise<readonly MemoryDraft[]> {
+async function saveRules(
+  word: UserMessageText,
+  { bank, mode }: ProjectMemory,
+  session: string,
+): Promise<readonly MemoryDraft[]> {
   const evidence = { conversation: session, words: [word], outside: [] }
   const rest = { refused: [], now: systemClock.now(), signal: new AbortController().signal }
-  const kept = await keepRulesIn([word], { bank, mode, evidence, ...rest }).catch(() => undefined)
+  const kept = await saveUserRules([word], { bank, mode, evidence, ...rest }).catch(() => undefined)
   return kept?.memories ?? []
 }
 

@@ -7,8 +7,8 @@ import {
   decodeLine,
   isBoundaryEntry,
   type Journal,
-  type JournalSegment as Segment,
-  type JournalRange as Stretch,
+  type JournalRange,
+  type JournalSegment,
 } from "@strata/core/store"
 import type { Database } from "./database.ts"
 import { type ByteRange, entriesIn, MAX_BYTES } from "./read-lines.ts"
@@ -41,24 +41,24 @@ export class JournalReader {
     this.#damageListeners.add(listener)
   }
 
-  async tail(): Promise<Segment> {
+  async tail(): Promise<JournalSegment> {
     return (await this.resume()).tail
   }
 
-  async resume(): Promise<NonNullable<Journal["resumed"]>> {
+  async resume(): Promise<NonNullable<Journal["preloaded"]>> {
     this.mustBeOpen()
     const [found] = await this.rows<SegmentRow>("segment", null, MAX_BYTES)
-    return this.resumedFrom(found!)
+    return this.parseResume(found!)
   }
 
-  protected async resumedFrom({ first, past, lines, kept }: SegmentRow): Promise<NonNullable<Journal["resumed"]>> {
+  protected async parseResume({ first, past, lines, kept }: SegmentRow): Promise<NonNullable<Journal["preloaded"]>> {
     const tail = { entries: await this.#all({ from: first, to: past }, lines), start: first }
     const [boundary] = tail.entries
     const hasCheckpoint = boundary !== undefined && isBoundaryEntry(boundary) && kept !== null
     return hasCheckpoint ? { tail, checkpoint: parseCheckpoint(kept) } : { tail }
   }
 
-  async before({ start }: Segment): Promise<Segment | undefined> {
+  async before({ start }: JournalSegment): Promise<JournalSegment | undefined> {
     this.mustBeOpen()
     if (start === 0) return undefined
     const [found] = await this.rows<SegmentRow>("segment", start, MAX_BYTES)
@@ -92,7 +92,7 @@ export class JournalReader {
     return [...byUuid.values()]
   }
 
-  async *stretch({ first, last, around = 0 }: Stretch): AsyncGenerator<Entry> {
+  async *range({ first, last, around = 0 }: JournalRange): AsyncGenerator<Entry> {
     this.mustBeOpen()
     const ends = [uuidKey(first), last === undefined ? null : uuidKey(last)]
     const [found] = await this.rows<{ first: number | null; past: number }>("stretch", ...ends, around)

@@ -198,9 +198,9 @@ export class PostgresJournal extends JournalReader implements Journal {
   }
 
   /** Decodes the lines that opening returned. Call it once, before the journal is used. */
-  async takeResumed(): Promise<this> {
+  async decodePreloaded(): Promise<this> {
     const { lines, checkpoint, tailAt, bytes } = this.#parts.opened
-    this.preloaded = await this.resumedFrom({
+    this.preloaded = await this.parseResume({
       first: tailAt,
       past: bytes,
       lines: lines ?? null,

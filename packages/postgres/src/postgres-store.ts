@@ -114,7 +114,7 @@ export function postgresStore(options: PostgresStoreOptions): PostgresStore {
           },
           onClosed: end,
         })
-        return given.preload ? await journal.takeResumed() : journal
+        return given.preload ? await journal.decodePreloaded() : journal
       } catch (error) {
         end()
         throw error

@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto"
 import { storeContract } from "@strata/store-contract"
 import pg from "pg"
 import { afterAll, beforeAll, describe, test } from "vitest"
-import { type Need, needs } from "../../core/test/needs.ts"
+import { needs, type TestRequirement } from "../../core/test/needs.ts"
 import { size } from "../../core/test/size.ts"
 import { postgresStore } from "../src/index.ts"
 import { startPooler, type TestPooler } from "./pooler.ts"
@@ -12,7 +12,7 @@ import { through } from "./tcp-proxy.ts"
 
 interface TestedServer {
   readonly programs: string | undefined
-  readonly needed: readonly Need[]
+  readonly needed: readonly TestRequirement[]
   /** Number of server connections of a transaction pooler. Absent: there is no pooler. */
   readonly pooled?: number
 }

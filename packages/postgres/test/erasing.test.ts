@@ -129,7 +129,7 @@ describe("BEY-12 erasing on a server", needs("postgres"), () => {
       uuid: "u",
       blocks: "",
       kind: "text",
-      isSaid: true,
+      isDialogue: true,
       facts: 0,
       time: 0,
       start: 0,

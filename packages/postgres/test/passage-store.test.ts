@@ -56,14 +56,14 @@ const change = fc.oneof(
 const asked = fc.record({
   text: fc.oneof(text, fc.constantFrom(...QUESTIONS)),
   context: fc.constantFrom([], ["the walrus port", "an invoice"]),
-  isSaid: fc.boolean(),
+  isDialogue: fc.boolean(),
   source: fc.option(fc.constantFrom("s0", "s1", "s2"), { nil: undefined }),
   left: fc.option(fc.constantFrom("s0", "s1"), { nil: undefined }),
 })
 
 type QuestionSample = typeof asked extends fc.Arbitrary<infer Value> ? Value : never
 
-const questionOf = ({ text: words, context, isSaid: isDialogue, source, left }: QuestionSample): Question => ({
+const questionOf = ({ text: words, context, isDialogue, source, left }: QuestionSample): Question => ({
   ...{ text: words, context, isDialogue, now: NOW, limit: 20 },
   ...(source === undefined ? {} : { source }),
   ...(left === undefined ? {} : { exclude: { sources: new Set([left]) } }),
@@ -85,7 +85,7 @@ for (const { which, needed } of size([newest], [newest, oldest]))
       await server?.stop()
     })
 
-    const shelfOf = (tenant: string, project = "p") =>
+    const openStore = (tenant: string, project = "p") =>
       postgresStore({ pool: pool!, tenant }).passages!({ project, tokens: 1 })
 
     async function sameAnswers(served: RemoteIndex, { index, question }: { index: PassageIndex; question: Question }) {
@@ -102,8 +102,8 @@ for (const { which, needed } of size([newest], [newest, oldest]))
           async (changes, questions) => {
             const tenant = randomUUID()
             const index = new PassageIndex(":memory:")
-            const served = new RemoteIndex(shelfOf(tenant))
-            const marks = new Map<string, string>()
+            const served = new RemoteIndex(openStore(tenant))
+            const positions = new Map<string, string>()
             let [steps, hours] = [0, 0]
             for (const each of changes) {
               if (each.kind === "ask") {
@@ -114,7 +114,7 @@ for (const { which, needed } of size([newest], [newest, oldest]))
               if (each.kind === "remove") {
                 index.remove(source)
                 await served.remove(source)
-                marks.delete(source)
+                positions.delete(source)
                 continue
               }
               const passages = ("messages" in each ? each.messages : []).map((one, at): Passage => {
@@ -132,13 +132,13 @@ for (const { which, needed } of size([newest], [newest, oldest]))
                 }
               })
               const to = `mark ${++steps}`
-              const step = { source, passages, from: marks.get(source), to, isRestart: each.kind === "restart" }
+              const step = { source, passages, from: positions.get(source), to, isRestart: each.kind === "restart" }
               expect(index.extend(step)).toBe(true)
               expect(await served.extend(step)).toBe(true)
-              marks.set(source, to)
+              positions.set(source, to)
             }
-            expect(await served.positions()).toEqual(marks)
-            const newcomer = new RemoteIndex(shelfOf(tenant))
+            expect(await served.positions()).toEqual(positions)
+            const newcomer = new RemoteIndex(openStore(tenant))
             for (const one of questions) {
               await sameAnswers(served, { index, question: questionOf(one) })
               await sameAnswers(newcomer, { index, question: questionOf(one) })

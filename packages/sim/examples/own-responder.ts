@@ -4,8 +4,8 @@ import { type Responder, startSimulator } from "@strata/sim"
 const echo: Responder = {
   name: "echo",
   answer: ({ request }) => {
-    const said = request.messages.at(-1)?.content[0]?.text
-    return { content: [{ type: "text", text: `You said: ${said}` }] }
+    const text = request.messages.at(-1)?.content[0]?.text
+    return { content: [{ type: "text", text: `You said: ${text}` }] }
   },
 }
 

@@ -1,4 +1,4 @@
-/** Runs every code block of the README and checks what it promises. */
+/** Runs every code block of the README and checks its output. */
 import { spawn } from "node:child_process"
 import { readFileSync } from "node:fs"
 import { createInterface } from "node:readline"
@@ -64,5 +64,5 @@ test.runIf(isWhole)("BEY-8 the README's command starts the simulator and prints 
   expect(shape(await nextLine())).toBe(shape(answered!).replace("# read, ", "").replace("tool_use", "end_turn"))
 })
 
-/** A line without its figures and its token. */
+/** Replaces the numbers and the token of a line, which differ between runs. */
 const shape = (line: string) => line.replace(/token .*/, "token").replace(/\d[\d.,:]*/g, "#")

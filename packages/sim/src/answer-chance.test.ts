@@ -1,4 +1,4 @@
-/** What a responder gets besides the request: random numbers, ids, and whether to write a summary. */
+/** The input that a responder gets besides the request: random numbers, ids, and whether to write a summary. */
 import { describe, expect, test } from "vitest"
 import { hello, type Json, postJson, simulator } from "../test/simulator.ts"
 import type { Responder, ResponderTurn } from "./responder.ts"

@@ -1,4 +1,4 @@
-/** Converts a conversation to the form responders know, and asks the responder for its answer. */
+/** Converts a conversation to the form that responders know, and asks the responder for its answer. */
 import { ApiError } from "./api-error.ts"
 import { blocksOf, type Turn } from "./conversation.ts"
 import { visibleTools } from "./deferred-tools.ts"
@@ -11,17 +11,17 @@ import type {
   ResponderRequest,
   ResponderTool,
 } from "./responder.ts"
-import { digest } from "./seal.ts"
 import { apiToolInput } from "./server-tools/kinds.ts"
+import { digest } from "./signature.ts"
 import type { Simulation } from "./simulation.ts"
 import type { TokenCounter } from "./tokens.ts"
 import type { Block, MessagesBody, Role, ToolParam } from "./wire.ts"
 
-// The random numbers and tool call ids of an answer. Both depend only on the seed and the request, so parallel requests
-// get the same answers in any order of arrival.
-//
-// Random numbers ignore directories, ids, command output and what a client adds between tags of its own. These differ between
-// runs, and the same work in another directory should take the same course. Ids depend on every byte, because no id may occur twice in a conversation.
+// The random numbers and tool call ids of an answer. Both depend only on the seed and the request, so parallel requests get the same
+// answers in any order of arrival.
+// Random numbers ignore directories, ids, command output and text that a client adds between tags of its own. These differ between runs,
+// and the same work in another directory should proceed in the same way. Ids depend on every byte, because no id may occur twice in a
+// conversation.
 
 const IN_A_PATH = /[/\\]/
 const ID = /\b(?=\w*\d)[0-9a-f]{8,}\b/
@@ -106,7 +106,7 @@ export async function askResponder(
         .filter(({ name }) => name)
         .map(toResponderTool),
     }),
-    // a server tool that has run satisfies the choice: what follows is the model's own
+    // a server tool that has run satisfies the choice: the model decides about the rest
     ...(body.tool_choice && turns.at(-1)?.role !== "assistant" && { tool_choice: body.tool_choice }),
     ...formatOf(body),
   }
@@ -129,13 +129,13 @@ function named(block: AnswerBlock, nextToolUseId: () => string): NamedBlock {
   return { ...block, id }
 }
 
-/** Tools of the API come without a schema. A toolset has no name, and responders do not see it. */
+/** API-defined tools come without a schema. A toolset has no name, and responders do not see it. */
 function toResponderTool(tool: ToolParam): ResponderTool {
   const input_schema = tool.input_schema ?? apiToolInput(tool)
   return { ...tool, ...(input_schema && { input_schema }) }
 }
 
-/** The schema of a structured output, also from the deprecated field. */
+/** The schema of a structured output. The deprecated field is read too. */
 function formatOf({ output_config, output_format }: MessagesBody): Pick<ResponderRequest, "format"> {
   const { schema } = (output_config?.format ?? output_format ?? {}) as { schema?: Record<string, unknown> }
   return schema ? { format: { schema } } : {}

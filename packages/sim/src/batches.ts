@@ -5,8 +5,8 @@
 import type { Context } from "hono"
 import { Hono } from "hono"
 import { bodyOf, readJson } from "./admission.ts"
+import type { Dialect } from "./api-dialect.ts"
 import { ApiError, invalidRequest } from "./api-error.ts"
-import type { Dialect } from "./dialect.ts"
 import { DEFAULT_WORKSPACE, type SimulatorEnv, withoutInternals } from "./messages-route.ts"
 import { pageOf, pageQuery } from "./paging.ts"
 import { checkWindow, preparePrompt } from "./prepare.ts"
@@ -41,7 +41,7 @@ interface Batch {
   readonly workspace: string
   readonly dialect: Dialect
   readonly size: number
-  /** Dropped once they are answered. */
+  /** The requests are dropped once they are answered. */
   requests: readonly BatchRequest[]
   counts: Record<Outcome, number>
   results: string

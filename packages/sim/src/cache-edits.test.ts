@@ -40,7 +40,7 @@ describe("BEY-8 cache edits", () => {
     const { usage } = await postJson(sim, after)
     const deleted = countText(RESULT)
     expect(usage.cache_deleted_input_tokens).toBe(deleted)
-    // still read: the rules, the question, the call, and the empty shell of the result
+    // still in the cache: the rules, the question, the call, and the block of the deleted result without its content
     const shell = 4 + TAGGED_BLOCK_TOKENS
     const question = 4 + countText("Look")
     const call = 4 + TAGGED_BLOCK_TOKENS + countText("look") + countText("{}")

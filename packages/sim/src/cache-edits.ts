@@ -17,7 +17,7 @@ export interface CacheDeletions {
   readonly deleted: ReadonlySet<string>
   /** Total tokens deleted so far in this conversation. */
   readonly tokens: number
-  /** The turns the model still gets. */
+  /** The turns that the model still gets. */
   readonly turns: readonly Turn[]
 }
 

@@ -18,7 +18,7 @@ interface Sleeper {
   timer: NodeJS.Timeout | undefined
 }
 
-const MAX_TIMER_MS = 2 ** 31 - 1 // the most setTimeout accepts
+const MAX_TIMER_MS = 2 ** 31 - 1 // the longest delay that setTimeout accepts
 
 /** `source` returns the time before the offset: the machine's, or a constant for tests that must not depend on it. */
 export function createClock(source: () => number = Date.now): Clock {

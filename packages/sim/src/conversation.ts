@@ -1,6 +1,6 @@
 /**
- * A request's messages as turns. Consecutive messages of one role are one turn, and content is always a list of blocks.
- * Every block keeps its place in the body, so errors can name it.
+ * A request's messages as turns. Consecutive messages of one role are one turn, and content is always a list of blocks. Every block keeps
+ * its position in the body, so that errors can name it.
  */
 import type { Block, MessageParam, MessagesBody, Role } from "./wire.ts"
 
@@ -26,7 +26,7 @@ export function blocksOf(content: string | readonly Block[] | null | undefined):
 }
 
 export interface NestedBlocks {
-  /** The field that holds them. */
+  /** The field that holds the nested blocks. */
   readonly field: "content" | "source.content"
   readonly blocks: readonly Block[]
 }
@@ -69,7 +69,7 @@ export const isThinking = ({ type }: Block) => type === "thinking" || type === "
 export const isServerToolUse = ({ type }: Block) => type === "server_tool_use" || type === "mcp_tool_use"
 export const isServerToolResult = ({ type }: Block) => type !== "tool_result" && type.endsWith("_tool_result")
 
-/** A user turn in which a person speaks, with more than tool results in it. */
+/** A user turn with content of the user, not only tool results. */
 export const isSpoken = ({ role, blocks }: Turn) =>
   role === "user" && blocks.some(({ block }) => block.type !== "tool_result" && block.type !== "cache_edits")
 
@@ -86,7 +86,7 @@ export const topLevelBlocks = oncePerBody(({ system, messages }) => [
   ...messages.flatMap(({ content }, index) => placed(blocksOf(content), `messages.${index}.content`)),
 ])
 
-/** Many rules ask, and a body is long. */
+/** Results are cached by body, because many rules ask for them and a body is long. */
 function oncePerBody(visit: (body: MessagesBody) => readonly VisitedBlock[]) {
   const visited = new WeakMap<MessagesBody, readonly VisitedBlock[]>()
   return (body: MessagesBody): readonly VisitedBlock[] => {

@@ -1,4 +1,7 @@
-/** Deferred tools, as the API treats them: they cost nothing until a reference loads them, and loading changes nothing before it. */
+/**
+ * Deferred tools, as the API treats them: they cost nothing until a reference loads them, and loading changes nothing earlier in the
+ * prompt.
+ */
 import { describe, expect, test } from "vitest"
 import { hello, type Json, postJson, scripted, simulator } from "../test/simulator.ts"
 import type { ResponderTurn } from "./responder.ts"

@@ -16,20 +16,20 @@ export function toolsLoadedBy(block: Block, tools: readonly ToolParam[] = []): r
 export const referencesIn = (block: Block): readonly string[] =>
   foundIn(block).flatMap(({ type, tool_name }) => (type === "tool_reference" ? [`${tool_name}`] : []))
 
-/** The server's own search wraps the references it found. */
+/** References of the server's own search are wrapped in its result. */
 function foundIn(block: Block): readonly Block[] {
   if (block.type !== "tool_search_tool_result") return nestedBlocks(block).blocks
   return (block.content as { readonly tool_references?: readonly Block[] } | undefined)?.tool_references ?? []
 }
 
-/** What the model sees: tools that are declared, then those that references have loaded. */
+/** The tools that the model sees: declared ones, then those that references have loaded. */
 export function visibleTools(tools: readonly ToolParam[], turns: readonly Turn[]): readonly ToolParam[] {
   if (!tools.some(isDeferred)) return tools
   const loaded = turns.flatMap(({ blocks }) => blocks.flatMap(({ block }) => toolsLoadedBy(block, tools)))
   return [...tools.filter((tool) => !isDeferred(tool)), ...new Set(loaded)]
 }
 
-/** A block with the definitions that it loads. */
+/** Adds the definitions that a block loads to its hash and size. */
 export function withDefinitions(measure: Measure, loaded: readonly ToolParam[], counter: TokenCounter): Measure {
   if (loaded.length === 0) return measure
   const tokens = loaded.reduce((sum, tool) => sum + counter.tool(tool).tokens, measure.tokens)

@@ -1,6 +1,6 @@
 /**
- * Failures on purpose. A rule says what goes wrong and when: on the nth request, with a probability, above a number of
- * input tokens, a limited number of times. Only valid requests can fail this way. An invalid one stays a 400.
+ * Deliberate failures. A rule defines what goes wrong and when: on the nth request, with a probability, above a number of input tokens, a
+ * limited number of times. Only valid requests can fail this way. An invalid one stays a 400.
  */
 import { ApiError } from "./api-error.ts"
 import { seededRandom } from "./identity.ts"
@@ -22,13 +22,13 @@ export type Fault =
   | { readonly kind: "early-end"; readonly afterEvents?: number }
   /** A pause before every event, or before an answer that is not streamed. */
   | { readonly kind: "slow-stream"; readonly delayMs: number }
-  /** The connection is accepted, and nothing comes. */
+  /** The connection is accepted, and no response follows. */
   | { readonly kind: "no-answer" }
-  /** The stream stops after `afterEvents` events, with the connection open. `pings`: signs of life still come. */
+  /** The stream stops after `afterEvents` events, with the connection open. With `pings`, pings still arrive. */
   | { readonly kind: "stall"; readonly afterEvents?: number; readonly pings?: boolean }
-  /** The stream goes on without an end. */
+  /** The stream never ends. */
   | { readonly kind: "endless"; readonly what: EndlessKind }
-  /** 400 with these words. */
+  /** 400 with this message. */
   | { readonly kind: "invalid-request"; readonly message: string }
   /** 400 for every request with an image or a document. */
   | { readonly kind: "refused-media" }
@@ -58,12 +58,12 @@ const DEFAULT_RETRY_AFTER_SECONDS = 1
 
 const NEED_STREAM: ReadonlySet<FaultKind> = new Set(["stream-error", "early-end", "stall", "endless"])
 
-/** What the rules look at: the size of a request and how it will be answered. */
-export interface Failable {
+/** The properties of a request that the rules check: its size and how it will be answered. */
+export interface FaultTarget {
   readonly inputTokens: number
   readonly stream: boolean
   readonly compacts: boolean
-  /** It has an image or a document. */
+  /** Whether the request has an image or a document. */
   readonly hasMedia: boolean
 }
 
@@ -92,7 +92,7 @@ export class Faults {
   }
 
   /** The fault for this request, from the first rule that applies. */
-  next(request: Failable): Fault | undefined {
+  next(request: FaultTarget): Fault | undefined {
     this.requests++
     const match = this.rules.find(({ rule, hits }) => this.applies(rule, hits, request))
     if (!match) return undefined
@@ -100,7 +100,11 @@ export class Faults {
     return match.rule.fault
   }
 
-  private applies({ fault, nth, probability, overTokens, times }: FaultRule, hits: number, request: Failable): boolean {
+  private applies(
+    { fault, nth, probability, overTokens, times }: FaultRule,
+    hits: number,
+    request: FaultTarget,
+  ): boolean {
     if (times !== undefined && hits >= times) return false
     if (nth !== undefined && nth !== this.requests) return false
     if (overTokens !== undefined && request.inputTokens <= overTokens) return false

@@ -1,4 +1,4 @@
-/** Turns a responder's answer into what the API would send: with signed thinking, stop sequences and output limits. */
+/** Converts a responder's answer to the API's form: with signed thinking, stop sequences and output limits. */
 import type { NamedBlock } from "./ask-responder.ts"
 import type { Answer, OtherBlock } from "./responder.ts"
 import { type BindingState, sealThinking, shortened } from "./thinking/binding.ts"
@@ -16,7 +16,7 @@ export interface OutputLimits {
   readonly thinkingFirst: boolean
 }
 
-/** What the server adds to an answer: the result of a tool it ran. The model did not write it. */
+/** A block that the server adds to an answer: the result of a tool it ran. The model did not write it. */
 export interface ServerResult {
   readonly type: "server_result"
   readonly block: OtherBlock
@@ -61,14 +61,14 @@ function thoughtThrough(content: readonly WrittenBlock[], limits: OutputLimits):
 export const stopReasonOf = ({ content, stopReason }: WrittenAnswer): StopReason =>
   stopReason ?? (content.some(({ type }) => type === "tool_use") ? "tool_use" : "end_turn")
 
-interface Stopped {
+interface StoppedContent {
   readonly content: readonly WrittenBlock[]
   readonly reason?: "stop_sequence"
   readonly sequence: string | null
 }
 
 /** Cuts the answer before the first stop sequence in its text. */
-function stopAtSequence(content: readonly WrittenBlock[], sequences: readonly string[]): Stopped {
+function stopAtSequence(content: readonly WrittenBlock[], sequences: readonly string[]): StoppedContent {
   for (const [index, block] of content.entries()) {
     if (block.type !== "text") continue
     const found = sequences
@@ -87,14 +87,14 @@ function stopAtSequence(content: readonly WrittenBlock[], sequences: readonly st
   return { content, sequence: null }
 }
 
-interface Cut {
+interface CutContent {
   readonly content: readonly WrittenBlock[]
   readonly reason?: "max_tokens" | "model_context_window_exceeded"
   readonly tokens: number
   readonly thinkingTokens: number
 }
 
-function cutToLimit(content: readonly WrittenBlock[], { maxTokens, windowLeft }: OutputLimits): Cut {
+function cutToLimit(content: readonly WrittenBlock[], { maxTokens, windowLeft }: OutputLimits): CutContent {
   const limit = Math.max(0, Math.min(maxTokens, windowLeft))
   const kept: WrittenBlock[] = []
   let tokens = 0
@@ -152,13 +152,13 @@ function shorten(block: WrittenBlock, tokens: number): WrittenBlock {
   }
 }
 
-interface Finish {
+interface FinishOptions {
   readonly bound: () => BindingState
   readonly omitThinking: boolean
 }
 
 /** Gives every block its response form. Thinking is signed together with everything before it. */
-function finish(content: readonly WrittenBlock[], { bound, omitThinking }: Finish): readonly ContentBlock[] {
+function finish(content: readonly WrittenBlock[], { bound, omitThinking }: FinishOptions): readonly ContentBlock[] {
   let state = content.some(({ type }) => type === "thinking") ? bound() : undefined
   return content.map((block): ContentBlock => {
     if (block.type === "thinking") {

@@ -2,7 +2,7 @@
 import { hash } from "node:crypto"
 import { SIMULATED_MARK } from "@strata/core/base"
 
-const ID_LENGTH = 19 // characters after the prefix; with the mark as many as in the API's own ids
+const ID_LENGTH = 19 // characters after the prefix; with the simulator's infix, ids are as long as the API's own
 
 export interface Identity {
   /** A new id such as `msg_01…`. Each prefix has its own counter. */
@@ -20,7 +20,10 @@ export function createIdentity(seed: number): Identity {
   }
 }
 
-/** An id that looks like the API's own, with a mark: what a simulated response would have cost was not spent. The same origin gives the same id. */
+/**
+ * An id that looks like the API's own, with an infix that identifies the simulator, so that no simulated response is counted as spent. The
+ * same origin gives the same id.
+ */
 export function idFrom(prefix: "msg" | "req" | "msgbatch" | "file" | "toolu", origin: string): string {
   const digest = hash("sha256", origin, "base64url")
   return `${prefix}_01${SIMULATED_MARK}${digest.replace(/[-_]/g, "x").slice(0, ID_LENGTH)}`

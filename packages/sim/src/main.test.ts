@@ -1,11 +1,11 @@
-/** The command: one line when it is ready, a log a person can follow, one line for a mistake. */
+/** The command: one line when it is ready, a log for humans, and one line for a mistake. */
 import { spawn } from "node:child_process"
 import { join } from "node:path"
 import { createInterface } from "node:readline"
 import { describe, expect, inject, test } from "vitest"
 import { hello, KEY, simulator } from "../test/simulator.ts"
 
-/** The command bundled: it starts faster than its sources. */
+/** The bundled command, which starts faster than its sources. */
 const MAIN = join(inject("bundle"), "sim", "dist", "main.js")
 
 function run(...options: string[]) {

@@ -44,7 +44,7 @@ The worker looks for work and edits files if it is offered tools for that.
 The responder "helpful" does what you ask: "Read notes.txt." calls a tool named Read.
 `
 
-/** The command was called in a way it does not know. */
+/** The command was called with invalid arguments. */
 class UsageError extends Error {}
 
 const BINDINGS: readonly string[] = ["off", "allow-report", "error"] satisfies BindingEnforcement[]
@@ -67,7 +67,7 @@ const OPTIONS = {
 
 type Options = ReturnType<typeof readOptions>
 
-/** Checks the words one by one first: the errors of `parseArgs` run over several sentences. */
+/** Checks the arguments one by one first, because the errors of `parseArgs` span several sentences. */
 function readOptions(words: readonly string[]) {
   const { tokens } = parseArgs({ args: [...words], options: OPTIONS, tokens: true, strict: false })
   for (const token of tokens) {
@@ -167,7 +167,7 @@ async function main() {
   const options = readOptions(process.argv.slice(2))
   if (options.help) return process.stdout.write(HELP)
   const simulator = await start(options)
-  // before the line that others wait for: they may end the server as soon as they read it
+  // registered before the ready line is printed: a reader of that line may end the server at once
   for (const signal of ["SIGINT", "SIGTERM"] as const) {
     process.once(signal, async () => {
       await simulator.close()

@@ -4,7 +4,7 @@ import type { HttpBindings } from "@hono/node-server"
 import { RESPONSE_ALREADY_SENT } from "@hono/node-server/utils/response"
 import type { Context } from "hono"
 import { readJson } from "./admission.ts"
-import type { Dialect } from "./dialect.ts"
+import type { Dialect } from "./api-dialect.ts"
 import { DEFAULT_TIMEOUT_MS, type Fault, faultError } from "./faults.ts"
 import { checkWindow, type Prompt, preparePrompt } from "./prepare.ts"
 import type { RateMeter } from "./rate-headers.ts"
@@ -36,7 +36,7 @@ export async function createMessage(c: SimulatorContext, simulation: Simulation,
   const prompt = await readPrompt(c, simulation, "messages")
   checkWindow(prompt)
   const fault = chooseFault(c, simulation, prompt)
-  const mayWait = fault !== undefined || prompt.request.body.stream === true // without a wait, no one looks at the client's signal
+  const mayWait = fault !== undefined || prompt.request.body.stream === true // without a wait, nothing checks the client's signal
   const { signal: closing } = simulation.closing
   const signal = mayWait ? AbortSignal.any([c.req.raw.signal, closing]) : closing
   const conditions = {
@@ -57,7 +57,7 @@ export async function createMessage(c: SimulatorContext, simulation: Simulation,
   const { body, model } = prompt.request
   simulation.statistics.answered(model, message.usage)
   const { cache_read_input_tokens: read, output_tokens: output } = message.usage
-  meter.count({ input: prompt.inputTokens - (read ?? 0), output }) // what the cache holds does not count towards the limit
+  meter.count({ input: prompt.inputTokens - (read ?? 0), output }) // tokens read from the cache do not count towards the limit
   noteMessage(c, message, priceOf(model, message.usage))
 
   if (body.stream) return c.body(streamBody(message, conditions), 200, STREAM_HEADERS)
@@ -97,7 +97,7 @@ function chooseFault(c: SimulatorContext, { faultRules }: Simulation, prompt: Pr
     inputTokens: prompt.inputTokens,
     stream: body.stream === true,
     compacts: Boolean(body.compaction) || dueCompaction(prompt) !== undefined,
-    // only one kind of fault asks, and the messages can be long
+    // computed on demand: only one kind of fault needs it, and the messages can be long
     get hasMedia() {
       return /"type":"(?:image|document)"/.test(JSON.stringify(body.messages))
     },
@@ -106,7 +106,7 @@ function chooseFault(c: SimulatorContext, { faultRules }: Simulation, prompt: Pr
   return fault
 }
 
-/** What a fault does before there is an answer: it makes the client wait, or throws the error to return. */
+/** The effect of a fault before the answer: makes the client wait, or throws the error to return. */
 async function strike({ request: { body }, inputTokens }: Prompt, { fault, clock, signal, hold }: StreamOptions) {
   if (!fault) return
   if (fault.kind === "no-answer") await hold()
@@ -116,7 +116,7 @@ async function strike({ request: { body }, inputTokens }: Prompt, { fault, clock
   if (error) throw error
 }
 
-/** Counts the requests that a fault keeps waiting for ever. */
+/** Counts the requests that a fault delays indefinitely. */
 async function whileHeld(simulation: Simulation, sleep: (ms: number) => Promise<void>): Promise<void> {
   simulation.held++
   try {
@@ -127,7 +127,7 @@ async function whileHeld(simulation: Simulation, sleep: (ms: number) => Promise<
 }
 
 async function cutSocket(c: SimulatorContext) {
-  await setImmediate() // lets what was written go out first
+  await setImmediate() // lets pending output be sent first
   c.env.incoming.socket.destroy()
 }
 

@@ -2,14 +2,14 @@
 import { findModel } from "@strata/core"
 import type { ModelFacts } from "@strata/core/tokens"
 import { MODEL_FACTS } from "@strata/core/tokens"
+import { BETA } from "./api-dialect.ts"
 import { ApiError } from "./api-error.ts"
-import { BETA } from "./dialect.ts"
 import { type PageQuery, pageOf } from "./paging.ts"
 
-/** By model id: figures to change for a known model, or to set for a new one. */
+/** Facts to change for a known model, or to set for a new one, by model id. */
 export type ModelOverrides = NonNullable<Parameters<typeof findModel>[1]>
 
-/** A model that only this simulator has takes what any current model takes: its clients do not know better. */
+/** A model that only this simulator has accepts what every current model accepts, because its clients assume that. */
 const ADDED_MODEL_ACCEPTS: ModelFacts["accepts"] = {
   overflowingOutput: true,
   prefill: true,
@@ -28,7 +28,7 @@ const ADDED_MODEL_ACCEPTS: ModelFacts["accepts"] = {
   cacheEditing: false,
 }
 const LONG_WINDOW = 1_000_000
-const WITH_LONG_CONTEXT = /^claude-sonnet-4/ // the models that the beta is for; later ones have the window anyway
+const WITH_LONG_CONTEXT = /^claude-sonnet-4/ // the models that the beta is for; later ones have the long window without it
 const DATED = /^(?<id>.+)-\d{8}$/
 
 export class ModelCatalog {
@@ -72,7 +72,7 @@ export function showModel(catalog: ModelCatalog, name: string) {
 
 const supported = (value: boolean) => ({ supported: value })
 
-/** A model as `/v1/models` describes it. */
+/** A model in the format of `/v1/models`. */
 function describeModel(facts: ModelFacts, name = facts.id) {
   const { accepts } = facts
   return {

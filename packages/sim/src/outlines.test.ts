@@ -20,7 +20,7 @@ test("BEY-8 other content has another outline", () => {
   const values = [
     { type: "text", text: LONG },
     { type: "text", text: "#0" },
-    { text: LONG, type: "text" }, // the order counts, as on the wire
+    { text: LONG, type: "text" }, // the order of the keys matters, as on the wire
     { type: "text", text: [LONG] },
     { type: "tool_result", tool_use_id: "a", content: LONG },
     { type: "tool_result", tool_use_id: "b", content: LONG },

@@ -1,7 +1,7 @@
-/** Lists come in pages: `limit`, `after_id` and `before_id`, as in all list endpoints of the API. */
+/** Pagination of lists: `limit`, `after_id` and `before_id`, as in all list endpoints of the API. */
 import { invalidRequest } from "./api-error.ts"
 
-const DEFAULT_PAGE = 20 // where the client names no limit
+const DEFAULT_PAGE = 20 // if the client sets no limit
 const LARGEST_PAGE = 1000
 
 export interface PageQuery {

@@ -10,8 +10,8 @@ import { type BindingState, checkThinking } from "./thinking/binding.ts"
 import type { ParsedRequest } from "./validate/rule.ts"
 import type { AppliedEdit, InputTransformation, MessagesBody } from "./wire.ts"
 
-// Claude Code puts a block before its system prompt that says who is billed, with another value in many requests. The API takes it out:
-// it is no part of the prompt, so neither the cache nor bound thinking depends on it. Servers that do not know it keep it.
+// Claude Code puts a billing block before its system prompt, whose value changes in many requests. The API removes it: it is not part of
+// the prompt, so neither the cache nor bound thinking depends on it. Servers that do not know the block keep it.
 
 const BILLING = /^x-anthropic-billing-header:/
 
@@ -23,7 +23,7 @@ export function withoutBillingBlock(body: MessagesBody): MessagesBody {
 
 export interface Prompt {
   readonly request: ParsedRequest
-  /** The turns the model gets. */
+  /** The turns that the model gets. */
   readonly turns: readonly Turn[]
   readonly items: readonly LeveledItem[]
   readonly inputTokens: number
@@ -31,7 +31,7 @@ export interface Prompt {
   readonly originalTokens: number
   readonly appliedEdits: readonly AppliedEdit[]
   readonly transformations: readonly InputTransformation[]
-  /** What thinking in the answer is bound to. */
+  /** The state that thinking in the answer is bound to. */
   readonly bound: () => BindingState
   /** Tokens removed by cache edits, if that mode is on. */
   readonly cacheDeletedTokens: number | undefined

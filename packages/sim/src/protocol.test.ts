@@ -1,4 +1,4 @@
-/** The protocol around the bodies: headers, keys, hosts, sizes, models, the window. */
+/** The protocol around the bodies: headers, keys, hosts, sizes, models, and the context window. */
 import { request } from "node:http"
 import { brotliCompressSync, deflateSync, gzipSync } from "node:zlib"
 import Anthropic from "@anthropic-ai/sdk"

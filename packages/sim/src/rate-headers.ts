@@ -1,9 +1,9 @@
-/** The rate limit headers, from a meter that counts per minute. They only inform: a fault has to refuse requests. */
+/** The rate limit headers, from a meter that counts per minute. They only inform; requests are refused only by a fault. */
 import type { Clock } from "./clock.ts"
 
 const MINUTE_MS = 60_000
 
-/** Per minute. */
+/** Limits per minute. */
 export interface RateLimits {
   readonly requests: number
   readonly inputTokens: number

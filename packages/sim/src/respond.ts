@@ -1,10 +1,11 @@
-/** Answers a prompt, without HTTP: looks into the cache, asks the responder, compacts if requested, builds the message. */
+/** Answers a prompt, without HTTP: reads the cache, asks the responder, compacts if requested, builds the message. */
+
+import { BETA } from "./api-dialect.ts"
 import { askResponder } from "./ask-responder.ts"
 import { toPrefix, totalTokens } from "./cache/prefix.ts"
 import type { CacheOutcome, PrefixItem } from "./cache/prompt-cache.ts"
 import { askForSummary, sealCompaction, summaryIn, summaryInstructions } from "./context-management/compaction.ts"
 import { isSpoken, type Turn } from "./conversation.ts"
-import { BETA } from "./dialect.ts"
 import { type Generation, generate, stopReasonOf } from "./generate.ts"
 import type { Prompt } from "./prepare.ts"
 import { answerWithServerTools } from "./server-tools/answer.ts"
@@ -76,7 +77,7 @@ export function toUsage({
 const DEFAULT_COMPACTION_TRIGGER = 150_000 // input tokens
 
 export interface ResponseOptions {
-  /** When the request came in. Cache entries live from then on. */
+  /** When the request came in, in milliseconds. The lifetime of its cache entries starts then. */
   readonly start: number
   /** Each workspace has its own cache entries. */
   readonly workspace: string
@@ -86,7 +87,7 @@ export interface ResponseOptions {
 
 export interface Reply {
   readonly message: MessageResponse
-  /** Call it when the response begins. From then on other requests can read what this one wrote to the cache. */
+  /** Marks the beginning of the response. From then on other requests can read what this one wrote to the cache. */
   readonly begin: () => void
 }
 
@@ -99,7 +100,7 @@ export function dueCompaction({ request: { body }, inputTokens }: Prompt): Compa
 }
 
 export async function respond(prompt: Prompt, simulation: Simulation, options: ResponseOptions): Promise<Reply> {
-  const answering = new Answering(prompt, simulation, options)
+  const answering = new ResponseBuilder(prompt, simulation, options)
   const { body } = prompt.request
   if (body.max_tokens === 0) return answering.prewarm()
   if (body.compaction) return answering.compactOnDemand(body.compaction.instructions)
@@ -107,8 +108,8 @@ export async function respond(prompt: Prompt, simulation: Simulation, options: R
   return due ? answering.compactAndAnswer(due) : answering.answer()
 }
 
-/** One request being answered. Collects its cache reads and writes and the iterations it is billed for. */
-class Answering {
+/** One request in progress. Collects its cache reads and writes and the iterations it is billed for. */
+class ResponseBuilder {
   private readonly prompt: Prompt
   private readonly simulation: Simulation
   private readonly options: ResponseOptions
@@ -276,7 +277,7 @@ interface FinishedParts {
 }
 
 interface ServedGeneration extends Generation {
-  /** Tokens of what server tools returned. The model reads them, so they are input. */
+  /** Tokens of the server tools' results. The model reads them, so they count as input. */
   readonly resultTokens: number
   readonly serverTools: ServerToolUsage | null
 }
@@ -284,7 +285,7 @@ interface ServedGeneration extends Generation {
 const usageOf = (cache: CacheOutcome, { outputTokens, resultTokens }: ServedGeneration): TokenUsage =>
   tokenUsage({ ...cache, uncached: cache.uncached + resultTokens }, outputTokens)
 
-/** Whether the answer is the first since the person spoke. */
+/** Whether the answer is the first since the user's last message. */
 const beginsRound = (turns: readonly Turn[]) =>
   !turns.slice(turns.findLastIndex(isSpoken) + 1).some(({ role }) => role === "assistant")
 

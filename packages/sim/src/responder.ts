@@ -1,6 +1,6 @@
 /**
- * A responder writes the answers: it gets a request the simulator has accepted and returns what the assistant says.
- * The simulator takes care of HTTP, tokens, caching and streaming.
+ * A responder writes the answers: it gets a request that the simulator has accepted and returns the assistant's content. The simulator
+ * takes care of HTTP, tokens, caching and streaming.
  */
 
 /** A validated request body as the client sent it, with consecutive messages of one role merged. */
@@ -17,7 +17,7 @@ export interface ResponderRequest {
   }
   /** The client wants a structured output: the text of the answer must be JSON that fits the schema. */
   readonly format?: { readonly schema: Record<string, unknown> }
-  /** The last message is the assistant's if a server tool has just run: the responder continues that answer. */
+  /** If a server tool has just run, the last message is the assistant's, and the responder continues that answer. */
   readonly messages: readonly ResponderMessage[]
 }
 
@@ -35,7 +35,7 @@ export interface ResponderMessage {
   readonly content: readonly ResponderBlock[]
 }
 
-/** A block as on the wire. Only the fields that responders look at are listed. */
+/** A block as on the wire. Only the fields that responders use are listed. */
 export interface ResponderBlock {
   readonly type: string
   readonly text?: string
@@ -68,11 +68,14 @@ export type AnswerBlock =
   | { readonly type: "thinking"; readonly thinking: string }
   /** A call without an id gets a new one. */
   | { readonly type: "tool_use"; readonly id?: string; readonly name: string; readonly input: unknown }
-  /** For answers the API would never give: the text to stream as the input, which may be malformed JSON. */
+  /** For answers that the API would never give: the text to stream as the input, which may be malformed JSON. */
   | { readonly type: "tool_use"; readonly id?: string; readonly name: string; readonly inputText: string }
-  /** A call of a tool that the server runs. The simulator adds the result and asks the responder to go on. The id begins with `srvtoolu_`. */
+  /**
+   * A call of a tool that the server runs. The simulator adds the result and asks the responder to continue. The id begins with
+   * `srvtoolu_`.
+   */
   | { readonly type: "server_tool_use"; readonly id?: string; readonly name: string; readonly input: object }
-  /** A block of a newer server, sent whole at its start. */
+  /** A block of a newer server, sent complete in its start event. */
   | { readonly type: "other"; readonly block: OtherBlock }
 
 /** A block whose type clients do not know. */

@@ -1,4 +1,4 @@
-/** A scratch copy of a repository for the agent to change. Limited in size, and removed whatever happens. */
+/** A temporary copy of a repository for the agent to change. It is limited in size and always removed. */
 import { cpSync, type Dirent, mkdirSync, readdirSync, rmSync, statSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { basename, dirname, join, relative } from "node:path"
@@ -8,7 +8,7 @@ export interface Scratch {
   readonly source: string
   /** The copy. */
   readonly project: string
-  /** Where the conversation is kept. */
+  /** The directory of the conversation. */
   readonly home: string
   readonly files: number
   /** Removes everything. Calling it twice is fine. */
@@ -18,7 +18,7 @@ export interface Scratch {
 export interface CopyLimits {
   readonly files: number
   readonly bytes: number
-  /** Per file: larger ones are rarely source code. */
+  /** Size limit for one file: larger ones are rarely source code. */
   readonly fileBytes: number
 }
 
@@ -26,7 +26,7 @@ const MB = 1024 * 1024
 const LIMITS: CopyLimits = { files: 2_000, bytes: 24 * MB, fileBytes: MB / 2 }
 const LEFT_OUT = new Set(["node_modules", "dist", "build", "coverage", "target"])
 
-/** Installed and built files, and what programs keep for themselves in hidden directories. */
+/** Installed and built files, and hidden directories of programs. */
 const isLeftOut = (name: string) => LEFT_OUT.has(name) || name.startsWith(".")
 
 export function makeScratch(
@@ -37,7 +37,7 @@ export function makeScratch(
   const remove = () => rmSync(root, { recursive: true, force: true, maxRetries: 3 })
   const hangUp = () => process.exit(129) // a closed terminal would end the process without its exit handlers
   if (!keep) {
-    process.once("exit", remove) // also where the process is ended in the middle
+    process.once("exit", remove) // also if the process is interrupted
     process.once("SIGHUP", hangUp)
   }
   const project = join(root, basename(source) || "project")
@@ -59,7 +59,7 @@ export function makeScratch(
   }
 }
 
-/** Numbered, not random: commands print the path, and the same seed must give the same run. Never reuses an existing directory. */
+/** Numbered, not random: commands print the path, and the same seed must give the same output. Never reuses an existing directory. */
 function makeRoot(): string {
   for (let number = 1; ; number++) {
     const root = join(tmpdir(), `strata-demo-${number}`)
@@ -72,7 +72,7 @@ function makeRoot(): string {
   }
 }
 
-/** Top directories first, so that the limits cut the deepest ones. Skips links, which could point anywhere. */
+/** Copies top directories first, so that the limits cut the deepest ones. Skips links, which could point anywhere. */
 function copyBounded({ source, target, limits }: { source: string; target: string; limits: CopyLimits }): number {
   const waiting = [source]
   let files = 0
@@ -100,6 +100,6 @@ function entriesOf(directory: string): readonly Dirent[] {
   try {
     return readdirSync(directory, { withFileTypes: true }).toSorted((a, b) => (a.name < b.name ? -1 : 1))
   } catch {
-    return [] // not readable: leave it out
+    return [] // not readable: left out
   }
 }

@@ -31,7 +31,7 @@ export interface SimulationSettings {
   readonly strictBetas: boolean
   readonly strictSystemMessages: boolean
   readonly rateLimits: Partial<RateLimits>
-  /** Gets each line of the request log. */
+  /** Called with each line of the request log. */
   readonly onLog: ((line: string) => void) | undefined
 }
 
@@ -46,7 +46,7 @@ export interface Simulation extends SimulationSettings {
   readonly requestLog: RequestLog
   /** How many requests the responder has answered. */
   turnsAnswered: number
-  /** Requests that a fault keeps waiting for ever. */
+  /** Number of requests that a fault delays indefinitely. */
   held: number
   /** Aborted when the simulator closes, which wakes everything that sleeps. */
   readonly closing: AbortController

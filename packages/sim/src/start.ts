@@ -5,12 +5,12 @@ import type { Server } from "node:http"
 import { serve } from "@hono/node-server"
 import { Hono } from "hono"
 import { checkHost, checkKey, DEFAULT_MAX_REQUEST_BYTES } from "./admission.ts"
+import { readDialect } from "./api-dialect.ts"
 import { ApiError, invalidRequest } from "./api-error.ts"
 import { batchRoutes } from "./batches.ts"
 import { NON_STANDARD_HEADER } from "./cache-edits.ts"
 import { type Clock, createClock } from "./clock.ts"
 import { controlRoutes } from "./control.ts"
-import { readDialect } from "./dialect.ts"
 import type { FaultRule, Faults } from "./faults.ts"
 import { fileRoutes } from "./files.ts"
 import { countTokens, createMessage, type SimulatorEnv } from "./messages-route.ts"
@@ -24,7 +24,7 @@ import { createSimulation, type Simulation } from "./simulation.ts"
 import type { Statistics } from "./statistics.ts"
 import type { BindingEnforcement } from "./thinking/binding.ts"
 
-// The Skills API, as far as a client asks what there is: the skills that Anthropic publishes. None can be created.
+// The Skills API, limited to listing: the skills that Anthropic publishes. None can be created.
 
 const PUBLISHED_AT = "2025-10-02T00:00:00Z"
 const NAMES: Readonly<Record<string, string>> = { docx: "Word", pdf: "PDF", pptx: "PowerPoint", xlsx: "Excel" }
@@ -58,7 +58,7 @@ function skillRoutes() {
   return app
 }
 
-// The routes, and what all of them share: ids, keys, errors, the log.
+// The routes, and what they share: ids, keys, errors, the log.
 
 const ORGANIZATION_ID = "00000000-0000-4000-8000-000000000000"
 
@@ -123,34 +123,36 @@ export interface SimulatorOptions {
   readonly responder: Responder
   /** Default 0: any free port. */
   readonly port?: number
-  /** Changes figures of models, or adds models: `{ "tiny-model": { window: 4000 } }`. */
+  /** Changes facts of models, or adds models: `{ "tiny-model": { window: 4000 } }`. */
   readonly models?: ModelOverrides
-  /** Default: the machine's time. `advance` moves it. */
+  /** Default: the machine's time, which `advance` moves forward. */
   readonly clock?: Clock
   readonly faults?: readonly FaultRule[]
-  /** Determines ids and random numbers. Default 1. */
+  /** Seed of ids and random numbers. Default 1. */
   readonly seed?: number
   /** Receives one line per request. */
   readonly log?: (line: string) => void
-  /** What happens to thinking that comes back after a different prompt. Default: what the model does. */
+  /** How thinking is treated that comes back after a different prompt. Default: as the model does. */
   readonly bindThinking?: BindingEnforcement
-  /** Plays a server that is not Anthropic's: Claude Code's billing block is a part of the prompt and of its cache key. Default false. */
+  /**
+   * Simulates a server that is not Anthropic's: Claude Code's billing block is a part of the prompt and of its cache key. Default false.
+   */
   readonly billingInPrompt?: boolean
   /** Turns on the non-standard cache editing mode. Default false. */
   readonly cacheEdits?: boolean
-  /** The web of the server tools `web_search` and `web_fetch`. Default: five small pages. */
+  /** The pages that the server tools `web_search` and `web_fetch` see. Default: five small pages. */
   readonly webPages?: readonly WebPage[]
-  /** Plays a newer server: it accepts blocks of these types in assistant messages, with any fields. Default: none. */
+  /** Simulates a newer server: it accepts blocks of these types in assistant messages, with any fields. Default: none. */
   readonly newBlockTypes?: readonly string[]
   /** Refuses betas the simulator does not know. Default false: like the API, it refuses only malformed ones. */
   readonly strictBetas?: boolean
-  /** Refuses system messages on Sonnet 5 and Haiku 5.5, where it is open whether the API takes them. Default false. */
+  /** Refuses system messages on Sonnet 5 and Haiku 5.5, for which it is unknown whether the API accepts them. Default false. */
   readonly strictSystemMessages?: boolean
-  /** What the headers of answers say about limits per minute. They only inform. Default: those of a large account. */
+  /** Limits per minute in the response headers. They only inform. Default: those of a large account. */
   readonly rateLimits?: Partial<RateLimits>
-  /** The accepted keys. Default: any. */
+  /** The accepted keys. Default: any key. */
   readonly apiKeys?: readonly string[]
-  /** Default 32 MB. */
+  /** Default: 32 MB. */
   readonly maxRequestBytes?: number
   /** Token for the control endpoints. Default: random. */
   readonly token?: string
@@ -165,11 +167,11 @@ export interface Simulator {
   readonly clock: Clock
   readonly faults: Faults
   stats(): Statistics
-  /** Drops all cache entries, before they expire. */
+  /** Drops all cache entries before they expire. */
   forgetCache(): void
   /** The latest requests. */
   readonly log: readonly LogEntry[]
-  /** How many requests a fault keeps waiting for ever. */
+  /** Number of requests that a fault delays indefinitely. */
   readonly held: number
   /** Ends all connections and frees the port. */
   close(): Promise<void>

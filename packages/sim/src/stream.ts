@@ -1,6 +1,6 @@
 /**
- * Sends a message as server-sent events, in the API's order and pieces: text in small chunks, tool inputs as fragments
- * of JSON, pings in between, usage that adds up. A fault can slow the stream, cut it, end it early or break it.
+ * Sends a message as server-sent events, in the API's order and chunks: text in small chunks, tool inputs as fragments of JSON, pings in
+ * between, usage that adds up. A fault can slow the stream, cut it, end it early or break it.
  */
 import { ApiError } from "./api-error.ts"
 import type { Clock } from "./clock.ts"
@@ -8,7 +8,7 @@ import { DEFAULT_EVENTS, type EndlessKind, type Fault } from "./faults.ts"
 import { type StreamEvent, toFrame } from "./stream-frame.ts"
 import type { ContentBlock, MessageResponse, Usage } from "./wire.ts"
 
-// Streams that never end, frame by frame: what a broken server or model sends.
+// Streams that never end, frame by frame, as a broken server or model sends them.
 
 const WORDS = "and so on ".repeat(400)
 const ONE_MB = 1024 * 1024
@@ -90,7 +90,7 @@ function* toEvents(message: MessageResponse): Generator<StreamEvent> {
   yield { type: "message_stop" }
 }
 
-/** What is known before anything is generated. */
+/** The usage that is known before anything is generated. */
 function openingUsage({ output_tokens_details: _, iterations: __, ...usage }: Usage) {
   return { ...usage, output_tokens: 1 }
 }
@@ -138,7 +138,7 @@ function takeApart(block: ContentBlock): BlockInPieces {
     case "other":
       return { start: block.block, deltas: [] }
     case "compaction": {
-      // one made on demand comes whole, one made at a threshold in a single delta
+      // a block made on demand is sent complete, one made at a threshold in a single delta
       if (block.signature !== undefined) return { start: { ...block }, deltas: [] }
       const { content, encrypted_content = null } = block
       return {
@@ -152,7 +152,7 @@ function takeApart(block: ContentBlock): BlockInPieces {
 const inputDeltas = (json: string) =>
   ["", ...chunks(json, JSON_CHUNK)].map((partial_json) => ({ type: "input_json_delta", partial_json }))
 
-/** Cuts text into pieces of this many characters, without splitting a surrogate pair. */
+/** Cuts text into chunks of this many characters, without splitting a surrogate pair. */
 function chunks(text: string, size: number): readonly string[] {
   const pieces: string[] = []
   for (let at = 0; at < text.length; ) {
@@ -176,7 +176,7 @@ export interface StreamOptions {
   readonly hold: () => Promise<void>
 }
 
-/** Makes events one by one, as the client reads them. What was sent before a fault has arrived by then. */
+/** Makes events one by one, as the client reads them, so that everything sent before a fault has arrived by then. */
 export function streamBody(message: MessageResponse, { fault, clock, signal, cutSocket, hold }: StreamOptions) {
   const encoder = new TextEncoder()
   const events = toEvents(message)

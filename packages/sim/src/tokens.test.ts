@@ -1,4 +1,4 @@
-/** Counting: the rules, the shortcuts, and that a repeated prefix costs almost nothing. */
+/** Token counting: the rules, the shortcuts, and that a repeated prefix costs almost nothing. */
 import { countTokens } from "gpt-tokenizer/encoding/o200k_base"
 import { describe, expect, test } from "vitest"
 import { countText, createTokenCounter, takeTokens } from "./tokens.ts"
@@ -21,7 +21,7 @@ describe("BEY-8 tokens", () => {
     const run = "internationalisation".repeat(150)
     const pieces = countText(run.slice(0, 2_048)) + countText(run.slice(2_048))
     expect(countText(run)).toBe(pieces)
-    expect(countTokens(run)).not.toBe(pieces) // in one piece it would be another number
+    expect(countTokens(run)).not.toBe(pieces) // counted as one chunk, the number would differ
     expect(countText("x".repeat(200_000))).toBeGreaterThan(1000)
     expect(countText("字".repeat(50_000))).toBeGreaterThan(1000)
   })
@@ -89,7 +89,7 @@ describe("BEY-8 tokens", () => {
       expect(fresh.block(block as never).tokens).toBe(2)
       return times
     }
-    expect(timesRead()).toBe(3) // for the outline, for the hash, and to be counted
-    expect(timesRead()).toBe(1) // for the outline
+    expect(timesRead()).toBe(3) // once each for the outline, the hash and the count
+    expect(timesRead()).toBe(1) // for the outline only
   })
 })

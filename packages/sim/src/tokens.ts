@@ -1,15 +1,15 @@
 /**
- * Counts tokens. Claude's tokenizer is not public, so this uses o200k: counts have the right magnitude and never vary,
- * but differ from Claude's.
+ * Counts tokens. Claude's tokenizer is not public, so this uses o200k: counts have the right magnitude and never vary, but differ from
+ * Claude's.
  *
- * - Text, thinking, names, tool inputs and schemas (as JSON): o200k tokens, counted in pieces of 2,048 characters.
+ * - Text, thinking, names, tool inputs and schemas (as JSON): o200k tokens, counted in chunks of 2,048 characters.
  * - Each message adds 4 (role, separators). Each block that is not text adds 8 (tag, id).
  * - Each tool definition adds 12, and the first adds 300 for the instructions that come with tools.
  * - An image counts width × height / 750, at most 1,600. An image of unknown size (a URL, a file) counts 1,600.
  * - A PDF counts 1,500 per page. A document or container file known only by reference counts 3,000.
  *
- * What was measured is found again by its long strings, which are kept, and after those by the hash of its content. So a request that
- * repeats a long prefix costs little more than what is new.
+ * Measured content is cached by its long strings, and then by the hash of its content, so a request that repeats a long prefix costs little
+ * more than its new content.
  */
 
 import { hash } from "node:crypto"
@@ -18,28 +18,28 @@ import { decode, encode } from "gpt-tokenizer/encoding/o200k_base"
 import type { Block, ToolParam } from "./wire.ts"
 import { countPiece, PIECE, PLAIN } from "./word-tokens.ts"
 
-// The outline of a block or tool: its JSON without its cache mark, with a number in place of each long string. Two that have the same
-// outline are the same. It takes less time than JSON and its hash, because a string that is known is only compared.
+// The outline of a block or tool: its JSON without its cache breakpoint, with a number in place of each long string. Two values with the
+// same outline are equal. An outline takes less time than JSON and its hash, because a known string is only compared.
 
 const LONG = 200 // characters
-const MAX_CHARACTERS = 16 * 1024 * 1024 // of the strings of one generation; two are kept
+const MAX_CHARACTERS = 16 * 1024 * 1024 // in the strings of one generation; two generations are cached
 
-interface Known {
+interface KnownString {
   readonly text: string
-  /** Never given to another text. A text that comes again after it was dropped gets a new one. */
+  /** Never reused for another text. A text that comes again after it was dropped gets a new number. */
   readonly number: number
   generation: number
-  /** The one that came after it last time. Requests repeat each other, so it is tried first: that is quicker than to look it up. */
-  next?: Known | undefined
+  /** The string that came after this one last time. Requests repeat each other, so it is tried first, which is faster than a lookup. */
+  next?: KnownString | undefined
 }
 
 export class Outlines {
-  #young = new Map<string, Known>()
-  #old = new Map<string, Known>()
+  #young = new Map<string, KnownString>()
+  #old = new Map<string, KnownString>()
   #generation = 0
   #characters = 0
   #numbers = 0
-  #latest: Known | undefined
+  #latest: KnownString | undefined
 
   of(value: object): string {
     return this.#fields(value, "cache_control")
@@ -68,7 +68,7 @@ export class Outlines {
     return this.#latest.number
   }
 
-  #keep(text: string): Known {
+  #keep(text: string): KnownString {
     if (this.#characters + text.length > MAX_CHARACTERS) this.#startGeneration()
     const known = this.#old.get(text) ?? { text, number: this.#numbers++, generation: 0 }
     known.generation = this.#generation
@@ -146,21 +146,21 @@ export function createTokenCounter(): TokenCounter {
   return { block: (block) => measure(block, countBlock), tool: (tool) => measure(tool, countTool) }
 }
 
-/** Drops half of them at once: after a deletion, the search for the next oldest passes all that were deleted before. */
+/** Drops half of the entries at once: each deletion makes the search for the next oldest entry slower. */
 function keepNewest(known: Map<string, unknown>, max: number): void {
   if (known.size <= max) return
   for (const oldest of known.keys()) if (known.size > max / 2) known.delete(oldest)
 }
 
-/** Hash of everything except cache marks. Key order matters, as it does on the wire. */
+/** Hash of everything except cache breakpoints. Key order matters, as it does on the wire. */
 export function contentHash(value: unknown): string {
   const isMarked = typeof value === "object" && value !== null && "cache_control" in value
   const json = JSON.stringify(isMarked ? { ...value, cache_control: undefined } : value)
   const isMarkedInside = json.includes('"cache_control"') // visiting each key takes five times as long
-  return hash("sha256", isMarkedInside ? JSON.stringify(value, withoutMarks) : json, "base64url")
+  return hash("sha256", isMarkedInside ? JSON.stringify(value, withoutBreakpoints) : json, "base64url")
 }
 
-const withoutMarks = (key: string, inner: unknown) => (key === "cache_control" ? undefined : inner)
+const withoutBreakpoints = (key: string, inner: unknown) => (key === "cache_control" ? undefined : inner)
 
 const countTool = (tool: ToolParam) => TOOL_TOKENS + countText(JSON.stringify({ ...tool, cache_control: undefined }))
 

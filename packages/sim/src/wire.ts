@@ -1,6 +1,6 @@
 /**
- * Request and response bodies on the wire. Only fields the simulator looks at are listed. The schema in `validate/`
- * decides which fields a body may have.
+ * Request and response bodies on the wire. Only fields that the simulator uses are listed. The schema in `validate/` decides which fields a
+ * body may have.
  */
 
 export type Ttl = "5m" | "1h"
@@ -184,7 +184,7 @@ export type ContentBlock =
       readonly name: string
       readonly input: unknown
       readonly caller: { readonly type: "direct" }
-      /** Never sent. The JSON to stream if it differs from `input`: cut short, or malformed on purpose. */
+      /** Never sent. The JSON to stream if it differs from `input`: truncated, or malformed on purpose. */
       readonly inputText?: string
     }
   | {
@@ -200,7 +200,7 @@ export type ContentBlock =
       readonly encrypted_content?: string | null
       readonly signature?: string
     }
-  /** Never sent as it is: `block` is. */
+  /** Never sent in this form: `block` is sent instead. */
   | { readonly type: "other"; readonly block: { readonly type: string } & Readonly<Record<string, unknown>> }
 
 export type AppliedEdit =

@@ -6,7 +6,7 @@ import { countPiece, PIECE, PLAIN } from "./word-tokens.ts"
 
 const RUNS = Number(process.env.FUZZ_RUNS ?? size(500, 3_000))
 
-/** What the splitting rules tell apart, and some of what they do not know. */
+/** Characters that the splitting rules distinguish, and some that they do not know. */
 const PARTS = [
   ...["a", "B", "abc", "ABCdef", "x2", "_", "internationalisation", "'s", "'LL", "'ve", "'r", "'re", "'"],
   ...[" ", "  ", "\t", "\v", "\n", "\r\n", "\n ", "/", "//", "1", "23456", "(", ");", "\x00", "\x1f", "\x7f"],
@@ -22,7 +22,7 @@ test("BEY-8 tokens are those of the tokenizer, for every text", () => {
     fc.property(pieces, (piece) => {
       const tokens = countTokens(piece, PLAIN)
       expect(countPiece(piece)).toBe(tokens)
-      expect(countPiece(piece)).toBe(tokens) // now its words are known
+      expect(countPiece(piece)).toBe(tokens) // now its words are cached
     }),
     { numRuns: RUNS },
   )

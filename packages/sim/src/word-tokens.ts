@@ -1,26 +1,26 @@
 /**
  * Counts o200k tokens as gpt-tokenizer does, in a fraction of the time. The tokenizer splits a text into words with a regular expression
- * and merges each word's bytes. Here a scanner finds the same words in ASCII text, and looks up the tokens of those that occurred before,
- * without a copy of them. Text with other characters goes to the tokenizer. A property test compares both.
+ * and merges each word's bytes. Here a scanner finds the same words in ASCII text, and looks up the tokens of words that occurred before,
+ * without copying them. Text with other characters is passed to the tokenizer. A property test compares both.
  */
 import { clearMergeCache, countTokens } from "gpt-tokenizer/encoding/o200k_base"
 
-/** Characters of a text that are counted at once: the tokenizer's time grows with the square of the length of an unbroken run. */
+/** Number of characters counted at once: the tokenizer's time grows with the square of the length of an unbroken run. */
 export const PIECE = 2048
 
 /** Counts text such as `<|endoftext|>` as plain text, never as a control token. */
 export const PLAIN = { disallowedSpecial: new Set<string>() }
 
-const END = 0x80 // after the text: no ASCII character
+const END = 0x80 // follows the text: no ASCII character
 const NEWLINE = 1
-const BLANK = 2 // other white space
+const BLANK = 2 // white space other than spaces
 const DIGIT = 3
 const UPPER = 4
 const LOWER = 5
-const MARK = 6 // everything else
+const MARK = 6 // any other character
 const KINDS = Uint8Array.from({ length: 256 }, (_, code) => (code < END ? kindOf(String.fromCharCode(code)) : 0))
-const MAX_DIGITS = 3 // of one word
-const [SPACE, SLASH, APOSTROPHE, SMALL] = [0x20, 0x2f, 0x27, 0x20] // `SMALL` is the bit that a small letter has
+const MAX_DIGITS = 3 // in one word
+const [SPACE, SLASH, APOSTROPHE, SMALL] = [0x20, 0x2f, 0x27, 0x20] // `SMALL` is the bit that is set in a lowercase letter
 const [D, E, L, M, R, S, T, V] = [..."delmrstv"].map((letter) => letter.charCodeAt(0))
 
 function kindOf(character: string): number {
@@ -45,7 +45,7 @@ function countByTokenizer(text: string): number {
 
 const encoder = new TextEncoder()
 const FOUR = 4 // bytes that are read at once
-/** The piece that is being counted, and `END`. */
+/** The chunk that is being counted, followed by `END`. */
 const bytes = new Uint8Array(3 * PIECE + 2 * FOUR)
 const view = new DataView(bytes.buffer)
 const fourAt = (at: number): number => view.getInt32(at, true)
@@ -61,7 +61,7 @@ export function countPiece(piece: string): number {
     const first = kindAt(at)
     let end = at + 1
     if (isLetter(first) || ((first === MARK || first === BLANK) && isLetter(kindAt(end)))) {
-      // most words: perhaps a mark or a blank, then capitals, then small letters, then an English contraction
+      // most words: optionally a symbol or a blank, then uppercase, then lowercase letters, then an English contraction
       if (first !== LOWER) while (kindAt(end) === UPPER) end++
       end = endOfLower(end)
       if (bytes[end] === APOSTROPHE) end += contractionAt(end)
@@ -75,7 +75,7 @@ export function countPiece(piece: string): number {
 const kindAt = (at: number): number => KINDS[bytes[at]!]!
 const isLetter = (kind: number): boolean => kind === UPPER || kind === LOWER
 
-/** After the first sum the high bit of a byte says that it is at least `a`, after the second that it is more than `z`. */
+/** After the first sum, the high bit of a byte is set if it is at least `a`; after the second, if it is more than `z`. */
 function endOfLower(start: number): number {
   for (let at = start; ; at += FOUR) {
     const four = fourAt(at)
@@ -84,11 +84,11 @@ function endOfLower(start: number): number {
   }
 }
 
-/** Where a word without letters ends. */
+/** The end of a word without letters. */
 function endOfOther(at: number, first: number): number {
   if (first === DIGIT) return endOfDigits(at)
-  if (first === MARK) return endOfMarks(at)
-  return bytes[at] === SPACE && kindAt(at + 1) === MARK ? endOfMarks(at + 1) : endOfBlanks(at)
+  if (first === MARK) return endOfSymbols(at)
+  return bytes[at] === SPACE && kindAt(at + 1) === MARK ? endOfSymbols(at + 1) : endOfBlanks(at)
 }
 
 /** The length of `'s`, `'d`, `'m`, `'t`, `'ll`, `'ve` or `'re`, or 0. */
@@ -105,14 +105,14 @@ function endOfDigits(start: number): number {
   return at
 }
 
-function endOfMarks(start: number): number {
+function endOfSymbols(start: number): number {
   let at = start
   while (kindAt(at) === MARK) at++
   while (kindAt(at) === NEWLINE || bytes[at] === SLASH) at++
   return at
 }
 
-/** White space up to its last line break. Without one, all but the character that belongs to what follows. */
+/** White space up to its last line break. Without a line break, all but the last character, which belongs to the next word. */
 function endOfBlanks(start: number): number {
   let newline = -1
   let at = start
@@ -123,12 +123,12 @@ function endOfBlanks(start: number): number {
 }
 
 /**
- * Known words: an open hash table, emptied when it is full. A slot has all of its word, as numbers of four bytes, so that one place in
- * memory is read and no byte is compared by itself.
+ * Known words: an open hash table, emptied when it is full. A slot contains its complete word as numbers of four bytes, so that a lookup
+ * reads one memory location and compares no single bytes.
  */
 const SLOTS = 1 << 17
 const MAX_WORDS = SLOTS / 2
-const MAX = 28 // characters; longer words seldom come again
+const MAX = 28 // characters; longer words rarely occur again
 const SLOT = 8 // numbers: `length * 64 + tokens`, or 0 if the slot is free; the end of the word; the word up to its end
 const table = new Int32Array(SLOT * SLOTS)
 let words = 0
@@ -165,7 +165,7 @@ function tokensOf(piece: string, word: Word): number {
 
 const slotOf = (hash: number): number => SLOT * ((hash ^ (hash >>> 15)) & (SLOTS - 1))
 
-/** Whether the slot has the word up to its last four bytes. */
+/** Whether the slot contains the word up to its last four bytes. */
 function startsAt(place: number, { start, end }: Word): boolean {
   for (let at = start, there = place; at < end - FOUR; at += FOUR) if (table[there++] !== fourAt(at)) return false
   return true

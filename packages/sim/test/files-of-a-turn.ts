@@ -1,5 +1,5 @@
 /**
- * Prints how many source files run in a turn and in a compaction: those of which a named function is called. Work in the background is over
+ * Prints how many source files run in a turn and in a compaction: those with a named function that is called. Background work has ended
  * before the compaction. `node packages/sim/test/files-of-a-turn.ts --list` names the files.
  */
 import { mkdtemp, rm } from "node:fs/promises"
@@ -10,7 +10,7 @@ import Anthropic from "@anthropic-ai/sdk"
 import { openConversation } from "@strata/core"
 import { startSimulator, workerResponder } from "../src/index.ts"
 
-const TURNS = 8 // before there is enough to compact
+const TURNS = 8 // that fill the conversation before the compaction
 
 const session = new Session()
 session.connect()
@@ -18,7 +18,7 @@ await session.post("Profiler.enable")
 
 async function filesIn(work: () => Promise<unknown>): Promise<readonly string[]> {
   await session.post("Profiler.startPreciseCoverage", { callCount: true, detailed: false })
-  await session.post("Profiler.takePreciseCoverage") // what ran before does not count
+  await session.post("Profiler.takePreciseCoverage") // excludes calls made before
   await work()
   const { result } = await session.post("Profiler.takePreciseCoverage")
   await session.post("Profiler.stopPreciseCoverage")

@@ -1,4 +1,4 @@
-/** Valid bodies that together use everything the API has. The fuzzer starts from them. */
+/** Valid bodies that together use all features of the API. The fuzzer starts from them. */
 
 const text = (words: string, more: object = {}) => ({ type: "text", text: words, ...more })
 const toolUse = (id: string) => ({ type: "tool_use", id, name: "look", input: { at: 1, deep: { list: [1, 2] } } })

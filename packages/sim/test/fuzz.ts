@@ -4,8 +4,8 @@
  */
 import { pathToFileURL } from "node:url"
 import fc from "fast-check"
+import { API_VERSIONS, BETA } from "../src/api-dialect.ts"
 import { frozenClock } from "../src/clock.ts"
-import { API_VERSIONS, BETA } from "../src/dialect.ts"
 import type { Responder } from "../src/responder.ts"
 import { type Simulator, startSimulator } from "../src/start.ts"
 import { VALID_BODIES } from "./fuzz-bodies.ts"
@@ -106,7 +106,7 @@ function applyDamage(body: unknown, { place, kind, value: junk, key }: Damage): 
   return body
 }
 
-/** Uses everything a responder may answer with. */
+/** A responder that uses every kind of answer. */
 const fuzzResponder: Responder = {
   name: "fuzz",
   answer: ({ random, nextToolUseId }) => ({
@@ -156,7 +156,7 @@ async function sendTo({ url }: Simulator, { path, version, betas, body }: FuzzRe
   return { status: response.status, answer, sound: isSound(response, answer) }
 }
 
-/** A message, a count, a complete stream, or a client error. */
+/** Whether the response is a message, a count, a complete stream, or a client error. */
 function isSound({ status, headers }: Response, answer: string): boolean {
   if (headers.get("content-type")?.startsWith("text/event-stream")) return answer.includes("event: message_stop")
   const body = JSON.parse(answer) as { type?: string; input_tokens?: number; error?: { message?: string } }

@@ -1,7 +1,7 @@
 /** A simulator without HTTP, for properties: a request is validated and answered as over the wire. */
 
+import type { ApiVersion } from "../src/api-dialect.ts"
 import { frozenClock } from "../src/clock.ts"
-import type { ApiVersion } from "../src/dialect.ts"
 import { preparePrompt } from "../src/prepare.ts"
 import { respond } from "../src/respond.ts"
 import type { Responder } from "../src/responder.ts"
@@ -57,7 +57,7 @@ export function inProcess(responder: Responder, seed = 1): InProcess {
   }
 }
 
-/** The content as a client sends it back. */
+/** The content in the form in which a client sends it back. */
 export const sentBack = (
   content: readonly ContentBlock[],
 ): readonly { readonly type: string; readonly id?: string }[] =>

@@ -1,5 +1,5 @@
 /** One case per rule about messages and their blocks. */
-import { BETA } from "../src/dialect.ts"
+import { BETA } from "../src/api-dialect.ts"
 import {
   assistant,
   image,
@@ -7,7 +7,7 @@ import {
   markedFor1h,
   messages,
   png,
-  type Refused,
+  type RefusalCase,
   TINY_PNG,
   text,
   toolResult,
@@ -16,7 +16,7 @@ import {
 } from "./refusals.ts"
 import { hello } from "./simulator.ts"
 
-export const MESSAGE_CASES: readonly Refused[] = [
+export const MESSAGE_CASES: readonly RefusalCase[] = [
   { refused: "at least one message", body: messages(), message: "messages: at least one message is required" },
   {
     refused: "system messages only where the model takes them",

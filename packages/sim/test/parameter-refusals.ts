@@ -1,6 +1,6 @@
 /** One case per rule about the fields next to the messages. */
-import { BETA } from "../src/dialect.ts"
-import { assistant, marked, OLD_API, type Refused, text, tool, toolUse, user } from "./refusals.ts"
+import { BETA } from "../src/api-dialect.ts"
+import { assistant, marked, OLD_API, type RefusalCase, text, tool, toolUse, user } from "./refusals.ts"
 import { hello } from "./simulator.ts"
 
 const later = { ...tool, name: "later", defer_loading: true }
@@ -15,7 +15,7 @@ const loading = (content: readonly object[]) =>
     ],
   })
 
-export const PARAMETER_CASES: readonly Refused[] = [
+export const PARAMETER_CASES: readonly RefusalCase[] = [
   {
     refused: "threads are not offered",
     body: hello({ thread: { type: "create" } }),

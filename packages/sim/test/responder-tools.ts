@@ -1,6 +1,6 @@
 /**
- * For tests of responders: a small project on disk, seven real tools in a few lines each, and a conversation that lets a
- * responder work with them until it ends its turn.
+ * Fixtures for tests of responders: a small project on disk, seven real tools in a few lines each, and a conversation in which a responder
+ * works with them until it ends its turn.
  */
 
 import { execFileSync } from "node:child_process"
@@ -148,7 +148,7 @@ export interface TestConversation {
   readonly problems: string[]
   /** Sends a message and lets the responder work until it ends its turn, or for a number of answers. */
   say(words: string, maxAnswers?: number): Promise<void>
-  /** Lets the responder go on without a message. */
+  /** Lets the responder continue without a message. */
   goOn(maxAnswers: number): Promise<void>
 }
 
@@ -204,7 +204,7 @@ export function makeTurn(request: ResponderRequest, index = 0) {
   }
 }
 
-/** Merges two user messages in a row, as the simulator does. */
+/** Merges two consecutive user messages, as the simulator does. */
 function addUserText(messages: ResponderMessage[], words: string): void {
   const last = messages.at(-1)
   const block = { type: "text", text: words }

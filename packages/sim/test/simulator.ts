@@ -1,4 +1,4 @@
-/** Shared by the simulator's tests: a small responder, clients, and valid bodies that tests change. */
+/** Fixtures of the simulator's tests: a small responder, clients, and valid bodies that tests change. */
 import Anthropic from "@anthropic-ai/sdk"
 import { onTestFinished } from "vitest"
 import { frozenClock } from "../src/clock.ts"
@@ -10,7 +10,7 @@ export const KEY = "sk-sim-test"
 
 export type Script = readonly (string | readonly AnswerBlock[] | Answer | ((turn: ResponderTurn) => Answer))[]
 
-/** Gives the answers in order, then "Done." for ever. */
+/** Gives the answers in order, then always "Done.". */
 export function scripted(...answers: Script): Responder {
   return {
     name: "test",
@@ -23,10 +23,10 @@ export function scripted(...answers: Script): Responder {
   }
 }
 
-/** A simulator with a frozen clock. It closes after the test, and after everything the test opened later. */
+/** A simulator with a frozen clock. It closes after the test, and after all resources that the test opened later. */
 export async function simulator(options: Partial<SimulatorOptions> = {}): Promise<Simulator> {
   const started = await startSimulator({ responder: scripted(), clock: frozenClock(), ...options })
-  // an `afterEach` here would work only for the first test file, because this file is loaded once for all of them
+  // an `afterEach` here would apply to the first test file only, because this file is loaded once for all of them
   onTestFinished(() => started.close())
   return started
 }

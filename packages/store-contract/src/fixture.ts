@@ -31,7 +31,7 @@ interface ClaimRun extends Required<ContractOptions> {
 }
 
 export async function runClaim({ open, name, prove, writers, runs, seed }: ClaimRun): Promise<void> {
-  const place = await open()
+  const location = await open()
   const endings: (() => Promise<unknown> | unknown)[] = []
   const opened = async (journal: Promise<Journal>) => {
     const one = await journal
@@ -39,13 +39,13 @@ export async function runClaim({ open, name, prove, writers, runs, seed }: Claim
     return one
   }
   const fixture: ContractFixture = {
-    handle: () => place.store(),
-    handles: Array.from({ length: writers }, () => place.store()),
+    handle: () => location.store(),
+    handles: Array.from({ length: writers }, () => location.store()),
     ...{ writers, runs },
     random: seededRandom(`${seed} ${name}`),
-    writer: (address = ADDRESS, store = place.store()) =>
+    writer: (address = ADDRESS, store = location.store()) =>
       opened(store.open(address, { access: "write", create: true })),
-    reader: (address = ADDRESS) => opened(place.store().open(address, { access: "read" })),
+    reader: (address = ADDRESS) => opened(location.store().open(address, { access: "read" })),
     onCleanup: (work) => void endings.push(work),
   }
   try {
@@ -55,7 +55,7 @@ export async function runClaim({ open, name, prove, writers, runs, seed }: Claim
     throw error
   } finally {
     for (const ending of endings.reverse()) await ending()
-    await place.close()
+    await location.close()
   }
 }
 

@@ -30,7 +30,7 @@ const JOURNAL: TapShape = {
     ...["append", "sync", "tail", "resume", "before", "find", "findMany", "findByHandle", "readCheckpoint"],
     ...["writeCheckpoint", "writeBlob", "readBlob", "readNotes", "writeNotes", "close"],
   ],
-  streams: ["entries", "stretch"],
+  streams: ["entries", "range"],
 }
 
 const PERMIT: TapShape = {

@@ -121,9 +121,10 @@ export class ProjectRecall {
       range: async ({ from, to, ...filter }) => {
         const having = this.#having(from, asker)
         for (let next = await having.next(); !next.done; next = await having.next()) {
-          const stretch = await resolveRange(next.value.journal, to === undefined ? { from } : { from, to })
+          const entryRange = await resolveRange(next.value.journal, to === undefined ? { from } : { from, to })
           // the conversation stays open until its texts have been read
-          if (stretch) return closeAfter(textsIn(next.value, { ...stretch, filter }), () => having.return(undefined))
+          if (entryRange)
+            return closeAfter(textsIn(next.value, { ...entryRange, filter }), () => having.return(undefined))
         }
         return undefined
       },

@@ -20,7 +20,7 @@ class ReadTranscript {
   readonly journal: ReadableConversation["journal"] = {
     find: async (uuid) => this.#messages[this.#placeOf(uuid) ?? -1],
     findByHandle: async (digits) => this.#messages.filter(({ uuid }) => handleOf(uuid) === digits).toReversed(),
-    range: (wanted) => this.#stretch(wanted),
+    range: (wanted) => this.#range(wanted),
   }
 
   texts(): readonly BlockText[] {
@@ -28,7 +28,7 @@ class ReadTranscript {
     return this.#messages.flatMap((message) => reader.take(message))
   }
 
-  async *#stretch({ first, last, around = 0 }: JournalRange): AsyncGenerator<Entry> {
+  async *#range({ first, last, around = 0 }: JournalRange): AsyncGenerator<Entry> {
     const ends = [this.#placeOf(first), last === undefined ? this.#messages.length - 1 : this.#placeOf(last)]
     const [from, to] = ends.filter((end) => end !== undefined).toSorted((a, b) => a - b)
     if (from === undefined || to === undefined) return

@@ -1,15 +1,15 @@
-/** Where a body asks the API to cache its prefix: marks on tools and blocks, and the one automatic caching adds. */
+/** Where a body asks the API to cache its prefix: explicit breakpoints on tools and blocks, and the one that automatic caching adds. */
 import { isThinking, topLevelBlocks, type VisitedBlock, visitBlocks } from "../conversation.ts"
 import type { Block, MessagesBody, Ttl } from "../wire.ts"
 
 export interface Breakpoint {
   readonly path: string
   readonly ttl: Ttl
-  /** The marked block. A tool appears as a block of type `tool`. */
+  /** The block that has the breakpoint. A tool appears as a block of type `tool`. */
   readonly block: Block
 }
 
-/** The marks the client set, in prompt order: tools, system, messages. Nested blocks count. */
+/** The breakpoints that the client set, in prompt order: tools, system, messages. Breakpoints on nested blocks are included. */
 export function explicitBreakpoints(body: MessagesBody): readonly Breakpoint[] {
   const tools = (body.tools ?? []).map((tool, index) => ({
     path: `tools.${index}`,
@@ -20,9 +20,9 @@ export function explicitBreakpoints(body: MessagesBody): readonly Breakpoint[] {
   )
 }
 
-/** Thinking and empty text cannot be marked. */
+/** Thinking and empty text cannot have a breakpoint. */
 export const isCacheable = (block: Block) => !isThinking(block) && !(block.type === "text" && block.text === "")
 
-/** The block that top-level `cache_control` applies to: the last one in the prompt that can be marked. */
+/** The block that top-level `cache_control` applies to: the last one in the prompt that can have a breakpoint. */
 export const lastCacheable = (body: MessagesBody): VisitedBlock | undefined =>
   topLevelBlocks(body).findLast(({ block }) => isCacheable(block))

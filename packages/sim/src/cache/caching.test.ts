@@ -1,4 +1,4 @@
-/** Caching over HTTP: what makes up a prefix, what invalidates it, and what usage says. */
+/** Caching over HTTP: what a prefix consists of, what invalidates it, and which usage is reported. */
 import { describe, expect, test } from "vitest"
 import { client, hello, post, postJson, type RawOptions, scripted, simulator } from "../../test/simulator.ts"
 import type { Simulator } from "../start.ts"
@@ -7,7 +7,7 @@ import { countText, MESSAGE_TOKENS, TOOL_INSTRUCTIONS_TOKENS } from "../tokens.t
 const marked = { cache_control: { type: "ephemeral" } }
 const markedFor1h = { cache_control: { type: "ephemeral", ttl: "1h" } }
 const words = (count: number, word = "stone") => Array.from({ length: count }, () => word).join(" ")
-const RULES = words(600) // over the 512 tokens that claude-opus-5 needs
+const RULES = words(600) // more than the 512 tokens that claude-opus-5 needs
 const TOOLS = [{ name: "look", description: words(600, "view"), input_schema: { type: "object" } }]
 
 interface Spent {
@@ -68,8 +68,8 @@ describe("BEY-8 caching in requests", () => {
 
   test("the minimum is the model's: 600 tokens are enough for one, not for the other", async () => {
     const sim = await simulator()
-    expect((await spend(sim, ruled({ model: "claude-opus-5" }))).written).toBeGreaterThan(0) // 512
-    expect(await spend(sim, ruled({ model: "claude-opus-4-8" }))).toMatchObject({ read: 0, written: 0 }) // 1,024
+    expect((await spend(sim, ruled({ model: "claude-opus-5" }))).written).toBeGreaterThan(0) // the minimum is 512 tokens
+    expect(await spend(sim, ruled({ model: "claude-opus-4-8" }))).toMatchObject({ read: 0, written: 0 }) // the minimum is 1,024 tokens
   })
 
   test("each model and each workspace has its own cache", async () => {
@@ -125,11 +125,11 @@ describe("BEY-8 caching in requests", () => {
     const plain = countText("Found.") + rest("Thanks") // everything after the result
     const { written } = await spend(sim, searched(ruled()))
     expect(await spend(sim, searched(ruled()))).toEqual({ read: written, written: 0, plain })
-    expect((await spend(sim, searched(hello({ system: RULES })))).written).toBe(0) // nothing marked, nothing written
+    expect((await spend(sim, searched(hello({ system: RULES })))).written).toBe(0) // without a breakpoint, nothing is written
   })
 
   test("max_tokens 0 fills the cache and returns no content", async () => {
-    const sim = await simulator({ responder: scripted("never said") })
+    const sim = await simulator({ responder: scripted("never sent") })
     const message = await postJson(sim, ruled({ max_tokens: 0 }))
     expect(message).toMatchObject({ content: [], stop_reason: "max_tokens", usage: { output_tokens: 0 } })
     expect(message.usage.cache_creation_input_tokens).toBe(countText(RULES))
@@ -144,7 +144,7 @@ describe("BEY-8 caching in requests", () => {
 })
 
 describe("BEY-8 what invalidates the cache", () => {
-  /** Marks at the end of tools, system and messages. */
+  /** A request with breakpoints at the end of tools, system and messages. */
   const everything = (more: object = {}) => ({
     ...hello(),
     tools: [{ ...TOOLS[0], ...marked }],
@@ -196,9 +196,9 @@ describe("BEY-8 what invalidates the cache", () => {
     { change: "adding an image", body: { messages: withImage }, read: TOOL_SIZE + SYSTEM_SIZE },
     { change: "thinking", body: { thinking: { type: "disabled" } }, read: TOOL_SIZE + SYSTEM_SIZE },
     { change: "effort", body: { output_config: { effort: "low" } }, read: TOOL_SIZE + SYSTEM_SIZE },
-    { change: "tool_choice said as the default is", body: { tool_choice: { type: "auto" } }, read: ALL },
-    { change: "thinking said as the default is", body: { thinking: { type: "adaptive" } }, read: ALL },
-    { change: "effort said as the default is", body: { output_config: { effort: "high" } }, read: ALL },
+    { change: "tool_choice set to its default", body: { tool_choice: { type: "auto" } }, read: ALL },
+    { change: "thinking set to its default", body: { thinking: { type: "adaptive" } }, read: ALL },
+    { change: "effort set to its default", body: { output_config: { effort: "high" } }, read: ALL },
     { change: "max_tokens", body: { max_tokens: 7 }, read: ALL },
     { change: "metadata", body: { metadata: { user_id: "u" } }, read: ALL },
   ])("$change → $read tokens are read", async ({ body, read }) => {

@@ -1,9 +1,8 @@
 /**
- * A request's prefix as the cache sees it: its tools, system blocks and message blocks, each with hash, tokens and mark.
+ * A request's prefix as the cache sees it: its tools, system blocks and message blocks, each with hash, tokens and breakpoint.
  *
- * Some settings belong to the prompt although they are not blocks. `speed` and citations change the prefix from the
- * system blocks on; tool choice, images, thinking and effort change it from the messages on. These settings go into the
- * hash of the first item of their level.
+ * Some settings belong to the prompt although they are not blocks. `speed` and citations change the prefix from the system blocks on; tool
+ * choice, images, thinking and effort change it from the messages on. These settings go into the hash of the first item of their level.
  */
 import type { ModelFacts } from "@strata/core/tokens"
 import { blocksOf, isServerToolResult, nestedBlocks, type Turn } from "../conversation.ts"
@@ -77,7 +76,7 @@ const flat = (turns: readonly Turn[]) => turns.flatMap(({ blocks }) => blocks.ma
 const marked = (mark: CacheControl | null | undefined): { breakpoint?: Ttl } =>
   mark ? { breakpoint: mark.ttl ?? "5m" } : {}
 
-/** A mark on a nested block counts for the block around it, because the cache knows no finer place. */
+/** A breakpoint on a nested block applies to the block around it, because the cache has no finer position. */
 function markOf(block: Block): CacheControl | undefined {
   if (block.cache_control) return block.cache_control
   return nestedBlocks(block).blocks.findLast(({ cache_control }) => cache_control)?.cache_control ?? undefined
@@ -92,7 +91,7 @@ function markServerToolResults(body: MessagesBody, items: readonly LeveledItem[]
   )
 }
 
-/** Top-level `cache_control` marks the last block that can be marked. */
+/** Top-level `cache_control` adds a breakpoint to the last block that can have one. */
 function markAutomatically(body: MessagesBody, items: readonly LeveledItem[], blocks: readonly Block[]) {
   const last = body.cache_control ? blocks.findLastIndex(isCacheable) : -1
   return items.map((item, index) => (index === last ? { ...item, ...marked(body.cache_control) } : item))

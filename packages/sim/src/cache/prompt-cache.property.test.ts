@@ -12,14 +12,14 @@ const MINIMUM = 300
 interface Step {
   readonly minutes: number
   readonly letters: readonly string[]
-  /** Where the marks are and their lifetime. 1h before 5m, as the API demands. */
-  readonly marks: ReadonlyMap<number, Ttl>
+  /** Breakpoints and their lifetimes by position. 1h comes before 5m, as the API demands. */
+  readonly breakpoints: ReadonlyMap<number, Ttl>
 }
 
 const step: fc.Arbitrary<Step> = fc
   .record({
     minutes: fc.nat({ max: 70 }),
-    // long common prefixes, so there is something to find
+    // common prefixes are long, so that there is something to find
     letters: fc.tuple(fc.nat({ max: 30 }), fc.array(fc.constantFrom("x", "y"), { maxLength: 4 })),
     places: fc.uniqueArray(fc.nat({ max: 33 }), { maxLength: 4 }),
     hours: fc.nat({ max: 4 }),
@@ -27,15 +27,19 @@ const step: fc.Arbitrary<Step> = fc
   .map(({ minutes, letters: [shared, own], places, hours }) => {
     const letters = [...Array.from({ length: shared }, () => "a"), ...own]
     const inOrder = places.filter((place) => place < letters.length).sort((a, b) => a - b)
-    return { minutes, letters, marks: new Map(inOrder.map((place, index) => [place, index < hours ? "1h" : "5m"])) }
+    return {
+      minutes,
+      letters,
+      breakpoints: new Map(inOrder.map((place, index) => [place, index < hours ? "1h" : "5m"])),
+    }
   })
 
 class PlainModel {
   private written: { text: string; ttl: Ttl; expires: number }[] = []
 
-  send({ letters, marks }: Step, now: number): number {
+  send({ letters, breakpoints }: Step, now: number): number {
     const textTo = (place: number) => letters.slice(0, place + 1).join("")
-    const places = [...marks.keys()].filter((place) => (place + 1) * TOKENS >= MINIMUM)
+    const places = [...breakpoints.keys()].filter((place) => (place + 1) * TOKENS >= MINIMUM)
     const seen = places.flatMap((place) => Array.from({ length: LOOK_BACK }, (_, back) => place - back))
     const live = this.written.filter(({ expires }) => expires > now)
     const hits = seen.filter((place) => place >= 0 && live.some(({ text }) => text === textTo(place)))
@@ -43,7 +47,7 @@ class PlainModel {
     for (const place of new Set(hit < 0 ? places : [hit, ...places])) {
       const text = textTo(place)
       const old = live.find((entry) => entry.text === text)
-      const ttl = old?.ttl === "1h" ? "1h" : (marks.get(place) ?? old?.ttl ?? "5m")
+      const ttl = old?.ttl === "1h" ? "1h" : (breakpoints.get(place) ?? old?.ttl ?? "5m")
       this.written = [...this.written.filter((entry) => entry.text !== text), { text, ttl, expires: now + TTL_MS[ttl] }]
     }
     return (hit + 1) * TOKENS
@@ -59,7 +63,7 @@ test("BEY-8 the prompt cache reads what the plain model reads, for any requests 
       for (const sent of steps) {
         now += sent.minutes * MINUTE
         const items = sent.letters.map((letter, place) => {
-          const breakpoint = sent.marks.get(place)
+          const breakpoint = sent.breakpoints.get(place)
           return { hash: letter, tokens: TOKENS, ...(breakpoint && { breakpoint }) }
         })
         const outcome = cache.lookUp({ items, scope: "", minimum: MINIMUM, now })

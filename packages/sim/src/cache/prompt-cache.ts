@@ -13,20 +13,20 @@ import type { Ttl } from "../wire.ts"
 
 export const TTL_MS: Readonly<Record<Ttl, number>> = { "5m": 5 * 60_000, "1h": 60 * 60_000 }
 
-/** How many items the cache checks for each breakpoint, including the marked one. */
+/** How many items the cache checks for each breakpoint, including the item with the breakpoint. */
 export const LOOK_BACK = 20
 
 /** How many entries are added between two sweeps of expired ones. */
 const SWEEP_EVERY = 4096
 
-/** The most entries. A clock that does not move lets none expire, so the oldest go then. */
+/** Maximum number of entries. If the clock does not move, none expires, and the oldest are dropped instead. */
 const MAX_ENTRIES = 200_000
 
 export interface PrefixItem {
-  /** Hash of the item's content, without its mark. */
+  /** Hash of the item's content without its breakpoint. */
   readonly hash: string
   readonly tokens: number
-  /** Present on a marked item. */
+  /** Lifetime of the breakpoint on this item, if it has one. */
   readonly breakpoint?: Ttl
 }
 
@@ -40,7 +40,7 @@ export interface CacheRequest {
   readonly now: number
 }
 
-/** What a request reads and writes, in tokens. The four figures add up to its input. */
+/** What a request reads and writes, in tokens. The four counts add up to its input. */
 export interface CacheOutcome {
   readonly read: number
   readonly write5m: number
@@ -96,7 +96,7 @@ export class PromptCache {
     }
   }
 
-  /** Call it when the response begins. Its entries can be read from now on; their lifetime began with the request. */
+  /** Makes the entries of a request readable. Call it when the response begins; their lifetime began with the request. */
   commit({ entries }: CacheOutcome): void {
     for (const { key, ttl, start } of entries) {
       const known = this.entries.get(key)
@@ -113,7 +113,7 @@ export class PromptCache {
     this.entries.clear()
   }
 
-  /** The longest prefix with a live entry within reach of a breakpoint. */
+  /** The longest prefix with a live entry that a breakpoint can look back to. */
   private findHit(marked: readonly Prefix[], prefixes: readonly Prefix[], now: number): Prefix | undefined {
     for (const { index } of marked.toReversed()) {
       const inSight = prefixes.slice(Math.max(0, index + 1 - LOOK_BACK), index + 1)

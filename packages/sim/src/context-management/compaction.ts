@@ -1,13 +1,13 @@
 /**
- * Compaction: asks the responder for the summary, signs the block that carries it, and decides what the model still sees of
- * a conversation with such a block.
+ * Compaction: asks the responder for the summary, signs the block that carries it, and decides which part of a conversation with such a
+ * block the model still sees.
  */
 
 import { promptText } from "@strata/core/base"
 import type { ModelFacts } from "@strata/core/tokens"
 import { isSpoken, isThinking, mapBlocks, type PlacedBlock, type Turn } from "../conversation.ts"
 import type { Answer } from "../responder.ts"
-import { digest, seal, unseal } from "../seal.ts"
+import { digest, readSignature, sign } from "../signature.ts"
 
 const DEFAULT_INSTRUCTIONS = promptText(new URL("./summary-prompt.md", import.meta.url)).trim()
 
@@ -30,17 +30,17 @@ export function summaryIn({ content }: Answer): string | undefined {
   return (tagged ?? text).trim() || undefined
 }
 
-export interface CompactionSeal {
+export interface CompactionSignature {
   /** Digest of the summary. */
   readonly digest: string
-  /** The chain of the messages the summary replaces; see `thinking/prefix-chain.ts`. */
+  /** The hash chain of the messages that the summary replaces; see `thinking/prefix-chain.ts`. */
   readonly chain: string
 }
 
-export const sealCompaction = (content: string, chain: string) => seal("compaction", { digest: digest(content), chain })
+export const sealCompaction = (content: string, chain: string) => sign("compaction", { digest: digest(content), chain })
 
-export function readCompactionSeal(sealed: string | null | undefined): CompactionSeal | undefined {
-  return sealed ? (unseal("compaction", sealed) as CompactionSeal | undefined) : undefined
+export function readCompactionSignature(sealed: string | null | undefined): CompactionSignature | undefined {
+  return sealed ? (readSignature("compaction", sealed) as CompactionSignature | undefined) : undefined
 }
 
 const isSummary = ({ block }: PlacedBlock) => block.type === "compaction" && block.content != null
@@ -53,7 +53,7 @@ export function afterCompaction(turns: readonly Turn[]): readonly Turn[] {
   return mapBlocks(turns, (placed) => (hidden.has(placed) || isFailedSummary(placed) ? undefined : placed.block))
 }
 
-/** Older models do not get thinking from before the last message of the user. */
+/** Drops thinking from before the user's last message on older models, which ignore it. */
 export function withoutForgottenThinking(turns: readonly Turn[], { accepts }: ModelFacts): readonly Turn[] {
   if (accepts.earlierThinking) return turns
   const lastSpoken = turns.findLastIndex(isSpoken)

@@ -1,7 +1,7 @@
 /** Context editing and compaction at a threshold, as a client sees them. */
 import { describe, expect, test } from "vitest"
 import { hello, type Json, post, postJson, type Script, scripted, simulator } from "../../test/simulator.ts"
-import { BETA } from "../dialect.ts"
+import { BETA } from "../api-dialect.ts"
 import type { Answer, ResponderTurn } from "../responder.ts"
 import { countText } from "../tokens.ts"
 import { CLEARED_RESULT } from "./edits.ts"
@@ -30,7 +30,7 @@ const clearing = (edit: object, count = 6) =>
   hello({ messages: rounds(count), context_management: { edits: [{ type: "clear_tool_uses_20250919", ...edit }] } })
 const OVER_2000 = { trigger: { type: "input_tokens", value: 2000 } }
 
-/** Keeps the last request the responder got. */
+/** Records the last request that the responder got. */
 function watching(...answers: Script) {
   const responder = scripted(...answers)
   const seen: ResponderTurn["request"][] = []
@@ -201,7 +201,7 @@ describe("BEY-8 compact_20260112", () => {
     expect(compaction).toMatchObject({ type: "compaction", output_tokens: countText("Many stones.") })
     expect(compaction.input_tokens).toBeGreaterThan(60_000)
     expect(message).toMatchObject({ type: "message", input_tokens: 4 + 8 + countText("Many stones.") })
-    expect(usage.input_tokens).toBe(message.input_tokens) // the compaction is in the iterations only
+    expect(usage.input_tokens).toBe(message.input_tokens) // the compaction is counted in the iterations only
     expect(sim.stats().total.inputTokens).toBe(compaction.input_tokens + message.input_tokens)
   })
 

@@ -1,8 +1,8 @@
-/** Compaction on demand: the block, its seal, and what is refused when it comes back. */
+/** Compaction on demand: the block, its signature, and what is refused when it comes back. */
 import Anthropic from "@anthropic-ai/sdk"
 import { describe, expect, test } from "vitest"
 import { client, hello, type Json, post, postJson, scripted, simulator } from "../../test/simulator.ts"
-import { BETA } from "../dialect.ts"
+import { BETA } from "../api-dialect.ts"
 import type { Simulator } from "../start.ts"
 
 const ON_DEMAND = { betas: [BETA.compactOnDemand] }

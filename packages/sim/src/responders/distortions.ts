@@ -1,6 +1,6 @@
 /**
- * Distortions of a model's own sentences: one number altered, two names exchanged, one negation removed. They need no fact
- * from the conversation, so that a recorded summary can be distorted at every place it offers.
+ * Distortions of a model's own sentences: one number altered, two names exchanged, one negation removed. They need no facts from the
+ * conversation, so a recorded summary can be distorted at every position that allows it.
  */
 
 export const DISTORTION_NAMES = ["alters a number", "exchanges two names", "removes a negation"] as const
@@ -9,9 +9,9 @@ export type DistortionName = (typeof DISTORTION_NAMES)[number]
 export interface Distortion {
   readonly name: DistortionName
   readonly text: string
-  /** The line as it was, and as it is now. */
-  readonly truth: string
-  readonly told: string
+  /** The original line. `text` has the distorted one. */
+  readonly original: string
+  readonly distorted: string
 }
 
 const NUMBER = /(?<![\w.,:/#-])\d{2,}(?:,\d{3})*(?![\w.,:/-]*\w)/g
@@ -23,8 +23,8 @@ const NEGATION =
   /\b(?:do not|does not|did not|must not|should not|never|not|cannot)\s+|\b(?:do|does|did|must|should|is|are|was|were|wo|ca|could|would)n['’]t\s+/gi
 const AFFIRMED: Readonly<Record<string, string>> = { cannot: "can " }
 
-/** Every distortion that a text offers, in the order of their places. Code in fences is left alone. */
-export function distortionsOf(text: string): readonly Distortion[] {
+/** Every possible distortion of a text, ordered by position. Fenced code is left unchanged. */
+export function findDistortions(text: string): readonly Distortion[] {
   const found: Distortion[] = []
   let at = 0
   let isCode = false
@@ -33,13 +33,18 @@ export function distortionsOf(text: string): readonly Distortion[] {
     at += line.length + 1
     if (/^\s*(?:```|~~~)/.test(line)) isCode = !isCode
     else if (!isCode)
-      for (const { name, told } of ofLine(line))
-        found.push({ name, truth: line, told, text: text.slice(0, start) + told + text.slice(start + line.length) })
+      for (const { name, distorted } of distortLine(line))
+        found.push({
+          name,
+          original: line,
+          distorted,
+          text: text.slice(0, start) + distorted + text.slice(start + line.length),
+        })
   }
   return found
 }
 
-function ofLine(line: string): readonly { readonly name: DistortionName; readonly told: string }[] {
+function distortLine(line: string): readonly { readonly name: DistortionName; readonly distorted: string }[] {
   const replaced = (from: number, to: number, instead: string) => line.slice(0, from) + instead + line.slice(to)
   const numbers = [...line.matchAll(NUMBER)]
     .filter(({ index }) => line.slice(0, index).trim() !== "")
@@ -52,14 +57,14 @@ function ofLine(line: string): readonly { readonly name: DistortionName; readonl
     replaced(index, index + negation.length, AFFIRMED[negation.trim().toLowerCase()] ?? ""),
   )
   return [
-    ...numbers.map((told) => ({ name: "alters a number" as const, told })),
-    ...exchanged(line).map((told) => ({ name: "exchanges two names" as const, told })),
-    ...negations.map((told) => ({ name: "removes a negation" as const, told })),
+    ...numbers.map((distorted) => ({ name: "alters a number" as const, distorted })),
+    ...swapNames(line).map((distorted) => ({ name: "exchanges two names" as const, distorted })),
+    ...negations.map((distorted) => ({ name: "removes a negation" as const, distorted })),
   ]
 }
 
-/** Two neighbouring names of one sentence, with a word between them that relates one to the other. */
-function exchanged(line: string): readonly string[] {
+/** Swaps two neighbouring names of one sentence that are related by a word between them. */
+function swapNames(line: string): readonly string[] {
   const names = [...line.matchAll(NAME)]
   return names.flatMap((one, nth) => {
     const other = names[nth + 1]

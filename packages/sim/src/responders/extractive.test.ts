@@ -1,4 +1,4 @@
-/** What the simulator writes when it is asked about a conversation: in the form that was asked for, short, and not perfect. */
+/** The simulator's answers to questions about the conversation: in the requested form, short, and not perfect. */
 import { describe, expect, test } from "vitest"
 import { makeTurn, requestOf, TEST_TOOLS } from "../../test/responder-tools.ts"
 import type { Answer, ResponderMessage } from "../responder.ts"

@@ -1,19 +1,19 @@
 /**
- * Does what it is asked, as far as one sentence can say it: calls the tool that a question names, with arguments from the question,
- * and repeats the result. Arguments may be named: `Use Agent (prompt: Read a.ts; fork: true)`. It repeats any other question.
- * Summaries and notes are extracted from the conversation.
+ * Follows a one-sentence request: calls the tool named in the question, with arguments from the question, and echoes its result. Arguments
+ * may be named: `Use Agent (prompt: Read a.ts; fork: true)`. It repeats any other question. Summaries and notes are extracted from the
+ * conversation.
  */
 
 import { completeInput, findProblems, propertiesOf, type Schema, schemaOf } from "@strata/core/offline"
 import type { Answer, AnswerBlock, Responder, ResponderMessage, ResponderRequest, ResponderTurn } from "../responder.ts"
+import { constrainResponder } from "./constrained.ts"
 import { extractiveAnswer } from "./extractive.ts"
-import { obedient } from "./obedient.ts"
 
 const MAX_REPEATED = 200 // characters of a result
-const NAMED = /\((\w+: [^)]*)\)/ // arguments with their names, in parentheses
+const NAMED = /\((\w+: [^)]*)\)/ // named arguments in parentheses
 
 export function helpfulResponder(): Responder {
-  return obedient({
+  return constrainResponder({
     name: "helpful",
     answer(turn) {
       const extracted = extractiveAnswer(turn)
@@ -37,7 +37,7 @@ export function helpfulResponder(): Responder {
   })
 }
 
-/** What a server tool has just returned. */
+/** The result that a server tool has just returned. */
 const serverResultIn = (message: ResponderMessage | undefined): string | undefined => {
   const result = message?.role === "assistant" && message.content.findLast(({ type }) => type.endsWith("_tool_result"))
   return result ? JSON.stringify(result.content) : undefined
@@ -45,10 +45,10 @@ const serverResultIn = (message: ResponderMessage | undefined): string | undefin
 
 const say = (text: string): Answer => ({ content: [{ type: "text", text }] })
 
-/** `mcp__server__weather` is asked for as "weather". */
+/** The name by which a question refers to a tool: "weather" for `mcp__server__weather`. */
 const shortName = (name: string): string => name.split("__").at(-1)!.toLowerCase()
 
-/** Without what the client adds in tags. */
+/** The question without text that the client adds in tags. */
 const questionIn = (message: ResponderMessage | undefined): string =>
   (message?.content ?? [])
     .flatMap(({ type, text = "" }) => (type === "text" && !text.startsWith("<") ? [text] : []))
@@ -70,9 +70,9 @@ function call(turn: ResponderTurn, { tool, question }: Asked): AnswerBlock {
   const schema = schemaOf(tool.input_schema)
   const given = givenIn(question)
   const named = Object.entries(propertiesOf(schema)).flatMap(([name, property]) => {
-    const said = given.get(name)
+    const argument = given.get(name)
     const meant = isRequired(schema, name) ? valueFor(name, { property, question }) : undefined
-    const values = said === undefined ? [meant] : [said, Number(said)]
+    const values = argument === undefined ? [meant] : [argument, Number(argument)]
     const value = values.find((each) => each !== undefined && findProblems(property, each).length === 0)
     return value === undefined ? [] : [[name, value] as const]
   })
@@ -80,7 +80,7 @@ function call(turn: ResponderTurn, { tool, question }: Asked): AnswerBlock {
   return { type: "tool_use", id: turn.nextToolUseId(), name: tool.name, input }
 }
 
-/** Arguments that a question names. `true` and `false` are no texts. */
+/** Arguments named in a question. `true` and `false` become booleans. */
 const givenIn = (question: string): ReadonlyMap<string, string | boolean> =>
   new Map(
     (NAMED.exec(question)?.[1] ?? "").split(";").flatMap((pair) => {
@@ -92,7 +92,7 @@ const givenIn = (question: string): ReadonlyMap<string, string | boolean> =>
 
 const isRequired = ({ required }: Schema, name: string): boolean => Array.isArray(required) && required.includes(name)
 
-/** What a question says for an argument: a number, a quoted command, a file name. `undefined`: nothing in particular. */
+/** The value of an argument in a question: a number, a quoted command, a file name; `undefined` if none is recognizable. */
 function valueFor(name: string, { property, question }: { property: Schema; question: string }): unknown {
   if (property.type === "number" || property.type === "integer") return Number(/-?\d+(\.\d+)?/.exec(question)?.[0] ?? 1)
   if (property.type !== "string") return undefined

@@ -1,23 +1,23 @@
-/** All responders, and how to make one by name. */
+/** All responders, and a function that makes one by name. */
 
 import type { Responder } from "../responder.ts"
+import { constrainResponder } from "./constrained.ts"
 import { extractiveResponder } from "./extractive.ts"
+import { fabricatingResponder } from "./fabricating.ts"
+import type { FabricationName } from "./fabrications.ts"
 import { helpfulResponder } from "./helpful.ts"
-import { lyingResponder } from "./liar.ts"
-import type { LieName } from "./lies.ts"
 import { type MalformationName, malformedResponder } from "./malformed.ts"
-import { obedient } from "./obedient.ts"
 import { playbackResponder, type RecordedMessage } from "./playback.ts"
 import { type ScriptedTurn, type ScriptOptions, scriptedResponder } from "./scripted.ts"
 import { type WorkerSettings, workerResponder } from "./worker.ts"
 
-export { DISTORTION_NAMES, type DistortionName, distortionsOf } from "./distortions.ts"
+export { constrainResponder } from "./constrained.ts"
+export { DISTORTION_NAMES, type DistortionName, findDistortions } from "./distortions.ts"
 export { extractiveAnswer, extractiveResponder } from "./extractive.ts"
+export { type FabricatingResponder, type Fabrication, fabricatingResponder } from "./fabricating.ts"
+export { addFabrication, FABRICATION_NAMES, type FabricationName } from "./fabrications.ts"
 export { helpfulResponder } from "./helpful.ts"
-export { type LyingResponder, lyingResponder, type ToldLie } from "./liar.ts"
-export { LIE_NAMES, type LieName, plantLie } from "./lies.ts"
 export { MALFORMATIONS, type MalformationName, malformedResponder } from "./malformed.ts"
-export { obedient } from "./obedient.ts"
 export { type PlaybackOptions, playbackResponder, type RecordedMessage } from "./playback.ts"
 export { ScriptEnded, type ScriptedTurn, type ScriptOptions, scriptedResponder } from "./scripted.ts"
 export { type WorkerSettings, workerResponder } from "./worker.ts"
@@ -28,8 +28,8 @@ export interface ResponderOptions extends Partial<WorkerSettings>, ScriptOptions
   readonly script?: readonly ScriptedTurn[]
   /** For `playback`. */
   readonly conversation?: readonly RecordedMessage[]
-  /** For `liar`. Default: every kind. */
-  readonly lies?: readonly LieName[]
+  /** For `fabricating`. Default: every kind. */
+  readonly fabrications?: readonly FabricationName[]
   /** For `malformed`. Default: all malformations. */
   readonly malformations?: readonly MalformationName[]
 }
@@ -38,7 +38,7 @@ const MAKERS = {
   worker: (options) => workerResponder(options),
   helpful: () => helpfulResponder(),
   extractive: () => extractiveResponder(),
-  liar: (options) => obedient(lyingResponder(workerResponder(options), options.lies)),
+  fabricating: (options) => constrainResponder(fabricatingResponder(workerResponder(options), options.fabrications)),
   malformed: (options) => malformedResponder(options.seed, options.malformations),
   scripted: (options) => scriptedResponder(needed(options, "script"), options),
   playback: (options) => playbackResponder(needed(options, "conversation")),
@@ -50,7 +50,7 @@ export const RESPONDER_NAMES = Object.keys(MAKERS) as readonly ResponderName[]
 export class UnknownResponder extends Error {
   constructor(name: string) {
     super(`There is no responder named "${name}". The responders are: ${RESPONDER_NAMES.join(", ")}.`)
-    this.name = "UnknownBrain"
+    this.name = "UnknownResponder"
   }
 }
 

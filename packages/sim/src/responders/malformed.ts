@@ -1,12 +1,12 @@
 /**
- * Answers that an API rarely or never gives, for property tests of the code that has to handle them. One answer in four
- * ends the turn normally, so a loop comes to an end.
+ * Answers that an API rarely or never gives, for property tests of the code that has to handle them. One answer in four ends the turn
+ * normally, so that a loop ends.
  */
 
 import type { Answer, AnswerBlock, Responder, ResponderTurn } from "../responder.ts"
-import { type Dice, type Seed, throwDice } from "./dice.ts"
+import { createRandom, type Seed, type SeededRandom } from "./seeded-random.ts"
 
-type Malformation = (given: { turn: ResponderTurn; dice: Dice; name: string }) => Answer
+type Malformation = (given: { turn: ResponderTurn; random: SeededRandom; name: string }) => Answer
 
 const SHARE_OF_ENDS = 0.25
 
@@ -14,8 +14,8 @@ export const MALFORMATIONS = {
   "input cut off": ({ turn, name }) => answer({ ...call(turn, name), inputText: '{"file_path": "src/ind' }),
   "input not JSON": ({ turn, name }) => answer({ ...call(turn, name), inputText: "file_path=src/index.ts" }),
   "input empty": ({ turn, name }) => answer({ ...call(turn, name), inputText: "" }),
-  "input of another type": ({ turn, name, dice }) => {
-    return answer({ ...call(turn, name), input: dice.pick<unknown>([null, "ls", 7, ["ls"], true]) })
+  "input of another type": ({ turn, name, random }) => {
+    return answer({ ...call(turn, name), input: random.pick<unknown>([null, "ls", 7, ["ls"], true]) })
   },
   "input of wrong fields": ({ turn, name }) => {
     return answer({
@@ -24,8 +24,8 @@ export const MALFORMATIONS = {
     })
   },
   "unknown tool": ({ turn }) => answer({ ...call(turn, "LaunchRocket"), input: { target: "moon" } }),
-  "odd tool name": ({ turn, dice }) =>
-    answer({ ...call(turn, dice.pick(["", " ", "Read\n", "日本語"]) ?? ""), input: {} }),
+  "odd tool name": ({ turn, random }) =>
+    answer({ ...call(turn, random.pick(["", " ", "Read\n", "日本語"]) ?? ""), input: {} }),
   "id twice in one answer": ({ turn, name }) => {
     const twin = { ...call(turn, name), input: { file_path: "package.json" } }
     return answer(twin, { ...twin, input: { file_path: "README.md" } })
@@ -37,7 +37,7 @@ export const MALFORMATIONS = {
   },
   "nothing at all": () => ({ content: [] }),
   "empty text": () => answer({ type: "text", text: "" }),
-  whitespace: ({ dice }) => answer({ type: "text", text: dice.pick([" ", "\n\n", "\t", "\u00a0"]) ?? " " }),
+  whitespace: ({ random }) => answer({ type: "text", text: random.pick([" ", "\n\n", "\t", "\u00a0"]) ?? " " }),
   "only thinking": () => answer({ type: "thinking", thinking: "What was I about to say?" }),
   "empty thinking before a call": ({ turn, name }) => {
     return answer({ type: "thinking", thinking: "" }, { ...call(turn, name), input: { file_path: "package.json" } })
@@ -72,11 +72,11 @@ export function malformedResponder(seed: Seed = 1, only?: readonly MalformationN
   return {
     name: "malformed",
     answer(turn) {
-      const dice = throwDice(seed, turn)
-      const chosen = dice.chance(SHARE_OF_ENDS) ? undefined : dice.pick(names)
+      const random = createRandom(seed, turn)
+      const chosen = random.chance(SHARE_OF_ENDS) ? undefined : random.pick(names)
       if (chosen === undefined) return answer(text("Done."))
       const malformation: Malformation = MALFORMATIONS[chosen]
-      return malformation({ turn, dice, name: dice.pick(turn.request.tools ?? [])?.name ?? "Read" })
+      return malformation({ turn, random, name: random.pick(turn.request.tools ?? [])?.name ?? "Read" })
     },
   }
 }

@@ -1,13 +1,13 @@
 /**
- * Plays back a recorded conversation: answers each request with the recording's next assistant turn, with the recorded
- * tool_use ids. It finds its place from the content of the request, so compaction, clearing and restarts do no harm.
+ * Plays back a recorded conversation: answers each request with the recording's next assistant turn, with the recorded tool_use ids. It
+ * finds its position from the content of the request, so compaction, clearing and restarts do no harm.
  *
  * A request for a summary, notes or progress that is not in the recording gets a truthful answer.
  */
 
 import type { Answer, AnswerBlock, Responder, ResponderBlock, ResponderMessage, ResponderTurn } from "../responder.ts"
+import { constrainResponder } from "./constrained.ts"
 import { extractiveAnswer } from "./extractive.ts"
-import { obedient } from "./obedient.ts"
 
 /** A message as the API accepts it. A string means one text block. */
 export interface RecordedMessage {
@@ -16,14 +16,14 @@ export interface RecordedMessage {
 }
 
 export interface PlaybackOptions {
-  /** The answer after the recording's last assistant turn. Default: a sentence that says so. */
+  /** The answer after the recording's last assistant turn. Default: a sentence that reports the end. */
   readonly atEnd?: Answer
 }
 
 interface Recording {
-  /** The assistant's turns in order. Neighbouring assistant messages are one turn. */
+  /** The assistant's turns in order. Consecutive assistant messages are one turn. */
   readonly turns: readonly Answer[]
-  /** For each tool_use id: how many turns have been played when its result is there. */
+  /** By tool_use id: how many turns have been played once its result is present. */
   readonly turnsAfterCall: ReadonlyMap<string, number>
   /** The user's texts, each with the number of turns before it. */
   readonly texts: readonly { readonly text: string; readonly turnsBefore: number }[]
@@ -31,7 +31,7 @@ interface Recording {
 
 const RECORDING_ENDS: Answer = { content: [{ type: "text", text: "The recording ends here." }] }
 const NOTHING_PLAYABLE: AnswerBlock = { type: "text", text: "(The recording has nothing here that can be played.)" }
-const SHORTEST_ANCHOR = 24 // characters; shorter texts ("yes", "continue") occur too often
+const MIN_ANCHOR_LENGTH = 24 // characters; shorter texts ("yes", "continue") occur too often
 
 export function playbackResponder(
   conversation: readonly RecordedMessage[],
@@ -39,7 +39,7 @@ export function playbackResponder(
 ): Responder {
   const recording = readRecording(conversation)
   let played = 0
-  return obedient({
+  return constrainResponder({
     name: "playback",
     answer(turn) {
       const asked = isRecorded(turn, recording) ? undefined : extractiveAnswer(turn)
@@ -84,8 +84,8 @@ function playable(block: ResponderBlock): AnswerBlock[] {
 }
 
 /**
- * The number of turns already played, from the best evidence available: the last recorded tool_use id, the user's texts
- * after it, how many turns this responder has played, a recorded text quoted in a summary, or a plain count.
+ * The number of turns already played, from the best evidence available: the last recorded tool_use id, the user's texts after it, how many
+ * turns this responder has played, a recorded text quoted in a summary, or a plain count.
  */
 function findPosition(given: { messages: readonly ResponderMessage[]; recording: Recording; played: number }): number {
   const { messages, recording, played } = given
@@ -97,12 +97,15 @@ function findPosition(given: { messages: readonly ResponderMessage[]; recording:
 }
 
 /** A message of the request, and how many recorded turns had been played when it was sent. */
-interface Place {
+interface KnownPosition {
   readonly message: number
   readonly turns: number
 }
 
-function lastKnownCall(messages: readonly ResponderMessage[], { turnsAfterCall }: Recording): Place | undefined {
+function lastKnownCall(
+  messages: readonly ResponderMessage[],
+  { turnsAfterCall }: Recording,
+): KnownPosition | undefined {
   for (const [message, { content }] of [...messages.entries()].toReversed()) {
     for (const block of content.toReversed()) {
       const id = block.tool_use_id ?? block.id
@@ -117,12 +120,12 @@ function lastKnownCall(messages: readonly ResponderMessage[], { turnsAfterCall }
 function lastKnownText(given: {
   messages: readonly ResponderMessage[]
   recording: Recording
-  after: Place | undefined
-}): Place | undefined {
+  after: KnownPosition | undefined
+}): KnownPosition | undefined {
   const { messages, recording, after = { message: 0, turns: 0 } } = given
   const { texts } = recording
   let next = texts.findIndex(({ turnsBefore }) => turnsBefore >= after.turns)
-  let place: Place | undefined
+  let place: KnownPosition | undefined
   for (const [message, { role, content }] of messages.entries()) {
     if (role === "assistant" || message < after.message || next < 0) continue
     for (const text of textsOf(content)) {
@@ -141,10 +144,10 @@ function countAnswers(messages: readonly ResponderMessage[]): number {
 
 function quotedPosition(messages: readonly ResponderMessage[], { texts }: Recording): number | undefined {
   const shown = messages.flatMap(({ content }) => textsOf(content)).join("\n")
-  return texts.findLast(({ text }) => text.length >= SHORTEST_ANCHOR && shown.includes(text))?.turnsBefore
+  return texts.findLast(({ text }) => text.length >= MIN_ANCHOR_LENGTH && shown.includes(text))?.turnsBefore
 }
 
-/** Whether the user's newest message is in the recording. Then the recorded answer is due in any case. */
+/** Whether the user's newest message is in the recording. If so, the recorded answer follows. */
 function isRecorded(turn: ResponderTurn, { texts }: Recording): boolean {
   if (turn.summary) return false
   const newest = turn.request.messages

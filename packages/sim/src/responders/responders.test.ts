@@ -4,10 +4,10 @@ import { client, simulator } from "../../test/simulator.ts"
 import type { Answer, ResponderBlock, ResponderMessage, ResponderRequest } from "../responder.ts"
 import {
   extractiveResponder,
+  FABRICATION_NAMES,
+  type FabricationName,
+  fabricatingResponder,
   helpfulResponder,
-  LIE_NAMES,
-  type LieName,
-  lyingResponder,
   MALFORMATIONS,
   type MalformationName,
   malformedResponder,
@@ -91,7 +91,7 @@ describe("BEY-8 malformed", () => {
   })
 })
 
-describe("BEY-8 liar", () => {
+describe("BEY-8 fabricating", () => {
   const PROMPT = "Write a summary of this conversation inside <summary> tags."
   const call = (id: string, name: string, input: unknown) => ({ type: "tool_use", id, name, input })
   const todos = [
@@ -121,33 +121,33 @@ describe("BEY-8 liar", () => {
       ],
     },
   ]
-  const summaryBy = async (lies: readonly LieName[]) => {
-    const responder = lyingResponder(extractiveResponder(), lies)
+  const summaryBy = async (kinds: readonly FabricationName[]) => {
+    const responder = fabricatingResponder(extractiveResponder(), kinds)
     const answer: Answer = await responder.answer(makeTurn(requestOf(messages), 5))
     const [block] = answer.content
-    return { text: block?.type === "text" ? block.text : "", told: responder.told }
+    return { text: block?.type === "text" ? block.text : "", fabrications: responder.fabrications }
   }
 
-  test.each(LIE_NAMES)("BEY-8 the liar tells this lie and lists it: %s", async (lie) => {
+  test.each(FABRICATION_NAMES)("BEY-8 the fabricating responder makes this claim and lists it: %s", async (kind) => {
     const honest = await summaryBy([])
-    const { text, told } = await summaryBy([lie])
-    expect(honest.told).toEqual([])
+    const { text, fabrications } = await summaryBy([kind])
+    expect(honest.fabrications).toEqual([])
     expect(text).not.toBe(honest.text)
-    expect(told).toHaveLength(1)
-    expect(told[0]).toMatchObject({ lie, request: 5 })
-    const [{ truth, told: said } = {}] = told
-    if (lie.startsWith("drops")) expect(text).not.toContain(truth)
-    if (lie.startsWith("invents")) expect(text).toContain(said)
-    if (lie === "changes a number") expect(text).toMatch(/limit to 251 in/)
-    if (lie === "renames a file") expect(text).toContain("`src/limits-renamed.ts`")
-    if (lie === "claims a failing command passed") expect(text).toContain("`npm test` passed")
-    if (lie === "claims done what is open") expect(text).toContain(`[completed] ${truth}`)
+    expect(fabrications).toHaveLength(1)
+    expect(fabrications[0]).toMatchObject({ kind, request: 5 })
+    const [{ truth, claim } = {}] = fabrications
+    if (kind.startsWith("drops")) expect(text).not.toContain(truth)
+    if (kind.startsWith("invents")) expect(text).toContain(claim)
+    if (kind === "changes a number") expect(text).toMatch(/limit to 251 in/)
+    if (kind === "renames a file") expect(text).toContain("`src/limits-renamed.ts`")
+    if (kind === "claims a failing command passed") expect(text).toContain("`npm test` passed")
+    if (kind === "claims done what is open") expect(text).toContain(`[completed] ${truth}`)
   })
 
-  test("BEY-8 the liar is honest about everything else", async () => {
-    const responder = lyingResponder(scriptedResponder(["Raise the limit to 250."]))
+  test("BEY-8 the fabricating responder is honest about everything else", async () => {
+    const responder = fabricatingResponder(scriptedResponder(["Raise the limit to 250."]))
     expect(await responder.answer(hello())).toEqual({ content: [{ type: "text", text: "Raise the limit to 250." }] })
-    expect(responder.told).toEqual([])
+    expect(responder.fabrications).toEqual([])
   })
 })
 
@@ -196,9 +196,9 @@ describe("BEY-8 helpful", () => {
 describe("BEY-8 responders by name", () => {
   test("BEY-8 a responder is found by name; an unknown name or a missing option gets a clear error", () => {
     expect(responderByName("worker", { seed: 4 }).name).toBe("worker")
-    expect(responderByName("liar").name).toBe("lying worker")
+    expect(responderByName("fabricating").name).toBe("fabricating worker")
     expect(() => responderByName("einstein")).toThrow(
-      'There is no responder named "einstein". The responders are: worker, helpful, extractive, liar, malformed, scripted, playback.',
+      'There is no responder named "einstein". The responders are: worker, helpful, extractive, fabricating, malformed, scripted, playback.',
     )
     expect(() => responderByName("playback")).toThrow('This responder needs the option "conversation".')
   })

@@ -65,7 +65,7 @@ const tools = fc.subarray([...TEST_TOOLS])
 
 describe("BEY-8 responders and odd requests", () => {
   const conversation = [{ role: "user" as const, content: "Hello" }]
-  test.each(["worker", "helpful", "extractive", "liar", "playback"])(
+  test.each(["worker", "helpful", "extractive", "fabricating", "playback"])(
     "BEY-8 property: %s answers any request, with valid inputs",
     async (responderName) => {
       const responder = responderByName(responderName, { conversation, trouble: 0.5 })

@@ -1,4 +1,4 @@
-/** Mistakes in a script file are named with their entry. */
+/** Errors in a script file name the entry. */
 import { describe, expect, test } from "vitest"
 import { inProcess } from "../../test/in-process.ts"
 import { findScriptProblem, toScriptedTurn } from "./script-file.ts"

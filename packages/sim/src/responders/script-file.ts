@@ -1,4 +1,4 @@
-/** The answers in a script file: checked entry by entry, so a mistake is found before the first request. */
+/** The answers in a script file, checked entry by entry, so that a mistake is found before the first request. */
 import type { Answer, AnswerBlock } from "../responder.ts"
 import {
   type anything,
@@ -30,7 +30,7 @@ const answer = object({
   stopReason: optional(oneOf("end_turn", "max_tokens", "stop_sequence", "tool_use", "pause_turn", "refusal")),
 })
 
-/** The first mistake: `entry 2: content.0.tool_use.name: Field required`. Entries count from 1. */
+/** The first mistake, such as `entry 2: content.0.tool_use.name: Field required`. Entries count from 1. */
 export function findScriptProblem(entries: readonly unknown[]): string | undefined {
   for (const [index, entry] of entries.entries()) {
     const where = `entry ${index + 1}`

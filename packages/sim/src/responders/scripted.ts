@@ -6,7 +6,7 @@ import type { Answer, Responder, ResponderTurn } from "../responder.ts"
 export type ScriptedTurn = Answer | string | ((turn: ResponderTurn) => Answer | string | Promise<Answer | string>)
 
 export interface ScriptOptions {
-  /** What happens after the last turn. Default: `end`, a sentence that says so. */
+  /** The behavior after the last turn. Default: `end`, a sentence that reports the end. */
   readonly afterLast?: "end" | "repeat" | "fail"
 }
 
@@ -21,7 +21,7 @@ export class ScriptEnded extends Error {
 
 /**
  * ```ts
- * scriptedBrain([
+ * scriptedResponder([
  *   { content: [{ type: "tool_use", name: "Read", input: { file_path: "a.ts" } }] },
  *   "That is all.",
  * ])

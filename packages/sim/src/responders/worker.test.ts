@@ -88,11 +88,11 @@ describe("BEY-8 a long run of the worker", () => {
   })
 
   test("BEY-8 the worker reacts to missing files, failing commands and stale edits", () => {
-    const said = textsIn(conversation.answers).join("\n")
-    expect(said).toMatch(/is not there \(/)
-    expect(said).toMatch(/` failed/)
-    expect(said).toMatch(/The edit did not apply \(old_string not found/)
-    expect(said).toMatch(/Now with the text as it is/)
+    const text = textsIn(conversation.answers).join("\n")
+    expect(text).toMatch(/is not there \(/)
+    expect(text).toMatch(/` failed/)
+    expect(text).toMatch(/The edit did not apply \(old_string not found/)
+    expect(text).toMatch(/Now with the text as it is/)
   })
 
   test("BEY-8 the worker ticks off its todos", () => {

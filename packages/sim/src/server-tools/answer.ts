@@ -1,4 +1,4 @@
-/** Asks the responder, runs the server tools it calls, and asks it to go on, until its answer is complete. */
+/** Asks the responder, runs the server tools it calls, and asks it to continue, until its answer is complete. */
 import { type AskResponderInput, askResponder, type NamedBlock } from "../ask-responder.ts"
 import type { Turn } from "../conversation.ts"
 import type { WrittenAnswer, WrittenBlock } from "../generate.ts"
@@ -6,7 +6,7 @@ import type { Simulation } from "../simulation.ts"
 import type { Block, MessagesBody, ServerToolUsage } from "../wire.ts"
 import { answerTurn, runServerTool } from "./run.ts"
 
-const MAX_ROUNDS = 10 // the API's own limit: then it pauses the turn
+const MAX_ROUNDS = 10 // the API's own limit, after which it pauses the turn
 
 export interface ServedAnswer {
   readonly answer: WrittenAnswer
@@ -47,14 +47,14 @@ export async function answerWithServerTools(simulation: Simulation, given: AskRe
   }
 }
 
-interface Serving {
+interface ServerToolContext {
   readonly simulation: Simulation
   readonly body: MessagesBody
   readonly turns: readonly Turn[]
 }
 
-/** The call as the API names it, and its result. Newer code execution is a shell, under another name. */
-function serve(call: ServerCall, { simulation, body, turns }: Serving) {
+/** The call under the API's name for it, and its result. Newer code execution is a shell, under another name. */
+function serve(call: ServerCall, { simulation, body, turns }: ServerToolContext) {
   const tool = body.tools?.find(({ name }) => name === call.name)
   const block = runServerTool(
     { ...call, input: call.input as Record<string, unknown> },
@@ -70,7 +70,7 @@ function serve(call: ServerCall, { simulation, body, turns }: Serving) {
   ] as const
 }
 
-/** A block as the responder reads it when it continues its answer. */
+/** Converts a block to the form in which the responder reads it when it continues its answer. */
 function asRead(block: WrittenBlock): readonly Block[] {
   if (block.type === "server_result" || block.type === "other") return [block.block as Block]
   return block.type === "thinking" ? [] : [block as Block]

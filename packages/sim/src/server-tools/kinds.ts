@@ -23,7 +23,7 @@ const object = (properties: Readonly<Record<string, unknown>>): JsonSchema => ({
   required: Object.keys(properties),
 })
 
-/** By the start of the tool's type. */
+/** Input schemas by prefix of the tool's type. */
 const INPUTS: readonly { readonly type: string; readonly input: JsonSchema }[] = [
   { type: "web_search_", input: object({ query: text }) },
   { type: "web_fetch_", input: object({ url: { type: "string", format: "uri" } }) },
@@ -37,6 +37,6 @@ const INPUTS: readonly { readonly type: string; readonly input: JsonSchema }[] =
   { type: "computer_", input: object({ action: { enum: ["screenshot"] } }) },
 ]
 
-/** The input that a tool of the API takes, or `undefined` for the client's own tools. */
+/** The input schema of an API-defined tool, or `undefined` for the client's own tools. */
 export const apiToolInput = ({ type }: DeclaredTool): JsonSchema | undefined =>
   INPUTS.find((known) => type?.startsWith(known.type))?.input

@@ -1,10 +1,10 @@
-/** The web of the simulator: a few pages that never change. Search finds them by their words. */
+/** The simulated web: a few pages that never change. Search matches their text. */
 
 export interface WebPage {
   readonly url: string
   readonly title: string
   readonly text: string
-  /** As search results show it, such as "April 30, 2026". */
+  /** The age in the format of search results, such as "April 30, 2026". */
   readonly age?: string
 }
 
@@ -42,7 +42,7 @@ export const DEFAULT_PAGES: readonly WebPage[] = [
   },
 ]
 
-/** Pages that share words with the query, best first. A query that fits no page gets the first pages, as any search has results. */
+/** Pages that share terms with the query, best first. A query that matches no page gets the first pages, because any search has results. */
 export function searchPages(pages: readonly WebPage[], query: string): readonly WebPage[] {
   const wanted = wordsIn(query)
   const scored = pages.map((page) => {

@@ -1,6 +1,6 @@
 /**
- * Runs the server tools that an answer calls. Search and fetch use the simulator's own pages. Code execution is refused,
- * with the API's error block. Limits of the declaration count: domains, uses, and where a URL may come from.
+ * Runs the server tools that an answer calls. Search and fetch use the simulator's own pages. Code execution is refused, with the API's
+ * error block. The limits of the declaration apply: domains, uses, and where a URL may come from.
  */
 
 import { blocksOf, type Turn } from "../conversation.ts"
@@ -22,10 +22,10 @@ export interface ServerCall {
 
 export interface ServerContext {
   readonly tools: readonly ToolParam[]
-  /** The conversation, with what this answer has so far. */
+  /** The conversation, including this answer so far. */
   readonly turns: readonly Turn[]
   readonly pages: readonly WebPage[]
-  /** When the page is fetched, in milliseconds. */
+  /** When the page is fetched, in milliseconds since 1970. */
   readonly now: number
 }
 
@@ -93,7 +93,7 @@ function fetchPage({ name, input }: ServerCall, tool: ToolParam, { pages, turns,
   }
 }
 
-/** Counts the uses since the person last spoke: they belong to one request. */
+/** Counts the uses since the user's last message, because they belong to one request. */
 function isUsedUp(name: string, { max_uses }: ToolParam, turns: readonly Turn[]): boolean {
   const last = turns.at(-1)
   const uses = (last?.role === "assistant" ? last.blocks : []).filter(
@@ -112,7 +112,7 @@ function isAllowed(url: string, { allowed_domains, blocked_domains }: ToolParam)
   return allowed_domains ? allowed_domains.some(isIn) : !blocked_domains?.some(isIn)
 }
 
-/** A model may fetch only what it has seen: from the person, from the client's tools, or from the server's. */
+/** A model may fetch only URLs that it has seen: in the user's messages, in results of the client's tools, or of the server's. */
 function isInContext(url: string, { url_sources }: ToolParam, turns: readonly Turn[]): boolean {
   return turns.some(({ role, blocks }) =>
     blocks.some(({ block }) => {

@@ -19,35 +19,38 @@ const resultOf = (content: readonly object[]) =>
   )
 
 describe("BEY-8 server tools", () => {
-  test.each(["worker", "helpful", "extractive", "liar"])("BEY-8 %s searches the web when it is asked", async (name) => {
-    const sim = inProcess(responderByName(name))
-    const first = body("Search the web for prompt caching.", [search])
-    const answer = await sim.ask(first)
-    const [use, found, ...rest] = sentBack(answer.content)
-    expect(use).toMatchObject({ type: "server_tool_use", name: "web_search", input: { query: "prompt caching" } })
-    expect(use?.id).toMatch(/^srvtoolu_/)
-    expect(found).toMatchObject({
-      type: "web_search_tool_result",
-      tool_use_id: use?.id,
-      content: [
-        { type: "web_search_result", url: "https://docs.example.com/prompt-caching", page_age: "May 12, 2026" },
-      ],
-    })
-    expect(rest.at(-1)?.type).toBe("text")
-    expect(answer).toMatchObject({
-      stop_reason: "end_turn",
-      usage: { server_tool_use: { web_search_requests: 1, web_fetch_requests: 0 } },
-    })
-    const again = {
-      ...first,
-      messages: [
-        ...first.messages,
-        { role: "assistant", content: sentBack(answer.content) },
-        { role: "user", content: "Thanks" },
-      ],
-    }
-    expect(await sim.ask(again)).toMatchObject({ type: "message" })
-  })
+  test.each(["worker", "helpful", "extractive", "fabricating"])(
+    "BEY-8 %s searches the web when it is asked",
+    async (name) => {
+      const sim = inProcess(responderByName(name))
+      const first = body("Search the web for prompt caching.", [search])
+      const answer = await sim.ask(first)
+      const [use, found, ...rest] = sentBack(answer.content)
+      expect(use).toMatchObject({ type: "server_tool_use", name: "web_search", input: { query: "prompt caching" } })
+      expect(use?.id).toMatch(/^srvtoolu_/)
+      expect(found).toMatchObject({
+        type: "web_search_tool_result",
+        tool_use_id: use?.id,
+        content: [
+          { type: "web_search_result", url: "https://docs.example.com/prompt-caching", page_age: "May 12, 2026" },
+        ],
+      })
+      expect(rest.at(-1)?.type).toBe("text")
+      expect(answer).toMatchObject({
+        stop_reason: "end_turn",
+        usage: { server_tool_use: { web_search_requests: 1, web_fetch_requests: 0 } },
+      })
+      const again = {
+        ...first,
+        messages: [
+          ...first.messages,
+          { role: "assistant", content: sentBack(answer.content) },
+          { role: "user", content: "Thanks" },
+        ],
+      }
+      expect(await sim.ask(again)).toMatchObject({ type: "message" })
+    },
+  )
 
   test("BEY-8 the SDK reads a streamed search, and the bill has its price", async () => {
     const sim = await simulator({ responder: helpfulResponder() })

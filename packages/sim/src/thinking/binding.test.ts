@@ -1,7 +1,7 @@
-/** Bound thinking: what a client may do to the conversation before a thinking block, and what it may not. */
+/** Bound thinking: which changes before a thinking block are allowed, and which are not. */
 import { describe, expect, test } from "vitest"
 import { hello, type Json, postJson, type RawOptions, scripted, simulator } from "../../test/simulator.ts"
-import { BETA } from "../dialect.ts"
+import { BETA } from "../api-dialect.ts"
 import type { AnswerBlock } from "../responder.ts"
 import type { Simulator, SimulatorOptions } from "../start.ts"
 

@@ -1,4 +1,4 @@
-/** Which models think without being asked, and whether their answers show it. */
+/** Which models think by default, and whether their answers show it. */
 import { expect, test } from "vitest"
 import { hello, postJson, scripted, simulator } from "../../test/simulator.ts"
 

@@ -1,4 +1,4 @@
-/** Whether and how a request thinks. A request that does not say gets the model's default. */
+/** Whether and how a request thinks. A request without the setting gets the model's default. */
 import type { ModelFacts } from "@strata/core/tokens"
 import type { MessagesBody } from "../wire.ts"
 
@@ -18,7 +18,7 @@ export function thinkingMode({ thinking }: Pick<MessagesBody, "thinking">, model
   }
 }
 
-/** Whether the client gets only the signature of the thinking, without its text. Newer models leave it out unless they are asked for it. */
+/** Whether the client gets only the signature of the thinking, without its text. Newer models omit the text by default. */
 export function omitsThinking({ thinking }: Pick<MessagesBody, "thinking">, { accepts }: ModelFacts): boolean {
   const display = thinking?.type === "enabled" || thinking?.type === "adaptive" ? thinking.display : undefined
   return display ? display === "omitted" : accepts.omitsThinking

@@ -1,4 +1,4 @@
-/** What the simulator answers, it accepts: every responder, every thinking mode, with tool results in between. */
+/** The simulator accepts its own answers: every responder, every thinking mode, with tool results in between. */
 import fc from "fast-check"
 import { describe, expect, test } from "vitest"
 import { size } from "../../../core/test/size.ts"
@@ -15,7 +15,7 @@ const MODES = [
   { model: "claude-opus-5-5" },
 ] as const
 
-const RESPONDERS = ["worker", "helpful", "extractive", "liar", "playback", "scripted"] as const
+const RESPONDERS = ["worker", "helpful", "extractive", "fabricating", "playback", "scripted"] as const
 const tools = [
   ...TEST_TOOLS.map(({ name, input_schema }) => ({ name, input_schema })),
   { type: "web_search_20250305", name: "web_search" },

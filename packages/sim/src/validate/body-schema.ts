@@ -1,5 +1,5 @@
-/** The schema of a whole request body, for each endpoint and dialect. */
-import { BETA, type Dialect } from "../dialect.ts"
+/** The schema of a complete request body, for each endpoint and dialect. */
+import { BETA, type Dialect } from "../api-dialect.ts"
 import { cacheControl, contentVariants, hasBetaLike, systemMessageContent, textBlock } from "./content-schema.ts"
 import {
   anything,
@@ -30,7 +30,7 @@ const MIN_THINKING_BUDGET = 1024 // tokens
 
 const EFFORT = oneOf("low", "medium", "high", "xhigh", "max")
 
-/** One schema per combination of headers, built once. Clients use few combinations. */
+/** Schemas by combination of headers, built once. Clients use few combinations. */
 const built = new Map<string, Schema>()
 const MAX_BUILT = 100
 
@@ -45,7 +45,7 @@ export function bodySchema(endpoint: Endpoint, dialect: Dialect): Schema {
   return schema
 }
 
-/** Fields both endpoints accept. */
+/** Fields that both endpoints accept. */
 function countFields(dialect: Dialect): Fields {
   const has = (beta: string) => dialect.betas.has(beta)
   return {
@@ -180,7 +180,7 @@ function edit(dialect: Dialect): Schema {
 }
 const thinkingKept = tagged({ all: {}, thinking_turns: { value: integer({ min: 1 }) } })
 
-/** What Claude Code sends for its automatic mode: a kind, and a context that only the server reads. */
+/** Claude Code's field for its automatic mode: a kind, and a context that only the server reads. */
 const safeguard = tagged({ dangerous_tool_use: { classifier_context: nullable(anything) } })
 
 /** A model to fall back to, with any parameters of its own. */

@@ -1,14 +1,15 @@
 /** Rules about compaction blocks and requests for one. Each has an error code. */
-import { readCompactionSeal } from "../context-management/compaction.ts"
+
+import { BETA } from "../api-dialect.ts"
+import { readCompactionSignature } from "../context-management/compaction.ts"
 import { type PlacedBlock, pathOf } from "../conversation.ts"
-import { BETA } from "../dialect.ts"
-import { digest } from "../seal.ts"
+import { digest } from "../signature.ts"
 import type { ParsedRequest, Rule } from "./rule.ts"
 
 const compactionBlocks = ({ turns }: ParsedRequest): readonly PlacedBlock[] =>
   turns.flatMap(({ blocks }) => blocks).filter(({ block }) => block.type === "compaction")
 
-/** Only blocks written on demand are signed and bound to their place. */
+/** Only blocks written on demand are signed and bound to their position. */
 const signedBlocks = (request: ParsedRequest) =>
   compactionBlocks(request).filter(({ block }) => typeof block.signature === "string")
 
@@ -41,7 +42,7 @@ export const COMPACTION_RULES: readonly Rule[] = [
       const { betas } = request.dialect
       const mustBeSigned = betas.has(BETA.compactOnDemand) && !betas.has(BETA.compactAtThreshold)
       const forged = compactionBlocks(request).find(({ block }) =>
-        typeof block.signature === "string" ? !readCompactionSeal(block.signature) : mustBeSigned,
+        typeof block.signature === "string" ? !readCompactionSignature(block.signature) : mustBeSigned,
       )
       return (
         forged && {
@@ -55,7 +56,7 @@ export const COMPACTION_RULES: readonly Rule[] = [
     name: "a signed compaction block is unchanged",
     refuses: (request) => {
       const changed = signedBlocks(request).find(
-        ({ block }) => readCompactionSeal(block.signature)?.digest !== digest(`${block.content ?? ""}`),
+        ({ block }) => readCompactionSignature(block.signature)?.digest !== digest(`${block.content ?? ""}`),
       )
       return (
         changed && {

@@ -1,5 +1,5 @@
 /** The schema of content blocks: one entry for each `type`, as the dialect allows it. */
-import { BETA, type Dialect } from "../dialect.ts"
+import { BETA, type Dialect } from "../api-dialect.ts"
 import {
   anything,
   boolean,

@@ -1,4 +1,4 @@
-/** Rules about images and PDFs: how many, their size in bytes and pixels, and whether they are what they say. */
+/** Rules about images and PDFs: how many, their size in bytes and pixels, and whether they have the declared format. */
 
 import { readImageSize } from "@strata/core/messages"
 import { visitBlocks } from "../conversation.ts"
@@ -11,7 +11,7 @@ const MANY_IMAGES = 20 // with more images than this, the smaller limit applies
 const MAX_PIXELS_AMONG_MANY = 2000
 const MAX_IMAGES = 100
 const BASE64 = /^[A-Za-z0-9+/]*={0,2}$/
-const PDF_HEAD = 1368 // characters of base64, 1,026 bytes: a PDF says what it is in its first kilobyte
+const PDF_HEAD = 1368 // characters of base64, 1,026 bytes: the signature of a PDF is in its first kilobyte
 
 interface PlacedImage {
   readonly path: string

@@ -104,7 +104,7 @@ function emptyMessage(messages: readonly MessageParam[]): string | undefined {
 /** Checks only a message's own blocks. Text inside a tool result may be empty. */
 function emptyText(where: "system" | "messages", blocks: readonly Block[]): string | undefined {
   const texts = blocks.filter(({ type }) => type === "text")
-  // the caching rules refuse an empty text with a cache mark, with their own message
+  // the caching rules refuse an empty text with a breakpoint, with their own message
   if (texts.some(({ text, cache_control }) => text === "" && !cache_control)) {
     return `${where}: text content blocks must be non-empty`
   }
@@ -141,14 +141,14 @@ function misplacedSystemMessage(turns: readonly Turn[]): string | undefined {
   return undefined
 }
 
-/** Old `enabled` mode: the assistant message that began the current round of tool calls starts with its thinking. */
+/** In the old `enabled` mode, the assistant message that began the current round of tool calls must start with its thinking. */
 export const THINKING_FIRST_RULE: Rule = {
   name: "thinking comes first in the current round of tool calls",
   refuses: ({ body, turns }) => {
     if (body.thinking?.type !== "enabled" || turns.at(-1)?.role !== "user") return undefined
     const lastSpoken = turns.findLastIndex(isSpoken)
     const opening = turns.slice(lastSpoken + 1).find(({ role }) => role === "assistant")
-    // the server puts what it compacted before the thinking
+    // the server puts a compaction block before the thinking
     const first = opening?.blocks.find(({ block }) => block.type !== "compaction" && block.type !== "fallback")
     if (!first || isThinking(first.block)) return undefined
     return (

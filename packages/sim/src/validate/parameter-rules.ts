@@ -85,7 +85,7 @@ export const PARAMETER_RULES: readonly Rule[] = [
   {
     name: "no sampling parameters on models after Opus 4.6",
     refuses: ({ body: { temperature = 1, top_p = 1, top_k }, model }) => {
-      if (model.accepts.thinkingBudget) return undefined // the models up to 4.6 are those that take a budget
+      if (model.accepts.thinkingBudget) return undefined // the models up to 4.6 are those that accept a budget
       const given = temperature !== 1 ? "temperature" : top_p < MIN_TOP_P ? "top_p" : top_k !== undefined && "top_k"
       return given ? `${given}: \`${given}\` is deprecated for this model.` : undefined
     },
@@ -231,7 +231,7 @@ export const PARAMETER_RULES: readonly Rule[] = [
   },
 ]
 
-/** Stricter since 2026-10-21. The schema handles `temperature` and similar fields. */
+/** Rules since 2026-10-21. The schema handles `temperature` and similar fields. */
 export const VERSION_RULES: readonly Rule[] = [
   {
     name: "no document directly in an assistant message (2026-10-21)",

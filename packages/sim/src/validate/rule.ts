@@ -1,8 +1,8 @@
-/** A rule: one thing the API refuses beyond the schema, with the message it uses. */
+/** A rule: one restriction of the API beyond the schema, with its message. */
 import type { ModelFacts } from "@strata/core/tokens"
+import type { Dialect } from "../api-dialect.ts"
 import { invalidRequest } from "../api-error.ts"
 import type { Turn } from "../conversation.ts"
-import type { Dialect } from "../dialect.ts"
 import type { MessagesBody } from "../wire.ts"
 import type { Endpoint } from "./body-schema.ts"
 

@@ -1,11 +1,11 @@
-/** What the schema and the headers refuse, with the exact message. Sent with the official SDK. */
+/** Everything that the schema and the headers refuse, with the exact message. Sent with the official SDK. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
-import { assistant, marked, messages, type Refused, refusal, text, tool, user } from "../../test/refusals.ts"
+import { assistant, marked, messages, type RefusalCase, refusal, text, tool, user } from "../../test/refusals.ts"
 import { hello, scripted } from "../../test/simulator.ts"
-import { BETA } from "../dialect.ts"
+import { BETA } from "../api-dialect.ts"
 import { type Simulator, startSimulator } from "../start.ts"
 
-const CASES: readonly Refused[] = [
+const CASES: readonly RefusalCase[] = [
   { refused: "an unknown field", body: hello({ colour: "red" }), message: "colour: Extra inputs are not permitted" },
   {
     refused: "temperature, since 2026-10-21",

@@ -1,5 +1,5 @@
 /** The schema of `tools`: the client's own (`custom`, also without a `type`) and those the API defines. */
-import type { Dialect } from "../dialect.ts"
+import type { Dialect } from "../api-dialect.ts"
 import { cacheControl, hasBetaLike } from "./content-schema.ts"
 import {
   anything,
@@ -119,7 +119,7 @@ const BROWSER_MEMBERS = [
   ...["read_network", "find", "form_input", "file_upload", "scroll_to", "hover", "javascript_exec"],
 ]
 
-/** Tools with a date in their name. Versions differ in what they do, but are declared almost alike. */
+/** Tools with a date in their name. Versions behave differently, but are declared almost alike. */
 const DATED: readonly { name: string; versions: readonly string[]; fields: Fields }[] = [
   { name: "bash", versions: ["20241022", "20250124"], fields: named("bash") },
   { name: "memory", versions: ["20250818"], fields: named("memory") },

@@ -1,13 +1,13 @@
 /**
- * Decides whether the API would accept a request: first its shape, then the model, then the rules. The API's order is
- * not documented; this one goes from the outside in.
+ * Decides whether the API would accept a request: first its shape, then the model, then the rules. The API's order is not documented; this
+ * one checks the outermost parts first.
  */
 
 import type { ModelFacts } from "@strata/core/tokens"
+import type { Dialect } from "../api-dialect.ts"
 import { ApiError, invalidRequest } from "../api-error.ts"
 import { type Breakpoint, explicitBreakpoints, lastCacheable } from "../cache/breakpoints.ts"
 import { toTurns } from "../conversation.ts"
-import type { Dialect } from "../dialect.ts"
 import type { MessagesBody } from "../wire.ts"
 import { bodySchema, type Endpoint } from "./body-schema.ts"
 import { COMPACTION_RULES } from "./compaction-rules.ts"
@@ -53,12 +53,12 @@ export const CACHE_CONTROL_RULES: readonly Rule[] = [
   {
     name: "one-hour breakpoints before five-minute ones",
     refuses: ({ body }) => {
-      const marks: readonly Pick<Breakpoint, "path" | "ttl">[] = [
+      const breakpoints: readonly Pick<Breakpoint, "path" | "ttl">[] = [
         ...explicitBreakpoints(body).map(({ path, ttl }) => ({ path: `${path}.cache_control`, ttl })),
-        ...(body.cache_control ? [{ path: "cache_control", ttl: body.cache_control.ttl ?? "5m" }] : []), // always the last mark
+        ...(body.cache_control ? [{ path: "cache_control", ttl: body.cache_control.ttl ?? "5m" }] : []), // always the last breakpoint
       ]
-      const firstShort = marks.findIndex(({ ttl }) => ttl === "5m")
-      const late = firstShort < 0 ? undefined : marks.slice(firstShort).find(({ ttl }) => ttl === "1h")
+      const firstShort = breakpoints.findIndex(({ ttl }) => ttl === "5m")
+      const late = firstShort < 0 ? undefined : breakpoints.slice(firstShort).find(({ ttl }) => ttl === "1h")
       return (
         late &&
         `${late.path}.ttl: a ttl='1h' cache_control block must not come after a ttl='5m' cache_control block. ` +

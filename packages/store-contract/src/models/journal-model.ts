@@ -112,9 +112,9 @@ async function compare({ random }: ContractFixture, journal: Journal, model: Mod
   assert.deepEqual(await journal.findMany(wanted), [entries[last], entries[first]], "findMany")
   assert.deepEqual(await journal.findByHandle(handleOf(entries[first]!.uuid)), [entries[first]], "findByHandle")
   const around = random.below(3)
-  const stretch = await listOf(journal.range({ first: entries[first]!.uuid, last: entries[last]!.uuid, around }))
+  const range = await listOf(journal.range({ first: entries[first]!.uuid, last: entries[last]!.uuid, around }))
   const [start, end] = [Math.min(first, last) - around, Math.max(first, last) + around + 1]
-  assert.deepEqual(stretch, entries.slice(Math.max(0, start), end), "stretch")
+  assert.deepEqual(range, entries.slice(Math.max(0, start), end), "range")
   if (random.chance(0.3)) assert.deepEqual(await listOf(journal.entries()), entries, "entries")
   if (random.chance(0.3)) await compareBackwards(journal, model)
 }

@@ -91,11 +91,11 @@ function laterCursor(random: Random, { log, passed }: Model, name: string): numb
 /** A member reads from a cursor that it has seen, and confirms it if it has saved it. */
 async function read({ fixture: { random }, model, mailbox, name, step }: Step): Promise<void> {
   const permit = model.permits.get(name)
-  const place = laterCursor(random, model, name)
-  const cursor = model.log[place - 1]?.cursor
+  const position = laterCursor(random, model, name)
+  const cursor = model.log[position - 1]?.cursor
   const reading = await (permit?.mailbox ?? mailbox).read(cursor, permit ? name : undefined)
-  if (permit && cursor !== undefined) model.passed.set(name, place)
-  assert.deepEqual(contentsOf(reading.messages), contentsOf(model.log.slice(place)), `step ${step}`)
+  if (permit && cursor !== undefined) model.passed.set(name, position)
+  assert.deepEqual(contentsOf(reading.messages), contentsOf(model.log.slice(position)), `step ${step}`)
 }
 
 async function join({ mailbox, model, name, step }: Step): Promise<void> {
@@ -112,10 +112,10 @@ async function join({ mailbox, model, name, step }: Step): Promise<void> {
 async function leave({ fixture: { random }, model, name }: Step): Promise<void> {
   const permit = model.permits.get(name)
   if (!permit) return
-  const place = laterCursor(random, model, name)
-  const cursor = model.log[place - 1]?.cursor
+  const position = laterCursor(random, model, name)
+  const cursor = model.log[position - 1]?.cursor
   await permit.membership.leave(cursor)
-  if (cursor !== undefined) model.passed.set(name, place)
+  if (cursor !== undefined) model.passed.set(name, position)
   model.permits.delete(name)
 }
 

@@ -5,7 +5,7 @@ import type { MemoryFiles } from "@strata/core/store"
 import { eventually, letOthersRun } from "../assertions.ts"
 import { type ContractClaim, PROJECT, upTo } from "../fixture.ts"
 
-const PLACE = { project: PROJECT }
+const NAMESPACE = { project: PROJECT }
 
 /** Compare-and-set loop: reads, changes and writes until no other writer was faster. */
 async function changed(
@@ -33,10 +33,10 @@ export const concurrentMemories: readonly ContractClaim[] = [
         await Promise.all(
           fixture.handles.map(async (store, writer) => {
             for (const turn of upTo(turns))
-              await changed(store.memories(PLACE), path, (before = "") => `${before}${writer}.${turn} `)
+              await changed(store.memories(NAMESPACE), path, (before = "") => `${before}${writer}.${turn} `)
           }),
         )
-        const text = (await fixture.handle().memories(PLACE).read(path)) ?? ""
+        const text = (await fixture.handle().memories(NAMESPACE).read(path)) ?? ""
         const all = upTo(fixture.writers).flatMap((writer) => upTo(turns).map((turn) => `${writer}.${turn}`))
         assert.deepEqual(text.trim().split(" ").toSorted(), all.toSorted(), `${path}: updates were lost`)
       }
@@ -48,7 +48,7 @@ export const concurrentMemories: readonly ContractClaim[] = [
       await Promise.all(
         fixture.handles.map(async (store, writer) => {
           for (const turn of upTo(fixture.runs))
-            await store.memories(PLACE).install([
+            await store.memories(NAMESPACE).install([
               { path: `${writer}.md`, text: `turn ${turn}` },
               { path: `of-${writer}/${turn}.md`, text: `${writer} ${turn}`, expected: null },
             ])
@@ -56,7 +56,7 @@ export const concurrentMemories: readonly ContractClaim[] = [
       )
       const read = await fixture
         .handle()
-        .memories(PLACE)
+        .memories(NAMESPACE)
         .readAll({ folders: [undefined] })
       const expected = upTo(fixture.writers).flatMap((writer) => [
         `${writer}.md: turn ${fixture.runs - 1}`,
@@ -70,16 +70,16 @@ export const concurrentMemories: readonly ContractClaim[] = [
     async (fixture) => {
       const paths = ["head.md", "one.md", "deep/two.md"]
       const set = (files: MemoryFiles, text: string) => files.install(paths.map((path) => ({ path, text })))
-      await set(fixture.handle().memories(PLACE), "0")
+      await set(fixture.handle().memories(NAMESPACE), "0")
       let isOver = false
       const writing = Promise.all(
         fixture.handles.slice(1).map(async (store, writer) => {
-          for (const turn of upTo(fixture.runs)) await set(store.memories(PLACE), `${writer}.${turn}`)
+          for (const turn of upTo(fixture.runs)) await set(store.memories(NAMESPACE), `${writer}.${turn}`)
         }),
       ).finally(() => {
         isOver = true
       })
-      const files = fixture.handles[0]!.memories(PLACE)
+      const files = fixture.handles[0]!.memories(NAMESPACE)
       do {
         const read = await files.readAll({ folders: [undefined], guard: "head.md" })
         assert.deepEqual(read.map(({ path }) => path).toSorted(), paths.toSorted())
@@ -96,7 +96,7 @@ export const concurrentMemories: readonly ContractClaim[] = [
       const turns = Math.ceil(fixture.runs / 2)
       await Promise.all(
         fixture.handles.map(async (store) => {
-          const files = store.memories(PLACE)
+          const files = store.memories(NAMESPACE)
           for (let done = 0; done < turns; ) {
             const [before] = await Promise.all([files.read(paths[0]!)])
             const text = String(Number(before ?? 0) + 1)
@@ -111,15 +111,15 @@ export const concurrentMemories: readonly ContractClaim[] = [
           }
         }),
       )
-      const texts = await Promise.all(paths.map((path) => fixture.handle().memories(PLACE).read(path)))
+      const texts = await Promise.all(paths.map((path) => fixture.handle().memories(NAMESPACE).read(path)))
       assert.deepEqual(texts, Array(3).fill(String(turns * fixture.writers)))
     },
   ],
   [
-    "BEY-9 a reader beside a writer that has seen one file of a change sees the others changed too, and never goes back",
+    "BEY-9 a reader next to a writer that has seen one file of a change sees the others changed too, and never goes back",
     async (fixture) => {
       const paths = ["one.md", "two.md", "three.md"]
-      const [writer, last] = [fixture.handle().memories(PLACE), 3 * fixture.runs]
+      const [writer, last] = [fixture.handle().memories(NAMESPACE), 3 * fixture.runs]
       let acknowledged = 0
       const writing = (async () => {
         for (let turn = 1; turn <= last; turn++) {
@@ -129,7 +129,7 @@ export const concurrentMemories: readonly ContractClaim[] = [
         }
       })()
       const readings = fixture.handles.map(async (store, at) => {
-        const files = store.memories(PLACE)
+        const files = store.memories(NAMESPACE)
         for (let [seen, next] = [0, at]; seen < last; next++) {
           const min = Math.max(seen, acknowledged)
           seen = Number((await files.read(paths[next % paths.length]!)) ?? 0)
@@ -143,7 +143,7 @@ export const concurrentMemories: readonly ContractClaim[] = [
   [
     "BEY-9 a watch says that files may have changed once another has changed them",
     async (fixture) => {
-      const [files, elsewhere] = [fixture.handle().memories(PLACE), fixture.handle().memories(PLACE)]
+      const [files, elsewhere] = [fixture.handle().memories(NAMESPACE), fixture.handle().memories(NAMESPACE)]
       await files.install([{ path: "a.md", text: "a" }])
       const watch = files.watch?.()
       if (!watch) return // optional for a store

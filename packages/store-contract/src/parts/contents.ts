@@ -64,7 +64,11 @@ async function fill(fixture: ContractFixture): Promise<void> {
     await journal.close()
   }
   const namespaces = [
-    ...[{ project: PROJECT }, { project: PROJECT, collection: "dreams" }, { project: PROJECT, collection: "directories" }],
+    ...[
+      { project: PROJECT },
+      { project: PROJECT, collection: "dreams" },
+      { project: PROJECT, collection: "directories" },
+    ],
     ...[
       { agent: "reviewer", scope: "user" },
       { agent: "reviewer", scope: "local", project: PROJECT },

@@ -6,15 +6,15 @@ import { eventually, listOf } from "../assertions.ts"
 import { DIFFICULT_TEXTS, entriesOf } from "../entries.ts"
 import { ADDRESS, type ContractClaim, type ContractFixture, PROJECT } from "../fixture.ts"
 
-const PLACE = { project: PROJECT }
+const NAMESPACE = { project: PROJECT }
 const make = entriesOf("feeds")
 
 function feedOf(
   fixture: ContractFixture,
   store = fixture.handle(),
-  place: { project: string; under?: string } = PLACE,
+  namespace: { project: string; under?: string } = NAMESPACE,
 ) {
-  const feed = store.feed(place)
+  const feed = store.feed(namespace)
   fixture.onCleanup(() => feed.close())
   return feed
 }
@@ -55,17 +55,17 @@ export const feeds: readonly ContractClaim[] = [
     },
   ],
   [
-    "BEY-12 a look names the journals that have grown, with their sizes, and none of another place",
+    "BEY-12 a look names the journals that have grown, with their sizes, and none of another namespace",
     async (fixture) => {
       const feed = feedOf(fixture)
       assert.deepEqual([...(await feed.poll(new Set())).journals], [])
-      const addresses = ["one", "two", "three"].map((id) => ({ ...PLACE, id }))
+      const addresses = ["one", "two", "three"].map((id) => ({ ...NAMESPACE, id }))
       const journals = await Promise.all(addresses.map((address) => fixture.writer(address)))
-      const agent = await fixture.writer({ ...PLACE, id: "agent", under: "one" })
+      const agent = await fixture.writer({ ...NAMESPACE, id: "agent", under: "one" })
       const elsewhere = await fixture.writer({ project: `${PROJECT}-2`, id: "elsewhere" })
       for (const journal of [...journals, agent, elsewhere]) await journal.append([make.user("first")])
       const sizeOf = async (id: string) => {
-        const last = (await listOf(fixture.handle().feed(PLACE).lines(id, 0))).at(-1)!
+        const last = (await listOf(fixture.handle().feed(NAMESPACE).lines(id, 0))).at(-1)!
         return last.offset + last.bytes.length + 1
       }
       const seen = new Map<string, number>()
@@ -99,7 +99,7 @@ export const feeds: readonly ContractClaim[] = [
         assert.equal(bytes, await sizeOf(id))
         assert.ok(Number.isFinite(touched))
       }
-      const ofAgents = await feedOf(fixture, fixture.handle(), { ...PLACE, under: "one" }).poll(new Set())
+      const ofAgents = await feedOf(fixture, fixture.handle(), { ...NAMESPACE, under: "one" }).poll(new Set())
       assert.deepEqual([...ofAgents.journals.keys()], ["agent"])
     },
   ],
@@ -113,7 +113,7 @@ export const feeds: readonly ContractClaim[] = [
       const journal = await fixture.writer(ADDRESS, store)
       await journal.append([make.user("one"), make.user("two")])
       await journal.append([make.user("three")])
-      const agent = await fixture.writer({ ...PLACE, id: "agent", under: ADDRESS.id }, store)
+      const agent = await fixture.writer({ ...NAMESPACE, id: "agent", under: ADDRESS.id }, store)
       await agent.append([make.user("of an agent")])
       end()
       await journal.append([make.user("not heard")])

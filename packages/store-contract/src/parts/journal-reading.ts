@@ -21,9 +21,9 @@ async function bothWays(
 
 export const journalReading: readonly ContractClaim[] = [
   [
-    "JRN-4 a journal is read from its end in stretches, from boundary to boundary",
+    "JRN-4 a journal is read from its end in segments, from boundary to boundary",
     (fixture) =>
-      bothWays(fixture, sketched(entriesOf("stretches"), "a b | c | d e"), async (journal) => {
+      bothWays(fixture, sketched(entriesOf("segments"), "a b | c | d e"), async (journal) => {
         const newest = await journal.tail()
         assert.equal(textsOf(newest.entries), "| d e")
         const middle = await journal.before(newest)
@@ -90,9 +90,9 @@ export const journalReading: readonly ContractClaim[] = [
     },
   ],
   [
-    "BEY-1 a stretch has what is between two entries, in either order, and as many around it as are asked for",
+    "BEY-1 a range has the entries between two entries, in either order, and as many around it as are asked for",
     (fixture) => {
-      const entries = sketched(entriesOf("a stretch"), "a b | c d | e f")
+      const entries = sketched(entriesOf("a range"), "a b | c d | e f")
       const uuid = (at: number) => entries[at]!.uuid
       return bothWays(fixture, entries, async (journal) => {
         const texts = async (...given: Parameters<Journal["range"]>) => textsOf(await listOf(journal.range(...given)))

@@ -115,9 +115,9 @@ export const journalWriting: readonly ContractClaim[] = [
     },
   ],
   [
-    "JRN-3 a reader beside a writer sees whole entries from the first on, and all that were acknowledged before",
+    "JRN-3 a reader next to a writer sees whole entries from the first on, and all that were acknowledged before",
     async (fixture) => {
-      const make = entriesOf("beside a writer")
+      const make = entriesOf("next to a writer")
       const entries = upTo(40).map((at) => make.user(`${at} ${"x".repeat(at * 50)}`))
       const journal = await fixture.writer()
       await journal.append(entries.slice(0, 1))

@@ -69,7 +69,7 @@ export const listings: readonly ContractClaim[] = [
       const addresses = [
         ...[{ project: "work" }, { project: "Work-3" }, { project: "work__0123456789abcdef" }, { project: "work" }],
         ...[{ project: "a" }, { project: "only-agents", under: "gone" }],
-      ].map((place, at) => ({ ...place, id: `id-${at}` }))
+      ].map((namespace, at) => ({ ...namespace, id: `id-${at}` }))
       for (const address of addresses) {
         const journal = await fixture.writer(address)
         await journal.append([make.user(address.id)])

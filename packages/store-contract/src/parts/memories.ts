@@ -190,7 +190,8 @@ export const memories: readonly ContractClaim[] = [
       for (const [at, namespace] of namespaces.entries()) {
         const files = fixture.handle().memories(namespace)
         assert.equal(await files.read("a.md"), `namespace ${at}`)
-        for (const other of namespaces.keys()) assert.equal(await files.read(`${other}.md`), other === at ? "x" : undefined)
+        for (const other of namespaces.keys())
+          assert.equal(await files.read(`${other}.md`), other === at ? "x" : undefined)
         if ("shared" in namespace) continue // a store with files keeps the other namespaces below this one
         assert.deepEqual(
           (await files.list()).map(({ path }) => path),

@@ -26,9 +26,9 @@ const step = (source: string, texts: readonly string[], mark: { from?: string; t
 const textsOf = (rows: readonly StoredPassage[]) => rows.toSorted((a, b) => a.id - b.id).map(({ text }) => text)
 
 /** Texts of the passages that have a token. Lists may contain removed passages. */
-async function having(shelf: PassageStore, token: string): Promise<readonly string[]> {
-  const [ids = new Uint32Array()] = await shelf.postings([token])
-  return textsOf(await shelf.rows([...ids]))
+async function having(index: PassageStore, token: string): Promise<readonly string[]> {
+  const [ids = new Uint32Array()] = await index.postings([token])
+  return textsOf(await index.rows([...ids]))
 }
 
 function claim(
@@ -51,21 +51,21 @@ export const passages: readonly ContractClaim[] = [
     const taken = await openPassages().extend([{ source: "one", passages: [odd, plain], from: undefined, to: "10" }])
     assert.deepEqual(taken, [true])
 
-    const shelf = openPassages()
-    assert.deepEqual([...(await shelf.positions())], [["one", "10"]])
-    const lists = await shelf.postings(["heron", "walrus_2", "absent"])
+    const index = openPassages()
+    assert.deepEqual([...(await index.positions())], [["one", "10"]])
+    const lists = await index.postings(["heron", "walrus_2", "absent"])
     assert.deepEqual(
       lists.map((ids) => [...ids]),
       [[1, 2], [2], []],
       "passages are numbered from 1 in their order",
     )
-    const rows = (await shelf.rows([2, 1, 99])).toSorted((a, b) => a.id - b.id)
+    const rows = (await index.rows([2, 1, 99])).toSorted((a, b) => a.id - b.id)
     const expected = [odd, plain].map(({ uuid, blocks, facts, label, time, start, length, text }, at) => ({
       ...{ id: at + 1, source: rows[0]?.source, uuid, blocks, facts, time, start, length, text },
       ...(label === undefined ? {} : { label }),
     }))
     assert.deepEqual(rows, expected)
-    const words = (await shelf.vocabulary()).split("\n")
+    const words = (await index.vocabulary()).split("\n")
     assert.deepEqual(
       words,
       [...new Set([...odd.tokens, ...plain.tokens])]
@@ -73,18 +73,18 @@ export const passages: readonly ContractClaim[] = [
         .sort()
         .concat(""),
     )
-    const written = (text: string, max = 9) => shelf.containing({ ids: Uint32Array.of(1, 2), text, max })
+    const written = (text: string, max = 9) => index.containing({ ids: Uint32Array.of(1, 2), text, max })
     assert.deepEqual(await written("heron"), [2, 1], "the newest first")
     assert.deepEqual(await written("heron", 1), [2])
     assert.deepEqual(await written("heron\0 said"), [1])
   }),
 
   claim("news are what came since, with how many passages have a token", async (openPassages) => {
-    const shelf = openPassages()
-    await shelf.extend([step("one", ["heron one", "heron two"], { to: "1" }), step("two", ["walrus"], { to: "1" })])
-    const all = await shelf.changes({ ...NOTHING_KNOWN, tokens: ["heron", "absent", "walrus"] })
+    const index = openPassages()
+    await index.extend([step("one", ["heron one", "heron two"], { to: "1" }), step("two", ["walrus"], { to: "1" })])
+    const all = await index.changes({ ...NOTHING_KNOWN, tokens: ["heron", "absent", "walrus"] })
     assert.deepEqual(all.documents, [2, 0, 1])
-    assert.deepEqual(textsOf(await shelf.rows([1, 2, 3])), ["heron one", "heron two", "walrus"])
+    assert.deepEqual(textsOf(await index.rows([1, 2, 3])), ["heron one", "heron two", "walrus"])
     assert.deepEqual([...all.sources.values()].sort(), ["one", "two"])
     const facts = all.facts.flatMap((part) => Array.from(part))
     assert.deepEqual(
@@ -96,14 +96,14 @@ export const passages: readonly ContractClaim[] = [
     const known = { passage: 3, source: Math.max(...all.sources.keys()), removals: all.removals }
     await openPassages().extend([step("one", ["herons"], { from: "1", to: "2" })])
     const asked = { queryTokens: ["hero", "heron"], maxMissed: 4, maxSimilar: 1 }
-    const news = await shelf.changes({ ...NOTHING_KNOWN, ...known, ...asked })
+    const news = await index.changes({ ...NOTHING_KNOWN, ...known, ...asked })
     assert.deepEqual(textsOf(news.rows ?? []), ["herons"])
     assert.deepEqual(
       [...news.byPrefix],
       [["hero", [{ token: "herons", documents: 1 }]]],
       "in the fewest passages first",
     )
-    const few = await shelf.changes({ ...NOTHING_KNOWN, maxRows: 3 })
+    const few = await index.changes({ ...NOTHING_KNOWN, maxRows: 3 })
     assert.equal(few.rows, undefined, "more are new than were wanted as rows")
   }),
 
@@ -134,10 +134,10 @@ export const passages: readonly ContractClaim[] = [
     const rounds = 2 * fixture.runs
     await Promise.all(
       fixture.handles.map(async (store, at) => {
-        const shelf = store.passages!(PLACE)
+        const index = store.passages!(PLACE)
         for (const round of upTo(rounds)) {
           const mark = { ...(round === 0 ? {} : { from: `${round}` }), to: `${round + 1}` }
-          assert.deepEqual(await shelf.extend([step(`source ${at}`, [`common w${at} r${round}`], mark)]), [true])
+          assert.deepEqual(await index.extend([step(`source ${at}`, [`common w${at} r${round}`], mark)]), [true])
         }
       }),
     )
@@ -152,27 +152,27 @@ export const passages: readonly ContractClaim[] = [
   }),
 
   claim("a source is removed only at the mark that was seen, and others stay", async (openPassages) => {
-    const shelf = openPassages()
-    await shelf.extend([
+    const index = openPassages()
+    await index.extend([
       step("one", ["heron one", "heron two"], { to: "1" }),
       step("two", ["heron three"], { to: "1" }),
     ])
-    const { removals } = await shelf.changes(NOTHING_KNOWN)
+    const { removals } = await index.changes(NOTHING_KNOWN)
     const remove = (mark: string) => openPassages().remove(new Map([["one", mark]]), ({ text }) => tokensIn(text))
     await remove("0")
-    assert.deepEqual([...(await shelf.positions()).keys()].sort(), ["one", "two"])
+    assert.deepEqual([...(await index.positions()).keys()].sort(), ["one", "two"])
     await remove("1")
-    assert.deepEqual([...(await shelf.positions())], [["two", "1"]])
-    assert.deepEqual(await having(shelf, "heron"), ["heron three"])
-    const after = await shelf.changes({ ...NOTHING_KNOWN, passage: 3, source: 9, removals, tokens: ["heron", "one"] })
+    assert.deepEqual([...(await index.positions())], [["two", "1"]])
+    assert.deepEqual(await having(index, "heron"), ["heron three"])
+    const after = await index.changes({ ...NOTHING_KNOWN, passage: 3, source: 9, removals, tokens: ["heron", "one"] })
     assert.notEqual(after.removals, removals, "what others know is no longer so")
     assert.deepEqual([...after.sources.values()], ["two"], "so everything is given again")
     assert.deepEqual(after.documents, [1, 0])
-    assert.deepEqual(await shelf.extend([step("one", ["heron four"], { to: "1" })]), [true])
-    assert.deepEqual(await having(shelf, "heron"), ["heron three", "heron four"])
+    assert.deepEqual(await index.extend([step("one", ["heron four"], { to: "1" })]), [true])
+    assert.deepEqual(await having(index, "heron"), ["heron three", "heron four"])
     await openPassages().clear()
-    assert.equal((await shelf.positions()).size, 0)
-    assert.deepEqual(await having(shelf, "heron"), [])
+    assert.equal((await index.positions()).size, 0)
+    assert.deepEqual(await having(index, "heron"), [])
   }),
 
   claim("shelves of other places share nothing", async (openPassages) => {

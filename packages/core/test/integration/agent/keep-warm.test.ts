@@ -252,7 +252,14 @@ describe("BEY-4 in a pause", () => {
       ...{ id: "helper", name: "helper", type: "helper", prompt: "You help.", mayRecall: false },
       ...{ project: "project", under: "lead", leadLocation: where.dir },
       budget: new CostBudget(),
-      within: () => ({ mode: "bypass" as const, allow: [], ask: [], deny: [], project: where.cwd, kept: [] }),
+      within: () => ({
+        mode: "bypass" as const,
+        allow: [],
+        ask: [],
+        deny: [],
+        project: where.cwd,
+        protectedDirectories: [],
+      }),
       daily: undefined,
       duringCommand: <T>(run: () => Promise<T>) => run(),
     }

@@ -36,7 +36,7 @@ async function expectRulesAndTask(agent: Agent, of: Awaited<ReturnType<typeof co
   expect(sent).toContain(TASK.trim())
 }
 
-const MIN = /the least is ([\d,]+) \(summary ([\d,]+), record and files ([\d,]+), newest messages ([\d,]+)\)/
+const MIN = /the minimum is ([\d,]+) \(summary ([\d,]+), record and files ([\d,]+), newest messages ([\d,]+)\)/
 
 describe("L4-36 compact({ budget })", () => {
   const ways = [{ routes: undefined }, { routes: ["offline"] }] as const
@@ -73,7 +73,7 @@ describe("L4-36 compact({ budget })", () => {
         (failure: Error) => failure,
       )
       expect(error).toMatchObject({ reason: "no-gain" })
-      expect(error!.message).toContain("Nothing was changed, and no model was asked.")
+      expect(error!.message).toContain("Nothing was changed, and no model was called.")
       expect(await chat.planCompaction({ budget })).toMatchObject({ kind: "refused", message: error!.message })
       const figures = MIN.exec(error!.message)!
         .slice(1)

@@ -51,7 +51,7 @@ describe("L4-34 /compact", () => {
     expect(await agent.conversation.planCompaction()).toMatchObject({ kind: "refused", why: "no-gain" })
     await expect(agent.conversation.compact()).rejects.toMatchObject({
       reason: "no-gain",
-      message: expect.stringContaining("Nothing was changed, and no model was asked."),
+      message: expect.stringContaining("Nothing was changed, and no model was called."),
     })
     expect(sim.log).toHaveLength(requests)
     expect(await entriesOf(agent)).toEqual(entries)
@@ -70,7 +70,7 @@ describe("L4-34 /compact", () => {
       const failure = await agent.conversation.compact().catch((error: Error) => error)
       const [made] = await decisionsOf(agent, "compacted")
       if (planned.kind === "refused") {
-        expect(failure).toMatchObject({ reason: "no-gain", message: expect.stringContaining("no model was asked") })
+        expect(failure).toMatchObject({ reason: "no-gain", message: expect.stringContaining("no model was called") })
         expect(of("summary")).toHaveLength(0)
       } else {
         expect(failure).toBeUndefined()

@@ -156,7 +156,7 @@ describe("L4-28, L4-35 nobody waits", () => {
     expect(of("summary")).toEqual([])
     expect(agent.conversation.views.compactions.count).toBe(0)
     expect(messages).toEqual([
-      expect.stringMatching(/^This conversation is due for a compaction\. .*20,000 are the threshold/),
+      expect.stringMatching(/^This conversation is due for a compaction\. .*compaction starts at 20,000/),
     ])
     await ask(agent, "Go on.", { maxTurns: 1 })
     expect(agent.conversation.views.compactions.count).toBe(1)

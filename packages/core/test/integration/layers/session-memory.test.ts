@@ -143,7 +143,9 @@ describe("layer 3 from end to end", () => {
     const messages = events.flatMap((event) =>
       event.type === "compaction" && event.progress.phase === "message" ? event.progress.message : [],
     )
-    expect(messages).toEqual([expect.stringMatching(/^The notes wait: they have taken \d+%.*the limit is 8%/)])
+    expect(messages).toEqual([
+      expect.stringMatching(/^The notes are not updated now: they have taken \d+%.*the limit is 8%/),
+    ])
   })
 
   test("L5-9 notes count into the daily limit of memory work; it stops them, and they say so once", async () => {

@@ -31,7 +31,7 @@ describe("layer 1 from end to end", () => {
     expect(readFileSync(path, "utf8")).toMatch(/^(?:many words ){10000}end$/)
     expect(preview!.length).toBeLessThan(4_000)
     expect(ofType(events, "notice")).toEqual([
-      { type: "notice", quiet: true, message: expect.stringMatching(/put aside: [\d,]+ tokens saved/) },
+      { type: "notice", quiet: true, message: expect.stringMatching(/offloaded: [\d,]+ tokens saved/) },
     ])
   })
 

@@ -42,8 +42,8 @@ describe("extraction at the end of a query", () => {
     const [found, ...others] = await bankOf(where).all()
     expect(others).toEqual([])
     expect(found).toMatchObject({ type: "reference", basis: "said", created: "2026-11-15" })
-    const said = agent.conversation.views.words.messages[0]!.uuid
-    expect(found!.source).toEqual({ saidBy: "user", conversation: agent.conversation.id, message: said })
+    const uuid = agent.conversation.views.words.messages[0]!.uuid
+    expect(found!.source).toEqual({ saidBy: "user", conversation: agent.conversation.id, message: uuid })
     expect(readFileSync(join(memory, "MEMORY.md"), "utf8")).toContain(`](${found!.file}): The runbook is at`)
     expect(messages).toContain(`Remembered: ${found!.name}.`)
     const [decision] = await decisions(agent, "memory-extracted")
@@ -386,14 +386,14 @@ describe("L5-9 what it may cost", () => {
   test("L5-9 the share of the spend holds for the first extraction too; rules and facts about the person are kept all the same, at no cost", async () => {
     const { open, forks, memory } = await stage()
     const agent = await open({ settings: { figures: { "background-share": 5 } } })
-    const said: string[] = []
-    agent.conversation.on("compaction", (progress) => progress.phase === "message" && said.push(progress.message))
+    const messages: string[] = []
+    agent.conversation.on("compaction", (progress) => progress.phase === "message" && messages.push(progress.message))
     await say(agent, RULE)
     await say(agent, FACT)
     await say(agent, "Never use unwrap.")
     expect(forks).toEqual([])
     expect(await decisions(agent, "spent")).toEqual([])
-    expect(said).toEqual([])
+    expect(messages).toEqual([])
     expect(textsIn(memory)).toContain("Always use tabs, because our linter wants them.")
     expect(textsIn(memory)).toContain("Never use unwrap.")
     expect(textsIn(memory)).toContain("I am new to Rust, so I read the book.")
@@ -407,14 +407,14 @@ describe("L5-9 what it may cost", () => {
       const short = await open({ settings: { figures: { "background-share": 5 } } })
       await say(short, FACT)
       expect(forks).toEqual([])
-      const said = short.conversation.views.words.messages[0]!.uuid
+      const uuid = short.conversation.views.words.messages[0]!.uuid
       await short.close()
       const later = await open()
       await say(later, "The payment team owns this service and its lead approves releases.")
       expect(textOfRequest(forks[0]!)).toContain("which are not above")
       expect(textOfRequest(forks[0]!)).toContain("so I read the book")
       const [found] = (await bankOf(where).all()).filter(({ body }) => body.includes("I am new to Rust"))
-      expect(found!.source).toEqual({ saidBy: "user", conversation: short.conversation.id, message: said })
+      expect(found!.source).toEqual({ saidBy: "user", conversation: short.conversation.id, message: uuid })
       expect(filesIn(memory)).toHaveLength(1)
       const before = forks.length
       await say(later, "Maria reviews every change of the importer.")
@@ -445,11 +445,14 @@ describe("L5-9 what it may cost", () => {
       const spent = forks.length
       expect(spent).toBeGreaterThan(0)
       const second = await open({ settings: { figures } })
-      const said: string[] = []
-      second.conversation.on("compaction", (progress) => progress.phase === "message" && said.push(progress.message))
+      const messages: string[] = []
+      second.conversation.on(
+        "compaction",
+        (progress) => progress.phase === "message" && messages.push(progress.message),
+      )
       await say(second, "I am new to Rust. Explain lifetimes.")
       expect(forks).toHaveLength(spent)
-      expect(said).toEqual([
+      expect(messages).toEqual([
         expect.stringMatching(/^No memories now: .* \$0\.\d\d today, and the limit is \$0\.000001 a day/),
       ])
       sim.clock.advance(86_400_000)

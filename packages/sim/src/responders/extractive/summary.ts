@@ -1,6 +1,6 @@
-/** A summary in the sections that the prompt names. Of earlier summaries, each section keeps its beginning. */
+/** A summary with the sections that the prompt names. Each section keeps the beginning of its text in earlier summaries. */
 import { headOf, type Section } from "@strata/core/offline"
-import { type Known, USER_MESSAGES } from "./known.ts"
+import { type ConversationFacts, USER_MESSAGES } from "./conversation-facts.ts"
 import { writeSection } from "./sections.ts"
 
 const USUAL_TITLES = [
@@ -15,10 +15,14 @@ const USUAL_TITLES = [
   "Optional Next Step",
 ]
 const NOTHING = "Nothing to say here."
-const PASSING = /current|next|pending|open/i // what an earlier summary says of it no longer holds
+const PASSING = /current|next|pending|open/i // sections whose text in an earlier summary is out of date
 const MAX_KEPT = 1_500 // characters of a section
 
-export function writeSummary(given: { prompt: string; sections: readonly Section[]; known: Known }): string {
+export function writeSummary(given: {
+  prompt: string
+  sections: readonly Section[]
+  known: ConversationFacts
+}): string {
   const { prompt, sections, known } = given
   const titles = sections.length > 0 ? sections.map(({ title }) => title) : USUAL_TITLES
   const written = titles.map((title, index) => {
@@ -33,8 +37,8 @@ export function writeSummary(given: { prompt: string; sections: readonly Section
   return `${thought}<summary>\n${summary}\n</summary>`
 }
 
-/** The lines of earlier summaries that still hold. The user's messages are among the known ones. */
-function keptOf(title: string, { earlier, todos }: Known): readonly string[] {
+/** Lines of earlier summaries that still hold. The user's messages are already among the known facts. */
+function keptOf(title: string, { earlier, todos }: ConversationFacts): readonly string[] {
   if (USER_MESSAGES.test(title) || (PASSING.test(title) && todos.length > 0)) return []
   return earlier
     .filter((section) => section.title === title)

@@ -1,34 +1,34 @@
 /** The worker's plan: a todo list made from the task and ticked off step by step, and when the task is done. */
 
 import { hashText, type PlannedCall, type Todo, type TodoStatus } from "@strata/core/offline"
-import type { Hand } from "./step.ts"
+import type { StepContext } from "./step.ts"
 
 const SUBJECT_WORDS = 5
 
 /** The call that updates the todo list, or `undefined` if it is up to date. */
-export function planTodos(hand: Hand): PlannedCall | undefined {
-  const { situation } = hand
-  const isNewTask = situation.steps === 0 && situation.correction === undefined
-  const shown = isNewTask || situation.todos.length === 0 ? makeTodos(situation.task) : situation.todos
-  const todos = tickOff(shown, progressOf(hand))
-  const isUpToDate = !isNewTask && JSON.stringify(todos) === JSON.stringify(situation.todos)
-  return isUpToDate ? undefined : situation.toolbox.call("todo", { todos })
+export function planTodos(context: StepContext): PlannedCall | undefined {
+  const { state } = context
+  const isNewTask = state.steps === 0 && state.correction === undefined
+  const shown = isNewTask || state.todos.length === 0 ? makeTodos(state.task) : state.todos
+  const todos = tickOff(shown, progressOf(context))
+  const isUpToDate = !isNewTask && JSON.stringify(todos) === JSON.stringify(state.todos)
+  return isUpToDate ? undefined : state.toolbox.call("todo", { todos })
 }
 
 /** Every task has its own fixed length. A task whose start is out of view ends by chance. */
-export function isDone({ situation, settings, dice }: Hand): boolean {
-  if (situation.steps >= turnsFor(situation.task, settings)) return true
-  return situation.continued && situation.steps > 1 && dice.chance(1 / settings.turns)
+export function isDone({ state, settings, random }: StepContext): boolean {
+  if (state.steps >= turnsFor(state.task, settings)) return true
+  return state.continued && state.steps > 1 && random.chance(1 / settings.turns)
 }
 
-function turnsFor(task: string, { turns, seed }: Hand["settings"]): number {
+function turnsFor(task: string, { turns, seed }: StepContext["settings"]): number {
   const spread = (hashText(`${seed} ${task}`) % 1000) / 1000
   return Math.max(1, Math.round(turns * (2 / 3 + (spread * 2) / 3)))
 }
 
 /** Counts the step about to be taken, so the last step before the final answer ticks off the last todo. */
-function progressOf({ situation, settings }: Hand): number {
-  return Math.min(1, (situation.steps + 1) / turnsFor(situation.task, settings))
+function progressOf({ state, settings }: StepContext): number {
+  return Math.min(1, (state.steps + 1) / turnsFor(state.task, settings))
 }
 
 function makeTodos(task: string): Todo[] {

@@ -1,17 +1,17 @@
-/** One step of the worker, and what it is chosen from. */
+/** One step of the worker, and its input. */
 
 import type { PlannedCall } from "@strata/core/offline"
-import type { Dice, Seed } from "../dice.ts"
-import type { Situation } from "./situation.ts"
+import type { Seed, SeededRandom } from "../seeded-random.ts"
+import type { WorkerState } from "./worker-state.ts"
 
-/** How the worker works. Everything has a default, so `workerResponder()` is enough. */
+/** Settings of the worker. Each has a default, so `workerResponder()` is enough. */
 export interface WorkerSettings {
   readonly seed: Seed
-  /** The most tool calls in one answer, if they can run in parallel. */
+  /** Maximum number of tool calls in one answer, if they can run in parallel. */
   readonly pace: number
   /** Rough size of a result in characters. Reads, searches and commands ask for this much. */
   readonly resultSize: number
-  /** Answers per task, give or take a third. The last one is the final answer. */
+  /** Answers per task, plus or minus a third. The last one is the final answer. */
   readonly turns: number
   /** The share of steps that fail. */
   readonly trouble: number
@@ -19,27 +19,27 @@ export interface WorkerSettings {
 
 export const DEFAULT_SETTINGS: WorkerSettings = { seed: 1, pace: 3, resultSize: 6000, turns: 20, trouble: 0.1 }
 
-export interface Step {
-  /** Empty: no thinking. */
+export interface WorkerStep {
+  /** Empty if the step has no thinking. */
   readonly thought: string
   readonly words: string
-  /** Whether the words are always said. Default: in most answers. */
+  /** Whether the text is always included. Default: in most answers. */
   readonly isAnnounced?: boolean
   readonly calls: readonly PlannedCall[]
 }
 
-/** The input of every move. */
-export interface Hand {
-  readonly situation: Situation
+/** The input of every action. */
+export interface StepContext {
+  readonly state: WorkerState
   readonly settings: WorkerSettings
-  readonly dice: Dice
+  readonly random: SeededRandom
 }
 
-/** Returns `undefined` if the move does not fit the situation. */
-export type Move = (hand: Hand) => Step | undefined
+/** Returns `undefined` if the action is not possible now. */
+export type WorkerAction = (context: StepContext) => WorkerStep | undefined
 
-/** The step with the calls that stay. Its text describes all calls, so it is dropped if one of them is. */
-export function keepCalls(step: Step, stays: (call: PlannedCall) => boolean): Step | undefined {
+/** The step with the calls to keep. Its text describes all calls, so it is dropped if one of them is. */
+export function keepCalls(step: WorkerStep, stays: (call: PlannedCall) => boolean): WorkerStep | undefined {
   const calls = step.calls.filter(stays)
   if (calls.length === 0) return undefined
   return calls.length === step.calls.length ? step : { calls, thought: "", words: "" }

@@ -1,19 +1,18 @@
 /**
- * Seals: what the API calls signatures, on thinking and compaction blocks. A seal carries a small record and a code over
- * it, which exposes blocks that a client invented or changed. The key is not secret, so a seal is valid in every
- * simulator and after a restart.
+ * Signatures on thinking and compaction blocks. A signature carries a small record and a code over it, which exposes blocks that a client
+ * invented or changed. The key is not secret, so a signature is valid in every simulator and after a restart.
  */
 import { createHash, createHmac } from "node:crypto"
 
 const KEY = "strata simulator"
 
-export function seal(kind: "thinking" | "compaction", record: Readonly<Record<string, unknown>>): string {
+export function sign(kind: "thinking" | "compaction", record: Readonly<Record<string, unknown>>): string {
   const payload = Buffer.from(JSON.stringify(record)).toString("base64url")
   return `${payload}.${codeOver(kind, payload)}`
 }
 
-/** The record in a seal of this kind, or `undefined` if this is not one. */
-export function unseal(kind: "thinking" | "compaction", sealed: string): Record<string, unknown> | undefined {
+/** The record in a signature of this kind, or `undefined` if the text is not one. */
+export function readSignature(kind: "thinking" | "compaction", sealed: string): Record<string, unknown> | undefined {
   const [payload, code, ...rest] = sealed.split(".")
   if (!payload || rest.length > 0 || code !== codeOver(kind, payload)) return undefined
   return JSON.parse(Buffer.from(payload, "base64url").toString()) as Record<string, unknown>
@@ -28,7 +27,7 @@ export const digest = (...parts: readonly string[]) => {
   return hash.digest("base64url")
 }
 
-/** Hash of a value that ignores key order and cache marks. */
+/** Hash of a value that ignores key order and cache breakpoints. */
 export const canonicalDigest = (value: unknown) => digest(JSON.stringify(value, sortKeys) ?? "")
 
 function sortKeys(key: string, value: unknown): unknown {

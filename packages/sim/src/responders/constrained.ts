@@ -1,6 +1,6 @@
 /**
- * Makes a responder keep to what a request demands of the answer, as the API makes a model: `tool_choice`, one call at a time,
- * a structured output, and server tools that are called as such. A request without demands reaches the responder unchanged.
+ * Constrains a responder to the demands of a request, as the API constrains a model: `tool_choice`, one call at a time, a structured
+ * output, and correct calls of server tools. A request without demands reaches the responder unchanged.
  */
 
 import { sampleJson } from "../json-sample.ts"
@@ -10,7 +10,7 @@ import { type ServerToolKind, serverToolKind } from "../server-tools/kinds.ts"
 const NOTHING_LEFT = "There is nothing to say without a tool call."
 const MAX_WORDS = 200 // characters of the responder's own text in a sampled value
 
-export function obedient<T extends Responder>(responder: T): T {
+export function constrainResponder<T extends Responder>(responder: T): T {
   return {
     ...responder,
     answer(turn) {
@@ -28,7 +28,7 @@ const hasDemands = ({ tool_choice, format, tools = [] }: ResponderRequest): bool
   format !== undefined ||
   tools.some((tool) => serverToolKind(tool) !== undefined)
 
-/** What the responder may choose from. It does not call a server tool twice in one answer. */
+/** The request with only the tools that the responder may use. It does not call a server tool twice in one answer. */
 function withinDemands(request: ResponderRequest): ResponderRequest {
   const { tool_choice: choice, tools = [], messages } = request
   const goesOn = messages.at(-1)?.role === "assistant"
@@ -45,7 +45,7 @@ function obey(answer: Answer, turn: ResponderTurn): Answer {
   const forced = choice?.type === "any" || choice?.type === "tool"
   const wanted = forced ? withForcedCall(answer, turn) : answer
   const mayCall = choice?.type !== "none" && tools.length > 0
-  const calls = mayCall ? wanted.content.filter(isCall) : [] // a recording may hold calls that this request forbids
+  const calls = mayCall ? wanted.content.filter(isCall) : [] // a recording may contain calls that this request forbids
   const allowed = choice?.disable_parallel_tool_use ? calls.slice(0, 1) : calls
   const spoken = wanted.content.filter((block) => !isCall(block))
   const content =
@@ -62,7 +62,7 @@ function obey(answer: Answer, turn: ResponderTurn): Answer {
 
 const isCall = ({ type }: AnswerBlock) => type === "tool_use" || type === "server_tool_use"
 
-/** The responder's own call, or one with an input that fits the schema. */
+/** Keeps the responder's own call, or makes one with an input that fits the schema. */
 function withForcedCall(answer: Answer, turn: ResponderTurn): Answer {
   const { tool_choice: choice, tools = [] } = turn.request
   const content = answer.content.filter((block) => !("name" in block) || fitsChoice(block.name, choice?.name))
@@ -97,7 +97,7 @@ function asServerCall(block: AnswerBlock, tools: readonly ResponderTool[]): Answ
   return { type: "server_tool_use", id: `srv${block.id}`, name: block.name, input: (block.input ?? {}) as object }
 }
 
-/** What a question says when it asks for a server tool. The first group is the input. */
+/** Phrases that ask for a server tool. The first group is the input. */
 const ASKED: Readonly<Record<ServerToolKind, RegExp>> = {
   web_search: /\b(?:search the web|web[_ ]search|search online)\b(?:\s+for)?(?:\s+the query)?\s*:?\s*([^\n]+)/i,
   web_fetch: /\b(?:web[_ ]fetch|fetch|open|read)\b[^\n]*?(https?:\/\/[^\s"'<>)]+)/i,
@@ -105,7 +105,7 @@ const ASKED: Readonly<Record<ServerToolKind, RegExp>> = {
   tool_search: /\buse (?:a|the) tool (?:to|that|for) ([^.\n]+)/i,
 }
 
-/** Calls the server tool that the person's last message asks for. */
+/** Calls the server tool that the user's last message asks for. */
 function askedServerTool(turn: ResponderTurn): Answer | undefined {
   const { tools = [], tool_choice: choice, messages } = turn.request
   const isAnswered = messages.at(-1)?.role === "assistant"
@@ -125,7 +125,7 @@ function askedServerTool(turn: ResponderTurn): Answer | undefined {
   return undefined
 }
 
-/** The person's last message, if it is what the request asks about: no tool results, no tags that a client adds. */
+/** The user's last message, if the request asks about it: without tool results and without tags that a client adds. */
 function questionIn({ messages }: ResponderRequest): string {
   const last = messages.findLast(({ role }) => role !== "system")
   if (last?.role !== "user" || last.content.some(({ type }) => type === "tool_result")) return ""
