@@ -7,7 +7,7 @@ export interface TcpProxy {
   readonly open: number
   /** Directs new connections to another server. */
   point(port: number): void
-  /** Cuts one of the connections, chosen by a number. False if there are none. */
+  /** Cuts one of the connections, chosen by a number. Returns false if there is no connection. */
   cut(which: number): boolean
   /** Cuts a connection at the server's next answer: the server has done the work, and the client does not learn it. */
   swallowAnswer(which: number): boolean

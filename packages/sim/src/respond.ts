@@ -87,7 +87,7 @@ export interface ResponseOptions {
 
 export interface Reply {
   readonly message: MessageResponse
-  /** Marks the beginning of the response. From then on other requests can read what this one wrote to the cache. */
+  /** Reports the beginning of the response. From then on other requests can read what this one wrote to the cache. */
   readonly begin: () => void
 }
 

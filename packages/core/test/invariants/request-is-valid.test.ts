@@ -1,4 +1,4 @@
-/** Invariant 1: the API accepts every request, whatever was added or omitted before. */
+/** Invariant 1: the API accepts every request, regardless of what was added or omitted before. */
 import fc from "fast-check"
 import { test } from "vitest"
 import { validateRequest } from "../../src/messages/validate/validator.ts"

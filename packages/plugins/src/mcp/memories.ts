@@ -87,7 +87,7 @@ export class ClientMemories {
     )
   }
 
-  /** Finds memories for a query, within a token budget. Returns an empty text if there are none. */
+  /** Finds memories for a query, within a token budget. Returns an empty text if nothing matches. */
   async search(text: string, { limit = MAX_FOUND, mustFit = false, fits }: MemoryQuery): Promise<string> {
     const { MemorySearch } = await import("@strata/core/recall")
     const search = new MemorySearch(await this.all())
