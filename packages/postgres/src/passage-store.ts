@@ -75,8 +75,7 @@ export class PostgresPassageStore implements PassageStore {
   async *#rowsOf(source: string, mark: string): AsyncGenerator<StoredPassage> {
     for (let after = 0; ; ) {
       const values = [...this.#key, source, mark, after, REMOVED_AT_ONCE]
-      const bytes = await this.#database.value<Buffer |  /** Positions by source, as JSON. The name is that of the SQL column. */
-  readonly marks: string | null>("shelf_source_rows", ...values)
+      const bytes = await this.#database.value<Buffer | null>("shelf_source_rows", ...values)
       const rows = bytes ? rowsIn(bytes) : []
       yield* rows
       if (rows.length < REMOVED_AT_ONCE) return
