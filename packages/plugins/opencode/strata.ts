@@ -95,7 +95,7 @@ export const Strata = async ({ client }: Input, options: Options = {}) => {
     if (isNew) await say(message, isWarning)
   }
   const failed = (error: unknown) =>
-    sayOnce(`Strata had no part in this compaction, opencode's own took place: ${reasonOf(error)}`, true)
+    sayOnce(`Strata could not handle this compaction, so opencode compacted by itself: ${reasonOf(error)}`, true)
   const messagesOf = async (id: string) => (await client.session.messages({ path: { id } })).data ?? []
 
   const watch = async (session: string) => {
@@ -109,7 +109,7 @@ export const Strata = async ({ client }: Input, options: Options = {}) => {
       if (observed.usedAgain > 0) await say(`${lostLine(observed)} The mode "record" adds them.`)
     } catch (error) {
       promptsSince.delete(session)
-      await sayOnce(`Strata could not say what the compaction lost: ${reasonOf(error)}`, true)
+      await sayOnce(`Strata could not determine what the compaction lost: ${reasonOf(error)}`, true)
     }
   }
 
@@ -121,11 +121,12 @@ export const Strata = async ({ client }: Input, options: Options = {}) => {
       compactions.delete(sessionID)
       if (mode === "observe") return
       if (mode !== "record" && mode !== "replace")
-        return sayOnce(`The mode is "${mode}". Strata knows observe, record and replace.`, true)
+        return sayOnce(`Unknown mode "${mode}". Use observe, record or replace.`, true)
       try {
         const messages = await messagesOf(sessionID)
         const order = messages.findLast(({ parts }) => parts.some(({ type }) => type === "compaction"))
-        if (!order) throw new Error("The session has no order to compact. Is this another version of opencode?")
+        if (!order)
+          throw new Error("The session has no compaction message. Is this an unsupported version of opencode?")
         const isAutomatic = order.parts.some(({ auto }) => auto === true)
         const request = {
           ...{ client: "opencode", session: sessionID, messages, continuation: isAutomatic ? "automatic" : "by-hand" },
@@ -195,7 +196,7 @@ function restore(messages: readonly SessionMessage[], { order, carried }: Compac
 
 function lostLine({ usedAgain, lost, lostWithStrata }: CompactionLoss): string {
   const names = `${lost.slice(0, SHOWN_NAMES).join(", ")}${lost.length > SHOWN_NAMES ? ", …" : ""}`
-  return `Strata: ${usedAgain} names from before the compaction were used again since. ${lost.length} of them were not in what it left${names && ` (${names})`}; with Strata it would be ${lostWithStrata}.`
+  return `Strata: ${usedAgain} names from before the compaction have been used since. The compaction lost ${lost.length} of them${names && ` (${names})`}; with Strata it would have been ${lostWithStrata}.`
 }
 
 interface ProgramRequest {
@@ -233,6 +234,6 @@ async function ask({ program, request, timeLimitMs = TIME_LIMIT_MS }: ProgramReq
 function parseResponse(answer: unknown): CompactResponse {
   const { text, facts, tokens } = answer as Partial<CompactResponse>
   if (typeof text !== "string" || typeof facts !== "string" || !tokens)
-    throw new Error("Its answer has another shape. Are plugin and program of one version?")
+    throw new Error("Its response has an unexpected format. Are plugin and program the same version?")
   return { text, facts, tokens }
 }

@@ -93,19 +93,23 @@ export default function strata(pi: Pi, options: Options = {}): void {
     addition = notice = ""
     if (mode === "observe") return
     if (mode !== "record" && mode !== "replace")
-      return sayOnce(context, `The mode is "${mode}". Strata knows observe, record and replace.`, "warning")
+      return sayOnce(context, `Unknown mode "${mode}". Use observe, record or replace.`, "warning")
     try {
       const request = requestOf(mode, { event, sessionManager: context.sessionManager })
       const carried = parseResponse(await ask({ ...asked, request, signal: event.signal }))
       if (mode === "replace" && carried.text !== "") {
-        notice = `Strata: ${count(carried.tokens.before)} tokens became ${count(carried.tokens.after)}, without a model. /tree leads back.`
+        notice = `Strata: ${count(carried.tokens.before)} tokens became ${count(carried.tokens.after)}, without a model. Use /tree to go back.`
         return { compaction: resultOf(carried, event) }
       }
       addition = carried.facts
-      notice = `Strata added a record of ${count(carried.tokens.facts)} tokens after pi's summary. /tree leads back.`
+      notice = `Strata added a record of ${count(carried.tokens.facts)} tokens after pi's summary. Use /tree to go back.`
     } catch (error) {
       if (!event.signal.aborted)
-        sayOnce(context, `Strata had no part in this compaction, pi's own took place: ${reasonOf(error)}`, "warning")
+        sayOnce(
+          context,
+          `Strata could not handle this compaction, so pi compacted by itself: ${reasonOf(error)}`,
+          "warning",
+        )
     }
   })
 
@@ -142,7 +146,7 @@ export default function strata(pi: Pi, options: Options = {}): void {
       if (observed.usedAgain > 0) say(context, `${lostLine(observed)} STRATA_MODE=record adds them.`)
     } catch (error) {
       promptsSince = undefined
-      sayOnce(context, `Strata could not say what the compaction lost: ${reasonOf(error)}`, "warning")
+      sayOnce(context, `Strata could not determine what the compaction lost: ${reasonOf(error)}`, "warning")
     }
   })
 }
@@ -177,7 +181,7 @@ function findRecord(branch: readonly Entry[]): string | undefined {
 
 function lostLine({ usedAgain, lost, lostWithStrata }: CompactionLoss): string {
   const names = `${lost.slice(0, SHOWN_NAMES).join(", ")}${lost.length > SHOWN_NAMES ? ", …" : ""}`
-  return `Strata: ${usedAgain} names from before the compaction were used again since. ${lost.length} of them were not in what it left${names && ` (${names})`}; with Strata it would be ${lostWithStrata}.`
+  return `Strata: ${usedAgain} names from before the compaction have been used since. The compaction lost ${lost.length} of them${names && ` (${names})`}; with Strata it would have been ${lostWithStrata}.`
 }
 
 interface ProgramRequest {
@@ -217,6 +221,6 @@ async function ask({ program, request, signal, timeLimitMs = TIME_LIMIT_MS }: Pr
 function parseResponse(answer: unknown): CompactResponse {
   const { text, facts, kept, tokens } = answer as Partial<CompactResponse>
   if (typeof text !== "string" || typeof facts !== "string" || !Array.isArray(kept) || !tokens)
-    throw new Error("Its answer has another shape. Are extension and program of one version?")
+    throw new Error("Its response has an unexpected format. Are extension and program the same version?")
   return { text, facts, kept, tokens }
 }

@@ -135,7 +135,7 @@ async function findMemories(memory: ProjectMemory, request: MemoriesRequest): Pr
   const now = systemClock.now()
   const estimator = createEstimator(findModel(MODEL).facts.family)
   const estimate = (piece: string) => estimator.text(piece)
-  const { bank, gone: findMissingNames } = memory
+  const { bank, findMissingNames } = memory
   const word = wordOf(text, session, now)
   const kept = await saveRules(word, memory, session)
   const standing = isFirst

@@ -290,7 +290,7 @@ describe("what plugins ask", () => {
 
   it("says what is wrong with a request (BEY-16)", async () => {
     const refused = (text: string) => expect(handleRequest(text, { HOME: home })).rejects
-    await refused("{").toThrow("The request cannot be answered")
+    await refused("{").toThrow("The request is invalid")
     await refused("{}").toThrow('needs a list "messages"')
     await refused('{"ask":"dance"}').toThrow(
       '"ask" must be one of carry, ahead, compacted, undo, learn, memories, observe',

@@ -32,7 +32,7 @@ export async function handleRequest(text: string, env: Environment): Promise<obj
     throw invalidRequest(`"client" must be one of ${CLIENTS.join(", ")}`)
   for (const name of ["session", "agent", "cwd", "text", "why"])
     if (request[name] !== undefined && typeof request[name] !== "string")
-      throw invalidRequest(`"${name}" must be a text`)
+      throw invalidRequest(`"${name}" must be a string`)
   if (request.outcome !== undefined && !COMPACTION_OUTCOMES.some((outcome) => outcome === request.outcome))
     throw invalidRequest(`"outcome" must be one of ${COMPACTION_OUTCOMES.join(", ")}`)
   for (const name of REQUIRED_FIELDS[String(ask)] ?? [])
@@ -65,4 +65,4 @@ function parseRequest(text: string): PluginRequest {
   }
 }
 
-const invalidRequest = (why: string) => new StrataError(`The request cannot be answered: ${why}. Nothing was done.`)
+const invalidRequest = (why: string) => new StrataError(`The request is invalid: ${why}. Nothing was done.`)

@@ -90,7 +90,7 @@ describe("Claude Code's plugin", () => {
     await working.ended()
     const broken = await session(at.other)
     for (const _ of [1, 2]) expect(await broken.on("session.compact", { trigger: "auto", messages })).toBe(OWN)
-    expect(broken.shown.filter((line) => line.includes("Claude Code's own takes its place"))).toHaveLength(2)
+    expect(broken.shown.filter((line) => line.includes("so Claude Code compacted by itself"))).toHaveLength(2)
     expect(broken.shown.at(-1)).toBe("Strata: 0 of 2 compacted")
     await broken.ended()
     expect((await listClientCompactions("claude-code", env)).map(({ outcome }) => outcome)).toEqual(["replaced"])

@@ -111,7 +111,7 @@ describe("BEY-11 strata mcp over HTTP", () => {
   test("a token file that others can read is refused, and so is a short token", async () => {
     chmodSync(tokenFile, 0o644)
     const open = await started()
-    expect(await open.errors).toContain("Others can read")
+    expect(await open.errors).toContain("Other users can read")
     chmodSync(tokenFile, 0o600)
     const short = await started({ STRATA_MCP_TOKEN: "short" })
     expect(await short.errors).toContain("at least 16 characters")

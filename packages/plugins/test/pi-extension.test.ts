@@ -179,21 +179,23 @@ describe("the extension for pi", () => {
       pi.append({ type: "message", message: { ...answer.message!, content: [{ type: "text", text }] } })
       for (let prompts = 0; prompts < 7; prompts++) await pi.promptEnded()
       expect(pi.shown).toEqual([
-        expect.stringMatching(/^Strata: \d+ names? .* not in what it left \(.*settings1\.txt.*would be 0\./),
+        expect.stringMatching(/^Strata: \d+ names? .* The compaction lost .* \(.*settings1\.txt.*would have been 0\./),
       ])
     },
   )
 
   it.each([
     ["missing", /ENOENT/],
-    ["other", /another shape/],
+    ["other", /unexpected format/],
     ["silent", /took longer than 0\.05 seconds/],
   ] as const)("lets pi compact by itself if the program is %s, and says so once (BEY-16)", async (which, reason) => {
     const pi = session({ mode: "replace", program: at[which], ...(which === "silent" ? { timeLimitMs: 50 } : {}) })
     expect(await pi.compact()).toBeUndefined()
     expect(await pi.compact()).toBeUndefined()
     expect(await pi.sent()).toBeUndefined()
-    expect(pi.shown).toEqual([expect.stringMatching(/^Strata had no part in this compaction, pi's own took place: /)])
+    expect(pi.shown).toEqual([
+      expect.stringMatching(/^Strata could not handle this compaction, so pi compacted by itself: /),
+    ])
     expect(pi.shown[0]).toMatch(reason)
   })
 
@@ -212,6 +214,6 @@ describe("the extension for pi", () => {
   it("names the modes if it is given another one (BEY-16)", async () => {
     const pi = session({ mode: "recrod" })
     await pi.compact()
-    expect(pi.shown).toEqual(['The mode is "recrod". Strata knows observe, record and replace.'])
+    expect(pi.shown).toEqual(['Unknown mode "recrod". Use observe, record or replace.'])
   })
 })

@@ -11,7 +11,7 @@ export class StoreUnreachableError extends StrataError {
     super(
       isFirst
         ? `The database did not answer (${reasonOf(cause)}). Nothing was read or written. Check that the server runs, and the host and port in the address.`
-        : `The database did not answer (${reasonOf(cause)}). Everything acknowledged is kept. Whether the last write was made is not known: open the conversation again when the database can be reached, and it is looked up.`,
+        : `The database did not answer (${reasonOf(cause)}). Everything acknowledged is kept. It is unknown whether the last write was made: open the conversation again when the database is reachable, which checks it.`,
       { code: "store-unreachable" },
     )
   }

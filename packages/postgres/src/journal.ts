@@ -293,7 +293,7 @@ const MAX_VALUE_BYTES = 120 * 1024 * 1024
 function checkSize(what: string, { length }: Uint8Array): void {
   if (length <= MAX_VALUE_BYTES) return
   throw new StrataError(
-    `A ${what} of ${Math.ceil(length / 1024 ** 2)} MB is too large for PostgreSQL, which takes ${MAX_VALUE_BYTES / 1024 ** 2} MB at most here. Nothing was written. Store it in parts, or elsewhere.`,
+    `A ${what} of ${Math.ceil(length / 1024 ** 2)} MB is too large for PostgreSQL: the limit is ${MAX_VALUE_BYTES / 1024 ** 2} MB. Nothing was written. Store it in parts, or elsewhere.`,
     { code: "too-large" },
   )
 }

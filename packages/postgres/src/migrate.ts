@@ -138,7 +138,7 @@ export async function schemaStatus(connectionString: string): Promise<SchemaStat
 export function refuseNewer(version: number, known = SCHEMA_VERSION): void {
   if (version <= known) return
   throw new StrataError(
-    `The tables of Strata in this database have version ${version}, and this program knows ${known}. Nothing was changed. Update Strata here, then try again.`,
+    `The tables of Strata in this database have version ${version}, but this program supports only versions up to ${known}. Nothing was changed. Update Strata here, then try again.`,
     { code: "newer-schema" },
   )
 }
@@ -149,7 +149,7 @@ async function refuseEncoding(client: pg.Client): Promise<void> {
   const { encoding } = rows[0]!
   if (encoding === "UTF8") return
   throw new StrataError(
-    `This database has the encoding ${encoding}, and Strata needs UTF8. Nothing was changed. Create another one: CREATE DATABASE strata TEMPLATE template0 ENCODING 'UTF8'.`,
+    `This database has the encoding ${encoding}, but Strata requires UTF8. Nothing was changed. Create another one: CREATE DATABASE strata TEMPLATE template0 ENCODING 'UTF8'.`,
     { code: "database-encoding" },
   )
 }
@@ -181,28 +181,28 @@ const NOT_FREE = "55P03"
 function refusedMigration(error: unknown): unknown {
   if ((error as { readonly code?: unknown }).code === NOT_FREE)
     return new StrataError(
-      "Another migration, or a transaction that uses the tables, did not end for a while. Nothing was changed. Try again when it is over.",
+      "Another migration, or a transaction that uses the tables, did not finish in time. Nothing was changed. Try again later.",
       { code: "migration-busy" },
     )
   if (isTransient(error)) return brokenOffError(error)
   if (!isRefused(error)) return error
   return new StrataError(
     `The role of this connection may not create or change the tables (${error.message}). Nothing was changed. Migrate with the role that owns the database or its tables, or with one that was granted CREATE on the database.`,
-    { code: "no-rights" },
+    { code: "permission-denied" },
   )
 }
 
 /** The connection was lost, maybe while the server committed. */
 const brokenOffError = (error: unknown) =>
   new StrataError(
-    `The database stopped answering during the migration (${reasonOf(error)}). It was made as a whole or not at all: "strata store status" says which. Run it again if it was not.`,
+    `The database stopped answering during the migration (${reasonOf(error)}). It was applied completely or not at all: "strata store status" shows which. Run it again if it was not.`,
     { code: "store-unreachable" },
   )
 
 const noRoleError = (role: string) =>
   new StrataError(
     `There is no role ${escapeToLine(role)} for applications, and this connection may not create one. Nothing was changed. Let an administrator run CREATE ROLE ${escapeToLine(pg.escapeIdentifier(role))} NOLOGIN, or name a role that exists: "strata store migrate --role NAME", in code the option "role".`,
-    { code: "no-rights" },
+    { code: "permission-denied" },
   )
 
 interface ConnectionOptions {

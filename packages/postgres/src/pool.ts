@@ -104,7 +104,7 @@ export function checkAddress(connectionString: string): void {
   const isWhole = url && !url.pathname.includes("@") && url.hash === "" && ![...url.searchParams.keys()].some(hasAt)
   if (isWhole) return
   throw new StrataError(
-    "The address of the database cannot be read. Nothing was opened. It looks like postgres://user:password@host:5432/database, and in a password each of / ? # @ : % is written as its code, such as %2F.",
+    "The address of the database cannot be read. Nothing was opened. The expected form is postgres://user:password@host:5432/database. In a password, percent-encode the characters / ? # @ : %, such as %2F.",
     { code: "postgres-address" },
   )
 }

@@ -170,7 +170,7 @@ function checkTenant(tenant: string): void {
   // an empty tenant would match a session in which none was set
   if (tenant !== "" && tenant.length <= MAX_TENANT && tenant.isWellFormed() && !tenant.includes("\0")) return
   throw new StrataError(
-    `The name of a tenant has 1 to ${MAX_TENANT} characters, none of them broken. Nothing was opened.`,
+    `A tenant name must have 1 to ${MAX_TENANT} characters, all of them valid Unicode. Nothing was opened.`,
   )
 }
 

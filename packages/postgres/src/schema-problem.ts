@@ -10,13 +10,13 @@ export function schemaProblem(error: unknown): StrataError | undefined {
   if (typeof code !== "string") return undefined
   if (MISSING.has(code))
     return new StrataError(
-      'The database has no tables of Strata, or those of another version. Nothing was written. Run "strata store migrate" with a role that may create a schema; "strata store status" says what is there.',
+      'The database has no tables of Strata, or those of another version. Nothing was written. Run "strata store migrate" with a role that may create a schema; "strata store status" shows the current state.',
       { code: "no-schema" },
     )
   if (code === REFUSED)
     return new StrataError(
       'The role of this connection may not use the tables of Strata. Nothing was written. Grant it the application\'s role: GRANT strata_app TO that role, or name it with "strata store migrate --role".',
-      { code: "no-rights" },
+      { code: "permission-denied" },
     )
   return undefined
 }

@@ -95,7 +95,7 @@ describe("settings of the server", needs("postgres"), () => {
         `create database ${name} template template0 encoding '${encoding}' lc_collate 'C' lc_ctype 'C'`,
       )
       await expect(migrate({ connectionString: server.url(name) })).rejects.toThrow(
-        `This database has the encoding ${encoding}, and Strata needs UTF8. Nothing was changed.`,
+        `This database has the encoding ${encoding}, but Strata requires UTF8. Nothing was changed.`,
       )
       expect((await asOwner(name, "select from pg_namespace where nspname = 'strata'")).rowCount).toBe(0)
     },

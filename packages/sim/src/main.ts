@@ -20,8 +20,8 @@ const EXIT_USAGE = 2
 const HELP = `A local server that speaks the Messages API.
 
   --port <number>         port on 127.0.0.1 (default 4010; 0 picks a free one)
-  --responder <name>          what writes the answers (default worker, or the one
-                          that --script or --conversation is for):
+  --responder <name>      writes the answers (default worker, or the one that
+                          --script or --conversation is for):
                           ${RESPONDER_NAMES.join(", ")}
   --seed <number>         the same seed gives the same answers and ids (default 1)
   --log                   print one line per request
@@ -40,7 +40,7 @@ const HELP = `A local server that speaks the Messages API.
 
 Point a client at it, in another terminal:
   export ANTHROPIC_BASE_URL=http://127.0.0.1:4010 ANTHROPIC_API_KEY=anything
-The worker looks for work and edits files if it is offered tools for that.
+The worker starts working and edits files if it is offered tools for that.
 The responder "helpful" does what you ask: "Read notes.txt." calls a tool named Read.
 `
 

@@ -126,7 +126,7 @@ export const register: Register = (on, options) => {
   on("session.compact", async ($, e, next) => {
     if (e.instructions?.trim() === UNDO) {
       const { messages } = await ask<UndoResponse>($, state, { ask: "undo" })
-      return messages.length > 0 ? { messages } : { skip: "Nothing of this session is compacted." }
+      return messages.length > 0 ? { messages } : { skip: "This session has no compaction." }
     }
     if (state.mode === "replace") {
       if (e.trigger === "precompute") {
@@ -163,10 +163,10 @@ export const register: Register = (on, options) => {
 
   on("command.run", { command: "strata" }, async ($, e) => {
     if (e.args.trim() !== "undo")
-      return { text: `Strata ${ABOUT[state.mode]}. /config changes it. /strata undo takes the newest compaction back.` }
+      return { text: `Strata ${ABOUT[state.mode]}. /config changes it. /strata undo undoes the newest compaction.` }
     $.clock.after(SOON_MS, () => $.command.run({ command: "compact", args: UNDO })) // a command cannot run another one
-    return { text: "Strata takes the newest compaction back." }
-  }).catch(() => ({ text: `Strata could not do this here, and nothing was changed. Try: /compact ${UNDO}` }))
+    return { text: "Strata undoes the newest compaction." }
+  }).catch(() => ({ text: `Strata could not do this here. Nothing was changed. Try: /compact ${UNDO}` }))
 }
 
 /** Finds memories for the user's input. A lasting rule in it is saved at once; the start of a session also gets the current rules. */
@@ -178,7 +178,8 @@ async function findMemories($: Engine, state: State, text: string): Promise<read
     state.hasAsked = true
     state.shown = shown
     state.mayHaveMemories ||= hasMemories
-    if (learned.length > 0) $.ui.log(`Strata remembers: ${learned.join("; ")}. "strata memory" shows and undoes it.`)
+    if (learned.length > 0)
+      $.ui.log(`Strata remembers: ${learned.join("; ")}. "strata memory" lists it and can undo it.`)
     return context
   } catch (error) {
     state.mayHaveMemories = false // not again in this session: prompts must not wait for a failing program
@@ -198,7 +199,7 @@ async function learnMemories($: Engine, state: State): Promise<void> {
     if (!answered.isAnswered) return
     const kept = await ask<LearnResponse>($, state, { ...request, answer: answered.text })
     if (kept.learned.length > 0)
-      $.ui.log(`Strata remembers: ${kept.learned.join("; ")}. "strata memory" shows and undoes it.`)
+      $.ui.log(`Strata remembers: ${kept.learned.join("; ")}. "strata memory" lists it and can undo it.`)
   } catch (error) {
     complain($, state, error, "look for memories")
   }
@@ -222,7 +223,7 @@ async function reportLoss($: Engine, state: State): Promise<void> {
     const named =
       lost.length === 0 ? "" : ` (${lost.slice(0, SHOWN_NAMES).join(", ")}${lost.length > SHOWN_NAMES ? ", …" : ""})`
     $.ui.log(
-      `Strata: ${usedAgain} names from before the compaction were used again since. ${lost.length} of them were not in what it left${named}; with Strata it would be ${lostWithStrata}. /config strata changes the mode.`,
+      `Strata: ${usedAgain} names from before the compaction have been used since. The compaction lost ${lost.length} of them${named}; with Strata it would have been ${lostWithStrata}. /config strata changes the mode.`,
     )
   } catch (error) {
     state.turnsSince = undefined
@@ -236,7 +237,7 @@ async function pruneMessages($: Engine, state: State, e: CompactionEvent): Promi
     const { pruned: cut, tokens } = await ask<PruneResponse>($, state, { ...requestOf(e), mode: "prune" })
     if (tokens.after > tokens.before * PRUNED_ENOUGH) return undefined
     $.ui.log(
-      `Strata cut ${cut.length} results that later work has overtaken: about ${rounded(tokens.before)} to ${rounded(tokens.after)} tokens of messages, every message as it was. /strata undo takes it back.`,
+      `Strata cut ${cut.length} superseded results: messages shrank from about ${rounded(tokens.before)} to ${rounded(tokens.after)} tokens, and every message was kept. /strata undo undoes this.`,
     )
     $.ui.status(`Strata: ${++state.compactions} compacted`)
     const texts = new Map(cut.map(({ toolUseId, text }) => [toolUseId, text]))
@@ -273,11 +274,11 @@ async function replaceCompaction($: Engine, state: State, e: CompactionEvent): P
   try {
     const { text, kept, tokens } = await ask<CompactResponse>($, state, requestOf(e))
     if (text === "" || tokens.after > tokens.before * SMALLER) {
-      $.ui.log("Strata left this compaction to Claude Code: there is too little to gain from its own.")
+      $.ui.log("Strata left this compaction to Claude Code, because its own would have saved too little.")
       return note($, state, { outcome: "left" })
     }
     $.ui.log(
-      `Strata compacted without a model: about ${rounded(tokens.before)} to ${rounded(tokens.after)} tokens of messages, ${kept.length} of ${e.messages.length} messages as they were. /strata undo takes it back.`,
+      `Strata compacted without a model: messages shrank from about ${rounded(tokens.before)} to ${rounded(tokens.after)} tokens, ${kept.length} of ${e.messages.length} messages are unchanged. /strata undo undoes this.`,
     )
     note($, state, { outcome: "replaced" })
     return { messages: [userMessage(text), ...kept.map((at) => withoutHandle(e.messages[at]!))] }
@@ -296,7 +297,7 @@ async function addRecord(
     const { facts, tokens } = await ask<CompactResponse>($, state, { ...requestOf(e), summary: "", keep: 0 })
     if (facts === "") return undefined
     $.ui.log(
-      `Strata added a record of about ${rounded(tokens.facts)} tokens after the summary. /strata undo takes the compaction back.`,
+      `Strata added a record of about ${rounded(tokens.facts)} tokens after the summary. /strata undo undoes the compaction.`,
     )
     if (!e.isNoted) note($, state, { outcome: "recorded" })
     const [summary, ...rest] = e.own.messages
@@ -317,7 +318,7 @@ async function ask<T>($: Engine, { program }: State, request: object, timeoutMs 
 /** Reported at every compaction: the user would not notice otherwise, and the summary is a different one. */
 function fallBack($: Engine, state: State, error: unknown): undefined {
   const why = reasonOf(error)
-  $.ui.log(`Strata could not help with this compaction, so Claude Code's own takes its place: ${why}`)
+  $.ui.log(`Strata could not handle this compaction, so Claude Code compacted by itself: ${why}`)
   return note($, state, { outcome: "fell-back", why })
 }
 
@@ -340,7 +341,7 @@ const reasonOf = (error: unknown): string => (error instanceof Error ? error.mes
 function complain($: Engine, state: State, error: unknown, what = "help with a compaction"): undefined {
   if (state.hasComplained) return
   state.hasComplained = true
-  $.ui.log(`Strata could not ${what}, so Claude Code goes on alone: ${reasonOf(error)}`)
+  $.ui.log(`Strata could not ${what}, so Claude Code continues without it: ${reasonOf(error)}`)
 }
 
 const requestOf = ({ messages, instructions, agentId }: CompactionEvent) => ({

@@ -33,7 +33,7 @@ export async function textIn(path: string): Promise<string | undefined> {
   })
   if (bytes && !isUtf8(bytes))
     throw new StrataError(
-      `The file ${path} is not written in UTF-8, so Strata cannot change it without damage. Nothing was changed. Save it as UTF-8, then try again.`,
+      `The file ${path} is not encoded in UTF-8, so Strata cannot change it safely. Nothing was changed. Save it as UTF-8, then try again.`,
     )
   return bytes?.toString()
 }
@@ -60,7 +60,7 @@ export async function readInstallation(client: string, home: string): Promise<In
     return JSON.parse(text) as InstallationRecord
   } catch {
     throw new StrataError(
-      `The copy of what was there before is damaged: ${recordFile(home, client)}. Nothing was changed. Remove the settings of Strata by hand, then this file.`,
+      `The backup of the original settings is damaged: ${recordFile(home, client)}. Nothing was changed. Remove Strata's settings manually, then this file.`,
     )
   }
 }

@@ -161,14 +161,14 @@ describe("what another program writes while the person is asked", () => {
 
   it("stays as it is where it is not UTF-8, before and after an installation (BEY-16)", async () => {
     writeFileSync(settings, latin1)
-    for (const plan of Object.values(plans)) await expect(plan()).rejects.toThrow(/not written in UTF-8.*Nothing was/)
+    for (const plan of Object.values(plans)) await expect(plan()).rejects.toThrow(/not encoded in UTF-8.*Nothing was/)
     expect(readFileSync(settings)).toEqual(latin1)
     writeFileSync(settings, "{}")
     await install()
     const plan = await planUninstall(order())
     writeFileSync(settings, latin1)
-    await expect(plan.apply()).rejects.toThrow("not written in UTF-8")
-    await expect(uninstall()).rejects.toThrow("not written in UTF-8")
+    await expect(plan.apply()).rejects.toThrow("not encoded in UTF-8")
+    await expect(uninstall()).rejects.toThrow("not encoded in UTF-8")
     expect(readFileSync(settings)).toEqual(latin1)
   })
 })
@@ -192,7 +192,7 @@ describe.each([
   it("leaves a file of the same name alone (BEY-16)", async () => {
     mkdirSync(dirname(join(home, file)), { recursive: true })
     writeFileSync(join(home, file), "export default () => {}")
-    await expect(planInstall(orderFor())).rejects.toThrow("Strata did not write")
+    await expect(planInstall(orderFor())).rejects.toThrow("not written by Strata")
   })
 })
 

@@ -43,7 +43,9 @@ export const withoutAddedFile = (): undefined => undefined
 
 async function addFile(path: string, lines: readonly string[]): Promise<readonly FileChange[]> {
   if ((await textIn(path)) !== undefined)
-    throw new StrataError(`There is a file ${path} that Strata did not write. Nothing was changed. Remove it first.`)
+    throw new StrataError(
+      `The file ${path} exists and was not written by Strata. Nothing was changed. Remove it first.`,
+    )
   return [{ path, before: undefined, after: `${lines.join("\n")}\n` }]
 }
 
@@ -76,7 +78,7 @@ export async function planInstall({ client, home, ...installation }: InstallRequ
   const notes = hasMods
     ? []
     : [
-        `Claude Code ${version?.join(".")} lets no plugin compact. The record follows its own summary; "mode" has no effect.`,
+        `Claude Code ${version?.join(".")} does not let plugins compact. The record follows its own summary; "mode" has no effect.`,
       ]
   return { changes, notes, apply: () => applyChanges(client, changes, home) }
 }
@@ -96,7 +98,7 @@ export async function planArchiveHook({
 }: Pick<InstallRequest, "env" | "program" | "home">): Promise<InstallPlan> {
   if (await readInstallation(ARCHIVE_HOOK_RECORD, home))
     throw new StrataError(
-      'Claude Code keeps its sessions already. Nothing was changed. "strata archive --uninstall claude-code" ends that.',
+      'The hook that archives sessions of Claude Code is already installed. Nothing was changed. "strata archive --uninstall claude-code" removes it.',
     )
   const changes = await installArchiveHook(installation)
   return { changes, notes: [], apply: () => applyChanges(ARCHIVE_HOOK_RECORD, changes, home) }

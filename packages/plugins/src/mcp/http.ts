@@ -78,7 +78,7 @@ async function handleRequest(
   if (version !== undefined && !PROTOCOL_VERSIONS.some((known) => known === version))
     return refused(400, `The protocol version must be one of ${PROTOCOL_VERSIONS.join(", ")}.`)
   const text = await readBody(request)
-  if (text === undefined) return refused(413, `A request has at most ${MAX_BYTES} bytes.`)
+  if (text === undefined) return refused(413, `A request may have at most ${MAX_BYTES} bytes.`)
   const message = parseJson(text)
   if (message === undefined) return { status: 400, body: unreadable() }
   const introduced = clientIn(message)

@@ -61,11 +61,11 @@ async function respondToOne(message: unknown, methods: Methods, client: string):
   if (jsonrpc !== "2.0" || typeof method !== "string") {
     const isAnswer = jsonrpc === "2.0" && !isNotification && method === undefined
     if (isAnswer) return undefined // this server sends no requests
-    return failed(null, new ProtocolError(ERRORS.request, "The message is no JSON-RPC 2.0 request."))
+    return failed(null, new ProtocolError(ERRORS.request, "The message is not a JSON-RPC 2.0 request."))
   }
   if (isNotification) return undefined
   if (typeof id !== "string" && typeof id !== "number")
-    return failed(null, new ProtocolError(ERRORS.request, "The id must be a text or a number."))
+    return failed(null, new ProtocolError(ERRORS.request, "The id must be a string or a number."))
   try {
     if (!Object.hasOwn(methods, method))
       throw new ProtocolError(ERRORS.method, `This server has no method ${JSON.stringify(method.slice(0, 80))}.`)

@@ -33,7 +33,7 @@ export async function mcpToken(env: Environment): Promise<McpToken> {
   const isOthers = process.platform !== "win32" && (facts.mode & 0o077) !== 0
   if (!facts.isFile() || isOthers)
     throw new StrataError(
-      `Others can read ${path}. Nothing was started. Delete the file: the next start makes a new one.`,
+      `Other users can read ${path}. Nothing was started. Delete the file: the next start creates a new one.`,
     )
   return { token: validateToken((await readFile(path, "utf8")).trim(), path), path }
 }

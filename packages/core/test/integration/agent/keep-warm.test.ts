@@ -11,7 +11,7 @@ import { openAgentWith, settingsFor } from "../../../src/agent/open-agent.ts"
 import type { SingleAgentOptions } from "../../../src/agent/options.ts"
 import { manualClock } from "../../../src/base/clock.ts"
 import { localUser } from "../../../src/base/owner.ts"
-import { keepPauses } from "../../../src/conversation/pauses.ts"
+import { storePauses } from "../../../src/conversation/pauses.ts"
 import { fileStore } from "../../../src/journal/file/file-store.ts"
 import { anthropicModel } from "../../../src/model/anthropic/anthropic.ts"
 import { CostBudget } from "../../../src/model/spending/budget.ts"
@@ -41,7 +41,7 @@ async function scene(turns: readonly ScriptedTurn[], options: Partial<SimulatorO
   const open = async (more: Partial<SingleAgentOptions> = {}, earlier: object = COMES_BACK) => {
     const where = project()
     const store = fileStore({ root: where.dir })
-    await keepPauses({ store, files: store.memories({ shared: true }) }, localUser, () => earlier)
+    await storePauses({ store, files: store.memories({ shared: true }) }, localUser, () => earlier)
     return agentFor(sim, where, { clock, settings: QUIET, keepWarm: true, ...more })
   }
   /** Moves the clock and runs what became due. */

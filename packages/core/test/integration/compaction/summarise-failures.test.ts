@@ -36,7 +36,7 @@ describe("L4-15 the request itself is too long", () => {
   test("still too long after three retries", async () => {
     const { outcome, sim } = await summarise(work(60), { sim: { maxRequestBytes: 2_000 } })
     expect(sim.log.map(({ status }) => status)).toEqual([413, 413, 413, 413])
-    expect(outcome).toMatchObject({ kind: "failed", why: "prompt_too_long", responses: [] })
+    expect(outcome).toMatchObject({ kind: "failed", reason: "prompt_too_long", responses: [] })
   })
 
   test("only one round: it is cut harder", async () => {
@@ -82,7 +82,7 @@ describe("L4-13 temporary failures are retried, twice", () => {
     ],
   ])("L4-12 %s is a failure, and its cost is reported", async (_, answer, why) => {
     const { outcome, requests } = await summarise(work(2), { answers: [answer, answer, answer, answer] })
-    expect(outcome).toMatchObject({ kind: "failed", why, responses: [{}, {}, {}] })
+    expect(outcome).toMatchObject({ kind: "failed", reason: why, responses: [{}, {}, {}] })
     expect(requests).toHaveLength(3)
   })
 
@@ -112,7 +112,7 @@ describe("L4-13 temporary failures are retried, twice", () => {
     const { outcome, requests } = await summarise(work(2), { answers: [cut, cut, cut, cut] })
     expect(outcome).toMatchObject({
       kind: "failed",
-      why: "no_summary",
+      reason: "no_summary",
       message: "the model's answer was cut off",
       responses: [{}, {}, {}],
     })
@@ -129,13 +129,13 @@ describe("L4-13 temporary failures are retried, twice", () => {
   test("with a model that retries, its error is final", async () => {
     const faults = [{ fault: { kind: "early-end", afterEvents: 6 } as const }]
     const { outcome, sim } = await summarise(work(2), { sim: { faults }, model: { maxAttempts: 2 } })
-    expect(outcome).toMatchObject({ kind: "failed", why: "api_error" })
+    expect(outcome).toMatchObject({ kind: "failed", reason: "api_error" })
     expect(sim.log).toHaveLength(2)
   })
 
   test("permanent failures are not retried", async () => {
     const { outcome, sim } = await summarise(work(2), { sim: { apiKeys: ["another"] } })
-    expect(outcome).toMatchObject({ kind: "failed", why: "api_error", responses: [] })
+    expect(outcome).toMatchObject({ kind: "failed", reason: "api_error", responses: [] })
     expect(sim.log).toHaveLength(1)
   })
 })
@@ -143,7 +143,7 @@ describe("L4-13 temporary failures are retried, twice", () => {
 describe("L4-14 stopping", () => {
   test("before it begins", async () => {
     const { outcome, sim } = await summarise(work(2), { options: { signal: AbortSignal.abort() } })
-    expect(outcome).toMatchObject({ kind: "failed", why: "aborted", responses: [] })
+    expect(outcome).toMatchObject({ kind: "failed", reason: "aborted", responses: [] })
     expect(sim.log).toHaveLength(0)
   })
 
@@ -151,7 +151,7 @@ describe("L4-14 stopping", () => {
     const stop = new AbortController()
     const onProgress = (characters: number) => characters > 0 && stop.abort()
     const { outcome, sim } = await summarise(work(2), { options: { signal: stop.signal, onProgress } })
-    expect(outcome).toMatchObject({ kind: "failed", why: "aborted" })
+    expect(outcome).toMatchObject({ kind: "failed", reason: "aborted" })
     expect(sim.log).toHaveLength(1)
   })
 
@@ -168,7 +168,7 @@ describe("L4-14 stopping", () => {
       window: 16_000,
       options: { signal: stop.signal, onProgress },
     })
-    expect(outcome).toMatchObject({ kind: "failed", why: "aborted", responses: [{}] })
+    expect(outcome).toMatchObject({ kind: "failed", reason: "aborted", responses: [{}] })
     expect(requests).toHaveLength(1)
   })
 })

@@ -3,7 +3,7 @@ import { z } from "zod/v4"
 import type { Answer, ResponderTurn } from "../../../../sim/src/responder.ts"
 import { type ScriptedTurn, scriptedResponder } from "../../../../sim/src/responders/scripted.ts"
 import { client, simulator } from "../../../../sim/test/simulator.ts"
-import type { LayerSurroundings } from "../../../src/conversation/default-layers.ts"
+import type { LayerDependencies } from "../../../src/conversation/default-layers.ts"
 import { type ForkOptions, type ForkParent, isForked, runFork } from "../../../src/forks/fork.ts"
 import type { Layer, LayerContext } from "../../../src/layers/layer.ts"
 import { anthropicModel } from "../../../src/model/anthropic/anthropic.ts"
@@ -59,7 +59,7 @@ async function atWork(onFork: (turn: ResponderTurn) => Answer | string = () => "
       return { content: "waited" }
     },
   }
-  const found: { context?: LayerContext; surroundings?: LayerSurroundings } = {}
+  const found: { context?: LayerContext; surroundings?: LayerDependencies } = {}
   const watching: Layer = {
     name: "watching",
     async afterResponse(context) {
