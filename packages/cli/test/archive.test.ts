@@ -59,7 +59,7 @@ describe("BEY-17 strata archive", () => {
     appendFileSync(path, "{}\n")
     expect((await here("archive")).stdout).toContain("0 new, 1 grown")
     expect((await here("archive", "list")).stdout).toContain("there")
-    expect((await here("archive", "restore", ID)).stderr).toContain("is there already. Nothing was restored")
+    expect((await here("archive", "restore", ID)).stderr).toContain("already exists. Nothing was restored")
     rmSync(path)
     const list = (await here("archive", "list")).stdout
     expect(list).toMatch(/1f1f1f1f +\/home\/ann\/shop +Fix the parser .* gone/)

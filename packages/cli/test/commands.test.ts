@@ -2,7 +2,7 @@
 import { mkdirSync, readdirSync, statSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
-import { keepLimit } from "../../core/src/conversation/window.ts"
+import { storeLimit } from "../../core/src/conversation/window.ts"
 import { fileStore } from "../../core/src/journal/file/file-store.ts"
 import { has, needs } from "../../core/test/needs.ts"
 import { isWhole } from "../../core/test/size.ts"
@@ -108,7 +108,7 @@ describe("strata config", () => {
   it("WIN-9 shows the limits that servers have shown, and forgets them", async () => {
     const home = place.env.STRATA_HOME!
     const learned = { model: "claude-opus-5-5", address: "http://127.0.0.1:8080", tokens: 40_000 }
-    await keepLimit(fileStore({ root: home }).memories({ shared: true }), {
+    await storeLimit(fileStore({ root: home }).memories({ shared: true }), {
       ...learned,
       learned: "2026-01-02T03:04:05.000Z",
     })

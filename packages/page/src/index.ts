@@ -1,4 +1,4 @@
-/** `@strata/page`: what people look at. Reports as files that open offline, and pages that a local server shows. */
+/** `@strata/page`: reports as HTML files that open offline, and the pages of a local server. */
 
 export { STATUS_LABELS } from "./labels/agents.ts"
 export { attachmentLabel, attachmentName } from "./labels/attachments.ts"

@@ -9,7 +9,7 @@ import { rewind } from "./slash-commands.ts"
 const file = (name: string, more: Partial<PlannedFile> = {}): PlannedFile => ({
   path: `/project/${name}`,
   name,
-  does: "restore",
+  action: "restore",
   needsConsent: false,
   ...more,
 })
@@ -17,8 +17,8 @@ const CHANGED = file("mine.txt", { needsConsent: true, why: "someone else change
 const PLAN: RestorePlan = {
   files: [
     file("a.txt"),
-    file("b.txt", { does: "remove" }),
-    file("out.txt", { does: "leave", why: "a command changed it" }),
+    file("b.txt", { action: "remove" }),
+    file("out.txt", { action: "leave", why: "a command changed it" }),
   ],
   more: 0,
 }

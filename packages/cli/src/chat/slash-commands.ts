@@ -153,7 +153,7 @@ export async function rewind(chat: CommandTarget): Promise<void> {
 type FilesChoice = RestoreChoice | "leave" | "cancel"
 
 async function askAboutFiles(chat: CommandTarget, plan: RestorePlan): Promise<FilesChoice> {
-  const possible = plan.files.filter(({ does }) => does !== "leave")
+  const possible = plan.files.filter(({ action }) => action !== "leave")
   const count = plan.files.length + plan.more
   const only = { label: "Go back in the conversation only", letter: "c", hint: "files stay as they are now" }
   const both = {

@@ -14,11 +14,11 @@ export function restoreLines({ files, more }: RestorePlan): readonly string[] {
   return [...files.map(fileLine), ...rest]
 }
 
-function fileLine({ name: given, does, why, needsConsent }: PlannedFile): string {
+function fileLine({ name: given, action, why, needsConsent }: PlannedFile): string {
   const name = escapeInvisible(given)
-  if (does === "leave") return `leave    ${name}: ${why}`
-  const what = does === "restore" ? "restore  " : "remove   "
-  const reason = needsConsent ? `: ${why}` : does === "remove" ? ": the agent created it" : ""
+  if (action === "leave") return `leave    ${name}: ${why}`
+  const what = action === "restore" ? "restore  " : "remove   "
+  const reason = needsConsent ? `: ${why}` : action === "remove" ? ": the agent created it" : ""
   return `${what}${name}${reason}${needsConsent ? ", so you are asked first" : ""}`
 }
 

@@ -67,7 +67,7 @@ function describeOutcome(taken: ImportOrUpdateResult): string {
       return `Imported from ${from} before, and the file has nothing new.`
     case "updated":
       return `The file has grown since it was imported from ${from}: ${pluralize(taken.added, "message")} added.`
-    case "beside":
+    case "diverged":
       return `The file and your conversation ${taken.earlier} both went on. What ${from} has now is imported beside it.`
   }
 }

@@ -1,4 +1,4 @@
-/** What a user does on a page: opens a block, asks for something and says yes, copies an address. */
+/** Handles the user's actions on a page: opening a block, confirmed actions, and copying an address. */
 import { fragment } from "./live.ts"
 
 const PAGE_HEADER = { "x-strata-page": "1" }
@@ -14,7 +14,7 @@ export function listenForActions(): void {
   })
 }
 
-/** A folded block gets its text when it is opened first. */
+/** Loads the text of a folded block when it is first opened. */
 async function loadOpenedBlock(target: EventTarget | null): Promise<void> {
   if (!(target instanceof HTMLDetailsElement) || !target.open) return
   const { block } = target.dataset
@@ -39,7 +39,7 @@ async function fetchBlock(block: string): Promise<string> {
   return answer?.ok ? answer.text() : "This cannot be shown now. Load the page again."
 }
 
-/** Hidden characters are shown as signs; the file has the exact ones. */
+/** Link to the exact text. The page shows control characters as signs. */
 function exactLink(block: string): HTMLAnchorElement {
   const link = document.createElement("a")
   link.href = `${blockPath(block)}?exact`
@@ -62,7 +62,7 @@ async function act(button: HTMLButtonElement): Promise<void> {
   }
 }
 
-/** Asks with a dialog. Escape and Cancel are a no. */
+/** Asks for confirmation with a dialog. Escape and Cancel decline. */
 function confirmAction(title: string, more: string): Promise<boolean> {
   const dialog = document.querySelector<HTMLDialogElement>("[data-ask]")
   if (!dialog) return Promise.resolve(false)

@@ -1,4 +1,4 @@
-/** Pointing at a turn of a chart says its parts below it. Arrow keys do the same. */
+/** Shows the parts of a turn below a chart when the user points at it or uses the arrow keys. */
 
 export function listenToCharts(): void {
   document.addEventListener("pointermove", ({ target }) => {

@@ -1,10 +1,10 @@
-/** Keeps a page fresh: when the conversation changes, its main part is drawn again by the server and put in place. */
+/** Updates a page when the conversation changes: the server draws the main part again, and it is replaced here. */
 
 interface State {
   readonly rows: number
 }
 
-const REDRAW_INTERVAL_MS = 400 // two drawings
+const REDRAW_INTERVAL_MS = 400 // minimum time between two updates
 const setStatus = (text: string): void => {
   const place = document.querySelector("[data-live-words]")
   if (place && place.textContent !== text) place.textContent = text
@@ -38,7 +38,7 @@ export function followEvents(onState: (state: State) => void): void {
   }
 }
 
-/** Draws the main part again. What is open stays open, and the focus stays where it is. */
+/** Replaces the main part. Open blocks stay open, and the focus is preserved. */
 export async function redraw(): Promise<void> {
   const main = document.querySelector<HTMLElement>("[data-main]")
   if (!main) return
@@ -64,7 +64,7 @@ function focusSelector(element: HTMLElement): string | undefined {
   return post === undefined ? undefined : `[data-post="${CSS.escape(post)}"]`
 }
 
-/** HTML that our server drew. The policy of the page lets no script in it run. */
+/** Parses HTML from Strata's server. The page's content security policy prevents scripts in it. */
 export function fragment(text: string): DocumentFragment {
   return document.createRange().createContextualFragment(text)
 }

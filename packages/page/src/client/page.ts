@@ -1,4 +1,4 @@
-/** The script of every page. Pages work without it; it keeps them fresh, opens what is folded, and asks before something is changed. */
+/** The script of every page. Pages work without it; it updates them, opens folded blocks, and asks before changes. */
 import { listenForActions } from "./actions.ts"
 import { listenToCharts } from "./chart.ts"
 import { followEvents } from "./live.ts"

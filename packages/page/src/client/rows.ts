@@ -1,11 +1,11 @@
 /**
- * Scrolls through a conversation of any length. Slices of rows are placeholders until they come near the window, and become
- * placeholders again when they are far from it, so the page stays small.
+ * Scrolls through a conversation of any length. Slices of rows are placeholders until they come near the window, and again when they are
+ * far from it, so that the page stays small.
  */
 import { fragment } from "./live.ts"
 
 const NEAR = "1200px"
-const ROW_PIXELS = 90 // until a slice was seen
+const ROW_PIXELS = 90 // estimate before a slice has been measured
 const MAX_LOADED = 16 // slices
 
 export interface ScrolledRows {
@@ -62,7 +62,7 @@ class Rows {
     })
   }
 
-  /** New rows came. Someone who reads the end goes on reading the end. */
+  /** Adds new rows. If the user is at the end, the view stays at the end. */
   grow(total: number): void {
     if (total === this.#total) return
     const isAtEnd = this.#box.scrollTop + this.#box.clientHeight >= this.#box.scrollHeight - 60
@@ -83,7 +83,7 @@ class Rows {
     if (last) void this.#load(last).then(go)
   }
 
-  /** Goes to a message by its handle, also one that is not in the page yet. */
+  /** Scrolls to a message by its handle, and loads it first if necessary. */
   async goTo(handle: string): Promise<void> {
     const answer = await fetch(`${this.#path}/place?handle=${encodeURIComponent(handle)}`).catch(() => undefined)
     const { at } = answer?.ok ? ((await answer.json()) as { at: number }) : { at: -1 }
@@ -131,7 +131,7 @@ class Rows {
     slice.style.minHeight = ""
   }
 
-  /** Slices that were seen longest ago become placeholders of the same height. */
+  /** Unloads the slices that were visible longest ago. Their placeholders have the same height. */
   #letGo(): void {
     const box = this.#box.getBoundingClientRect()
     const far = [...this.#loaded]

@@ -1,4 +1,4 @@
-/** How the states of agents read on every screen and page. */
+/** Labels for the states of agents. */
 import type { AgentView } from "@strata/core/agent"
 
 export const STATUS_LABELS: Readonly<Record<AgentView["status"], string>> = {

@@ -1,4 +1,4 @@
-/** How the kinds of attachments read on every screen. */
+/** Labels for the kinds of attachments. */
 
 const ATTACHMENT_NAMES: Readonly<Record<string, string>> = {
   agent_listing: "list of agents",

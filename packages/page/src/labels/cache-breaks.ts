@@ -1,4 +1,4 @@
-/** The causes of a lost cache, as they read on the screen. */
+/** Labels for the causes of cache misses. */
 
 import { formatDollars } from "@strata/core/base"
 import type { BreakCause, CacheBreak, CacheBreakTotal } from "@strata/core/views"
@@ -17,7 +17,7 @@ export const CAUSE_LABELS: Readonly<Record<BreakCause, string>> = {
   "history-changed": "an earlier message changed",
 }
 
-/** What the API itself says about a lost cache. */
+/** Labels for the reasons that the API reports for a cache miss. */
 const API_REASON_LABELS: Readonly<Record<string, string>> = {
   model_changed: "another model",
   system_changed: "system prompt changed",
@@ -29,15 +29,15 @@ const API_REASON_LABELS: Readonly<Record<string, string>> = {
 
 export const apiReasonLabel = (reason: string): string => API_REASON_LABELS[reason] ?? reason.replaceAll("_", " ")
 
-/** Why the cache was lost: our cause, and beside it what the API says where the recording has it. */
+/** The cause of a cache miss according to Strata and, if recorded, the reason of the API. */
 export const describeCause = ({ cause, apiReason }: Pick<CacheBreak, "cause" | "apiReason">): string =>
   apiReason === undefined ? CAUSE_LABELS[cause] : `${CAUSE_LABELS[cause]}; the API says: ${apiReasonLabel(apiReason)}`
 
-/** What lost caches cost. An unknown price is never $0, and makes a sum a lower bound. */
+/** Formats the cost of cache misses. An unknown price is never $0 and makes a sum a lower bound. */
 export function formatMissCost({ breaks, dollars: paid, unpriced }: CacheBreakTotal): string {
   if (breaks > 0 && unpriced === breaks) return "unknown"
   return `${unpriced > 0 ? "more than " : ""}${formatDollars(paid)}`
 }
 
-/** How a cost reads after "paid again". */
+/** The cost as a phrase after "paid again". */
 export const pricePhrase = (cost: string): string => (cost === "unknown" ? "at an unknown price" : `for ${cost}`)

@@ -1,13 +1,13 @@
-/** What a compaction would do, row by row, as screens and pages show it. */
+/** Describes a compaction plan row by row, for screens and pages. */
 import type { CompactionPlan } from "@strata/core"
 import { formatDollars, formatNumber, pluralize } from "@strata/core/base"
 import type { CompactionRoute } from "@strata/core/policy"
 import { routeLabel } from "./compaction.ts"
 
-/** Routes that ask a model, and so cost money. */
+/** Routes that ask a model and therefore cost money. */
 export const ROUTES_WITH_MODEL: ReadonlySet<string> = new Set<CompactionRoute>(["server", "shared", "direct"])
 
-/** What a compaction would do. */
+/** Rows that describe a compaction plan. */
 export function planRows(plan: CompactionPlan): readonly (readonly [label: string, words: string])[] {
   const { summarised, kept, fixed, summary, restored, added, tokensBefore, isWorthIt, routes } = plan
   const facts = restored.length === 0 ? [] : [`facts and files, about ${formatNumber(added)} tokens:`, ...restored]

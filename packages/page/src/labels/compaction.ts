@@ -1,17 +1,17 @@
-/** How a compaction reads on every screen and page: its result and its audit. Pure. */
+/** Describes the result and the audit of a compaction, for screens and pages. Pure. */
 
 import { formatNumber, formatPercent, pluralize } from "@strata/core/base"
 import { COMPACTION_ROUTE_LABELS, type CompactionRoute } from "@strata/core/policy"
 import type { AuditFigures } from "@strata/core/store"
 
 export interface CompactionMetrics {
-  /** Absent where unknown: in old journals and those of other programs. */
+  /** Absent if unknown, as in old journals and transcripts of other programs. */
   readonly tokensBefore?: number | undefined
   readonly tokensAfter?: number | undefined
   readonly route?: string | undefined
   /** Why the planner compacted before the window was full. */
   readonly planned?: string | undefined
-  /** Absent where the summary was not checked. */
+  /** Absent if the summary was not checked. */
   readonly audit?: AuditFigures | undefined
 }
 
@@ -25,7 +25,7 @@ export function describeCompaction({ tokensBefore, tokensAfter, route, planned, 
   return `Compacted: ${formatNumber(tokensBefore)} to ${formatNumber(tokensAfter)} tokens${how}.${why}${checked}`
 }
 
-/** `98% of the facts kept, 2 of 40 claims struck, 1 could not be checked, 1 fact added` */
+/** Example: `98% of the facts kept, 2 of 40 claims struck, 1 could not be checked, 1 fact added` */
 export function describeAudit({ coverage, perClass, unchecked = [], added }: AuditFigures): string {
   const claims = Object.values(perClass.fabrication)
   const checked = claims.reduce((sum, { of }) => sum + of, 0)
@@ -38,7 +38,7 @@ export function describeAudit({ coverage, perClass, unchecked = [], added }: Aud
   ].join(", ")
 }
 
-/** What was struck, what could not be checked and what was added, one line each. Empty where the summary was good. */
+/** Removed claims, unchecked claims and added facts, one line each. Empty if the summary was good. */
 export const listAuditFindings = ({ struck, unchecked = [], added }: AuditFigures): readonly string[] => [
   ...(struck.length === 0
     ? []

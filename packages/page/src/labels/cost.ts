@@ -1,4 +1,4 @@
-/** What was spent, in words that screens and pages share. */
+/** Formats costs, for screens and pages. */
 
 import { formatDollars } from "@strata/core/base"
 import type { RecordedCost } from "@strata/transcripts"
@@ -7,7 +7,7 @@ export interface CostSummary {
   readonly dollars: number
   /** Models without a known price. */
   readonly unpriced: readonly string[]
-  /** Some output was not recorded in full. */
+  /** Some output was not fully recorded. */
   readonly isLowerBound: boolean
 }
 
@@ -17,6 +17,6 @@ export function formatCost({ dollars: paid, unpriced, isLowerBound }: CostSummar
   return `${unpriced.length > 0 || isLowerBound ? "more than " : ""}${formatDollars(paid)}`
 }
 
-/** Of one recorded conversation. `-`: the transcript does not record what was billed. */
+/** Formats the cost of a recorded conversation. `-` means that the transcript does not record usage. */
 export const formatRecordedCost = ({ lines, stubs, ...money }: RecordedCost): string =>
   lines.length === 0 ? "-" : formatCost({ ...money, isLowerBound: stubs !== undefined })

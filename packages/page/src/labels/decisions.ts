@@ -1,9 +1,9 @@
-/** What the layers decided in a Strata journal, in order. Other programs' transcripts have no decisions. */
+/** Lists the decisions of the layers in a Strata journal, in order. Transcripts of other programs have none. */
 import { type DecisionEntry, type Entry, handleOf } from "@strata/core"
 import { formatNumber, pluralize } from "@strata/core/base"
 import { type AuditFigures, isDecision } from "@strata/core/store"
 
-/** How long the server keeps what it caches, in words. */
+/** Cache lifetimes of the prompt and of the messages. */
 interface CacheLifetimes {
   readonly forPrompt: "5m" | "1h"
   readonly forMessages: "5m" | "1h"
@@ -17,17 +17,17 @@ export function describeLifetimes({ forPrompt, forMessages }: CacheLifetimes): s
 }
 
 export interface LayerDecision {
-  /** Responses before it. */
+  /** Number of responses before the decision. */
   readonly turn: number
   readonly what: LayerDecisionKind
-  /** Tokens taken out of the window; absent if the decision does not record them. */
+  /** Tokens removed from the window. Absent if the decision does not record them. */
   readonly tokens?: number
   /** Tokens written to the cache again because of it. */
   readonly rewrites?: number
   readonly about: string
   /** Why the planner compacted before the window was full, or changed the lifetime of the cache. */
   readonly planned?: string
-  /** How the summary of a compaction was checked. */
+  /** Result of the check of a compaction's summary. */
   readonly audit?: AuditFigures
 }
 
@@ -54,7 +54,7 @@ const CLEARING_REASON_LABELS = {
 export function listLayerDecisions(entries: readonly Entry[]): readonly LayerDecision[] {
   const decided: LayerDecision[] = []
   const responses = new Set<string>()
-  /** What an undo may name. An undone compaction is not on the path, so what is not here is one. */
+  /** Decisions that an undo can refer to. An undone compaction is not on the path, so an id that is missing here is one. */
   const subtypes = new Map<string, DecisionEntry["subtype"]>()
   let onServer = 0
   for (const entry of entries) {
@@ -62,7 +62,7 @@ export function listLayerDecisions(entries: readonly Entry[]): readonly LayerDec
     if (!isDecision(entry)) continue
     const turn = responses.size
     if (entry.subtype === "server-edited") {
-      // each response reports everything cleared from its request
+      // each response reports the total cleared from its request
       const cleared = sumClearedTokens(entry.edits)
       if (cleared > onServer) decided.push({ turn, ...describeServerClearing(cleared - onServer) })
       onServer = cleared
@@ -75,7 +75,7 @@ export function listLayerDecisions(entries: readonly Entry[]): readonly LayerDec
   return decided
 }
 
-/** One decision in a few words. An undo is named without what it took back. */
+/** Describes one decision briefly. For an undo, the undone decision is not named. */
 export function describeDecision(decision: DecisionEntry): string {
   const found =
     decision.subtype === "undone"
@@ -142,7 +142,7 @@ function describeUndoEntry(
   return { what: "undone", about: `${what}${size}${requestSource(undo)}` }
 }
 
-/** Where a user asked for an undo. */
+/** Where the user requested an undo, as a phrase. */
 const requestSource = ({ by }: UndoEntry): string =>
   by === undefined ? "" : `, asked for ${REQUEST_SOURCE_LABELS[by]}`
 

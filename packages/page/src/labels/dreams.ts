@@ -1,4 +1,4 @@
-/** A dream in words that screens and pages share. */
+/** Describes a dream, for screens and pages. */
 
 import { pluralize } from "@strata/core/base"
 import type { DreamState } from "@strata/core/memory"

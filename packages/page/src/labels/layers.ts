@@ -1,4 +1,4 @@
-/** How the layers read on every screen and page. */
+/** Labels for the layers. */
 import type { LayerSaving } from "@strata/core/views"
 
 export const LAYER_LABELS: Readonly<Record<LayerSaving["layer"], string>> = {

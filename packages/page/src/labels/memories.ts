@@ -1,13 +1,13 @@
-/** How memories and their changes read on every screen. Pure. */
+/** Describes memories and their changes. Pure. */
 import type { Memory } from "@strata/core"
 import type { MemoryAuthor, MemoryChange } from "@strata/core/memory"
 
 export const MEMORY_INDEX = "MEMORY.md"
 
-/** `release-process` for `release-process.md`: what a user types. */
+/** `release-process` for `release-process.md`: the name that users type. */
 export const fileStem = (file: string): string => file.replace(/\.md$/i, "")
 
-/** Who it comes from, as a sentence without a full stop. */
+/** The source of a memory, as a sentence without a full stop. */
 export function describeSource({ source }: Pick<Memory, "source">): string {
   if (source.confirmed) return "you confirmed it"
   if (source.saidBy === "user") return source.conversation === undefined ? "you wrote it" : "you said it"
@@ -15,7 +15,7 @@ export function describeSource({ source }: Pick<Memory, "source">): string {
   return `${noted}, not confirmed${source.outside === undefined ? "" : ` (in view: ${source.outside})`}`
 }
 
-/** The same, for a column of a table. */
+/** The source of a memory, for a column of a table. */
 export const describeSourceBriefly = ({ source: { outside: _, ...source } }: Pick<Memory, "source">): string =>
   describeSource({ source })
 
@@ -30,7 +30,7 @@ const AUTHOR_LABELS: Readonly<Record<MemoryAuthor, string>> = {
 
 export const authorLabel = (by: MemoryAuthor): string => AUTHOR_LABELS[by]
 
-/** `added a.md; removed b.md`. The index follows the memories, so it is named only where it changed alone. */
+/** `added a.md; removed b.md`. The index changes together with the memories, so it is named only if it changed alone. */
 export function describeEdits({ files, refused = [] }: Pick<MemoryChange, "files" | "refused">): string {
   const memories = files.filter(({ path }) => path !== MEMORY_INDEX)
   const isAlone = memories.length === 0 && refused.length === 0

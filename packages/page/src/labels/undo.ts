@@ -1,4 +1,4 @@
-/** How an undo and a clearing manually read on every screen. Pure. */
+/** Describes an undo and a manual clearing. Pure. */
 import type { ClearingReport, UndoReport } from "@strata/core"
 import { formatDollars, formatNumber, pluralize } from "@strata/core/base"
 

@@ -1,4 +1,4 @@
-/** Finds words in a conversation. Ours has an index; others are looked through. */
+/** Searches a conversation. Strata conversations have an index; others are scanned. */
 import type { LiveConversation } from "./live-conversation.ts"
 import { blockText, entryBlocks } from "./rows.ts"
 import type { NamedConversation } from "./source.ts"
@@ -6,7 +6,7 @@ import type { NamedConversation } from "./source.ts"
 export interface SearchHit {
   readonly uuid: string
   readonly at: number
-  /** What is around the words. */
+  /** Text around the match. */
   readonly excerpt: string
 }
 
@@ -35,7 +35,7 @@ export async function searchConversation(
   return recalled.length > 0 ? recalled.slice(0, MAX_HITS) : scanRows(live, query)
 }
 
-/** Rows that have all words, newest first. */
+/** Rows that contain all terms, newest first. */
 function scanRows({ rows }: LiveConversation, query: string): readonly SearchHit[] {
   const terms = query.toLowerCase().split(/\s+/)
   const hits: SearchHit[] = []

@@ -1,7 +1,7 @@
 /**
- * A conversation that is followed while it goes on, also when another process writes it. New lines of a journal are taken one by one, so a
- * change costs what is new. Where the path leaves what was taken, after a rewind or an undo, everything is read again; transcripts in files
- * are always read again.
+ * A conversation that is followed while it grows, even if another process writes it. New lines of a journal are appended one by one, so an
+ * update costs only the new content. If the path leaves the known entries, after a rewind or an undo, everything is read again; transcripts
+ * in files are always read again.
  */
 
 import { type Entry, isMessage } from "@strata/core"
@@ -14,8 +14,8 @@ import { TurnClasses } from "../render/turn-classes.ts"
 import type { JournalCursor, LiveSource } from "./live-source.ts"
 import { type Row, toRow } from "./rows.ts"
 
-const NAMES_INTERVAL_MS = 10_000 // of all texts, for the names that a compaction lost
-/** After these, the path may be another one. */
+const NAMES_INTERVAL_MS = 10_000 // minimum interval for reading all texts, to find names that a compaction lost
+/** Decisions that may change the path. */
 const CHANGES_PATH: ReadonlySet<string> = new Set(["rewound", "undone", "branched"])
 
 export class LiveConversation {
@@ -33,7 +33,7 @@ export class LiveConversation {
   }
 
   static async open(source: LiveSource): Promise<LiveConversation> {
-    const mark = await source.version() // before reading: what is written meanwhile is a change
+    const mark = await source.version() // read first, so that entries written meanwhile count as a change
     return new LiveConversation(source, { state: await read(source), mark })
   }
 
@@ -41,7 +41,7 @@ export class LiveConversation {
     return this.#state.transcript
   }
 
-  /** What is on the path, in order. */
+  /** Rows of the path, in order. */
   get rows(): readonly Row[] {
     return this.#state.rows
   }
@@ -54,12 +54,15 @@ export class LiveConversation {
     return this.#state.classes
   }
 
-  /** Everything that was read so far, also what left the path. */
+  /** All entries read so far, including those that left the path. */
   get entries(): readonly Entry[] {
     return this.#state.entries
   }
 
-  /** By boundary: of the names used after it, which were still in view. Every text is read for it, so a running conversation waits between two. */
+  /**
+   * For each compaction, how many of the names used after it were still in view. Reads all texts, so a running conversation computes it at
+   * intervals.
+   */
   neededNames(now: Date): readonly (BoundaryNames | undefined)[] {
     const { transcript, onPath, needed: known } = this.#state
     const boundaries = this.#state.timeline.timeline().boundaries.length
@@ -74,7 +77,7 @@ export class LiveConversation {
     return this.#state.byUuid.get(uuid)
   }
 
-  /** Follows it as long as someone listens. */
+  /** Follows the conversation while there are listeners. */
   onChange(listener: () => void): () => void {
     this.#listeners.add(listener)
     this.#stop ??= this.#source.onMayHaveChanged(() => this.update())
@@ -89,7 +92,7 @@ export class LiveConversation {
     this.#stop = undefined
   }
 
-  /** Takes what is there by now. */
+  /** Reads the current state. */
   update(): Promise<void> {
     return this.#updates.run(() => this.#takeNew())
   }
@@ -101,7 +104,7 @@ export class LiveConversation {
     const grown = before.cursor && (await this.#source.readAppended(before.cursor))
     if (grown && appendEntries(before, grown.entries)) before.cursor = grown.cursor
     else this.#state = await read(this.#source)
-    this.#mark = mark // once it is taken: a reading that failed is tried again
+    this.#mark = mark // set last, so that a failed read is repeated
     for (const listener of this.#listeners) listener()
   }
 
@@ -120,11 +123,11 @@ interface LiveState {
   readonly rows: Row[]
   readonly entries: Entry[]
   readonly byUuid: Map<string, Entry>
-  /** Everything that is on the path, in order. */
+  /** Entries of the path, in order. */
   readonly onPath: Entry[]
-  /** How far it was read. */
+  /** Position up to which the journal was read. */
   cursor: JournalCursor | undefined
-  /** `at`: how many entries were on the path. */
+  /** Cached result of `neededNames`; `at` is the number of entries on the path. */
   needed?: { readonly at: number; readonly since: number; readonly names: readonly (BoundaryNames | undefined)[] }
 }
 
@@ -147,7 +150,7 @@ async function read(source: LiveSource): Promise<LiveState> {
   return state
 }
 
-/** Whether all of them follow what was taken before. */
+/** Appends entries. Returns false if one does not continue the path. */
 function appendEntries(state: LiveState, entries: readonly Entry[]): boolean {
   for (const entry of entries) {
     if (state.byUuid.has(entry.uuid)) continue

@@ -1,4 +1,4 @@
-/** What a page follows while it goes on: a journal in a store, or a transcript of any program in a file. */
+/** Sources that a page follows: a journal in a store, or a transcript of any program in a file. */
 
 import { type FSWatcher, statSync, watch } from "node:fs"
 import { basename, dirname } from "node:path"
@@ -8,19 +8,19 @@ import { type JournalAddress, readJournalBytes, storeUri } from "@strata/core/st
 import { readTranscripts, type Transcript } from "@strata/transcripts"
 import { copyJournal, journalTranscript } from "@strata/transcripts/inspect"
 
-// Looks again and again, and soon after the system reports a change of a file. The folder is watched: a file that is replaced has another inode.
+// Polls at intervals, and soon after the system reports a change. The directory is watched, because a replaced file has a different inode.
 
-const SETTLE_MS = 120 // several lines are written at once
+const SETTLE_MS = 120 // several lines are written together
 
 export interface PollOptions {
   readonly clock: Clock
   readonly everyMs: number
   readonly watchedFile?: { readonly directory: string; readonly name: string }
-  /** The next look waits for it. */
+  /** Called for each poll. The next poll waits for it. */
   readonly poll: () => Promise<void>
 }
 
-/** Returns what ends it. */
+/** Starts polling and returns a function that stops it. */
 export function pollForChanges({ clock, everyMs, watchedFile, poll }: PollOptions): () => void {
   let isOver = false
   let isLooking = false
@@ -34,7 +34,7 @@ export function pollForChanges({ clock, everyMs, watchedFile, poll }: PollOption
   const looked = async () => {
     isLooking = true
     isDue = false
-    await poll().catch(() => undefined) // the next look tries again
+    await poll().catch(() => undefined) // the next poll tries again
     isLooking = false
     next(isDue ? SETTLE_MS : everyMs)
   }
@@ -53,7 +53,7 @@ export function pollForChanges({ clock, everyMs, watchedFile, poll }: PollOption
   }
 }
 
-/** Nothing where the system cannot watch: the looks find changes too. */
+/** Watches a directory. `undefined` if the system cannot; polling finds changes too. */
 function watchDirectory(
   { directory, name }: NonNullable<PollOptions["watchedFile"]>,
   onChange: () => void,
@@ -70,7 +70,7 @@ function watchDirectory(
   }
 }
 
-/** How far a journal was read: its last whole line, and where that begins. */
+/** Position up to which a journal was read: its last complete line, and the offset where that line begins. */
 export interface JournalCursor {
   readonly offset: number
   readonly line: Buffer
@@ -78,24 +78,24 @@ export interface JournalCursor {
 
 export interface SourceReadResult {
   readonly transcript: Transcript
-  /** Absent where only everything can be read again. */
+  /** Absent if the source can only be read completely. */
   readonly cursor?: JournalCursor
 }
 
-/** Entries that were added, and how far they go. */
+/** Appended entries, and the position after them. */
 export interface AppendedEntries {
   readonly entries: readonly Entry[]
   readonly cursor: JournalCursor
 }
 
 export interface LiveSource {
-  /** Another text after each change. */
+  /** A string that changes with each change of the source. */
   version(): Promise<string>
-  /** Everything, from the beginning. */
+  /** Reads the complete source. */
   read(): Promise<SourceReadResult>
-  /** What was added since. Nothing if it does not go on where it ended. */
+  /** Entries appended after the cursor. `undefined` if the journal does not continue at the cursor. */
   readAppended(cursor: JournalCursor): Promise<AppendedEntries | undefined>
-  /** Calls back now and then, and where the system says so, at once. The next call waits for the one before. */
+  /** Calls `poll` at intervals and when the system reports a change. The next call waits for the previous one. */
   onMayHaveChanged(look: () => Promise<void>): () => void
   close(): void
 }
@@ -129,7 +129,7 @@ export function journalSource({ store, address }: JournalLocation, clock: Clock)
       for await (const { offset, bytes, ended } of feed.lines(id, cursor.offset)) {
         if (!ended) break
         if (last) added.push(bytes, Buffer.of(LINE_END))
-        else if (!bytes.equals(cursor.line)) return undefined // another journal took its place
+        else if (!bytes.equals(cursor.line)) return undefined // the journal was replaced
         last = { offset, line: Buffer.from(bytes) }
       }
       return last && { entries: readJournalBytes(Buffer.concat(added), { isFromStart: false }).entries, cursor: last }
@@ -150,16 +150,16 @@ function findLastLine(bytes: Buffer): JournalCursor | undefined {
   return { offset, line: Buffer.from(bytes.subarray(offset, end)) }
 }
 
-/** A transcript in a file. It is always read again: other programs change what they have written. */
+/** A transcript in a file. It is always read completely, because other programs change what they have written. */
 export interface TranscriptLocation {
   readonly file: string
-  /** Its own id, where the file has several conversations. */
+  /** Id of the conversation, if the file contains several. */
   readonly conversationId?: string
 }
 
-/** How a session in a database is named: the database, then `#` and the session. */
+/** Suffix that names a session in a database: `#` and the session id. */
 const DATABASE_SESSION = /(?<=\.db)#.*$/
-const FILE_POLL_MS = 2_000 // where the system reports nothing: a shared disk, too many watchers
+const FILE_POLL_MS = 2_000 // in case the system reports nothing: a shared disk, too many watchers
 
 export function fileSource({ file, conversationId }: TranscriptLocation, clock: Clock): LiveSource {
   const path = file.replace(DATABASE_SESSION, "")

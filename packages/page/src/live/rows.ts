@@ -1,4 +1,4 @@
-/** The conversation as rows to scroll through: every message and every decision on its path, in order. */
+/** The conversation as rows: every message and every decision on its path, in order. */
 import {
   type Block,
   contentOf,
@@ -20,7 +20,7 @@ export type Row =
   | { readonly kind: "boundary"; readonly at: number; readonly handle: string; readonly message: Message }
   | { readonly kind: "decision"; readonly at: number; readonly handle: string; readonly decision: DecisionEntry }
 
-/** Decisions that a reader cares about. The others are bookkeeping. */
+/** Decisions that are relevant for readers. The others are bookkeeping. */
 const DISPLAYED_DECISIONS: ReadonlySet<string> = new Set([
   "tool-result-persisted",
   "tool-results-cleared",
@@ -43,7 +43,7 @@ export function toRow(entry: Entry, at: number): Row | undefined {
   return { kind: "message", at, handle, message: entry }
 }
 
-/** The blocks of an entry, as they can be opened one by one. */
+/** Blocks of an entry, which can be opened individually. */
 export function entryBlocks(entry: Entry): readonly Block[] {
   if (isDecision(entry)) return []
   if (entry.type === "attachment") return renderAttachment(entry.attachment)
@@ -51,13 +51,13 @@ export function entryBlocks(entry: Entry): readonly Block[] {
   return entry.type === "system" && typeof entry.content === "string" ? [{ type: "text", text: entry.content }] : []
 }
 
-/** The whole text of a block, as it is in the journal. A call is its input as JSON. */
+/** The full text of a block as in the journal. For a call, its input as JSON. */
 export function blockText(block: Block): string {
   if (isToolUse(block)) return JSON.stringify(block.input, undefined, 2)
   return isToolResult(block) ? resultText(block) : plainText(block)
 }
 
-/** What a call is about, in one line: its first text. */
+/** Summary of a call: the first string of its input. */
 export function callSummary({ input }: ToolUse): string {
   const values = typeof input === "object" && input !== null ? Object.values(input) : []
   return values.find((value) => typeof value === "string") ?? JSON.stringify(input) ?? ""

@@ -1,9 +1,9 @@
 /**
- * What the pages ask for. The program knows the places and the user's settings; a page reads only what it is given. Ids come from
- * `conversations` or from `look`, so no address of a page ever becomes a path.
+ * The interface between pages and program. The program knows the directories and the user's settings; a page reads only the data it gets.
+ * Ids come from `conversations` or `usage`, so that no URL of a page ever becomes a path.
  */
 
-import type { CompactionPlan, ProjectBank, RecallAnswer, UndoReport } from "@strata/core"
+import type { CompactionPlan, ProjectBank, RecallResult, UndoReport } from "@strata/core"
 import type { AgentDirectory, AgentView } from "@strata/core/agent"
 import type { DreamKillResult, DreamState } from "@strata/core/memory"
 import type { CompactionRefusal } from "@strata/core/policy"
@@ -12,42 +12,42 @@ import type { Usage } from "../usage/open-usage.ts"
 import type { JournalLocation, TranscriptLocation } from "./live-source.ts"
 
 export interface PageSource {
-  /** What the conversations are of: a project, or this machine. */
+  /** Name of the project or machine that the conversations belong to. */
   readonly name: string
-  /** Newest first. */
+  /** Conversations, newest first. */
   conversations(): Promise<readonly ListedConversation[]>
   find(id: string): Promise<NamedConversation | undefined>
-  /** All conversations of this machine. It takes the place of the list. */
+  /** Usage report over all conversations of this machine. Replaces the list. */
   readonly usage?: UsagePages
-  /** Memories of the project. Absent where pages are not about one project. */
+  /** Memories of the project. Absent if the pages do not belong to one project. */
   memories?(): Promise<ProjectBank>
-  /** What works in the background. Absent where pages are not about one project. */
+  /** Background work. Absent if the pages do not belong to one project. */
   readonly work?: WorkPages
 }
 
-/** What the page about background work asks for. It may run in any process of this machine. */
+/** Data of the page about background work in any process of this machine. */
 export interface WorkPages {
   now(): Promise<readonly BackgroundWork[]>
   stopDream(): Promise<DreamKillResult>
   onChange(listener: () => void): () => void
 }
 
-/** Something that works while no one waits for it. */
+/** Work that runs in the background. */
 export type BackgroundWork =
   | { readonly kind: "dream"; readonly dream: DreamState }
   | { readonly kind: "agent"; readonly agent: AgentView; readonly conversation: WorkConversation }
-  /** Notes, a summary, memories: the model was asked, and has not answered yet. */
+  /** A running request for notes, a summary or memories. */
   | { readonly kind: "request"; readonly request: SentRequest; readonly conversation: WorkConversation }
 
-/** The conversation that something works for. */
+/** The conversation that the work belongs to. */
 export interface WorkConversation {
   readonly id: string
   readonly title: string
 }
 
-/** What the page about all conversations asks for. */
+/** Data of the page about all conversations. */
 export interface UsagePages extends Pick<Usage, "report" | "list" | "findDeletedSessions"> {
-  /** What is still being done, as a sentence. */
+  /** Sentence about work in progress. */
   progress(): string | undefined
   onChange(listener: () => void): () => void
 }
@@ -55,28 +55,28 @@ export interface UsagePages extends Pick<Usage, "report" | "list" | "findDeleted
 export interface ListedConversation {
   readonly id: string
   readonly title: string
-  /** An ISO time. */
+  /** Time of the last change, in ISO 8601. */
   readonly touched: string
   readonly model?: string
-  /** The program that wrote it, if it is not ours. */
+  /** The program that wrote it, if it is not Strata. */
   readonly program?: string
 }
 
-/** A conversation that can be shown. */
+/** A conversation that pages can show. */
 export interface NamedConversation {
   readonly id: string
   readonly title: string
-  /** Where it is read: in a store, or in a file. */
+  /** Location of the conversation: in a store, or in a file. */
   readonly location: JournalLocation | TranscriptLocation
-  /** What a user may do with it. Absent for other programs' conversations. */
+  /** Actions of the user. Absent for conversations of other programs. */
   readonly actions?: ConversationActions
 }
 
 export interface ConversationActions {
   agents(): Promise<AgentDirectory>
-  /** Takes back a compaction, named by its boundary, or says what would happen. */
+  /** Undoes a compaction, identified by its boundary, or describes the result. */
   undo(request: { readonly compaction: string; readonly dryRun: boolean }): Promise<UndoReport>
-  /** What a compaction would do now. Nothing is changed and no model is asked. */
+  /** Plans a compaction. Nothing is changed and no model is asked. */
   planCompaction(): Promise<CompactionPlan | CompactionRefusal>
-  recall(words: string): Promise<RecallAnswer>
+  recall(words: string): Promise<RecallResult>
 }

@@ -1,9 +1,9 @@
-/** What all charts have: the stretched plot, lines and labels of the scales. Text keeps its size at every width. */
+/** The common parts of all charts: the stretched plot, grid lines and labels. Text keeps its size at every width. */
 import { formatNumber } from "@strata/core/base"
 import { html, type Markup, type MarkupContent } from "./markup.ts"
 import { PLOT_WIDTH, roundToTenth, type TurnRange, ticksUpTo, turnPercent } from "./scale.ts"
 
-const STRIP_PIXELS = 16 // pixels below the plot for marks
+const STRIP_PIXELS = 16 // pixels below the plot for symbols
 const LABEL_PIXELS = 18 // pixels for the turns
 const TOP_PIXELS = 14 // pixels above the plot, for the topmost label
 
@@ -13,13 +13,13 @@ export interface ChartFrame {
   /** The top of the scale. */
   readonly max: number
   readonly label: (value: number) => string
-  /** For people who cannot see the chart. */
+  /** Text alternative for screen readers. */
   readonly description: string
   /** Paths in the coordinates of the plot. */
   readonly plot: MarkupContent
-  /** Drawn over the plot, placed in percent and pixels. */
+  /** Drawn over the plot, with positions in percent and pixels. */
   readonly overlay?: MarkupContent
-  /** Marks below the plot. */
+  /** Symbols below the plot. */
   readonly strip?: MarkupContent
 }
 

@@ -1,4 +1,4 @@
-/** Lost caches as marks in a chart. */
+/** Converts cache misses to symbols in a chart. */
 
 import { formatDollarsOrUnknown } from "@strata/core/base"
 import type { BreakCause, CacheBreak } from "@strata/core/views"

@@ -1,4 +1,4 @@
-/** What a page shows, independent of where it comes from: a comparison of policies, or a conversation as recorded. */
+/** Content of a page, independent of its source: a comparison of policies, or recorded conversations. */
 
 import type { ContextClass, CostUnit, Scorecard } from "@strata/transcripts/replay"
 
@@ -7,7 +7,7 @@ export interface PageContent {
   readonly description: readonly string[]
   readonly scorecard?: Scorecard
   readonly conversations: readonly PageConversation[]
-  /** The last row of the table of conversations: a value for each fact, by its title. */
+  /** Total row of the table of conversations: values by the title of a fact. */
   readonly total?: Readonly<Record<string, string>>
 }
 
@@ -19,42 +19,42 @@ export interface PageConversation {
   readonly timelines: readonly ChartTimeline[]
 }
 
-/** How a conversation went under one policy, or as recorded. */
+/** Timeline of a conversation, under one policy or as recorded. */
 export interface ChartTimeline {
   readonly name: string
   readonly description: string
-  /** By turn. */
+  /** Points in order of turns. */
   readonly points: readonly TimelinePoint[]
   /** The turn of the first request after each compaction. */
   readonly boundaries: readonly number[]
   readonly misses: readonly ChartedMiss[]
-  /** What is known about each compaction. */
+  /** Facts about each compaction. */
   readonly compactions?: readonly CompactionRow[]
-  /** What the page says about it in words: a title and its value. */
+  /** Facts in text form: a title and its value. */
   readonly facts: readonly (readonly [title: string, value: string])[]
 }
 
 export interface TimelinePoint {
   readonly turn: number
-  /** Tokens of the request. */
+  /** Size of the request in tokens. */
   readonly context: number
-  /** Absent where only the size is known. */
+  /** Absent if only the size is known. */
   readonly classes?: Readonly<Record<ContextClass, number>>
-  /** Tokens beside the classes that nothing recorded explains. */
+  /** Tokens that belong to no class, because nothing recorded explains them. */
   readonly rest?: number
-  /** All that was paid up to this turn. Absent where it is unknown. */
+  /** Total cost up to this turn. Absent if unknown. */
   readonly cost?: number
 }
 
 export const MISS_KINDS = ["pause", "compaction", "clearing", "model", "other"] as const
 export type CacheMissKind = (typeof MISS_KINDS)[number]
 
-/** A compaction, and what it lost that was needed later. */
+/** A compaction, and the lost names that were needed later. */
 export interface CompactionRow {
-  /** The turn before it. */
+  /** Turn before the compaction. */
   readonly turn: number
   readonly size: string
-  /** Of the names used again, how many were still in view. */
+  /** How many of the names used again were still in view. */
   readonly kept: string
   readonly lost: string
 }
@@ -62,9 +62,9 @@ export interface CompactionRow {
 export interface ChartedMiss {
   readonly turn: number
   readonly tokens: number
-  /** What was paid for it beyond reading. Absent where it is not computed. */
+  /** Extra cost compared with reading from the cache. Absent if not computed. */
   readonly cost?: string
   readonly kind: CacheMissKind
-  /** The reason in words. */
+  /** Description of the reason. */
   readonly reason: string
 }

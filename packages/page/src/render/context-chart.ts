@@ -1,4 +1,4 @@
-/** The context over turns: areas by class, a line at each boundary, and a mark below for every lost cache. */
+/** A chart of the context over turns: areas by class, a line at each compaction, and a symbol below for each cache miss. */
 
 import { formatCompact, formatNumber, pluralize } from "@strata/core/base"
 import type { ContextClass } from "@strata/transcripts/replay"
@@ -23,17 +23,17 @@ export interface ContextChartOptions {
   readonly turns: TurnRange
   /** The top of the scale, in tokens. */
   readonly max: number
-  /** How many points to draw at most. */
+  /** Maximum number of points. */
   readonly points: number
-  /** How many stretches say their figures when pointed at. */
+  /** Number of hover areas that show values. */
   readonly slices: number
-  /** Sizes at which something happens, in tokens. */
+  /** Thresholds in tokens. */
   readonly levels?: readonly { readonly value: number; readonly words: string }[]
 }
 
 const MAX_MISSES = 80
 const MAX_BOUNDARIES = 400
-const MAX_FULL_LINES = 30 // more would hide the areas: then boundaries are short lines at the top
+const MAX_FULL_LINES = 30 // with more, boundaries are short lines at the top, which do not hide the areas
 const SHORT_LINE_PIXELS = 10 // pixels
 
 const CLASS_LABELS: Readonly<Record<ContextClass, string>> = {
@@ -89,7 +89,7 @@ export function contextChart({
 
 type ChartArea = Pick<ContextChartOptions, "height" | "turns">
 
-/** From the bottom: the order of the classes. */
+/** Stacked areas from the bottom, in the order of the classes. */
 function areas(
   points: readonly TimelinePoint[],
   { height, turns, max }: ChartArea & { readonly max: number },
@@ -125,7 +125,7 @@ const boundaryLine = (turn: number, { height, turns }: ChartArea) => {
 const missSymbol = ({ turn, tokens, cost, kind, reason }: ChartedMiss, { height, turns }: ChartArea) =>
   html`<use href="#loss-${kind}" class="loss" x="${turnPercent(turn, turns)}" y="${stripMiddle(height)}"><title>turn ${formatNumber(turn)}: ${formatCompact(tokens)} tokens written again${cost === undefined ? "" : ` ${pricePhrase(cost)}`}, ${reason}</title></use>`
 
-/** Invisible stretches that say their figures when pointed at. */
+/** Invisible areas that show values on hover. */
 function hoverSlices(
   points: readonly TimelinePoint[],
   { height, turns, slices }: ChartArea & { readonly slices: number },
@@ -143,10 +143,10 @@ function hoverSlices(
 
 const NOT_BROKEN_DOWN = "not broken down"
 
-/** What no class has. */
+/** Tokens that belong to no class. */
 const unclassifiedTokens = ({ classes, rest = 0, context }: TimelinePoint): number => (classes ? rest : context)
 
-/** The parts of a context that are not empty, in words. */
+/** The non-empty parts of a context, with labels. */
 export function listParts(point: TimelinePoint): readonly { readonly words: string; readonly tokens: number }[] {
   const { classes } = point
   const parts = classes ? CLASSES.map((name) => ({ words: CLASS_LABELS[name], tokens: classes[name] })) : []
@@ -158,7 +158,7 @@ function describePoint(point: TimelinePoint): string {
   return [`turn ${formatNumber(point.turn)}: ${formatCompact(point.context)} tokens`, ...parts].join(", ")
 }
 
-/** The classes that occur, from the top of the stack to the bottom. */
+/** Legend of the classes that occur, from the top of the stack to the bottom. */
 export function classLegend(courses: readonly ChartTimeline[]): Markup | undefined {
   const used = CLASSES.filter((name) =>
     courses.some(({ points }) => points.some(({ classes }) => (classes?.[name] ?? 0) > 0)),
@@ -189,7 +189,7 @@ export function missLegend(courses: readonly ChartTimeline[]): Markup | undefine
   )}</ul>`
 }
 
-/** The shapes of the marks, once in a page. Shapes differ, so the reason does not depend on colour. */
+/** Symbols for cache misses, defined once per page. Shapes differ, so that the cause does not depend on colour. */
 export const MISS_SYMBOLS = html`<svg class="shapes" width="0" height="0" aria-hidden="true"><defs>
 <circle id="loss-pause" r="4.5"/>
 <path id="loss-compaction" d="M0-5L5 4H-5Z"/>

@@ -1,4 +1,4 @@
-/** What was paid up to each turn, a line for each course, and a legend in the order of their ends. */
+/** A chart of the cumulative cost, one line per timeline, with a legend in the order of the final values. */
 import type { CostUnit } from "@strata/transcripts/replay"
 import { chartFrame, plotTop } from "./chart-frame.ts"
 import type { ChartTimeline, PageConversation } from "./content.ts"
@@ -21,7 +21,7 @@ export interface CostChartOptions {
 }
 
 const HEIGHT = 220
-/** Policies that keep their look on every page. */
+/** Policies with the same line style on every page. */
 const POLICY_STYLES: Readonly<Record<string, string>> = {
   strata: "l-strata",
   "claude-style": "l-claude",
@@ -29,7 +29,7 @@ const POLICY_STYLES: Readonly<Record<string, string>> = {
   optimum: "l-optimum",
   "as recorded": "l-strata",
 }
-const OTHER_STYLES = ["l-a", "l-b", "l-c"] // with more, the others are all grey
+const OTHER_STYLES = ["l-a", "l-b", "l-c"] // if there are more, all of them are grey
 
 function assignStyles(courses: readonly ChartTimeline[]): ReadonlyMap<ChartTimeline, string> {
   const others = courses.filter(({ name }) => POLICY_STYLES[name] === undefined)
@@ -66,7 +66,7 @@ export function costChart({ conversation, turns, points }: CostChartOptions): Ma
   })}</div>${courses.length > 1 ? legend(courses, { styles, unit }) : undefined}</div></figure>`
 }
 
-/** The last drawn is on top. */
+/** Drawing order: later lines are on top. */
 const drawOrder = (look: string) =>
   ["l-other", "l-a", "l-b", "l-c", "l-none", "l-claude", "l-optimum", "l-strata"].indexOf(look)
 

@@ -1,4 +1,4 @@
-/** Money by day, stacked by model. A long time has a bar for each week, or for four of them: no money is left out. */
+/** A chart of cost by day, stacked by model. For a long period, a bar covers a week or four weeks, so that no cost is omitted. */
 import { formatDollars } from "@strata/core/base"
 import { html, type Markup } from "./markup.ts"
 import { roundToTenth, tickLabel, ticksUpTo } from "./scale.ts"
@@ -6,7 +6,7 @@ import { roundToTenth, tickLabel, ticksUpTo } from "./scale.ts"
 export interface Day {
   readonly day: string
   readonly dollars: number
-  /** Dollars by name. */
+  /** Dollars by model. */
   readonly parts: Readonly<Record<string, number>>
 }
 
@@ -15,12 +15,12 @@ const LABEL_PIXELS = 14
 const LABELS = 18
 const MAX_BARS = 120
 const DAY_MS = 86_400_000
-/** Days of one bar. */
+/** Number of days per bar. */
 const BAR_DAYS = { day: 1, week: 7, "four weeks": 28 } as const
-/** Colours of the charts, in the order of cost. */
+/** Colours of the charts, in order of cost. */
 const COLOURS = ["person", "results", "calls", "thinking", "answers", "summary", "whole"] as const
 
-/** The most expensive names have a colour each; the rest share one. */
+/** Names in order of cost. The most expensive get their own colours; the rest share one. */
 export function namesByCost(days: readonly Day[]): readonly string[] {
   const sums = new Map<string, number>()
   for (const { parts } of days)
@@ -40,7 +40,7 @@ export function dayLegend(names: readonly string[]): Markup {
 }
 
 export interface DayBars {
-  /** What one bar is. */
+  /** Period of one bar. */
   readonly unit: keyof typeof BAR_DAYS
   readonly days: readonly Day[]
 }
@@ -78,7 +78,7 @@ function describeDay({ day, dollars: paid, parts }: Day): string {
   return [`${day}: ${formatDollars(paid)}`, ...max].join(", ")
 }
 
-/** Days without money between others are days too. */
+/** Groups days into bars. Days without cost are included. */
 export function groupIntoBars(all: readonly Day[]): DayBars {
   const days = all.filter(({ day }) => /^\d{4}-\d\d-\d\d$/.test(day)).toSorted((a, b) => (a.day < b.day ? -1 : 1))
   const [first, last] = [days[0], days.at(-1)].map((each) => Date.parse(each?.day ?? ""))

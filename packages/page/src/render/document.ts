@@ -1,9 +1,9 @@
-/** The document around a page's content. It loads nothing and runs nothing: its policy forbids all network, scripts and forms. */
+/** The HTML document around a page's content. It loads and runs nothing: its policy forbids network access, scripts and forms. */
 import { createHash } from "node:crypto"
 import { html, Markup } from "./markup.ts"
 import { STYLE } from "./style.ts"
 
-/** How every page begins. A file that begins otherwise is never replaced. */
+/** The beginning of every page. A file with another beginning is never replaced. */
 export const PAGE_PREFIX = '<!doctype html>\n<html lang="en" data-page="strata">'
 
 const STYLE_HASH = createHash("sha256").update(STYLE).digest("base64")

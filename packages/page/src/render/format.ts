@@ -1,12 +1,12 @@
-/** How costs, times and shares read in reports, on screens and pages. */
+/** Formats of costs, times and shares in reports, on screens and pages. */
 import { formatCompact, formatDollars, formatPercent } from "@strata/core/base"
 import type { CostUnit, ScoreShare } from "@strata/transcripts/replay"
 
-/** `$1.23`, or `12.3K` weighed tokens. */
+/** `$1.23`, or `12.3K` weighted tokens. */
 export const formatAmount = (amount: number, unit: CostUnit): string =>
   unit === "dollars" ? formatDollars(amount) : formatCompact(amount)
 
-/** The same where no title says the unit. */
+/** An amount with its unit, if no title names the unit. */
 export const formatAmountWithUnit = (amount: number, unit: CostUnit): string =>
   `${formatAmount(amount, unit)}${unit === "tokens" ? " tokens" : ""}`
 
@@ -18,10 +18,10 @@ export function formatDuration(ms: number): string {
   return seconds < 120 ? `${Math.round(seconds)} s` : `${Math.round(seconds / 60)} min`
 }
 
-/** `31%`, or `-` where there was nothing to count. */
+/** `31%`, or `-` if there was nothing to count. */
 export const formatShare = ({ share }: ScoreShare): string => (share === undefined ? "-" : formatCautiousPercent(share))
 
-/** Rounded, but only all is 100%. */
+/** Rounded percentage. 100% only if the share is complete. */
 export function formatCautiousPercent(share: number): string {
   const rounded = formatPercent(share, 1)
   return rounded === "100%" && share < 1 ? ">99%" : rounded

@@ -1,4 +1,4 @@
-/** A followed conversation as a course to draw. */
+/** Converts a live conversation to a timeline for charts. */
 import type { LiveConversation } from "../live/live-conversation.ts"
 import { toChartedMisses } from "./charted-misses.ts"
 import type { ChartTimeline, TimelinePoint } from "./content.ts"

@@ -1,10 +1,10 @@
 /**
- * HTML that is safe by construction: everything put into a template is escaped, unless a template made it. Text from transcripts is
- * also cut, and what cannot be seen in it is made visible.
+ * HTML that is safe by construction: every value in a template is escaped, unless a template produced it. Text from transcripts is also
+ * truncated, and control characters become visible.
  */
 import { escapeForTerminal, escapeToLine } from "@strata/core/base"
 
-/** Source that may go into a page as it is. Only `html` makes it. */
+/** Escaped HTML source. Created only by `html`. */
 export class Markup {
   readonly #source: string
 
@@ -24,7 +24,7 @@ export class Markup {
 
 export type MarkupContent = Markup | string | number | readonly MarkupContent[] | undefined
 
-const MAX = 300 // characters of one text: names, titles, reasons
+const MAX = 300 // characters of one text, such as a name, title or reason
 const ESCAPES: Readonly<Record<string, string>> = {
   "&": "&amp;",
   "<": "&lt;",
@@ -33,17 +33,17 @@ const ESCAPES: Readonly<Record<string, string>> = {
   "'": "&#39;",
 }
 
-/** A text of any origin, for the content of an element or a quoted attribute. */
+/** Escapes untrusted text for the content of an element or a quoted attribute. */
 export function escapeHtml(text: string): string {
   const cut = text.length > MAX ? `${text.slice(0, MAX)}…` : text
   return escapeToLine(cut).replace(/[&<>"']/g, (sign) => ESCAPES[sign]!)
 }
 
-/** A text with its lines, whole. What cannot be seen in it is made visible. */
+/** A complete text with its line breaks. Control characters become visible. */
 export const fullText = (text: string): Markup =>
   Markup.of(escapeForTerminal(text).replace(/[&<>"']/g, (sign) => ESCAPES[sign]!))
 
-/** `undefined` adds nothing, and a list adds its pieces one after the other. */
+/** Template tag for HTML. `undefined` adds nothing, and a list adds its elements in order. */
 export function html(strings: TemplateStringsArray, ...contents: readonly MarkupContent[]): Markup {
   return Markup.of(strings.map((fixed, i) => fixed + (i < contents.length ? toSource(contents[i]!) : "")).join(""))
 }
@@ -55,6 +55,6 @@ function toSource(piece: MarkupContent): string {
   return typeof piece === "string" ? escapeHtml(piece) : piece.map(toSource).join("")
 }
 
-/** The places of a path: `1 2L3 4`. Numbers only, so that it may be as long as it has to be. */
+/** Coordinates of an SVG path: `1 2L3 4`. Contains only numbers, so its length is not limited. */
 export const pathPoints = (points: readonly (readonly [x: number, y: number])[]): Markup =>
   Markup.of(points.map(([x, y]) => `${x} ${y}`).join("L"))

@@ -1,4 +1,4 @@
-/** What live pages need beside the style of reports: the frame, cards, the conversation, dialogs. */
+/** Additional styles of live pages: the frame, cards, the conversation, dialogs. */
 import { STYLE } from "./style.ts"
 
 export const PAGE_STYLE = `${STYLE}

@@ -1,7 +1,7 @@
 /**
- * What the context of each turn consists of. Messages are estimated; the API counts only the whole. The system prompt and the tools are what
- * the first request of a context has beyond its messages, and they stay the same. What is left over later is not broken down: thinking that
- * is not recorded, reminders, and the error of the estimate.
+ * Breaks down the context of each turn. Message sizes are estimates; the API counts only the total. System prompt and tools are the part of
+ * a context's first request that its messages do not explain, and they stay constant. The remainder of later requests is not broken down:
+ * unrecorded thinking, reminders, and estimation errors.
  */
 import type { RecordedTurn } from "@strata/transcripts"
 import { CLASSES } from "@strata/transcripts/replay"
@@ -17,7 +17,7 @@ export interface ClassifiedTurns {
   readonly classes: Pick<TurnClasses, "sumsFor">
 }
 
-/** By turn. Turns without classes of their own have the shares of the turn before. */
+/** Parts of each turn. Turns without their own classes use the shares of the previous turn. */
 export function pointParts({ turns, boundaries, classes }: ClassifiedTurns): readonly PointParts[] {
   const starts = [...boundaries]
   let prompt: number | undefined
@@ -28,7 +28,7 @@ export function pointParts({ turns, boundaries, classes }: ClassifiedTurns): rea
       const known = sumClasses(sums)
       let isFirst = prompt === undefined
       for (; starts[0] !== undefined && starts[0] <= turn; starts.shift()) isFirst = true
-      // a compaction does not make the prompt larger: what is more then is what was attached and not recorded
+      // a compaction does not enlarge the prompt: additional tokens are unrecorded attachments
       if (isFirst) prompt = Math.min(prompt ?? Number.POSITIVE_INFINITY, Math.max(0, context - known))
       noted = { sums, messages: Math.max(0, context - prompt!) }
     }
@@ -39,9 +39,9 @@ export function pointParts({ turns, boundaries, classes }: ClassifiedTurns): rea
 interface TurnEstimate {
   readonly context: number
   readonly prompt: number
-  /** Estimated, without the prompt. */
+  /** Estimated sizes without the prompt. */
   readonly sums: ClassSums
-  /** Tokens beyond the prompt at the turn that the sums are from. */
+  /** Tokens beyond the prompt at the turn of the estimate. */
   readonly messages: number
 }
 

@@ -1,4 +1,4 @@
-/** How a conversation went as it was recorded: context by class, what was paid, boundaries and lost caches, turn by turn. */
+/** Timeline of a recorded conversation: context by class, cost, compactions and cache misses, turn by turn. */
 import { type Transcript, transcriptTimeline } from "@strata/transcripts"
 import { type CostUnit, weigh } from "@strata/transcripts/replay"
 import { toChartedMisses } from "./charted-misses.ts"

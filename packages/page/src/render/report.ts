@@ -1,4 +1,4 @@
-/** A page: the scorecard, a table of the conversations, and charts for each of them. Its size is bounded. */
+/** Renders a report page: the scorecard, a table of conversations, and charts for each of them. Its size is bounded. */
 
 import { formatCompact, formatNumber, pluralize } from "@strata/core/base"
 import type { ChartTimeline, PageContent, PageConversation } from "./content.ts"
@@ -10,10 +10,10 @@ import { html, type Markup } from "./markup.ts"
 import { turnRange } from "./scale.ts"
 import { SCORE_COLUMNS } from "./score-columns.ts"
 
-const MAX_POINTS = 400 // in one chart: more cannot be seen
+const MAX_POINTS = 400 // per chart; more would not be visible
 const MIN_POINTS = 40
 const MAX_TOTAL_POINTS = 30_000 // about 4 MB
-const MAX_DETAILED = 60 // conversations with charts; the others are in the table
+const MAX_DETAILED = 60 // conversations with charts; the others are only in the table
 const SLICES = 48
 const MAX_CHARTS_WITH_SLICES = 40
 const TALL_PIXELS = 220 // pixels
@@ -93,7 +93,7 @@ interface ConversationColumn {
   readonly cell: (conversation: PageConversation) => string
 }
 
-/** What each policy cost. */
+/** Columns with the cost of each policy. */
 const costColumns = (all: readonly PageConversation[]): readonly ConversationColumn[] =>
   [...new Set(all.flatMap(({ timelines }) => timelines.map(({ name }) => name)))].map((title) => ({
     title,
@@ -104,7 +104,7 @@ const costColumns = (all: readonly PageConversation[]): readonly ConversationCol
     },
   }))
 
-/** With one course each: what is known about it. */
+/** Columns with facts, if each conversation has one timeline. */
 const factColumns = (all: readonly PageConversation[]): readonly ConversationColumn[] =>
   (all[0]?.timelines[0]?.facts ?? []).map(([title], i) => ({
     title,
@@ -145,15 +145,15 @@ ${isSingle ? compactionTable(timelines[0]!) : undefined}
 </details>`
 }
 
-const OUTLIER_FACTOR = 2 // times the middle one: with one scale, the others would be too flat to read
+const OUTLIER_FACTOR = 2 // times the median: on a shared scale, the others would be too flat to read
 
 interface ContextScales {
-  /** The top of the scale that most panels have, in tokens. */
+  /** Maximum of the scale that most panels share, in tokens. */
   readonly shared: number
   readonly of: (course: ChartTimeline) => number
 }
 
-/** One scale for all panels. A course that is much larger than the others has its own. */
+/** One scale for all panels, except for timelines that are much larger than the others. */
 function contextScales(courses: readonly ChartTimeline[]): ContextScales {
   const peaks = courses.map(peakContext).toSorted((a, b) => a - b)
   const usual = OUTLIER_FACTOR * (peaks[Math.floor((peaks.length - 1) / 2)] ?? 0)
@@ -183,7 +183,7 @@ function factTable(courses: readonly ChartTimeline[]): Markup {
 
 const MAX_LISTED_MISSES = 12
 
-/** The reasons in words, also for paper and for those who cannot point at a mark. */
+/** Table of cache misses with their causes, for print and for users who cannot point at a symbol. */
 function missTable({ misses }: ChartTimeline): Markup | undefined {
   if (misses.length === 0) return undefined
   const hasCosts = misses.some(({ cost }) => cost !== undefined)
@@ -200,7 +200,7 @@ ${misses.length > largest.size ? html`<p class="soft">and ${formatNumber(misses.
 
 const MAX_COMPACTIONS = 30
 
-/** What each compaction lost that was used again after it. */
+/** Table of the names that each compaction lost and that were used again. */
 function compactionTable({ compactions = [] }: ChartTimeline): Markup | undefined {
   if (compactions.length === 0) return undefined
   const left = compactions.length - MAX_COMPACTIONS

@@ -1,16 +1,16 @@
-/** From values to places in a chart: round ticks, places, and fewer points where a course is long. */
+/** Maps values to positions in a chart: round ticks, coordinates, and fewer points for long timelines. */
 
 import { formatCompact } from "@strata/core/base"
 import type { CostUnit } from "@strata/transcripts/replay"
 import type { TimelinePoint } from "./content.ts"
 
-/** The coordinates of a plot. It is stretched to the width of the page. */
+/** Width of a plot in its own coordinates. The plot is stretched to the width of the page. */
 export const PLOT_WIDTH = 1_000
 
 const MAX_TICKS = 4
 const ROUND_STEPS = [1, 2, 2.5, 5, 10]
 
-/** Round values from 0 up to the largest, at most five. */
+/** At most five round values from 0 up to `max`. */
 export function ticksUpTo(max: number): readonly number[] {
   if (!(max > 0)) return [0]
   const rough = max / MAX_TICKS
@@ -37,7 +37,7 @@ export const turnRange = (points: readonly TimelinePoint[]): TurnRange => ({
   last: points.at(-1)?.turn ?? 1,
 })
 
-/** From 0 to 1 along the turns. A single turn is in the middle. */
+/** Position of a turn from 0 to 1. A single turn is in the middle. */
 export const turnFraction = (turn: number, { first, last }: TurnRange): number =>
   last <= first ? 0.5 : Math.min(1, Math.max(0, (turn - first) / (last - first)))
 
@@ -46,7 +46,7 @@ export const turnPercent = (turn: number, range: TurnRange): string =>
 
 export const roundToTenth = (value: number): number => Math.round(value * 10) / 10
 
-/** At most so many points. Of each stretch the largest and the smallest context stay, so that no peak and no drop is lost. */
+/** Reduces the points to `max`. The largest and the smallest context of each section are preserved, so that no peak and no drop is lost. */
 export function samplePoints(points: readonly TimelinePoint[], max: number): readonly TimelinePoint[] {
   if (points.length <= max) return points
   const stretches = Math.max(1, Math.floor(max / 2) - 1)

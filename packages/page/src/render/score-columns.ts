@@ -1,11 +1,11 @@
-/** The columns of a scorecard, on screens and pages. */
+/** Columns of a scorecard, for screens and pages. */
 import { formatCompact, formatNumber } from "@strata/core/base"
 import type { CostUnit, Score } from "@strata/transcripts/replay"
 import { formatAmount, formatCautiousPercent, formatDuration, formatShare } from "./format.ts"
 
 export interface ScoreColumn {
   readonly title: string
-  /** For the explanation below a table, and for a tooltip. */
+  /** Used in the explanation below a table and as a tooltip. */
   readonly description: string
   readonly cell: (score: Score, unit: CostUnit) => string
 }

@@ -1,4 +1,4 @@
-/** Names of conversations without the directory that all files have. */
+/** Removes the common directory from the names of conversations. */
 import type { PageConversation } from "./content.ts"
 
 export function withShortNames(all: readonly PageConversation[]): readonly PageConversation[] {

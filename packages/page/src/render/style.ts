@@ -1,8 +1,8 @@
-/** How pages look. Reports have it inside; the server sends it as a file, with what only live pages need. */
+/** Styles of pages. Reports embed them; the server sends them as a file, together with the styles of live pages. */
 
 /**
- * The style of a page: light and dark, wide and narrow, screen and paper. The colours are from the palette of Okabe and Ito, which
- * people with all kinds of colour vision can tell apart.
+ * Styles for light and dark, wide and narrow, screen and paper. The colours are from the palette of Okabe and Ito, which people with all
+ * kinds of colour vision can distinguish.
  */
 export const STYLE = `
 :root{color-scheme:light dark;--back:#fff;--raised:#f6f7f9;--ink:#1c2024;--soft:#5b6470;--rule:#dfe3e8;--grid:#e6e9ed;--mark:#b3261e;--accent:#0067a3;

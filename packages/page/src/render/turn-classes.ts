@@ -1,4 +1,7 @@
-/** The context of turns by class, noted while what they saw is in view. Of long conversations, some turns: a chart cannot show more. */
+/**
+ * Sizes of the context by class for some turns, recorded while their messages are in memory. For a long conversation, not all turns are
+ * recorded, because a chart cannot show more.
+ */
 import type { Entry, Message } from "@strata/core"
 import type { RecordedView } from "@strata/transcripts"
 import type { ContextClass } from "@strata/transcripts/replay"
@@ -13,7 +16,7 @@ export class TurnClasses {
   readonly #noted = new Map<number, ClassSums>()
   #every = 1
 
-  /** What compactions wrote is a class of its own. */
+  /** Registers summaries and facts of compactions, which form a separate class. */
   addEntry(entry: Entry): void {
     const isOwn =
       (entry.type === "user" && entry.isCompactSummary) ||
@@ -29,7 +32,7 @@ export class TurnClasses {
     for (const each of this.#noted.keys()) if ((each - 1) % this.#every !== 0) this.#noted.delete(each)
   }
 
-  /** Estimated, without system prompt and tools. */
+  /** Estimated sizes of a turn, without system prompt and tools. */
   sumsFor(turn: number): ClassSums | undefined {
     return this.#noted.get(turn)
   }

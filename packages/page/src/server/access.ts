@@ -1,7 +1,7 @@
 /**
- * Who may ask. The server listens on loopback, where every program and every website of this machine can reach it: so a request names this
- * host, comes from this page, and has the secret. The secret is in the address once; from then on it is a cookie that only this page's
- * path is sent. Other local servers on the same host get no cookie of ours, because they have another path.
+ * Access control. The server listens on loopback, where every program and website on this machine can reach it. A request must therefore
+ * name this host, come from this page, and contain the secret. The secret is in the URL once; afterwards it is a cookie that is sent only
+ * to this page's path. Other local servers on the same host do not get the cookie, because they have a different path.
  */
 import { randomBytes, timingSafeEqual } from "node:crypto"
 import type { MiddlewareHandler } from "hono"
@@ -10,26 +10,26 @@ import { getCookie, setCookie } from "hono/cookie"
 const SECRET_BYTES = 24
 const PATH_BYTES = 6
 const COOKIE = "strata-page"
-/** A form of another site cannot set it without being asked first, and the answer is no. */
+/** A form of another site cannot send this header without a preflight request, which is refused. */
 export const OWN_HEADER = "x-strata-page"
 
 export interface PageAccess {
-  /** The path that all pages are under, such as `/5f2a…`. */
+  /** Base path of all pages, such as `/5f2a…`. */
   readonly base: string
-  /** Where a user begins: it has the secret. */
+  /** Path of the first request, with the secret. */
   readonly entryPath: string
-  /** The same with a key that works once: for a program's arguments, which others on this machine can read. */
+  /** A path with a one-time key, for arguments of a program, which others on this machine can read. */
   oneTimeEntryPath(): string
   readonly check: MiddlewareHandler
 }
 
 export interface PageAccessOptions {
-  /** The port that the server listens on, once it does. */
+  /** Returns the port once the server is listening. */
   readonly port: () => number
   readonly random?: (bytes: number) => Buffer
 }
 
-/** What every answer carries. Nothing from outside, no script but our own files, no frame around it. */
+/** Headers of every response: no external content, only Strata's own scripts, no embedding in frames. */
 const HEADERS: Readonly<Record<string, string>> = {
   "content-security-policy":
     "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:; base-uri 'none'; form-action 'self'; frame-ancestors 'none'",

@@ -1,4 +1,4 @@
-/** Which page answers which address. A page is drawn here and sent as HTML; the script in it only asks for parts of it again. */
+/** Routes of the server. Pages are rendered here and sent as HTML; their script only requests updated parts. */
 
 import { readFile } from "node:fs/promises"
 import { stripTypeScriptTypes } from "node:module"
@@ -18,7 +18,7 @@ import { addConversationRoutes, type Conversations } from "./conversation-routes
 import { streamEvents } from "./events.ts"
 import { respondWithPage, respondWithText } from "./responses.ts"
 
-/** Strata's mark: layers. */
+/** Strata's logo: layers. */
 export const ICON = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><rect width="32" height="32" rx="7" fill="#14171a"/><path d="M5 10h22v3H5z" fill="#8fd0f5"/><path d="M5 15h22v3H5z" fill="#2fb58a"/><path d="M5 20h22v3H5z" fill="#f0b429"/></svg>`
 
 // The page about all conversations of this machine.
@@ -30,7 +30,7 @@ export interface UsageRoutes {
 }
 
 export function addUsageRoutes(routes: Hono, { base, usage, now }: UsageRoutes): void {
-  let report: UsageReport | undefined // adding up takes longer than drawing, and most pages ask for the same
+  let report: UsageReport | undefined // cached, because computing takes longer than rendering, and most pages need the same report
   let changes = 0
   usage.onChange(() => {
     report = undefined
@@ -73,7 +73,7 @@ export function addUsageRoutes(routes: Hono, { base, usage, now }: UsageRoutes):
   )
 }
 
-/** What the form of the list says. Anything else is left out. */
+/** Parses the query of the list's form. Invalid values are ignored. */
 function parseListQuery(given: (name: string) => string | undefined): ListQuery {
   const page = given("page") ?? ""
   return {
@@ -84,7 +84,7 @@ function parseListQuery(given: (name: string) => string | undefined): ListQuery 
   }
 }
 
-// The memories of a project: what is remembered, each change as a diff, forgetting, and taking a change back.
+// The memories of a project: the list, changes as diffs, forgetting, and reverting changes.
 
 export interface MemoryRoutes {
   readonly base: string
@@ -137,7 +137,7 @@ export function addMemoryRoutes(routes: Hono, { base, memories, now }: MemoryRou
 const COMMAND_IS_RUNNING =
   "An agent is running a command in this project, and it must not speak for you. Nothing was changed. Wait for its end."
 
-// The scripts of the pages, for the browser. From sources they are TypeScript with its types taken out, one file each, so nothing has to be
+// The browser scripts of the pages. When running from sources, they are TypeScript files with types stripped, so that no build is needed. In a published package the build inserts them here as text.
 // built. In a published package the build has put them here as text.
 
 const SCRIPT_NAMES: ReadonlySet<string> = new Set(["page", "live", "rows", "chart", "actions"])
@@ -155,7 +155,7 @@ async function readScriptSource(name: string): Promise<string> {
   return stripTypes(source).replace(/(from "\.\/\w+)\.ts"/g, '$1.js"')
 }
 
-/** Node warns that this is new. The user who opens a page can do nothing about it. */
+/** Strips types without Node's warning about an experimental feature, which users of the page cannot act on. */
 function stripTypes(source: string): string {
   const { emitWarning } = process
   process.emitWarning = () => undefined
@@ -166,7 +166,7 @@ function stripTypes(source: string): string {
   }
 }
 
-// The page about background work of a project, live, and its stop buttons. Agents are stopped by the pages of their conversation.
+// The live page about background work of a project, with stop buttons. Agents are stopped through the pages of their conversation.
 
 export interface WorkRoutes {
   readonly base: string
@@ -209,7 +209,7 @@ export interface PageAppOptions {
   readonly access: PageAccess
   readonly conversations: Conversations
   readonly now: () => Date
-  /** Learns of errors that are ours. The user at the page gets a sentence. */
+  /** Receives internal errors. The user sees a sentence on the page. */
   readonly onFault: (error: unknown) => void
 }
 

@@ -1,4 +1,4 @@
-/** The pages of one conversation: its views, slices of its rows, single blocks, search, live events, and what a user may do. */
+/** The pages of one conversation: its views, slices of rows, blocks, search, live events, and the user's actions. */
 import { ConversationLockedError, handleOf, StrataError } from "@strata/core"
 import { escapeForTerminal, pluralize } from "@strata/core/base"
 import type { Context, Hono } from "hono"
@@ -18,7 +18,7 @@ import { emptyState, shell, type ViewLink } from "../render/views/shell.ts"
 import { streamEvents } from "./events.ts"
 import { respondWithPage, respondWithText } from "./responses.ts"
 
-/** Conversations that pages show now. */
+/** Opens conversations for pages. */
 export interface Conversations {
   open(id: string): Promise<LoadedConversation | undefined>
 }
@@ -34,15 +34,15 @@ const VIEW_LABELS: Readonly<Record<View, string>> = {
   agents: "Agents",
 }
 
-const MAX_ROWS = 100 // in one answer
+const MAX_ROWS = 100 // in one response
 
 export interface ConversationRoutes {
   readonly base: string
   readonly conversations: Conversations
-  /** Pages of the whole project, beside the views of the conversation. */
+  /** Links to pages of the project, shown after the views of the conversation. */
   readonly projectLinks: readonly Omit<ViewLink, "isCurrent">[]
   readonly now: () => Date
-  /** Learns of errors that are ours. */
+  /** Receives internal errors. */
   readonly onFault: (error: unknown) => void
 }
 
@@ -172,7 +172,7 @@ export function addConversationRoutes(routes: Hono, pages: ConversationRoutes): 
   })
 }
 
-/** The answer to something that a user asked for. What fails is a sentence, and changed nothing. */
+/** Responds to an action of the user. A failure is reported as a sentence and has changed nothing. */
 async function respondToAction(
   context: Context,
   pages: ConversationRoutes,
@@ -197,7 +197,7 @@ function reasonFor(error: unknown): string {
 
 interface ViewOptions {
   readonly base: string
-  /** The row to begin with. */
+  /** Index of the first row. */
   readonly at: number
   readonly now: Date
 }

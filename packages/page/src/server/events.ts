@@ -1,15 +1,15 @@
-/** Says in a stream when something changed, as long as someone listens. */
+/** A stream of server-sent events that reports changes while the client is connected. */
 import { setTimeout as pause } from "node:timers/promises"
 import type { Context } from "hono"
 import { streamSSE } from "hono/streaming"
 
-const PING_MS = 20_000 // keeps what is between from closing the connection
+const PING_MS = 20_000 // keeps intermediaries from closing the connection
 
 export interface EventStreamOptions {
-  /** What is sent after each change. */
+  /** Returns the state that is sent after each change. */
   readonly state: () => unknown
   readonly onChange: (listener: () => void) => () => void
-  /** Before the first state is sent. */
+  /** Called before the first state is sent. */
   readonly begin?: () => Promise<void>
 }
 
@@ -20,7 +20,7 @@ export const streamEvents = (context: Context, { state, onChange, begin }: Event
     const gone = new AbortController()
     stream.onAbort(() => {
       stop()
-      gone.abort() // a timer that goes on would keep the program from ending
+      gone.abort() // a running timer would keep the process alive
     })
     await begin?.().catch(() => undefined)
     send()

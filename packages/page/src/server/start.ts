@@ -1,4 +1,4 @@
-/** Starts the server of the pages: on loopback, on a free port, with a secret of its own. */
+/** Starts the page server: on loopback, on a free port, with a new secret. */
 import { serve } from "@hono/node-server"
 import type { Clock } from "@strata/core"
 import { errorKind, systemClock } from "@strata/core/base"
@@ -26,20 +26,20 @@ const MAX_OPEN = 6 // conversations in memory; each is as large as its journal
 
 export interface PageOptions {
   readonly source: PageSource
-  /** Default: a free one. */
+  /** Default: a free port. */
   readonly port?: number
-  /** Default: the machine's. */
+  /** Default: the system clock. */
   readonly clock?: Clock
-  /** Learns of errors that are ours; the user at the page gets a sentence. Default: a warning of the process. */
+  /** Receives internal errors; the user sees a sentence. Default: a warning of the process. */
   readonly onFault?: (error: unknown) => void
 }
 
 export interface RunningPage {
-  /** Where a user begins: it has the secret, so it belongs only to them. */
+  /** URL of the first page. It contains the secret, so it must not be shared. */
   readonly address: string
-  /** The same for one conversation. */
+  /** URL of one conversation, with the secret. */
   addressOf(id: string): string
-  /** The same, for a program that opens it: others can read its arguments, so this one works once. */
+  /** URL for a program that opens it. It works once, because others can read the program's arguments. */
   addressOnce(id?: string): string
   close(): Promise<void>
 }
@@ -78,7 +78,7 @@ export async function startPage({
   }
 }
 
-/** Keeps the newest few, so that a page that asks again does not read again. */
+/** Caches the most recently used conversations, so that further requests do not read them again. */
 class OpenConversations implements Conversations {
   readonly #source: PageSource
   readonly #clock: Clock
@@ -94,7 +94,7 @@ class OpenConversations implements Conversations {
     this.#open.delete(id)
     const opening = known ?? this.#read(id)
     this.#open.set(id, opening)
-    // a page that still listens to one goes on hearing from it
+    // pages that still listen to a removed conversation continue to receive its events
     for (const other of this.#open.keys()) if (this.#open.size > MAX_OPEN) this.#open.delete(other)
     const found = await opening.catch((error: unknown) => {
       this.#open.delete(id)
@@ -113,7 +113,7 @@ class OpenConversations implements Conversations {
     return { named, live: await LiveConversation.open(source) }
   }
 
-  /** An agent's conversation is named by its lead's id, `~` and its own. */
+  /** Finds a conversation by id. An agent's conversation has the id of its lead, `~` and its own id. */
   async #named(id: string): Promise<NamedConversation | undefined> {
     const [lead = "", name] = id.split("~")
     const named = await this.#source.find(lead)

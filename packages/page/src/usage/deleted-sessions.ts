@@ -1,22 +1,22 @@
-/** What Claude Code has deleted: it removes transcripts after some days, and its history still names the sessions. */
+/** Counts sessions that Claude Code has deleted: it removes old transcripts, and its history still lists them. */
 import { join } from "node:path"
 import { readPlainFile } from "@strata/core/base"
 import type { Environment } from "@strata/transcripts"
 import { getNumber, getObject, getString, jsonLines, parseObject } from "@strata/transcripts/import"
 
-const DEFAULT_DAYS = 30 // `cleanupPeriodDays` where the user has not set it
+const DEFAULT_DAYS = 30 // default of `cleanupPeriodDays`
 const MAX_BYTES = 64 * 1024 * 1024
 
 export interface DeletedSessions {
-  /** After how many days Claude Code deletes a transcript. */
+  /** Days after which Claude Code deletes a transcript. */
   readonly days: number
-  /** Sessions that its history names. */
+  /** Number of sessions in its history. */
   readonly named: number
-  /** Of those, without a transcript. */
+  /** Number of those without a transcript. */
   readonly gone: number
 }
 
-/** `undefined`: there is no Claude Code here. `files`: the transcripts that were found. */
+/** Compares the history with the found transcripts in `files`. `undefined` if Claude Code is not used here. */
 export async function findDeletedSessions(
   { env, home }: { readonly env: Environment; readonly home: string },
   files: Iterable<string>,

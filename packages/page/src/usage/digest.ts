@@ -1,4 +1,7 @@
-/** What a report needs of one conversation: sums by day, model, purpose and cause. Responses that another file counts are left out. */
+/**
+ * The data of one conversation for a report: sums by day, model, purpose and cause. Responses that are counted in another file are not
+ * included.
+ */
 
 import type { TokenCounts } from "@strata/core"
 import { addCounts, NO_TOKENS } from "@strata/core/base"
@@ -43,7 +46,7 @@ export interface CompactionTotal {
   readonly needed: number
   readonly inView: number
   readonly lost: readonly string[]
-  /** What it lost is not known. */
+  /** Set if the lost names are unknown. */
   readonly isUnrecorded?: true
 }
 
@@ -57,7 +60,7 @@ export interface AgentTotal {
 
 export const NO_DAY = "unknown"
 
-/** `elsewhere`: the keys of responses that another file counts. */
+/** Creates a digest. `elsewhere` has the keys of responses that are counted in another file. */
 export function createDigest(recorded: RecordedUsage, elsewhere: ReadonlySet<string> = new Set()): Digest {
   const own = recorded.responses.filter(({ key }) => !elsewhere.has(key))
   const repeated = recorded.responses.filter(({ key }) => elsewhere.has(key))
@@ -77,7 +80,7 @@ export function createDigest(recorded: RecordedUsage, elsewhere: ReadonlySet<str
   }
 }
 
-/** In UTC, as transcripts have it. */
+/** Day in UTC, as in transcripts. */
 export const dayOf = (at: string | undefined): string => at?.slice(0, 10) ?? NO_DAY
 
 function sumCosts(responses: readonly ResponseLine[]): readonly CostLine[] {
@@ -121,7 +124,7 @@ interface PartitionedResponses {
   readonly repeated: readonly ResponseLine[]
 }
 
-/** By kind. A sub-agent whose responses are all counted in another file is counted there too. */
+/** Costs by kind of agent. A sub-agent whose responses are all counted in another file is counted there. */
 function sumAgents({ agents }: RecordedUsage, { own, repeated }: PartitionedResponses): readonly AgentTotal[] {
   const dollars = agents.map(() => 0)
   const isOwn = agents.map(() => false)

@@ -1,4 +1,4 @@
-/** The list of conversations: searched by what was said in them, filtered, sorted, a slice at a time. */
+/** The list of conversations: full-text search, filters, sorting and paging. */
 import { escapeToLine } from "@strata/core/base"
 import type { ListOrder, ListRequest, UsageFilter, UsageList, UsageRow } from "./report-data.ts"
 import { type IndexScope, type ScopedIndex, scopeCondition } from "./usage-index.ts"
@@ -36,7 +36,7 @@ export function listUsage({ index, scope }: ScopedIndex, request: ListRequest = 
       .all(...all, ...slice)
     return { rows: rows.map((row) => rowFrom(row)), total: Number(total!.n) }
   }
-  // the best passage of each conversation; its text is cut only for the rows that are shown
+  // the best passage of each conversation; excerpts are extracted only for displayed rows
   const hits = `SELECT conversation, rowid AS passage, min(rank) AS best FROM said WHERE said MATCH ? GROUP BY conversation`
   const found = `(${hits}) hit JOIN conversation c ON c.id = hit.conversation JOIN file ON file.id = c.file WHERE ${where} AND ${days.where}`
   const all = [words, ...values, ...days.values]
@@ -46,7 +46,7 @@ export function listUsage({ index, scope }: ScopedIndex, request: ListRequest = 
       `SELECT ${COLUMNS}, hit.passage FROM ${found} ORDER BY ${sort === undefined ? "hit.best" : ORDERS[sort]}, c.id LIMIT ? OFFSET ?`,
     )
     .all(...all, ...slice)
-  // a number is bound as a real, and FTS5 ignores a condition on the row id that is not an integer
+  // numbers are bound as reals, and FTS5 ignores a row id condition that is not an integer
   const passage = index.db.statement(
     "SELECT at, snippet(said, 0, '', '', '…', 24) AS snippet FROM said WHERE said MATCH ? AND rowid = CAST(? AS INTEGER)",
   )
@@ -59,7 +59,7 @@ export function listUsage({ index, scope }: ScopedIndex, request: ListRequest = 
   }
 }
 
-/** One conversation of the list. */
+/** Finds a row of the list by its key. */
 export function findUsageRow({ index, scope }: ScopedIndex, key: number): UsageRow | undefined {
   const { where, values } = rowQuery({ scope, filter: {} })
   const row = index.db
@@ -68,7 +68,7 @@ export function findUsageRow({ index, scope }: ScopedIndex, key: number): UsageR
   return row && rowFrom(row)
 }
 
-/** Every word in quotes, so that nothing in it is an operator. The last one may be the start of a word. */
+/** Quotes every word, so that it is not parsed as an operator. The last word may be a prefix. */
 function ftsQuery(query: string): string | undefined {
   const words = query.normalize("NFC").match(/[\p{L}\p{N}_]+/gu) ?? []
   return words.length === 0 ? undefined : `${words.map((word) => `"${word}"`).join(" ")}*`
@@ -79,7 +79,7 @@ interface RowQuery {
   readonly filter: UsageFilter
 }
 
-/** Conditions on `conversation c` and `file`. Days are the caller's: money counts by the day, a row in a list by its last day. */
+/** Conditions on `conversation c` and `file`. The caller adds days, because costs count by day, and list rows by their last day. */
 export function rowQuery({ scope, filter: { project, program } }: RowQuery) {
   const { where, values } = scopeCondition(scope)
   const conditions = [where, ...(project === undefined ? [] : ["(c.project = ? OR c.project LIKE ? ESCAPE '\\')"])]
@@ -97,7 +97,7 @@ export function rowQuery({ scope, filter: { project, program } }: RowQuery) {
 function daysQuery({ from, to }: UsageFilter) {
   return {
     where: `${from === undefined ? "1" : "c.last >= ?"} AND ${to === undefined ? "1" : "c.first < ?"}`,
-    values: [...(from === undefined ? [] : [from]), ...(to === undefined ? [] : [`${to}U`])], // after every time of that day
+    values: [...(from === undefined ? [] : [from]), ...(to === undefined ? [] : [`${to}U`])], // sorts after every time of that day
   }
 }
 

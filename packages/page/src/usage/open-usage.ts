@@ -1,4 +1,4 @@
-/** Everything that `strata usage` does, for the command and for the page: follow the files, replay in the background, answer questions. */
+/** All functions of `strata usage`, for the command and the page: updating the index, replaying in the background, and queries. */
 import { availableParallelism } from "node:os"
 import { join } from "node:path"
 import type { Worker } from "node:worker_threads"
@@ -17,40 +17,40 @@ import { type WorkPool, workPool } from "./work-pool.ts"
 
 export interface UsageOptions {
   readonly env: Environment
-  /** The user's home directory. Default: `HOME`, else that of the system. */
+  /** Home directory. Default: `HOME`, else that of the system. */
   readonly home?: string
-  /** More places to search. */
+  /** Additional directories to search. */
   readonly dirs?: readonly string[]
-  /** Only those. */
+  /** Whether to search only `dirs`. */
   readonly onlyDirs?: boolean
-  /** Starts a worker thread that calls `serveLook`. Default: everything runs in this thread. */
+  /** Starts a worker thread that calls `serveUsageWorker`. Default: everything runs in this thread. */
   readonly startWorker?: () => Worker
-  /** Where the index is kept. Default: the user's Strata directory. */
+  /** Directory of the index. Default: the user's Strata directory. */
   readonly root?: string
 }
 
 export interface Usage {
-  /** Reads what is new or changed, and forgets what is gone. After `signal` it ends soon, and the next time reads the rest. */
+  /** Reads new and changed files and removes deleted ones. After an abort it ends soon, and the next call reads the rest. */
   update(onProgress?: OnProgress, signal?: AbortSignal): Promise<IndexUpdateResult>
-  /** Replays until everything is replayed or `signal` says stop. Answers how many were. */
+  /** Replays conversations until all are replayed or the signal is aborted. Resolves with their number. */
   replay(options: ReplayRunOptions): Promise<number>
   report(filter?: UsageFilter): UsageReport
-  /** The part of the report about Strata, without adding up the rest. */
+  /** The savings part of the report only. */
   savings(filter?: UsageFilter): UsageSavings
   list(request?: ListRequest): UsageList
-  /** The row with this key, if there still is one. */
+  /** The row with this key, if it still exists. */
   row(key: number): UsageRow | undefined
   findDeletedSessions(): Promise<DeletedSessions | undefined>
-  /** Whether this is the first time that something is shown. It is remembered. */
+  /** Whether a hint is shown for the first time. The answer is recorded. */
   isFirst(name: string): boolean
   close(): Promise<void>
 }
 
 export interface ReplayRunOptions {
   readonly signal: AbortSignal
-  /** One at a time and at low priority, because no one waits for it. */
+  /** Runs one replay at a time and at low priority. */
   readonly isInBackground: boolean
-  /** Only these. Default: all. */
+  /** Conversations to replay. Default: all. */
   readonly filter?: UsageFilter
   readonly onReplayed?: () => void
 }
@@ -67,7 +67,7 @@ export function openUsage(options: UsageOptions): Usage {
   const size = Math.min(MAX_WORKERS, availableParallelism())
   const fetchJournal = journalFetcher(env)
   const pool = workPool(startWorker, size)
-  const background = workPool(startWorker, 1) // apart: a thread's priority cannot be raised again
+  const background = workPool(startWorker, 1) // a separate pool, because a thread's priority cannot be raised again
   return {
     update: (onProgress, signal) => updateIndex(index, { env, home, scope, pool, fetchJournal, onProgress, signal }),
     replay: (order) =>
@@ -95,7 +95,7 @@ interface ReplayRun {
   readonly looked: ScopedIndex
   readonly pool: WorkPool
   readonly fetchJournal: FetchJournal
-  /** How many at a time. */
+  /** Number of parallel replays. */
   readonly lanes: number
   readonly order: ReplayRunOptions
 }
@@ -114,7 +114,7 @@ async function replayAll({ looked, pool, fetchJournal, lanes, order }: ReplayRun
       const { key, path, name } = next
       begun.add(key)
       const fetched = await Promise.race([fetchJournal(path).catch(() => "later" as const), stopped])
-      if (fetched === "later") continue // the store does not answer
+      if (fetched === "later") continue // the store is unavailable
       if (fetched === undefined) return
       const result = await Promise.race([pool.run({ kind: "replay", path, name, ...fetched, isInBackground }), stopped])
       if (result === undefined) return

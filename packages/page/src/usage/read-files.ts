@@ -1,16 +1,16 @@
-/** Reads transcripts for the index. Nothing ends it: what cannot be read becomes a reason. It runs in this thread or in a worker. */
+/** Reads transcripts for the index. It never throws: a file that cannot be read becomes a reason. It runs in this thread or in a worker. */
 import { readTranscripts } from "@strata/transcripts"
 import { journalTranscript, type NamedJournal } from "@strata/transcripts/inspect"
 import { recordUsage } from "./recorded-usage.ts"
 import { searchableTexts } from "./searchable-texts.ts"
 import type { IndexedConversation, ReadFile } from "./usage-index.ts"
 
-const MAX_BYTES = 512 * 1024 * 1024 // a text of this size is the largest that Node holds as one
+const MAX_BYTES = 512 * 1024 * 1024 // the maximum string size of Node
 
 export interface FileToRead {
   readonly path: string
   readonly size: number
-  /** What the store has of it, if it is in a store: a worker has none. */
+  /** The journal's content, if it is in a store, because a worker has no connection. */
   readonly journal?: NamedJournal
 }
 
@@ -28,7 +28,7 @@ export async function readFileForIndex({ path, size, journal }: FileToRead): Pro
   }
 }
 
-/** Without the name of the file and its content: reports count reasons. */
+/** The reason without file name and content, because reports group by reason. */
 function reasonFor(error: unknown): string {
   const message = error instanceof Error ? error.message : String(error)
   if (/is compressed\b/.test(message)) return "compressed"
@@ -40,5 +40,5 @@ function reasonFor(error: unknown): string {
 }
 
 export const EMPTY = "empty"
-/** Not a failure: directories hold other files too. */
+/** Not a failure, because directories contain other files too. */
 export const NO_TRANSCRIPT = "not a transcript"

@@ -1,6 +1,6 @@
 /**
- * What the index keeps of a recorded conversation: every billed response with its day, its cost and the cache it lost, every compaction, and
- * what filled the context. It is enough to count a response once that two files have, without reading the files again.
+ * The data of a recorded conversation in the index: every billed response with its day, cost and cache miss, every compaction, and the
+ * contents of the context. Sufficient to count a response in two files once without reading the files again.
  */
 import { hash } from "node:crypto"
 import { isMessage, type TokenCounts } from "@strata/core"
@@ -20,30 +20,30 @@ export interface RecordedUsage {
   readonly to?: string
   readonly turns: number
   readonly peak: number
-  /** Too few output tokens are recorded. */
+  /** Some output tokens were not recorded. */
   readonly isLowerBound: boolean
-  /** The simulator answered, so nothing was spent. */
+  /** Set if the simulator answered, so nothing was billed. */
   readonly isSimulated?: true
-  /** Lines that are damaged. */
+  /** Number of damaged lines. */
   readonly damaged: number
   /** Tokens by class. */
   readonly context: Readonly<Record<string, number>>
   readonly responses: readonly ResponseLine[]
-  /** Lost caches that belong to no one response. */
+  /** Cache misses that cannot be assigned to a response. */
   readonly moreLost: readonly UnplacedMisses[]
   readonly boundaries: readonly BoundaryLine[]
-  /** The kinds of its sub-agents, in order. */
+  /** Kinds of the sub-agents, in order. */
   readonly agents: readonly string[]
 }
 
 /** A billed response. */
 export interface ResponseLine {
-  /** The same in every file that has this response. */
+  /** Key of the response, identical in every file that contains it. */
   readonly key: string
   readonly at?: string
   readonly model: string
   readonly purpose: RequestPurpose
-  /** Its place in `agents`. */
+  /** Index in `agents`. */
   readonly agent?: number
   readonly requests: number
   readonly counts: TokenCounts
@@ -52,16 +52,16 @@ export interface ResponseLine {
   readonly lost?: MissLine
 }
 
-/** The cache that was lost before a response. */
+/** The cache miss of a response. */
 export interface MissLine {
   readonly cause: BreakCause
-  /** The API's own word. */
+  /** Reason reported by the API. */
   readonly reason?: string
   readonly tokens: number
   readonly dollars?: number
 }
 
-/** Several lost caches of one cause. */
+/** Several cache misses of one cause. */
 export interface UnplacedMisses {
   readonly cause: BreakCause
   readonly count: number
@@ -72,17 +72,17 @@ export interface UnplacedMisses {
 
 export interface BoundaryLine {
   readonly at?: string
-  /** The place of the next response in `responses`, or of the one before it. */
+  /** Index in `responses` of the next response, or of the previous one. */
   readonly response?: number
   readonly needed: number
   readonly inView: number
-  /** Examples of what was lost. */
+  /** Examples of lost names. */
   readonly lost: readonly string[]
-  /** The file begins with it, so what it lost is not known. */
+  /** Set if the file begins with the compaction, so that the lost names are unknown. */
   readonly isUnrecorded?: true
 }
 
-const MAX_TEXT = 300 // characters of a title, a path or a name: they are other people's
+const MAX_TEXT = 300 // characters of a title, path or name, which come from outside
 const MAX_EXAMPLES = 6
 const MAX_TOOLS = 8
 const NO_TIME = "1970-01-01" // importers of formats without times start here
@@ -121,13 +121,13 @@ export async function recordUsage(transcript: Transcript): Promise<RecordedUsage
   }
 }
 
-/** A line that is not JSON, or a damaged line of a journal. Lines of a kind that is not known are whole. */
+/** Counts lines that are not JSON, or damaged lines of a journal. Lines of an unknown kind are not damaged. */
 function countDamagedLines({ format, report }: Transcript): number {
   if (format === "strata") return sum(Object.values(report.notUnderstood))
   return report.notUnderstood["not JSON"] ?? 0
 }
 
-/** The ids of the answers on the main path, as the cache's history numbers them, and when compactions were made. */
+/** Ids of the responses on the main path, in the order of the cache history, and times of compactions. */
 function listTurns({ entries }: Transcript): {
   readonly ids: readonly string[]
   readonly boundaries: readonly string[]
@@ -164,13 +164,13 @@ function toResponseLine(response: RecordedResponse, { key, lost, kinds }: Respon
   }
 }
 
-/** Ids that an API gives: no two responses in the world share one. */
+/** Globally unique ids from an API. */
 const FROM_API = /^(?:msg|resp|req|chatcmpl|gen)[_-]/
-const KEY_DIGITS = 13 // 52 bits, a whole number for SQLite and for us: among a million responses, two are alike once in 10,000 machines
+const KEY_DIGITS = 13 // 52 bits, an exact integer in SQLite and JavaScript; with a million responses, a collision occurs on one machine in 10,000
 
 /**
- * Other ids are made from the conversation's, and two conversations may have the same one. So the figures count too. What is estimated has no
- * id that a fork would repeat: it is known by the response before it.
+ * A key for a response. Generated ids are derived from the conversation and may occur twice, so the token counts are part of the key. An
+ * estimated response has no id that a fork would repeat, so it is identified by the previous response.
  */
 function responseKey({ id, model, counts, estimated }: RecordedResponse, before: RecordedResponse | undefined): string {
   const known = estimated && before && FROM_API.test(before.id) ? ["after", before.id, counts] : [id, model, counts]
@@ -192,7 +192,7 @@ interface ResponsePlaces {
   readonly ids: readonly string[]
 }
 
-/** By the id of the response. One whose entries are apart can have two: the second is not placed. */
+/** Cache misses by response id. A response with separated entries can have two misses; the second is not assigned. */
 function missesByResponse({ cache }: Inspection, { places, ids }: ResponsePlaces): ReadonlyMap<string, CacheBreak> {
   const lost = new Map<string, CacheBreak>()
   for (const one of cache.breaks) {
@@ -202,7 +202,7 @@ function missesByResponse({ cache }: Inspection, { places, ids }: ResponsePlaces
   return lost
 }
 
-/** The inspection lists the most expensive ones only, and a few have no response of their own. */
+/** The remaining misses: the inspection lists only the most expensive ones, and a few belong to no response. */
 function listUnplacedMisses({ cache }: Inspection, placed: readonly CacheBreak[]): readonly UnplacedMisses[] {
   return Object.entries(cache.byCause)
     .map(([name, total]) => {
@@ -233,7 +233,7 @@ function toBoundaryLine(
   }
 }
 
-/** The largest tools by name, so that a report can say which results filled the context. */
+/** Contents of the context by class, with the largest tools by name. */
 function contextByClass({ content }: Inspection): Readonly<Record<string, number>> {
   const results = Object.entries(content.toolResults).sort(([, a], [, b]) => b - a)
   const attached = Object.values(content.attachments).map(({ tokens }) => tokens)

@@ -1,6 +1,6 @@
 /**
- * What Strata would have made of a recorded conversation. Both costs are modelled, by the same replay: the requests as they were recorded,
- * with their own compactions, and the same work with Strata's layers.
+ * Replays a recorded conversation for the index. Both costs are modelled by the same replay: the requests as recorded, with their own
+ * compactions, and the same work with Strata's layers.
  */
 import { readTranscripts, type Transcript } from "@strata/transcripts"
 import { journalTranscript, listResponses, type NamedJournal } from "@strata/transcripts/inspect"
@@ -8,14 +8,14 @@ import { AS_RECORDED, replay, strata } from "@strata/transcripts/replay"
 
 export type ReplayedFile =
   | ({ readonly kind: "replayed" } & ReplayMetrics)
-  /** A price is unknown, or it is gone. */
+  /** A price is unknown, or the file was deleted. */
   | { readonly kind: "cannot" }
 
 export interface ReplayMetrics {
-  /** Modelled dollars as recorded, with what its compactions cost. */
+  /** Modelled dollars as recorded, including compactions. */
   readonly recorded: number
   readonly strata: number
-  /** Recorded compactions, the names that answers used after them, and how many were in view, as recorded and with Strata. */
+  /** Number of recorded compactions, of names that answers used after them, and of those in view, as recorded and with Strata. */
   readonly compactions: number
   readonly names: number
   readonly kept: number
@@ -24,9 +24,9 @@ export interface ReplayMetrics {
 
 export interface ConversationToReplay {
   readonly path: string
-  /** Its id in the file. */
+  /** Id of the conversation in the file. */
   readonly name: string
-  /** What the store has of it, if it is in a store: a worker has none. */
+  /** The journal's content, if it is in a store, because a worker has no connection. */
   readonly journal?: NamedJournal
 }
 
@@ -52,7 +52,7 @@ export async function replayForIndex({ path, name, journal }: ConversationToRepl
   }
 }
 
-/** The replay charges Strata for its summaries, and leaves out the recorded ones. */
+/** Cost of the recorded compactions, which the replay does not include, while it charges Strata for its summaries. */
 const sumCompactionCost = (transcript: Transcript): number =>
   listResponses(transcript)
     .filter(({ purpose, agent }) => purpose === "compaction" && agent === undefined)

@@ -1,4 +1,4 @@
-/** The report over all conversations: reads the index once, row by row, and adds up. Nothing is read from transcripts here. */
+/** Creates the report over all conversations: reads the index once, row by row, and adds up. Transcripts are not read here. */
 
 import type { TokenCounts } from "@strata/core"
 import { inputTokens, NO_TOKENS } from "@strata/core/base"
@@ -23,11 +23,11 @@ import { computeSavings } from "./savings.ts"
 import { firstSentence, twoSentences } from "./sentences.ts"
 import { type IndexScope, type ScopedIndex, scopeCondition, type UsageIndex } from "./usage-index.ts"
 
-// Sums of costs and losses.
+// Sums of costs and cache misses.
 
 type Mutable<T> = { -readonly [K in keyof T]: T[K] }
 
-/** A sum that grows in place: a report adds tens of thousands of lines to several of them. */
+/** A mutable sum, because a report adds tens of thousands of lines to several of them. */
 export type RunningCost = Mutable<Omit<UsageCost, "tokens">> & { readonly tokens: Mutable<TokenCounts> }
 
 export const zeroCost = (): RunningCost => ({
@@ -314,7 +314,10 @@ class ReportSums {
   }
 }
 
-/** Where a program keeps its transcripts, another file is a damaged one. A directory that a user named holds other files too. */
+/**
+ * Summarizes read and unreadable files. In a program's own directory, a file that is not a transcript counts as damaged; a directory that
+ * the user named may contain other files.
+ */
 function summarizeFiles(index: UsageIndex, scope: IndexScope): UsageReport["files"] {
   const { where, values } = scopeCondition(scope)
   const rows = index.db

@@ -1,11 +1,14 @@
-/** What Strata would have saved, from the conversations that were replayed so far, and which one comes next. */
+/** Computes Strata's savings from the conversations replayed so far, and selects the next ones. */
 import { rowQuery } from "./list.ts"
 import type { ConversationToReplay, ReplayedFile } from "./replay-file.ts"
 import type { UsageFilter, UsageSavings } from "./report-data.ts"
 import { type DrawnConversation, estimateSaving, sampleSize } from "./sample.ts"
 import { REPLAY_METRICS, type ScopedIndex, type UsageIndex } from "./usage-index.ts"
 
-/** A fork repeats its parent's work, so only the parent is replayed. Without a price there is nothing to compare. */
+/**
+ * SQL condition for conversations that can be replayed. Forks are excluded, because they repeat their parent's work, and so are
+ * conversations without a price.
+ */
 const IS_REPLAYABLE = "c.replayable > 0 AND c.repeated = 0 AND coalesce(c.replay, '') <> 'cannot'"
 const PLACE = "c.draw / c.replayable"
 
@@ -59,7 +62,7 @@ export interface PendingReplay extends ConversationToReplay {
   readonly key: number
 }
 
-/** In the order of the draw. What was replayed before its file grew comes last. */
+/** The next conversations in sampling order. Conversations that grew since their replay come last. */
 export function nextReplays(
   { index, scope }: ScopedIndex,
   { filter, max }: { readonly filter: UsageFilter; readonly max: number },
@@ -75,7 +78,7 @@ export function nextReplays(
     .map(({ id, name, path }) => ({ key: Number(id), name: String(name), path: String(path) }))
 }
 
-/** A conversation whose file has changed in the meantime has another key. */
+/** Stores the result of a replay. If the file has changed meanwhile, the key no longer exists. */
 export function storeReplay(index: UsageIndex, key: number, result: ReplayedFile): void {
   if (result.kind === "cannot") {
     index.db.statement("UPDATE conversation SET replay = 'cannot' WHERE id = ?").run(key)

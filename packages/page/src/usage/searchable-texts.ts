@@ -1,4 +1,4 @@
-/** What people and models said in a conversation, for searching: the title, the user's messages, the answers. Tool results are left out. */
+/** Extracts the searchable texts of a conversation: the title, the user's messages, the answers. Tool results are omitted. */
 import { isMessage } from "@strata/core"
 import { contentOf, isFromUser, isSyntheticError, textOf } from "@strata/core/messages"
 import type { Transcript } from "@strata/transcripts"

@@ -1,4 +1,4 @@
-/** What a report says first: one sentence for the terminal, two for the page. Every figure in them is in the report. */
+/** The main sentences of a report: one for the terminal, two for the page. All numbers in them are from the report. */
 
 import { escapeToLine, formatDollars, formatPercent, pluralize } from "@strata/core/base"
 import type { BreakCause } from "@strata/core/views"
@@ -23,7 +23,7 @@ const CAUSE_PHRASES: Readonly<Record<BreakCause, string>> = {
 const MAX_CAUSES = 3
 const MAX_REASONS = 3
 
-/** What was spent, what was lost to broken caches and after what, what Strata would have saved. */
+/** One sentence: the total cost, the cost of cache misses and their main cause, and Strata's savings. */
 export function firstSentence(report: ReportMetrics): string {
   const real = report.conversations - report.simulated
   if (report.conversations === 0) return "No conversations were found."
@@ -36,7 +36,7 @@ export function firstSentence(report: ReportMetrics): string {
   return `${parts.join("; ")}.`
 }
 
-/** What was lost to broken caches and why; what compactions lost that was needed later, and what Strata would have kept and cost. */
+/** Two sentences: cache misses with their causes; names lost in compactions, and how many Strata would have preserved at what cost. */
 export const twoSentences = (report: ReportMetrics): readonly [string, string] => [
   cacheSentence(report),
   namesSentence(report),
@@ -49,7 +49,7 @@ function describeCost({ total }: ReportMetrics): string {
   return `You spent ${isMore ? "more than " : ""}${formatDollars(total.dollars)}`
 }
 
-/** The first cause has the most dollars, which need not be most of them. */
+/** The most expensive cause, with a phrase that says whether it is the majority. */
 function describeMainCause({ cache: { lost, byCause } }: ReportMetrics): string {
   const [first] = byCause
   if (!first) return ""
@@ -91,7 +91,7 @@ export const formatInterval = ({ from, to }: { readonly from: number; readonly t
 
 const formatSignedPercent = (share: number): string => `${share < 0 ? "-" : ""}${formatPercent(Math.abs(share), 1)}`
 
-/** The part of the money that the figure is about. Rounded down, so that only all of it is all. */
+/** The share of the cost that the estimate covers. Rounded down, so that "all" means all. */
 export const describeCoverage = ({ covers }: Pick<UsageSavings, "covers">): string =>
   covers > 0.9999 ? "all of this money" : `${Math.min(99, Math.floor(covers * 100))}% of this money`
 
@@ -110,7 +110,7 @@ function cacheSentence(report: ReportMetrics): string {
   return `${capitalize(describeMisses(report).replace(" of it (", " (").replace(") went", " of the bill) went"))}: ${causes.join(", ")}${api}.`
 }
 
-/** Once compactions were replayed, the sentence is about their names alone: the same ones as recorded and with Strata. */
+/** Compares names in view as recorded and with Strata, if compactions were replayed; otherwise describes only the recorded ones. */
 function namesSentence(report: ReportMetrics): string {
   const { compactions, saved } = report
   const compared = compareNames(saved)

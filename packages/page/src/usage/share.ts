@@ -1,4 +1,6 @@
-/** A report to give away: a block of text and a picture. Both have figures and our own words only: no names, paths, titles or contents. */
+/**
+ * A report for sharing, as text and as a picture. Both contain only numbers and Strata's own words: no names, paths, titles or contents.
+ */
 import { formatCompact, formatDollars, formatPercent, pluralize } from "@strata/core/base"
 import { formatCautiousPercent } from "../render/format.ts"
 import { html, type Markup } from "../render/markup.ts"
@@ -62,7 +64,7 @@ function formatMissCost({ cache: { lost } }: UsageReport): string {
 const formatLowerBound = (unpriced: number, paid: number): string =>
   `${unpriced > 0 ? "more than " : ""}${formatDollars(paid)}`
 
-/** What all compactions lost is left out where the same names are compared under both policies. */
+/** Describes compactions. The total loss is omitted if the same names are compared under both policies. */
 function describeCompactions({ compactions: { count, names }, saved }: UsageReport): string {
   if (count === 0) return "none"
   const lost =
@@ -96,7 +98,7 @@ function formatAgentCost({ count, unknown, dollars: paid }: UsageReport["agents"
   return unknown === count ? "unknown" : formatLowerBound(unknown, paid)
 }
 
-/** Whether a picture can be made: not before it is known what Strata would have saved, unless no one can. */
+/** Whether a picture can be created: the savings must be known, or impossible to estimate. */
 export const isPictureReady = ({ saved }: UsageReport): boolean => saved.figure.kind !== "unknown"
 
 const WIDTH = 1_200
@@ -104,10 +106,10 @@ const HEIGHT = 630
 const LEFT = 64
 const CHART = { top: 392, height: 150, width: WIDTH - 2 * LEFT }
 
-/** How every picture begins, so that a program can tell it from other files. */
+/** The beginning of every picture, which distinguishes it from other files. */
 export const PICTURE_PREFIX = '<?xml version="1.0" encoding="UTF-8"?>\n<!-- made by strata usage -->'
 
-/** An SVG file. */
+/** Renders the report as an SVG file. */
 export function sharePicture(report: UsageReport): string {
   const facts: readonly (readonly [string, string])[] = [
     ["spent", formatCost(report)],
@@ -133,7 +135,7 @@ ${bars(report.byDay)}
 
 const MAX_BARS = 120
 
-/** The newest days, without the days between them. */
+/** Bars for the most recent days with costs. */
 function bars(days: readonly DayCost[]): readonly Markup[] {
   const shown = days.slice(-MAX_BARS)
   const max = Math.max(...shown.map((day) => day.dollars), 0)

@@ -1,4 +1,4 @@
-/** Conversations of ours that are in a store: fetched here, so that workers need no connection of their own. */
+/** Fetches Strata conversations from a store, so that workers need no connection of their own. */
 
 import { parseStoreUri, storeFrom } from "@strata/core/store"
 import type { Environment } from "@strata/transcripts"
@@ -6,7 +6,7 @@ import { copyJournal, type NamedJournal } from "@strata/transcripts/inspect"
 
 export type FetchJournal = (path: string) => Promise<{ readonly journal?: NamedJournal }>
 
-/** What a task needs of a journal in the store. Nothing for a file. */
+/** Creates a function that fetches a journal from the store. Files need no fetching. */
 export const journalFetcher =
   (env: Environment): FetchJournal =>
   async (path) => {

@@ -1,13 +1,13 @@
-/** The tables of the index over all conversations. Everything in it can be read again from the transcripts. */
+/** The tables of the index over all conversations. All data can be read again from the transcripts. */
 import { crc32 } from "node:zlib"
 import type { IndexShape } from "@strata/core/recall"
 import { MODEL_FACTS_DATE, OTHER_PRICES_DATE } from "@strata/core/tokens"
 
-/** Raise it when the tables change, or what is computed from a transcript. */
+/** Increment when the tables or the data computed from a transcript change. */
 const VERSION = 3
 
 export const INDEX_SHAPE: IndexShape = {
-  version: crc32(`${VERSION} ${MODEL_FACTS_DATE} ${OTHER_PRICES_DATE}`) >>> 1, // new prices are other dollars
+  version: crc32(`${VERSION} ${MODEL_FACTS_DATE} ${OTHER_PRICES_DATE}`) >>> 1, // new prices change the dollars
   tables: ["said", "seen", "conversation", "file", "noted"],
   create: `
 CREATE TABLE file (

@@ -1,4 +1,6 @@
-/** Brings the index up to date with the files: new and changed ones are read side by side, removed ones go. Others are not opened. */
+/**
+ * Updates the index from the files: new and changed ones are read in parallel, deleted ones are removed. Unchanged files are not opened.
+ */
 
 import { resolve } from "node:path"
 import { type Environment, type FoundTranscript, findTranscripts } from "@strata/transcripts"
@@ -18,7 +20,7 @@ import {
 } from "./usage-index.ts"
 import type { WorkPool } from "./work-pool.ts"
 
-// Counts each response once. A fork's transcript repeats what its parent was answered, and an imported conversation is in two places. Those
+// Counts each response once. A fork's transcript repeats the responses of its parent, and an imported conversation exists twice. Conversations that share responses are compared, and each row gets only the cost of its own responses.
 // that share responses are compared with each other, and every row gets the figures of what is its own.
 
 interface GroupMember {
@@ -29,7 +31,7 @@ interface GroupMember {
 
 const UPDATE_METRICS = `UPDATE conversation SET ${METRICS.map((name) => `${name} = ?`).join(", ")}, unsettled = 0 WHERE id = ?`
 
-/** Settles every conversation that changed, or that shared responses with one that did. */
+/** Recounts all conversations that changed or shared responses with a changed one. */
 export function recountShared(index: UsageIndex): void {
   const open = new Set(selectIds(index, "SELECT id FROM conversation WHERE unsettled = 1"))
   for (let [first] = open; first !== undefined; [first] = open) {
@@ -45,7 +47,7 @@ export function recountShared(index: UsageIndex): void {
 function recount(index: UsageIndex, group: readonly GroupMember[]): void {
   if (group.length === 1) {
     const [{ id }] = group as [GroupMember]
-    // it was alone before, or its sharers are gone
+    // nothing was shared before, or the other conversations were deleted
     const row = index.db.statement("SELECT repeated FROM conversation WHERE id = ?").get(id)
     if (Number(row?.repeated ?? 0) === 0) {
       index.db.statement("UPDATE conversation SET unsettled = 0 WHERE id = ?").run(id)
@@ -64,7 +66,7 @@ function recount(index: UsageIndex, group: readonly GroupMember[]): void {
   }
 }
 
-/** A conversation and all that share responses with it, directly or through others. */
+/** A conversation and all others that share responses with it, directly or indirectly. */
 function findSharingGroup(index: UsageIndex, first: number): readonly GroupMember[] {
   const members = new Map<number, GroupMember>()
   const waiting = [first]
@@ -93,7 +95,7 @@ const selectIds = (index: UsageIndex, sql: string): readonly number[] =>
     .map(({ id }) => Number(id))
 
 const BULK_FILES = 200 // files
-const FILES_PER_TRANSACTION = 24 // files: one transaction for each would take longer, more would keep another process waiting
+const FILES_PER_TRANSACTION = 24 // files per transaction; one each would be slower, and more would block other processes
 
 export interface IndexUpdateOptions {
   readonly env: Environment
@@ -109,7 +111,7 @@ export type OnProgress = (at: { readonly done: number; readonly of: number }) =>
 
 export interface IndexUpdateResult {
   readonly found: number
-  /** New and changed ones. */
+  /** Number of new and changed files. */
   readonly read: number
   readonly removed: number
 }
@@ -145,7 +147,7 @@ async function bringUpToDate(
   const known = index.files(scope)
   const files = found.map((file): LocatedFile => ({ ...file, place: file.program === "other" ? "dir" : "home" }))
   const paths = new Set(files.map(({ path }) => path))
-  // a directory is not searched for what only the program's own place shows, such as sessions in a database
+  // a directory scan does not find everything, such as sessions in a database
   const isDeleted = ([path, { place }]: [string, KnownFile]) => !paths.has(path) && (scope.home || place === "dir")
   const deleted = [...known].filter(isDeleted).map(([, { id }]) => id)
   if (deleted.length > 0) await retryWhileBusy(() => index.remove(deleted))
@@ -164,7 +166,7 @@ async function bringUpToDate(
   return { found: files.length, read, removed: deleted.length }
 }
 
-/** Resolves to nothing once `signal` says stop: to be raced with work that takes long. */
+/** Resolves when `signal` is aborted, for racing with long work. */
 export const whenStopped = (signal: AbortSignal): Promise<undefined> =>
   new Promise((resolve) => {
     if (signal.aborted) resolve(undefined)
@@ -173,7 +175,7 @@ export const whenStopped = (signal: AbortSignal): Promise<undefined> =>
 
 type ReadOptions = Pick<IndexUpdateOptions, "pool" | "fetchJournal" | "onProgress" | "signal">
 
-/** Answers how many were read: fewer than all where it was stopped. */
+/** Resolves with the number of files read, which is smaller if it was stopped. */
 async function readAll(index: UsageIndex, files: readonly LocatedFile[], reading: ReadOptions): Promise<number> {
   const { pool, fetchJournal, onProgress, signal = new AbortController().signal } = reading
   const stopped = whenStopped(signal)
@@ -189,12 +191,12 @@ async function readAll(index: UsageIndex, files: readonly LocatedFile[], reading
     try {
       return await pool.run({ kind: "read", path, size, ...(await fetchJournal(path)) })
     } catch (error) {
-      failed ??= { error } // the store does not answer: the rest is read the next time
+      failed ??= { error } // the store is unavailable; the rest is read next time
       return undefined
     }
   }
   onProgress?.({ done, of: files.length })
-  // a few more than there are workers: none waits for the index, and what was read does not pile up
+  // slightly more than there are workers: no worker idles, and results do not pile up
   const queue = files.values()
   const reader = async () => {
     for (const file of queue) {

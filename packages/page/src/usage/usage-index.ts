@@ -1,6 +1,6 @@
 /**
- * The index over all conversations of this machine: which files were read and in which state, what each conversation cost, and what was
- * said. One SQLite file, readable by its owner only. A damaged file, or one of another version, is made again. Several processes may use it.
+ * The index over all conversations of this machine: the files read and their state, the cost of each conversation, and its searchable text.
+ * One SQLite file, readable by its owner only. A damaged file, or one of another version, is rebuilt. Several processes may use it.
  */
 import { hash } from "node:crypto"
 import { closeSync, mkdirSync, openSync } from "node:fs"
@@ -18,7 +18,7 @@ import { INDEX_SHAPE } from "./tables.ts"
 
 export type FilePlace = "home" | "dir"
 
-/** A file as the index knows it. */
+/** A file in the index. */
 export interface KnownFile {
   readonly id: number
   readonly place: FilePlace
@@ -27,7 +27,7 @@ export interface KnownFile {
   readonly inode: number
 }
 
-/** What reading a file gave. */
+/** Result of reading a file. */
 export type ReadFile =
   | { readonly kind: "read"; readonly conversations: readonly IndexedConversation[] }
   | { readonly kind: "problem"; readonly reason: string }
@@ -41,21 +41,24 @@ export interface LocatedFile extends FoundTranscript {
   readonly place: FilePlace
 }
 
-/** Which files a question is about. */
+/** The files that a query covers. */
 export interface IndexScope {
-  /** Where programs keep their transcripts. */
+  /** Whether to include the usual directories of programs. */
   readonly home: boolean
-  /** Everything below these directories. */
+  /** Directories to include with their subdirectories. */
   readonly dirs: readonly string[]
 }
 
-/** What a question is asked of. */
+/** An index and the files to query in it. */
 export interface ScopedIndex {
   readonly index: UsageIndex
   readonly scope: IndexScope
 }
 
-/** Each store has its own: what one tenant said is in no index that another reads. The password is no part of the name. */
+/**
+ * Path of the index. Each store has a separate one, so that no tenant's texts are in an index that another reads. The password is not part
+ * of the name.
+ */
 export function indexPath(root: string, store = ""): string {
   const address = store.trim().replace(/(:\/\/[^:@/]*):[^@]*@/, "$1@")
   const digits = address === "" ? "" : `-${hash("sha256", address, "hex").slice(0, 16)}`
@@ -79,7 +82,7 @@ export class UsageIndex {
     this.#db.close()
   }
 
-  /** Makes the file again where it turns out to be damaged. Answers whether it was. */
+  /** Rebuilds the file if the error shows that it is damaged. Returns whether it was. */
   rebuildIfDamaged(error: unknown): boolean {
     if (!isFromSqlite(error) || !isDamage(error)) return false
     this.#db.close()
@@ -88,7 +91,7 @@ export class UsageIndex {
     return true
   }
 
-  /** By path. */
+  /** Known files by path. */
   files({ home, dirs }: IndexScope): ReadonlyMap<string, KnownFile> {
     const { where, values } = scopeCondition({ home, dirs })
     const rows = this.#db
@@ -97,7 +100,7 @@ export class UsageIndex {
     return new Map(rows.map(({ path, ...row }) => [String(path), row as unknown as KnownFile]))
   }
 
-  /** Of the files where programs keep them. */
+  /** Paths of files in the usual directories of programs. */
   homePaths(): readonly string[] {
     return this.#db
       .statement("SELECT path FROM file WHERE place = 'home'")
@@ -106,8 +109,8 @@ export class UsageIndex {
   }
 
   /**
-   * For many files to store: with the usual 2 MB of memory, almost every response is looked up and written on the disk, and the log is
-   * copied into the file after each of them.
+   * Uses a larger cache for storing many files. With the default of 2 MB, almost every response is looked up and written on disk, and the
+   * log is copied into the file each time.
    */
   async inBulk<T>(work: () => Promise<T>): Promise<T> {
     this.#pragmas("cache_size = -65536", "wal_autocheckpoint = 8000")
@@ -122,7 +125,7 @@ export class UsageIndex {
     for (const setting of settings) this.#db.statement(`PRAGMA ${setting}`).all()
   }
 
-  /** Replaces what is known about files. */
+  /** Stores the results of reading files, replacing earlier ones. */
   store(files: readonly { readonly file: LocatedFile; readonly read: ReadFile }[]): void {
     this.#db.inTransaction(() => {
       for (const { file, read } of files) this.#store(file, read)
@@ -153,7 +156,7 @@ export class UsageIndex {
         .run(...REPLAY_METRICS.map((column) => replay[column]!), Number(lastInsertRowid), name!)
   }
 
-  /** A conversation that goes on saves about the same share, so its replay counts until there is a new one. */
+  /** A growing conversation saves about the same share, so its last replay remains valid until there is a new one. */
   #replaysOf(file: number): readonly Record<string, string | number>[] {
     return this.#db
       .statement(
@@ -168,7 +171,7 @@ export class UsageIndex {
     })
   }
 
-  /** A file that a program keeps too is no longer only the directory's. */
+  /** Marks files as found in the usual directory of a program. */
   moveHome(files: readonly number[]): void {
     this.#db.inTransaction(() => {
       for (const file of files) this.#db.statement("UPDATE file SET place = 'home' WHERE id = ?").run(file)
@@ -180,7 +183,7 @@ export class UsageIndex {
     return row && (JSON.parse(inflateRawSync(row.recorded as Uint8Array).toString()) as RecordedUsage)
   }
 
-  /** What a user was already shown once. */
+  /** Reads a note, such as that a hint was already shown. */
   readNote(name: string): string | undefined {
     const row = this.#db.statement("SELECT value FROM noted WHERE name = ?").get(name)
     return row && String(row.value)
@@ -246,7 +249,7 @@ export class UsageIndex {
 
 function openIndexFile(path: string): IndexFile {
   mkdirSync(dirname(path), { recursive: true, mode: DIRECTORY_MODE })
-  closeSync(openSync(path, "a", FILE_MODE)) // SQLite gives its own files the same mode
+  closeSync(openSync(path, "a", FILE_MODE)) // SQLite creates its own files with the same mode
   try {
     return new IndexFile(path, INDEX_SHAPE)
   } catch (error) {
@@ -257,13 +260,13 @@ function openIndexFile(path: string): IndexFile {
   }
 }
 
-/** The figures of a row, which change when another file turns out to have the same responses. */
+/** Columns that change if another file turns out to contain the same responses. */
 export const METRICS = [
   ...(["compactions", "agents", "dollars", "cost", "estimated", "lost", "lost_dollars"] as const),
   ...(["needed", "in_view", "repeated", "replayable", "digest"] as const),
 ] as const
 
-/** What a replay gave. */
+/** Columns with results of a replay. */
 export const REPLAY_METRICS = [
   ...(["replay_recorded", "replay_strata"] as const),
   ...(["replay_compactions", "replay_names", "replay_kept", "replay_strata_kept"] as const),
@@ -310,14 +313,14 @@ function classifyCost(
   return unpriced > 0 ? "partly-unknown" : isLowerBound ? "lower-bound" : "known"
 }
 
-/** A condition on the table `file`. */
+/** SQL condition on the table `file`. */
 export function scopeCondition({ home, dirs }: IndexScope): {
   readonly where: string
   readonly values: readonly string[]
 } {
   const below = dirs.map(() => "(path >= ? AND path < ?)")
   const parts = [...(home ? ["place = 'home'"] : []), ...below]
-  // after the separator "/" comes "0"
+  // "0" is the character after the separator "/"
   return {
     where: parts.length === 0 ? "0" : `(${parts.join(" OR ")})`,
     values: dirs.flatMap((dir) => [`${dir}/`, `${dir}0`]),
@@ -327,7 +330,7 @@ export function scopeCondition({ home, dirs }: IndexScope): {
 const MAX_TRIES = 50
 const PAUSE_MS = 100
 
-/** Another process may be writing. It writes one file at a time, so its turn is short. */
+/** Retries while another process is writing. It writes one file at a time, so waits are short. */
 export async function retryWhileBusy<T>(work: () => T): Promise<T> {
   for (let tries = 1; ; tries++) {
     try {

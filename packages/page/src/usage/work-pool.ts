@@ -1,4 +1,4 @@
-/** Worker threads that take tasks one at a time. One that dies takes only its task with it: a file may be too large for the memory. */
+/** Worker threads that process one task at a time. If a worker dies, only its task fails: a file may be too large for the memory. */
 import type { Worker } from "node:worker_threads"
 import { performTask, type Task, type TaskResult } from "./worker.ts"
 
@@ -7,7 +7,7 @@ export interface WorkPool {
   close(): Promise<void>
 }
 
-/** How a worker ends that fails. */
+/** Results of tasks whose worker died. */
 const DEATH_RESULTS: Readonly<Record<Task["kind"], TaskResult>> = {
   read: { kind: "problem", reason: "too large for the memory" },
   replay: { kind: "cannot" },
@@ -18,7 +18,7 @@ interface QueuedTask {
   readonly done: (result: TaskResult) => void
 }
 
-/** `start`: starts a worker that calls `serveLook`. Without it, everything runs in this thread. */
+/** Creates a pool. `start` starts a worker that calls `serveUsageWorker`. If absent, everything runs in this thread. */
 export function workPool(start: (() => Worker) | undefined, size: number): WorkPool {
   if (!start)
     return { run: async <T extends Task>(task: T) => (await performTask(task)) as TaskResult<T>, close: async () => {} }

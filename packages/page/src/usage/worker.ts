@@ -1,4 +1,4 @@
-/** The work of one worker thread: files to read and conversations to replay, one at a time. */
+/** The tasks of a worker thread: reading files and replaying conversations, one at a time. */
 import { setPriority } from "node:os"
 import { parentPort } from "node:worker_threads"
 import { type FileToRead, readFileForIndex } from "./read-files.ts"
@@ -7,7 +7,7 @@ import type { ReadFile } from "./usage-index.ts"
 
 export type Task =
   | ({ readonly kind: "read" } & FileToRead)
-  | ({ readonly kind: "replay" /** No one waits for it. */; readonly isInBackground: boolean } & ConversationToReplay)
+  | ({ readonly kind: "replay" /** Runs at low priority. */; readonly isInBackground: boolean } & ConversationToReplay)
 
 export type TaskResult<T extends Task = Task> = T extends { readonly kind: "read" } ? ReadFile : ReplayedFile
 
@@ -16,12 +16,12 @@ export const performTask = (task: Task): Promise<ReadFile | ReplayedFile> =>
 
 const LOW_PRIORITY = 10
 
-/** Serves the thread that started this one. Call it in a worker. */
+/** Processes tasks of the parent thread. Call it in a worker. */
 export function serveUsageWorker(): void {
   const port = parentPort
   if (!port) throw new Error("serveLook runs in a worker thread. Start one with this module.")
   port.on("message", async (task: Task) => {
-    // on Linux this is about the thread that asks; elsewhere it would slow the whole process down
+    // on Linux this affects the calling thread only; elsewhere it would slow down the whole process
     if (task.kind === "replay" && task.isInBackground && process.platform === "linux") setPriority(LOW_PRIORITY)
     port.postMessage(await performTask(task))
   })

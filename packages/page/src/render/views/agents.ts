@@ -1,4 +1,4 @@
-/** The sub-agents of a conversation: a tree with state, cost and a stop. */
+/** The sub-agents of a conversation with state, cost and a stop button. */
 import type { AgentView } from "@strata/core/agent"
 import { formatDollars, formatNumber, pluralize } from "@strata/core/base"
 import { STATUS_LABELS } from "../../labels/agents.ts"
@@ -8,7 +8,7 @@ import { emptyState } from "./shell.ts"
 export interface AgentsViewOptions {
   readonly base: string
   readonly conversation: string
-  /** Whether a process has the conversation open: only then can an agent be stopped. */
+  /** Whether a process has the conversation open. Agents can be stopped only in this case. */
   readonly isOpen: boolean
 }
 

@@ -1,4 +1,4 @@
-/** How the server's cache served the conversation: reads, writes, where it was lost and why, and what the planner decided. */
+/** Cache statistics of a conversation: reads, writes, misses with causes, and decisions of the planner. */
 import {
   formatCompact,
   formatDollars,
@@ -74,7 +74,7 @@ ${plannerSection(conversation)}`
 
 const formatWarmCost = (paid: number | undefined) => (paid === undefined ? "price unknown" : formatDollars(paid))
 
-/** What the planner decided, each with its sentence. */
+/** Decisions of the planner, each with its reason. */
 function plannerSection({ rows }: LiveConversation): Markup | undefined {
   const entries = rows.map((row) => (row.kind === "decision" ? row.decision : row.message))
   const planned = listLayerDecisions(entries).filter((one) => one.planned !== undefined)

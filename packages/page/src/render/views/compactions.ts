@@ -1,4 +1,4 @@
-/** Every compaction, opened: before, after, what was summarised, what the check found, what was carried as data, and how to undo it. */
+/** Details of every compaction: sizes, summarised messages, audit results, attached data, and how to undo it. */
 
 import { type Entry, handleOf, type Message } from "@strata/core"
 import { formatCompact, formatDollars, formatPercent, pluralize } from "@strata/core/base"
@@ -14,15 +14,15 @@ import { blockText, entryBlocks } from "../../live/rows.ts"
 import { html, type Markup } from "../markup.ts"
 import { cards, emptyState } from "./shell.ts"
 
-/** A compaction with everything that it wrote. */
+/** A compaction with all messages that it wrote. */
 export interface CompactionDetails {
   readonly boundary: Message
-  /** The place of the boundary among the rows, and of the boundary before it. */
+  /** Row index of the boundary; `from` is the index after the previous boundary. */
   readonly at: number
   readonly from: number
-  /** Absent for other programs' compactions. */
+  /** Absent for compactions of other programs. */
   readonly facts?: DecisionOf<"compacted">
-  /** What it wrote: the summary, facts, files. */
+  /** Messages of the compaction: the summary, facts, files. */
   readonly written: readonly Message[]
 }
 
@@ -53,11 +53,11 @@ export interface CompactionsViewOptions {
   readonly base: string
   readonly conversation: string
   readonly isStrata: boolean
-  /** By boundary: names used after it. */
+  /** For each compaction, names used after it. */
   readonly neededNames: readonly (BoundaryNames | undefined)[]
 }
 
-/** What was paid for each summary, by its boundary, with attempts that failed. Absent where no model was asked; `undefined`: no price. */
+/** Cost of each summary including failed attempts, by boundary. Absent if no model was asked; `undefined` if the price is unknown. */
 function summaryCosts(entries: readonly Entry[]): ReadonlyMap<string, number | undefined> {
   const boundaries = entries
     .filter((entry) => !isDecision(entry) && isBoundary(entry))
@@ -66,7 +66,7 @@ function summaryCosts(entries: readonly Entry[]): ReadonlyMap<string, number | u
   for (const entry of entries) {
     if (!isDecision(entry) || entry.subtype !== "spent" || !IS_SUMMARY.has(entry.purpose)) continue
     const boundary = boundaries.find(({ timestamp }) => timestamp >= entry.timestamp)?.uuid
-    if (boundary === undefined) continue // nothing came of it yet
+    if (boundary === undefined) continue // its compaction is not finished
     const paid = dollarsFor({ ...entry, id: entry.responseId })
     const before = costs.has(boundary) ? costs.get(boundary) : 0
     costs.set(boundary, paid === undefined || before === undefined ? undefined : before + paid)
@@ -164,7 +164,7 @@ function foldedPart(message: Message, id: string): Markup {
   return html`<details class="folded" id="${id}" data-block="${message.uuid}/all"><summary><span class="name">${title}</span> <span class="size">${pluralize(size, "character")}</span></summary><pre tabindex="0"></pre></details>`
 }
 
-/** A plan of a compaction, as the page shows it. */
+/** Renders a compaction plan. */
 export function planMarkup(lines: readonly (readonly [label: string, words: string])[]): Markup {
   return html`<dl class="columns">${lines.map(([label, words]) => html`<dt>${label}</dt><dd>${words}</dd>`)}</dl>`
 }

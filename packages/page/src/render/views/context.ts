@@ -1,4 +1,4 @@
-/** What fills the window, over the turns and now, with the thresholds. */
+/** The contents of the window over time and now, with the thresholds. */
 
 import { findModel, type LedgerReport } from "@strata/core"
 import { formatCompact, formatNumber, formatPercent, pluralize } from "@strata/core/base"
@@ -47,18 +47,18 @@ ${classLegend([timeline])}${missLegend([timeline])}
 ${nowTable(last)}`
 }
 
-/** Where the layers have cost more so far, the view about money says why. */
+/** Compares the cost if the layers saved money. Otherwise the money view explains the difference. */
 const compareCost = (report: LedgerReport): string =>
   (report.saved.dollars ?? 0) > 0 ? compareWithoutStrata(report) : `for ${pluralize(report.requests, "request")}`
 
 interface WindowLimits {
-  /** The size that the window is compared with, and what happens there. */
+  /** Size that counts as full, and the thresholds. */
   readonly max: number
   readonly words: string
   readonly levels: readonly { readonly value: number; readonly words: string }[]
 }
 
-/** By the newest compaction, which says what was in force; otherwise the model's own. */
+/** Limits of the newest compaction, which records its threshold; otherwise those of the model. */
 function windowLimits({ metadata: { model = "unknown" }, rows }: LiveConversation): WindowLimits {
   const threshold = rows.map(recordedThreshold).findLast((each) => each !== undefined)
   if (threshold !== undefined)

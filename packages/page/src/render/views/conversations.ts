@@ -1,4 +1,4 @@
-/** The conversations that can be opened, newest first. */
+/** List of conversations, newest first. */
 import { formatTimeAgo } from "@strata/core/base"
 import type { ListedConversation } from "../../live/source.ts"
 import { html, type Markup } from "../markup.ts"

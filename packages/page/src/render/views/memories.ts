@@ -1,4 +1,4 @@
-/** Memories of a project: list, text, source, age, history with diffs, and how to take something back. */
+/** Memories of a project: text, source, age, history with diffs, and actions to undo changes. */
 import type { Memory } from "@strata/core"
 import { formatTimeAgo, pluralize } from "@strata/core/base"
 import type { MemoryChange } from "@strata/core/memory"
@@ -63,7 +63,7 @@ export interface ChangeViewInput {
   readonly diff: string
 }
 
-/** One change as a diff. */
+/** Renders a change as a diff. */
 export function changeView({ base, change, diff }: ChangeViewInput): Markup {
   const { id, at, by, why, files } = change
   return html`<h1>Change ${id}</h1><p>${why}</p><p class="soft">${[formatMinute(at), `by ${authorLabel(by)}`, pluralize(files.length, "file")].join(" · ")}</p>

@@ -1,4 +1,4 @@
-/** The conversation to scroll through. Only what is near the window is in the page: the script asks for slices of rows. */
+/** The scrollable conversation. The page contains only rows near the window; the script loads further slices. */
 import { formatNumber } from "@strata/core/base"
 import type { LiveConversation } from "../../live/live-conversation.ts"
 import { html, type Markup } from "../markup.ts"
@@ -10,7 +10,7 @@ const SLICE_ROWS = 20
 export interface MessagesViewOptions {
   readonly base: string
   readonly conversation: string
-  /** The row to begin with. */
+  /** Index of the first row. */
   readonly at: number
 }
 

@@ -1,4 +1,4 @@
-/** What was paid, for what and for whom, beside what it would have been without the layers. */
+/** Cost by purpose, model and agent, compared with the cost without the layers. */
 import type { LedgerReport } from "@strata/core"
 import { formatCompact, formatDollars, formatDollarsOrUnknown, formatNumber, formatPercent } from "@strata/core/base"
 import { ledgerReport, PURPOSE_LABELS } from "@strata/core/views"
@@ -7,14 +7,14 @@ import type { LiveConversation } from "../../live/live-conversation.ts"
 import { html, type Markup } from "../markup.ts"
 import { cards, emptyState, tableMarkup } from "./shell.ts"
 
-/** Known costs only: a model without a price makes it a lower bound, and never `$0`. */
+/** Formats the known cost. A model without a price makes it a lower bound, and never `$0`. */
 export function formatSpent({ dollars: paid, unpriced, requests }: LedgerReport): string {
   if (requests === 0) return "nothing yet"
   if (unpriced.length === 0) return formatDollars(paid)
   return paid === 0 ? "unknown" : `more than ${formatDollars(paid)}`
 }
 
-/** Beside what the same conversation would have cost without the layers. */
+/** Compares the cost with that of the same conversation without the layers. */
 export function compareWithoutStrata({ saved, dollars: paid }: LedgerReport): string {
   if (saved.layers.length === 0) return "no layer acted yet"
   if (saved.dollars === undefined) return "savings unknown: no price"

@@ -1,6 +1,6 @@
 /**
- * The conversation itself. A row has the start of each text; the rest is fetched when someone opens it, as text. Every row has an address,
- * so that a link to a message can be given away.
+ * Rows of a conversation. A row contains the beginning of each text; the rest is loaded as text when the user opens it. Every row has an
+ * address, so that a message can be linked.
  */
 import {
   type Block,
@@ -63,7 +63,7 @@ function describeSpeaker(message: Message): { readonly name: string; readonly ki
   }
 }
 
-/** `key` names the block: the entry and its place in it. */
+/** Renders a block. `key` identifies it by its entry and index. */
 function blockMarkup(block: Block, key: string): Markup {
   const text = blockText(block)
   const size = text.length
@@ -109,7 +109,7 @@ function textStart(text: string): string {
   return start.length === text.length ? text : start
 }
 
-/** Places where words were found: a line each, with a link to the message. */
+/** Search results, one line each with a link to the message. */
 export function searchHitsMarkup(
   found: readonly { readonly uuid: string; readonly at: number; readonly excerpt: string }[],
 ): Markup {

@@ -1,17 +1,17 @@
-/** The frame of every live page: where you are, the other views, and the place that is drawn again when something changes. */
+/** The frame of every live page: navigation, the other views, and the main part that is updated after changes. */
 import { html, type Markup } from "../markup.ts"
 
 export interface PageShell {
   readonly title: string
-  /** The path that all pages are under. */
+  /** Base path of all pages. */
   readonly base: string
-  /** From the start page to this one. */
+  /** Navigation path from the start page to this one. */
   readonly trail: readonly { readonly words: string; readonly path: string }[]
   readonly views?: readonly ViewLink[]
-  /** The address of its events, if the page follows something. */
+  /** URL of the page's event stream, if it is live. */
   readonly events?: string
   readonly main: Markup
-  /** The view that fills the height of the window: the conversation itself. */
+  /** Whether the view fills the height of the window. */
   readonly isTall?: boolean
 }
 
@@ -56,7 +56,7 @@ ${
 `
 }
 
-/** A figure that people look for first. */
+/** A key metric. */
 export interface Card {
   readonly title: string
   readonly value: string
@@ -69,14 +69,14 @@ export const cards = (all: readonly Card[]): Markup =>
       html`<div><dt>${title}</dt><dd><strong>${value}</strong>${note === undefined ? undefined : html`<span>${note}</span>`}</dd></div>`,
   )}</dl>`
 
-/** What to do where there is nothing to see. */
+/** Message and hint for an empty view. */
 export const emptyState = (words: string, hint?: string): Markup =>
   html`<div class="empty"><p>${words}</p>${hint === undefined ? undefined : html`<p class="soft">${hint}</p>`}</div>`
 
 export interface TableColumn<T> {
   readonly title: string
   readonly cell: (row: T) => Markup | string
-  /** Texts begin at the left and may wrap. Numbers line up at the right. */
+  /** Whether cells contain text, which is left-aligned and may wrap. Numbers are right-aligned. */
   readonly isText?: boolean
 }
 

@@ -1,4 +1,4 @@
-/** All conversations of this machine: what was spent, what was lost and why, what Strata would have saved, and a list to search. */
+/** All conversations of this machine: cost, losses with causes, Strata's estimated savings, and a list to search. */
 
 import { formatCompact, formatDollars, formatNumber, formatPercent, formatTimeAgo, pluralize } from "@strata/core/base"
 import { PURPOSE_LABELS } from "@strata/core/views"
@@ -25,7 +25,7 @@ export interface UsageViewInput {
   readonly list: UsageList
   readonly listQuery: ListQuery
   readonly deletedSessions?: DeletedSessions
-  /** What is still being done, as a sentence. */
+  /** Sentence about work in progress. */
   readonly progress?: string
   readonly now: Date
 }
@@ -124,7 +124,7 @@ function savingCard(saved: UsageSavings) {
   }
 }
 
-/** What is left out of the figures. */
+/** Remarks about data that the numbers do not include. */
 function remarks({ files, simulated }: UsageReport): Markup {
   const lines = [
     ...files.unread.map(
@@ -258,7 +258,7 @@ const agentCost = ({ count, unknown, dollars: paid }: Omit<AgentTotal, "name">):
 const linkTo = ({ key, title, id }: UsageRow, base: string): Markup =>
   html`<a href="${base}/c/${key}">${(title ?? id).slice(0, 90) || id}</a>`
 
-/** A form that works without a script. */
+/** The list with a search form, which works without a script. */
 function listSection({ base, list, listQuery, now, report }: UsageViewInput): Markup {
   const { text, sort, page, project } = listQuery
   const pages = Math.max(1, Math.ceil(list.total / ROWS_ON_PAGE))

@@ -1,4 +1,6 @@
-/** What works in the background of a project, in any process: a dream, sub-agents, requests of the layers. Each has a stop, or says how. */
+/**
+ * Background work of a project in all processes: a dream, sub-agents, requests of the layers. Each can be stopped or says how to stop it.
+ */
 import type { RequestSource } from "@strata/core/base"
 import { formatDollars, formatTimeAgo, pluralize } from "@strata/core/base"
 import { dreamProgress } from "../../labels/dreams.ts"
@@ -66,7 +68,7 @@ ${doing === undefined || doing === "" ? undefined : html`<p>${doing}</p>`}${stop
   }
 }
 
-/** What the model is asked for, beside the conversation itself. */
+/** Descriptions of requests in the background. */
 const REQUEST_LABELS: Readonly<Partial<Record<RequestSource, string>>> = {
   notes: "writes the notes of the conversation",
   compaction: "writes the summary of a compaction",
