@@ -1,9 +1,9 @@
-/** The functions of the package's root. What they need is loaded when they are called, so importing the package costs little. */
+/** The functions of the package's root. Their implementation is loaded when they are called, so importing the package costs little. */
 import type { Agent } from "./agent/agent.ts"
 import type { Conversation } from "./conversation/conversation.ts"
 import type { ListConversationsOptions, StoredConversation, StoreLocation } from "./conversation/list.ts"
 import type { MemoryBankOptions, ProjectBank } from "./conversation/open-memory-bank.ts"
-import type { RecallReader } from "./conversation/open-past.ts"
+import type { RecallReader } from "./conversation/open-recall.ts"
 import type { ConversationOptions } from "./conversation/options.ts"
 import type { Entry } from "./journal/entries.ts"
 import { strataDirectory } from "./journal/file/layout.ts"
@@ -21,7 +21,7 @@ import type { AgentDefinition } from "./team/definitions/definition.ts"
 import type { AgentOptions, TeamAgent } from "./team/open-team.ts"
 
 /**
- * Opens a conversation for your own loop: a new one, or one that was kept. All layers act in it.
+ * Opens a conversation for your own loop: a new or a stored one. All layers are active in it.
  *
  * @example
  * await using chat = await openConversation({ model: "claude-opus-5-5", client, system, tools })
@@ -35,7 +35,7 @@ export async function openConversation(options: ConversationOptions): Promise<Co
 }
 
 /**
- * Opens an agent that runs the loop for you: it asks the model, runs tools with permission, and keeps the conversation.
+ * Opens an agent that runs the loop for you: it asks the model, runs tools with permission, and stores the conversation.
  *
  * @example
  * await using agent = await openAgent({ model: "claude-opus-5-5", tools: codingTools() })
@@ -54,9 +54,7 @@ export async function openAgent({ agents = false, ...options }: AgentOptions): P
   return openTeamAgent({ ...options, agents })
 }
 
-/**
- * Compacts the messages of an agent that keeps its conversation itself: what to send in their place, and the state to pass to the next call.
- */
+/** Compacts a message array that you keep yourself. Returns the messages to send instead, and the state to pass to the next call. */
 export async function compactMessages<M extends CompactableMessage>(
   messages: readonly M[],
   options: CompactMessagesOptions = {},
@@ -65,7 +63,7 @@ export async function compactMessages<M extends CompactableMessage>(
   return carried(messages, options)
 }
 
-/** Does most of the work of a later `compactMessages` before the compaction: records the messages, and returns the state to pass to it. */
+/** Does most of the work of a later `compactMessages` in advance: records the messages, and returns the state to pass to it. */
 export async function recordMessages(
   messages: readonly CompactableMessage[],
   options: RecordMessagesOptions = {},
@@ -74,7 +72,7 @@ export async function recordMessages(
   return recorded(messages, options)
 }
 
-/** The conversations kept for a project, newest first. Pass an `id` to `openConversation` or `openAgent` to continue one. */
+/** The stored conversations of a project, newest first. Pass an `id` to `openConversation` or `openAgent` to continue one. */
 export async function listConversations(
   options: ListConversationsOptions = {},
 ): Promise<readonly StoredConversation[]> {
@@ -83,10 +81,10 @@ export async function listConversations(
 }
 
 /**
- * Every entry of a kept conversation, first to last, also of branches that were left. It is opened for reading only.
+ * Every entry of a stored conversation, first to last, including abandoned branches. Opens it for reading only.
  *
  * @example
- * const [newest] = await listConversations({ owner: localPerson })
+ * const [newest] = await listConversations({ owner: localUser })
  * for await (const entry of readEntries(newest)) if (isMessage(entry)) console.log(entry.type, textOf(contentOf(entry)))
  */
 export async function* readEntries(
@@ -98,19 +96,19 @@ export async function* readEntries(
 }
 
 /**
- * The past of a kept conversation, also of one that another process has open. It answers like the tool Recall.
+ * Opens read-only recall over a stored conversation, even if another process has it open. It answers like the Recall tool.
  *
  * @example
- * await using past = await openPast(kept, { owner: localPerson })
+ * await using past = await openRecall(stored, { owner: localUser })
  * const { text } = await past.recall({ search: "the failing test" })
  */
 export async function openRecall(conversation: StoredConversation, where: StoreLocation = {}): Promise<RecallReader> {
-  const { openRecall: open } = await import("./conversation/open-past.ts")
+  const { openRecall: open } = await import("./conversation/open-recall.ts")
   return open(conversation, where)
 }
 
 /**
- * The settings of a project, from all files, the environment and `settings`, with what in them needs a person's trust.
+ * The settings of a project from all files, the environment and `settings`, and which of them need the user's trust.
  *
  * @example
  * const reading = await readSettings({ cwd })
@@ -126,10 +124,10 @@ export async function readSettings(
 }
 
 /**
- * The memories of a project: shows, searches and changes them. Every change is recorded and can be taken back.
+ * The memories of a project, to list, search and change. Every change is recorded and can be undone.
  *
  * @example
- * const bank = await openMemoryBank({ owner: localPerson })
+ * const bank = await openMemoryBank({ owner: localUser })
  * for (const { name, body } of await bank.all()) console.log(name, body)
  */
 export async function openMemoryBank(options: MemoryBankOptions): Promise<ProjectBank> {
@@ -137,7 +135,7 @@ export async function openMemoryBank(options: MemoryBankOptions): Promise<Projec
   return open(options)
 }
 
-/** The agents of a kept conversation: lists them, reads what they do, and reaches them where another process has it open. */
+/** The agents of a stored conversation: lists them, reads what they do, and messages them if another process has the conversation open. */
 export async function openAgentDirectory(
   conversation: StoredConversation,
   where: StoreLocation = {},

@@ -1,16 +1,16 @@
-/** Creates ids, and checks which ids are safe in a path. */
+/** Clocks and timers, and ids: creates them, and checks which ids are safe in a path. */
 
 import { hash, randomUUID } from "node:crypto"
 import { InvalidIdError } from "./errors.ts"
 
-/** Time as an argument, so that tests can move it and never wait. */
+/** The source of time, passed as an argument so that tests can control it and never wait. */
 export interface Clock {
   now(): Date
-  /** Calls back once after this time; the result cancels it. Default: the machine's timer. */
+  /** Calls back once after this time. Returns a function that cancels the call. Default: the machine's timer. */
   after?(ms: number, call: () => void): () => void
 }
 
-/** Of an ISO time, in UTC: YYYY-MM-DD. */
+/** The UTC date of a time: YYYY-MM-DD. */
 export const utcDay = (time: Date | string): string =>
   (typeof time === "string" ? time : time.toISOString()).slice(0, "YYYY-MM-DD".length)
 
@@ -18,7 +18,7 @@ export const systemClock: Clock = { now: () => new Date() }
 
 const MAX_TIMER_MS = 2 ** 31 - 1 // the most setTimeout accepts
 
-/** A timer on this clock. It keeps no process alive. */
+/** Starts a timer on this clock. It does not keep the process alive. */
 export function callAfter(clock: Clock, ms: number, call: () => void): () => void {
   if (clock.after) return clock.after(ms, call)
   const timer = setTimeout(call, Math.min(ms, MAX_TIMER_MS))
@@ -26,7 +26,9 @@ export function callAfter(clock: Clock, ms: number, call: () => void): () => voi
   return () => clearTimeout(timer)
 }
 
-/** The process does not end until the result is called, also where only timers and sockets that keep none alive are left. For someone who waits. */
+/**
+ * Keeps the process alive until the returned function is called, for a caller that waits on timers or sockets that do not keep it alive.
+ */
 export function keepProcess(): () => void {
   const timer = setInterval(() => undefined, MAX_TIMER_MS)
   return () => clearInterval(timer)
@@ -37,7 +39,7 @@ interface Alarm {
   readonly call: () => void
 }
 
-/** A clock that moves only when `advance` is called. Timers that are due then fire, in order. */
+/** A clock that moves only when `advance` is called, which fires due timers in order. */
 export function manualClock(
   start: string | Date = "2026-01-01T00:00:00.000Z",
 ): Required<Clock> & { advance(ms: number): void } {
@@ -64,14 +66,14 @@ export function manualClock(
   }
 }
 
-/** Makes the ids of conversations and entries. Pass your own in tests. */
+/** Creates the ids of conversations and entries. Tests can pass their own. */
 export interface Ids {
   uuid(): string
 }
 
 export const randomIds: Ids = { uuid: () => randomUUID() }
 
-/** The same ids in the same order for the same seed. */
+/** Creates the same ids in the same order for the same seed. */
 export function seededIds(seed: string): Ids {
   let count = 0
   return { uuid: () => uuidFrom(`${seed}:${count++}`) }

@@ -1,6 +1,6 @@
-/** Names that the settings, the agent and the screens share. Data only. */
+/** Names that settings, the agent and screens share. Data only. */
 
-/** The events that hooks can run on. */
+/** Events that can trigger hooks. */
 export const HOOK_EVENTS = [
   "SessionStart",
   "SessionEnd",
@@ -17,50 +17,47 @@ export const HOOK_EVENTS = [
   "InstructionsLoaded",
 ] as const
 
-/** When a hook is called. */
 export type HookEvent = (typeof HOOK_EVENTS)[number]
 
 /** `plan` allows only calls that change nothing. `bypass` never asks, and must be chosen explicitly. */
 export const PERMISSION_MODES = ["ask", "accept-edits", "plan", "bypass"] as const
 
-/** What the agent may do without asking. */
+/** What the agent may do without asking the user. */
 export type PermissionMode = (typeof PERMISSION_MODES)[number]
 
-/** What a permission rule does. */
+/** The lists of permission rules, named after their effect. */
 export const RULE_LISTS = ["allow", "ask", "deny"] as const
 
 export type RuleList = (typeof RULE_LISTS)[number]
 
-/** Which commands run in the system's sandbox, the fewest first: none, those that no one allowed, or all but the person's own. */
+/** Which commands run in the system's sandbox, from fewest to most: none, those that no one allowed, or all but the user's own. */
 export const SANDBOX_MODES = ["off", "unasked", "all"] as const
 
 export type SandboxMode = (typeof SANDBOX_MODES)[number]
 
-/** What may be kept across conversations, the widest first. `ask` shows each write first. */
+/** What may be stored across conversations, from most to least. `ask` shows each write first. */
 export const MEMORY_MODES = ["auto", "ask", "read-only", "off"] as const
 
 export type MemoryMode = (typeof MEMORY_MODES)[number]
 
-/** Whether money decides when to clear and compact: not at all, anywhere, or only in pauses and between the person's requests. */
+/** Whether cost decides when to clear and compact: never, at any time, or only in pauses and between the user's requests. */
 export const PLANNER_MODES = ["off", "economy", "balanced"] as const
 
 export type PlannerMode = (typeof PLANNER_MODES)[number]
 
-/**
- * How long the server keeps what it caches. `auto`: the planner decides. `prompt-1h`: tools and system prompt for an hour, messages for
- * five minutes.
- */
+/** How long the server caches. `auto`: the planner decides. `prompt-1h`: tools and system prompt for an hour, messages for five minutes. */
 export const CACHE_LIFETIMES = ["auto", "5m", "1h", "prompt-1h"] as const
 
-/** How long the server keeps what it caches: `auto` chooses by what the pauses cost. */
+/** The cache lifetime in the settings. `auto` chooses by the cost of pauses. */
 export type CacheLifetimeSetting = (typeof CACHE_LIFETIMES)[number]
 
-/** What a request asks for. */
+/** The cache lifetime of a request. */
 export type CacheLifetime = Exclude<CacheLifetimeSetting, "auto">
 
 /**
- * What a request to a model is for, in the order reports list them. `by-hand`: a compaction that a person asked for. `agent`: all requests
- * of a sub-agent, seen from its lead. `progress`: the line that says what a sub-agent is doing. `sampling`: of an MCP server. `search`: of the web.
+ * Purposes of a model request, in the order in which reports list them. `by-hand` (on disk): a compaction that the user requested.
+ * `agent`: all requests of a sub-agent, as seen by its lead. `progress`: the status line of a sub-agent. `sampling`: for an MCP server.
+ * `search`: a web search.
  */
 export const REQUEST_SOURCES = [
   "main",
@@ -76,10 +73,10 @@ export const REQUEST_SOURCES = [
   "search",
 ] as const
 
-/** What a request is for. */
+/** The purpose of a model request. */
 export type RequestSource = (typeof REQUEST_SOURCES)[number]
 
-/** Completes the sentence "must be …". */
+/** Describes a valid rule in the sentence "must be …". */
 export const PERMISSION_RULE = '"Tool" or "Tool(pattern)"'
 
 const RULE_SHAPE = /^[^()\s]+(?:\(.*\))?$/s

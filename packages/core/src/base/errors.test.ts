@@ -18,7 +18,7 @@ test("the reason of an error is the system's code, and of our own errors the sen
 })
 
 describe("errors are recognised by their code", () => {
-  /** What another version of this package in the same process would make. */
+  /** Loads the module again, as another version of this package in the same process would. */
   const otherVersion = (): Promise<typeof import("./errors.ts")> => import(`./errors.ts?${"other"}`)
 
   test("each class has its own, and a failure without a class says it itself", () => {

@@ -1,17 +1,17 @@
-/** One class per kind of failure a caller can act on. Each message says what happened, what was kept and what to do next. */
+/** One class per kind of failure that a caller can act on. Each message states what happened, what was preserved and what to do next. */
 import { escapeInvisible } from "./text.ts"
 
-/** On every error of ours: its code and those of the classes above it. Each version of this package in a process reads the same symbol. */
+/** The property with an error's code and those of its superclasses. All versions of this package in a process share the symbol. */
 const CODES = Symbol.for("strata.error.codes")
 
 /**
- * Errors are recognised by their code, which stays the same in all versions. `instanceof` compares codes too: so an error that another version
- * of this package in the same `node_modules` has thrown is still what it is.
+ * Errors are recognized by their code, which is the same in all versions. `instanceof` compares codes too, so an error thrown by another
+ * version of this package in the same `node_modules` is recognized.
  */
 export class StrataError extends Error {
   static readonly code: string = "strata"
   override readonly name: string = "StrataError"
-  /** What kind of failure it is. */
+  /** The kind of failure. */
   readonly code: string
 
   constructor(message?: string, { code, ...options }: ErrorOptions & { readonly code?: string } = {}) {
@@ -27,7 +27,7 @@ export class StrataError extends Error {
 }
 
 function hasCodeOf(value: unknown, kind: typeof StrataError): boolean {
-  // a class of someone else's without a code of its own
+  // an external subclass without a code of its own
   if (!Object.hasOwn(kind, "code")) return Function.prototype[Symbol.hasInstance].call(kind, value)
   const codes = (value as { readonly [CODES]?: unknown } | null | undefined)?.[CODES]
   return codes instanceof Set && codes.has(kind.code)
@@ -37,13 +37,13 @@ function codesOf(kind: typeof StrataError): readonly string[] {
   return kind === StrataError ? [kind.code] : [kind.code, ...codesOf(Object.getPrototypeOf(kind) as typeof StrataError)]
 }
 
-/** A short name of the kind, without any content. */
+/** A short name of the kind of error, without any content. */
 export function errorKind(error: unknown): string {
   if (error instanceof StrataError) return error.code
   return error instanceof Error ? error.name : typeof error
 }
 
-/** Settings that cannot be used. Each problem names the file or variable, the setting and what is allowed. */
+/** Invalid settings. Each problem names the file or variable, the setting and what is allowed. */
 export class SettingsError extends StrataError {
   static override readonly code: string = "settings"
   override readonly name = "SettingsError"
@@ -61,9 +61,9 @@ export class SettingsError extends StrataError {
 export interface SettingsProblem {
   /** The file, the environment variable, or "options in code". */
   readonly source: string
-  /** The setting, dotted. Empty where the whole file is meant. */
+  /** The dotted path of the setting. Empty for problems with the entire file. */
   readonly key: string
-  /** What is wrong, as the end of a sentence: `must be true or false`. */
+  /** What is wrong, as the end of a sentence, such as `must be true or false`. */
   readonly reason: string
 }
 
@@ -79,33 +79,36 @@ export class InvalidIdError extends StrataError {
   }
 }
 
-/** Who holds a lock, as errors name it. */
+/** The holder of a lock, as named in errors. */
 export interface NamedHolder {
   readonly pid: number
   readonly host: string
   readonly since: string
-  /** It is the process that asks. */
+  /** Whether this process itself holds the lock. */
   readonly isSelf?: boolean
   /** The lock's file, if the store has one. */
   readonly path?: string
-  /** `unknown`: it is on another machine or in another container, and cannot be asked from here. */
+  /** `unknown`: the holder is on another machine or in another container, so its process cannot be checked. */
   readonly status?: "alive" | "unknown"
-  /** The number of its acquisition. */
+  /** The fencing number of the acquisition. */
   readonly fence?: number
-  /** It must be renewed: so many seconds after its process was killed, the store gives it to the next who asks. */
+  /** Set for locks that must be renewed: how many seconds after the end of its process the store gives the lock to another. */
   readonly endsAfterSeconds?: number
 }
 
 const describeHolder = ({ pid, host, isSelf }: NamedHolder): string =>
   `${isSelf ? "this process" : `process ${pid}`} on ${host}`
 
-/** Who holds something since when, and what to do if that holder may be gone. `does`: as in "is writing here". */
+/**
+ * States who holds a lock since when, and what to do if the holder may no longer run. `does` completes the sentence, such as "is writing
+ * here".
+ */
 export function describeHeldLock(owner: NamedHolder, { does, command }: { does: string; command: string }): string {
   const place = describeHolder(owner)
   return `${place.slice(0, 1).toUpperCase()}${place.slice(1)} ${does}, since ${owner.since}.${unlockAdvice(owner, command)}`
 }
 
-/** What to do about a lock whose holder may be gone. */
+/** What to do about a lock whose holder may no longer run. */
 function unlockAdvice({ path, status, endsAfterSeconds, isSelf }: NamedHolder, command: string): string {
   if (endsAfterSeconds !== undefined && !isSelf)
     return ` If that process was killed, the lock ends by itself within ${endsAfterSeconds} seconds.`
@@ -131,10 +134,10 @@ export class ConversationLockedError extends StrataError {
 export class LockLostError extends StrataError {
   static override readonly code: string = "lock-lost"
   override readonly name = "LockLostError"
-  /** Who has it now. Absent: no one. */
+  /** The present holder, if there is one. */
   readonly holder?: NamedHolder
 
-  /** `written`: it was lost during the write, which the new owner may or may not have seen. */
+  /** `written`: the lock was lost during the write, which the new owner may or may not have read. */
   constructor(path: string, { holder, written = false }: { holder?: NamedHolder; written?: boolean } = {}) {
     const who = holder
       ? `${describeHolder(holder)} has taken over, since ${holder.since}`
@@ -166,7 +169,7 @@ export class ConversationExistsError extends StrataError {
   }
 }
 
-/** A write that failed, such as on a full disk. Everything acknowledged before is safe. */
+/** A failed write, for example because the disk is full. Everything acknowledged earlier is safe. */
 export class JournalWriteError extends StrataError {
   static override readonly code: string = "journal-write"
   override readonly name = "JournalWriteError"
@@ -179,7 +182,7 @@ export class JournalWriteError extends StrataError {
   }
 }
 
-/** A conversation's files cannot be opened, such as on a read-only disk, or where something else is in their place. */
+/** A conversation's files cannot be opened, for example because the disk is read-only or something else is in their place. */
 export class JournalOpenError extends StrataError {
   static override readonly code: string = "journal-open"
   override readonly name = "JournalOpenError"
@@ -200,14 +203,14 @@ const ELSEWHERE = "Or choose another directory with STRATA_HOME or the option `d
 interface SystemFailure {
   readonly is: string
   readonly help: string
-  /** Another directory would not help: it is about the process or the machine. */
+  /** Set if another directory would not help, because the failure affects the process or the machine. */
   readonly isEverywhere?: true
 }
 
 const NOT_PERMITTED = { is: "permission denied", help: "Check the permissions." }
 const NO_DIRECTORY = { is: "a file is where a directory should be", help: "Check the path." }
 
-/** What the operating system means by its codes, and what a person can do. */
+/** The meaning of the operating system's error codes, and what the user can do. */
 const SYSTEM_FAILURES: Readonly<Record<string, SystemFailure>> = {
   EACCES: NOT_PERMITTED,
   EPERM: NOT_PERMITTED,
@@ -233,7 +236,7 @@ const SYSTEM_FAILURES: Readonly<Record<string, SystemFailure>> = {
   EISDIR: { is: "a directory is where a file should be", help: "Check the path." },
 }
 
-/** The short reason, in words where the system has only a code. */
+/** A short reason, with an explanation of the system's error code if there is one. */
 export function describeReason(cause: unknown): string {
   const reason = errorReason(cause)
   return SYSTEM_FAILURES[reason] === undefined ? reason : `${SYSTEM_FAILURES[reason].is}, ${reason}`
@@ -275,7 +278,7 @@ export class InvalidContentError extends StrataError {
   }
 }
 
-/** There is nothing to send. */
+/** Thrown if the conversation has no message to send. */
 export class EmptyConversationError extends StrataError {
   static override readonly code: string = "empty-conversation"
   override readonly name = "EmptyConversationError"
@@ -285,7 +288,7 @@ export class EmptyConversationError extends StrataError {
   }
 }
 
-/** The context has reached the blocking limit: no request is sent. */
+/** The context has reached the blocking limit, so no request is sent. */
 export class ContextFullError extends StrataError {
   static override readonly code: string = "context-full"
   override readonly name = "ContextFullError"
@@ -340,7 +343,7 @@ export class MessageNotFoundError extends StrataError {
   }
 }
 
-/** The agent already works on a query. */
+/** The agent is already running a query. */
 export class BusyError extends StrataError {
   static override readonly code: string = "agent-busy"
   override readonly name = "BusyError"
@@ -352,7 +355,7 @@ export class BusyError extends StrataError {
   }
 }
 
-/** There is nothing to undo, or not this. */
+/** There is nothing to undo, or the given decision cannot be undone. */
 export class NothingToUndoError extends StrataError {
   static override readonly code: string = "nothing-to-undo"
   override readonly name = "NothingToUndoError"
@@ -375,7 +378,7 @@ export class ClosedError extends StrataError {
   }
 }
 
-/** A memory file changed between reading it and writing it. */
+/** A memory file changed between reading and writing. */
 export class MemoryChangedError extends StrataError {
   static override readonly code: string = "memory-changed"
   override readonly name = "MemoryChangedError"
@@ -401,7 +404,7 @@ export class MemoryFileError extends StrataError {
 export class MemoryWriteError extends StrataError {
   static override readonly code: string = "memory-write"
   override readonly name = "MemoryWriteError"
-  /** `unfinished`: the whole change is on disk as an intent, and the next reader or writer installs what is missing. */
+  /** `unfinished`: the complete change is on disk as an intent, and the next reader or writer installs the rest. */
   readonly state: "unchanged" | "unfinished"
 
   constructor({ location, state, cause }: { location: string; state: "unchanged" | "unfinished"; cause: unknown }) {
@@ -416,7 +419,7 @@ export class MemoryWriteError extends StrataError {
   }
 }
 
-/** A lock that is held for a moment at a time is not given back. `does`: as in "is writing here". */
+/** A lock that is usually held for a moment is not released. `does` completes the sentence, such as "is writing here". */
 export const busyError = (owner: NamedHolder, does: string) =>
   new StrataError(`Nothing was written. ${describeHeldLock(owner, { does, command: "strata unlock" })}`, {
     code: "busy",
@@ -432,5 +435,5 @@ export function errorReason(cause: unknown): string {
   if (!(cause instanceof Error)) return String(cause)
   if (cause instanceof StrataError) return cause.message
   const { code } = cause as { code?: unknown }
-  return typeof code === "string" ? code : cause.message // an abort has a number, which means nothing to a person
+  return typeof code === "string" ? code : cause.message // an abort has a numeric code, which tells the user nothing
 }

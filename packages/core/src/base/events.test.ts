@@ -32,7 +32,7 @@ describe("LOOP-1 events", () => {
     events.on("counted", ({ number }) => heard.push(`b${number}`))
     events.emit("counted", { number: 1 })
     stop()
-    stop() // again is nothing
+    stop() // stopping again has no effect
     events.emit("counted", { number: 2 })
     expect(heard).toEqual(["a1", "b1", "b2"])
   })
@@ -65,7 +65,7 @@ describe("LOOP-1 events", () => {
   })
 })
 
-/** Errors that reach the process while `work` runs and right after it. */
+/** Uncaught errors of the process while `work` runs and right after it. */
 async function surfacedDuring(work: () => void): Promise<unknown[]> {
   const others = process.listeners("uncaughtException")
   process.removeAllListeners("uncaughtException")

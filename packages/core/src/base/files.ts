@@ -1,6 +1,6 @@
 /**
- * Reads files that anyone may have put there, such as those of a clone. A pipe would wait for ever and a device has no end, so only regular
- * files are read, and only up to a size.
+ * Reads files that anyone may have created, such as those of a cloned repository. A pipe would wait forever and a device has no end, so
+ * only regular files are read, and only up to a size.
  */
 
 import {
@@ -19,7 +19,7 @@ import { StrataError } from "./errors.ts"
 
 const NON_BLOCKING = constants.O_RDONLY | constants.O_NONBLOCK
 
-/** The file cannot be used. The message is part of a sentence: "it is a directory". */
+/** A file that cannot be used. The message is part of a sentence, such as "it is a directory". */
 export class PlainFileError extends Error {
   readonly code: string | undefined
 
@@ -29,14 +29,16 @@ export class PlainFileError extends Error {
   }
 }
 
-/** The whole file. Throws a `PlainFileError` for what is not a regular file of at most so many bytes, and the system's error otherwise. */
+/**
+ * Reads a complete file. Throws a `PlainFileError` if it is not a regular file of at most `max` bytes, and the system's error otherwise.
+ */
 export async function readPlainFile(path: string, max: number): Promise<Buffer> {
   const { bytes, isCut } = await readPlainStart(path, max)
   if (isCut) throw new PlainFileError(`it has more than ${max} bytes`)
   return bytes
 }
 
-/** The first bytes of a file. The size is checked while reading: a file can grow after it was looked at. */
+/** Reads the first bytes of a file. The size is checked while reading, because a file can grow in the meantime. */
 export async function readPlainStart(path: string, max: number): Promise<{ bytes: Buffer; isCut: boolean }> {
   const file = await open(path, NON_BLOCKING)
   try {
@@ -52,7 +54,7 @@ export async function readPlainStart(path: string, max: number): Promise<{ bytes
   }
 }
 
-/** The last bytes of a file. */
+/** Reads the last bytes of a file. */
 export async function readPlainEnd(path: string, max: number): Promise<Buffer> {
   const file = await open(path, NON_BLOCKING)
   try {
@@ -66,7 +68,7 @@ export async function readPlainEnd(path: string, max: number): Promise<Buffer> {
   }
 }
 
-/** As `readPlainFile`, for the few places that cannot wait. */
+/** Like `readPlainFile`, for the few callers that must be synchronous. */
 export function readPlainFileSync(path: string, max: number): Buffer {
   const file = openSync(path, NON_BLOCKING)
   try {
@@ -88,10 +90,10 @@ function assertRegularFile(stats: { isDirectory(): boolean; isFile(): boolean })
   if (!stats.isFile()) throw new PlainFileError("it is not a regular file")
 }
 
-// Facts about paths. An opening asks for dozens of them, mostly of files that do not exist. Asked synchronously each takes
-// microseconds; a promise and its error cost twenty times as much.
+// Facts about paths. Opening a conversation needs dozens of them, mostly of files that do not exist. A synchronous call takes microseconds;
+// a promise and its error cost twenty times as much.
 
-/** Every link followed. `undefined` if it does not exist or cannot be reached. */
+/** The path with all links resolved. `undefined` if it does not exist or cannot be reached. */
 export function realPath(path: string): string | undefined {
   if (statIfReachable(path) === undefined) return undefined
   try {
@@ -101,7 +103,7 @@ export function realPath(path: string): string | undefined {
   }
 }
 
-/** Of what the path leads to. `undefined` if there is nothing, or it cannot be reached. */
+/** Stats the target of a path. `undefined` if it does not exist or cannot be reached. */
 export function statIfReachable(path: string): Stats | undefined {
   try {
     return statSync(path, { throwIfNoEntry: false })
@@ -110,7 +112,7 @@ export function statIfReachable(path: string): Stats | undefined {
   }
 }
 
-/** Of the path itself, which may be a link. */
+/** Stats the path itself, which may be a link. `undefined` if it does not exist or cannot be reached. */
 export function lstatIfReachable(path: string): Stats | undefined {
   try {
     return lstatSync(path, { throwIfNoEntry: false })
@@ -119,7 +121,7 @@ export function lstatIfReachable(path: string): Stats | undefined {
   }
 }
 
-/** Certainly nothing is there. A path that cannot be reached is not missing. */
+/** Whether the path certainly does not exist. A path that cannot be reached is not missing. */
 export function isMissing(path: string): boolean {
   try {
     return lstatSync(path, { throwIfNoEntry: false }) === undefined
@@ -128,8 +130,8 @@ export function isMissing(path: string): boolean {
   }
 }
 
-// Splits a markdown file into frontmatter and body. Frontmatter that is not valid YAML is read line by line: people write colons and quotes
-// into descriptions, and other programs accept that.
+// Splits a markdown file into frontmatter and body. Frontmatter that is not valid YAML is read line by line, because users write colons and
+// quotes into descriptions and other programs accept that.
 
 export interface MarkdownFile {
   /** `undefined` if the file has no frontmatter. */
@@ -140,7 +142,7 @@ export interface MarkdownFile {
 const FENCED = /^---[ \t]*\n(?:([\s\S]*?)\n)?---[ \t]*(?:\n|$)/
 const KEY_LINE = /^([A-Za-z][\w-]*):(?:[ \t]+(.*))?$/
 const ITEM_LINE = /^[ \t]*-[ \t]+(.*)$/
-const MAX_ALIASES = 20 // aliases can multiply without end
+const MAX_ALIASES = 20 // nested aliases can multiply exponentially
 
 export async function readMarkdown(text: string): Promise<MarkdownFile> {
   const plain = text.replace(/^\uFEFF/, "").replaceAll("\r\n", "\n")
@@ -153,7 +155,7 @@ export async function readMarkdown(text: string): Promise<MarkdownFile> {
   }
 }
 
-/** Keys in a map, so that `__proto__` is a key like any other. `undefined` if it is not a YAML mapping. */
+/** Returns the keys as a map, so that `__proto__` is a key like any other. `undefined` if the text is not a YAML mapping. */
 async function yamlValues(text: string): Promise<ReadonlyMap<string, unknown> | undefined> {
   const { isMap, parseDocument } = await import("yaml")
   const document = parseDocument(text, { prettyErrors: false, uniqueKeys: false })
@@ -168,7 +170,7 @@ async function yamlValues(text: string): Promise<ReadonlyMap<string, unknown> | 
   }
 }
 
-/** `key: the rest of the line`. Lines below a key that start with a dash make a list, other lines continue its text. */
+/** Parses lines of the form `key: value`. Following lines that start with a dash form a list; other lines continue the value. */
 function lineValues(text: string): ReadonlyMap<string, unknown> {
   const values = new Map<string, unknown>()
   let key: string | undefined
@@ -191,9 +193,9 @@ function lineValues(text: string): ReadonlyMap<string, unknown> {
 
 const withoutQuotes = (text: string): string => /^(["'])(.*)\1$/.exec(text)?.[2] ?? text
 
-// Loads a package that only some applications install. Its name is a value here, so that bundlers do not demand it.
+// Loads a package that only some applications install. Its name is passed as a value, so that bundlers do not require it.
 
-/** `who`: what needs it, with its verb, as in `MCP servers need`. */
+/** `who` names the feature with its verb, as in `MCP servers need`. */
 export async function optionalPackage<Module>(name: string, who: string): Promise<Module> {
   try {
     return (await import(name)) as Module

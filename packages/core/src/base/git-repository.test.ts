@@ -10,7 +10,7 @@ import { repositoryOf } from "./git.ts"
 
 const run = promisify(execFile)
 
-/** The main directory of the repository, or the directory itself. */
+/** The repository's main directory, or the directory itself. */
 async function identity(path: string): Promise<string> {
   const real = realPath(path) ?? path
   return (await repositoryOf(real))?.directory ?? real

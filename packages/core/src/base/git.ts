@@ -1,4 +1,7 @@
-/** Runs git so that nothing of the repository's own runs with it: no hooks, no monitor, no pager. */
+/**
+ * Runs git without anything that the repository configures: no hooks, no monitor, no pager. Also finds repositories and their remotes
+ * without running git.
+ */
 
 import { execFile } from "node:child_process"
 import { basename, delimiter, dirname, isAbsolute, join, resolve, sep } from "node:path"
@@ -7,30 +10,30 @@ import { lstatIfReachable, readPlainFile, readPlainStart, realPath, statIfReacha
 
 export interface GitCall {
   readonly args: readonly string[]
-  /** The directory to run it in. */
+  /** The working directory. */
   readonly at: string
-  /** Everything that git sees of the environment. */
+  /** The complete environment of git. */
   readonly env: Readonly<Record<string, string>>
   readonly maxOutputBytes: number
   readonly input?: Buffer
   readonly signal?: AbortSignal | undefined
-  /** In milliseconds. Default: it may take as long as it needs. */
+  /** In milliseconds. Default: no timeout. */
   readonly timeout?: number
 }
 
-/** Commits need a name and no signature. */
+/** Disables what a repository could run. Commits need a name and no signature. */
 const SAFE_ARGUMENTS = [
   ...["--no-pager", "-c", "core.hooksPath=/dev/null", "-c", "core.fsmonitor=false", "-c", "commit.gpgSign=false"],
   ...["-c", "user.name=Strata", "-c", "user.email=strata@localhost"],
 ]
 
-/** What git printed. Rejects with the error of `execFile`, which has what git complained about in `stderr`. */
+/** Returns git's output. Rejects with the error of `execFile`, whose `stderr` has git's complaint. */
 export async function runGit({ args, at, env, maxOutputBytes, input, signal, timeout = 0 }: GitCall): Promise<Buffer> {
   const run = promisify(execFile)("git", [...SAFE_ARGUMENTS, ...args], {
     ...{ cwd: at, env, timeout, maxBuffer: maxOutputBytes, encoding: "buffer", killSignal: "SIGKILL" },
     ...(signal ? { signal } : {}),
   })
-  run.child.stdin?.on("error", () => undefined) // git may end before it has read everything
+  run.child.stdin?.on("error", () => undefined) // git may end before it has read all input
   run.child.stdin?.end(input ?? "")
   return (await run).stdout
 }
@@ -38,9 +41,9 @@ export async function runGit({ args, at, env, maxOutputBytes, input, signal, tim
 // Finds the repository that a directory belongs to, without running git.
 
 /**
- * The nearest directory at or above `cwd` with a `.git`. A repository above `cwd` counts only if it belongs to you or to the owner of
- * `cwd`: in a shared directory such as `/tmp` anyone can put one. A home directory kept in git is not the project of all that is below it.
- * Without a repository it is `cwd` itself.
+ * The nearest directory at or above `cwd` with a `.git`. A repository above `cwd` is used only if it belongs to the user or to the owner
+ * of `cwd`, because anyone can create one in a shared directory such as `/tmp`. A home directory kept in git is not the project of
+ * everything below it. Without a repository, returns `cwd`.
  */
 export function repositoryRoot(cwd: string, { home }: { readonly home?: string | undefined } = {}): string {
   const owners = new Set([process.getuid?.(), ownerOf(cwd)])
@@ -54,22 +57,22 @@ export function repositoryRoot(cwd: string, { home }: { readonly home?: string |
   }
 }
 
-/** `undefined` if there is nothing. */
+/** The user id of a file's owner. `undefined` if the file does not exist. */
 const ownerOf = (path: string): number | undefined => statIfReachable(path)?.uid
 
-// Which repository a directory belongs to: all worktrees and subdirectories of one are one. Only files are read; git is not run. What a
-// `.git` points to may be anyone's, so it counts only where it points back.
+// Finds the repository of a directory. All its worktrees and subdirectories belong to it. Only files are read; git is not run. A `.git`
+// file may point anywhere, so it is used only if the target points back.
 
-const MAX_POINTER_BYTES = 16 * 1024 // a path and a word before it, or the config of a submodule
+const MAX_POINTER_BYTES = 16 * 1024 // a path after a keyword, or the config of a submodule
 
 export interface GitRepository {
   /** The main working directory, or the bare repository. */
   readonly directory: string
-  /** Where git keeps what all worktrees share. Absent: `.git` points to what does not point back. */
+  /** The git directory that all worktrees share. Absent if `.git` points to a directory that does not point back. */
   readonly common?: string
 }
 
-/** For a real path. A home directory kept in git is not the repository of what is below it. */
+/** `start` must be a real path. A home directory kept in git is not the repository of what is below it. */
 export async function repositoryOf(
   start: string,
   { home }: { readonly home?: string | undefined } = {},
@@ -85,8 +88,8 @@ export async function repositoryOf(
 }
 
 /**
- * Whether it is a bare repository in another's working directory: a clone may bring such files, and they would name any project. No clone
- * brings a `.git`.
+ * Whether a bare repository lies in another repository's working directory. A clone may contain such files, which could claim to be any
+ * project. No clone contains a `.git`.
  */
 async function isInsideWorkingTree(
   directory: string,
@@ -96,14 +99,17 @@ async function isInsideWorkingTree(
   return (await repositoryOf(dirname(directory), options)) !== undefined
 }
 
-/** In a shared directory such as `/tmp` anyone can put a repository. One above counts only if it is yours, or of the owner below. */
+/**
+ * Whether a repository above a directory may contain it. Anyone can create a repository in a shared directory such as `/tmp`, so it must
+ * belong to the user or to the owner of the directory.
+ */
 function mayContain(above: string, start: string): boolean {
   const owners = new Set([process.getuid?.(), statIfReachable(start)?.uid])
   const dotGit = statIfReachable(join(above, ".git"))
   return owners.has(statIfReachable(above)?.uid) && (dotGit === undefined || owners.has(dotGit.uid))
 }
 
-/** The repository that begins here. */
+/** The repository whose root is this directory. */
 async function repositoryAt(directory: string): Promise<GitRepository | undefined> {
   // inside `.git`, or a bare repository
   if (isGitDirectory(directory)) return { directory: await checkoutDirectory(directory), common: directory }
@@ -111,14 +117,14 @@ async function repositoryAt(directory: string): Promise<GitRepository | undefine
   const facts = lstatIfReachable(dotGit)
   if (facts === undefined) return undefined
   if (facts.isDirectory()) return isGitDirectory(dotGit) ? { directory, common: dotGit } : undefined
-  // a file, or a link: it points to the repository, which may be anyone's
+  // a file or a link to the repository, which may be anyone's
   const target = facts.isSymbolicLink() ? realPath(dotGit) : await gitFileTarget(dotGit)
   const gitDirectory = target && realPath(target)
   if (gitDirectory === undefined) return { directory }
   return (await sharedRepository(directory, gitDirectory)) ?? (await ownRepository(directory, gitDirectory))
 }
 
-/** The repository of a linked worktree, if that repository knows this worktree. */
+/** The repository of a linked worktree, if that repository lists this worktree. */
 async function sharedRepository(directory: string, gitDirectory: string): Promise<GitRepository | undefined> {
   const common = await firstLine(join(gitDirectory, "commondir"))
   if (common === undefined) return undefined
@@ -133,15 +139,15 @@ async function sharedRepository(directory: string, gitDirectory: string): Promis
   return { directory: await checkoutDirectory(commonDirectory), common: commonDirectory }
 }
 
-/** A submodule, or a repository with its data elsewhere: its settings name this directory. */
+/** A submodule, or a repository with its git directory elsewhere, whose config names this working directory. */
 async function ownRepository(directory: string, gitDirectory: string): Promise<GitRepository> {
   const isOurs = isGitDirectory(gitDirectory) && (await worktreeOf(gitDirectory)) === directory
   return isOurs ? { directory, common: gitDirectory } : { directory }
 }
 
 /**
- * The directory a person would call the repository: the one with `.git` in it. For a submodule it is the one that the submodule
- * is checked out in, and for a bare repository the repository itself.
+ * The directory that a user would call the repository: the one that contains `.git`. For a submodule, the directory where it is checked
+ * out; for a bare repository, the repository itself.
  */
 async function checkoutDirectory(gitDirectory: string): Promise<string> {
   if (basename(gitDirectory) === ".git") return dirname(gitDirectory)
@@ -151,7 +157,7 @@ async function checkoutDirectory(gitDirectory: string): Promise<string> {
   return isOurs ? checkout : gitDirectory
 }
 
-/** The directory that the settings of a repository name. */
+/** The working directory named in a repository's config. */
 async function worktreeOf(gitDirectory: string): Promise<string | undefined> {
   const config = (await readBeginning(join(gitDirectory, "config"))) ?? ""
   const worktree = /^\s*worktree\s*=\s*"?([^"\n\r]+)"?\s*$/m.exec(config)?.[1]?.trim()
@@ -164,7 +170,7 @@ async function gitFileTarget(dotGit: string): Promise<string | undefined> {
   return isAbsolute(path) ? path : resolve(dirname(dotGit), path)
 }
 
-/** Git itself looks for these three. */
+/** Checks for the same three entries as git itself. */
 function isGitDirectory(path: string): boolean {
   const [head, objects, refs] = ["HEAD", "objects", "refs"].map((name) => lstatIfReachable(join(path, name)))
   return head !== undefined && objects?.isDirectory() === true && refs?.isDirectory() === true
@@ -179,14 +185,14 @@ async function readBeginning(path: string): Promise<string | undefined> {
   return start?.bytes.toString("utf8")
 }
 
-// The address of a repository's remote, as its config file has it. The file is only read: nothing that it includes is followed, and git is
-// not run. Two spellings of one address are one, and no credential is part of it.
+// The address of a repository's remote, read from its config file. Includes are not followed and git is not run. Different spellings of an
+// address are unified, and credentials are removed.
 
 const MAX_CONFIG_BYTES = 1_000_000
 const PREFERRED = "origin"
 const MAX_ADDRESS = 2_000 // characters
 
-/** Such as `github.com/acme/shop`. `origin` counts first, else the first by name. Remotes on this machine do not count. */
+/** For example `github.com/acme/shop`. Prefers `origin`, else the first remote by name. Remotes on this machine are ignored. */
 export async function remoteAddress(commonDirectory: string): Promise<string | undefined> {
   const addresses = new Map<string, string>()
   for (const [name, url] of await remoteUrls(commonDirectory)) {
@@ -197,7 +203,7 @@ export async function remoteAddress(commonDirectory: string): Promise<string | u
   return addresses.get(PREFERRED) ?? (first === undefined ? undefined : addresses.get(first))
 }
 
-/** The first address of each remote, by its name, as it is written: it may have credentials in it. */
+/** The first URL of each remote, by name, unchanged: it may contain credentials. */
 export async function remoteUrls(commonDirectory: string): Promise<ReadonlyMap<string, string>> {
   const bytes = await readPlainFile(join(commonDirectory, "config"), MAX_CONFIG_BYTES).catch(() => undefined)
   return bytes === undefined ? new Map() : parseRemotes(bytes.toString("utf8"))
@@ -209,7 +215,7 @@ const URL_LINE = /^url[ \t]*=(.*)$/is
 function parseRemotes(config: string): ReadonlyMap<string, string> {
   const remotes = new Map<string, string>()
   let name: string | undefined
-  // a backslash at the end of a line joins it with the next
+  // a backslash at the end of a line continues it
   for (const raw of config.replace(/\\\r?\n/g, "").split(/\r?\n/)) {
     let line = raw.trim()
     const heading = SECTION.exec(line)
@@ -223,7 +229,7 @@ function parseRemotes(config: string): ReadonlyMap<string, string> {
   return remotes
 }
 
-/** As git reads it: quotes join parts, a backslash takes the next character as it is, and a comment ends it. */
+/** Parses a value like git: quotes join parts, a backslash escapes the next character, and a comment ends the value. */
 function configValue(text: string): string {
   let value = ""
   let isQuoted = false
@@ -237,7 +243,7 @@ function configValue(text: string): string {
   return value.trim()
 }
 
-/** Of protocols that lead to another machine: the port that need not be named. */
+/** Default ports of the protocols that lead to another machine. */
 const DEFAULT_PORTS: Readonly<Record<string, string>> = {
   "https:": "443",
   "http:": "80",
@@ -249,11 +255,14 @@ const DEFAULT_PORTS: Readonly<Record<string, string>> = {
   "ftps:": "990",
 }
 
-/** `user@host:path`. One letter before the colon is a drive, and two colons name a program. */
+/** Matches `user@host:path`. One letter before the colon is a drive, and two colons name a program. */
 const SHORT = /^(?:[^@/:[\]]*@)?(\[[^[\]/]+\]|[^@/:[\]]{2,}):(?!:)(.+)$/s
 const SHORT_WITH_PORT = /^\[(?:[^@/:[\]]*@)?([^@/:[\]]+):(\d+)\]:(.+)$/s
 
-/** An address without credentials, usual port, `.git` and slash at the end. `undefined`: it names no other machine, or it may hold a secret. */
+/**
+ * Normalizes a URL: without credentials, default port, `.git` and trailing slash. `undefined` if it is not on another machine, or may
+ * contain a secret.
+ */
 export function parseRemoteAddress(url: string): string | undefined {
   if (url.length > MAX_ADDRESS || !/^[^\s\p{Cc}]+$/u.test(url)) return undefined
   if (/^[a-z][a-z0-9+.-]*:\/\//i.test(url)) return addressOfUrl(url)
@@ -266,7 +275,7 @@ export function parseRemoteAddress(url: string): string | undefined {
 function addressOfUrl(text: string): string | undefined {
   const protocol = /^[^:]+:/.exec(text)![0].toLowerCase()
   if (!Object.hasOwn(DEFAULT_PORTS, protocol)) return undefined
-  // the rules of https for all of them: host in lower case, dots in the path resolved
+  // parsed as https for all protocols: lower-case host, resolved dots
   const url = URL.parse(`https:${text.slice(protocol.length)}`)
   if (url === null || url.search !== "" || url.hash !== "") return undefined
   const given = /^[^:]+:\/\/(?:[^/@]*@)*[^/@]*?:(\d+)(?:\/|$)/.exec(text)?.[1] ?? ""
@@ -284,7 +293,7 @@ interface AddressParts {
   readonly path: string
 }
 
-/** Names this machine, whichever it is. */
+/** Host names of this machine. */
 const LOOPBACK = /^(?:localhost|.*\.localhost|127(?:\.\d+){3}|\[?::1\]?|0\.0\.0\.0)$/
 
 function joinAddress({ host: given, port, path }: AddressParts): string | undefined {
@@ -294,31 +303,31 @@ function joinAddress({ host: given, port, path }: AddressParts): string | undefi
     .replace(/\/{2,}/g, "/")
     .replace(/\.git$/, "")
     .replace(/\/+$/, "")
-  // with an @ in the path, what comes before it may be a password that was written in the wrong place
+  // text before an @ in the path may be a misplaced password
   if (host === "" || repository === "" || LOOPBACK.test(host) || /[@?#]/.test(repository)) return undefined
   return `${host}${port === "" ? "" : `:${port}`}/${repository}`
 }
 
-// The first commit of a repository: equal in all its clones. Only git can find it, so git runs, and nothing else: no program that the
-// repository names, no request, none of your own settings. Git itself refuses a repository of another user.
+// The first commit of a repository, equal in all its clones. Only git can find it, so git runs without programs that the repository
+// configures, without network, and without the user's settings. Git itself refuses a repository of another user.
 
-const MAX_MS = 2_000 // a person waits for it
+const MAX_MS = 2_000 // the user waits for it
 const MAX_OUTPUT_BYTES = 1_000_000
 const COMMIT = /^[0-9a-f]{40}(?:[0-9a-f]{24})?$/
 
 type Environment = Readonly<Record<string, string | undefined>>
 
-/** By directory: it stays the same while the process lives. */
+/** Cached per directory, because the first commit does not change while the process lives. */
 const rootCommits = new Map<string, Promise<string | undefined>>()
 
-/** Of several, the smallest. `undefined`: there is no commit yet, its clone has not all of them, or git cannot say. */
+/** The first commit, or the smallest of several. `undefined` if there is none yet, the clone is shallow, or git fails. */
 export function rootCommit({ directory, common }: GitRepository, env: Environment): Promise<string | undefined> {
   if (common === undefined || statIfReachable(join(common, "shallow")) !== undefined) return Promise.resolve(undefined)
-  const { ino, birthtimeMs } = statIfReachable(common) ?? {} // another repository may take its place
+  const { ino, birthtimeMs } = statIfReachable(common) ?? {} // another repository may replace it
   const key = [directory, ino, birthtimeMs, env.PATH].join("\0")
   const asked = rootCommits.get(key) ?? askGit(directory, env)
   rootCommits.set(key, asked)
-  // the first commit may be made yet
+  // the first commit may still be made
   void asked.then((commit) => commit === undefined && rootCommits.delete(key))
   return asked
 }
@@ -336,11 +345,11 @@ async function askGit(directory: string, env: Environment): Promise<string | und
     const commits = output.toString("latin1").split("\n")
     return commits.filter((line) => COMMIT.test(line)).sort()[0]
   } catch {
-    return undefined // the path names the project then
+    return undefined // the project is then named by its path
   }
 }
 
-/** All that git gets. Directories of PATH that depend on where it runs are left out: a repository could bring a program named git. */
+/** The complete environment for git. Relative directories in PATH are omitted, because a repository could contain a program named git. */
 function bareEnvironment(env: Environment): Readonly<Record<string, string>> {
   const path = (env.PATH ?? "").split(delimiter).filter((directory) => isAbsolute(directory))
   return {
@@ -351,7 +360,7 @@ function bareEnvironment(env: Environment): Readonly<Record<string, string>> {
     GIT_CONFIG_GLOBAL: "/dev/null",
     GIT_ALLOW_PROTOCOL: "none", // it counts more than what a repository's settings allow
     GIT_NO_LAZY_FETCH: "1",
-    GIT_NO_REPLACE_OBJECTS: "1", // a replaced commit has another history
+    GIT_NO_REPLACE_OBJECTS: "1", // a replaced commit has a different history
     GIT_GRAFT_FILE: "/dev/null",
     GIT_OPTIONAL_LOCKS: "0",
     GIT_TERMINAL_PROMPT: "0",

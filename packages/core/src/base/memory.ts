@@ -1,4 +1,4 @@
-/** How many bytes of objects this process may keep. V8's limit also counts the space for new objects. */
+/** How much memory this process may use for objects. V8's limit includes the space for new objects. */
 import { getHeapStatistics } from "node:v8"
 import { StrataError } from "./errors.ts"
 import { formatNumber } from "./text.ts"
@@ -10,9 +10,9 @@ export function usableMemory(): number {
   return Math.max(limit - NEW_OBJECTS, limit / 4)
 }
 
-const MEMORY_SHARE = 1 / 3 // of what this process may use: entries in memory take about twice what they take on disk
+const MEMORY_SHARE = 1 / 3 // of the usable memory: entries take about twice their size on disk
 
-/** Whether the entries of a journal fit. Node would end the process without a word. */
+/** Throws if the entries of a journal do not fit. Otherwise Node would end the process without an explanation. */
 export function assertFitsMemory(path: string, bytes: number): void {
   const memory = usableMemory()
   if (bytes <= memory * MEMORY_SHARE) return

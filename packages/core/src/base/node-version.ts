@@ -1,4 +1,4 @@
-/** Refuses a Node that lacks what we use, with one line, before anything else of the package fails with another. Every entry loads it. */
+/** Refuses an unsupported Node version with one clear line, before the package fails in another way. Every entry loads this module. */
 const MIN_MAJOR = 24
 
 export function nodeProblem(version: string): string | undefined {

@@ -1,7 +1,7 @@
-/** Checks the options of a public function. A wrong, missing or misspelled option gets one sentence that names it. */
+/** Checks the options of a public function. A wrong, missing or misspelled option is reported in one sentence that names it. */
 import { StrataError } from "./errors.ts"
 
-/** An option that cannot be used. Nothing was opened or written. */
+/** An invalid option. Nothing was opened or written. */
 export class InvalidOptionError extends StrataError {
   static override readonly code: string = "invalid-option"
   override readonly name = "InvalidOptionError"
@@ -24,7 +24,7 @@ export type OptionRules<Options> = { readonly [K in keyof Required<Options>]: Op
 
 const isObject = (value: unknown) => typeof value === "object" && value !== null && !Array.isArray(value)
 
-/** The kinds of options that most functions take. */
+/** Rules for common kinds of options. */
 export const anOption = {
   number: { expected: "a number, 0 or more", accepts: (value) => typeof value === "number" && value >= 0 },
   text: { expected: "a text", accepts: (value) => typeof value === "string" },
@@ -42,7 +42,7 @@ export const anOption = {
   callback: { expected: "a function", accepts: (value) => typeof value === "function" },
 } as const satisfies Record<string, OptionRule>
 
-/** An object of a port, known by its methods. */
+/** A rule for an object that implements a port, recognized by its methods. */
 export const objectWithMethods = (expected: string, ...methods: readonly string[]): OptionRule => ({
   expected,
   accepts: (value) => {
@@ -51,7 +51,7 @@ export const objectWithMethods = (expected: string, ...methods: readonly string[
   },
 })
 
-/** The ports that most functions take. */
+/** Rules for the ports that most functions take. */
 export const aPort = {
   store: objectWithMethods("a store, such as memoryStore()", "open", "list", "memories", "feed"),
   clock: objectWithMethods("an object with a function now()", "now"),
@@ -65,7 +65,7 @@ export const oneOf = (...values: readonly string[]): OptionRule => ({
 
 export const required = (rule: OptionRule): OptionRule => ({ ...rule, required: true })
 
-/** `call` is the function the options were given to. An option that is `undefined` counts as left out. */
+/** `call` is the name of the called function. An option that is `undefined` counts as missing. */
 export function checkOptions<Options>(call: string, options: unknown, rules: OptionRules<Options>): void {
   if (!isObject(options))
     throw new InvalidOptionError("options", `${call}() takes one object with options, not ${describe(options)}.`)
@@ -94,7 +94,7 @@ function unknownOption(call: string, name: string, rules: Readonly<Record<string
   return new InvalidOptionError(name, `${call}() has no option "${name}". ${hint}`)
 }
 
-/** One letter too many, missing, wrong, or swapped with its neighbour. */
+/** Whether two names differ by one extra, missing, wrong or swapped letter. */
 function isTypo(a: string, b: string): boolean {
   if (b.length < 4) return false
   let same = 0
@@ -108,7 +108,7 @@ function isTypo(a: string, b: string): boolean {
   )
 }
 
-/** A value in an error message: `5`, `the text "a"`, `a list`. */
+/** Describes a value for an error message: `5`, `the text "a"`, `a list`. */
 export function describe(value: unknown): string {
   if (value === null) return "null"
   if (Array.isArray(value)) return "a list"

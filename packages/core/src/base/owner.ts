@@ -1,24 +1,24 @@
 /**
- * Whose conversations and memories are. The owner is part of the name by which a store keeps a project. So every store keeps owners apart,
- * and no search, listing or dream has to leave something out. What no one owns has a name of its own too.
+ * Owners of conversations and memories. The owner is part of the namespace under which a store keeps a project. So every store separates
+ * owners, and no search, listing or dream has to filter. Data without an owner has a namespace of its own.
  */
 import { hash } from "node:crypto"
 import type { OptionRule } from "./options.ts"
 
 /**
- * The person at this machine, in one project: the owner of what the program keeps, and of what was kept before there were owners. It is no
- * text, so no name from outside can be it.
+ * The user of this machine, within one project: owns what the program stores, and what was stored before there were owners. It is a
+ * symbol, so no name from outside can equal it.
  */
 export const localUser: unique symbol = Symbol.for("strata.localPerson")
 
 /** Any text that names a user, a team or a customer. Texts are compared exactly. */
 export type Owner = string | typeof localUser
 
-/** What a conversation shares with others, and with which ones. `false`: nothing. */
+/** With which conversations this one shares memories. `false`: with none. */
 export type MemoryOption =
   | {
       readonly owner: Owner
-      /** The directory that the conversation is about, where that is not the working directory: its project's memory counts. */
+      /** The directory that the conversation is about, if it is not the working directory. Its project's memory is used. */
       readonly directory?: string
     }
   | false
@@ -38,7 +38,7 @@ export const MEMORY_OPTION: OptionRule = {
   },
 }
 
-/** Options with the owner that they name now: what was opened for one owner is never another's, even if the caller's object changes. */
+/** Copies the owner into the options, so that a later change of the caller's object does not change whose data is used. */
 export function withFixedOwner<T extends { readonly memory?: MemoryOption }>(options: T): T {
   const { memory } = options
   return memory ? { ...options, memory: { ...memory } } : options
@@ -46,32 +46,32 @@ export function withFixedOwner<T extends { readonly memory?: MemoryOption }>(opt
 
 export const ownerOption = (memory: MemoryOption | undefined): Owner | undefined => (memory ? memory.owner : undefined)
 
-/** No name that `projectName` makes has this character. */
+/** `projectName` never produces this character. */
 const SEPARATOR = "_"
-/** Characters of a project's name in the name of a place. The rest is for the owner. */
+/** Maximum length of a project's name within a namespace. The rest is for the owner. */
 export const MAX_PROJECT_PREFIX = 120
-const DIGITS = 40 // of SHA-256: no two owners share a place
+const DIGITS = 40 // of SHA-256, so that no two owners share a namespace
 
 /**
- * The name by which a store keeps what an owner has in a project. Equal only for equal owners: a hash has no case, no path and no other
- * spelling. Without an owner: the place of conversations that no other one may look into.
+ * The namespace of what an owner has in a project. Equal only for equal owners: a hash has no case, path or alternative spelling. Without
+ * an owner: the namespace of conversations that no other conversation may read.
  */
 export function namespaceFor(project: string, owner: Owner | undefined): string {
   if (owner === localUser) return project
   if (owner === undefined) return `${project}${SEPARATOR}unowned`
-  // every code unit counts: in UTF-8, all broken characters are the same
+  // hashed by code units, because in UTF-8 all lone surrogates would be equal
   const exactly = Buffer.from(`${project}\0${owner}`, "utf16le")
   return `${project.slice(0, MAX_PROJECT_PREFIX)}${SEPARATOR}owner${SEPARATOR}${hash("sha256", exactly, "hex").slice(0, DIGITS)}`
 }
 
-/** Whether a place is the local person's. */
+/** Whether a namespace belongs to the local user. */
 export const isLocalNamespace = (place: string): boolean => !place.includes(SEPARATOR)
 
-/** Whether a place is of a project, with any owner. */
+/** Whether a namespace belongs to a project, with any owner. */
 export const isNamespaceOf = (project: string, place: string): boolean =>
   place === project ||
   place.startsWith(`${project}${SEPARATOR}`) ||
   place.startsWith(`${project.slice(0, MAX_PROJECT_PREFIX)}${SEPARATOR}owner`)
 
-/** The place of what an owner has for all projects. */
+/** The namespace of what an owner has across all projects. */
 export const globalNamespace = (owner: string): string => namespaceFor("", owner)

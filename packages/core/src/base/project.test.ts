@@ -37,7 +37,7 @@ const git = (cwd: string, ...args: string[]) =>
     env: { ...process.env, GIT_CONFIG_GLOBAL: "/dev/null", GIT_CONFIG_NOSYSTEM: "1" },
   })
 
-/** With a first commit that no other one has. */
+/** Creates a repository with a first commit of its own. */
 function repository(path: string, remote?: string, message = path): string {
   mkdirSync(path, { recursive: true })
   git(path, "init", "-q")
@@ -165,7 +165,7 @@ test("SEC-1 BEY-12 nothing that a repository's settings name is run", async () =
   expect(before).toMatch(/^[0-9a-f]{40}$/)
   rmSync(ran, { force: true })
   expect(await at(main)).toMatchObject({ from: "root-commit" })
-  // an object that is missing would be fetched from the promised remote
+  // a missing object would be fetched from the promised remote
   const second = git(main, "commit-tree", `${before}^{tree}`, "-p", before, "-m", "second").trim()
   writeFileSync(join(main, ".git/HEAD"), `${second}\n`)
   rmSync(join(main, ".git/objects", before.slice(0, 2), before.slice(2)), { force: true })

@@ -1,6 +1,6 @@
 /**
- * What a project is called. Its name is not its path: the same repository at two paths is one project, and two projects that are at one
- * path in turn are two. A name is readable, and ends with a hash of what it was made from.
+ * Names projects. A name does not depend on the path alone: the same repository at two paths is one project, and two projects that use one
+ * path in turn are two. A name is readable and ends with a hash of its source.
  */
 import { hash } from "node:crypto"
 import { resolve } from "node:path"
@@ -9,30 +9,30 @@ import { realPath, statIfReachable } from "./files.ts"
 import { type GitRepository, remoteAddress, repositoryOf, rootCommit } from "./git.ts"
 
 export interface Project {
-  /** By which a store keeps it: letters, digits and `-`, never `_`. */
+  /** The name in stores: letters, digits and `-`, never `_`. */
   readonly name: string
-  /** What the name was made from. */
+  /** What the name was derived from. */
   readonly from: "option" | "environment" | "remote" | "root-commit" | "path"
-  /** For a person: `github.com/acme/shop`. It may hold any characters. */
+  /** A readable title, such as `github.com/acme/shop`. It may contain any characters. */
   readonly title: string
   /** The main working directory of the repository, or the directory itself. */
   readonly directory: string
-  /** Names that earlier versions gave it. What is kept under them is the project's too. */
+  /** Names that earlier versions gave it. Data stored under them belongs to the project too. */
   readonly formerNames: readonly string[]
-  /** What its first commit would name it: it may have been called so before it had a remote. Runs git. */
+  /** The name derived from the first commit, which the project may have had before it had a remote. Runs git. */
   readonly nameWithoutRemote?: () => Promise<string | undefined>
 }
 
 export interface ProjectLocation {
   readonly cwd: string
-  /** A name for it. Any text. */
+  /** An explicit name. Any text. */
   readonly project?: string | undefined
   readonly env: Readonly<Record<string, string | undefined>>
 }
 
 export const PROJECT_VARIABLE = "STRATA_PROJECT"
 
-/** The name that is given, else the repository's remote, else its first commit, else the path. */
+/** Uses the explicit name, else the repository's remote, else its first commit, else the path. */
 export async function projectAt({ cwd, project, env }: ProjectLocation): Promise<Project> {
   const start = realPath(cwd) ?? resolve(cwd)
   const repository = await repositoryOf(start, { home: env.HOME || undefined })
@@ -49,7 +49,10 @@ export async function projectAt({ cwd, project, env }: ProjectLocation): Promise
   }
 }
 
-/** Whether a directory has the same remote. Git is not run, and no name is given to it: other programs' transcripts ask for hundreds. */
+/**
+ * Whether a directory has the same remote as the project. Does not run git and derives no name, because it is called for hundreds of
+ * transcripts.
+ */
 export async function sharesRemote(project: Project, cwd: string, home: string | undefined): Promise<boolean> {
   if (project.from !== "remote") return false
   const start = realPath(cwd)
@@ -57,11 +60,11 @@ export async function sharesRemote(project: Project, cwd: string, home: string |
   return (await remoteName(repository))?.name === project.name
 }
 
-/** Programs that keep sessions with us. Who erases or moves a project by its name means theirs too. */
+/** Programs that store sessions with Strata. Erasing or moving a project by name includes theirs. */
 const EXTERNAL_PROGRAMS = ["claude-agent-sdk", "openai-agents", "langgraph"] as const
 export type ExternalProgram = (typeof EXTERNAL_PROGRAMS)[number]
 
-/** The name for what another program keeps with us, under a text of its own. No project of ours has it. */
+/** The project name for another program's data, stored under its own text. No Strata project has such a name. */
 export const externalProjectName = (program: ExternalProgram, text: string): string =>
   makeProjectName({ kind: "foreign", identity: `${program}\0${text}`, readable: `${program} ${text}` })
 
@@ -71,7 +74,10 @@ export async function mainDirectory(cwd: string, home: string | undefined): Prom
   return (await repositoryOf(start, { home }))?.directory ?? start
 }
 
-/** Every name that a project may be kept under, if a person calls it so: its name, its title, its remote or its path; also for sessions of other SDKs. */
+/**
+ * Every name a project may be stored under, from what a user calls it: its name, title, remote or path. Includes the names for sessions of
+ * other SDKs.
+ */
 export function possibleProjectNames(text: string): readonly string[] {
   const names = [
     text,
@@ -119,15 +125,15 @@ const pathName = (directory: string): ProjectNaming => ({
   name: projectName(directory),
 })
 
-/** Git does not use another user's repository, so that one does not say whose memory it gets. */
+/** Whether the user owns the repository. Git does not use another user's repository, and it must not decide whose memory is used. */
 function isOwnedByUser({ directory, common }: GitRepository): boolean {
   const uid = process.getuid?.()
   return uid === undefined || [directory, common!].every((path) => statIfReachable(path)?.uid === uid)
 }
 
 const COMMIT_DIGITS = 12 // digits
-const MAX_READABLE = 80 // characters; with the hash it is shorter than what `placeFor` keeps of a name
-/** Digits of the hash. Given names have more, so that they never equal a remote's, and because anyone may have chosen the text. */
+const MAX_READABLE = 80 // characters; with the hash it is shorter than what `namespaceFor` keeps of a name
+/** Digits of the hash. Explicit names have more, so that they never equal a remote's, and because anyone may have chosen the text. */
 const DIGITS = { given: 16, foreign: 20, remote: 8, "root-commit": 8 }
 
 interface NameSource {
@@ -137,14 +143,14 @@ interface NameSource {
   readonly readable?: string
 }
 
-/** No name of a path is like it: those begin with a dash, or have two in a row. */
+/** Never equals a name made from a path, which starts with a dash or contains two consecutive ones. */
 function makeProjectName({ kind, identity, readable = identity }: NameSource): string {
   const words = readable
     .toLowerCase()
     .replace(/[^a-z0-9]+/g, "-")
     .slice(0, MAX_READABLE)
     .replace(/^-+|-+$/g, "")
-  // every code unit counts: in UTF-8, all broken characters are the same
+  // hashed by code units, because in UTF-8 all lone surrogates would be equal
   const exactly = Buffer.from(`${kind}\0${identity}`, "utf16le")
   return `${words || "project"}-${hash("sha256", exactly, "hex").slice(0, DIGITS[kind])}`
 }

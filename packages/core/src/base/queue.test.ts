@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest"
 import { KeyedQueues, SerialQueue } from "./work.ts"
 
-/** Work that says when it begins, and ends when `end` is called. */
+/** Work that records when it starts, and ends when `end` is called. */
 function steps() {
   const seen: string[] = []
   const gates = new Map<string, PromiseWithResolvers<void>>()
@@ -17,7 +17,7 @@ function steps() {
   return { seen, step, end: (name: string) => gates.get(name)!.resolve() }
 }
 
-/** Everything that can go on has gone on. */
+/** Lets all pending work continue. */
 const rest = () => new Promise((resolve) => setImmediate(resolve))
 
 describe("a queue", () => {

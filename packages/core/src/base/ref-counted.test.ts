@@ -16,7 +16,7 @@ test("BEY-12 what is shared is opened with the first user and closed with the la
   const [one, two] = [shared.use("a", open("a")), shared.use("a", open("a"))]
   expect(one.value).toBe(two.value)
   one.close()
-  one.close() // twice by the same user counts once
+  one.close() // closing twice counts once
   expect(log).toEqual(["open a"])
   two.close()
   expect(log).toEqual(["open a", "rest a", "close a"])

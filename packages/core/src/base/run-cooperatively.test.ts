@@ -1,7 +1,9 @@
 import { beforeEach, expect, test, vi } from "vitest"
 import { type CooperativeTask, runCooperatively, runSync } from "./work.ts"
 
-/** Moved by the work itself, so a step takes as long on every machine. It never goes back: a slice is shared by all work. */
+/**
+ * The work itself advances this clock, so a step takes equally long on every machine. It never goes back, because all work shares a slice.
+ */
 let now = performance.now()
 
 beforeEach(() => {
@@ -30,7 +32,7 @@ test("work in slices returns what it returns at once, and the event loop runs in
 test("short pieces of work in a row share a slice: the event loop runs between them too", async () => {
   let others = 0
   setImmediate(() => setImmediate(() => others++))
-  const shorter = (): CooperativeTask<number> => counting(1) // over before its own slice is
+  const shorter = (): CooperativeTask<number> => counting(1) // ends before its slice does
   for (let piece = 0; piece < 8; piece++) await runCooperatively(shorter())
   expect(others).toBe(1)
 })
@@ -48,12 +50,12 @@ test("an aborted signal ends work in slices with its reason, and an error of the
 
 test("work that gives way pauses after each slice while others use the event loop", async () => {
   const turns: string[] = []
-  const others = setInterval(() => turns.push("others"), 10) // half a pause, so it always comes before the pause is over
+  const others = setInterval(() => turns.push("others"), 10) // half a pause, so that it always fires before the pause ends
   const giving = (function* (): CooperativeTask<void> {
     for (let slice = 0; slice < 3; slice++) {
       turns.push("work")
       now += 3
-      setImmediate(() => now++) // others use the event loop
+      setImmediate(() => now++) // simulates other users of the event loop
       yield
     }
   })()

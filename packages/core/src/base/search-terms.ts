@@ -1,13 +1,13 @@
 /**
- * Turns text into terms that search compares: lower case, without accents, stemmed. Identifiers count whole and by their parts. Scripts
- * without spaces count as pairs of characters.
+ * Turns text into search terms: lower case, without accents, stemmed. Identifiers become terms as a whole and by their parts. Scripts
+ * without spaces become pairs of characters.
  */
 import { stemmer } from "stemmer"
 
 const MAX_TERM = 64 // characters; longer runs are data, such as base64
 const LATIN = /^[a-z]+$/
 
-/** Words that say nothing about the subject of a text. */
+/** Stop words, which do not describe the subject of a text. */
 export const STOP_WORDS: ReadonlySet<string> = new Set(
   (
     "a,about,after,again,all,also,am,an,and,any,are,as,at,be,because,been,before,being,both,but,by,can,could," +
@@ -19,7 +19,7 @@ export const STOP_WORDS: ReadonlySet<string> = new Set(
   ).split(","),
 )
 
-/** Forms that no rule about endings finds, each after its word. Those that are words of their own too, such as "left", are not among them. */
+/** Irregular forms, listed after their base form. Forms that are words of their own too, such as "left", are not included. */
 const IRREGULAR: ReadonlyMap<string, string> = new Map(
   (
     "become:became begin:began begun bite:bit bitten break:broke broken bring:brought build:built buy:bought catch:caught choose:chose chosen " +
@@ -39,17 +39,17 @@ const IRREGULAR: ReadonlyMap<string, string> = new Map(
     }),
 )
 
-/** "bought" is "buy". Other words are as they were. */
+/** The base form of an irregular form: "bought" gives "buy". Other words are returned unchanged. */
 export const baseForm = (word: string): string => IRREGULAR.get(word) ?? word
 
 export interface Term {
-  /** What is compared. */
+  /** The normalized form that is compared. */
   readonly stem: string
-  /** As it was written, in lower case. */
+  /** The original word in lower case. */
   readonly word: string
 }
 
-/** The terms of a text, in order, with repetitions. Common words are left out. */
+/** The terms of a text in order, with repetitions and without stop words. */
 export function searchTerms(text: string): readonly Term[] {
   const terms: Term[] = []
   for (const [run] of text.normalize("NFKC").matchAll(/[\p{L}\p{N}\p{M}_'’]+/gu)) {
@@ -61,7 +61,7 @@ export function searchTerms(text: string): readonly Term[] {
   return terms
 }
 
-/** An identifier's parts come first, then the whole: `parseConfigFile` gives parse, config, file, parseconfigfile. */
+/** An identifier's parts come first, then the complete identifier: `parseConfigFile` gives parse, config, file, parseconfigfile. */
 function splitIdentifier(run: string): readonly string[] {
   const bare = run.replace(/['’](?:s|t|re|ve|ll|d|m)?(?=$|_)/giu, "").replace(/['’]/gu, "")
   const parts = bare
@@ -78,7 +78,7 @@ const foldCase = (text: string) => text.toLowerCase().normalize("NFD").replace(/
 
 const UNSPACED = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}]+/gu
 
-/** Text in a script without spaces has no words to split at, so every two neighbours count as one. */
+/** Text in a script without spaces cannot be split into words, so every pair of neighboring characters becomes a term. */
 function pairsIn(word: string): readonly string[] {
   const runs = word.match(UNSPACED)
   if (!runs) return [word]
@@ -89,5 +89,5 @@ function pairsIn(word: string): readonly string[] {
   return [...pairs, ...word.split(UNSPACED).filter((rest) => rest !== "")]
 }
 
-/** The stemmer makes "deploi" of "deploy" but "deploy" of "deployment". With one ending for both they meet. */
+/** The stemmer turns "deploy" into "deploi" but "deployment" into "deploy". Replacing a final "i" makes them equal. */
 const stem = (word: string) => (LATIN.test(word) ? stemmer(baseForm(word)).replace(/i$/, "y") : word)

@@ -1,5 +1,5 @@
-/** Responses of the simulator. Their ids have a mark, so that no report counts what they would have cost as money. */
+/** Marker in the ids of simulated responses, so that no report counts their cost as money. */
 export const SIMULATED_MARK = "SIM"
 
-/** The id of a response that the simulator gave. */
+/** Whether a response id comes from the simulator. */
 export const isSimulatedId = (id: string): boolean => id.includes(`_01${SIMULATED_MARK}`)

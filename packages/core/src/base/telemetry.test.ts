@@ -53,7 +53,7 @@ describe("TEL-1 with the OpenTelemetry SDK", () => {
     return finished[0]!
   }
 
-  /** Data points of a metric: what was measured, and by which attributes. */
+  /** Data points of a metric with their values and attributes. */
   async function pointsOf(name: string): Promise<{ attributes: Attributes; value: unknown }[]> {
     metricExporter.reset()
     await meterProvider.forceFlush()
@@ -80,7 +80,7 @@ describe("TEL-1 with the OpenTelemetry SDK", () => {
       "gen_ai.response.id": "msg_1",
       "gen_ai.response.model": "claude-opus-4-6-x",
       "gen_ai.response.finish_reasons": ["end_turn"],
-      "gen_ai.usage.input_tokens": 10 + 200 + 300 + 5_000, // by convention with what was cached
+      "gen_ai.usage.input_tokens": 10 + 200 + 300 + 5_000, // the convention includes cached tokens
       "gen_ai.usage.output_tokens": 40,
       "gen_ai.usage.cache_read.input_tokens": 5_000,
       "gen_ai.usage.cache_write.input_tokens": 200 + 300,
@@ -289,7 +289,7 @@ test("TEL-1 with no provider registered everything works and costs no span", asy
   expect(trace.getTracer("@strata/core").startSpan("x").isRecording()).toBe(false)
 })
 
-/** All that an exporter could send of a span. */
+/** Everything that an exporter could send about a span. */
 function everythingIn({ name, attributes, events, status, links, resource }: ReadableSpan): string {
   return JSON.stringify({ name, attributes, events, status, links, resource: resource.attributes })
 }

@@ -1,6 +1,6 @@
 /**
- * Telemetry through the OpenTelemetry API, following its conventions for generative AI. Without an exporter every call does
- * nothing. A span covers the time of the work, also of work that fails. Content is exported only if `exportContent` is set.
+ * Telemetry through the OpenTelemetry API, following its conventions for generative AI. Without an exporter, calls do nothing. A span
+ * covers the duration of the work, even if it fails. Content is exported only if `exportContent` is set.
  */
 import { type Attributes, context, metrics, type Span, SpanKind, SpanStatusCode, trace } from "@opentelemetry/api"
 import { type Clock, systemClock } from "./clock.ts"
@@ -19,11 +19,11 @@ export interface RequestSpan {
   readonly provider: string
   readonly maxTokens: number
   readonly purpose: RequestSource
-  /** The context that it belongs to: what comes between two boundaries has an id of its own. */
+  /** Id of the context between two boundaries that the request belongs to. */
   readonly context?: string | undefined
-  /** The messages. Called only where content is exported. */
+  /** Returns the messages. Called only if content is exported. */
   readonly input?: () => unknown
-  /** When it was sent, where that is not now. */
+  /** When the request was sent. Default: now. */
   readonly sentAt?: Date
 }
 
@@ -32,15 +32,15 @@ export interface RequestOutcome {
   readonly responseModel?: string
   readonly stopReason?: string
   readonly counts?: TokenCounts
-  /** The answer. Called only where content is exported. */
+  /** Returns the response content. Called only if content is exported. */
   readonly output?: () => unknown
 }
 
-/** A request under way. The first call ends its span. */
+/** A request in progress. The first call ends its span. */
 export interface RequestTrace {
   answered(outcome: RequestOutcome): void
   failed(error: unknown): void
-  /** No one waits for the answer any more. */
+  /** The response is no longer awaited. */
   abandoned(): void
 }
 
@@ -48,7 +48,7 @@ export interface ToolSpan {
   readonly conversation: string
   readonly name: string
   readonly callId: string
-  /** Called only where content is exported. */
+  /** Called only if content is exported. */
   readonly input?: () => unknown
 }
 
@@ -61,14 +61,14 @@ export interface LayerOutcome {
   readonly trigger: string
   readonly tokensBefore: number
   readonly tokensAfter: number
-  /** Attributes of the span, by their names. */
+  /** Attributes of the span, by name. */
   readonly facts?: Attributes
-  /** How many of what, such as `memories.written`. */
+  /** Counts by name, such as `memories.written`. */
   readonly counts?: Readonly<Record<string, number>>
   readonly failure?: CompactionFailureReason
 }
 
-/** A query of an agent. What runs inside `within` is part of it. */
+/** A query of an agent. Spans created inside `within` are its children. */
 export interface QueryTrace {
   within<T>(work: () => T): T
   ended(reason: string): void
@@ -78,13 +78,13 @@ export interface Telemetry {
   query(about: { readonly conversation: string; readonly model: string; readonly provider: string }): QueryTrace
   request(about: RequestSpan): RequestTrace
   tool<T extends { readonly isError?: boolean }>(about: ToolSpan, work: () => Promise<T>): Promise<T>
-  /** There is a span only if the work calls `finish` or throws. */
+  /** Creates a span only if the work calls `finish` or throws. */
   layer<T>(about: LayerSpan, work: (finish: (outcome: LayerOutcome) => void) => Promise<T>): Promise<T>
-  /** Counts something that has no span of its own, and names it as an event on the span it happens in. */
+  /** Counts an event that has no span of its own, and adds it to the active span. */
   count(name: string, attributes?: Attributes, amount?: number): void
 }
 
-/** For work that must not show up in telemetry. */
+/** For work that must not appear in telemetry. */
 export const silentTelemetry: Telemetry = {
   query: () => ({ within: (work) => work(), ended: () => undefined }),
   request: () => ({ answered: () => undefined, failed: () => undefined, abandoned: () => undefined }),
@@ -119,7 +119,7 @@ export function createTelemetry({ exportContent = false, clock = systemClock }: 
   const end = (span: Span) => span.end(clock.now())
   const inside = <T>(span: Span, work: () => T): T => context.with(trace.setSpan(context.active(), span), work)
 
-  /** A named event on the span, and a counter of the same name. */
+  /** Adds a named event to the span, and increments a counter of the same name. */
   function countEvent(span: Span, name: string, count: number): void {
     span.addEvent(name, { count }, clock.now())
     meter.createCounter(name).add(count)
@@ -233,7 +233,7 @@ export function createTelemetry({ exportContent = false, clock = systemClock }: 
         markFailed(span, error)
         throw error
       } finally {
-        if (hasActed) end(span) // a span that never ends is never exported: most of the time a layer has nothing to do
+        if (hasActed) end(span) // a span without an end is never exported: usually a layer has nothing to do
       }
     },
 
@@ -244,7 +244,7 @@ export function createTelemetry({ exportContent = false, clock = systemClock }: 
   }
 }
 
-/** Only a reason or the class of an error: its text may contain content. */
+/** Records only a reason or the error's class, because its text may contain content. */
 function markFailed(span: Span, error: unknown): Attributes {
   const type = typeof error === "string" ? error : errorKind(error)
   span.setStatus({ code: SpanStatusCode.ERROR })
@@ -252,7 +252,7 @@ function markFailed(span: Span, error: unknown): Attributes {
   return { "error.type": type }
 }
 
-/** Leaves out ids: metrics must not have one series per conversation. */
+/** Removes ids, because metrics must not have one series per conversation. */
 function metricLabels({
   "gen_ai.conversation.id": _,
   "gen_ai.request.max_tokens": __,

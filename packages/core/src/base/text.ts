@@ -1,20 +1,20 @@
-/** Text from files of a project, for sentences and screens: nothing in it is invisible, moves the cursor or changes its direction. */
+/** Formats and escapes text: numbers and times for display, untrusted text for terminals, prompts, token counts. */
 import { hash } from "node:crypto"
 import { readFileSync } from "node:fs"
 
-/** Made at the first use: that takes longer than loading the rest of the library's entry. */
+/** Created on first use, because that takes longer than loading the rest of the library's entry. */
 let numberFormat: Intl.NumberFormat | undefined
 
-/** A whole number as people read it: `12,345`. */
+/** Formats a whole number with separators: `12,345`. */
 export function formatNumber(count: number): string {
   numberFormat ??= new Intl.NumberFormat("en-US")
   return numberFormat.format(Math.round(count))
 }
 
-/** Controls, bidi and zero-width characters, separators that break a line, odd spaces, private and unassigned characters. */
+/** Controls, bidi and zero-width characters, separators that break a line, unusual spaces, private and unassigned characters. */
 const INVISIBLE = /(?! )[\p{C}\p{Zl}\p{Zp}\p{Zs}]/gu
 
-/** Writes every such character as an escape: ESC becomes `\u001b`. Line ends are escaped too. */
+/** Escapes every invisible character: ESC becomes `\u001b`. Line ends are escaped too. */
 export function escapeInvisible(text: string): string {
   return text.replace(INVISIBLE, (character) =>
     Array.from({ length: character.length }, (_, at) => hex(character.charCodeAt(at))).join(""),
@@ -23,27 +23,27 @@ export function escapeInvisible(text: string): string {
 
 const hex = (unit: number): string => `\\u${unit.toString(16).padStart(4, "0")}`
 
-// How numbers, money and times read on the screens of the program and in the lab's reports.
+// Formats numbers, money and times for the program's screens and the lab's reports.
 
 const K = 1_000
 const M = 1_000_000
 const MINUTE = 60_000
 
-/** `950`, `12.3K`, `167K`, `1.25M`: at most five characters below a billion. */
+/** Abbreviates a number to at most five characters below a billion: `950`, `12.3K`, `167K`, `1.25M`. */
 export function formatCompact(value: number): string {
   if (value < K) return String(Math.round(value))
   if (value < 99.95 * K) return `${(value / K).toFixed(1)}K`
   return value < 999.5 * K ? `${Math.round(value / K)}K` : `${(value / M).toFixed(value < 99.95 * M ? 2 : 0)}M`
 }
 
-/** Four decimals below a dollar, two above. */
+/** Shows four decimals below a dollar, two above. */
 export function formatDollars(value: number): string {
   const size = Math.abs(value)
   const amount = `$${size.toFixed(size < 1 ? 4 : 2)}`
   return value < 0 && Number(amount.slice(1)) > 0 ? `-${amount}` : amount
 }
 
-/** An unknown price reads `unknown`, never $0. */
+/** Shows an unknown price as `unknown`, never as $0. */
 export const formatDollarsOrUnknown = (value: number | undefined): string =>
   value === undefined ? "unknown" : formatDollars(value)
 
@@ -53,24 +53,24 @@ export function formatPercent(part: number, whole: number): string {
   return share < 0.5 ? "<1%" : `${Math.round(share)}%`
 }
 
-/** `1 file`, `3 files` */
+/** For example `1 file`, `3 files`. */
 export const pluralize = (count: number, one: string, many = `${one}s`): string =>
   `${formatNumber(count)} ${count === 1 ? one : many}`
 
-/** `40 ms`, `1.2 s`, `3:05` */
+/** For example `40 ms`, `1.2 s`, `3:05`. */
 export function formatDuration(ms: number): string {
   if (ms < 1_000) return `${Math.round(ms)} ms`
   if (ms < 10_000) return `${(ms / 1_000).toFixed(1)} s`
   return formatClockTime(ms)
 }
 
-/** `0:07`, `12:30` */
+/** For example `0:07`, `12:30`. */
 export function formatClockTime(ms: number): string {
   const seconds = Math.round(ms / 1_000)
   return `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, "0")}`
 }
 
-/** `<1 min`, `7 min`, `3 h`, `3 days` */
+/** For example `<1 min`, `7 min`, `3 h`, `3 days`. */
 export function formatPause(minutes: number): string {
   if (minutes < 1) return "<1 min"
   if (minutes < 120) return `${Math.round(minutes)} min`
@@ -83,17 +83,17 @@ const AGES: readonly (readonly [unit: string, ms: number])[] = [
   ["minute", MINUTE],
 ]
 
-/** `just now`, `5 minutes ago`. */
+/** For example `just now`, `5 minutes ago`. */
 export function formatTimeAgo(then: Date, now: Date): string {
   const ms = now.getTime() - then.getTime()
   const age = AGES.find(([, unit]) => ms >= unit)
   return age ? `${pluralize(Math.floor(ms / age[1]), age[0])} ago` : "just now"
 }
 
-// Text from models, tools, files and servers, made harmless for a terminal: every character that controls a terminal or cannot be seen
-// is replaced by a sign. Nothing is removed, so what someone tried to hide can be read: ESC appears as `␛`, U+202E as `<U+202E>`.
+// Makes text from models, tools, files and servers safe for a terminal: every control or invisible character is replaced by a visible sign.
+// Nothing is removed, so hidden text becomes readable: ESC appears as `␛`, U+202E as `<U+202E>`.
 
-/** Emoji and some scripts need joiners and selectors. They count as invisible only where they join nothing. */
+/** Emoji and some scripts need joiners and selectors. These are escaped only if they join nothing. */
 const JOINED_EMOJI = String.raw`(?<=[\p{Extended_Pictographic}\p{Emoji_Modifier}\u{1f1e6}-\u{1f1ff}][\ufe0e\ufe0f]?)\u200d`
 const JOINED_LETTER = String.raw`(?<=(?![\p{Script=Latin}\p{Script=Greek}\p{Script=Cyrillic}])[\p{L}\p{M}])[\u200c\u200d]`
 const EMOJI_LOOK = String.raw`(?<=\p{Extended_Pictographic})[\ufe0e\ufe0f]`
@@ -108,14 +108,14 @@ const HIDDEN_CLASS = String.raw`\p{Cc}\p{Bidi_Control}\p{Default_Ignorable_Code_
 const HIDDEN = new RegExp(`[${HIDDEN_CLASS}]`, "gu")
 const NEEDED_OR_HIDDEN = new RegExp(`(?<needed>${NEEDED})|[${HIDDEN_CLASS}]`, "gu")
 
-/** Most text has none of them. Tab and line feed pass. */
+/** Quick check: most text contains none of these characters. Tab and line feed are allowed. */
 const SUSPECT = new RegExp(`(?![\\t\\n])[${HIDDEN_CLASS}]`, "u")
 
-const FIRST_PICTURE = 0x2400 // U+2400 shows U+0000, and so on up to U+001F
+const FIRST_PICTURE = 0x2400 // U+2400 depicts U+0000, and so on up to U+001F
 const DELETE = 0x7f
 const DELETE_PICTURE = "\u2421"
 
-/** The text with line ends and tabs as they are. Doing it twice changes nothing. */
+/** Escapes text for a terminal. Line ends and tabs stay. Idempotent. */
 export function escapeForTerminal(text: string): string {
   if (!SUSPECT.test(text)) return text
   return text.replaceAll("\r\n", "\n").replace(NEEDED_OR_HIDDEN, (found, needed: string | undefined) => {
@@ -131,17 +131,17 @@ function visibleSign(hidden: string): string {
 
 const hexOf = (code: number): string => code.toString(16).toUpperCase().padStart(4, "0")
 
-/** Parameters and one final character, never words: leaving it out hides nothing. Programs colour their output with it. */
+/** Escape sequences for colors: parameters and one final character, never words, so removing them hides nothing. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: the sequence starts with one
 const CSI = /\u001b\[[0-9;:<=>?]*[ -/]*[@-~]/g
 const BREAKS = /[\t\n\v\f\r\u0085\u2028\u2029]+/g
 
-/** The text as one line, for titles, names and lists. */
+/** Escapes text to one line, for titles, names and lists. */
 export function escapeToLine(text: string): string {
   return escapeForTerminal(text.replace(CSI, "").replace(BREAKS, " "))
 }
 
-/** The same text without loss: JSON text in which everything invisible is an escape. */
+/** Lossless JSON in which every invisible character is an escape. */
 export function jsonForTerminal(value: unknown, indent?: number): string {
   const text = JSON.stringify(value, undefined, indent)
   return text.replace(HIDDEN, (found) => (found === "\n" ? found : unicodeEscapes(found)))
@@ -150,10 +150,10 @@ export function jsonForTerminal(value: unknown, indent?: number): string {
 const unicodeEscapes = (found: string): string =>
   Array.from({ length: found.length }, (_, i) => `\\u${found.charCodeAt(i).toString(16).padStart(4, "0")}`).join("")
 
-/** How many characters before a piece decide about its first one: an emoji and its selector. */
+/** How many preceding characters affect a chunk's first one: an emoji and its selector. */
 const CONTEXT = 4
 
-/** Makes a stream of pieces visible. A letter or line end split between two pieces comes out whole. */
+/** Escapes a stream chunk by chunk. A letter or line end that is split between two chunks comes out intact. */
 export function terminalEscaper(): (piece: string) => string {
   let before = ""
   let held = ""
@@ -167,19 +167,19 @@ export function terminalEscaper(): (piece: string) => string {
   }
 }
 
-/** Ends before a piece: never starts inside a letter, and has no line end whose meaning the next piece could change. */
+/** The end of the text, as context for the next chunk. It never starts inside a letter. */
 function contextAfter(text: string): string {
   const end = text.slice(-CONTEXT)
   return /^[\udc00-\udfff]/.test(end) ? end.slice(1) : end
 }
 
-// The key by which the index knows a uuid: its 16 bytes, or a hash of an id of another form.
+// The key of a uuid in the index: its 16 bytes, or a hash of an id with another form.
 
 export const KEY_BYTES = 16
 
 const DAMAGED = "damaged:"
 
-/** The id of a line whose own one cannot be read: where it begins. */
+/** The id of a line whose own id cannot be read, made from its offset. */
 export const damagedId = (offset: number): string => `${DAMAGED}${offset}`
 
 export function uuidKey(uuid: string): Buffer {
@@ -192,24 +192,24 @@ export function uuidKey(uuid: string): Buffer {
   return /^[0-9a-f]{32}$/.test(hex) ? Buffer.from(hex, "hex") : hash("sha256", uuid, "buffer").subarray(0, KEY_BYTES)
 }
 
-// A prompt: a markdown file beside the code that uses it, with values in its `{{places}}`.
+// Prompts: markdown files next to the code that uses them, with `{{placeholders}}`.
 //
-// Pass a literal, `new URL("./prompt.md", import.meta.url)`: the build replaces the whole call with the text, so an installed or bundled
+// Pass a literal, `new URL("./prompt.md", import.meta.url)`: the build replaces the entire call with the text, so an installed or bundled
 // package reads no file.
 
 export function promptText(file: URL): string {
   return readFileSync(file, "utf8")
 }
 
-/** A place without a value stays as it is. */
+/** Placeholders without a value stay as they are. */
 export function fillPrompt(text: string, values: Readonly<Record<string, string>>): string {
-  // one pass, and a function as the replacement: neither places nor patterns inside a value have a meaning
+  // one pass with a replacement function, so that neither placeholders nor patterns inside a value are interpreted
   return text.replace(/\{\{([a-z_]+)\}\}/g, (place, name: string) =>
     Object.hasOwn(values, name) ? values[name]! : place,
   )
 }
 
-/** Tokens of one or more responses, by how they are billed. */
+/** Tokens of one or more responses, by billing category. */
 export interface TokenCounts {
   readonly input: number
   readonly output: number
@@ -248,12 +248,12 @@ export function roundCounts(counts: TokenCounts): TokenCounts {
   return combine((key) => Math.round(counts[key]))
 }
 
-/** The weighted sum of the counts. */
+/** The sum of the counts, each multiplied by its weight. */
 export function weighCounts(counts: TokenCounts, weights: Readonly<Record<keyof TokenCounts, number>>): number {
   return KEYS.reduce((sum, key) => sum + counts[key] * weights[key], 0)
 }
 
-/** The whole input of a request, cached or not. */
+/** All input tokens of a request, cached or not. */
 export function inputTokens(counts: TokenCounts): number {
   return counts.input + counts.cacheWrite5m + counts.cacheWrite1h + counts.cacheRead
 }

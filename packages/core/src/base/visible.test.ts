@@ -2,9 +2,9 @@ import fc from "fast-check"
 import { describe, expect, it } from "vitest"
 import { escapeForTerminal, escapeToLine, jsonForTerminal, terminalEscaper } from "./text.ts"
 
-/** Everything that a terminal obeys or does not show, but tab and line feed. */
+/** All characters that control a terminal or are invisible, except tab and line feed. */
 const HARMFUL = /(?![\t\n])[\p{Cc}\p{Bidi_Control}\u200b\u2028\u2029\u2060\ufeff\u{e0000}-\u{e007f}]/u
-/** Texts in which such characters are frequent. */
+/** Texts with many such characters. */
 const hostile = fc
   .array(
     fc.oneof(

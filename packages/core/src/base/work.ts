@@ -1,10 +1,7 @@
-/**
- * Work: in small steps, between which the event loop serves others, so that a turn does not wait for work in the background; one after
- * another, in a queue; once, for all who ask.
- */
+/** Runs work: cooperatively, so that a turn does not wait for background work; serially, in a queue; or once for all callers. */
 import { setImmediate, setTimeout } from "node:timers/promises"
 
-/** Typed events. An error thrown by a listener never reaches the emitter; it surfaces as an uncaught error of its own. */
+/** Typed events. An error in a listener never reaches the emitter. It surfaces as an uncaught error. */
 export class Events<M extends object> {
   readonly #listeners = new Map<keyof M, Set<(event: never) => void>>()
 
@@ -29,21 +26,21 @@ export class Events<M extends object> {
   }
 }
 
-const SLICE_MILLISECONDS = 2 // a turn passes through the event loop several times, and may wait for a slice each time
-const OTHERS_MILLISECONDS = 0.1 // an idle event loop comes back sooner
-const PAUSE_MILLISECONDS = 20 // a turn is over by then, so a slice falls into few of them
+const SLICE_MILLISECONDS = 2 // a turn passes through the event loop several times and may wait for a slice each time
+const OTHERS_MILLISECONDS = 0.1 // an idle event loop returns sooner
+const PAUSE_MILLISECONDS = 20 // a turn usually ends within this time, so few turns meet a slice
 
 export interface CooperativeOptions {
   /** Rejects with the signal's reason once it is aborted. */
   readonly signal?: AbortSignal | undefined
-  /** Whether it pauses while others use the event loop. For work that no one waits for. */
+  /** Pauses while others use the event loop. For work that no one waits for. */
   readonly yieldsToOthers?: boolean
 }
 
-/** Work that can pause after each step. It returns the same result however often it pauses. */
+/** Work that can pause after each step. Its result does not depend on how often it pauses. */
 export type CooperativeTask<T> = Generator<void, T, void>
 
-/** Does the work at once. */
+/** Runs the work synchronously, without pauses. */
 export function runSync<T>(steps: CooperativeTask<T>): T {
   for (;;) {
     const step = steps.next()
@@ -51,10 +48,10 @@ export function runSync<T>(steps: CooperativeTask<T>): T {
   }
 }
 
-/** When the present slice is over. Pieces of work that follow one another share it: between two awaits the event loop serves no one. */
+/** When the current slice ends. Consecutive tasks share a slice, because the event loop does not run between two awaits. */
 let sliceEnd = 0
 
-/** Lets others run whenever a slice is over. */
+/** Runs the work in slices, with the event loop in between. */
 export async function runCooperatively<T>(
   steps: CooperativeTask<T>,
   { signal, yieldsToOthers = false }: CooperativeOptions = {},
@@ -72,7 +69,9 @@ export async function runCooperatively<T>(
   }
 }
 
-/** Makes a value when it is first needed, and keeps it. For tables that take long to make: a conversation opens without them. */
+/**
+ * Computes a value on first use and caches it. For tables that take long to build, so that opening a conversation does not wait for them.
+ */
 export function lazy<T>(make: () => T): () => T {
   let made: { readonly value: T } | undefined
   return () => {
@@ -81,9 +80,9 @@ export function lazy<T>(make: () => T): () => T {
   }
 }
 
-// Work after a response lets the caller go on first: it is done when the event loop comes round.
+// Work after a response runs when the event loop comes around again, so that the caller can continue first.
 
-/** One waits at a time. Where turns follow one another without a pause, the next does not wait, so nothing piles up. */
+/** Waits for one round of the event loop. While a call waits, further calls return at once, so nothing piles up. */
 export function yieldOnce(): () => Promise<void> {
   let isWaiting = false
   return async () => {
@@ -94,11 +93,11 @@ export function yieldOnce(): () => Promise<void> {
   }
 }
 
-// A function of a text that remembers its newest answers: the same files and outputs are read again and again.
+// Caches the newest results of a function of a text, because the same files and outputs are read again and again.
 
-const MAX_CHARACTERS = 4_000_000 // of all remembered texts: about 8 MB
+const MAX_CHARACTERS = 4_000_000 // of all cached texts: about 8 MB
 
-/** `most`: texts, where only the newest are asked about again. */
+/** `max` is the number of cached texts, for callers that ask only about the newest. */
 export function memoize<T extends object | string>(
   work: (text: string) => T,
   { max = Number.POSITIVE_INFINITY }: { readonly max?: number } = {},
@@ -122,18 +121,18 @@ export function memoize<T extends object | string>(
 
 interface Closable {
   close(): void
-  /** It stays open without a user: it does no work until it is used again. */
+  /** Called when it has no users but stays open: it must not work until it is used again. */
   rest?(): void
 }
 
-/** What several users in this process share: opened with the first, closed with the last. */
+/** Resources that several users in this process share: opened with the first user, closed with the last. */
 export class RefCounted<T extends Closable> {
   readonly #open = new Map<string, { readonly value: T; users: number }>()
-  /** Without users and still open, the last used at the end. */
+  /** Open resources without users. The most recently used one is last. */
   readonly #idle = new Map<string, T>()
   readonly #maxIdle: number
 
-  /** `mostIdle`: how many stay open without a user, because opening them takes long. Default: none. */
+  /** `maxIdle` is how many stay open without users, because opening them takes long. Default: none. */
   constructor({ maxIdle = 0 }: { readonly maxIdle?: number } = {}) {
     this.#maxIdle = maxIdle
   }
@@ -167,7 +166,7 @@ export class RefCounted<T extends Closable> {
   }
 }
 
-/** The same for each object apart, such as a store. What belongs to an object goes with it. */
+/** The same for each owner object, such as a store. Garbage-collected with the owner. */
 export class RefCountedPerObject<T extends Closable> {
   readonly #all = new WeakMap<object, RefCounted<T>>()
   readonly #options: { readonly maxIdle?: number }
@@ -183,7 +182,7 @@ export class RefCountedPerObject<T extends Closable> {
   }
 }
 
-// Waits for something that cannot be interrupted itself, such as a person.
+// Waits for something that cannot be interrupted itself, such as the user.
 
 export type InterruptibleResult<T> =
   | { readonly state: "settled"; readonly value: T }
@@ -199,12 +198,12 @@ export function unlessInterrupted<T>(signal: AbortSignal, promise: Promise<T>): 
   return Promise.race([interruption, settled]).finally(() => signal.removeEventListener("abort", onAbort))
 }
 
-/** Runs one piece of work after another, in the order they were asked for. A failure reaches its caller, not the next one. */
+/** Runs work one piece at a time, in the order of the calls. A failure reaches its caller and does not affect later work. */
 export class SerialQueue {
   #last: Promise<void> = Promise.resolve()
   #unfinished = 0
 
-  /** Whether everything asked for is over. */
+  /** Whether all work so far has ended. */
   get isIdle(): boolean {
     return this.#unfinished === 0
   }
@@ -217,13 +216,13 @@ export class SerialQueue {
     return run
   }
 
-  /** Resolves when everything asked for so far is over, however it ended. */
+  /** Resolves when all work so far has ended, successfully or not. */
   whenIdle(): Promise<void> {
     return this.#last
   }
 }
 
-/** A queue for each key, kept as long as it has work. */
+/** A queue per key, which exists only while it has work. */
 export class KeyedQueues<K> {
   readonly #byKey = new Map<K, SerialQueue>()
 
@@ -237,7 +236,7 @@ export class KeyedQueues<K> {
     return run
   }
 
-  /** Resolves when everything asked for so far is over, whatever its key. */
+  /** Resolves when all work so far has ended, for all keys. */
   async whenIdle(): Promise<void> {
     await Promise.all([...this.#byKey.values()].map((queue) => queue.whenIdle()))
   }

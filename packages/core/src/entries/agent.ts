@@ -1,4 +1,6 @@
-/** `@strata/core/agent`. What the program shows and uses of an agent beside the root: tools, permissions, the sandbox, the schema of settings. */
+/**
+ * `@strata/core/agent`. What the program needs of an agent in addition to the root: tools, permissions, the sandbox, the settings schema.
+ */
 import "../base/node-version.ts"
 
 export type { RememberResult } from "../agent/agent-memory.ts"

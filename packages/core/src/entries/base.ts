@@ -1,4 +1,4 @@
-/** `@strata/core/base`. Ground that every package shares: errors, ids, clocks, projects, secrets, how figures read. */
+/** `@strata/core/base`. Foundations that every package shares: errors, ids, clocks, projects, secrets, formatting. */
 import "../base/node-version.ts"
 
 export {

@@ -1,4 +1,4 @@
-/** `@strata/core/memory`. Memories of a project: what is kept, recalled at the start and consolidated. */
+/** `@strata/core/memory`. Memories of a project: storing, recalling and consolidating them. */
 import "../base/node-version.ts"
 
 export { projectDreams } from "../agent/project-dreams.ts"

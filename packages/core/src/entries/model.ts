@@ -1,4 +1,4 @@
-/** `@strata/core/model`. Asking a model: failures, retries, cache breakpoints. */
+/** `@strata/core/model`. Model requests: failures, retries, cache breakpoints. */
 import "../base/node-version.ts"
 
 export type { AiSdkModelOptions } from "../model/ai-sdk/ai-sdk.ts"

@@ -1,4 +1,4 @@
-/** `@strata/core/offline`. Summaries and work without a model, as the simulator and the replay do them. */
+/** `@strata/core/offline`. Summaries and answers without a model, for the simulator and the replay. */
 import "../base/node-version.ts"
 
 export { isCorrection, type Rule, readRules } from "../model/offline/corrections.ts"

@@ -1,4 +1,4 @@
-/** `@strata/core/policy`. The layers themselves, for those who replay recorded conversations through them. */
+/** `@strata/core/policy`. The layers themselves, for programs that replay recorded conversations through them. */
 import "../base/node-version.ts"
 
 export { silentTelemetry } from "../base/telemetry.ts"

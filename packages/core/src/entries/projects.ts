@@ -1,6 +1,6 @@
-/** `@strata/core/projects`. Which project a directory is, by its settings and its repository, and what is kept of it. */
+/** `@strata/core/projects`. Resolves the project of a directory from its settings and repository, and lists what is stored for it. */
 import "../base/node-version.ts"
 
-export { keptIn, projectIn } from "../conversation/list.ts"
+export { resolveProjectAt, resolveStoreLocation } from "../conversation/list.ts"
 export { forgetLimits, LIMITS, limitsIn } from "../conversation/window.ts"
 export { resolveProject } from "../journal/resolve-project.ts"

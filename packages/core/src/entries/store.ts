@@ -1,4 +1,4 @@
-/** `@strata/core/store`. The store of conversations: where things are, what is in them, who holds them. */
+/** `@strata/core/store`. The store of conversations: locations, contents and locks. */
 import "../base/node-version.ts"
 
 export type { AppendLog, LogAddress } from "../journal/append-log.ts"

@@ -1,10 +1,10 @@
-/** By what a store knows a journal. */
+/** The address of a journal in a store. */
 
-/** Which journal it is. */
+/** Identifies a journal. */
 export interface JournalAddress {
-  /** The name of a project, and whose it is: letters, digits, `-` and `_`. Two names share nothing. */
+  /** The namespace: project name and owner, with letters, digits, `-` and `_`. Namespaces share nothing. */
   readonly project: string
   readonly id: string
-  /** The conversation that it belongs to, for a sub-agent's. Ids of sub-agents are unique only under one conversation. */
+  /** The id of the parent conversation, for a sub-agent's journal. Ids of sub-agents are unique only within one conversation. */
   readonly under?: string
 }

@@ -1,14 +1,14 @@
-/** The part of the `Store` port for lines that are only ever added to, such as what is known of callers' lists. */
+/** The part of the `Store` port for append-only logs of lines, such as the log of what clients have sent. */
 
-/** Which log it is. */
+/** Identifies a log. */
 export interface LogAddress {
   readonly project: string
   readonly name: "callers"
 }
 
 export interface AppendLog {
-  /** The lines that are kept, first to last. Of a long log the oldest may be gone. A line that was not finished is left out. */
+  /** The stored lines, first to last. The oldest lines of a long log may have been dropped. An unfinished last line is omitted. */
   read(): Promise<readonly string[]>
-  /** Resolves when the line is written. It must have no line end in it. */
+  /** Resolves when the line is written. The line must not contain a line end. */
   append(line: string): Promise<void>
 }

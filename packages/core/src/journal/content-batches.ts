@@ -1,4 +1,4 @@
-/** Files of a content in batches: neither is a store asked for each of them, nor are all of them in memory at once. */
+/** Splits the files of an item into batches, so that a store is not asked for each file and not all files are in memory at once. */
 import type { StoredItem } from "./contents.ts"
 
 const BATCH_BYTES = 8 * 1024 * 1024

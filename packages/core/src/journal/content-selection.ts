@@ -1,4 +1,4 @@
-/** Which of a store's contents belong to an owner or a project: what is moved, and what is erased. */
+/** Selects the contents of a store that belong to an owner or a project, for moving and erasing. */
 import { dirname } from "node:path"
 import { projectName } from "../base/clock.ts"
 import { isNamespaceOf, MAX_PROJECT_PREFIX, namespaceFor } from "../base/owner.ts"
@@ -7,9 +7,9 @@ import { type ContentAddress, contentProject, type StoredItem } from "./contents
 import type { Store } from "./store.ts"
 
 export interface ContentCriteria {
-  /** As given in the option `memory`. */
+  /** The owner, as in the option `memory`. */
   readonly owner?: string | undefined
-  /** Its name, title, remote or path. */
+  /** The project's name, title, remote or path. */
   readonly project?: string | undefined
 }
 
@@ -18,7 +18,7 @@ export interface ContentSelection {
   readonly isSelected: (address: ContentAddress) => boolean
 }
 
-/** An owner's places cannot be read from their names: they are made from those of all projects. */
+/** An owner's namespaces contain a hash of the owner, so they are computed from the names of all projects. */
 export async function selectContents(store: Store, { owner, project }: ContentCriteria): Promise<ContentSelection> {
   const all: StoredItem[] = []
   for await (const content of store.contents().list()) all.push(content)
@@ -34,7 +34,10 @@ export async function selectContents(store: Store, { owner, project }: ContentCr
   return { all, isSelected: (address) => own.has(contentProject(address) ?? "/") }
 }
 
-/** The projects of places. The name of a place has only the beginning of a long path: its conversations say where they were begun. */
+/**
+ * The projects of these namespaces. A namespace holds only the start of a long path, so the working directories of its conversations are
+ * read too.
+ */
 async function projectsOf(store: Store, places: ReadonlySet<string>): Promise<ReadonlySet<string>> {
   const projects = new Set(["", ...places])
   for (const place of places) {
@@ -47,11 +50,11 @@ async function projectsOf(store: Store, places: ReadonlySet<string>): Promise<Re
   return projects
 }
 
-/** A directory and those that it is in: a conversation may be begun below the project's own. */
+/** A directory and all its parents: a conversation may start below the project's own directory. */
 function* withParents(cwd: string): Generator<string> {
   yield cwd
   if (dirname(cwd) !== cwd) yield* withParents(dirname(cwd))
 }
 
-/** The project of a place that has an owner. */
+/** The project name of a namespace, without the owner. */
 const withoutOwner = (place: string): string => place.replace(/_owner_[0-9a-f]{40}$|_unowned$/, "")

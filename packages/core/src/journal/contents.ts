@@ -1,6 +1,6 @@
 /**
- * The part of the `Store` port that says what is kept, gives it out as it is, takes it in and erases it. Moving, erasing and retention work
- * with it, between stores of any kind. What one store gives, another takes, byte for byte.
+ * The part of the `Store` port that lists, exports, imports and erases what is stored. Moving, erasing and retention use it between stores
+ * of any kind. One store imports what another exports, byte for byte.
  */
 import { StrataError } from "../base/errors.ts"
 import type { JournalAddress } from "./address.ts"
@@ -8,10 +8,10 @@ import type { LogAddress } from "./append-log.ts"
 import type { TeamAddress } from "./mailbox.ts"
 import type { MemoryNamespace } from "./memory-files.ts"
 
-/** A memory that a store keeps. Those of scope `project` are in the working directory, with any store. */
+/** A memory namespace that a store holds. Memories of scope `project` are in the working directory, with any store. */
 export type StoredNamespace = Exclude<MemoryNamespace, { readonly scope: "project" }>
 
-/** One thing that is kept, with everything that belongs to it. */
+/** Identifies one stored item, including everything that belongs to it. */
 export type ContentAddress =
   | (JournalAddress & { readonly kind: "journal" })
   | { readonly kind: "memories"; readonly namespace: StoredNamespace }
@@ -19,81 +19,84 @@ export type ContentAddress =
   | (LogAddress & { readonly kind: "log" })
   | { readonly kind: "sums"; readonly project: string }
 
-/** A thing that is kept, and how large it is. Its bytes are not read for this. */
+/** A stored item and its size, without its content. */
 export interface StoredItem {
   readonly address: ContentAddress
-  /** The size of its lines. Only journals and logs have lines. */
+  /** Size of the lines in bytes. Only journals and logs have lines. */
   readonly lines?: number
   /**
-   * Journals have `notes`, `checkpoint`, `set-aside` (bytes that were cut off) and `blob/NAME`. Memories have their paths, also hidden ones, and
-   * `:consolidated`, a time. Teams have `messages` and `members`, sums have `days`.
+   * Journals have `notes`, `checkpoint`, `set-aside` (quarantined bytes) and `blob/NAME`. Memories have their paths, including hidden
+   * ones, and `:consolidated`, a time. Teams have `messages` and `members`, daily totals have `days`.
    */
   readonly files: readonly ContentFile[]
   /** When it was last written to, as an ISO time. */
   readonly touched?: string
-  /** Someone writes to it now. */
+  /** A process is writing to the item now. */
   readonly isOpen?: boolean
-  /** Files that no other store can keep, as sentences: links, and names that are not allowed. */
+  /** Files that no other store can hold (links, names that are not allowed), one sentence each. */
   readonly omitted?: readonly string[]
 }
 
 export interface ContentFile {
   readonly name: string
-  /** Absent where only reading it says. */
+  /** Absent if the size is known only after reading the file. */
   readonly bytes?: number
-  /** When it was last written to, as an ISO time. Only of memories. */
+  /** When it was last written to, as an ISO time. Only for memories. */
   readonly modified?: string
 }
 
-/** A file to write. */
+/** A file to write, with its content. */
 export interface ContentFileBytes {
   readonly name: string
   readonly data: Buffer
   readonly modified?: string
-  /** Other bytes may be there. Default: then the write is refused. */
+  /** Allows replacing a file with other content. Default: such a write is refused. */
   readonly replaces?: boolean
 }
 
-/** What to write, all of it or nothing. */
+/** A write that is applied completely or not at all. */
 export interface ContentWrite {
-  /** Whole lines, with their line ends. `at`: the size that the lines have before. */
+  /** Complete lines with their line ends. `at` is the size of the existing lines. */
   readonly lines?: { readonly at: number; readonly data: Buffer }
   readonly files?: readonly ContentFileBytes[]
   readonly touched?: string
 }
 
 export interface Contents {
-  /** Everything that is kept, or what is kept under exactly this name of a project. */
+  /** Lists everything that is stored, or only what is stored under exactly this project name. */
   list(wanted?: { readonly project?: string }): AsyncIterable<StoredItem>
-  /** Lines from an offset on: at most a few megabytes, at least one whole line. Empty at the end. */
+  /** Lines from an offset: at most a few megabytes, at least one complete line. Empty at the end. */
   lines(address: ContentAddress, from: number): Promise<Buffer>
-  /** Those of the files that are there. */
+  /** The requested files that exist. */
   files(address: ContentAddress, names: readonly string[]): Promise<ReadonlyMap<string, Buffer>>
   /**
-   * Throws `ConversationLockedError` if someone else writes to it, and `ContentDiffersError` if something else is there. Then nothing is
-   * written.
+   * Throws `ConversationLockedError` if another process writes to the item, and `ContentDiffersError` if the existing content differs.
+   * Nothing is written then.
    */
   write(address: ContentAddress, change: ContentWrite): Promise<void>
-  /** With everything that belongs to it, also the sub-agents of a conversation. With `names`: only these files. Refused as for `write`. */
+  /**
+   * Erases the item with everything that belongs to it, including a conversation's sub-agents. With `names`: only these files. Refused
+   * like `write`.
+   */
   erase(address: ContentAddress, names?: readonly string[]): Promise<void>
-  /** Removes what is over: messages from before that every member has read, and sums of earlier days. */
+  /** Removes what exceeds the retention limit: messages from before the date that every member has read, and totals of earlier days. */
   prune(wanted: PruneCriteria): Promise<PruneCounts>
 }
 
 export interface PruneCriteria {
   readonly before: Date
-  /** Only counts. */
+  /** Only counts, without removing anything. */
   readonly dryRun?: boolean
 }
 
-/** How much was over. */
+/** Numbers of items that exceeded the retention limit. */
 export interface PruneCounts {
   readonly messages: number
-  /** Days. */
+  /** Days with totals. */
   readonly sums: number
 }
 
-/** Something else is there than what was expected. */
+/** The existing content differs from what was expected. */
 export class ContentDiffersError extends StrataError {
   static override readonly code: string = "content-differs"
   override readonly name = "ContentDiffersError"
@@ -108,24 +111,24 @@ export class ContentDiffersError extends StrataError {
   }
 }
 
-/** The files of teams, and of sums. */
+/** File names of teams and of daily totals. */
 export const MESSAGES = "messages"
 export const MEMBERS = "members"
 export const DAYS = "days"
-/** No memory has a colon in its path. */
+/** Memory paths never contain a colon. */
 export const CONSOLIDATED = ":consolidated"
 export const BLOB = "blob/"
 
-/** What is known for all projects. Files of other names in that directory are this machine's. */
+/** Files shared by all projects. Other files in that directory belong to this machine. */
 export const SHARED_TEXTS: readonly string[] = ["limits.json", "pauses.json"]
 
-/** The project that it is kept under, with its owner. Nothing: it is for all projects. */
+/** The namespace of an item, including its owner. `undefined` for items shared by all projects. */
 export function contentProject(address: ContentAddress): string | undefined {
   if (address.kind !== "memories") return address.project
   return "project" in address.namespace ? address.namespace.project : undefined
 }
 
-/** For people, and as a key: no two addresses have the same. */
+/** A unique, readable name of an item. Also used as a key. */
 export function contentName(address: ContentAddress): string {
   switch (address.kind) {
     case "journal": {

@@ -1,8 +1,8 @@
-/** The sums of a project's days as one text, which is kept in its memory and given out by itself. The first day is the newest. */
+/** The daily totals of a project as one text, stored among its memory files and exported on its own. The first day is the newest. */
 import { ContentDiffersError, type ContentWrite, DAYS } from "./contents.ts"
 import type { MemoryFiles } from "./memory-files.ts"
 
-/** The text, in the memory of the project. */
+/** The file of the totals, among the project's memory files. */
 export const SPENT = ".spent.json"
 
 export type DailyTotals = Readonly<Record<string, number>>
@@ -13,7 +13,7 @@ interface DailyTotalsJson {
   readonly earlier?: DailyTotals
 }
 
-/** Nothing without sums. */
+/** Returns `undefined` if there are no totals. */
 export function encodeTotals(sums: DailyTotals): string | undefined {
   const [newest, ...others] = Object.entries(sums).sort(([a], [b]) => (a < b ? 1 : -1))
   if (newest === undefined) return undefined
@@ -26,7 +26,7 @@ export function encodeTotals(sums: DailyTotals): string | undefined {
   return `${JSON.stringify(text)}\n`
 }
 
-/** A text that cannot be read has no sums, as for a budget. */
+/** An unreadable text counts as having no totals. */
 export function decodeTotals(text: string): DailyTotals {
   try {
     const { day, dollars, earlier = {} } = JSON.parse(text) as DailyTotalsJson
@@ -38,9 +38,9 @@ export function decodeTotals(text: string): DailyTotals {
 }
 
 interface TotalsSplit {
-  /** How many days are before it. */
+  /** Number of days before the given one. */
   readonly removedDays: number
-  /** The text without them. Nothing: no other day is left. */
+  /** The text of the remaining days. `undefined` if no day remains. */
   readonly remaining: string | undefined
 }
 
@@ -50,7 +50,7 @@ function splitTotals(text: string, day: string): TotalsSplit {
   return { removedDays: all.length - kept.length, remaining: encodeTotals(Object.fromEntries(kept)) }
 }
 
-/** As it is given out. Empty without sums. */
+/** The exported file. Empty if there are no totals. */
 export function totalsFile(text: string | undefined): ReadonlyMap<string, Buffer> {
   const days = encodeTotals(decodeTotals(text ?? ""))
   return days === undefined ? new Map() : new Map([[DAYS, Buffer.from(days)]])
@@ -58,7 +58,7 @@ export function totalsFile(text: string | undefined): ReadonlyMap<string, Buffer
 
 type TotalsFiles = Pick<MemoryFiles, "read" | "install">
 
-/** Other sums that are there are replaced only if the change says so. */
+/** Replaces existing totals only if the file says `replaces`. */
 export async function writeTotals(memory: TotalsFiles, project: string, { files = [] }: ContentWrite): Promise<void> {
   for (const { name, data, replaces } of files) {
     if (name !== DAYS) continue
@@ -69,7 +69,7 @@ export async function writeTotals(memory: TotalsFiles, project: string, { files 
   }
 }
 
-/** Removes the sums of earlier days. How many there were. */
+/** Removes the totals of earlier days. Returns how many there were. */
 export async function pruneTotals(
   memory: TotalsFiles,
   { day, dryRun }: { day: string; dryRun: boolean },

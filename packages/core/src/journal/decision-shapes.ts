@@ -1,6 +1,6 @@
 /**
- * What readers of a decision rely on, for each kind. A line without it is left out and reported like a damaged one. Kinds that are not
- * listed come from a newer version: they are kept, and readers pass over them.
+ * The fields of each kind of decision that readers rely on. A line without them is skipped and reported like a damaged one. Unknown kinds
+ * come from a newer version: they are accepted, and readers ignore them.
  */
 
 import { toWellFormed } from "../messages/blocks.ts"
@@ -36,7 +36,7 @@ const auditFigures = open({
 const textsByName: Shape = (value) =>
   (isRecord(value) ? undefined : wrong("an object")) ?? texts(Object.values(value as object))
 
-/** Of another program: we have no limits for it. */
+/** Results shortened by another program may have other limits than ours. */
 const shortened = listOf(open({ toolUseId: text(), head: count, tail: count, why: maybe(text()) }))
 
 const anything: Shape = () => undefined
@@ -44,7 +44,7 @@ const textsOrAll: Shape = (value) => (value === "all" ? undefined : texts(value)
 
 const promptFields = open({ system: json, tools: listOf(json), context: text() })
 
-/** Half characters are replaced before a prompt is sent. */
+/** Lone surrogates are replaced before a prompt is sent, so they are allowed here. */
 const prompt: Shape = (value) => {
   const flaw = promptFields(value)
   if (flaw) return flaw
@@ -165,5 +165,5 @@ const SHAPES: ReadonlyMap<string, Shape> = new Map<string, Shape>([
   ["foreign-change", open({ removed: textsOrAll, operation: maybe(open({ id: text(), sum: text() })) })],
 ])
 
-/** What a decision lacks that its readers rely on. */
+/** The first field that a decision lacks or has wrong, if its readers rely on it. */
 export const decisionFlaw = (subtype: string, decision: unknown): Flaw | undefined => SHAPES.get(subtype)?.(decision)

@@ -3,9 +3,9 @@ import { formatNumber, pluralize } from "../base/text.ts"
 import type { DamagedLine } from "./line.ts"
 import type { OpeningReport } from "./store.ts"
 
-const MAX_PLACES = 3 // named in a sentence; the report has more
+const MAX_PLACES = 3 // listed in a sentence; the report has more
 
-/** What opening a conversation found, as sentences for a person. Empty where nothing is wrong. */
+/** Describes for the user what opening a conversation found. Empty if nothing is wrong. */
 export function describeOpeningReport(report: OpeningReport): readonly string[] {
   const { tornBytes, checkpoint, quarantineFile } = report
   const copy = quarantineFile === undefined ? "" : ` A copy is in ${quarantineFile}.`

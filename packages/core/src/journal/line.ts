@@ -1,8 +1,8 @@
 /**
- * Encodes an entry as one line: JSON with a checksum as its last field. A line counts only if its checksum matches, so a torn
- * or damaged line is never read as an entry.
+ * Encodes an entry as one line: JSON with a checksum as its last field. A line is valid only if its checksum matches, so a torn or damaged
+ * line is never read as an entry.
  *
- *   {"uuid":"…","parentUuid":"…","type":"user", … ,"sum":"1a2b3c4d"}
+ * {"uuid":"…","parentUuid":"…","type":"user", … ,"sum":"1a2b3c4d"}
  */
 
 import { crc32 } from "node:zlib"
@@ -12,9 +12,9 @@ import { tokenCounts } from "../tokens/models.ts"
 import { decisionFlaw } from "./decision-shapes.ts"
 import type { DecisionEntry, DecisionOf, Entry } from "./entries.ts"
 
-// What programs that count usage in transcripts, such as ccusage, read of a line: `message.usage`, once for each pair of `message.id` and
-// `requestId`. A branch repeats the answers of its conversation, and a lead records those of its agents, so both fields must be there and
-// the same. They are fields of the line only: an entry that is read is as it was written.
+// Programs that count usage in transcripts, such as ccusage, read `message.usage` of a line once for each pair of `message.id` and
+// `requestId`. A branch repeats the responses of its conversation, and a lead records those of its agents, so both fields must be present
+// and equal. They exist only in the line: decoding removes them.
 
 type SpentEntry = DecisionEntry & DecisionOf<"spent">
 
@@ -40,7 +40,7 @@ export function withoutUsageFields(entry: Entry): Entry {
   return id === entry.uuid ? { ...rest, message } : rest
 }
 
-/** All passes of the response: these programs do not add them up. */
+/** Includes all passes of the response, because these programs do not add them up. */
 function spentFields({ responseId: id, requestId = id, model, usage: given }: SpentEntry) {
   const usage = usableUsage(given)
   if (!usage) return {}
@@ -78,7 +78,7 @@ export function encodeLine(entry: Entry): Buffer {
   return withSum(json)
 }
 
-/** The line for a JSON object: its checksum becomes the last field. */
+/** The line for a JSON object, with a checksum as its last field. */
 export function withSum(json: string): Buffer {
   const line = Buffer.from(`${json.slice(0, -1)}${SUM_FIELD}${NO_SUM}"}\n`)
   const sumAt = line.length - 1 - TAIL_LENGTH
@@ -86,7 +86,7 @@ export function withSum(json: string): Buffer {
   return line
 }
 
-/** The JSON object of a whole line. */
+/** The JSON object of a complete line, without the checksum. */
 export const withoutSum = (line: Buffer): string => `${line.toString("utf8", 0, line.length - TAIL_LENGTH)}}`
 
 /** Decodes a line without its line end. */
@@ -104,7 +104,7 @@ export function decodeLine(line: Buffer): DecodedLine {
   }
 }
 
-/** The least that every reader of an entry relies on. */
+/** Checks the minimum that every reader of an entry relies on. */
 function isEntry(value: unknown): value is Entry {
   const { uuid, parentUuid, timestamp, type, subtype, message, attachment } = value as Record<string, unknown>
   if (typeof uuid !== "string" || typeof timestamp !== "string") return false
@@ -116,7 +116,7 @@ function isEntry(value: unknown): value is Entry {
   return typeof content === "string" || Array.isArray(content)
 }
 
-/** Whether the bytes are one unchanged line. Much cheaper than decoding it. */
+/** Whether the bytes are one unchanged line. Much cheaper than decoding. */
 export function isCompleteLine(line: Buffer): boolean {
   const sumAt = line.length - TAIL_LENGTH
   if (sumAt < 1 || line[0] !== OPENING || line.toString("latin1", sumAt, sumAt + SUM_FIELD.length) !== SUM_FIELD)
@@ -125,7 +125,7 @@ export function isCompleteLine(line: Buffer): boolean {
   return stated === checksum(line.subarray(0, sumAt))
 }
 
-/** The checksum that a whole line ends with. */
+/** The checksum at the end of a complete line. */
 export const statedSum = (line: Buffer): string =>
   line.toString("latin1", line.length - 2 - SUM_LENGTH, line.length - 2)
 
@@ -142,7 +142,7 @@ export interface LineFront {
 const FRONT_LENGTH = 900 // bytes: two ids of the greatest length, a type and a subtype
 const FRONT = /^\{"uuid":"([^"\\]+)","parentUuid":(?:null|"([^"\\]*)"),"type":"([^"\\]+)"(?:,"subtype":"([^"\\]+)")?/
 
-/** Reads the front of a line without parsing the rest. Of a damaged line it is only a hint. */
+/** Reads the front of a line without parsing the rest. For a damaged line, the result is only a hint. */
 export function peekLine(line: Buffer): LineFront | undefined {
   const match = FRONT.exec(line.toString("latin1", 0, Math.min(line.length, FRONT_LENGTH)))
   if (!match) return undefined
@@ -150,7 +150,7 @@ export function peekLine(line: Buffer): LineFront | undefined {
   return { uuid: uuid!, parentUuid, type: type!, ...(subtype === undefined ? {} : { subtype }) }
 }
 
-/** A piece of a raw line: a whole line, or bytes that cannot be read. */
+/** A chunk of a raw line: a complete line, or unreadable bytes. */
 export interface LineChunk {
   readonly start: number
   readonly bytes: Buffer
@@ -158,11 +158,11 @@ export interface LineChunk {
 }
 
 const SUM_END = /,"sum":"[0-9a-f]{8}"\}/g
-const MAX_TRIES = 64 // of each search: content can look like the end of a line
+const MAX_TRIES = 64 // per search: content can look like the end of a line
 
 /**
- * Takes apart a raw line that is not whole. If a line end was lost, there are two lines in it, with one changed byte or an unfinished
- * write between them. Only pieces at the beginning and at the end count: inside a line, content could pose as one.
+ * Splits a raw line that is not complete. If a line end was lost, it contains two lines with one changed byte or an unfinished write in
+ * between. Only chunks at the start and the end are used, because content inside a line could pose as a line.
  */
 export function splitRawLine(raw: Buffer): readonly LineChunk[] {
   if (isCompleteLine(raw)) return [{ start: 0, bytes: raw, isComplete: true }]
@@ -205,62 +205,62 @@ function completeAtEnd(raw: Buffer): number | undefined {
   return undefined
 }
 
-/** A copied journal may hold anything in place of a message. */
+/** Any value can be in place of a message in a copied journal. */
 function needsExactJson(entry: Entry): boolean {
   if (entry.type === "assistant" || entry.type === "user") return hasExactText(entry.message)
   if (entry.type !== "attachment") return false
   return hasExactText((entry.attachment as { readonly message?: object } | null)?.message ?? {})
 }
 
-// Lines of a journal as they were found, and what is reported about those that cannot be read. Damage costs only what is damaged, and
-// every report says where the bytes are.
+// Lines of a journal as found, and reports on those that cannot be read. Damage affects only the damaged bytes, and every report says where
+// they are.
 
-/** A place in the journal that is not what was written there. */
+/** A range of the journal that differs from what was written. */
 export interface DamagedLine {
   /** Counted from 1. Later lines keep their numbers as long as the journal's index exists. */
   readonly line: number
-  /** Where it begins in the journal, in bytes. */
+  /** Offset in the journal, in bytes. */
   readonly offset: number
   readonly bytes: number
   readonly why: string
-  /** Whether the line is left out. If not, the line itself is whole. */
+  /** Whether the line is skipped. If not, the line itself is intact. */
   readonly isLost: boolean
 }
 
-/** Places that one reading found. */
+/** Damage found by one read. */
 export interface DamageReport {
   readonly first: DamagedLine
   readonly count: number
-  /** The file that has a copy of the bytes. */
+  /** The file with a copy of the bytes. */
   readonly quarantineFile?: string
 }
 
-/** A line that cannot be read, with what is known about it. */
+/** A line that cannot be read, and what is known about it. */
 export interface LostLine extends DamagedLine {
-  /** The key of its uuid, where the index has it from the time when the line was whole. */
+  /** The key of the line's uuid, if the index recorded it while the line was intact. */
   readonly key?: string
   readonly kind?: "entry" | "boundary"
-  /** The front of the line, where it still reads like one. */
+  /** The front of the line, if it is still readable. */
   readonly front?: LineFront
-  /** The damaged text names itself as what the kept messages follow. Only boundaries have it. */
+  /** The damaged text names itself as the anchor of the preserved messages, which only boundaries do. */
   readonly anchorsItself?: boolean
-  /** Which messages stay, as the damaged text says. */
+  /** The preserved messages, according to the damaged text. */
   readonly preserved?: readonly string[]
 }
 
 export type LineReadResult =
-  /** `isUnindexed`: it is not where the index says. */
+  /** `isUnindexed`: the line is not where the index says. */
   | { readonly state: "whole"; readonly entry: Entry; readonly isUnindexed?: true }
   | { readonly state: "lost"; readonly lost: LostLine; readonly content: Buffer }
-  /** The line is whole, but the byte after it is no longer a line end. */
+  /** The line is intact, but the byte after it is no longer a line end. */
   | { readonly state: "end-changed"; readonly at: DamagedLine; readonly content: Buffer }
-  /** The index knows that an earlier line has the same uuid. */
+  /** The index contains an earlier line with the same uuid. */
   | { readonly state: "repeated"; readonly offset: number }
 
 export const SUM_DIFFERS = "the checksum does not match"
 export const END_CHANGED = "its line end was changed; the line itself is whole"
 
-/** What is known about a line from its own bytes. */
+/** What a lost line's own bytes reveal about it. */
 export function inspectLostLine(at: DamagedLine, bytes: Buffer): LostLine {
   const front = peekLine(bytes)
   if (!front) return at
@@ -284,7 +284,7 @@ function preservedUuids(bytes: Buffer): readonly string[] | undefined {
   }
 }
 
-/** For a person. What is damaged, where, what it costs, and where the bytes are. */
+/** Describes damage for the user: what is damaged, where, what it costs, and where the bytes are. */
 export function describeDamage({ first, count, quarantineFile }: DamageReport, journal: string): string {
   const { line, offset, bytes, why } = first
   const what =

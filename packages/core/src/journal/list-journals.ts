@@ -1,10 +1,10 @@
-/** The conversations in several places of a store. */
+/** Lists the conversations of several namespaces of a store. */
 import type { ConversationListing, Store } from "./store.ts"
 
-/** `place`: where the store keeps it. */
+/** A listing with the namespace that contains it. */
 export type NamespacedListing = ConversationListing & { readonly namespace: string }
 
-/** Newest first. Where two have the same id, the one of the first place. */
+/** Sorted newest first. If two namespaces have the same id, the first namespace wins. */
 export async function listJournalsIn(
   store: Store,
   namespaces: readonly string[],

@@ -1,4 +1,7 @@
-/** What a listing says about a conversation: the session facts written last, its last message, and the person's first words where it has no title. */
+/**
+ * What a listing shows about a conversation: the newest session facts, the time of its last message, and the first line of the user's
+ * first message if there is no title.
+ */
 import { firstUserLine as wordsOf } from "../messages/messages.ts"
 import { type DecisionEntry, type DecisionOf, type Entry, isDecision, isMessage } from "./entries.ts"
 import type { ConversationListing, Journal } from "./store.ts"
@@ -15,18 +18,18 @@ export async function readListingFacts(
   return { ...(facts ? { facts } : {}), ...(firstWords === undefined ? {} : { firstWords }), ...last }
 }
 
-const NO_TIME = "1970-01-01" // importers of formats without times start here
+const NO_TIME = "1970-01-01" // importers use this time for formats without times
 
 const hasMessageTime = (entry: Entry): boolean =>
   (entry.type === "user" || entry.type === "assistant") && !entry.timestamp.startsWith(NO_TIME)
 
-/** The facts that are written last among these entries. */
+/** The newest session facts among these entries. */
 export function sessionFacts(entries: readonly Entry[]): ConversationListing["facts"] {
   const session = entries.findLast(isSession)
   return session && factsOf(session)
 }
 
-/** The first words of a person, if this entry has them. */
+/** The first line of the user's message, if the entry is one. */
 export const firstWordsIn = (entry: Entry): string | undefined => (isMessage(entry) ? wordsOf([entry]) : undefined)
 
 async function firstWordsOf(journal: Pick<Journal, "entries">): Promise<string | undefined> {

@@ -1,4 +1,4 @@
-/** How a message is written into a team's log: one line of JSON with a checksum, like the lines of a journal. */
+/** Encodes messages of a team's log: one line of JSON with a checksum, like the lines of a journal. */
 
 import { isSafeId, validateId } from "../base/clock.ts"
 import { type Flaw, fields, integer, listOf, maybe, record, text } from "../messages/shapes/shapes.ts"
@@ -6,11 +6,11 @@ import { isCompleteLine, withoutSum, withSum } from "./line.ts"
 import { type MailboxDraft, type MailboxMessage, MailboxMessageError } from "./mailbox.ts"
 
 export interface SentMessage extends Omit<MailboxMessage, "cursor"> {
-  /** The number of its place where it was sent, if that was in another store: journals name it. */
+  /** The position number in another store where the message was sent. Journals refer to it. */
   readonly at?: number
 }
 
-/** The first line of a segment: the sequences that were given before it. */
+/** The first line of a segment: the sequences given before it. */
 export interface SegmentHeader {
   readonly mailbox: 1
   readonly senders: Readonly<Record<string, number>>
@@ -21,7 +21,7 @@ export type MailboxLine =
   | { readonly state: "header"; readonly header: SegmentHeader }
   | { readonly state: "damaged" }
 
-const MAX_CHARACTERS = 500_000 // of a message as JSON; those of a team have a few thousand
+const MAX_CHARACTERS = 500_000 // of a message as JSON; typical messages have a few thousand
 const MAX_RECEIVERS = 1_000
 
 /** Returns the draft if it can be written; throws otherwise. */
@@ -69,9 +69,9 @@ export function decodeMailboxLine(line: Buffer): MailboxLine {
 }
 
 export interface MailboxChunk {
-  /** Where it begins, in bytes from the start of the bytes given. */
+  /** Offset of the chunk within the given bytes. */
   readonly start: number
-  /** The first byte after it and its line end. */
+  /** Offset of the first byte after the chunk and its line end. */
   readonly next: number
   readonly line: MailboxLine
 }
@@ -79,7 +79,7 @@ export interface MailboxChunk {
 const LINE_END = 0x0a
 const LINE_CLOSE = /,"sum":"[0-9a-f]{8}"\}/g
 
-/** The lines in some bytes that end with a line end. If a line end was changed, the lines on both sides of it are still found. */
+/** Splits bytes that end with a line end into lines. If a line end was changed, the lines on both sides of it are still found. */
 export function* splitMailboxLines(bytes: Buffer): Generator<MailboxChunk> {
   for (let start = 0, end = bytes.indexOf(LINE_END); end >= 0; start = end + 1, end = bytes.indexOf(LINE_END, start)) {
     const line = decodeMailboxLine(bytes.subarray(start, end))
@@ -88,7 +88,7 @@ export function* splitMailboxLines(bytes: Buffer): Generator<MailboxChunk> {
   }
 }
 
-/** Whether some bytes without a line end hold a whole line all the same. */
+/** Whether bytes without a line end contain a complete line. */
 export const holdsCompleteLine = (bytes: Buffer): boolean =>
   [...completeLinesIn(Buffer.concat([bytes, Buffer.of(LINE_END)]), 0)].some(({ line }) => line.state !== "damaged")
 
@@ -109,7 +109,7 @@ function* completeLinesIn(bytes: Buffer, from: number): Generator<MailboxChunk> 
 const FRONTS = ['{"from":"', '{"mailbox":']
 const MAX_TRIES = 20
 
-/** Where a whole line begins that ends here, if there is one. */
+/** The start of a complete line with this end, if there is one. */
 function completeLineStart(bytes: Buffer, start: number, end: number): number | undefined {
   const part = bytes.subarray(start, end)
   for (const front of FRONTS)

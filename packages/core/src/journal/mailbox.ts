@@ -1,16 +1,16 @@
 /**
- * The part of the `Store` port through which the processes of a team send each other messages: one append-only log per team.
- * Every member reads all of it from its own cursor and takes what is for it. What a message means is the business of `team/`.
+ * The part of the `Store` port through which the processes of a team exchange messages: one append-only log per team. Every member reads
+ * the entire log from its own cursor and picks its messages. What a message means is decided in `team/`.
  */
 import { StrataError } from "../base/errors.ts"
 
-/** Which team it is. Its name is unique in a project. */
+/** Identifies a team. Its name is unique within a project. */
 export interface TeamAddress {
   readonly project: string
   readonly team: string
 }
 
-/** A place in the log. Opaque to callers; it fits into JSON. */
+/** A position in the log. Opaque to callers; it fits into JSON. */
 export type MailboxCursor = string
 
 /** A message to send. */
@@ -26,77 +26,77 @@ export interface MailboxDraft {
 export interface MailboxMessage extends MailboxDraft {
   /** Counts the messages of this sender from 1, without gaps as long as the log is undamaged. */
   readonly sequence: number
-  /** The place right after this message. */
+  /** The position right after this message. */
   readonly cursor: MailboxCursor
 }
 
-/** What one reading of the log found. */
+/** The result of one read of the log. */
 export interface MailboxReadResult {
   readonly messages: readonly MailboxMessage[]
-  /** The place after everything that was read. */
+  /** The position after everything that was read. */
   readonly cursor: MailboxCursor
-  /** Damage that was skipped, as sentences for a person. */
+  /** Skipped damage, described for the user. */
   readonly problems: readonly string[]
 }
 
-/** A process in a team. */
+/** A member of a team. */
 export interface TeamMember {
   readonly name: string
   /** The id of its conversation. */
   readonly conversation: string
 }
 
-/** A member as others see it. */
+/** A member as seen by others. */
 export interface TeamMemberState extends TeamMember {
-  /** It waits for messages, and has read everything before this place. Absent while it works. */
+  /** Set while the member waits for messages: it has read everything before this position. */
   readonly idleAt?: MailboxCursor
 }
 
-/** A member's own place in a team. */
+/** A process's own membership of a team. */
 export interface Membership {
-  /** How far the name was read before, by this conversation or another one. */
+  /** How far this name was read before, by this conversation or another one. */
   readonly cursor?: MailboxCursor
-  /** Says that the member waits for messages and has read everything before this place, or that it works. */
+  /** Sets whether the member waits for messages. If so, it has read everything before this position. */
   setIdle(at: MailboxCursor | undefined): Promise<void>
-  /** Leaves the team. The cursor says how far this member got. */
+  /** Leaves the team. The cursor records how far this member has read. */
   leave(cursor?: MailboxCursor): Promise<void>
 }
 
-/** When a message is refused. */
+/** Limits that make a mailbox refuse a message. */
 export interface SendLimits {
-  /** The most messages that may wait for one receiver. More are refused with `MailboxFullError`. */
+  /** Maximum number of messages waiting for one receiver. More are refused with `MailboxFullError`. */
   readonly waiting?: number
 }
 
 /** The messages and members of one team. */
 export interface Mailbox {
-  /** For messages to a person. */
+  /** Where the mailbox is, for messages to the user. */
   readonly location: string
   /**
-   * Resolves when the message is written (and flushed, in mode `always`): all of it or nothing. Messages of one sender are
-   * written in the order of the calls. The mailbox gives the sequence.
+   * Resolves when the message is completely written (and flushed, in mode `always`). Messages of one sender are written in the order of
+   * the calls. The mailbox assigns the sequence.
    */
   send(draft: MailboxDraft, limits?: SendLimits): Promise<MailboxMessage>
-  /** The sequence of a sender's last message, or 0. A restarted sender sees from it what it has sent. */
+  /** The sequence of a sender's last message, or 0. It tells a restarted sender what it has sent. */
   last(from: string): Promise<number>
   /**
-   * Everything after a cursor, for all receivers. Reading changes no message: a reader saves the cursor together with what it did
-   * with the messages, so a crash in between loses and repeats nothing.
-   * A member that gives its name says that it has saved the cursor. What every member has passed may be removed.
+   * Everything after a cursor, for all receivers. Reading changes no message: a reader saves the cursor together with its effects, so a
+   * crash in between neither loses nor repeats a message. By passing its name, a member confirms that it has saved the cursor. Messages
+   * that every member has passed may be removed.
    */
   read(after: MailboxCursor | undefined, member?: string): Promise<MailboxReadResult>
   /** Resolves when there is something after the cursor, or when the signal aborts. */
   arrival(after: MailboxCursor | undefined, signal: AbortSignal): Promise<void>
-  /** Joins under a name. Throws `MemberNameTakenError` while another living process or conversation has it. */
+  /** Joins under a name. Throws `MemberNameTakenError` while another living process or conversation uses it. */
   join(member: TeamMember): Promise<Membership>
-  /** Who is in the team, by name. A member whose process has died is left out. */
+  /** The members, sorted by name, except those whose process has died. */
   members(): Promise<readonly TeamMemberState[]>
-  /** Resolves when a message or a member may have changed, or when the signal aborts. */
+  /** Resolves when messages or members may have changed, or when the signal aborts. */
   change(signal: AbortSignal): Promise<void>
   close(): Promise<void>
 }
 
-/** A message that a team's mailbox does not take. */
+/** A message that the mailbox does not accept. */
 export class MailboxMessageError extends StrataError {
   static override readonly code: string = "mailbox-message"
   override readonly name = "MailboxMessageError"
@@ -106,7 +106,7 @@ export class MailboxMessageError extends StrataError {
   }
 }
 
-/** A receiver has not read its earlier messages yet. */
+/** Thrown when a receiver has too many unread messages. */
 export class MailboxFullError extends StrataError {
   static override readonly code: string = "mailbox-full"
   override readonly name = "MailboxFullError"
@@ -120,7 +120,7 @@ export class MailboxFullError extends StrataError {
   }
 }
 
-/** Two members of a team cannot have the same name. */
+/** Thrown because member names are unique in a team. */
 export class MemberNameTakenError extends StrataError {
   static override readonly code: string = "member-name-taken"
   override readonly name = "MemberNameTakenError"

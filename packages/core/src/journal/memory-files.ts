@@ -1,13 +1,13 @@
 /**
- * The part of the `Store` port that holds memory files: small texts under relative paths, changed several at a time.
- * What the texts mean is the business of `memory/`.
+ * The part of the `Store` port for memory files: small texts under relative paths, changed several at a time. What the texts mean is
+ * decided in `memory/`.
  */
 import { MemoryChangedError, MemoryFileError } from "../base/errors.ts"
 
 /**
- * Which memory it is: a project's, or an agent's own in one of three scopes. `user` is for all projects, `local` for one project, and
- * `project` is kept in the working directory, where it can be committed. The owner is part of a project's name. `beside` is for what is
- * kept about a project and is no memory: what dreams note, and which directories it was used from. `shared` is for what is known for all projects.
+ * Identifies a memory: a project's, or an agent's in one of three scopes. `user` applies to all projects, `local` to one project, and
+ * `project` is stored in the working directory, where it can be committed. The owner is part of a project's name. `collection` names other
+ * data of a project: the state of dreams, and the directories it was used from. `shared` holds what applies to all projects.
  */
 export type MemoryNamespace =
   | { readonly project: string; readonly collection?: "dreams" | "directories" }
@@ -18,16 +18,16 @@ export type MemoryNamespace =
 
 export type AgentMemoryNamespace = Extract<MemoryNamespace, { readonly agent: string }>
 
-/** The memory files of one place. */
+/** The memory files of one namespace. */
 export interface MemoryFiles {
-  /** For messages to a person. */
+  /** Where the files are, for messages to the user. */
   readonly location: string
-  /** The directory, if the store keeps files: editors and file tools work there. */
+  /** The directory, if the store has files. Editors and file tools work there. */
   readonly directory?: string
-  /** The files under a folder, or all whose path has no part that starts with a dot. Sorted by path. */
+  /** The files under a folder, or all files without a path part that starts with a dot. Sorted by path. */
   list(under?: string): Promise<readonly MemoryFileListing[]>
   read(path: string): Promise<string | undefined>
-  /** All files of these folders with their texts, in one call. */
+  /** All files of the selected folders with their texts, in one call. */
   readAll(wanted: TextSelection): Promise<readonly ReadMemoryFile[]>
   /**
    * Makes all changes or none. After a kill in the middle, the next reader or writer completes them.
@@ -37,87 +37,87 @@ export interface MemoryFiles {
     changes: readonly MemoryFileChange[],
     options?: MemoryInstallOptions,
   ): Promise<MemoryInstallReport | undefined>
-  /** What is wrong with the place as a whole, one sentence each. */
+  /** Problems with the namespace as a whole, one sentence each. */
   problems?(): Promise<readonly string[]>
-  /** What happened to the files, one sentence each. Each is reported once. */
+  /** Events that affected the files, one sentence each. Each is reported once. */
   notices?(): Promise<readonly string[]>
-  /** Says when something may have changed, so that unchanged files are not listed again. A store without it works, and is asked each time. */
+  /** Watches for changes, so that unchanged files are not listed again. Optional: without it, files are listed each time. */
   watch?(): MemoryFilesWatch
 }
 
-/** Which texts to read at once. */
+/** Selects texts to read in one call. */
 export interface TextSelection {
-  /** As for `list`; `undefined`: what is not hidden. */
+  /** Folders, as for `list`. `undefined` selects everything that is not hidden. */
   readonly folders: readonly (string | undefined)[]
-  /** Single files, wherever they are. */
+  /** Single files in any folder. */
   readonly paths?: readonly string[]
-  /** Versions that the reader has. Their texts are left out. */
+  /** Versions that the reader already has. Their texts are omitted. */
   readonly knownVersions?: ReadonlyMap<string, string>
-  /** Of larger files the text is left out. */
+  /** Texts of larger files are omitted. */
   readonly maxBytes?: number
   /**
-   * A file that every change of the others changes too. Where a store reads one after the other, it looks at this one again at the end, and
-   * reads all of them again if it is another: no change falls between two of them.
+   * A file that changes with every change of the others. A store that reads files one by one checks it again at the end, and reads
+   * everything again if it has changed. So the result never mixes two states.
    */
   readonly guard?: string
 }
 
 /** A memory file with its text. */
 export interface ReadMemoryFile extends MemoryFileListing {
-  /** Absent: the reader has it, it is too large, or it cannot be read. */
+  /** Absent if the reader has this version, or the file is too large or cannot be read. */
   readonly text?: string
-  /** Why it cannot be read. */
+  /** Why the file cannot be read. */
   readonly error?: unknown
 }
 
-/** Whether files may have changed since they were read. */
+/** Tells whether files may have changed since they were read. */
 export interface MemoryFilesWatch {
-  /** Since the last call of `follow`. */
+  /** Whether nothing changed since the last call of `follow`. */
   isUnchanged(): Promise<boolean>
-  /** Watches these files and their folders from now on. Whether they were watched before; otherwise read them again. */
+  /** Watches these files and their folders from now on. Returns whether they were watched before; if not, read them again. */
   follow(paths: Iterable<string>): Promise<boolean>
   close(): void
 }
 
-/** How to make changes to memory files. */
+/** Options for changing memory files. */
 export interface MemoryInstallOptions {
-  /** Keeps no trace of what is replaced. */
+  /** Removes all traces of the replaced texts. */
   readonly permanent?: boolean
 }
 
-/** What a change to memory files left alone. */
+/** The result of a change to memory files. */
 export interface MemoryInstallReport {
-  /** Files that someone saved in the same moment. Their texts stay, and the change does not reach them. */
+  /** Files that were edited at the same moment. Their texts stay, and the change does not apply to them. */
   readonly skipped: readonly string[]
 }
 
-/** A memory file in a list. */
+/** A listed memory file. */
 export interface MemoryFileListing {
   readonly path: string
   /** When it was last written to, as an ISO time. */
   readonly modified: string
   readonly bytes: number
-  /** Differs whenever the text may differ. Opaque to callers. */
+  /** Changes whenever the text may have changed. Opaque to callers. */
   readonly version: string
-  /** A folder that may not be looked into. What is in it is unknown. */
+  /** A folder that cannot be listed, so its content is unknown. */
   readonly isUnlistable?: boolean
 }
 
 /** A new text for one memory file, or its removal. */
 export interface MemoryFileChange {
   readonly path: string
-  /** The whole new text. `undefined` removes the file. */
+  /** The complete new text. `undefined` removes the file. */
   readonly text: string | undefined
-  /** The text that must be there now; `null` if there must be no file. Left out: any. */
+  /** The text that must be there now; `null` if the file must not exist. Default: any. */
   readonly expected?: string | null
-  /** What cannot be read as text there is set aside. Without it, that is an error. */
+  /** Quarantines existing content that is not readable text. Default: such content is an error. */
   readonly quarantinesUnreadable?: boolean
 }
 
 const MAX_NAME_BYTES = 200 // file names may have 255; the rest is for endings
 const MAX_DEPTH = 8 // six for a memory, and two for the folder of a worktree
 
-/** Returns the path if every part of it is a plain name; throws otherwise. It then cannot lead out of the directory. */
+/** Returns the path if every part of it is a plain name, so that it cannot lead out of the directory. Throws otherwise. */
 export function validateMemoryPath(path: string): string {
   const parts = path.split("/")
   if (parts.length > MAX_DEPTH) throw new MemoryFileError(path, `at most ${MAX_DEPTH} folders deep is allowed`)
@@ -128,16 +128,16 @@ export function validateMemoryPath(path: string): string {
   return path
 }
 
-/** Where writes are announced that may not be the person's. */
+/** The folder that announces writes which may not be the user's. */
 export const WRITE_ANNOUNCEMENTS = ".history/writing"
 
-const MAX_MEMORY_BYTES = 4 * 1024 * 1024 // a memory has a few kilobytes; more is something else
+const MAX_MEMORY_BYTES = 4 * 1024 * 1024 // a memory has a few kilobytes; more is not a memory
 const MAX_HIDDEN_BYTES = 100 * 1024 * 1024 // grows with the number of memories; PostgreSQL takes 120 MB
 
-/** Hidden files are Strata's own. The writer and the reader of a store have the same limit. */
+/** The size limit of a file. Hidden files belong to Strata. Writers and readers of a store use the same limit. */
 export const maxMemoryBytes = (path: string): number => (path.startsWith(".") ? MAX_HIDDEN_BYTES : MAX_MEMORY_BYTES)
 
-/** Throws if the text cannot be kept as it is. */
+/** Throws if the text cannot be stored verbatim. */
 export function checkMemoryText(path: string, text: string | undefined): void {
   if (text === undefined) return
   const max = maxMemoryBytes(path)
@@ -146,13 +146,13 @@ export function checkMemoryText(path: string, text: string | undefined): void {
   if (!text.isWellFormed()) throw new MemoryFileError(path, "the text has half a character in it")
 }
 
-/** Whether a path can be a memory file's. */
+/** Whether a path can be that of a memory file. */
 export const isMemoryPath = (path: string): boolean => {
   const parts = path.split("/")
   return parts.length <= MAX_DEPTH && parts.every((part) => pathPartProblem(part) === undefined)
 }
 
-/** A plain name such as `release-process.md`: most are, and the checks below would take long for a thousand. */
+/** Matches plain names such as `release-process.md`. Most names are plain, and the checks below are slow for thousands of files. */
 const PLAIN_NAME = /^[a-z0-9_-]{5,100}(?:\.[a-z0-9_-]+){0,2}$/i
 
 function pathPartProblem(part: string): string | undefined {
@@ -166,14 +166,14 @@ function pathPartProblem(part: string): string | undefined {
   return part.isWellFormed() ? undefined : "a name is not valid text"
 }
 
-/** Control characters, and marks that change the direction of text on a screen. */
+/** Control characters, and characters that change the direction of text. */
 const hasControl = (text: string) => /[\p{Cc}\u200e\u200f\u202a-\u202e\u2066-\u2069]/u.test(text)
 
-// Changes a small text that several processes share: no change is lost.
+// Updates a small text that several processes share, without losing a change.
 
-const MAX_ATTEMPTS = 10_000 // each failure means that another succeeded; of 16 at once, one may lose a hundred times
+const MAX_ATTEMPTS = 10_000 // each failure means that another process succeeded; with 16 processes, one may fail a hundred times
 
-/** `to`: the new text for the one that is there, or `undefined` to leave it. It may be called several times. */
+/** `to` returns the new text for the present one, or `undefined` to leave it. It may be called several times. */
 export async function updateText(
   files: Pick<MemoryFiles, "read" | "install">,
   path: string,

@@ -1,6 +1,6 @@
 /**
- * Copies what one store keeps to another, byte for byte, and proves it by reading both again. It can be stopped at any moment: what is equal is
- * found again and left alone, and what was begun goes on where it ended. Nothing that differs is overwritten.
+ * Copies the contents of one store to another, byte for byte, and verifies the copy by reading both again. It can be interrupted at any
+ * moment: the next run skips equal content and continues unfinished items. Content that differs is never overwritten.
  */
 import { createHash, hash } from "node:crypto"
 import { ConversationLockedError } from "../base/errors.ts"
@@ -24,25 +24,25 @@ import type { Store } from "./store.ts"
 export interface MoveOptions {
   readonly from: Store
   readonly to: Store
-  /** Only what is kept for this project: its name, title, remote or path. Default: everything. */
+  /** Only contents of this project: its name, title, remote or path. Default: all projects. */
   readonly project?: string | undefined
-  /** Only what is kept for this owner, as given in the option `memory`. Default: every owner. */
+  /** Only contents of this owner, as in the option `memory`. Default: all owners. */
   readonly owner?: string | undefined
-  /** Ends it after the write that is under way. The call then rejects with the signal's reason. */
+  /** Stops after the current write. The call then rejects with the signal's reason. */
   readonly signal?: AbortSignal
   readonly onProgress?: (progress: MoveProgress) => void
 }
 
 export interface MoveProgress {
-  /** What was looked at so far. */
+  /** Number of items checked so far. */
   readonly contents: number
-  /** Bytes that were written so far. */
+  /** Bytes written so far. */
   readonly written: number
-  /** What it is at. */
+  /** The item being moved. */
   readonly at: string
 }
 
-/** What moving one thing did. */
+/** The result of moving one item. `further`: the other side has more. */
 export type MoveOutcome = "copied" | "continued" | "equal" | "further"
 
 export interface MoveReport {
@@ -50,13 +50,13 @@ export interface MoveReport {
   readonly written: number
   /** Bytes that were read on both sides and are equal. */
   readonly verifiedBytes: number
-  /** SHA-256 over the sums of everything that is equal on both sides, in the order of its names. */
+  /** SHA-256 of the checksums of everything that is equal on both sides, sorted by name. */
   readonly sha256: string
-  /** What is something else on the other side, or open there, one sentence each. It was left as it is there. */
+  /** Items that differ on the other side or are open there, one sentence each. They were left unchanged. */
   readonly refused: readonly string[]
-  /** What someone wrote to meanwhile: as much as was there was copied. Move again to continue. */
+  /** Items that a process was writing to: what was there was copied. Move again to continue. */
   readonly open: readonly string[]
-  /** Files that no other store can keep, one sentence each. */
+  /** Files that the other store cannot hold, one sentence each. */
   readonly omitted: readonly string[]
 }
 
@@ -95,7 +95,7 @@ export async function moveContents({ from, to, project, owner, signal, onProgres
     }
   }
   const ends = await Promise.allSettled(Array.from({ length: MAX_PARALLEL }, work))
-  // only once all have ended: none may write after the call
+  // only after all have settled: none may write after the call returns
   for (const end of ends) if (end.status === "rejected") throw end.reason
   const { outcomes, written, verifiedBytes, sums, refused, open, omitted } = report
   return {
@@ -151,11 +151,11 @@ async function moveOne(moving: ContentMove): Promise<MoveOutcome> {
 
 interface LinesComparison {
   readonly state: "equal" | "shorter" | "further"
-  /** Of what both sides have. */
+  /** Checksum of the lines that both sides have. */
   readonly sum?: string
 }
 
-/** How the lines on the other side are to these. */
+/** Compares the lines on the other side with these. */
 async function compareLines({ source, target, content, there }: ContentMove): Promise<LinesComparison> {
   const { address, lines: size = 0 } = content
   const other = there?.lines ?? 0
@@ -180,7 +180,7 @@ async function sumOfLines(contents: Contents, address: ContentAddress, size: num
 
 type FileToWrite = Omit<ContentFileBytes, "data">
 
-/** Those that are missing, or may be replaced. Throws for one that is something else. */
+/** The files that are missing or may be replaced. Throws if another file differs. */
 async function filesToWrite(moving: ContentMove, hasSameLines: boolean): Promise<readonly FileToWrite[] | "further"> {
   const { source, target, content, there } = moving
   const { address } = content
@@ -207,10 +207,10 @@ async function filesToWrite(moving: ContentMove, hasSameLines: boolean): Promise
   return wanted
 }
 
-/** What belongs to the newest lines of a journal: with more lines, it is another. */
+/** Files that belong to the newest lines of a journal, so they differ if it has more lines. */
 const dependsOnLines = ({ kind }: ContentAddress, name: string) => kind === "journal" && !name.startsWith(BLOB)
 
-/** What the other side goes on with after a move, and may have changed since: it stays. */
+/** Files that may have changed on the other side after an earlier move. They are left unchanged. */
 const mayDiffer = ({ kind }: ContentAddress, name: string) =>
   name === CONSOLIDATED || name === DAYS || name === MEMBERS || (kind === "journal" && name === "checkpoint")
 
@@ -239,7 +239,7 @@ async function write({ source, target, content, there, signal, report }: Content
   }
 }
 
-/** Reads both sides again. `known`: the sum of the lines, where both were just read. */
+/** Reads both sides again and compares them. `known` is the checksum of the lines, if both were just read. */
 async function verify({ source, target, content, report }: ContentMove, known?: string): Promise<void> {
   const { address, lines: size = 0 } = content
   const name = contentName(address)

@@ -1,4 +1,4 @@
-/** Reads a journal from its end, one segment at a time: a reader that stops early has not read what is older. */
+/** Reads a journal from its end, segment by segment. A reader that stops early does not read older segments. */
 import type { Entry } from "./entries.ts"
 import type { Journal } from "./store.ts"
 

@@ -1,7 +1,7 @@
 /**
- * Leads the path across lines that cannot be read. Entries come out in the order they were written; where the parent of one is lost,
- * its parent becomes the message before the gap. So a lost line costs only itself, and no view has to know about it. The same bytes
- * always give the same entries.
+ * Relinks entries across lines that cannot be read. Entries come out in the order they were written. If an entry's parent is lost, the
+ * message before the gap becomes its parent. So a lost line affects only itself, and views need not handle gaps. The same bytes always
+ * give the same entries.
  */
 
 import { damagedId, uuidKey } from "../base/text.ts"
@@ -19,7 +19,7 @@ import type { LostLine } from "./line.ts"
 
 interface Gap {
   readonly lost: LostLine
-  /** What follows it, held back until it is clear whether the lost line was a boundary. */
+  /** Entries after the lost line, held back until it is clear whether that line was a boundary. */
   readonly followers: Entry[]
 }
 
@@ -28,32 +28,32 @@ export class ParentRelinker {
   readonly #known = new Set<Uuid>()
   /** The message before each lost line, by the key of its uuid. */
   readonly #before = new Map<string, Uuid | null>()
-  /** The same for the newest lost line without a certain uuid. */
+  /** The same for the newest lost line whose uuid is uncertain. */
   #beforeUnnamed: { readonly parent: Uuid | null } | undefined
   #head: Uuid | null = null
   #held: Gap | undefined
-  /** A compaction whose last entry has not come yet. `lost`: a lost line that may have been that entry. */
+  /** A compaction whose last entry has not been read yet. `lost` is a lost line that may have been that entry. */
   #compaction: { readonly boundary: BoundaryEntry; hasSummary: boolean; lost?: LostLine } | undefined
   #bridged = 0
   #restored = 0
   #isUnanswered = false
 
-  /** `isFromStart`: every line is fed, from the first. Only then is an unknown parent certainly lost. */
+  /** `isFromStart`: every line is passed in, from the first. Only then is an unknown parent certainly lost. */
   constructor({ isFromStart }: { readonly isFromStart: boolean }) {
     this.#isFromStart = isFromStart
   }
 
-  /** How many entries got another parent. */
+  /** Number of entries that got another parent. */
   get bridged(): number {
     return this.#bridged
   }
 
-  /** How many boundaries and ends of compactions were rebuilt from the lines around them. */
+  /** Number of boundaries and ends of compactions that were rebuilt from the lines around them. */
   get restored(): number {
     return this.#restored
   }
 
-  /** Whether something was lost after the last `thinking-dropped`. Thinking after it may be bound to what is missing. */
+  /** Whether a line was lost after the last `thinking-dropped`. Later thinking may be bound to missing content. */
   get isUnanswered(): boolean {
     return this.#isUnanswered
   }
@@ -74,7 +74,7 @@ export class ParentRelinker {
     return settled
   }
 
-  /** Gives out what is held back. Call it after the last line. */
+  /** Returns the entries that were held back. Call it after the last line. */
   end(): readonly Entry[] {
     return [...this.#settle(), ...this.#endCompaction()]
   }
@@ -98,7 +98,7 @@ export class ParentRelinker {
     }
   }
 
-  /** The parent that the damaged line names counts only if it is a message that was read. */
+  /** The parent named by the damaged line, if that is a message that was read. */
   #parentOf({ front }: LostLine): Uuid | null {
     return front && front.parentUuid !== null && this.#known.has(front.parentUuid) ? front.parentUuid : this.#head
   }
@@ -127,7 +127,7 @@ export class ParentRelinker {
     return this.#endCompaction()
   }
 
-  /** Without its last entry a compaction counts as never finished. If that entry is only damaged, it is rebuilt from the boundary. */
+  /** A compaction without its last entry counts as unfinished. If that entry is only damaged, it is rebuilt from the boundary. */
   #endCompaction(): readonly Entry[] {
     const { boundary, lost } = this.#compaction ?? {}
     this.#compaction = undefined
@@ -169,7 +169,7 @@ export class ParentRelinker {
     return this.#beforeUnnamed ? this.#beforeUnnamed.parent : this.#head
   }
 
-  /** A boundary says little that the lines after it do not repeat: its uuid, and which messages stay. */
+  /** Rebuilds a lost boundary: the lines after it repeat its uuid and the preserved messages. */
   #boundaryFrom(lost: LostLine, after: readonly Entry[]): BoundaryEntry | undefined {
     const [first] = after
     const summary = after.find((entry) => isSummary(entry))
@@ -199,16 +199,16 @@ export class ParentRelinker {
 
 const hexKey = (uuid: Uuid): string => uuidKey(uuid).toString("hex")
 
-/** Types that a damaged front still names clearly. One changed letter makes none of them another. */
+/** Types that a damaged front still identifies: one changed letter turns none of them into another. */
 const MESSAGES = new Set(["user", "assistant", "attachment"])
 
-/** The index knows what a line was. Without it, the front may say so; if it cannot be read either, the lines after it decide. */
+/** The index knows the kind of a line. Without it, the front may show it. If that is unreadable too, the lines after it decide. */
 function mayBeBoundary({ kind, front }: LostLine): boolean {
   if (kind !== undefined) return kind === "boundary"
   return front === undefined || (front.type !== "strata" && !MESSAGES.has(front.type))
 }
 
-/** The index does not tell messages and decisions apart. */
+/** The index does not distinguish messages from decisions. */
 const mayBeDecision = ({ kind, front }: LostLine): boolean =>
   kind !== "boundary" && (front === undefined || (front.type !== "system" && !MESSAGES.has(front.type)))
 
@@ -220,7 +220,7 @@ const isCompacted = (entry: Entry): entry is DecisionEntry & DecisionOf<"compact
 /** Decisions that a compaction writes before its last one. */
 const PARTS: ReadonlySet<string> = new Set(["session", "thinking-dropped", "tool-results-shortened"])
 
-/** What comes between a boundary and the `compacted` decision that ends the batch. */
+/** Whether an entry belongs between a boundary and the `compacted` decision that ends the batch. */
 export function isPartOfCompaction(entry: Entry): boolean {
   if (isDecision(entry)) return PARTS.has(entry.subtype)
   return entry.type === "attachment" || isSummary(entry)

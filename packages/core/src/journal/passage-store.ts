@@ -1,78 +1,81 @@
 /**
- * The part of the `Store` port that keeps a search index, for stores with a server: every process then reads and extends the same one, and a new
- * process reads no journal again. It keeps passages of sources, and lists which of them have a token. What a token is, and which passages answer a
- * question, is decided by the index that uses it. It may cross a network: each method but `remove` is one round trip.
+ * The part of the `Store` port for a search index on a server: all processes read and extend the same index, and a new process reads no
+ * journal again. It stores passages of sources and lists the passages of each token. The index that uses it decides what a token is and
+ * which passages match a query. Each method except `remove` is one round trip.
  */
 
 export interface PassageStore extends PassageReader {
-  /** How far each source was read, by its name. A mark is any text. */
+  /** How far each source was read, by source name. A position is any text. */
   positions(): Promise<ReadonlyMap<string, string>>
   /**
-   * Takes the steps in one transaction. For each: whether it was taken. It is refused if the source's mark is not the one that the step begins at.
-   * A source that has the step's last mark already has the step: its answer was lost, so it counts as taken and adds nothing.
+   * Applies the updates in one transaction. For each update, returns whether it was applied. It is refused if the source's position is not
+   * the update's `from`. A source that is already at `to` has the update: its response was lost, so it counts as applied and adds nothing.
    */
   extend(steps: readonly PassageUpdate[]): Promise<readonly boolean[]>
   /**
-   * Removes the sources whose mark is still the one given here, by their name. `tokensOf`: the tokens that a passage was added with, since a shelf
-   * does not keep them.
+   * Removes the sources that are still at the given position, by name. `tokensOf` returns the tokens a passage was added with, which the
+   * store does not hold.
    */
   remove(positions: ReadonlyMap<string, string>, tokensOf: (row: StoredPassage) => readonly string[]): Promise<void>
   /** Removes everything. */
   clear(): Promise<void>
 }
 
-/** What a question asks. */
+/** Queries of the passage store. */
 export interface PassageReader {
-  /** What is new since, and what a question needs to know of its tokens. All of it is of one state of the shelf. */
+  /** Changes since a cursor, and statistics of the query's tokens. All values belong to one state of the store. */
   changes(since: PassageCursor): Promise<PassageDelta>
-  /** For each token the passages that have it, in their order. `source`: others than this one's may be left out. It may list passages that were removed. */
+  /** The passages of each token, in order. With `source`, passages of other sources may be omitted. Removed passages may be listed. */
   postings(tokens: readonly string[], source?: number): Promise<readonly Uint32Array[]>
-  /** All tokens without an underscore, in their order, each followed by a line end. */
+  /** All tokens without an underscore, sorted, each followed by a line end. */
   vocabulary(): Promise<string>
-  /** Those that are there, in any order. */
+  /** The existing passages with these ids, in any order. */
   rows(ids: readonly number[]): Promise<readonly StoredPassage[]>
-  /** Those of these passages that have a text as it is written: the newest `most`, the newest first. */
+  /** The passages among `ids` that contain a literal text: the newest `max`, newest first. */
   containing(wanted: TextQuery): Promise<readonly number[]>
-  /** For each of these passages the ones of its source around it, in their order, with itself: up to so many numbers away. Empty where it is not there. */
+  /**
+   * For each passage, its neighbors in the same source and itself, in order: up to `max` on each side. Empty if the passage does not
+   * exist.
+   */
   neighbors(ids: readonly number[], max: number): Promise<readonly (readonly StoredPassage[])[]>
 }
 
-/** From one state of a source to the next. */
+/** Takes a source from one position to the next. */
 export interface PassageUpdate {
   readonly source: string
   readonly passages: readonly NewPassage[]
-  /** The mark that the caller saw. `undefined`: the source is new. */
+  /** The position that the caller has read. `undefined` for a new source. */
   readonly from: string | undefined
   readonly to: string
 }
 
-/** Texts may have any characters. */
+/** A passage to add. Texts may contain any characters. */
 export interface NewPassage {
-  /** The message. */
+  /** The message's uuid. */
   readonly uuid: string
-  /** Digits and dots, or empty. */
+  /** Positions of its blocks: digits and dots, or empty. */
   readonly blocks: string
   readonly kind: string
   readonly isDialogue: boolean
-  /** A small number that the index understands. */
+  /** A small number with flags of the index. */
   readonly facts: number
   readonly label?: string
   /** Milliseconds since 1970, or NaN. */
   readonly time: number
   readonly start: number
   readonly length: number
-  /** How many terms it has. */
+  /** Number of terms. */
   readonly terms: number
-  /** Each once: letters a to z, digits and underscores. */
+  /** Distinct tokens of letters a to z, digits and underscores. */
   readonly tokens: readonly string[]
   readonly text: string
 }
 
-/** A passage as it is read again. */
+/** A passage as stored. */
 export interface StoredPassage {
-  /** Passages that are added later have larger numbers. The first is 1. */
+  /** Ids grow in the order of addition. The first is 1. */
   readonly id: number
-  /** The number of its source. */
+  /** The number of the passage's source. */
   readonly source: number
   readonly uuid: string
   readonly blocks: string
@@ -84,38 +87,41 @@ export interface StoredPassage {
   readonly text: string
 }
 
-/** What the caller knows already. */
+/** The state that the caller already has. */
 export interface PassageCursor {
-  /** The largest number of a passage, and of a source. 0: nothing. */
+  /** The largest known id of a passage, and of a source. 0 if none. */
   readonly passage: number
   readonly source: number
   readonly removals: number
-  /** Up to this many new passages are wanted as rows too. */
+  /** Up to this many new passages are also returned as rows. */
   readonly maxRows: number
-  /** In how many passages are these? */
+  /** Tokens whose document counts are requested. */
   readonly tokens: readonly string[]
-  /** The first `mostMissed` of these that no passage has are looked up by their beginning: at most `mostSimilar` tokens for each. */
+  /** The first `maxMissed` of these that no passage contains are looked up by prefix, with at most `maxSimilar` tokens each. */
   readonly queryTokens: readonly string[]
   readonly maxMissed: number
   readonly maxSimilar: number
 }
 
 export interface PassageDelta {
-  /** How often something was removed. If it is not the number that the caller knew, everything is given again. */
+  /** Number of removals so far. If it differs from the caller's, everything is returned. */
   readonly removals: number
-  /** Of the new passages, in their order: `FACTS` numbers for each. */
+  /** `FACTS` numbers for each new passage, in order. */
   readonly facts: readonly ArrayLike<number>[]
   /** The names of the new sources, by their number. */
   readonly sources: ReadonlyMap<number, string>
-  /** The new passages. Absent if there are more than were wanted; it may be absent where everything is given. */
+  /** The new passages. Absent if there are more than `maxRows`; may be absent if everything is returned. */
   readonly rows?: readonly StoredPassage[]
-  /** In the order of the tokens. */
+  /** Document counts, in the order of the tokens. */
   readonly documents: readonly number[]
-  /** For tokens that no passage has: those that begin with them, in the fewest passages first, then in their order. */
+  /** For tokens that no passage contains: tokens with that prefix, those in the fewest passages first, then in order. */
   readonly byPrefix: ReadonlyMap<string, readonly TokenCount[]>
 }
 
-/** Numbers that `ShelfNews.facts` has for each passage: id, source, turn, facts, terms, length, time. A turn begins with another message of the person or the assistant. */
+/**
+ * Numbers per passage in `PassageDelta.facts`: id, source, turn, facts, terms, length, time. A turn starts with each message of the user
+ * or the assistant.
+ */
 export const FACTS = 7
 
 export interface TokenCount {
@@ -129,12 +135,12 @@ export interface TextQuery {
   readonly max: number
 }
 
-/** Whose passages a shelf keeps. */
+/** Identifies the passage store of a project or conversation. */
 export interface PassageStoreAddress {
   readonly project: string
   readonly under?: string
-  /** Only of this conversation. */
+  /** Limits it to this conversation. */
   readonly only?: string
-  /** How its tokens are made. Shelves whose tokens are made otherwise share nothing, so that versions of the library can run side by side. */
+  /** Version of the tokenization. Stores with different versions share nothing, so that versions of the library can run side by side. */
   readonly tokens: number
 }

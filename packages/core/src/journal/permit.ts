@@ -1,17 +1,17 @@
 /**
- * The part of the `Store` port that bounds how many do something at once, over all processes. A permit belongs to the process that took it,
- * and is free again when that process gives it back or ends.
+ * The part of the `Store` port that limits concurrency across processes. A permit belongs to the process that took it, and is free again
+ * when that process releases it or ends.
  */
 import type { NamedHolder } from "../base/errors.ts"
 
-/** What is permitted. */
+/** Identifies what is permitted. */
 export interface PermitAddress {
   readonly project: string
   /** Letters, digits, `-` and `_`. */
   readonly name: string
 }
 
-/** The permit for consolidating the memories of a project. Stores keep with them when that was done last. */
+/** The permit for consolidating the memories of a project. Stores also record when that was last done. */
 export const CONSOLIDATE = "consolidate"
 
 export interface Permit {
@@ -20,30 +20,33 @@ export interface Permit {
 }
 
 export interface PermitState {
-  /** How often it is taken now. */
+  /** How many permits are taken now. */
   readonly taken: number
-  /** When it was last given back with work done. Only of `CONSOLIDATE`. Absent: there was none, or the clock was wrong then. */
+  /** When the work was last done. Only for `CONSOLIDATE`. Absent if never, or if the clock was wrong then. */
   readonly last?: Date
 }
 
-/** Who wants it, and how often it may be taken. */
+/** A request for a permit. */
 export interface PermitRequest {
-  /** Chosen by the caller, new for each: letters, digits, `-` and `_`. Who asks again with it, because an answer was lost, has the same one. */
+  /**
+   * Chosen by the caller and new for each permit: letters, digits, `-` and `_`. A repeated request after a lost response gets the same
+   * permit.
+   */
   readonly id: string
-  /** How often it may be taken at once. Callers may differ: each is refused where it is taken as often as it allows. */
+  /** Maximum number of permits. Callers may use different limits: each is refused if that many are taken. */
   readonly max: number
 }
 
 export type PermitAttempt =
   | { readonly state: "acquired"; readonly permit: TakenPermit }
-  /** `taken`: how often it is. `by`: one who has it, where the store can say. */
+  /** `taken` is the number of permits taken. `by` is one holder, if the store knows it. */
   | { readonly state: "full"; readonly taken: number; readonly by?: NamedHolder }
 
 export interface TakenPermit {
-  /** Larger each time the permit is given. */
+  /** A fencing number, larger for each permit given. */
   readonly fence: number
-  /** As in the state, before this one. */
+  /** When the work was last done, before this permit. */
   readonly last?: Date
-  /** May be called again. `done`: the work was done, at this time. Who has lost the permit changes nothing. */
+  /** Can be called more than once. `done` is when the work was finished. Has no effect if the permit was lost. */
   release(done?: Date): Promise<void>
 }

@@ -1,6 +1,6 @@
 /**
- * The places of a store that hold what an owner has in a project. Everything new is kept in one, under the project's name. Earlier versions
- * kept it under paths: those places are the project's too, unless another project has claimed them.
+ * The namespaces of a store that hold what an owner has in a project. New data goes to one namespace, under the project's name. Earlier
+ * versions used namespaces named after paths. Those belong to the project too, unless another project has claimed them.
  */
 
 import { projectName } from "../base/clock.ts"
@@ -10,11 +10,11 @@ import type { Project } from "../base/project.ts"
 import type { MemoryFiles } from "./memory-files.ts"
 import type { Store } from "./store.ts"
 
-/** Beside the memories: from which directories the project was used, and which names of earlier versions are its own. */
+/** State file, stored with the memories: the directories the project was used from, and the earlier names it has claimed. */
 export const PROJECT_RECORD = ".project.json"
-/** In a place of an earlier version, for people and for other projects. It is no memory. */
+/** Marks a claimed namespace of an earlier version, for users and for other projects. The file is not a memory. */
 const CLAIM_FILE = "MOVED.txt"
-const MAX_DIRECTORIES = 50 // the last ones: each is an index to search, and a directory to look through
+const MAX_DIRECTORIES = 50 // the newest ones: each is an index to search and a directory to read
 
 export interface ProjectInStore {
   readonly store: Store
@@ -25,34 +25,34 @@ export interface ProjectInStore {
 export const projectNamespace = ({ project, owner }: Pick<ProjectInStore, "project" | "owner">): string =>
   namespaceFor(project.name, owner)
 
-/** All places with conversations of the project, the one for new ones first. Reads only. */
+/** All namespaces with conversations of the project, the one for new conversations first. Only reads. */
 export async function listProjectNamespaces(given: ProjectInStore): Promise<readonly string[]> {
   const { claimed, free } = await otherNames(given)
   const all = [given.project.name, ...claimed, ...free]
   return all.slice(0, MAX_DIRECTORIES).map((name) => namespaceFor(name, given.owner))
 }
 
-/** Names besides its own under which a project may have something. */
+/** Other names under which a project may have data. */
 export interface OtherNames {
   readonly claimed: readonly string[]
-  /** Names that no project has claimed yet. */
+  /** Names that no project has claimed. */
   readonly free: readonly string[]
 }
 
 export async function otherNames(given: ProjectInStore): Promise<OtherNames> {
-  if (given.store.isShared) return { claimed: [], free: [] } // paths never named anything there
+  if (given.store.isShared) return { claimed: [], free: [] } // names made from paths were never used in shared stores
   const claimed = tracksDirectories(given.project) ? (await readProjectRecord(projectMemories(given))).names : []
   const free = (await earlierNames(given)).filter((name) => !claimed.includes(name))
   return { claimed, free }
 }
 
-/** Whether its directories are noted. A path without other names is the project of one directory, and always was. */
+/** Whether the project's directories are recorded. A project known by its path alone, without earlier names, always has one directory. */
 export const tracksDirectories = ({ from, formerNames }: Project): boolean => from !== "path" || formerNames.length > 0
 
-/** Names of earlier versions whose places no other project has claimed. */
+/** Names of earlier versions whose namespaces no other project has claimed. */
 export async function earlierNames(given: ProjectInStore): Promise<readonly string[]> {
   const { store, project } = given
-  if (store.isShared) return [] // a path there is another machine's
+  if (store.isShared) return [] // in a shared store, a path may belong to another machine
   const named = [project.name, ...project.formerNames]
   const noted = await Promise.all(named.map((name) => notedDirectoryNames(name, given)))
   const names = [...new Set([...project.formerNames, ...noted.flat()])].filter((name) => name !== project.name)
@@ -60,7 +60,7 @@ export async function earlierNames(given: ProjectInStore): Promise<readonly stri
   return names.filter((_, at) => claims[at] === undefined || claims[at] === project.name)
 }
 
-/** Makes an earlier place the project's for good. `false`: another project has it. */
+/** Claims an earlier namespace for the project permanently. Returns `false` if another project has claimed it. */
 export async function claimNamespace(name: string, given: ProjectInStore): Promise<boolean> {
   try {
     await projectMemories(given, name).install([{ path: CLAIM_FILE, text: claimText(given.project), expected: null }])
@@ -84,35 +84,35 @@ const claimText = ({ name }: Project): string =>
 Project: ${name}
 `
 
-/** The owner's memories under a name. */
+/** The owner's memory files under a project name. */
 export const projectMemories = ({ store, project, owner }: ProjectInStore, name = project.name): MemoryFiles =>
   store.memories({ project: namespaceFor(name, owner) })
 
-/** The directory with the journals of a place. Nothing if the store keeps no files. */
+/** The directory of a namespace's journals. `undefined` if the store has no files. */
 export function journalDirectoryIn(store: Store, place: string): string | undefined {
   const feed = store.feed({ project: place })
   feed.close()
   return feed.directory
 }
 
-/** The working directories that an earlier version noted, as the names it gave them. */
+/** The working directories that an earlier version recorded, as project names. */
 async function notedDirectoryNames(name: string, given: ProjectInStore): Promise<readonly string[]> {
   const notes = given.store.memories({ project: namespaceFor(name, given.owner), collection: "directories" })
-  if (notes.directory === undefined) return [] // earlier versions noted directories only in files
+  if (notes.directory === undefined) return [] // earlier versions recorded directories only in files
   const noted = await notes.readAll({ folders: [undefined] }).catch(() => [])
   return noted.slice(0, MAX_DIRECTORIES).flatMap(({ path, text = "" }) => {
     const cwd = text.trim()
-    // a note must not lead to the places of another owner
+    // a recorded directory must not lead to namespaces of another owner
     return namespaceFor(projectName(cwd), given.owner) === path ? [projectName(cwd)] : []
   })
 }
 
 export interface ProjectRecord {
-  /** Main working directories, the last used one last. */
+  /** Main working directories. The most recently used one is last. */
   readonly directories: readonly string[]
-  /** Names of earlier versions. */
+  /** Claimed names of earlier versions. */
   readonly names: readonly string[]
-  /** As it is kept, to be sure that it is unchanged when the next one is written. */
+  /** The text as stored. The next write requires that it is unchanged. */
   readonly text: string | null
 }
 
@@ -121,7 +121,7 @@ export async function readProjectRecord(files: MemoryFiles): Promise<ProjectReco
   const { directories, names } = parseRecord(text)
   return {
     ...{ text, directories: textsIn(directories) },
-    names: textsIn(names).filter((name) => /^[A-Za-z0-9-]+$/.test(name)), // an owner's part would lead to another's
+    names: textsIn(names).filter((name) => /^[A-Za-z0-9-]+$/.test(name)), // a name with an owner part would lead to another owner
   }
 }
 

@@ -1,4 +1,4 @@
-/** Reads a journal that is in memory, without its index: what a reader of single files needs. Damage is bridged as in a file. */
+/** Reads a journal from memory without its index, for readers of single files. Damage is bridged as in a file. */
 
 import type { Entry } from "./entries.ts"
 import { type DamagedLine, decodeLine, inspectLostLine, isCompleteLine, splitRawLine, statedSum } from "./line.ts"
@@ -7,7 +7,7 @@ import { ParentRelinker } from "./parent-relinker.ts"
 export interface JournalBytes {
   readonly entries: readonly Entry[]
   readonly damaged: readonly DamagedLine[]
-  /** Lines left out because the same line comes earlier. */
+  /** Lines skipped because the same line occurs earlier. */
   readonly repeated: number
   readonly bridged: number
   readonly restored: number

@@ -1,4 +1,4 @@
-/** Which project a caller means: the one that its options name, else the environment, the person's settings, or the directory. */
+/** Resolves the project a caller means: from its options, else the environment, the user's settings, or the directory. */
 import { InvalidOptionError } from "../base/options.ts"
 import { PROJECT_VARIABLE, type Project, projectAt } from "../base/project.ts"
 import { loadSettings, type Settings } from "../settings/settings.ts"
@@ -7,16 +7,16 @@ import type { Store } from "./store.ts"
 export interface ResolveProjectOptions {
   readonly cwd: string
   readonly env: Readonly<Record<string, string | undefined>>
-  /** Where Strata keeps its files: the person's settings are there. */
+  /** The root directory of Strata's files, which contains the user's settings. */
   readonly root: string
-  /** The option of the caller. */
+  /** The caller's `project` option. */
   readonly project?: string | undefined
-  /** Settings that were loaded before. Default: those of the root and the directory. */
+  /** Settings that are already loaded. Default: those of the root and the directory. */
   readonly settings?: Pick<Settings, "project">
   readonly store?: Store
 }
 
-/** Throws where others share the store and only a path could name the project. */
+/** Throws if the store is shared and only a path could name the project. */
 export async function resolveProject({
   cwd,
   env,

@@ -1,4 +1,4 @@
-/** The store that options or the environment name. Everything that keeps or reads conversations gets its store here. */
+/** Resolves the store that options or the environment name. All code that reads or writes conversations gets its store here. */
 import { type Clock, systemClock } from "../base/clock.ts"
 import { StrataError } from "../base/errors.ts"
 import { fileStore } from "./file/file-store.ts"
@@ -7,27 +7,27 @@ import { memoryStore } from "./in-memory/store.ts"
 import type { FlushMode, Store } from "./store.ts"
 
 export interface StoreSelection {
-  /** Given in code. It comes first. */
+  /** A store given in code. It takes precedence. */
   readonly store?: Store | undefined
-  /** The root of the files. Default: `STRATA_HOME`, else `.strata` in the home directory. */
+  /** The root directory of the files. Default: `STRATA_HOME`, else `.strata` in the home directory. */
   readonly dir?: string | undefined
   /**
-   * `STRATA_STORE` names a store: `memory:` for one that lasts as long as the process, or an address whose scheme was registered. Default: files
-   * under the root.
+   * `STRATA_STORE` names a store: `memory:` for one that lasts as long as the process, or an address with a registered scheme. Default:
+   * files under the root.
    */
   readonly env: Readonly<Record<string, string | undefined>>
   readonly flush?: FlushMode
   readonly clock?: Clock
 }
 
-/** What a registered store is opened with. */
+/** Options for opening a registered store. */
 export interface OpenStoreOptions {
   readonly clock: Clock
-  /** What must survive a power cut, if the caller says so. Default: the store's own. */
+  /** What must survive a power cut, if the caller sets it. Default: decided by the store. */
   readonly flush?: FlushMode
 }
 
-/** Opens the store that an address names, such as `postgres://…`. It connects when it is first used. */
+/** Opens the store with this address, such as `postgres://…`. It connects on first use. */
 export type OpenStore = (address: string, options: OpenStoreOptions) => Store
 
 interface StoreRegistry {
@@ -35,7 +35,7 @@ interface StoreRegistry {
   readonly schemes: Map<string, OpenStore>
 }
 
-/** Of the process, not of this module: packages that are built with a copy of it see what others registered. */
+/** Shared by the process rather than this module, so that packages with a bundled copy see what others registered. */
 const REGISTRY = Symbol.for("@strata/core stores")
 const shared = globalThis as { [REGISTRY]?: StoreRegistry }
 
@@ -45,8 +45,8 @@ function registry(): StoreRegistry {
 }
 
 /**
- * From now on `STRATA_STORE` may name addresses of this scheme. An address is opened once in a process (for each mode of flushing), and the
- * store is never closed: what it holds open must not keep the process alive.
+ * Registers a scheme, so that `STRATA_STORE` may name addresses with it. A process opens an address once (per flush mode) and never closes
+ * the store: its connections must not keep the process alive.
  *
  * @example
  * registerStore("redis", (address, { clock }) => redisStore({ address, clock }))
@@ -66,7 +66,7 @@ export function storeFrom({ store, dir, env, flush, clock = systemClock }: Store
   const isMemory = scheme.toLowerCase() === "memory"
   if (!open && !isMemory) throw unknownStoreError(scheme, [...schemes.keys()])
   const key = `${open ? (flush ?? "") : root}\n${address}`
-  // who does not care how it flushes takes the one that is open: each has connections of its own
+  // without a flush mode, an open store with any mode is used, because each has connections of its own
   const any = open && !flush ? [...opened].find(([one]) => one.endsWith(`\n${address}`))?.[1] : undefined
   const found =
     opened.get(key) ?? any ?? (open ? open(address, { clock, ...(flush ? { flush } : {}) }) : memoryStore({ clock }))
@@ -74,7 +74,7 @@ export function storeFrom({ store, dir, env, flush, clock = systemClock }: Store
   return found
 }
 
-/** Only the scheme is shown: an address can have a password in it. PostgreSQL is named because the program opens it without being asked to. */
+/** Shows only the scheme, because an address can contain a password. PostgreSQL is named because the program registers it by default. */
 function unknownStoreError(scheme: string, registered: readonly string[]): StrataError {
   const others = registered.filter((one) => !POSTGRES.includes(one)).map((one) => `${one}:`)
   const usable = ["postgres://user@host/database", "memory:", ...others].join(" or ")

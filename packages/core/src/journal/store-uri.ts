@@ -1,4 +1,4 @@
-/** How a journal of a store is named where a transcript in a file has its path: `store:PROJECT/ID`. */
+/** The URI of a stored journal, `store:PROJECT/ID`, used where a transcript file has its path. */
 import { isSafeId } from "../base/clock.ts"
 import type { JournalAddress } from "./store.ts"
 
@@ -6,7 +6,7 @@ const STORED = /^store:([^/]+)\/([^/]+)$/
 
 export const storeUri = ({ project, id }: JournalAddress): string => `store:${project}/${id}`
 
-/** Nothing if it is the path of a file. */
+/** Returns `undefined` for a file path. */
 export function parseStoreUri(name: string): JournalAddress | undefined {
   const [, project = "", id = ""] = STORED.exec(name) ?? []
   return isSafeId(project) && isSafeId(id) ? { project, id } : undefined

@@ -1,4 +1,4 @@
-/** Where conversations are kept. `Store` is a port: callers do not change when another implementation takes the file store's place. */
+/** Where conversations are stored. `Store` is a port: callers do not change when another implementation replaces the file store. */
 import type { NamedHolder } from "../base/errors.ts"
 import type { JournalAddress } from "./address.ts"
 import type { AppendLog, LogAddress } from "./append-log.ts"
@@ -12,37 +12,37 @@ import { type MemoryFiles, type MemoryNamespace, updateText } from "./memory-fil
 import type { PassageStore, PassageStoreAddress } from "./passage-store.ts"
 import type { Permit, PermitAddress } from "./permit.ts"
 
-// The part of the `Store` port that an index follows: which journals of a place have grown, and their lines from a place on. A line is given as
-// the bytes that it has.
+// The part of the `Store` port that an index follows: which journals of a namespace have grown, and their lines from an offset. Lines are
+// returned as stored bytes.
 
 export interface JournalFeed {
   /** A directory for the index, if the store keeps files. Otherwise the index is kept in memory. */
   readonly directory?: string
-  /** The journals that may have grown since the last look. `unread`: seen before, and to be looked at again. */
+  /** The journals that may have grown since the last poll. `unread` names journals to check again. */
   poll(unread: ReadonlySet<string>): Promise<FeedPoll>
-  /** The sizes of these journals. One that is not there is left out. */
+  /** The sizes of these journals. Missing journals are omitted. */
   sizes(ids: ReadonlySet<string>): Promise<ReadonlyMap<string, JournalSize>>
-  /** Looks at everything the next time: what was seen was not read. */
+  /** Makes the next poll check everything, because what was found was not read. */
   forget(): void
-  /** The lines from an offset on, which is the beginning of a line. Nothing if the journal is not there. */
+  /** The lines from an offset, which must be the start of a line. Empty if the journal does not exist. */
   lines(id: string, from: number): AsyncIterable<FeedLine>
-  /** Calls back with what this process appends. Returns what ends it. */
+  /** Calls the listener with what this process appends. Returns a function that removes it. */
   onAppended(listener: (appended: AppendedLines) => void): () => void
   close(): void
 }
 
 export interface JournalSize {
   readonly bytes: number
-  /** When it was last written to: milliseconds. */
+  /** When the journal was last written to, in milliseconds. */
   readonly touched: number
 }
 
 export interface FeedPoll {
-  /** The journals that may have grown, the last written first. */
+  /** The journals that may have grown, most recently written first. */
   readonly journals: ReadonlyMap<string, JournalSize>
-  /** Whether these are all there are. */
+  /** Whether these are all journals. */
   readonly isAll: boolean
-  /** Journals that were there and are no more. */
+  /** Journals that were deleted since the last poll. */
   readonly deleted: readonly string[]
 }
 
@@ -50,14 +50,14 @@ export interface FeedLine {
   readonly offset: number
   /** Without its line end. */
   readonly bytes: Buffer
-  /** False while it is being written. */
+  /** False while the line is being written. */
   readonly ended: boolean
 }
 
-/** Whole lines, with their ends. */
+/** Complete lines with their line ends. */
 export interface AppendedLines {
   readonly conversation: string
-  /** Where in the journal they begin. */
+  /** Offset of the lines in the journal. */
   readonly from: number
   readonly bytes: Buffer
 }
@@ -65,161 +65,164 @@ export interface AppendedLines {
 export type { JournalAddress } from "./address.ts"
 
 export interface Store {
-  /** Where it keeps things, for messages to a person. */
+  /** Where the store is, for messages to the user. */
   readonly description: string
-  /** Processes on other machines use it too, so a path does not name a project. Default: no. */
+  /** Whether processes on other machines use the store, so that a path does not identify a project. Default: false. */
   readonly isShared?: boolean
-  /** Opens a journal, and creates it if `create` is set. Opening for writing takes the conversation's lock. */
+  /** Opens a journal. Creates it if `create` is set. Opening for writing takes the conversation's lock. */
   open(address: JournalAddress, options: OpenJournalOptions): Promise<Journal>
-  /** The names of the projects that have conversations, sorted: those of every owner. */
+  /** The sorted names of all projects with conversations, of every owner. */
   projects(): Promise<readonly string[]>
-  /** The conversations of a project, the most recently written first. With `under`: those that belong to one of them, its sub-agents. */
+  /** The conversations of a project, most recently written first. With `under`: the sub-agents of that conversation. */
   list(project: string, options?: ListJournalsOptions): Promise<readonly ConversationListing[]>
-  /** Which of these journals are kept. Opens none. */
+  /** Which of these journals exist. Opens none. */
   has(addresses: readonly JournalAddress[]): Promise<readonly boolean[]>
-  /** Who has a journal open for writing. */
+  /** The process that has a journal open for writing. */
   writerOf(address: JournalAddress): Promise<NamedHolder | undefined>
-  /** The memory files of one place, and other small texts that processes share. */
+  /** The memory files of one namespace, and other small texts that processes share. */
   memories(place: MemoryNamespace): MemoryFiles
   /** Messages between the processes of a team. */
   mailboxes(team: TeamAddress): Mailbox
-  /** The right to do something alone, or as one of several at once. */
+  /** A permit to do something exclusively, or with limited concurrency. */
   permit(address: PermitAddress): Permit
-  /** The journals of one place as they grow, for an index that follows them. */
+  /** The growing journals of one namespace, for an index that follows them. */
   feed(place: Omit<JournalAddress, "id">): JournalFeed
-  /** The search index of these journals, if the store keeps it on a server. Otherwise it is a file in the feed's directory, or in memory. */
+  /** The search index of these journals, if the store has one on a server. Otherwise it is a file in the feed's directory, or in memory. */
   passages?(address: PassageStoreAddress): PassageStore
-  /** The shelves that have passages of journals that are gone. With `passages` only. */
+  /** Passage stores with passages of deleted journals. Present only together with `passages`. */
   outdatedPassages?(): Promise<readonly PassageStoreAddress[]>
-  /** Lines that are only ever added to. */
+  /** An append-only log of lines. */
   log(address: LogAddress): AppendLog
-  /** Everything that is kept, for moving, erasing and retention. */
+  /** Everything that is stored, for moving, erasing and retention. */
   contents(): Contents
 }
 
-/** Which journals of a project to list. */
+/** Selects the journals to list. */
 export interface ListJournalsOptions {
   /** The id of the conversation whose sub-agents are listed. */
   readonly under?: string
-  /** Only id, size and time. No journal is opened. */
+  /** Returns only id, size and time, without opening journals. */
   readonly isBare?: boolean
 }
 
-/** What the journal is opened for. */
+/** Options for opening a journal. */
 export interface OpenJournalOptions {
   readonly access: "write" | "read"
   readonly create?: boolean
-  /** What a resume needs is wanted too. A store across a network gives it with the same call, as `resumed`. */
+  /** Also loads what a resume needs. A store across a network returns it with the same call, as `preloaded`. */
   readonly preload?: boolean
 }
 
-/** A conversation in the list of a store. */
+/** A listed conversation. */
 export interface ConversationListing {
   readonly id: string
   readonly bytes: number
   /** When it was last written to, as an ISO time. */
   readonly touched: string
-  /** The time of the last message, as an ISO time. Absent where nothing was said, or the store does not keep it. */
+  /** The time of the last message, as an ISO time. Absent if there is none, or the store does not record it. */
   readonly lastMessage?: string
-  /** Title, mode, model and directory as last written. Absent where no one has asked anything yet. */
+  /** The newest title, mode, model and directory. Absent if the conversation has no request yet. */
   readonly facts?: Omit<DecisionOf<"session">, "subtype">
-  /** The first line of the person's first message, where there is no title. */
+  /** The first line of the user's first message, if there is no title. */
   readonly firstWords?: string
-  /** Damage that was found on the way, or why it cannot be opened, as sentences. */
+  /** Damage that was found, or why the conversation cannot be opened, described for the user. */
   readonly problem?: string
 }
 
-/** The record of one conversation. Entries can be added and read, never changed. */
+/** The record of one conversation. Entries can be appended and read, never changed. */
 export interface Journal {
   readonly address: JournalAddress
-  /** The path, for messages to a person. */
+  /** The path, for messages to the user. */
   readonly location: string
-  /** Larger for each writer than for the one before. Absent where it is opened for reading. */
+  /** A fencing number, larger for each writer. Absent for readers. */
   readonly fence?: number
-  /** What `append` resolves with is as durable as the mode says, so that no one need call `sync`. Default: no. */
+  /** Whether `append` already gives the durability of the flush mode, so that `sync` is not needed. Default: false. */
   readonly flushesItself?: boolean
   /** The file with its lines, if the store keeps files. */
   readonly file?: string
-  /** The file with the session notes, if the store keeps files: people and the Edit tool change it there. */
+  /** The file with the session notes, if the store has files. Users and the Edit tool change it there. */
   readonly notesPath?: string
-  /** What opening found and repaired, and what reading has found since. */
+  /** What opening found and repaired, and what reads have found since. */
   readonly opening: OpeningReport
-  /** Calls back for damage that is found from now on, once for each reading. */
+  /** Calls the listener for damage that is found from now on, once per read. */
   onDamage?(listener: (found: DamageReport) => void): void
   /** Resolves when the entries are written (and flushed, in mode `always`). Writes all of them or none. */
   append(entries: readonly Entry[], options?: AppendOptions): Promise<void>
   /** Flushes everything appended so far, unless the mode is `never`. */
   sync(): Promise<void>
-  /** The entries from the last boundary on, in the order they were written. */
+  /** The entries from the last boundary, in the order they were written. */
   tail(): Promise<JournalSegment>
-  /** What a resume needed when it was opened, if it was asked for and the store had it at hand. */
+  /** What a resume needed when the journal was opened, if it was requested and available. */
   readonly preloaded?: ResumeData
-  /** What a resume needs, in one call: the tail, and the checkpoint where the tail begins with a boundary. */
+  /** What a resume needs, in one call: the tail, and the checkpoint if the tail starts with a boundary. */
   resume(): Promise<ResumeData>
   /** The entries before a segment, back to the previous boundary. */
   before(segment: JournalSegment): Promise<JournalSegment | undefined>
   /** Every entry, first to last. */
   entries(): AsyncIterable<Entry>
   find(uuid: string): Promise<Entry | undefined>
-  /** Those that are there, in the order of the uuids. */
+  /** The existing entries with these uuids, in the same order. */
   findMany(uuids: readonly string[]): Promise<readonly Entry[]>
-  /** The entries whose handle has these digits, newest first. More than one is rare. */
+  /** The entries with this handle, newest first. More than one is rare. */
   findByHandle(digits: string): Promise<readonly Entry[]>
-  /** The entries of a stretch, in the order they were written. None where the journal does not have its ends. */
+  /** The entries of a range, in the order they were written. Empty if the journal lacks one of its ends. */
   range(wanted: JournalRange): AsyncIterable<Entry>
-  /** The state of the views at the last boundary. It can be rebuilt from the journal, so losing it loses nothing. */
+  /** The state of the views at the last boundary. It can be rebuilt from the journal, so losing it does no harm. */
   readCheckpoint(): Promise<unknown>
   writeCheckpoint(value: unknown): Promise<void>
   /**
-   * Writes a file that belongs to the conversation, such as a large tool result. All of it or nothing. A name has letters, digits, `-` and `_`,
-   * and at most one dot between them; others are refused with `InvalidIdError`.
+   * Writes a file of the conversation, such as a large tool result, completely or not at all. A name consists of letters, digits, `-` and
+   * `_`, with at most one dot in between. Others are refused with `InvalidIdError`.
    */
   writeBlob(name: string, data: string | Uint8Array): Promise<BlobReceipt>
   readBlob(name: string): Promise<Buffer | undefined>
-  /** The session notes as they are now: the person may have edited them. */
+  /** The current session notes, which the user may have edited. */
   readNotes(): Promise<string | undefined>
-  /** Writes all of the notes or nothing. False if the text there is not the expected one: `null` for no notes, left out for any. */
+  /**
+   * Replaces the notes completely or not at all. Returns false if the present text is not the expected one: `null` for no notes, default
+   * any.
+   */
   writeNotes(text: string, expected?: string | null): Promise<boolean>
-  /** Requests whose cost is not in the journal yet. A store without it works, but then what a killed process had sent is not counted. */
+  /** Requests whose cost is not in the journal yet. Optional: without it, requests of a killed process are not counted. */
   readonly inFlight?: InFlightLog & UnsettledRequests
   close(): Promise<void>
 }
 
-/** How entries are appended. */
+/** Options for appending entries. */
 export interface AppendOptions {
-  /** The turn ends with them. A store across a network makes them durable in the same call, so that `sync` has nothing left to do. */
+  /** These entries end the turn. A store across a network makes them durable in the same call, so that `sync` has nothing left to do. */
   readonly endsTurn?: boolean
 }
 
 /** What a resume needs. */
 export interface ResumeData {
   readonly tail: JournalSegment
-  /** As `readCheckpoint` gives it. */
+  /** The value that `readCheckpoint` returns. */
   readonly checkpoint?: unknown
 }
 
-/** From one entry to another, in either order, or to the end. */
+/** A range of entries: from one entry to another, in either order, or to the end. */
 export interface JournalRange {
-  /** A uuid. */
+  /** The uuid of the first entry. */
   readonly first: string
-  /** A uuid. Absent: to the end of the journal. */
+  /** The uuid of the last entry. Default: the end of the journal. */
   readonly last?: string
-  /** How many entries before the first and after the last are wanted too. Default: none. */
+  /** How many further entries to include before and after the range. Default: none. */
   readonly around?: number
 }
 
 /** A part of a journal that starts at a boundary. */
 export interface JournalSegment {
   readonly entries: readonly Entry[]
-  /** Where the segment begins. Opaque to callers. */
+  /** Position of the segment. Opaque to callers. */
   readonly start: number
 }
 
-/** Where a file of the conversation was written. */
+/** Where a blob was written. */
 export interface BlobReceipt {
-  /** For messages to a person. */
+  /** For messages to the user. */
   readonly location: string
-  /** The file, if the store keeps files: tools read it there. */
+  /** The file, if the store has files. Tools read it there. */
   readonly path?: string
   readonly bytes: number
 }
@@ -229,52 +232,56 @@ export interface OpeningReport {
   readonly created: boolean
   /** Whether the previous owner of the lock had died. */
   readonly tookOverLock: boolean
-  /** Bytes of an unfinished last line. They are copied to `setAside`. */
+  /** Size of an unfinished last line, which is copied to `quarantineFile`. */
   readonly tornBytes: number
-  /** Places that changed after they were written: the first 100 that were read so far. Their lines are skipped, and the path goes on after them. */
+  /** Ranges that changed after they were written: the first 100 found so far. Their lines are skipped, and later entries are relinked. */
   readonly damagedLines: readonly DamagedLine[]
-  /** How many such places were read so far. */
+  /** Number of such ranges found so far. */
   readonly damagedCount: number
-  /** Lines left out because an earlier one has the same uuid: a journal that was written twice. */
+  /** Lines skipped because an earlier line has the same uuid: the journal was written twice. */
   readonly repeatedLines: number
-  /** Entries that follow a lost line and were joined to the message before it. */
+  /** Entries after a lost line that were relinked to the message before it. */
   readonly bridged: number
   /** Boundaries that were rebuilt from the lines after them. */
   readonly restored: number
-  /** Whether something was lost that no decision in the journal takes into account yet. */
+  /** Whether something was lost that no decision in the journal accounts for yet. */
   readonly hasNewGap: boolean
   readonly index: "used" | "extended" | "rebuilt"
-  /** `damaged`: it did not match its checksum, so everything was read from the journal. */
+  /** `damaged`: the checksum did not match, so everything was read from the journal. */
   readonly checkpoint: "unread" | "used" | "absent" | "damaged"
-  /** The file that damaged bytes were copied to. The journal keeps them too, except for an unfinished last line. */
+  /** The file with copies of the damaged bytes. The journal keeps them too, except for an unfinished last line. */
   readonly quarantineFile?: string
 }
 
 /**
- * What survives a power cut, in every store. A process that is killed loses nothing acknowledged in any mode.
+ * What survives a power cut, in every store. A killed process loses nothing acknowledged in any mode.
  *
- * - `always`: what `append`, `writeBlob` and `send` of a mailbox acknowledge is durable when they resolve. `sync` and `close` have nothing to do.
- * - `turn`: it is durable when the next `sync` or `close` resolves; messages when their mailbox is closed. A blob is whole or absent before that.
+ * - `always`: what `append`, `writeBlob` and `send` of a mailbox acknowledge is durable when they resolve. `sync` and `close` have nothing
+ * left to do.
+ * - `turn`: it is durable when the next `sync` or `close` resolves; messages, when their mailbox is closed. Until then a blob is complete
+ * or absent.
  * - `never`: no call waits for the disk.
  *
- * In every mode: notes and memories are durable when `writeNotes` and `install` resolve, because they replace what a person may have written.
- * Nothing waits for what can be worked out again or is only an estimate: checkpoints (whole or absent, except with `never`), the index, requests
- * in flight, members of a team and how far they have read, and memory files of one's own whose names begin with a dot.
+ * In every mode, notes and memories are durable when `writeNotes` and `install` resolve, because they replace what the user may have
+ * written.
+ * No call waits for data that can be rebuilt or is only an estimate: checkpoints (complete or absent, except with `never`), the index,
+ * requests
+ * in flight, team members and their read positions, and hidden memory files.
  */
 export type FlushMode = "always" | "turn" | "never"
 
-// What the processes of a project spend, added up in a small text that they share.
+// The daily spending of a project's processes, added up in a small text that they share.
 
-/** Dollars by day. A day is a UTC day, `2026-11-17`. */
+/** Dollars spent per day. A day is a UTC date such as `2026-11-17`. */
 export interface DailyBudget {
   spentOn(day: string): Promise<number>
-  /** Resolves with the new sum. No addition is lost, also if others add at the same time. What was added too much is taken off again. */
+  /** Resolves with the new total. Concurrent additions are not lost. A negative amount corrects an earlier addition. */
   add(dollars: number, day: string): Promise<number>
 }
 
 const MAX_DAYS = 2
 
-/** A budget in the memory files of a project. It keeps two days: work that began before midnight is settled after it. */
+/** A budget in the memory files of a project. It keeps two days, because work that started before midnight is settled after it. */
 export function dailyBudgetIn(files: Pick<MemoryFiles, "read" | "install">): DailyBudget {
   return {
     spentOn: async (day) => decodeTotals((await files.read(SPENT)) ?? "")[day] ?? 0,

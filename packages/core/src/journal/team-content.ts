@@ -1,6 +1,6 @@
 /**
- * A team as two texts that every store can give and take. Conversations keep places in their journals, so each message keeps the number of its
- * place: what was a place in a file (a segment and an offset) is one number.
+ * A team as two texts that every store can export and import. Journals refer to positions of messages, so each message keeps its position
+ * as one number. A position in a file (segment and offset) is converted to one number.
  */
 
 import { isSafeId } from "../base/clock.ts"
@@ -10,44 +10,44 @@ import type { MailboxDraft } from "./mailbox.ts"
 
 export interface PositionedMessage extends MailboxDraft {
   readonly sequence: number
-  /** The number of the place right after it. Larger than that of every message before. */
+  /** The position right after the message. Larger than that of every earlier message. */
   readonly at: number
 }
 
 export interface StoredMember {
   readonly name: string
   readonly conversation: string
-  /** The place of the last message that it has read. Absent: none. */
+  /** The position of the last message that it has read. Absent if it has read none. */
   readonly read?: number
 }
 
 export interface TeamContent {
   readonly messages: readonly PositionedMessage[]
-  /** The last sequence of each sender: messages may be gone. */
+  /** The last sequence of each sender, because older messages may have been removed. */
   readonly senders: Readonly<Record<string, number>>
   readonly members: readonly StoredMember[]
-  /** The place after everything, where that is further than the last message: journals may name it, so no later message may get a smaller one. */
+  /** The end of the log, if it is beyond the last message. Journals may refer to it, so no later message may get a smaller position. */
   readonly end?: number
 }
 
-/** A segment of a log in files has at most a few megabytes. */
+/** Larger than any segment, which has at most a few megabytes. */
 const SEGMENT_SPAN = 2 ** 32
 
 export const positionNumber = ({ segment, offset }: { readonly segment: number; readonly offset: number }): number =>
   segment * SEGMENT_SPAN + offset
 
-/** Nothing for a number that was never a place in a file. */
+/** Returns `undefined` for a number that was never a position in a file. */
 export const filePosition = (at: number): { readonly segment: number; readonly offset: number } | undefined =>
   at < SEGMENT_SPAN ? undefined : { segment: Math.floor(at / SEGMENT_SPAN), offset: at % SEGMENT_SPAN }
 
-/** The number of a place, in the form of files (`2:1000`) or as a number. Nothing if it is neither. */
+/** The number of a position that is written as in files (`2:1000`) or as a number. `undefined` otherwise. */
 export function parsePosition(cursor: string): number | undefined {
   const [, segment, offset] = /^(?:(\d{1,8}):)?(\d{1,15})$/.exec(cursor) ?? []
   if (offset === undefined) return undefined
   return segment === undefined ? Number(offset) : positionNumber({ segment: Number(segment), offset: Number(offset) })
 }
 
-/** The same team gives the same texts. */
+/** Deterministic: the same team gives the same texts. */
 export function encodeTeam({ messages, senders, members, end = 0 }: TeamContent): ReadonlyMap<string, Buffer> {
   const lines = messages.map(({ from, to, sequence, content, at }) =>
     JSON.stringify({ from, to, sequence, content, at }),
@@ -65,7 +65,7 @@ export function encodeTeam({ messages, senders, members, end = 0 }: TeamContent)
   ])
 }
 
-/** What was given out by `teamTexts`. Names are checked: they become parts of paths. */
+/** Decodes texts made by `encodeTeam`. Names are checked, because they become parts of paths. */
 export function decodeTeam(texts: ReadonlyMap<string, Buffer>): TeamContent {
   const lines = (texts.get(MESSAGES)?.toString("utf8") ?? "").split("\n").filter((line) => line !== "")
   const messages = lines.map((line) => JSON.parse(line) as PositionedMessage)

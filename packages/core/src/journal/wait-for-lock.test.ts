@@ -4,7 +4,7 @@ import { ConversationLockedError } from "../base/errors.ts"
 import { openConversation } from "../conversation/open.ts"
 import { memoryStore } from "./in-memory/store.ts"
 
-/** A clock whose timers fire at once, and a store with one conversation that is open. */
+/** A clock whose timers fire at once, and a store with one open conversation. */
 async function busy() {
   const clock = manualClock()
   const store = memoryStore()

@@ -1,4 +1,4 @@
-/** Opens what another process has open, as soon as it is free. */
+/** Waits until another process releases a lock, then opens. */
 import { setTimeout as wait } from "node:timers/promises"
 import type { Clock } from "../base/clock.ts"
 import { ConversationLockedError } from "../base/errors.ts"
@@ -7,7 +7,7 @@ const FIRST_PAUSE_MS = 10
 const MAX_PAUSE_MS = 200
 
 export interface LockWait {
-  /** Milliseconds. After that, the error that names the other process is thrown. */
+  /** In milliseconds. After that, the error naming the other process is thrown. */
   readonly lockTimeoutMs: number
   readonly clock: Clock
 }

@@ -1,9 +1,9 @@
-/** Where a model's requests go, as far as it is known. The same model may have another limit at another address. */
+/** The address of a model's server, if known. The same model may have another limit at another address. */
 import type { Model } from "./model.ts"
 
 const PUBLIC_API = "https://api.anthropic.com"
 
-/** Without user, password and query: those may be secrets. `undefined` where it is no address. */
+/** The URL without user, password and query, which may be secrets. `undefined` if it is not a URL. */
 function withoutSecrets(url: unknown): string | undefined {
   if (typeof url !== "string" || !URL.canParse(url)) return undefined
   const { origin, pathname } = new URL(url)
@@ -21,7 +21,7 @@ export function anthropicAddress({ client, baseURL, env = process.env }: Anthrop
   return withoutSecrets(client ? own : baseURL || env.ANTHROPIC_BASE_URL) ?? PUBLIC_API
 }
 
-/** Providers keep it in different places, most of them none that is public. */
+/** Providers store the address in different fields, mostly private ones. */
 export function aiSdkAddress(model: object): string | undefined {
   const { config } = model as { config?: { baseURL?: unknown; url?: unknown } }
   if (!config) return undefined
@@ -32,5 +32,5 @@ export function aiSdkAddress(model: object): string | undefined {
   }
 }
 
-/** Where the address is not known, the provider's name is used. */
+/** Falls back to the provider's name if the address is unknown. */
 export const modelAddress = ({ address, provider }: Pick<Model, "address" | "provider">): string => address ?? provider

@@ -1,4 +1,4 @@
-/** Turns what people give as `model` into a `Model`: an id, a `Model`, or a model of the Vercel AI SDK. */
+/** Resolves the `model` option: an id, a `Model`, or a model of the Vercel AI SDK. */
 
 import type { CacheLifetime, CacheLifetimeSetting } from "../base/enums.ts"
 import { InvalidOptionError, type OptionRule } from "../base/options.ts"
@@ -9,17 +9,17 @@ import { credentialsFrom } from "./anthropic/credentials.ts"
 import type { Model } from "./model.ts"
 import { wrapModel } from "./model.ts"
 
-/** A model by its id, or as an object. */
+/** A model, by id or as an object. */
 export type ModelChoice = string | Model | AiSdkModel
 
 export interface ModelSource {
   readonly model: ModelChoice
-  /** Sends the requests of a model that is given by its id. Default: a client with the key or token of the environment. */
+  /** The client for a model given by id. Default: a client with the key or token from the environment. */
   readonly client?: AnthropicClient | undefined
   readonly env: Readonly<Record<string, string | undefined>>
   readonly betas?: readonly string[]
   readonly models?: Readonly<Record<string, ModelOverride>>
-  /** How long the server keeps what it caches. `auto`: each request says it. */
+  /** How long the server caches. `auto`: each request specifies it. */
   readonly cacheLifetime?: CacheLifetimeSetting
 }
 
@@ -33,18 +33,21 @@ export const CLIENT_OPTION: OptionRule = {
   accepts: (value) => typeof (value as Partial<AnthropicClient> | null)?.messages?.create === "function",
 }
 
-/** Whether requests can be sent: a model that is given by its id needs a client or a key. */
+/** Whether requests can be sent: a model given by id needs a client or a key. */
 export const isReachable = ({ model, client, env }: Pick<ModelSource, "model" | "client" | "env">): boolean =>
   typeof model !== "string" || client !== undefined || credentialsFrom(env) !== undefined
 
-/** The adapters are loaded when one is chosen. */
+/** Adapters are loaded only when one is chosen. */
 export async function chooseModel(source: ModelSource): Promise<Model> {
   const { cacheLifetime = "5m" } = source
   const model = await resolveModel(source)
   return cacheLifetime === "auto" ? model : withCacheLifetime(model, cacheLifetime)
 }
 
-/** Forks and sub-agents ask for the same lifetime, so they find the entries. Five minutes are what every model asks for by itself. */
+/**
+ * Adds the lifetime to all requests, including those of forks and sub-agents, so that they find the entries. Five minutes is the default
+ * of every model.
+ */
 function withCacheLifetime(model: Model, lifetime: CacheLifetime): Model {
   if (lifetime === "5m") return model
   return wrapModel(model, {

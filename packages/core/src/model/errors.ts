@@ -1,28 +1,29 @@
 /**
- * What can go wrong between us and a model: one class for each kind that a caller can act on. Each message says what happened, what was kept
- * and what to do next; none contains a key. Errors of a provider's SDK are not attached as causes: they carry headers and whole prompts.
+ * Failures between Strata and a model: one class per kind that a caller can act on. Each message states what happened, what was preserved
+ * and what to do next; none contains a key. Errors of a provider's SDK are not attached as causes, because they contain headers and entire
+ * prompts.
  */
 import { StrataError } from "../base/errors.ts"
 import { formatNumber } from "../base/text.ts"
 import { redact } from "./redact.ts"
 
-/** What is known about any failure. */
+/** Facts about a failure. */
 export interface ModelFailureDetails {
   readonly provider: string
-  /** HTTP status, where there was an answer. */
+  /** HTTP status, if there was a response. */
   readonly status?: number | undefined
-  /** The provider's own words. */
+  /** The provider's own error message. */
   readonly providerMessage?: string | undefined
   readonly requestId?: string | undefined
-  /** How often it was tried. Default 1. */
+  /** Number of attempts. Default 1. */
   readonly attempts?: number
-  /** The same request would be accepted if it asked for no more output than this. */
+  /** The largest output for which the same request would be accepted. */
   readonly maxOutput?: number | undefined
 }
 
-const KEPT = "Everything in the conversation is kept." // also the message that was to be sent
+const KEPT = "Everything in the conversation is kept." // including the message that was to be sent
 
-/** How a provider is called in a sentence. Providers of the AI SDK are named like `openai.chat`. */
+/** Display names of providers. Providers of the AI SDK have names like `openai.chat`. */
 const PROVIDER_NAMES: Readonly<Record<string, string>> = { anthropic: "Anthropic", google: "Google", openai: "OpenAI" }
 
 const providerName = ({ provider }: Pick<ModelFailureDetails, "provider">) =>
@@ -33,12 +34,12 @@ export class ModelError extends StrataError {
   override readonly name: string = "ModelError"
   readonly provider: string
   readonly status: number | undefined
-  /** The provider's own words, without keys. */
+  /** The provider's own error message, without keys. */
   readonly providerMessage: string | undefined
-  /** What the provider's support asks for. */
+  /** Request id, which the provider's support asks for. */
   readonly requestId: string | undefined
   readonly attempts: number
-  /** @internal The same request would be accepted if it asked for no more output than this. */
+  /** @internal The largest output for which the same request would be accepted. */
   readonly maxOutput: number | undefined
 
   constructor(
@@ -59,15 +60,15 @@ export class ModelError extends StrataError {
 export class PromptTooLongError extends ModelError {
   static override readonly code: string = "prompt-too-long"
   override readonly name = "PromptTooLongError"
-  /** Size of what was sent, if the provider said it. */
+  /** Size of the request, if the provider reported it. */
   readonly tokens: number | undefined
   /** The provider's limit. */
   readonly limit: number | undefined
-  /** By how much it was too long. */
+  /** By how many tokens the request was too long. */
   readonly gap: number | undefined
   /** @internal Input and output together must fit. */
   readonly countsOutput: boolean
-  /** @internal It has too many bytes; its tokens may fit. */
+  /** @internal The request has too many bytes; its tokens may fit. */
   readonly isBytes: boolean
 
   constructor(
@@ -125,7 +126,7 @@ export class MissingKeyError extends AuthenticationError {
   }
 }
 
-/** A limit on spending, or no credit: waiting does not help. */
+/** A spending limit or missing credit. Waiting does not help. */
 export class SpendLimitError extends ModelError {
   static override readonly code: string = "spend-limit"
   override readonly name = "SpendLimitError"
@@ -138,7 +139,7 @@ export class SpendLimitError extends ModelError {
   }
 }
 
-/** The provider refuses the request as it is; sent again it would be refused again. */
+/** The provider refuses the request itself. Sending it again would fail again. */
 export class InvalidModelRequestError extends ModelError {
   static override readonly code: string = "invalid-model-request"
   override readonly name = "InvalidModelRequestError"
@@ -151,14 +152,14 @@ export class InvalidModelRequestError extends ModelError {
   }
 }
 
-/** A failure that passes: the same request may succeed later. Thrown only when trying again has not helped. */
+/** A transient failure: the same request may succeed later. Thrown only after retries have failed. */
 export abstract class TransientModelError extends ModelError {
   static override readonly code: string = "passing-model"
-  /** How long the provider asked to wait. */
+  /** How long the provider asked to wait, in milliseconds. */
   readonly retryAfterMs: number | undefined
-  /** The provider said not to try again now. */
+  /** The provider asked not to retry now. */
   readonly forbidsRetry: boolean
-  /** A few words for the person who sees the retries. */
+  /** A short reason that is displayed during retries. */
   abstract readonly reason: string
 
   constructor(message: string, { retryAfterMs, forbidsRetry = false, ...details }: TransientFailureDetails) {
@@ -173,7 +174,7 @@ export interface TransientFailureDetails extends ModelFailureDetails {
   readonly forbidsRetry?: boolean
 }
 
-/** The provider is overloaded or failing. It will pass. */
+/** The provider is overloaded or failing temporarily. */
 export class OverloadedError extends TransientModelError {
   static override readonly code: string = "overloaded"
   override readonly name = "OverloadedError"
@@ -190,10 +191,10 @@ export class OverloadedError extends TransientModelError {
 
 const RATE_LIMIT = "rate limit"
 
-/** Whether a retry happens because of the provider's limits. */
+/** Whether a retry is caused by the provider's rate limit. */
 export const isRateLimit = (reason: string): boolean => reason.startsWith(RATE_LIMIT)
 
-/** Too many requests in too short a time. */
+/** Too many requests in a short time. */
 export class RateLimitedError extends TransientModelError {
   static override readonly code: string = "rate-limited"
   override readonly name = "RateLimitedError"
@@ -209,18 +210,18 @@ export class RateLimitedError extends TransientModelError {
   }
 }
 
-/** What a connection says where no server is. */
+/** Error codes of connections to an address without a server. */
 const NO_SERVER = /\bE(?:CONNREFUSED|NOTFOUND|HOSTUNREACH|NETUNREACH)\b/
 
-/** No connection, or one that broke before the answer was complete. */
+/** There was no connection, or it broke before the response was complete. */
 export class ConnectionLostError extends TransientModelError {
   static override readonly code: string = "connection-lost"
   override readonly name = "ConnectionLostError"
   readonly reason: string
-  /** No server was there. Waiting helps only if it is about to start. */
+  /** No server was found. Waiting helps only if it is about to start. */
   readonly isUnreachable: boolean
 
-  /** `address`: where requests go, as far as it is known. */
+  /** `address` is the server's address, if known. */
   constructor({ address, ...details }: TransientFailureDetails & { readonly address?: string | undefined }) {
     const isUnreachable = NO_SERVER.test(details.providerMessage ?? "")
     const place = address === undefined ? "" : ` at ${hostOf(address)}`
@@ -237,19 +238,19 @@ export class ConnectionLostError extends TransientModelError {
   }
 }
 
-/** An address may carry a password. The host does not. */
+/** The origin of an address. An address may contain a password, its origin does not. */
 const hostOf = (address: string): string => (URL.canParse(address) ? new URL(address).origin : "its address")
 
-/** How a stream stalled: no answer at all, a silent connection, or signs of life without content. */
+/** How a stream stalled: no response at all, a silent connection, or a live connection without content. */
 export type Stall = "no-answer" | "idle" | "no-content"
 
-/** The stream stopped in the middle, with its connection still open. */
+/** The stream stopped in the middle while its connection was still open. */
 export class StalledError extends TransientModelError {
   static override readonly code: string = "stalled"
   override readonly name = "StalledError"
   readonly reason: string
   readonly stall: Stall
-  /** Characters of the answer that had arrived. */
+  /** Characters of the response that had arrived. */
   readonly characters: number
 
   constructor(
@@ -272,15 +273,15 @@ export class StalledError extends TransientModelError {
   }
 }
 
-/** What an answer without an end had too much of. */
+/** The limit that an endless response exceeded. */
 export interface EndlessSize {
   readonly kind: "characters" | "blocks" | "empty" | "time"
-  /** Bytes for `empty`, milliseconds for `time`. */
+  /** In bytes for `empty`, in milliseconds for `time`. */
   readonly count: number
   readonly limit: number
 }
 
-/** The answer went on beyond every limit and was cut. Another one would do the same. */
+/** The response exceeded every limit and was cut off. A retry would probably do the same. */
 export class EndlessAnswerError extends ModelError {
   static override readonly code: string = "endless-answer"
   override readonly name = "EndlessAnswerError"
@@ -308,7 +309,7 @@ function describeExcess({ kind, limit }: EndlessSize): string {
   }
 }
 
-/** Someone stopped it. */
+/** The request was aborted by the caller. */
 export class ModelAbortedError extends ModelError {
   static override readonly code: string = "model-aborted"
   override readonly name = "ModelAbortedError"
@@ -318,17 +319,17 @@ export class ModelAbortedError extends ModelError {
   }
 }
 
-/** A model id in a string always goes to Anthropic, which is not obvious if it names another provider's model. */
+/** A model id always goes to Anthropic, which is not obvious for the name of another provider's model. */
 const rejectionAdvice = ({ status, providerMessage = "" }: ModelFailureDetails) =>
   status === 404 && /\bmodel\b/.test(providerMessage)
     ? "Check the name of the model. Names go to the Messages API: for a model of another provider, set ANTHROPIC_BASE_URL to a server that offers it there. In code, you can pass a model of the AI SDK."
     : "Sending it again will not help. The provider's message says what to change."
 
-/** The provider's words, as a sentence of their own. */
+/** The provider's message as a sentence of its own. */
 const providerSentence = (details: ModelFailureDetails) =>
   details.providerMessage ? `The answer${failureDetails(details)}. ` : ""
 
-const MAX_WAIT_MS = 7 * 24 * 3_600_000 // a header that asks for more is a mistake
+const MAX_WAIT_MS = 7 * 24 * 3_600_000 // a header that asks for more is probably wrong
 
 function whenToTry(retryAfterMs: number | undefined): string {
   if (retryAfterMs === undefined) return "in a minute"
@@ -340,7 +341,7 @@ const attemptsText = ({ attempts = 1 }: ModelFailureDetails) => (attempts > 1 ? 
 
 const statusText = ({ status }: ModelFailureDetails) => (status === undefined ? "" : ` (${status})`)
 
-/** ` (400, request req_1): "max_tokens: Field required"`: as much of it as there is. */
+/** For example ` (400, request req_1): "max_tokens: Field required"`, as far as it is known. */
 function failureDetails({ status, requestId, providerMessage }: ModelFailureDetails): string {
   const facts = [status === undefined ? "" : `${status}`, requestId ? `request ${requestId}` : ""].filter(Boolean)
   return `${facts.length > 0 ? ` (${facts.join(", ")})` : ""}${providerMessage ? `: "${providerMessage}"` : ""}`

@@ -1,4 +1,4 @@
-/** The models of the package's root. Naming one costs little: its adapter is loaded with the first request. */
+/** The models exported from the package's root. Creating one is cheap: its adapter is loaded with the first request. */
 
 import {
   anOption,
@@ -19,7 +19,7 @@ import type { Model } from "./model.ts"
 import type { RetryOptions } from "./stream.ts"
 
 /**
- * Claude, on the official SDK. You need it only for options that a model id cannot carry: a base URL, retries, betas.
+ * Claude, through the official SDK. Needed only for options that a model id cannot express: a base URL, retries, betas.
  *
  * @example
  * const model = anthropicModel({ model: "claude-opus-5-5", baseURL: "http://127.0.0.1:4010" })
@@ -34,7 +34,7 @@ export function anthropicModel(options: AnthropicModelOptions): AnthropicModel {
     provider: "anthropic",
     address: anthropicAddress(options),
     get facts() {
-      return adapter.loaded()?.facts ?? facts // asking the provider may have changed them
+      return adapter.loaded()?.facts ?? facts // a lookup at the provider may have changed them
     },
     stream: streamOf(adapter),
     warm: async (request, given) => (await adapter.load()).warm(request, given),
@@ -45,8 +45,8 @@ export function anthropicModel(options: AnthropicModelOptions): AnthropicModel {
 }
 
 /**
- * Any model of the Vercel AI SDK: OpenAI, Google, Ollama, OpenRouter and others. You need it only for options; `model: openai("gpt-5")`
- * works as it is.
+ * Any model of the Vercel AI SDK: OpenAI, Google, Ollama, OpenRouter and others. Needed only for options; `model: openai("gpt-5")` works
+ * directly.
  */
 export function aiSdkModel(model: AiSdkModel, options: AiSdkModelOptions = {}): Model {
   checkAiSdkOptions(model, options)
@@ -88,7 +88,7 @@ const streamOf = (adapter: LazyAdapter<Model>): Model["stream"] =>
     yield* (await adapter.load()).stream(request, options)
   }
 
-/** Checks the options of `anthropicModel` and `aiSdkModel`. */
+/** Rules for the retry options of `anthropicModel` and `aiSdkModel`. */
 const RETRY_RULES: OptionRules<RetryOptions> = {
   maxAttempts: anOption.number,
   maxWaitMs: anOption.number,

@@ -1,6 +1,6 @@
 /**
- * The Model port: what the loop needs from a model of any provider. A model streams the answer to a request and says what it can do. It also
- * retries, recognises errors and places cache breakpoints, so the loop does not have to.
+ * The Model port: what the loop needs from a model of any provider. A model streams responses and describes its capabilities. It also
+ * retries, recognizes errors and places cache breakpoints, so that the loop does not have to.
  */
 
 import type { CacheLifetime, RequestSource } from "../base/enums.ts"
@@ -17,102 +17,102 @@ import {
 import { ModelError } from "./errors.ts"
 
 export interface Model {
-  /** As the user named it. */
+  /** The name that the user gave. */
   readonly name: string
   readonly provider: string
-  /** Where requests go, without anything secret. A limit that a refusal shows holds for this model at this address. */
+  /** The server's address without secrets. A limit learned from a refusal applies to this model at this address. */
   readonly address?: string
-  /** Window, output, prices, what a request may carry. */
+  /** Window, output, prices and accepted features. */
   readonly facts: ModelFacts
   /** Request features that the model accepts but this adapter does not pass on. */
   readonly omits?: readonly (keyof ModelAccepts)[]
-  /** Streams the answer; the last event is the `response`. Throws a `ModelError` if no answer comes. */
+  /** Streams the response; the last event is `response`. Throws a `ModelError` if there is none. */
   stream(request: ModelRequest, options?: StreamOptions): AsyncIterable<ModelEvent>
   /**
-   * Sends a request once more and asks for no output, so that the server keeps what it cached of it for longer. Absent where the provider
-   * has no such request. Resolves with nothing where this one cannot be sent that way.
+   * Repeats a request without output, so that the server keeps its cached prefix for longer. Absent if the provider has no such request.
+   * Resolves with `undefined` if this request cannot be sent that way.
    */
   warm?(request: ModelRequest, options?: WarmOptions): Promise<WarmResponse | undefined>
-  /** The size of a request in tokens, where the provider counts. */
+  /** Counts the tokens of a request, if the provider can. */
   count?(request: ModelRequest, options?: { readonly signal?: AbortSignal }): Promise<number>
   /** Another model of the same provider, with the same client and options. */
   sibling?(name: string): Model
-  /** Asks the provider about a model that is not in the built-in table. The answer is in `facts` from then on. */
+  /** Looks up a model that is not in the built-in table at the provider. `facts` contains the result from then on. */
   learn?(options?: { readonly signal?: AbortSignal }): Promise<ModelLookup>
 }
 
-/** Times in milliseconds. */
+/** Time limits of a response, in milliseconds. */
 export interface StreamLimits {
-  /** The longest wait for an answer to begin. */
+  /** Maximum time until the response starts. */
   readonly firstTokenMs: number
-  /** The longest silence of the connection, once it has sent something. */
+  /** Maximum silence of the connection, once it has sent something. */
   readonly idleMs: number
-  /** The longest time without a new piece of the answer, on a connection that still sends signs of life. */
+  /** Maximum time without new content, on a connection that is still alive. */
   readonly stallMs: number
-  /** The longest time for one answer. */
+  /** Maximum time for the entire response. */
   readonly responseMs: number
 }
 
-/** How to send a request. */
+/** Options for sending a request. */
 export interface StreamOptions {
   readonly signal?: AbortSignal
-  /** Forks that share the parent's cache write no entries of their own. */
+  /** False for forks that share the parent's cache: they write no entries of their own. */
   readonly writesCache?: boolean
-  /** In a fork that makes several requests: how many of its messages, from the first, are the parent's. */
+  /** For a fork with several requests: how many leading messages are the parent's. */
   readonly sharedMessages?: number
-  /** How long the server keeps what it caches. Default: five minutes. */
+  /** How long the server caches. Default: five minutes. */
   readonly lifetime?: CacheLifetime
-  /** What a request beside the conversation is for. For telemetry. */
+  /** The purpose of a request outside the conversation, for telemetry. */
   readonly purpose?: RequestSource
-  /** How long the model may take. What its own options say comes first. */
+  /** Time limits. The model's own options take precedence. */
   readonly limits?: Partial<StreamLimits>
-  /** The id of the answer before. Where the provider can say why its cache lost what that request left, it is asked. */
+  /** The id of the preceding response. If the provider can explain a cache miss after it, it is asked to. */
   readonly previous?: string
-  /** Learns what each attempt costs, also one that ends early. */
+  /** Is notified of each attempt and its cost, even if the attempt ends early. */
   readonly attempts?: AttemptObserver
 }
 
-/** Follows the attempts of a request. A model that does not tell is counted by estimates where an answer ends early. */
+/** Observes the attempts of a request. For a model that does not report them, responses that end early are estimated. */
 export interface AttemptObserver {
-  /** An attempt is sent now. Before all but the first there was a pause, in which the person may leave. */
+  /** An attempt is sent now. Retries are preceded by a pause, in which the user may interrupt. */
   sending(): void
-  /** The server has begun to answer, and says what the input is billed as. */
+  /** The response has started, with the billed input usage. */
   started(answer: Pick<ModelResponse, "id" | "model" | "usage">): void
   failed(error: unknown): void
-  /** The server refused the size of the answer. The attempt goes on with a smaller one. */
+  /** The server refused the requested output size. The attempt continues with a smaller one. */
   refused?(error: unknown): void
 }
 
-/** How to keep a cache warm. */
+/** Options of a keep-warm request. */
 export type WarmOptions = Pick<StreamOptions, "signal" | "lifetime" | "writesCache" | "sharedMessages">
 
-/** What keeping the cache warm was billed as. */
+/** Usage of a keep-warm request. */
 export type WarmResponse = Pick<ModelResponse, "id" | "model" | "usage">
 
-/** What a model streams. */
+/** Events of a streamed response. */
 export type ModelEvent =
   | { readonly type: "text"; readonly text: string }
   | { readonly type: "thinking"; readonly text: string }
-  /** A piece of a tool call's input, as JSON text. */
+  /** A chunk of a tool call's input, as JSON text. */
   | { readonly type: "tool-input"; readonly id: string; readonly name: string; readonly text: string }
-  /** The attempt failed and will be repeated. Discard what was streamed of it. */
+  /** The attempt failed and will be repeated. Discard what it streamed. */
   | { readonly type: "retry"; readonly attempt: number; readonly delayMs: number; readonly reason: string }
   | { readonly type: "response"; readonly response: ModelResponse; readonly limits?: readonly RateLimit[] }
 
-/** What is left of one of the account's limits, where the provider says so with its answers. */
+/** The remaining amount of one of the account's limits, if the provider reports it. */
 export interface RateLimit {
-  /** In the plural: `requests`, `input tokens`. */
+  /** What is limited, in the plural: `requests`, `input tokens`. */
   readonly what: string
   readonly limit: number
   readonly remaining: number
-  /** When all of it is there again. */
+  /** When the full limit is available again. */
   readonly resets: Date
 }
 
-/** Whether a model only quotes. Layers then write nothing that a reader could take for a model's own words. */
+/** Whether the model only quotes. Layers then write nothing that could be taken for a model's own text. */
 export const isOffline = ({ name }: Pick<Model, "name">): boolean => name === OFFLINE_MODEL_FACTS.id
 
-/** A whole response. The official SDK's response fits. */
+/** A complete response, compatible with the official SDK's type. */
 export interface ModelResponse {
   readonly id: string
   readonly model: string
@@ -121,19 +121,19 @@ export interface ModelResponse {
   readonly stop_reason: string | null
   readonly stop_sequence?: string | null
   readonly usage: Usage
-  /** What the server cleared from its own copy of the request, where it was asked to. */
+  /** Edits that the server made in its copy of the request, if requested. */
   readonly context_management?: { readonly applied_edits?: readonly unknown[] } | null
-  /** What the provider says about a lost cache, where it was asked. */
+  /** The provider's explanation of a cache miss, if requested. */
   readonly diagnostics?: unknown
 }
 
-// A model that does something around the requests of another one. Everything else is the other's.
+// Wraps the requests of a model. Everything else is passed through.
 
 export interface ModelWrapper {
   readonly stream: Model["stream"]
-  /** Default: the other's. It counts only where the other has one. */
+  /** Default: the wrapped model's. Ignored if the wrapped model has none. */
   readonly warm?: NonNullable<Model["warm"]>
-  /** Does the same around another model of the provider. */
+  /** Wraps another model of the same provider in the same way. */
   readonly wrapSibling: (sibling: Model) => Model
 }
 
@@ -142,7 +142,7 @@ export function wrapModel(model: Model, { stream, warm, wrapSibling }: ModelWrap
   return {
     name: model.name,
     provider: model.provider,
-    // learning may change them
+    // looking the model up may change them
     get facts() {
       return model.facts
     },
@@ -156,8 +156,8 @@ export function wrapModel(model: Model, { stream, warm, wrapSibling }: ModelWrap
   }
 }
 
-// Asks again with less output where a server refuses only the size of the answer: small and local models have less room than was asked for.
-// A refusal comes before the first event, so nothing is sent twice.
+// Repeats a request with less output if the server refuses only the output size, as small and local models do. A refusal comes before the
+// first event, so no event is repeated.
 
 interface FitOutputOptions {
   readonly attempt: (request: ModelRequest) => AsyncIterable<ModelEvent>
@@ -178,33 +178,33 @@ export async function* fitOutput(
   }
 }
 
-// A local server often has one slot: it works on one request at a time and remembers one prefix. Work in the background would make the person
-// wait for it, so it waits until no query runs, and gives the slot up when the next one begins. What it sent is then sent again.
+// A local server often has one slot: it processes one request at a time and caches one prefix. Background work would delay the user, so it
+// waits until no query runs, and is aborted when the next query starts. Its request is then sent again.
 
-/** The person does not wait for these. */
+/** Sources of requests that the user does not wait for. */
 const BACKGROUND_SOURCES: ReadonlySet<RequestSource> = new Set(["notes", "memory", "dream", "progress"])
 
-/** Providers of the AI SDK that stand for a server on the person's own machine. */
+/** AI SDK providers that run on the user's own machine. */
 const LOCAL_PROVIDER = /^(?:ollama|llama|llamacpp|lm-?studio)\b/i
 
 const isLoopback = ({ hostname }: URL): boolean => /^(?:localhost|127(?:\.\d+){3}|\[::1\])$/.test(hostname)
 
-/** Whether requests to this address go to a program on this machine. */
+/** Whether the address is on this machine. */
 export const isOnThisMachine = (address: string | undefined): boolean =>
   address !== undefined && URL.canParse(address) && isLoopback(new URL(address))
 
-/** How many requests the model's server works on at a time. `undefined`: many. */
+/** How many requests the model's server processes at a time. `undefined`: many. */
 export const modelSlots = ({ facts, provider }: Pick<Model, "facts" | "provider">, set?: number): number | undefined =>
   set ?? facts.slots ?? (LOCAL_PROVIDER.test(provider) ? 1 : undefined)
 
-/** Who has the slot: the queries of a conversation, or work in the background. */
+/** Gives the slot to the queries of a conversation or to background work. */
 export class RequestSlot {
   #queries = 0
-  /** Aborted when a query begins. */
+  /** Aborted when a query starts. */
   #lent = new AbortController()
   #freed = Promise.withResolvers<void>()
 
-  /** A query begins. Returns a function that ends it. */
+  /** Called when a query starts. Returns a function that ends it. */
   claim(): () => void {
     this.#queries++
     this.#lent.abort(new Error("the conversation goes on"))
@@ -219,7 +219,7 @@ export class RequestSlot {
     }
   }
 
-  /** Resolves when no query runs, with a signal that ends when one begins. */
+  /** Resolves when no query runs, with a signal that aborts when the next one starts. */
   async waitUntilIdle(signal: AbortSignal): Promise<AbortSignal> {
     while (this.#queries > 0) {
       signal.throwIfAborted()
@@ -264,19 +264,19 @@ async function* streamWhenFree(
   }
 }
 
-// A model whose requests show up in telemetry: one span for each, from sending it to the whole answer or the failure.
+// A model whose requests appear in telemetry, with one span each: from sending to the complete response or the failure.
 
 export interface TracingOptions {
   readonly telemetry: Telemetry
   /** The conversation that the requests belong to. */
   readonly conversation: () => string
-  /** The id of its present context. */
+  /** The id of the current context. */
   readonly context: () => string | undefined
-  /** What requests are for that do not say it themselves. Default: `main`. */
+  /** The purpose of requests that do not specify one. Default: `main`. */
   readonly source?: RequestSource | undefined
 }
 
-/** What each traced model passes its requests to. A sub-agent gets its lead's model, and its requests must not be counted twice. */
+/** The model inside each traced model. A sub-agent gets its lead's model, and its requests must not be counted twice. */
 const untraced = new WeakMap<Model, Model>()
 
 export function tracedModel(given: Model, tracing: TracingOptions): Model {

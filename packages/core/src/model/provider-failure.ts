@@ -1,6 +1,6 @@
 /**
- * Turns what a provider or a network reports into the errors of `errors.ts`. Each SDK has its own error classes, and a program may hold
- * several copies of one. So failures are recognised by what they say (status, type, code, words), never by their class.
+ * Converts failures reported by a provider or a network to the errors of `errors.ts`. Each SDK has its own error classes, and a program
+ * may contain several copies of one. So failures are recognized by their content (status, type, code, message), never by their class.
  */
 import {
   AuthenticationError,
@@ -17,32 +17,32 @@ import { matchTooLong, parseMaxOutput } from "./too-long-patterns.ts"
 
 /** A refusal or a failure, as a provider reported it. */
 export interface ProviderFailure {
-  /** Absent where the answer had already begun. */
+  /** Absent if the response had already started. */
   readonly status?: number | undefined
-  /** `overloaded_error`, `invalid_request_error`, … */
+  /** For example `overloaded_error` or `invalid_request_error`. */
   readonly type?: string | undefined
-  /** Finer than the type, where there is one. */
+  /** A more specific code, if there is one. */
   readonly code?: string | undefined
   readonly message: string
   readonly requestId?: string | undefined
   readonly header?: (name: string) => string | undefined
 }
 
-/** Which provider, and in which attempt. */
+/** The provider and the attempt that failed. */
 export interface FailureContext {
   readonly provider: string
   readonly attempts: number
-  /** Keys in use, to be kept out of every text. */
+  /** Keys in use, which are removed from every text. */
   readonly secrets: readonly string[]
-  /** Where requests go, if it is known. */
+  /** The server's address, if known. */
   readonly address?: string
 }
 
 type FailureKind = "authentication" | "spend-limit" | "rate-limit" | "overload" | "connection" | "invalid"
 
 const KIND_OF_CODE: Readonly<Record<string, FailureKind>> = {
-  enforced_spend_limit_reached: "spend-limit", // Anthropic: a 429 that waiting does not lift
-  insufficient_quota: "spend-limit", // OpenAI: likewise
+  enforced_spend_limit_reached: "spend-limit", // Anthropic: a 429 that does not go away by waiting
+  insufficient_quota: "spend-limit", // OpenAI: the same
 }
 
 const KIND_OF_STATUS: Readonly<Record<number, FailureKind>> = {
@@ -50,11 +50,11 @@ const KIND_OF_STATUS: Readonly<Record<number, FailureKind>> = {
   402: "spend-limit",
   403: "authentication",
   408: "overload", // the server's timeout
-  409: "overload", // a lock that it could not get in time
+  409: "overload", // the server could not get a lock in time
   429: "rate-limit",
 }
 
-/** Errors in the middle of a stream have a type, but no status. */
+/** Errors in the middle of a stream have a type but no status. */
 const KIND_OF_TYPE: Readonly<Record<string, FailureKind>> = {
   authentication_error: "authentication",
   permission_error: "authentication",
@@ -98,7 +98,7 @@ export function modelErrorFrom(failure: ProviderFailure, context: FailureContext
 const MAX_MESSAGE = 2_000 // characters; an error page can have megabytes
 const MARKUP = /<(?:style|script)\b[\s\S]*?<\/(?:style|script)>|<[^>]*>/gi
 
-/** A provider's words in a sentence: short, and without the markup of an error page. */
+/** Makes a provider's message fit into a sentence: short, and without an error page's markup. */
 function toReadableText(message: string): string {
   const start = message.slice(0, 20 * MAX_MESSAGE)
   const text = /<!doctype html|<html\b/i.test(start) ? start.replace(MARKUP, " ").replace(/\s+/g, " ").trim() : start
@@ -108,7 +108,7 @@ function toReadableText(message: string): string {
 function failureKind({ status, type, code }: ProviderFailure): FailureKind {
   if (code !== undefined && code in KIND_OF_CODE) return KIND_OF_CODE[code]!
   if (status !== undefined) return KIND_OF_STATUS[status] ?? (status >= 500 ? "overload" : "invalid")
-  // a request whose answer had begun was valid
+  // a request whose response had started was valid
   return KIND_OF_TYPE[type ?? ""] ?? "connection"
 }
 
@@ -116,7 +116,7 @@ function retryAdvice({ header = () => undefined }: ProviderFailure) {
   return { retryAfterMs: retryAfterMs(header), forbidsRetry: header("x-should-retry") === "false" }
 }
 
-/** `retry-after-ms`, then `retry-after` in seconds or as a date, compared with the server's own clock. */
+/** Reads `retry-after-ms`, then `retry-after` in seconds or as a date, compared with the server's own clock. */
 function retryAfterMs(header: (name: string) => string | undefined): number | undefined {
   const ms = Number.parseFloat(header("retry-after-ms") ?? "")
   if (ms >= 0) return ms
@@ -127,7 +127,7 @@ function retryAfterMs(header: (name: string) => string | undefined): number | un
   return wait >= 0 ? wait : undefined
 }
 
-/** What a broken connection looks like, in the words of Node, undici and the SDKs. */
+/** How Node, undici and the SDKs describe a broken connection. */
 const CONNECTION_SIGNS: readonly RegExp[] = [
   /\bE(?:CONN\w+|PIPE|AI_AGAIN|NOTFOUND|HOSTUNREACH|NETUNREACH|TIMEDOUT)\b/,
   /\bUND_ERR_\w+/,
@@ -136,11 +136,11 @@ const CONNECTION_SIGNS: readonly RegExp[] = [
   /^stream ended without/i,
 ]
 
-/** The text of a network failure; `undefined` where the error is something else, such as a bug. */
+/** The text of a network failure. `undefined` for other errors, such as a bug. */
 export function connectionFailure(error: unknown): string | undefined {
   const chain = causeChain(error)
   const texts = chain.map((link) => `${link.code ?? ""} ${link.message}`.trim())
-  // a frame that is not JSON: the stream was damaged in transit
+  // a frame that is not JSON was damaged in transit
   const broken = chain.some(({ name }) => name === "SyntaxError")
   const isConnection =
     broken ||
@@ -162,7 +162,7 @@ interface ErrorLink {
   readonly code: string | undefined
 }
 
-/** An error and what caused it, outermost first. */
+/** An error and its causes, outermost first. */
 function causeChain(error: unknown): ErrorLink[] {
   const chain: ErrorLink[] = []
   for (let link = error; link instanceof Error && chain.length < 5; link = link.cause) {
@@ -173,8 +173,9 @@ function causeChain(error: unknown): ErrorLink[] {
 }
 
 /**
- * Any error as a `ModelError`. `read` knows the SDK's own errors; network failures are the same everywhere. A prompt that is too long is also
- * recognised in errors of other classes, such as those of Ollama's packages. All others are returned as they are: a bug must not be retried.
+ * Converts any error to a `ModelError`. `read` recognizes the SDK's own errors; network failures are the same everywhere. A prompt that is
+ * too long is also recognized in errors of other classes, such as those of Ollama's packages. All other errors are returned unchanged: a
+ * bug must not be retried.
  */
 export function asModelError(
   error: unknown,

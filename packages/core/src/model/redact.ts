@@ -1,23 +1,23 @@
 /**
- * Keeps keys out of every text a person or a log may see. Providers quote the key they refuse, and addresses carry keys as parameters. What
- * an explanation says in a key's place stays: without it, the person does not learn what to write there.
+ * Removes keys from every text that a user or a log may show. Providers quote the key they refuse, and addresses contain keys as
+ * parameters. Placeholders in explanations stay, because they tell the user what to write.
  */
 
 const HIDDEN = "[key removed]"
 
-/** `${NAME}`, `<key>`, `YOUR_KEY`: in a key's place. */
+/** Matches placeholders for a key: `${NAME}`, `<key>`, `YOUR_KEY`. */
 const PLACEHOLDER = /^(?:[$<{[(%]|[A-Z]+(?:_[A-Z]+)*\W*$)/
 
-/** A word of a sentence, such as "Bearer authentication". */
+/** Matches a word of a sentence, as in "Bearer authentication". */
 const WORD = /^[A-Za-z]{1,16}[.:;!?)]*$/
 
 interface KeyShape {
   readonly shape: RegExp
-  /** What matches, and is no key. */
+  /** Matches that are not keys. */
   readonly except?: readonly RegExp[]
 }
 
-/** What keys look like. */
+/** Common forms of keys. */
 const KEY_SHAPES: readonly KeyShape[] = [
   { shape: /\bsk-[\w-]{6,}/g }, // Anthropic, OpenAI, OpenRouter and others that imitate them
   { shape: /\bAIza[\w-]{20,}/g }, // Google
@@ -27,10 +27,10 @@ const KEY_SHAPES: readonly KeyShape[] = [
   { shape: /(?<=\bx-api-key["']?\s*[:=]\s*["']?)[^\s"',]{6,}/gi, except: [PLACEHOLDER] },
 ]
 
-const MIN_LENGTH_ANYWHERE = 8 // characters: a shorter one may be a part of ordinary words
-const MIN_KEY_LENGTH = 4 // characters: a shorter value of a header or a variable is no key, and may be a word
+const MIN_LENGTH_ANYWHERE = 8 // characters: a shorter key may be part of ordinary words
+const MIN_KEY_LENGTH = 4 // characters: a shorter value is not a key and may be a word
 
-/** `secrets` are keys known to be in use, which need not look like one. */
+/** `secrets` are keys in use, whatever their form. */
 export function redact(text: string, secrets: readonly string[] = []): string {
   const withoutKnown = secrets.filter(({ length }) => length >= MIN_KEY_LENGTH).reduce(withoutKey, text)
   return KEY_SHAPES.reduce(

@@ -1,7 +1,7 @@
 /**
- * How servers say that they do not take thinking as it was sent: another server signed it, or what came before it has changed. They share
- * no error code for it, so the text is matched. A parameter about thinking is the client's own, and thinking that is missing cannot be left
- * out.
+ * Recognizes a server's refusal of thinking: another server signed it, or the content before it has changed. Servers share no error code
+ * for this, so the text is matched. Errors about a thinking parameter, or about missing thinking, are not matched: removing thinking would
+ * not help.
  */
 import { errorReason } from "../base/errors.ts"
 
@@ -12,7 +12,7 @@ const PATTERNS: readonly RegExp[] = [
   /\bthinking\b.? blocks\b.{0,80}\b(?:cannot be modified|not (?:allowed|permitted|supported))\b/i,
 ]
 
-/** Of our own errors, those of any SDK, or the text of an answer. */
+/** Accepts our own errors, those of any SDK, or the text of a response. */
 export function refusesThinking(refusal: unknown): boolean {
   const said = errorReason(refusal)
   return PATTERNS.some((pattern) => pattern.test(said))

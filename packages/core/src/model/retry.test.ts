@@ -68,7 +68,7 @@ describe("LOOP-5 the policy", () => {
 })
 
 describe("LOOP-5 the driver", () => {
-  /** Fails with each of the errors in turn, then answers. */
+  /** Fails with each of the errors in turn, then succeeds. */
   const failing = (...errors: Error[]) => {
     const left = [...errors]
     return async function* (): AsyncGenerator<ModelEvent> {

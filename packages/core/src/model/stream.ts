@@ -1,6 +1,6 @@
 /**
- * Reads a provider's stream under limits of time and size. A stream that stalls or does not end is closed, and its reader gets an error
- * that says what had arrived. Time that the reader takes between two pieces does not count.
+ * Reads a provider's stream within limits of time and size. A stream that stalls or does not end is closed, and its reader gets an error
+ * that states how much had arrived. Time that the reader takes between two events is not counted. Also retries transient failures.
  */
 
 import { setTimeout } from "node:timers/promises"
@@ -16,17 +16,16 @@ import {
 } from "./errors.ts"
 import type { AttemptObserver, ModelEvent, StreamLimits } from "./model.ts"
 
-// How long a model may take and how much it may send. Without these limits a stream that stalls, or never ends, would hold a
-// conversation for ever.
+// Time and size limits of a response. Without them a stream that stalls, or never ends, would block a conversation forever.
 
 export const DEFAULT_LIMITS: StreamLimits = {
-  firstTokenMs: 240_000, // a prompt of a million tokens takes the server more than a minute
+  firstTokenMs: 240_000, // the server needs more than a minute for a prompt of a million tokens
   idleMs: 90_000, // the API sends a ping several times a minute
-  stallMs: 300_000, // hidden thinking sends pings only
+  stallMs: 300_000, // during hidden thinking, only pings arrive
   responseMs: 7_200_000, // the longest answer, 128,000 tokens, takes about an hour
 }
 
-/** The limits that settings and flags give. */
+/** The time limits from settings and flags. */
 export function streamLimits({ figures }: Pick<Flags, "figures">): StreamLimits {
   return {
     firstTokenMs: figures["first-token-timeout"] * 1_000,
@@ -36,20 +35,20 @@ export function streamLimits({ figures }: Pick<Flags, "figures">): StreamLimits 
   }
 }
 
-/** How much one answer may send. */
+/** Size limits of a response. */
 export interface ResponseSize {
   readonly characters: number
   readonly blocks: number
-  /** Bytes of the stream since its last piece of content. */
+  /** Bytes of the stream since its last content. */
   readonly emptyBytes: number
 }
 
-const CHARACTERS_PER_TOKEN = 32 // prose has 3 to 5; runs of spaces have most
-const MIN_CHARACTERS = 100_000 // servers that round a small limit up are not cut
+const CHARACTERS_PER_TOKEN = 32 // prose has 3 to 5; runs of spaces have the most
+const MIN_CHARACTERS = 100_000 // for servers that round a small limit up
 const MAX_CHARACTERS = 16_000_000
 const MAX_BLOCKS = 5_000
-const MAX_EMPTY_BYTES = 8 * 1024 * 1024 // a block with a fetched document can have megabytes
-const STORED_CHARACTERS_PER_TOKEN = 4 // of an endless answer: what a full answer of ordinary text has
+const MAX_EMPTY_BYTES = 8 * 1024 * 1024 // a block with a fetched document can have several megabytes
+const STORED_CHARACTERS_PER_TOKEN = 4 // of an endless response, as in a full response of ordinary text
 
 export const sizeLimit = (maxTokens: number): ResponseSize => ({
   characters: Math.min(MAX_CHARACTERS, Math.max(MIN_CHARACTERS, maxTokens * CHARACTERS_PER_TOKEN)),
@@ -57,18 +56,18 @@ export const sizeLimit = (maxTokens: number): ResponseSize => ({
   emptyBytes: MAX_EMPTY_BYTES,
 })
 
-/** How much of an answer that did not end is kept, in characters. More would fill the next request. */
+/** How many characters of an endless response are stored. More would fill the next request. */
 export const maxStoredCharacters = (maxTokens: number): number => maxTokens * STORED_CHARACTERS_PER_TOKEN
 
-const CLOSING_MS = 5_000 // for the end of a stream whose answer is complete
+const CLOSING_MS = 5_000 // for the end of the stream after a complete response
 const RECHECK_MS = 5_000 // while the reader is busy
 
-/** What an event adds to the answer. */
+/** How much an event adds to the response. */
 export interface StreamChunk {
   /** Characters of text, thinking or tool input. */
   readonly characters?: number
   readonly beginsBlock?: boolean
-  /** The answer is complete; only the stream's own end is missing. */
+  /** The response is complete; only the end of the stream is missing. */
   readonly isLast?: boolean
 }
 
@@ -76,9 +75,9 @@ export interface WatchStreamOptions<T> {
   readonly provider: string
   readonly attempts: number
   readonly maxTokens: number
-  /** Starts the stream. Call `onBytes` for everything that arrives, also signs of life, where the transport shows it. */
+  /** Starts the stream. Call `onBytes` for everything that arrives, including pings, if the transport exposes it. */
   open(signal: AbortSignal, onBytes: (count: number) => void): Promise<AsyncIterable<T>>
-  /** `undefined`: nothing new for the answer. */
+  /** Returns `undefined` if the event adds nothing. */
   measure(event: T): StreamChunk | undefined
   readonly limits?: Partial<StreamLimits> | undefined
   readonly clock?: Clock | undefined
@@ -108,7 +107,7 @@ export async function* watchStream<T>(stream: WatchStreamOptions<T>): AsyncGener
     isWhole = !signal.aborted
   } catch (error) {
     if (stream.signal?.aborted) throw new ModelAbortedError(provider)
-    if (watch.isComplete) return // the connection broke after the last piece
+    if (watch.isComplete) return // the connection broke after the last event
     throw watch.failure ?? error
   } finally {
     watch.stop()
@@ -130,7 +129,7 @@ class StreamWatch {
   #characters = 0
   #blocks = 0
   #emptyBytes = 0
-  /** When the transport last showed bytes; `undefined` while it has shown none. */
+  /** When bytes last arrived. `undefined` before the first bytes. */
   #lastByte: number | undefined
   #lastPiece: number
   #hasBegun = false
@@ -161,7 +160,7 @@ class StreamWatch {
     const isFirst = !this.#hasBegun
     this.#hasBegun = true
     if (isFirst || piece !== undefined) this.#lastPiece = this.#now()
-    if (isFirst) this.#arm() // another limit applies from here on
+    if (isFirst) this.#arm() // from here on, another limit applies
     if (piece === undefined) return
     const { characters = 0, beginsBlock = false, isLast = false } = piece
     this.#emptyBytes = 0
@@ -178,7 +177,7 @@ class StreamWatch {
     this.#isPaused = true
   }
 
-  /** What arrived while the reader was busy has waited for it. */
+  /** Restarts the silence limits, because arrived data waited for the reader. */
   resume(): void {
     this.#isPaused = false
     this.#lastPiece = this.#now()
@@ -194,7 +193,7 @@ class StreamWatch {
     this.#arm()
   }
 
-  /** One timer for the next deadline. When it fires, later arrivals may have moved that deadline. */
+  /** Uses one timer for the next deadline. Later arrivals may move the deadline before it fires. */
   #arm(): void {
     this.#cancel()
     const ms = this.#isPaused ? RECHECK_MS : Math.max(0, this.#deadline().at - this.#now())
@@ -217,7 +216,7 @@ class StreamWatch {
       ...(this.#lastByte === undefined ? [] : [this.#stalled("idle", this.#lastByte, idleMs)]),
       {
         at: this.#began + responseMs,
-        trouble: () => this.#endlessError({ kind: "time", count: responseMs, limit: responseMs }),
+        failure: () => this.#endlessError({ kind: "time", count: responseMs, limit: responseMs }),
       },
     ]
     return waits.reduce((first, next) => (next.at < first.at ? next : first))
@@ -249,7 +248,7 @@ class StreamWatch {
   }
 }
 
-/** `undefined` if the signal comes first, also where the work ignores it. */
+/** Resolves with `undefined` if the signal aborts first, even if the work ignores it. */
 function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T | undefined> {
   return new Promise((resolve, reject) => {
     const stop = () => resolve(undefined)
@@ -259,7 +258,7 @@ function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T | un
   })
 }
 
-/** Ends with the signal, also where the source ignores it. */
+/** Ends on abort, even if the source ignores the signal. */
 async function* untilAborted<T>(source: AsyncIterable<T>, signal: AbortSignal): AsyncGenerator<T> {
   const iterator = source[Symbol.asyncIterator]()
   try {
@@ -269,30 +268,30 @@ async function* untilAborted<T>(source: AsyncIterable<T>, signal: AbortSignal): 
       yield next.value
     }
   } finally {
-    void iterator.return?.().catch(() => undefined) // not awaited: a source that hangs would hold us too
+    void iterator.return?.().catch(() => undefined) // not awaited, because a source that hangs would block here too
   }
 }
 
-// Retries failures that pass, visibly. `planRetry` is the policy, a pure function; `withRetries` carries it out. Randomness and waiting are
-// arguments, so tests neither wait nor guess.
+// Retries transient failures and reports each retry. `planRetry` is the policy, a pure function; `withRetries` carries it out. Randomness
+// and waiting are arguments, so tests neither wait nor depend on chance.
 
-const MAX_ATTEMPTS = 8 // together about a minute of waiting, which outlasts most overloads
-const MAX_WAIT_MS = 5 * 60_000 // in all; a person at a terminal has given up by then
-const MAX_STALLS = 3 // each has taken minutes already
-const MAX_UNREACHED = 4 // attempts, in about four seconds: enough for a server that starts again
+const MAX_ATTEMPTS = 8 // about a minute of waiting in total, which outlasts most overloads
+const MAX_WAIT_MS = 5 * 60_000 // in total; a user at a terminal has given up by then
+const MAX_STALLS = 3 // each takes minutes
+const MAX_UNREACHED = 4 // attempts within about four seconds: enough for a server to restart
 const MAX_TOTAL_MS = 30 * 60_000 // no attempt begins after this time
 const FIRST_DELAY_MS = 500
 const MAX_DELAY_MS = 30_000
-const JITTER = 0.25 // random share of a delay, so that clients do not come back all at once
+const JITTER = 0.25 // random share of a delay, so that clients do not retry simultaneously
 
 export interface RetryOptions {
-  /** The most attempts for one request. Default 8. */
+  /** Maximum attempts for one request. Default 8. */
   readonly maxAttempts?: number
-  /** The longest total wait for one request. Default 5 minutes. */
+  /** Maximum total wait for one request. Default 5 minutes. */
   readonly maxWaitMs?: number
-  /** In [0, 1). Default: `Math.random`. */
+  /** Returns a number in [0, 1). Default: `Math.random`. */
   readonly random?: () => number
-  /** Waits; rejects at once when the signal is aborted. */
+  /** Waits. Rejects at once when the signal is aborted. */
   readonly delay?: (ms: number, signal: AbortSignal | undefined) => Promise<unknown>
 }
 
@@ -300,7 +299,7 @@ export interface FailedAttempt {
   readonly error: unknown
   /** Counted from 1. */
   readonly attempt: number
-  /** How long this request has waited already. */
+  /** How long this request has waited so far. */
   readonly waitedMs: number
   /** How many attempts stalled, including this one. Default 0. */
   readonly stalls?: number
@@ -323,7 +322,7 @@ export function planRetry(
   if (stalls >= MAX_STALLS || elapsedMs >= MAX_TOTAL_MS) return GIVE_UP
   const { retryAfterMs } = error
   const jitter = random() * JITTER
-  // at least as long as the provider asks; otherwise twice as long each time
+  // at least as long as the provider asks; otherwise doubled each time
   const delayMs = Math.round(
     retryAfterMs === undefined ? backoff(attempt) * (1 - jitter) : retryAfterMs + FIRST_DELAY_MS * jitter,
   )
@@ -337,11 +336,11 @@ export interface RetryableWork extends RetryOptions {
   readonly signal?: AbortSignal | undefined
   readonly clock?: Clock | undefined
   readonly attempts?: AttemptObserver | undefined
-  /** One attempt, counted from 1. Throws `ModelError`s. */
+  /** Makes one attempt, counted from 1. Throws `ModelError`s. */
   attempt(number: number): AsyncIterable<ModelEvent>
 }
 
-/** Makes attempts until one succeeds or the policy gives up. A `retry` event comes before each further one. */
+/** Makes attempts until one succeeds or the policy gives up. Yields a `retry` event before each repetition. */
 export async function* withRetries({
   attempt,
   provider,

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest"
 import { matchTooLong, parseMaxOutput } from "./too-long-patterns.ts"
 
-/** Sentences as they were seen, with whose they are and the numbers in them. */
+/** Real error messages, with their provider and the numbers they contain. */
 const SEEN: readonly [
   string,
   {

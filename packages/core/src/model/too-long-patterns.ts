@@ -1,22 +1,22 @@
 /**
- * How providers say that a prompt does not fit. They share no error code for it, so the text is matched. A row says whose text it is and what
- * it means; the groups `tokens`, `input`, `output`, `limit` and `gap` capture the numbers where there are any. Rows with numbers come before
- * those without.
+ * Recognizes error messages for prompts that do not fit. Providers share no error code for it, so the text is matched. Each row names the
+ * provider and the meaning; the groups `tokens`, `input`, `output`, `limit` and `gap` capture numbers. Rows with numbers come before those
+ * without.
  */
 
 export interface TooLongMatch {
-  /** Whose text it is, as far as that is clear: gateways pass on the text of others. */
+  /** The probable author of the text: gateways pass on the text of others. */
   readonly provider: string
   readonly reason: string
   readonly tokens?: number
   readonly limit?: number
-  /** By how much, where only that is given. */
+  /** The excess, if the text gives only that. */
   readonly gap?: number
-  /** The prompt fits, and with it this much output. */
+  /** The largest output with which the prompt fits. */
   readonly maxOutput?: number
   /** Input and output together must fit. */
   readonly countsOutput?: boolean
-  /** It is about bytes, not tokens. */
+  /** The limit is in bytes, not tokens. */
   readonly isBytes?: boolean
 }
 
@@ -32,12 +32,12 @@ const BYTES = "the body has too many bytes"
 
 const TOO_LONG_PATTERNS: readonly TooLongPattern[] = [
   {
-    provider: "anthropic", // Bedrock and Vertex pass the same sentence on for Claude
+    provider: "anthropic", // Bedrock and Vertex pass on the same sentence for Claude
     reason: INPUT,
     pattern: /prompt is too long: (?<tokens>[\d,]+) tokens > (?<limit>[\d,]+)/i,
   },
   {
-    provider: "anthropic", // models before 4.5 only: later ones stop at the edge of the window
+    provider: "anthropic", // only models before 4.5: later ones stop at the end of the window
     reason: INPUT_AND_OUTPUT,
     pattern: /exceed context limit: (?<input>[\d,]+) \+ (?<output>[\d,]+) > (?<limit>[\d,]+)/i,
   },
@@ -59,7 +59,7 @@ const TOO_LONG_PATTERNS: readonly TooLongPattern[] = [
       /is too large: (?<output>[\d,]+)\. This model's maximum context length is (?<limit>[\d,]+) tokens and your request has (?<input>[\d,]+) input/is,
   },
   {
-    provider: "openai", // also vLLM and others that speak its protocol
+    provider: "openai", // also vLLM and others that use its protocol
     reason: INPUT,
     pattern:
       /maximum context length is (?<limit>[\d,]+) tokens.*?(?:resulted in|requested|has) (?:a total of )?(?<tokens>[\d,]+)/is,
@@ -71,7 +71,7 @@ const TOO_LONG_PATTERNS: readonly TooLongPattern[] = [
       /input token count \(?(?<tokens>[\d,]+)\)? exceeds the maximum number of tokens allowed \(?(?<limit>[\d,]+)/i,
   },
   {
-    provider: "google", // without its own count
+    provider: "google", // without the input's count
     reason: INPUT,
     pattern: /input token count exceeds the maximum number of tokens allowed \(?(?<limit>[\d,]+)/i,
   },
@@ -86,7 +86,7 @@ const TOO_LONG_PATTERNS: readonly TooLongPattern[] = [
     pattern: /maximum prompt length is (?<limit>[\d,]+) but the request contains (?<tokens>[\d,]+)/i,
   },
   {
-    provider: "ollama", // gives the difference only
+    provider: "ollama", // reports only the difference
     reason: INPUT,
     pattern: /prompt too long; exceeded (?:max )?context length by (?<gap>[\d,]+)/i,
   },
@@ -112,7 +112,7 @@ const TOO_LONG_PATTERNS: readonly TooLongPattern[] = [
   },
 ]
 
-/** What a provider's text says about a prompt that does not fit; `undefined` where it is about something else. */
+/** What a provider's text says about a prompt that does not fit. `undefined` if it is about something else. */
 export function matchTooLong(words: string): TooLongMatch | undefined {
   for (const { provider, reason, pattern } of TOO_LONG_PATTERNS) {
     const match = pattern.exec(words)
@@ -135,10 +135,10 @@ export function matchTooLong(words: string): TooLongMatch | undefined {
   return undefined
 }
 
-/** With less room than this, a shorter answer is no help: the conversation has to shrink. */
+/** If less output than this fits, a shorter response does not help: the conversation has to shrink. */
 const MIN_OUTPUT = 1_000 // tokens
 
-/** How providers say that a model cannot write as much as was asked for, whatever the prompt. */
+/** Error messages for an output limit above the model's maximum, independent of the prompt. */
 const OUTPUT_PATTERNS: readonly RegExp[] = [
   /max_tokens: [\d,]+ > (?<most>[\d,]+), which is the maximum allowed number of output tokens/i, // Anthropic
   /supports at most (?<most>[\d,]+) (?:completion|output) tokens/i, // OpenAI
@@ -146,7 +146,7 @@ const OUTPUT_PATTERNS: readonly RegExp[] = [
   /range of max_(?:completion_|output_)?tokens is \[\d+, ?(?<most>[\d,]+)\]/i,
 ]
 
-/** The most output that a refusal allows; `undefined` where it is about something else. */
+/** The largest output that a refusal allows. `undefined` if it is about something else. */
 export function parseMaxOutput(words: string): number | undefined {
   const tooLong = matchTooLong(words)
   if (tooLong) return tooLong.maxOutput

@@ -1,27 +1,27 @@
 /**
- * The input of a tool call, from the text that a model wrote. A valid one keeps the model's own spelling. One that cannot be used (cut off at
- * the token limit, not JSON, not an object) must not end the conversation and cannot be sent back, because the API takes only objects. The
- * call then has the input `{}`, and a mark that `JSON.stringify` does not see holds the text and the reason. The loop asks
- * `unusableInputOf` before it runs a call and answers with an error result, so that the model can correct it. After a crash the mark is
- * gone, but then the call has no result either and is answered as interrupted.
+ * The input of a tool call, parsed from the text that a model wrote. A valid input keeps the model's own spelling. An unusable one (cut
+ * off at the token limit, not JSON, not an object) must not end the conversation and cannot be sent back, because the API accepts only
+ * objects. The call then has the input `{}`, and a symbol property, which `JSON.stringify` ignores, holds the text and the reason. The
+ * loop calls `getUnusableInput` before it runs a call and answers with an error result, so that the model can correct it. After a crash
+ * the property is lost, but then the call has no result either and is answered as interrupted.
  */
 import { withExactInput } from "../messages/exact-json.ts"
 
 const UNUSABLE = Symbol("an input that cannot be used")
 
 export interface UnusableInput {
-  /** As far as the model wrote it. */
+  /** The text as far as the model wrote it. */
   readonly text: string
-  /** For the model. */
+  /** The reason, phrased for the model. */
   readonly reason: string
 }
 
-/** Why a call must not run, if its input cannot be used. */
+/** The unusable input of a call, which must not run. `undefined` if the input is usable. */
 export function getUnusableInput(call: object): UnusableInput | undefined {
   return (call as { readonly [UNUSABLE]?: UnusableInput })[UNUSABLE]
 }
 
-/** The call with the input in `text`. No text is an empty input: calls without arguments are streamed like that. */
+/** The call with the parsed input. An empty text is an empty input, because calls without arguments are streamed that way. */
 export function withInputText<T extends { readonly input: unknown }>(
   call: T,
   { text, stopReason }: { readonly text: string; readonly stopReason: string | null },

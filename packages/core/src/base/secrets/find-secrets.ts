@@ -1,4 +1,4 @@
-/** Finds secrets in a text, so that none is written to memory or carried on after what it was in has left the view. */
+/** Finds secrets in a text, so that none is written to memory or reappears after its message has left the view. */
 import { hash } from "node:crypto"
 import { KNOWN_FORMS } from "./known-forms.ts"
 import { NAMED_SECRETS } from "./named-secrets.ts"
@@ -11,9 +11,9 @@ export interface FoundSecret {
 }
 
 const RULES: readonly SecretRule[] = [...KNOWN_FORMS, ...NAMED_SECRETS]
-const CHARACTERS_AFTER = 40 // characters that a rule may look at after the value
+const CHARACTERS_AFTER = 40 // characters after the value that a rule may check
 
-/** Differs where other rules are in use: a text that was clean before may not be now. */
+/** A hash of the rules: a text that was clean under other rules may not be clean now. */
 export function secretRulesHash(): string {
   const rules = RULES.map(
     ({ kind, pattern, begins, needs, isSecret }) => `${kind} ${pattern} ${begins} ${needs} ${isSecret}`,
@@ -24,7 +24,7 @@ export function secretRulesHash(): string {
 /** The secrets in a text, first to last, without overlaps. */
 export const findSecrets = (text: string): readonly FoundSecret[] => findIn(text, 0)
 
-/** `depth`: how often the text was decoded. */
+/** `depth`: how often the text has been decoded. */
 function findIn(text: string, depth: number): readonly FoundSecret[] {
   const { visible, positions } = withoutInvisible(withoutMasks(text))
   const placesOf = matchPositions(visible)
@@ -49,10 +49,10 @@ function findIn(text: string, depth: number): readonly FoundSecret[] {
   })
 }
 
-/** The text with each secret replaced by a note that says what kind it was. */
+/** The text with each secret replaced by a note about its kind. */
 export const maskSecrets = (text: string): string => replaceSecrets(text, ({ kind }) => `[secret removed: ${kind}]`)
 
-/** The text with a blank in place of each secret. */
+/** The text with each secret replaced by a space. */
 export const dropSecrets = (text: string): string => replaceSecrets(text, () => " ")
 
 function replaceSecrets(text: string, instead: (secret: FoundSecret) => string): string {
@@ -67,7 +67,7 @@ function replaceSecrets(text: string, instead: (secret: FoundSecret) => string):
 
 type FindPositions = (pattern: RegExp) => readonly number[]
 
-/** Where a pattern matches in a text. The answers are kept: many rules ask for the same. */
+/** Finds all positions of a pattern. The results are cached, because many rules ask for the same pattern. */
 function matchPositions(text: string): FindPositions {
   const known = new Map<RegExp, number[]>()
   return (pattern) => {
@@ -112,11 +112,11 @@ function secretInMatch({ kind, isSecret }: SecretRule, text: string, match: RegE
   return [{ at: start, length: value.length, kind }]
 }
 
-/** What was masked before is no value and no name of one. */
+/** Hides earlier masks, which are neither a secret nor the name of one. */
 const withoutMasks = (text: string): string =>
   text.replace(/\[secret removed: [^\]\n]{1,40}\]/g, (mask) => "[".repeat(mask.length))
 
-/** Invisible characters could split a secret in two. */
+/** Removes invisible characters, which could split a secret in two. */
 function withoutInvisible(text: string): { visible: string; positions?: readonly number[] } {
   if (!/\p{Cf}/u.test(text)) return { visible: text }
   const positions: number[] = []
@@ -130,17 +130,17 @@ function withoutInvisible(text: string): { visible: string; positions?: readonly
 }
 
 /**
- * Secrets that were encoded: base64, with either alphabet and over several lines, and hexadecimal digits. A run of such characters is
- * decoded and searched like any text. What was encoded twice is found too.
+ * Encoded secrets: base64 with either alphabet and across lines, and hexadecimal digits. A run of such characters is decoded and searched
+ * like any text. Doubly encoded secrets are found too.
  */
 type FindSecrets = (text: string, depth: number) => readonly unknown[]
 
 const MAX_LAYERS = 2
-/** The shortest token that is recognised by its form has 20 characters: 27 in base64, 40 in hexadecimal digits. */
+/** The shortest token with a recognizable form has 20 characters: 27 in base64, 40 in hexadecimal digits. */
 const BASE64 = /(?<![A-Za-z0-9+/_-])[A-Za-z0-9+/_-]{24,}(?:\r?\n[ \t]*[A-Za-z0-9+/_-]{4,})*={0,2}/
 const HEX = /(?<![A-Za-z0-9])(?:0x)?(?:[0-9A-Fa-f]{2}){20,}(?![A-Za-z0-9])/
-const MAX_RUN = 200_000 // characters of one run: no secret is longer, and images are
-const MIN_PRINTABLE = 16 // characters in a row that a text in the decoded bytes has at least
+const MAX_RUN = 200_000 // characters of one run: images are longer, secrets are not
+const MIN_PRINTABLE = 16 // consecutive printable characters in decoded text
 
 const encodedSecrets = (find: FindSecrets, depth: number): readonly SecretRule[] =>
   depth >= MAX_LAYERS
@@ -148,7 +148,7 @@ const encodedSecrets = (find: FindSecrets, depth: number): readonly SecretRule[]
     : [
         {
           kind: "encoded secret",
-          pattern: new RegExp(BASE64, "dg"), // its own: a search inside a search must not move the other
+          pattern: new RegExp(BASE64, "dg"), // a copy: a nested search must not move the outer one
           isSecret: ({ value }) => fromBase64(value).some((text) => find(text, depth + 1).length > 0),
         },
         {
@@ -159,7 +159,7 @@ const encodedSecrets = (find: FindSecrets, depth: number): readonly SecretRule[]
         },
       ]
 
-/** A run may begin with up to three characters that belong to the text before it. */
+/** A run may start with up to three characters of the preceding text. */
 function fromBase64(run: string): readonly string[] {
   const joined = run.slice(0, MAX_RUN).replace(/\s+/g, "")
   return [0, 1, 2, 3].flatMap((start) => textsIn(Buffer.from(joined.slice(start), "base64")))

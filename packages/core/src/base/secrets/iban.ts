@@ -1,6 +1,6 @@
-/** Account numbers (ISO 13616). The length of the country and two check digits tell them from any other text. */
+/** Bank account numbers (ISO 13616), recognized by the country's length and two check digits. */
 
-/** Characters by country: the registry of 2024. */
+/** Countries by number of characters, from the registry of 2024. */
 const LENGTHS: Readonly<Record<number, string>> = {
   ...{
     15: "NO",
@@ -14,9 +14,9 @@ const LENGTHS: Readonly<Record<number, string>> = {
   ...{ 25: "LY|PT|ST", 26: "IS|TR", 27: "BI|DJ|FR|GR|IT|MC|MR|SM", 28: "AL|AZ|BY|CY|DO|GT|HU|LB|NI|PL|SV" },
   ...{ 29: "BR|EG|PS|QA|UA", 30: "JO|KW|MU|YE", 31: "MT|SC", 32: "LC", 33: "RU" },
 }
-const MIN_DIGITS = 10 // of all countries; a sentence in small letters has fewer
+const MIN_DIGITS = 10 // in every country; a lower-case sentence has fewer
 
-/** In groups of four, or without spaces. */
+/** Matches a number with or without spaces between groups of four. */
 const ibanPattern = ([length, countries]: readonly [string, string]): string => {
   const rest = Number(length) - 4
   const end = rest % 4 === 0 ? "" : `[ -]?[A-Z0-9]{${rest % 4}}`

@@ -1,11 +1,11 @@
-/** Secrets that are recognised by their form: what issuers made recognisable, and how programs carry credentials. */
+/** Secrets with a recognizable form: tokens of known issuers, and common ways to pass credentials. */
 import { IBAN, isIban, LIKE_IBAN } from "./iban.ts"
 import type { FoundValue, SecretRule } from "./secret-rule.ts"
 import { isCardNumber, isCredentialPair, looksRandom } from "./secret-values.ts"
 
 const hasDigit = ({ value }: FoundValue) => /\d/.test(value)
 
-/** A format that its issuer made recognisable: how it starts, and what follows. */
+/** A token format of an issuer: how it starts, and what follows. */
 interface IssuedFormat extends Pick<SecretRule, "kind" | "isSecret"> {
   readonly start: RegExp
   readonly rest: RegExp
@@ -60,7 +60,7 @@ const ISSUED_FORMATS: readonly IssuedFormat[] = [
 
 const ISSUED_STARTS = new RegExp(ISSUED_FORMATS.map(({ start }) => start.source).join("|"), "g")
 
-/** Forms in which programs carry credentials. */
+/** Common forms of credentials in commands, headers and files. */
 const CREDENTIAL_FORMS: readonly SecretRule[] = [
   { kind: "Telegram token", pattern: /\b\d{8,10}:[A-Za-z0-9_-]{35}\b/dg, needs: /\d:[A-Za-z0-9_-]{35}/g },
   {

@@ -1,27 +1,27 @@
-/** Secrets that are recognised by the name before them: in assignments, in configuration files, in options and in sentences. */
+/** Secrets recognized by a preceding name: in assignments, configuration files, options and sentences. */
 import type { FoundValue, SecretRule } from "./secret-rule.ts"
 import { isPassword, looksRandom } from "./secret-values.ts"
 
-/** Any value is a secret, also a short word. */
+/** Names after which any value is a secret, even a short word. */
 const STRONG =
   "pass(?:word|wd|phrase|code|wort)|pass[ _-]phrase|kennwort|\\bpwd|contraseña|contrasena|wi-?fi[ -]?key|wlan[ -]?(?:key|schlüssel)|mot de passe|senha|wachtwoord|пароль|密码|密碼|口令|パスワード"
-/** A value is a secret only if it looks random. */
+/** Names after which a value is a secret only if it looks random. */
 const WEAK =
   "secret|token|api[ _-]?keys?|api[ _-]?schlüssel|access[ _-]?key(?:[ _-]?id)?|private[ _-]?key|(?:encryption|signing|master|license|licence|account|shared|client|service|deploy|session)[ _-]?key|client[ _-]?key[ _-]?data|credentials?|connection[ _-]?string|_auth(?:token)?|\\bauth(?:orization)?|x-api-key|zugangsschlüssel|令牌|密钥"
 
 const OPEN = "(?:[\"'`“„«‹*_(]{0,4})"
 const VALUE = `(?:(?<mark>["'\`]{1,3})(?<quoted>[^\\n]{1,300}?)\\k<mark>|[“„«](?<fancy>[^”“»\\n]{1,300})[”“»]|(?<bare>[^\\s"'\`“”„«»,;|]{1,300}))`
 const EQUALS = "[\"'`]?(?:\\*\\*|__|\\])?\\s{0,10}(?:=>|:=|=|:|：|＝)\\s{0,10}(?:\\*\\*|__)?\\s{0,10}"
-/** "for the staging server", "of user bob". */
+/** Matches phrases such as "for the staging server" or "of user bob". */
 const WHOSE = "(?:\\s+(?:for|of|to|on|at|in|für|von|vom|zum|zur|der|des|auf|para|pour|de)\\s[^.!?:=\\n]{1,60}?)?"
 const IS =
   "(?:\\s+(?:is|was|are|remains|became|lautet|ist|war|heißt|heisst|es|est|é)(?:\\s+(?:now|still|just|simply|set\\s+to|jetzt|nun))?\\s*:?\\s+|\\s*(?:是|为|為|は)\\s*[:：]?\\s*)"
 
-/** "was changed to", ", it's", "→". */
+/** Matches phrases such as "was changed to", ", it's" or "→". */
 const BECAME =
   "(?:(?:\\s+(?:has\\s+been|was|were|is|got|wurde))?\\s+(?:changed|set|reset|updated|rotated|switched|geändert|gesetzt)(?:\\s+from\\s+\\S+)?\\s+(?:to|auf|zu|in)\\s+|\\s+equals\\s+|,?\\s+(?:it['’]s|it\\s+is|namely|nämlich)\\s+|\\s*(?:→|->|=>)\\s*|\\s+[-–—]\\s+)"
 
-/** Where names begin. Each is searched for once, for all rules that need one of them. */
+/** Where a secret's name may start. Searched for once for all rules that need it. */
 const STRONG_BEGINS = new RegExp(`${STRONG}|pass|pw`, "giu")
 const WEAK_BEGINS = new RegExp(`${WEAK}|key|schlüssel`, "giu")
 

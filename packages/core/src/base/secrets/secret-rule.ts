@@ -1,12 +1,17 @@
-/** What a secret looks like, as data. A rule matches the secret itself, or a text around it with the secret in a group. */
+/** Rules that describe secrets as data. A rule matches the secret itself, or surrounding text with the secret in a group. */
 
 export interface SecretRule {
   readonly kind: string
-  /** The secret is in the group `quoted`, `bare` or `secret`; without a group it is the whole match. Flags: `dg` and others. */
+  /**
+   * The secret is in the group `quoted`, `bare` or `secret`; without a group it is the entire match. Needs the flag `d`, and usually `g`.
+   */
   readonly pattern: RegExp
-  /** Where a match can begin; the pattern is sticky and tried only there. Rules that share it share the search. Flags: `g` and others. */
+  /**
+   * Where a match can start. The pattern is then sticky and tried only there. Rules with the same value share the search. Needs the flag
+   * `g`.
+   */
   readonly begins?: RegExp
-  /** A text without this has no match. For patterns that are slow to search for. Flags: `g` and others. */
+  /** Required for any match: a cheap check before a slow pattern. Needs the flag `g`. */
   readonly needs?: RegExp
   readonly isSecret?: (found: FoundValue) => boolean
 }
@@ -14,6 +19,6 @@ export interface SecretRule {
 export interface FoundValue {
   readonly value: string
   readonly isQuoted: boolean
-  /** The text that follows, up to a few words. */
+  /** A few words of the following text. */
   readonly after: string
 }

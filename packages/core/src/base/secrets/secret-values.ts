@@ -1,6 +1,6 @@
-/** Judges single values: random or a word, a placeholder or real. */
+/** Classifies single values: random or a word, a placeholder or a real secret. */
 
-/** Whether a value is written in a secret's place, or is code that reads one. */
+/** Whether a value is a placeholder, or code that reads a secret. */
 function isPlaceholder(value: string): boolean {
   return (
     /^(?:[$%<{[(]|\.{2,}|-+$|[*xX•·#?_]{3,}|\/|~|\.\/|https?:)/.test(value) ||
@@ -14,14 +14,14 @@ function isPlaceholder(value: string): boolean {
   )
 }
 
-/** `req.body.password`, `this.#token`, `secrets.yaml`. */
+/** Matches member expressions and file names: `req.body.password`, `this.#token`, `secrets.yaml`. */
 const isMember = (value: string): boolean =>
   /^[a-z_$][\w$]{0,24}(?:\.#?[a-z_$][\w$]{0,24})+$/i.test(value) && value.replace(/\D/g, "").length < 4
 
 const hasLetter = (value: string) => /\p{L}/u.test(value)
 const hasDigit = (value: string) => /\d/.test(value)
 
-/** Made by a machine: long enough, with letters and digits or both cases. */
+/** Whether a value looks generated: long enough, with letters and digits or both cases. */
 export function looksRandom(value: string): boolean {
   if (isPlaceholder(value) || value.length < 8 || !hasLetter(value)) return false
   if (/^(?:v?\d+(?:\.\d+)+|\d{4}-\d{2}-\d{2}.*|\d+[a-z]{1,3})$/i.test(value)) return false // a version, a date, a size
@@ -31,7 +31,7 @@ export function looksRandom(value: string): boolean {
   )
 }
 
-/** Words run together: camelCase, kebab-case, a path. */
+/** Whether a value consists of joined words: camelCase, kebab-case, a path. */
 const isName = (value: string): boolean =>
   value.split(/[-_./]|(?<=[a-z])(?=[A-Z])/).every((part) => /^[A-Z]?[a-z]{2,}$|^[A-Z]{2,5}$/.test(part))
 
@@ -44,7 +44,7 @@ export function bitsPerCharacter(value: string): number {
   )
 }
 
-/** Words that follow "the password is" without being one. */
+/** Words that can follow "the password is" without being a password. */
 const ORDINARY = new Set(
   (
     "a about above absent accepted after again all already also always an and any apparently are as asked at available back bad base64 bcrypt be because been before being below " +
@@ -58,7 +58,7 @@ const ORDINARY = new Set(
   ).split(" "),
 )
 
-/** A unit or a noun that makes a number a quantity. */
+/** Units and nouns that turn a number into a quantity. */
 const QUANTITY =
   /^\s*(?:[-–]\s*\d+\s*)?(?:characters?|chars?|letters?|digits?|symbols?|bits?|bytes?|[kKmM]i?B\b|words?|tokens?|days?|hours?|minutes?|seconds?|ms\b|times|attempts?|%|or\b|zeichen|stellen|tage|stunden|minuten|sekunden)/i
 
@@ -68,7 +68,7 @@ export interface NamedValue {
   readonly after: string
 }
 
-/** Whether what a password is said to be is one. */
+/** Whether the value given for a password is really one. */
 export function isPassword({ value, isQuoted, after }: NamedValue): boolean {
   if (value.length < 3 || isPlaceholder(value)) return false
   const lower = value.toLowerCase()
@@ -79,7 +79,7 @@ export function isPassword({ value, isQuoted, after }: NamedValue): boolean {
   if (isQuoted) return !/^(?:password|passwort|secret|token)$/i.test(value)
   if (/(?:ed|ing|able|ible|ly|less|iert)$/.test(lower)) return false
   if (/\p{Ll}\p{Lu}/u.test(value)) return value.length >= 6
-  // one word without digits: a password only where the sentence is about nothing else
+  // one word without digits is a password only if nothing else follows in the sentence
   return value.length >= 4 && /^\s*(?:$|[.,;!?)\]|*_`"'\n]|(?:for|on|at|and|für|und|auf)\b)/.test(after)
 }
 
@@ -88,7 +88,7 @@ export function isCredentialPair(base64: string): boolean {
   return /^[\x20-\x7e]+:[\x20-\x7e]+$/.test(text)
 }
 
-/** Right length and first digits for an issuer, and the check digit. */
+/** Checks the issuer's length and first digits, and the check digit. */
 export function isCardNumber(text: string): boolean {
   const digits = text.replace(/\D/g, "")
   const isIssued =

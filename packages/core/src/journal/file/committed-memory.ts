@@ -1,16 +1,16 @@
-/** An agent's memory in a working directory, where it can be committed. It is kept in files there with any store. */
+/** An agent's memory in the working directory, where it can be committed. It consists of files there, with any store. */
 import { type Clock, systemClock } from "../../base/clock.ts"
 import type { MemoryFiles } from "../memory-files.ts"
 import { memoryNamespaceDirectory } from "./layout.ts"
 import { memoryDirectory } from "./memory-directory.ts"
 
-/** An agent's memory in the repository that this directory is the root of. */
+/** An agent's memory in the repository whose root is `directory`. */
 export interface CommittedMemoryNamespace {
   readonly agent: string
   readonly scope: "project"
   readonly directory: string
 }
 
-/** What a store of your own gives for such a place. */
+/** The memory files that a custom store returns for such a namespace. */
 export const committedMemory = (namespace: CommittedMemoryNamespace, clock: Clock = systemClock): MemoryFiles =>
   memoryDirectory({ clock, ...memoryNamespaceDirectory("", namespace) })

@@ -21,7 +21,7 @@ import {
 const RACER = fileURLToPath(new URL("../../../test/lock-racer.ts", import.meta.url))
 const RACERS = size(4, 8)
 const ATTEMPTS = process.env.FUZZ_RUNS ? 1_000 : size(3, 60)
-const WHOLE_SECONDS = 2_000 // the OS says when it started itself in seconds, and rounds
+const WHOLE_SECONDS = 2_000 // the OS reports start times in seconds, rounded
 const HOUR = 60 * 60_000
 const EARLIER = new Date("2026-01-01T08:00:00.000Z")
 
@@ -35,7 +35,7 @@ async function acquired(place: ConsolidationLockOptions) {
   return attempt.lock
 }
 
-/** A memory directory, consolidated at that time. */
+/** A memory directory that was consolidated at this time. */
 function consolidated(at = EARLIER, pid = "") {
   const directory = scratchDirectory()
   writeFileSync(fileIn(directory), pid)

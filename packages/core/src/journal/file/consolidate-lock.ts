@@ -1,9 +1,9 @@
 /**
- * The lock of a consolidation. `.consolidate-lock` in the memory directory has the process id of the holder as its text, and its mtime is
- * the time of the last consolidation, also while the lock is held. So a killed holder leaves the earlier time in place.
+ * The lock for consolidating memories. `.consolidate-lock` in the memory directory contains the process id of the holder, and its mtime is
+ * the time of the last consolidation, even while the lock is held. So a killed holder leaves the earlier time in place.
  *
- * A pid alone says too little: another machine or container has the same ones. So the holder also has a lock of the usual kind beside it,
- * which decides. The text counts only where that lock is missing: another program wrote it.
+ * A pid alone is not enough: another machine or container may use the same one. So the holder also has a regular lock file next to it,
+ * which decides. The pid is used only if that lock is missing, because another program wrote it.
  */
 
 import { execFile } from "node:child_process"
@@ -17,7 +17,7 @@ import { DIRECTORY_MODE, FILE_MODE } from "./layout.ts"
 import { acquireLock, type FileLock, holderOf } from "./lock.ts"
 
 export const LOCK_FILE = ".consolidate-lock"
-/** The lock beside it. */
+/** The regular lock next to `.consolidate-lock`. */
 export const GUARD_FILE = `${LOCK_FILE}.guard`
 const MAX_HOLD_MS = 60 * 60_000
 const CLOCK_SLACK_MS = 2_000 // the kernel reports the boot time in whole seconds
@@ -27,15 +27,15 @@ const MAX_TEXT = 64 // bytes; a pid has at most 10 digits
 export interface ConsolidationLockOptions {
   readonly directory: string
   readonly clock: Clock
-  /** Default: those of this machine. */
+  /** Default: the processes of this machine. */
   readonly processes?: Processes
-  /** Called at each step. For tests that end the process there. */
+  /** Called at each step, for tests that end the process there. */
   readonly atStep?: (step: LockStep) => void
 }
 
 type LockStep = "guarded" | "drafted" | "written" | "acquired" | "released"
 
-/** The permit to consolidate the memory of a directory. One has it at a time. */
+/** The permit to consolidate the memories of a directory. Only one process has it at a time. */
 export const consolidatePermit = (options: ConsolidationLockOptions): Permit => ({
   async state() {
     const { last, heldBy } = await readConsolidationLock(options)
@@ -49,9 +49,9 @@ export const consolidatePermit = (options: ConsolidationLockOptions): Permit => 
 })
 
 interface ConsolidationState {
-  /** The last success. Absent: there was none, or the clock was wrong then. */
+  /** When the last consolidation succeeded. Absent if there was none, or the clock was wrong then. */
   readonly last?: Date
-  /** The process that has the lock now. */
+  /** The process that holds the lock now. */
   readonly heldBy?: number
 }
 
@@ -110,13 +110,13 @@ async function writeLockFile(
   }
 }
 
-/** Killed processes left them. Only the holder of the guard writes one. */
+/** Removes drafts of killed processes. Only the holder of the guard writes drafts. */
 async function removeDrafts(directory: string): Promise<void> {
   const names = (await readdir(directory)).filter((name) => name.startsWith(`${LOCK_FILE}.`) && name.endsWith(".draft"))
   for (const name of names) await rm(join(directory, name), { force: true })
 }
 
-/** Text and mtime change in one step. */
+/** Changes text and mtime in one step. */
 async function replaceLock(change: {
   path: string
   text: string
@@ -135,7 +135,7 @@ async function replaceLock(change: {
   }
 }
 
-/** A time in the future is a clock that was wrong once, so it counts as none. */
+/** Ignores a time in the future, because the clock was wrong when it was written. */
 async function readLockFile({ directory, clock }: ConsolidationLockOptions) {
   const path = join(directory, LOCK_FILE)
   const facts = await stat(path).catch(() => undefined)
@@ -151,26 +151,26 @@ async function namedPid(path: string, size: number): Promise<number | undefined>
   return /^[1-9]\d{0,9}$/.test(text) ? Number(text) : undefined
 }
 
-/** A live process holds the lock. After an hour it must also be the one that wrote its pid. */
+/** Whether a live process holds the lock. After an hour it must also be the process that wrote the pid. */
 async function isHolder({
   pid,
   writtenMs,
   clock,
   processes = machineProcesses,
 }: ConsolidationLockOptions & PidClaim): Promise<boolean> {
-  if (pid === process.pid) return false // this process would have the guard
+  if (pid === process.pid) return false // this process would hold the guard
   const isRecent = clock.now().getTime() - writtenMs < MAX_HOLD_MS
   return isRecent ? processes.isAlive(pid) : isWriterAlive({ pid, writtenMs }, processes)
 }
 
-/** A pid in a file. */
+/** A pid found in a lock file. */
 interface PidClaim {
   readonly pid: number
-  /** When it was written, by the machine's clock. */
+  /** When the pid was written, by the machine's clock. */
   readonly writtenMs: number
 }
 
-/** A process that began after the pid was written only has the same pid, and is not this program. */
+/** A process that started after the pid was written only reuses the same pid. */
 async function isWriterAlive({ pid, writtenMs }: PidClaim, processes = machineProcesses): Promise<boolean> {
   if (!(await processes.isAlive(pid))) return false
   const began = await processes.startedAt(pid)
@@ -180,7 +180,7 @@ async function isWriterAlive({ pid, writtenMs }: PidClaim, processes = machinePr
 /** Other processes on this machine. */
 interface Processes {
   isAlive(pid: number): Promise<boolean>
-  /** When it began. `undefined` if the OS does not say. */
+  /** When the process started. `undefined` if the OS does not report it. */
   startedAt(pid: number): Promise<Date | undefined>
 }
 
@@ -193,7 +193,7 @@ export const machineProcesses: Processes = {
     try {
       process.kill(pid, 0)
     } catch (error) {
-      return (error as NodeJS.ErrnoException).code === "EPERM" // it lives and belongs to another user
+      return (error as NodeJS.ErrnoException).code === "EPERM" // the process lives and belongs to another user
     }
     const fields = await statFields(pid)
     return fields === undefined || (fields[0] !== "Z" && fields[0] !== "X")

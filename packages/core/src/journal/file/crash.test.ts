@@ -9,7 +9,7 @@ import { openJournal, pathsIn, temporaryRoot, textsOf, userEntry } from "../../.
 import { everyNth, isWhole, size } from "../../../test/size.ts"
 
 const WRITER = fileURLToPath(new URL("../../../test/crash-writer.ts", import.meta.url))
-const JOURNALS = 5 // that one process writes to: starting it takes longer than all else
+const JOURNALS = 5 // journals per process: starting a process takes longer than everything else
 const CRASHES = Number(process.env.CRASH_KILLS ?? size(3, 150))
 const MAX_LINES = 8 // of each journal, before the kill
 const CUTS_AT_ONCE = 8
@@ -17,12 +17,12 @@ const CUTS_AT_ONCE = 8
 test.concurrent("JRN-3 a writer killed at random points loses nothing acknowledged and fuses no two records", async () => {
   const kills = Math.ceil(CRASHES / JOURNALS)
   const killAfter = fc.sample(fc.nat(MAX_LINES * JOURNALS), { numRuns: kills, seed: 7 })
-  // two processes side by side, one for each core
+  // two processes at once, one for each core
   const written = await Promise.all([0, 1].map((half) => killAgainAndAgain(killAfter.filter((_, i) => i % 2 === half))))
   expect(written[0]! + written[1]!).toBeGreaterThan(CRASHES)
 })
 
-/** Kills a writer after each of the given numbers of lines, looks at what it left, and lets the next one go on. */
+/** Repeatedly kills a writer after the given numbers of lines, checks what it left, and lets the next writer continue. */
 async function killAgainAndAgain(killAfter: readonly number[]): Promise<number> {
   const { root, remove } = await temporaryRoot()
   let written: readonly number[] = Array(JOURNALS).fill(0)
@@ -34,11 +34,11 @@ async function killAgainAndAgain(killAfter: readonly number[]): Promise<number> 
   return written.reduce((sum, count) => sum + count, 0)
 }
 
-/** How many entries a journal holds after a crash. */
+/** Number of entries that a journal holds after a crash. */
 async function whatIsLeft(root: string, acknowledged: number): Promise<number> {
   const journal = await openJournal(root)
   const numbers = (await textsOf(journal)).map((text) => Number(text.split(" ")[0]))
-  expect(numbers).toEqual(numbers.map((_, i) => i + 1)) // each once, in order, none missing
+  expect(numbers).toEqual(numbers.map((_, i) => i + 1)) // each entry once, in order, none missing
   expect(numbers.length).toBeGreaterThanOrEqual(acknowledged)
   expect(journal.opening).toMatchObject({ tookOverLock: true, damagedLines: [] })
   await journal.close()
@@ -47,15 +47,15 @@ async function whatIsLeft(root: string, acknowledged: number): Promise<number> {
 
 interface Run {
   readonly root: string
-  /** What each journal goes on with. */
+  /** Number of the first line that this run writes to each journal. */
   readonly firsts: readonly number[]
   readonly lines: number
 }
 
-/** Resolves with the highest number acknowledged to the writer, for each journal. */
+/** Resolves with the highest number acknowledged to the writer, per journal. */
 function writeUntilKilled({ root, firsts, lines }: Run): Promise<readonly number[]> {
   const child: ChildProcess = spawn(process.execPath, [WRITER, root, "never", ...firsts.map(String)], {
-    stdio: ["pipe", "pipe", "inherit"], // it ends with its input
+    stdio: ["pipe", "pipe", "inherit"], // the process ends when its input closes
   })
   return new Promise((resolve, reject) => {
     let seen = 0
@@ -83,7 +83,7 @@ test.runIf(isWhole)(
     await journal.close()
     const whole = await readFile(pathsIn(join(root, "whole")).journal)
     const ends = [...whole.entries()].filter(([, byte]) => byte === 0x0a).map(([at]) => at + 1)
-    const from = ends[2]! // two records, one of them with a character of several bytes
+    const from = ends[2]! // two records, one of them with a multibyte character
 
     const cutAt = async (cut: number, index: "kept" | "missing") => {
       const copy = join(root, `${cut}-${index}`)
@@ -93,7 +93,7 @@ test.runIf(isWhole)(
       await truncate(pathsIn(copy).journal, cut)
 
       const reopened = await openJournal(copy)
-      // a record that lacks only its line end is whole
+      // a record that lacks only its line end is complete
       const expected = ends.filter((end) => end <= cut || end === cut + 1).length
       expect(await textsOf(reopened)).toEqual(texts.slice(0, expected))
       const lastEnd = ends[expected - 1]!
@@ -102,7 +102,7 @@ test.runIf(isWhole)(
       expect(await textsOf(reopened)).toEqual([...texts.slice(0, expected), "after"])
       await reopened.close()
     }
-    // a few at once, since each waits for the disk most of the time
+    // in parallel, since each cut mostly waits for the disk
     const cuts = everyNth(
       Array.from({ length: whole.length + 1 - from }, (_, at) => from + at),
       11,
@@ -122,7 +122,7 @@ test("JRN-3 a damaged line in the middle is set aside, reported and skipped; the
   const paths = pathsIn(root)
   const bytes = await readFile(paths.journal)
   const at = bytes.indexOf("two")
-  bytes[at] = 0x54 // "Two": still JSON, no longer what was written
+  bytes[at] = 0x54 // "Two": still JSON, but not what was written
   await writeFile(paths.journal, bytes)
   await writeFile(paths.index, "")
 

@@ -34,7 +34,7 @@ const textsIn = (chat: Conversation) =>
     .storedMessages()
     .flatMap((message) => (message.type === "user" ? JSON.stringify(message.message.content).match(/[a-z]+ \d+/g) : []))
 
-/** Changes one byte of the first place where a text is. */
+/** Changes one byte at the first occurrence of a text. */
 async function spoil(path: string, text: string, shift = 0): Promise<void> {
   const bytes = await readFile(path)
   const at = bytes.lastIndexOf(text) + shift
@@ -45,7 +45,7 @@ async function spoil(path: string, text: string, shift = 0): Promise<void> {
 const BOUNDARY = "10000000-0000-8000-8000-000000000000"
 const SUMMARY = "20000000-0000-8000-8000-000000000000"
 
-/** What a compaction of ours writes. */
+/** The entries that a compaction writes. */
 const compaction = (kept: readonly string[]): EntryDraft[] => [
   {
     type: "system",
@@ -107,7 +107,7 @@ describe("JRN-9 a damaged message", () => {
       expect(third.views.context.newest?.uuid).toBe(next)
       await third.close()
       expect((await readFile(pathOf(location, ".damaged"), "utf8")).trim().split("\n")).toHaveLength(1)
-      expect((await readFile(location)).subarray(0, bytes.length).equals(bytes)).toBe(true) // nothing was cut out
+      expect((await readFile(location)).subarray(0, bytes.length).equals(bytes)).toBe(true) // the damaged bytes are still in the journal
     },
   )
 
@@ -350,7 +350,7 @@ describe("JRN-9 a journal that is damaged as a whole", () => {
     const two = await openJournal(root)
     await rename(lock, `${lock}-two`)
     const holding = async (own: string, work: () => Promise<void>) => {
-      await rename(`${lock}-${own}`, lock) // each looks for its own
+      await rename(`${lock}-${own}`, lock) // each process looks for its own lock
       await work()
       await rename(lock, `${lock}-${own}`)
     }

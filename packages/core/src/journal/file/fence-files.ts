@@ -1,6 +1,6 @@
 /**
- * Moves a conversation away from an owner that may still run: each of its files that a process keeps open gets a copy in its place, so that
- * what the former owner writes goes to a file without a name. Files that it has not named yet are removed: it can no longer name them.
+ * Moves a conversation away from a former owner that may still run. Each file that a process keeps open is replaced by a copy, so what the
+ * former owner writes goes to a file without a name. Its drafts are removed, so it can no longer publish them.
  */
 import { constants, existsSync } from "node:fs"
 import { copyFile, open, readdir, rm } from "node:fs/promises"
@@ -9,7 +9,7 @@ import type { Fence } from "./guarded-writes.ts"
 import { draftName, publishDraft } from "./guarded-writes.ts"
 import type { JournalPaths } from "./layout.ts"
 
-/** Of the new owner, which holds the lock. `number`: of its acquisition. */
+/** The fence and the fencing number of the new owner, which holds the lock. */
 export interface FileFencing {
   readonly fence: Fence
   readonly number: number
@@ -21,7 +21,7 @@ export async function fenceFiles(paths: JournalPaths, by: FileFencing): Promise<
   for (const path of [journal, index, inFlight, quarantine]) await fenceFile(path, by)
 }
 
-/** Removes what a former owner of the lock has written and not named. */
+/** Removes drafts that a former owner of the lock wrote and did not publish. */
 export async function removeUnpublishedDrafts(paths: JournalPaths): Promise<void> {
   const { directory, journal, index, inFlight, quarantine, blobs, checkpoint, notes } = paths
   const own = [journal, index, inFlight, quarantine, checkpoint]
@@ -30,14 +30,14 @@ export async function removeUnpublishedDrafts(paths: JournalPaths): Promise<void
   await removeDrafts(dirname(notes), (name) => name.startsWith(`${basename(notes)}.`))
 }
 
-/** Only what `draftName` names. */
+/** Removes only files named by `draftName`. */
 export async function removeDrafts(directory: string, isOurs: (name: string) => boolean): Promise<void> {
   const names = await readdir(directory).catch(() => [] as string[])
   for (const name of names.filter((one) => one.endsWith(".draft") && isOurs(one)))
     await rm(join(directory, name), { force: true })
 }
 
-/** The same bytes under the same name in another file. Flushed in every mode: what was on disk stays there. */
+/** Replaces a file by a copy of itself under the same name. Flushed in every mode, so that what was on disk stays there. */
 export async function fenceFile(path: string, { fence, number }: FileFencing): Promise<void> {
   if (!existsSync(path)) return
   const draft = draftName(path, number)

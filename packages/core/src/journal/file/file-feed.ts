@@ -1,6 +1,6 @@
 /**
- * The journals of a directory as they grow. While the system reports what changed, only that is looked at. So are
- * journals that someone has open and the ones written last: another machine may write them.
+ * Tracks the growing journals of a directory. If the system reports changes, only the changed files are read, plus journals that a process
+ * has open and the most recently written ones, because another machine may write to them.
  */
 import { readdirSync, statSync } from "node:fs"
 import { open } from "node:fs/promises"
@@ -13,22 +13,22 @@ import { FolderWatch } from "./watch.ts"
 
 const EXTENSION = ".jsonl"
 const LOCK_EXTENSION = ".lock"
-/** Journals that are looked at each time even if no one has them open: they were written last. */
+/** Number of recently written journals that each poll checks even if no process has them open. */
 const RECENT = 16
-/** Journals that someone has open, maybe on another machine. */
+/** Maximum number of open journals to check in each poll. Another machine may have them open. */
 const MAX_LOCKED = 32
-/** More that were written since are no longer a few. */
+/** With more reported changes than this, everything is polled. */
 const MAX_GROWING = 100
-/** A write that no one reported is noticed after this. */
+/** Interval of full polls, which find writes that were not reported. */
 const FULL_POLL_MS = 60_000
-/** The times of a directory have steps. A change in the same step as the look before would not show. */
+/** Granularity of directory times. A change in the same step as the previous poll would not be visible. */
 const TIME_STEP_MS = 50
 
 interface PollState {
-  /** The directory's own time: it changes when a file is added, removed or locked. */
+  /** The directory's mtime, which changes when a file is added, removed or locked. */
   readonly changed: bigint
   readonly at: number
-  /** The journals that may grow without a report. */
+  /** Journals that may grow without a reported change. */
   readonly growing: readonly string[]
 }
 
@@ -74,7 +74,7 @@ export class FileFeed implements JournalFeed {
     const changed = statSync(this.directory, { bigint: true, throwIfNoEntry: false })?.mtimeNs ?? 0n
     const [now, last] = [performance.now(), this.#last]
     const isSame = last?.changed === changed
-    // where the directory changed and no one reported it, others write who cannot be heard
+    // the directory changed without a report: other machines write to it
     if (last && now - last.at < FULL_POLL_MS && (isSame || (reported && reported.size > 0))) {
       const names = [...(reported ?? [])]
       const told = names.flatMap((name) => [
@@ -91,7 +91,7 @@ export class FileFeed implements JournalFeed {
     const names = changed === 0n ? [] : readdirSync(this.directory)
     const journals = this.#sizes(names.flatMap((name) => withoutExtension(name, EXTENSION)))
     const locked = names.flatMap((name) => withoutExtension(name, LOCK_EXTENSION))
-    // a server has thousands open, and its own writes are reported
+    // a server has thousands of journals open, and its own writes are reported
     const elsewhere = locked.length <= MAX_LOCKED ? locked : []
     const growing = [...new Set([...[...journals.keys()].slice(0, RECENT), ...elsewhere])]
     const isSettled = reported !== undefined || Date.now() - Number(changed / 1_000_000n) > TIME_STEP_MS
@@ -105,7 +105,7 @@ export class FileFeed implements JournalFeed {
 
   #sizes(ids: readonly string[]): ReadonlyMap<string, JournalSize> {
     const sizes = ids.filter(isSafeId).flatMap((id) => {
-      const file = statSync(this.#file(id), { throwIfNoEntry: false }) // it may be deleted since
+      const file = statSync(this.#file(id), { throwIfNoEntry: false }) // the file may have been deleted since
       return file?.isFile() ? [[id, { bytes: file.size, touched: file.mtimeMs }] as const] : []
     })
     return new Map(sizes.sort(([, a], [, b]) => b.touched - a.touched))

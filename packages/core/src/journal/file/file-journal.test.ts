@@ -50,7 +50,7 @@ const readOnly = () => fileStore({ root }).open(ADDRESS, { access: "read" })
 
 const filesBelow = async (directory: string) => (await readdir(directory, { recursive: true })).sort()
 
-/** Writes a journal of these texts; "|" is a boundary. */
+/** Writes a journal with these texts. "|" is a boundary. */
 async function written(...texts: string[]): Promise<readonly Entry[]> {
   const entries = texts.map((text) => (text === "|" ? boundaryEntry() : userEntry(text)))
   const journal = await openJournal(root)
@@ -140,7 +140,7 @@ describe("JRN-1 the journal", () => {
 })
 
 describe("JRN-4 what is before the last boundary", () => {
-  /** Spoils every byte in front of the last boundary, line ends too, so that reading any of them fails. */
+  /** Damages every byte before the last boundary, including line ends, so that reading any of them fails. */
   async function spoilBeforeBoundary(path: string): Promise<void> {
     const bytes = await readFile(path)
     const boundary = bytes.lastIndexOf('"subtype":"compact_boundary"')
@@ -161,7 +161,7 @@ describe("JRN-4 what is before the last boundary", () => {
     const again = await openTestConversation({ store })
     expect(again.openResult).toMatchObject({ read: "tail", index: "used", tornBytes: 0, damagedLines: [] })
     expect(serialiseRequest(await again.prepare())).toBe(body)
-    expect(again.views.words.messages).toHaveLength(21) // from the checkpoint
+    expect(again.views.words.messages).toHaveLength(21) // loaded from the checkpoint
     await again.close()
   })
 
@@ -192,7 +192,7 @@ describe("JRN-4 what is before the last boundary", () => {
       expect(serialiseRequest(await again.prepare())).toBe(body)
       await again.close()
       const third = await openTestConversation({ store })
-      expect(third.openResult.read).toBe("tail") // it was made again
+      expect(third.openResult.read).toBe("tail") // the checkpoint was rebuilt
       await third.close()
     }
   })
@@ -315,7 +315,7 @@ describe("JRN-3 when an entry is safe from a power cut", () => {
       await journal.append([userEntry("a")])
       await journal.append([userEntry("b")])
       await journal.sync()
-      await journal.sync() // nothing new
+      await journal.sync() // nothing new to flush
     }
   }
 
@@ -349,7 +349,7 @@ describe("JRN-3 when an entry is safe from a power cut", () => {
       flush.mockReturnValueOnce(disk.promise)
       const order: string[] = []
       const both = ["first", "second"].map((name) => journal.sync().then(() => order.push(name)))
-      await journal.find("elsewhere") // a trip to the disk
+      await journal.find("elsewhere") // waits for the disk
       expect(order).toEqual([])
       disk.resolve()
       await Promise.all(both)
@@ -401,7 +401,7 @@ describe.skipIf(process.platform === "win32")("JRN-3 a disk without room", () =>
       readAtTheEnd: ["first", "second"],
       found: true,
     })
-    expect(await readdir(pathsIn(root).blobs)).toEqual([]) // no draft remains
+    expect(await readdir(pathsIn(root).blobs)).toEqual([]) // no drafts remain
     const journal = await openJournal(root)
     expect(await textsOf(journal)).toEqual(["first", "second"])
     expect(journal.opening).toMatchObject({ tornBytes: 0, damagedLines: [], index: "used" })
@@ -433,7 +433,7 @@ test("JRN-3 the index is written in batches; a process that dies leaves the rest
     await journal.append([entry])
     sizes.add((await stat(pathsIn(root).index)).size)
   }
-  expect(sizes.size).toBe(2) // the first entry alone, then many at once
+  expect(sizes.size).toBe(2) // the first entry alone, then many in one write
   expect((await journal.find(entries[99]!.uuid))?.uuid).toBe(entries[99]!.uuid)
   expect(await textsOf(journal)).toHaveLength(100)
   const { root: dead, remove: removeDead } = await temporaryRoot()

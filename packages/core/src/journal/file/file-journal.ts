@@ -1,4 +1,4 @@
-/** A journal in a file. One writer appends batches in order; each batch is written whole or rolled back. */
+/** A journal in a file. One writer appends batches in order. Each batch is written completely or rolled back. */
 import { readFile } from "node:fs/promises"
 import { dirname, join } from "node:path"
 import { isSafeId } from "../../base/clock.ts"
@@ -47,13 +47,13 @@ export interface FileJournalOptions {
   readonly address: JournalAddress
   readonly paths: JournalPaths
   readonly handle: PooledFile
-  /** Absent: it is only read. */
+  /** Absent for a read-only journal. */
   readonly held?: HeldLock
   readonly flush: FlushMode
   readonly size: number
   readonly index: IndexFile
   readonly damage: DamageLog
-  /** Directories with names that are not on disk yet. */
+  /** Directories with new names that are not flushed yet. */
   readonly newNames: readonly string[]
   readonly opening: Pick<OpeningReport, "created" | "tookOverLock" | "tornBytes" | "index">
 }
@@ -88,9 +88,9 @@ export class FileJournal implements Journal {
   #unsynced = false
   #flushing: Promise<void> | undefined
   #survey: IndexSurvey | undefined
-  /** Some lines are not where the index says. */
+  /** Set when lines are not where the index says. */
   #isIndexWrong = false
-  /** A failed write may have left some of its bytes in the file. */
+  /** Set when a failed write may have left some of its bytes in the file. */
   #hasTornEnd = false
   #closed = false
 
@@ -146,7 +146,7 @@ export class FileJournal implements Journal {
     })
   }
 
-  /** Waits for a flush under way too: it may be of what the caller has appended. */
+  /** Also waits for a flush in progress, which may include what the caller has appended. */
   async sync(): Promise<void> {
     await this.#writing
     const isDue = this.#unsynced || !this.#newNames.isEmpty
@@ -226,7 +226,7 @@ export class FileJournal implements Journal {
     if (from === undefined || to === undefined) return
     const start = Math.max(0, Math.min(from, to) - around)
     const end = Math.min(count, Math.max(from, to) + around + 1)
-    // what a part shows of gaps says nothing about the journal
+    // gaps in a partial read say nothing about the whole journal
     yield* this.#bridged(new ParentRelinker({ isFromStart: start === 0 }), start, end)
   }
 
@@ -237,7 +237,7 @@ export class FileJournal implements Journal {
     return read.state === "used" ? read.value : undefined
   }
 
-  /** Without the lock nothing changes: who holds it writes its own. */
+  /** Does nothing without the lock: its holder writes a checkpoint of its own. */
   async writeCheckpoint(value: unknown): Promise<void> {
     if (!this.#held?.lock.isHeld()) return
     try {
@@ -266,7 +266,7 @@ export class FileJournal implements Journal {
     return { location: path, path, bytes: typeof data === "string" ? Buffer.byteLength(data) : data.length }
   }
 
-  /** Flushed before it has its name, so that a power cut too leaves all of it or nothing. */
+  /** Flushed before the file gets its name, so that a power cut leaves all of it or nothing. */
   #writeWhole(step: "checkpoint" | "blob", file: Pick<AtomicFile, "path" | "data">): Promise<void> {
     const { lock, fence } = this.#held!
     const check = () => fence.check(step)
@@ -296,7 +296,7 @@ export class FileJournal implements Journal {
     try {
       await this.sync()
     } catch (error) {
-      if (this.#held?.lock.isHeld()) throw error // else the new owner has flushed what was acknowledged here
+      if (this.#held?.lock.isHeld()) throw error // otherwise the new owner has flushed what was acknowledged here
     } finally {
       await this.#index.close()
       await this.#handle.close()
@@ -306,14 +306,14 @@ export class FileJournal implements Journal {
     }
   }
 
-  /** The next opening builds it again. */
+  /** Removes an index with wrong positions, so that the next opening rebuilds it. */
   #removeWrongIndex(): void {
     if (!this.#isIndexWrong || !this.#held?.lock.isHeld()) return
     const { lock, fence } = this.#held
     removeFile({ path: this.#paths.index, number: lock.fence, check: () => fence.check("remove") })
   }
 
-  /** Writes all waiting batches. Callers that append at the same time share a write and a flush. */
+  /** Writes all waiting batches. Concurrent appends share a write and a flush. */
   async #writeWaiting(): Promise<void> {
     while (this.#waiting.length > 0) {
       const batches = this.#waiting
@@ -326,13 +326,13 @@ export class FileJournal implements Journal {
         for (const batch of batches) batch.reject(reason)
       }
     }
-    this.#writing = undefined // before a caller whose append just resolved can append again
+    this.#writing = undefined // before a caller whose append has just resolved can append again
   }
 
-  /** Removes a partial line before the next write, which would be fused with it. */
+  /** Removes a partial line before the next write, which would continue it. */
   async #cutTornEnd(): Promise<void> {
     if (!this.#hasTornEnd) return
-    await this.#handle.truncate(this.#size) // only with the lock: what is after our last line may be another process's
+    await this.#handle.truncate(this.#size) // only with the lock: bytes after our last line may belong to another process
     this.#hasTornEnd = false
   }
 
@@ -349,7 +349,7 @@ export class FileJournal implements Journal {
       await this.#handle.append(bytes)
       this.#unsynced = true
       if (this.#flush === "always") await this.#flushAll()
-      if (!this.#held!.lock.isHeld()) throw lockLost(this.#paths.lock, { written: true }) // the new owner may not have seen it
+      if (!this.#held!.lock.isHeld()) throw lockLost(this.#paths.lock, { written: true }) // the new owner may not have read this write
       await this.#index.add(records)
     } catch (error) {
       this.#hasTornEnd = true
@@ -367,7 +367,7 @@ export class FileJournal implements Journal {
     return { entries, start }
   }
 
-  /** The entries of some lines. Damage among them is reported, set aside and bridged. */
+  /** The entries of a range of lines. Damaged lines are reported, quarantined and bridged. */
   async *#read(from: number, to: number): AsyncGenerator<Entry> {
     const bridge = new ParentRelinker({ isFromStart: from === 0 })
     yield* this.#bridged(bridge, from, to)
@@ -391,7 +391,7 @@ export class FileJournal implements Journal {
     await this.#damage.report()
   }
 
-  /** The same lines may be read again, so the largest figures count. */
+  /** Keeps the largest numbers, because the same lines may be read several times. */
   #note({ bridged, restored, isUnanswered }: ParentRelinker): void {
     const found = this.#found
     found.bridged = Math.max(found.bridged, bridged)
@@ -405,7 +405,7 @@ export class FileJournal implements Journal {
     return undefined
   }
 
-  /** The entry at a place of the index. Damage there is reported. */
+  /** The entry that an index record refers to. Damage there is reported. */
   async #lineAt({ offset, length }: LineRecord, number: number): Promise<Entry | undefined> {
     const bytes = await readBytes(this.#handle, offset, length)
     const decoded = decodeLine(bytes)
@@ -415,7 +415,7 @@ export class FileJournal implements Journal {
     return undefined
   }
 
-  /** What the index does not know, newest first. It may have lost some lines, or a line was damaged before it was indexed. */
+  /** Entries that the index does not know, newest first. It may have lost some lines, or a line was damaged before it was indexed. */
   async #findUnindexed(isWanted: (entry: Entry) => boolean): Promise<readonly Entry[]> {
     this.#survey ??= await this.#index.survey()
     for (const { record, number } of this.#survey.damaged) await this.#lineAt(record, number)
@@ -426,7 +426,7 @@ export class FileJournal implements Journal {
     return [...found.values()].toReversed()
   }
 
-  /** The record number of the boundary that a stretch before this one begins with. */
+  /** The record number of the boundary that starts the previous segment. */
   async #boundaryBefore(number: number): Promise<number> {
     for (let before = number - 1; before >= 0; before--) {
       const record = await this.#index.record(before)
@@ -435,14 +435,14 @@ export class FileJournal implements Journal {
     return 0
   }
 
-  /** A name is an id with an optional extension. */
+  /** A blob name is an id with an optional extension. */
   #blobPath(name: string): string {
     const [, stem, extension = ""] = /^([^.]+)(?:\.([^.]+))?$/.exec(name) ?? []
     if (stem === undefined || !isSafeId(stem + extension)) throw new InvalidIdError("file name", name)
     return join(this.#paths.blobs, name)
   }
 
-  /** Nothing is prepared either for a file that could not get its name. */
+  /** Throws before any draft is written that could not get its name. */
   #mustHold(): HeldLock {
     if (this.#closed || this.#held === undefined) throw new ClosedError()
     if (!this.#held.lock.isHeld()) throw lockLost(this.#paths.lock)

@@ -1,4 +1,4 @@
-/** The store on the local disk: plain files that people can read, grep, back up and version. */
+/** The store on the local disk: plain files that users can read, grep, back up and version. */
 import { access, readdir, stat } from "node:fs/promises"
 import { join } from "node:path"
 import { type Clock, isSafeId, systemClock } from "../../base/clock.ts"
@@ -81,7 +81,7 @@ export function fileStore({ root, flush = "turn", clock = systemClock }: FileSto
   }
 }
 
-/** Loads the journal's code with the first journal. */
+/** Loads the journal code only when the first journal is opened. */
 async function openLazily(options: OpenFileJournal): Promise<FileJournal> {
   const { openFileJournal } = await import("./open-file-journal.ts")
   return openFileJournal(options)
@@ -105,7 +105,7 @@ async function listingOf(root: string, address: JournalAddress): Promise<Convers
   try {
     return { ...listing, ...(await factsOf({ root, address, access: "read", flush: "never", now: "" })) }
   } catch (error) {
-    if (error instanceof JournalOpenError) return { ...listing, problem: error.message } // the others are listed all the same
+    if (error instanceof JournalOpenError) return { ...listing, problem: error.message } // the other conversations are still listed
     throw error
   }
 }

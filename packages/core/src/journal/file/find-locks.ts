@@ -1,4 +1,4 @@
-/** The locks below some directories, and breaking one whose holder is gone. A living holder's lock is never broken. */
+/** Finds the locks below some directories, and breaks locks whose holder no longer runs. A living holder's lock is never broken. */
 import { readdir, rm } from "node:fs/promises"
 import { join } from "node:path"
 import { acquireLock, holderOf, mayRun, takeOver, writeBroken } from "./lock.ts"
@@ -9,10 +9,10 @@ export interface FoundLock extends LockOwner {
   readonly status: OwnerStatus
 }
 
-// <id>.lock, .lock of a memory, lock of a team, the guard of a consolidation, and those of processes that were taking over
+// <id>.lock, .lock of a memory, lock of a team, the guard of a consolidation, and locks of takeovers
 const LOCK_NAME = /(?:^|\.)(?:lock|guard)(?:\.takeover)*$/
 
-/** Sorted by path. A file with such a name that no one of ours wrote is left out, and a lock that was broken. */
+/** Sorted by path. Files that only have such a name and locks that were broken are omitted. */
 export async function findLocks(directories: readonly string[]): Promise<readonly FoundLock[]> {
   const found = new Map<string, FoundLock>()
   for (const directory of directories) {
@@ -27,8 +27,8 @@ export async function findLocks(directories: readonly string[]): Promise<readonl
 }
 
 /**
- * False if it is no longer that holder's, or if the holder lives. A holder that cannot be judged may live too: what it leaves says so to
- * the next owner, which then continues on files of its own.
+ * Returns `false` if another process holds the lock by now, or if the holder lives. A holder whose status is unknown may live, so the lock
+ * is marked, and the next owner continues on files of its own.
  */
 export async function breakLock({ path, token }: FoundLock): Promise<boolean> {
   const holder = await holderOf(path)
@@ -36,7 +36,7 @@ export async function breakLock({ path, token }: FoundLock): Promise<boolean> {
   if (holder.status === "dead" && !mayRun(holder)) return takenAndReleased(path, holder.since)
   const own = writeBroken(path, holder)
   try {
-    const former = { ...holder, door: "" } // its door may answer for other locks
+    const former = { ...holder, door: "" } // its socket may serve other locks
     return (await takeOver({ path, own, dead: former }))?.state === "acquired"
   } finally {
     await rm(own.file, { force: true })

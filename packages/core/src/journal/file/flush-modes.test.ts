@@ -1,4 +1,4 @@
-/** What each flush mode waits for: every flush of the system is counted, with the file it is of. */
+/** Which flushes each mode waits for. Every flush is recorded with its file. */
 import fs from "node:fs"
 import { type FileHandle, open } from "node:fs/promises"
 import { syncBuiltinESMExports } from "node:module"
@@ -13,7 +13,7 @@ const MODES: readonly FlushMode[] = ["always", "turn", "never"]
 const TEAM = { project: "p", team: "t" }
 
 let root: string
-/** The names of what was flushed, in order. */
+/** Names of the flushed files, in order. */
 let flushed: string[] = []
 
 beforeEach(async () => {
@@ -51,7 +51,7 @@ beforeEach(async () => {
   })
 })
 
-/** A draft counts as the file that it becomes. Those of memories do not say which. */
+/** A draft counts as the file it becomes. Names of memory drafts do not show their target. */
 const kindOf = (name: string): string =>
   /^\.[0-9a-f]{12}\.draft$/.test(name) ? "text" : name.replace(/\.[^.]+\.draft$/, "")
 
@@ -61,7 +61,7 @@ async function during(work: () => Promise<unknown>): Promise<readonly string[]> 
   return flushed.sort()
 }
 
-/** A journal whose own name is on disk. */
+/** Opens a journal whose own name is already on disk. */
 async function opened(mode: FlushMode): Promise<Journal> {
   const journal = await openJournal(root, mode)
   onTestFinished(() => journal.close())
@@ -148,7 +148,7 @@ describe("BEY-12 JRN-3 what a flush mode waits for", needs("linux"), () => {
       expect(await during(() => mailbox.close())).toEqual(mode === "turn" ? ["00000001.log"] : [])
       const reader = fileStore({ root, flush: mode }).mailboxes(TEAM)
       await reader.last("a")
-      expect(await during(() => reader.close())).toEqual([]) // it has written nothing
+      expect(await during(() => reader.close())).toEqual([]) // a reader has written nothing
     },
   )
 

@@ -1,6 +1,7 @@
 /**
- * A file that gives its descriptor back while no one uses it: a server has thousands of conversations, and a process about a thousand
- * descriptors. The files used last stay open. One that is opened again must still be the same file.
+ * Writes that check the lock, and a pool of open files. A server has thousands of conversations, but a process has only about a thousand
+ * descriptors, so idle files release theirs. The most recently used files stay open. A file that is opened again must still be the same
+ * file.
  */
 
 import { constants, fstatSync, linkSync, renameSync, rmSync, writeSync } from "node:fs"
@@ -12,11 +13,11 @@ import type { AppendedLines } from "../store.ts"
 import { FILE_MODE } from "./layout.ts"
 import { type FileLock, readLock, readOwner } from "./lock.ts"
 
-// The check of a lock in the write itself. A process can be paused between the check and the write, so the check alone is not enough: who
-// takes the lock from an owner that may still run continues on files of its own (`renew-files.ts`), and what passed the check then
-// goes to a file without a name.
+// The lock is checked in the write itself. A process can be paused between the check and the write, so the check alone is not enough: a
+// process that takes the lock from an owner that may still run continues on copies of the files (`fence-files.ts`). What the paused process
+// then writes goes to a file without a name.
 
-/** What is written next. */
+/** The kind of the next write. Tests use it to choose where to pause a process. */
 export type WriteStep =
   | "open"
   | "append"
@@ -30,17 +31,20 @@ export type WriteStep =
   | "remove"
 
 export interface Fence {
-  /** Throws a `LockLostError` unless the lock is held, and a `JournalWriteError` where that cannot be known. Called right before a write, in the same turn of the event loop. */
+  /**
+   * Throws a `LockLostError` unless the lock is held, and a `JournalWriteError` if that cannot be determined. Called right before a write,
+   * in the same turn of the event loop.
+   */
   check(step: WriteStep): void
 }
 
-/** A lock that this process has, and its check. */
+/** A lock that this process holds, and its fence. */
 export interface HeldLock {
   readonly lock: FileLock
   readonly fence: Fence
 }
 
-/** `atStep`: called after each check. For tests that pause the process there. */
+/** `atStep` is called after each check, for tests that pause the process there. */
 export const createFence = (lock: FileLock, atStep: (step: WriteStep) => void = () => {}): Fence => ({
   check(step) {
     if (!lock.isHeld()) throw lockLost(lock.path)
@@ -49,7 +53,8 @@ export const createFence = (lock: FileLock, atStep: (step: WriteStep) => void = 
 })
 
 /**
- * Names who holds the lock now, or why that cannot be known. `written`: bytes may have reached the file before the lock was lost.
+ * The error for a lost lock. It names the present holder, or says why that is unknown. `written`: bytes may have reached the file before
+ * the lock was lost.
  */
 export function lockLost(path: string, { written = false } = {}): StrataError {
   const lock = readLock(path)
@@ -60,18 +65,18 @@ export function lockLost(path: string, { written = false } = {}): StrataError {
   return new LockLostError(path, { written, ...(holder ? { holder } : {}) })
 }
 
-/** Also when more are used at once: the others wait. */
+/** Maximum number of open files. Further users wait. */
 const MAX_OPEN = 128
-/** `a+` without making a new file. */
+/** `a+` without creating the file. */
 const APPEND_EXISTING = constants.O_APPEND | constants.O_RDWR
 
-/** The open ones, the one used last at the end. */
+/** Open files. The most recently used one is last. */
 const openFiles = new Set<PooledFile>()
-/** Files that are being opened again, and those that wait until one of the open ones is idle. */
+/** Number of files that are being reopened. `waiting` holds those that wait until an open file is idle. */
 let opening = 0
 const waiting: (() => void)[] = []
 
-/** What reads bytes at a place of a file. */
+/** Reads bytes at a position of a file. */
 export type ByteSource = Pick<FileHandle, "read">
 
 interface OpenResult {
@@ -101,7 +106,7 @@ export class PooledFile implements ByteSource {
     while (openFiles.size > MAX_OPEN && releaseOldest());
   }
 
-  /** For writing, `a+`, the fence is checked in every write: after the opening, so that the descriptor is of this owner's file. */
+  /** With `a+`, every write checks the fence after opening, so that the descriptor belongs to this owner's file. */
   static async open(path: string, ...how: [flags: "r"] | [flags: "a+", fence: Fence]): Promise<PooledFile> {
     const [flags, fence] = how
     const handle = await open(path, flags, FILE_MODE)
@@ -126,7 +131,7 @@ export class PooledFile implements ByteSource {
     })
   }
 
-  /** Also what was written through a descriptor that was given back. */
+  /** Flushes everything, including what was written through an earlier descriptor. */
   datasync(): Promise<void> {
     return this.#using((handle) => handle.datasync())
   }
@@ -155,13 +160,13 @@ export class PooledFile implements ByteSource {
     }
   }
 
-  /** It is the one used last. One that is being closed no longer counts. */
+  /** Marks this file as the most recently used one, unless it is being closed. */
   #noteOpen(): void {
     openFiles.delete(this)
     if (!this.#isClosed) openFiles.add(this)
   }
 
-  /** Several may ask at once. */
+  /** Opens the file again. Concurrent callers share one opening. */
   async #opened(): Promise<FileHandle> {
     if (this.#isClosed) throw new ClosedError()
     this.#opening ??= this.#openAgain().finally(() => {
@@ -190,14 +195,14 @@ export class PooledFile implements ByteSource {
     }
   }
 
-  /** A number of a file can be used again. A write then still finds that the lock is lost. */
+  /** Inode numbers can be reused. In that case the fence still detects the lost lock. */
   #mustBeSame(handle: FileHandle): void {
     if (fstatSync(handle.fd).ino === this.#inode) return
     this.#fence?.check("open")
     throw Object.assign(new Error(`${this.#path} is another file than before`), { code: "ESTALE", path: this.#path })
   }
 
-  /** Whether it was idle and gave its descriptor back. */
+  /** Closes the descriptor if the file is idle. Returns whether it did. */
   releaseDescriptor(): boolean {
     if (this.#users > 0 || this.#handle === undefined) return false
     openFiles.delete(this)
@@ -208,28 +213,28 @@ export class PooledFile implements ByteSource {
   }
 }
 
-/** Up to here the write itself takes less time than handing it to another thread and waiting for the answer. */
+/** Up to this size, a synchronous write takes less time than handing it to another thread and waiting for the result. */
 const MAX_SYNC_BYTES = 128 * 1024
 
-/** Resolves when all bytes are written. A failure may leave some of them. */
+/** Resolves when all bytes are written. After a failure some of them may be in the file. */
 async function appendBytes(handle: FileHandle, bytes: Buffer): Promise<void> {
   if (bytes.length > MAX_SYNC_BYTES) await handle.appendFile(bytes)
   else for (let done = 0; done < bytes.length; ) done += writeSync(handle.fd, bytes, done)
 }
 
-/** Whether one of the open files was idle and gave its descriptor back. */
+/** Releases the descriptor of the oldest idle file. Returns whether there was one. */
 function releaseOldest(): boolean {
   for (const file of openFiles) if (file.releaseDescriptor()) return true
   return false
 }
 
-// Says in this process what was appended to the journals of a directory, so that who follows them need not read it again.
+// Announces appended lines within this process, so that trackers need not read them from disk.
 
 type Listener = (appended: AppendedLines) => void
 
 const listeners = new Map<string, Set<Listener>>()
 
-/** Returns what ends it. */
+/** Returns a function that removes the listener. */
 export function onAppended(directory: string, listener: Listener): () => void {
   const all = listeners.get(directory) ?? new Set()
   listeners.set(directory, all.add(listener))
@@ -243,12 +248,14 @@ export function notifyAppended(directory: string, appended: AppendedLines): void
   for (const listener of listeners.get(directory) ?? []) listener(appended)
 }
 
-// Replaces a file in one step: a reader sees the old content or the new, never a mix. The draft is finished before the lock is checked, and
-// a new owner of the lock removes drafts. So a process that was paused after the check has nothing left to name.
+// Replaces a file atomically: a reader sees the old content or the new, never a mix. The draft is finished before the lock is checked, and
+// a new owner removes drafts. So a process that was paused after the check has nothing left to publish.
 
 let drafts = 0
 
-/** `number`: the fencing number of the writer, so that no two processes share a draft. Two writes at the same time do not share one either. */
+/**
+ * `number` is the writer's fencing number, so that no two processes share a draft. The counter separates concurrent writes of one process.
+ */
 export const draftName = (path: string, number: number): string =>
   `${path}.${number.toString(36)}_${(++drafts).toString(36)}.draft`
 
@@ -256,7 +263,7 @@ export interface AtomicFile {
   readonly path: string
   readonly data: string | Uint8Array
   readonly number: number
-  /** Whether the content is on disk before the file gets its name. */
+  /** Whether the content is flushed before the file gets its name. */
   readonly flush: boolean
   /** Throws unless the lock is held. */
   readonly check: () => void
@@ -275,11 +282,14 @@ export async function writeAtomically({ path, data, number, flush, check }: Atom
 
 interface DraftPublication extends Pick<AtomicFile, "path" | "check"> {
   readonly draft: string
-  /** What is at the path by then stays, and the call fails with `EEXIST`. */
+  /** Fails with `EEXIST` instead of replacing an existing file. */
   readonly isNew?: boolean
 }
 
-/** Check and rename in one turn of the event loop. A draft that a new owner removed means that the lock is lost, which a second check says. */
+/**
+ * Checks the lock and renames in one turn of the event loop. A missing draft means that a new owner removed it, which the second check
+ * reports.
+ */
 export function publishDraft({ draft, path, check, isNew = false }: DraftPublication): void {
   check()
   try {
@@ -291,7 +301,7 @@ export function publishDraft({ draft, path, check, isNew = false }: DraftPublica
   }
 }
 
-/** Removes a file only while the lock is held. One that is moved after the lock was lost is the new owner's and goes back. */
+/** Removes a file only while the lock is held. If the lock was lost in between, the file belongs to the new owner and is put back. */
 export function removeFile({ path, number, check }: Pick<AtomicFile, "path" | "number" | "check">): void {
   const aside = draftName(path, number)
   check()
@@ -311,14 +321,14 @@ export function removeFile({ path, number, check }: Pick<AtomicFile, "path" | "n
   }
 }
 
-// A checkpoint as a file: JSON, and on a second line its checksum. Damage is noticed, and the journal has everything to rebuild it.
+// A checkpoint file: JSON, then its checksum on a second line. Damage is detected, and the journal can rebuild the checkpoint.
 
 const LINE_END = 0x0a
 const SUM = /^[0-9a-f]{8}$/
 
 export type CheckpointReadResult =
   | { readonly state: "used"; readonly value: unknown }
-  /** Written by a version that had no checksums. */
+  /** Written by a version without checksums. */
   | { readonly state: "absent" }
   | { readonly state: "damaged" }
 
@@ -327,9 +337,9 @@ export function* encodeCheckpointTask(value: unknown): CooperativeTask<string> {
   return `${json}\n${checksum(Buffer.from(json))}\n`
 }
 
-const ITEMS_PER_STEP = 50 // of a list
+const ITEMS_PER_STEP = 50 // items of a list
 
-/** The same text as `JSON.stringify`, for plain JSON, in steps. */
+/** The same text as `JSON.stringify` for plain JSON, as a cooperative task. */
 function* jsonTask(value: unknown): CooperativeTask<string> {
   if (Array.isArray(value)) {
     const pieces: string[] = []

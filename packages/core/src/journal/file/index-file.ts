@@ -1,8 +1,8 @@
 /**
- * The index of a journal: one record of fixed size per line. It finds the last boundary and any message without reading the
- * journal. It contains nothing that the journal does not, so a missing, short or damaged index is rebuilt.
+ * The index of a journal: one record of fixed size per line. It locates the last boundary and any message without reading the journal. It
+ * can always be rebuilt from the journal, so a missing, short or damaged index is replaced.
  *
- *   uuid 16 | offset 8 | length 4 | kind 4 | last boundary 4 | crc32 4
+ * uuid 16 | offset 8 | length 4 | kind 4 | last boundary 4 | crc32 4
  */
 
 import { open } from "node:fs/promises"
@@ -13,10 +13,10 @@ import { type ByteSource, type Fence, PooledFile } from "./guarded-writes.ts"
 const RECORD_BYTES = 40
 const SUMMED_BYTES = 36
 const NO_BOUNDARY = 0xffffffff
-const CHUNK_RECORDS = 25_000 // 1 MB at a time
-const MAX_UNFILED = 64 // records: a process that dies leaves so many lines for the next opening to read
+const CHUNK_RECORDS = 25_000 // 1 MB per read
+const MAX_UNFILED = 64 // records: lines that the next opening must read if the process dies
 
-/** `damaged`: it could not be read when it was indexed. `repeated`: an earlier line has the same uuid. */
+/** `damaged`: the line could not be read when it was indexed. `repeated`: an earlier line has the same uuid. */
 export type LineKind = "entry" | "boundary" | "damaged" | "repeated"
 const KINDS: readonly LineKind[] = ["entry", "boundary", "damaged", "repeated"]
 
@@ -38,7 +38,7 @@ export interface NumberedRecord {
 }
 
 export interface LineRecord {
-  /** The key of its uuid, in hex. */
+  /** The key of the line's uuid, in hex. */
   readonly key: string
   /** Byte offset in the journal file. The length excludes the line end. */
   readonly offset: number
@@ -52,11 +52,11 @@ export class IndexFile {
   /** Absent if a reader found no index. */
   readonly #handle: PooledFile | undefined
   readonly #readOnly: boolean
-  /** How many records are in the file. */
+  /** Number of records in the file. */
   #filed: number
-  /** The records after those, up to `count`. A reader keeps all of them in memory, a writer collects a few for one write. */
+  /** Records after those in the file, up to `count`. A reader keeps all of them in memory; a writer collects some for one write. */
   #unfiled = Buffer.alloc(MAX_UNFILED * RECORD_BYTES)
-  /** Whether this process has written to it: an index that cannot be written is noticed with the first entry. */
+  /** Whether this process has written to the index. The first entry is written at once, so that an unwritable index is noticed. */
   #isWritable = false
   #count: number
   #lastBoundary: number | undefined
@@ -74,12 +74,12 @@ export class IndexFile {
     this.#end = found.last ? found.last.offset + found.last.length + 1 : 0
   }
 
-  /** Opens the index and keeps the records that are within the first `journalBytes` of the journal. Without a fence: to read. */
+  /** Opens the index with the records that are within the first `journalBytes` of the journal. Without a fence it is read-only. */
   static async open(path: string, journalBytes: number, fence: Fence | undefined): Promise<IndexFile> {
     const readOnly = fence === undefined
     const opening = readOnly ? PooledFile.open(path, "r") : PooledFile.open(path, "a+", fence)
     const handle = await opening.catch((error: unknown) => {
-      if (readOnly) return undefined // it does without
+      if (readOnly) return undefined // a reader works without an index
       throw error
     })
     if (handle === undefined) return new IndexFile(handle, { count: 0, last: undefined, readOnly })
@@ -93,7 +93,7 @@ export class IndexFile {
     return this.#count
   }
 
-  /** The journal is indexed up to this byte. */
+  /** The offset up to which the journal is indexed. */
   get end(): number {
     return this.#end
   }
@@ -125,7 +125,7 @@ export class IndexFile {
     this.#unfiled = larger
   }
 
-  /** Writes so many unfiled records, all or none: a partial record would misalign all later ones. */
+  /** Writes this many unfiled records, all or none: a partial record would misalign all later ones. */
   async #file(records: number): Promise<void> {
     if (this.#readOnly || records === 0) return
     try {
@@ -143,7 +143,7 @@ export class IndexFile {
     return parseRecord(await this.#bytes(number, 1))
   }
 
-  /** Records from `first` on. One that does not match its checksum is `undefined`. */
+  /** Records from `first`. A record with a wrong checksum is `undefined`. */
   async records(first: number, count: number): Promise<readonly (LineRecord | undefined)[]> {
     const bytes = await this.#bytes(first, count)
     return Array.from({ length: count }, (_, at) =>
@@ -151,7 +151,7 @@ export class IndexFile {
     )
   }
 
-  /** The lines with this uuid, newest first, each with its record number. */
+  /** The lines with this uuid and their record numbers, newest first. */
   find(uuid: string): AsyncGenerator<NumberedRecord> {
     return this.#withKeyEnding(uuidKey(uuid))
   }
@@ -189,7 +189,7 @@ export class IndexFile {
     return { isSound, damaged }
   }
 
-  /** The keys of all lines. */
+  /** The uuid keys of all lines. */
   async keys(): Promise<Set<string>> {
     const keys = new Set<string>()
     for (let first = 0; first < this.#count; first += CHUNK_RECORDS) {
@@ -207,7 +207,7 @@ export class IndexFile {
   async #bytes(first: number, count: number): Promise<Buffer> {
     const filed = Math.max(0, Math.min(count, this.#filed - first))
     const from = (first + filed - this.#filed) * RECORD_BYTES
-    // copied before anything is awaited: the next records may be written over these
+    // copied before the first await, because later records may overwrite these
     const unfiled = Buffer.from(this.#unfiled.subarray(from, from + (count - filed) * RECORD_BYTES))
     if (filed === 0) return unfiled
     const fromFile = await readBytes(this.#handle!, first * RECORD_BYTES, filed * RECORD_BYTES)
@@ -215,7 +215,7 @@ export class IndexFile {
   }
 }
 
-/** The newest record that is whole and within the journal. Everything after it is forgotten and read from the journal again. */
+/** The newest record that is intact and within the journal. Everything after it is dropped and read from the journal again. */
 async function lastUsable(
   handle: ByteSource,
   filed: number,
@@ -256,7 +256,7 @@ function parseRecord(bytes: Buffer): LineRecord | undefined {
   }
 }
 
-/** The bytes of a range. Fewer only at the end of the file. */
+/** Reads a range of bytes. Returns fewer only at the end of the file. */
 export async function readBytes(handle: ByteSource, position: number, length: number): Promise<Buffer> {
   const bytes = Buffer.allocUnsafe(length)
   let done = 0
@@ -268,7 +268,7 @@ export async function readBytes(handle: ByteSource, position: number, length: nu
   return bytes.subarray(0, done)
 }
 
-// Names that a power cut could still take away: a new file is safe once its directory is flushed too.
+// Directories whose new names a power cut could still lose: a new file is safe only once its directory is flushed.
 
 export class UnflushedDirectories {
   #directories: Set<string>
@@ -285,7 +285,7 @@ export class UnflushedDirectories {
     for (const directory of directories) this.#directories.add(directory)
   }
 
-  /** What could not be flushed is due again. */
+  /** Flushes the directories. If that fails, they remain pending. */
   async flush(): Promise<void> {
     const waiting = [...this.#directories]
     this.#directories = new Set()
@@ -298,9 +298,9 @@ export class UnflushedDirectories {
   }
 }
 
-const MAX_PARALLEL = 8 // each has a descriptor, and a server has thousands of conversations
+const MAX_PARALLEL = 8 // each takes a descriptor, and a server has thousands of conversations
 
-/** Directories that wait for their turn. Who asks for one of them shares its flush. */
+/** Directories waiting to be flushed. Callers that ask for the same directory share its flush. */
 const queue = new Map<string, PromiseWithResolvers<void>>()
 let running = 0
 
@@ -328,7 +328,7 @@ function flushNext(): void {
   }
 }
 
-/** Windows has no such flush, and some network disks refuse it: they keep names by themselves. */
+/** Windows has no such flush, and some network disks refuse it. They make names durable by themselves. */
 async function fsyncDirectory(directory: string): Promise<void> {
   if (process.platform === "win32") return
   const handle = await open(directory, "r")

@@ -1,8 +1,7 @@
-/** Which journals a directory has. */
+/** Lists the journals of a directory. */
 import { readdir } from "node:fs/promises"
 import { isSafeId } from "../../base/clock.ts"
 
-/** The ids of the journals in a directory. */
 export async function listJournalIds(directory: string): Promise<readonly string[]> {
   const names = await readdir(directory).catch(() => [] as string[])
   return names

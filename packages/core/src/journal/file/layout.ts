@@ -8,14 +8,14 @@ import type { MemoryNamespace } from "../memory-files.ts"
 import type { PermitAddress } from "../permit.ts"
 import type { JournalAddress } from "../store.ts"
 
-// only the owner may read what a conversation holds
+// conversations are readable only by the user who owns the files
 export const DIRECTORY_MODE = 0o700
 export const FILE_MODE = 0o600
 
-/** The folder with the conversations and memories of everyone. */
+/** The folder with all conversations and memories. */
 export const PROJECTS = "projects"
 
-/** The root: `STRATA_HOME`, or `.strata` in the home directory. */
+/** The root directory: `STRATA_HOME`, or `.strata` in the home directory. */
 export function strataDirectory(env: Readonly<Record<string, string | undefined>>): string {
   return resolve(env.STRATA_HOME || join(homedir(), ".strata"))
 }
@@ -33,11 +33,11 @@ export interface JournalPaths {
   readonly inFlight: string
   readonly quarantine: string
   readonly blobs: string
-  /** The session notes, for people to read and edit. */
+  /** The session notes, which users can read and edit. */
   readonly notes: string
 }
 
-/** Where the journals of a project are, or those of the sub-agents of one conversation. */
+/** The directory with the journals of a project, or of one conversation's sub-agents. */
 export function journalDirectory(root: string, { project, under }: Omit<JournalAddress, "id">): string {
   const directory = projectDirectory(root, project)
   return under === undefined ? directory : join(directory, validateId("conversation id", under), "subagents")
@@ -60,17 +60,17 @@ export function journalPaths(root: string, { project, id, under }: JournalAddres
   }
 }
 
-/** Where a project's memories are kept. */
+/** The directory of a project's memories. */
 export function memoryDirectory(root: string, project: string): string {
   return join(projectDirectory(root, project), "memory")
 }
 
-/** The directory of a memory place. */
+/** The directory of a memory namespace. */
 export interface MemoryDirectoryLocation {
   readonly directory: string
-  /** What it must stay inside of. */
+  /** A directory that must contain it. */
   readonly enclosing?: string
-  /** No one edits the files by hand. */
+  /** Only Strata writes these files; users do not edit them. */
   readonly isInternal?: boolean
 }
 
@@ -92,7 +92,7 @@ export function memoryNamespaceDirectory(root: string, namespace: MemoryNamespac
   }
 }
 
-/** One lock for each time that the permit is taken. */
+/** The directory with one lock file for each permit that is taken. Its name `seats` dates from earlier versions. */
 export function permitDirectory(root: string, { project, name }: PermitAddress): string {
   return join(projectDirectory(root, project), "seats", validateId("permit name", name))
 }
@@ -106,7 +106,7 @@ export function notesConfigDirectory(root: string): string {
   return join(root, "config", "session-memory")
 }
 
-/** Where the members of a team keep their messages to each other. */
+/** The directory of a team's messages and members. */
 export function teamDirectory(root: string, { project, team }: TeamAddress): string {
   return join(projectDirectory(root, project), "teams", validateId("team name", team))
 }

@@ -1,4 +1,4 @@
-/** A process that is paused, as a laptop that sleeps or a container that is frozen: what it writes when it goes on. */
+/** What a paused process writes when it continues, such as one on a sleeping laptop or in a frozen container. */
 import { spawn } from "node:child_process"
 import { once } from "node:events"
 import { existsSync, readdirSync, readFileSync, statSync } from "node:fs"
@@ -30,7 +30,7 @@ async function temporary(): Promise<string> {
   return root
 }
 
-/** A process that has the conversation open. */
+/** Starts a process that has the conversation open. */
 async function writer(root: string, place: "here" | "elsewhere") {
   const child = spawn(process.execPath, [WRITER, root, place], { stdio: ["pipe", "pipe", "inherit"] })
   const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]()
@@ -57,7 +57,7 @@ async function writer(root: string, place: "here" | "elsewhere") {
       child.kill("SIGSTOP")
       await hasStopped()
     },
-    /** Stops between the check of the lock and the write. */
+    /** Pauses the process between the check of the lock and the write. */
     async stopIn(command: string, step: string) {
       write(`stop ${step}`)
       write(command)
@@ -67,12 +67,12 @@ async function writer(root: string, place: "here" | "elsewhere") {
   }
 }
 
-/** As `strata unlock` does. */
+/** Breaks locks, as `strata unlock` does. */
 async function unlock(root: string): Promise<void> {
   for (const lock of await findLocks([root])) expect(await breakLock(lock)).toBe(true)
 }
 
-/** All files below a directory and their bytes. Sockets are left out. */
+/** All files below a directory with their bytes, except sockets. */
 function filesBelow(directory: string): Record<string, string> {
   const entries = readdirSync(directory, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile())
   const paths = entries.map(({ parentPath, name }) => join(parentPath, name)).sort()
@@ -81,7 +81,7 @@ function filesBelow(directory: string): Record<string, string> {
 
 const inode = (root: string) => statSync(pathsIn(root).journal).ino
 
-/** This process goes on with the conversation, and has written each of its files. */
+/** Continues the conversation in this process and writes each of its files. */
 async function goOnHere(root: string) {
   const journal = await openJournal(root)
   onTestFinished(() => journal.close())
@@ -99,7 +99,7 @@ describe("JRN-3 BEY-12 a writer that was paused", needs("linux"), () => {
     ["large two", "append", /^LockLostError: .*This write was not /],
     ["blob", "blob", /^LockLostError: .*This write was not made/],
     ["notes", "notes", /^LockLostError: .*This write was not made/],
-    ["checkpoint", "checkpoint", /^done$/], // who holds the lock writes its own
+    ["checkpoint", "checkpoint", /^done$/], // the holder of the lock writes a checkpoint of its own
     ["in-flight", "in-flight", /^done$/], // the next line reports the lost lock
   ]
   test.each(everyNth(stops, 6))(
@@ -116,7 +116,7 @@ describe("JRN-3 BEY-12 a writer that was paused", needs("linux"), () => {
       paused.goOn()
       const said = await paused.line()
       expect(said).toMatch(answer)
-      if (said.startsWith("Lock")) expect(said).toContain(`process ${process.pid} on `) // who has it now
+      if (said.startsWith("Lock")) expect(said).toContain(`process ${process.pid} on `) // names the present holder
       expect(filesBelow(root)).toEqual(files)
       expect(await paused.do("append three")).toMatch(/^LockLostError: .*This write was not made/)
       expect(await paused.do("close")).toBe("done")

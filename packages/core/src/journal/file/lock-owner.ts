@@ -1,8 +1,8 @@
 /**
- * Who holds a lock, and whether that process lives. A process id says something only on the kernel and in the pid namespace that
- * gave it: two containers with one host name and one volume both have a process 1. So an owner names its boot and its namespace too.
+ * Identifies the owner of a lock, and whether that process lives. A process id is meaningful only in the kernel and pid namespace that
+ * assigned it: two containers with one host name and one volume both have a process 1. So an owner also names its boot and its namespace.
  *
- * Time never decides. A machine that slept, or a container that was paused, still holds what it held.
+ * Time never decides. A machine that slept, or a container that was paused, still holds its locks.
  */
 
 import { hash, randomUUID } from "node:crypto"
@@ -13,11 +13,11 @@ import { hostname } from "node:os"
 import { join } from "node:path"
 import { FILE_MODE } from "./layout.ts"
 
-// A door: a socket beside a lock that answers for as long as the lock's owner lives. It works between containers on one kernel, where
-// process ids say nothing, and also while the owner is stopped or busy, because the kernel answers for it.
+// A liveness socket, next to a lock, accepts connections while the lock's owner lives. It works between containers on one kernel, where
+// process ids are not comparable. It also works while the owner is stopped or busy, because the kernel accepts for it.
 
 export interface LivenessSocket {
-  /** What names it. */
+  /** Eight hex digits in the socket's file name. */
   readonly id: string
   close(): Promise<void>
 }
@@ -25,7 +25,7 @@ export interface LivenessSocket {
 const socketName = (digits: string) => `.alive-${digits}.sock`
 export const livenessSocketPath = (directory: string, digits: string): string => join(directory, socketName(digits))
 
-/** The digits in the name of a door. */
+/** The id in the file name of a liveness socket. */
 export const livenessSocketId = (name: string): string | undefined => /^\.alive-([0-9a-f]{8})\.sock$/.exec(name)?.[1]
 
 interface SharedSocket {
@@ -34,15 +34,15 @@ interface SharedSocket {
   users: number
 }
 
-/** One for each directory: it answers for all locks that this process holds there. */
+/** One socket per directory serves all locks that this process holds there. */
 const openSockets = new Map<string, SharedSocket>()
 
-/** What names the door of this process in a directory, if it has one. */
+/** The id of this process's socket in a directory, if it has one. */
 export const localSocketId = (directory: string): string | undefined => openSockets.get(directory)?.digits
 
 /**
- * `digits`: the name of a new one. Nothing where the disk or the OS has no such sockets. Other systems than Linux have no pid namespaces,
- * and need none.
+ * Opens the socket of a directory, or shares the existing one. `digits` is the id of a new socket. Returns `undefined` if the disk or the
+ * OS has no such sockets. Systems other than Linux have no pid namespaces and need none.
  */
 export async function openLivenessSocket(directory: string, digits: string): Promise<LivenessSocket | undefined> {
   if (process.platform !== "linux") return undefined
@@ -62,7 +62,7 @@ export async function openLivenessSocket(directory: string, digits: string): Pro
   return undefined
 }
 
-/** Resolves with how to close it. */
+/** Resolves with a function that closes the socket. */
 async function listen(directory: string, digits: string): Promise<(() => Promise<void>) | undefined> {
   try {
     return await throughShortPath({ directory, digits }, async (path) => {
@@ -72,7 +72,7 @@ async function listen(directory: string, digits: string): Promise<(() => Promise
         server.listen({ path, exclusive: true }, resolve)
       })
       await chmod(path, FILE_MODE)
-      server.unref() // a lock does not keep a process running
+      server.unref() // a lock does not keep its process running
       return async () => {
         await rm(livenessSocketPath(directory, digits), { force: true })
         await new Promise<void>((resolve) => server.close(() => resolve()))
@@ -83,7 +83,7 @@ async function listen(directory: string, digits: string): Promise<(() => Promise
   }
 }
 
-/** Only a refusal means that no process has it open. */
+/** Connects to a socket. Only a refused connection proves that no process has it open. */
 export async function probeLivenessSocket(directory: string, digits: string): Promise<"alive" | "dead" | "unknown"> {
   try {
     return await throughShortPath({ directory, digits }, (path) => {
@@ -95,7 +95,7 @@ export async function probeLivenessSocket(directory: string, digits: string): Pr
         }
         visitor.once("connect", () => answer("alive"))
         visitor.once("error", ({ code }: NodeJS.ErrnoException) => {
-          answer(code === "ECONNREFUSED" ? "dead" : code === "EAGAIN" ? "alive" : "unknown") // EAGAIN: its queue is full
+          answer(code === "ECONNREFUSED" ? "dead" : code === "EAGAIN" ? "alive" : "unknown") // EAGAIN: the queue of connections is full
         })
       })
     })
@@ -104,7 +104,7 @@ export async function probeLivenessSocket(directory: string, digits: string): Pr
   }
 }
 
-/** A socket's path has at most 107 bytes. The directory's descriptor makes any path short. */
+/** Socket paths are limited to 107 bytes. Going through the directory's descriptor makes any path short. */
 async function throughShortPath<T>(
   { directory, digits }: { directory: string; digits: string },
   work: (path: string) => Promise<T>,
@@ -124,40 +124,40 @@ export interface LockOwner {
   /** Distinguishes this process from a later one with the same pid, if the OS reports start times. */
   readonly started: string
   readonly token: string
-  /** Of the running kernel. Empty where the OS has none. */
+  /** The boot id of the running kernel. Empty if the OS has none. */
   readonly boot?: string
   /** The pid namespace. */
   readonly space?: string
-  /** The same after a restart of the machine. */
+  /** An id that survives a restart of the machine. */
   readonly machine?: string
-  /** The digits of its door beside the lock. Empty if it has none. */
+  /** On disk as `door`: the id of the liveness socket next to the lock. Empty if there is none. */
   readonly door?: string
-  /** The number of this acquisition, larger than those before it. Absent in locks of earlier versions. */
+  /** The fencing number of this acquisition, larger than all earlier ones. Absent in locks of earlier versions. */
   readonly fence?: number
-  /** It took the lock from an owner that may still run, or it is what such an owner left. Who comes next continues on files of its own. */
+  /** The lock was taken from an owner that may still run, or such an owner left it. The next owner continues on files of its own. */
   readonly isUnsettled?: boolean
 }
 
-/** What is needed to judge an owner. */
+/** The fields that determine whether an owner lives. */
 export type OwnerIdentity = Pick<LockOwner, "pid" | "host" | "started" | "boot" | "space" | "machine"> &
   Partial<Pick<LockOwner, "door">>
 
-/** `unknown`: it is on another machine, or in another container that left no sign. */
+/** `unknown`: the owner is on another machine, or in another container without a socket. */
 export type OwnerStatus = "alive" | "dead" | "unknown"
 
-/** This process as an owner, with a new token. */
+/** Describes this process as an owner, with a new token. */
 export async function thisProcess(since: string): Promise<LockOwner> {
   const started = await startOf(process.pid)
   return { pid: process.pid, host: hostname(), since, started, token: randomUUID(), ...machineIdentity() }
 }
 
-/** `directory`: where its lock is, for its door. */
+/** `directory` is the directory of the lock, which contains the owner's socket. */
 export async function checkOwner(owner: OwnerIdentity, directory?: string): Promise<OwnerStatus> {
   if (owner.pid <= 0) return "dead"
   const here = machineIdentity()
   const isSameHost = owner.host === hostname()
   if (owner.boot && here.boot && owner.boot !== here.boot)
-    return isSameHost && owner.machine && owner.machine === here.machine ? "dead" : "unknown" // dead: it was restarted since
+    return isSameHost && owner.machine && owner.machine === here.machine ? "dead" : "unknown" // dead: the machine was restarted since
   const isSameKernel = Boolean(owner.boot) && owner.boot === here.boot
   if (!isSameKernel && !isSameHost) return "unknown"
   if (owner.space && owner.space !== here.space)
@@ -165,10 +165,10 @@ export async function checkOwner(owner: OwnerIdentity, directory?: string): Prom
   return (await isRunning(owner)) ? "alive" : "dead"
 }
 
-/** Whether the running kernel is the one that it ran on, as far as it can be seen. */
+/** Whether the owner ran under the present boot of this kernel, as far as that is known. */
 export const isFromThisBoot = ({ boot }: Pick<LockOwner, "boot">): boolean => !boot || boot === machineIdentity().boot
 
-/** An owner that cannot be judged counts as alive. */
+/** Counts an owner with an unknown status as alive. */
 export const isOwnerAlive = async (owner: OwnerIdentity, directory?: string): Promise<boolean> =>
   (await checkOwner(owner, directory)) !== "dead"
 
@@ -192,7 +192,7 @@ function machineIdentity() {
   return cachedIdentity
 }
 
-/** Hashed: the id itself is not meant to leave the machine. */
+/** Hashed, because the id itself should not leave the machine. */
 function machineId(): string {
   const id = readFileSync("/etc/machine-id", "utf8").trim()
   return /^[0-9a-f]{32}$/.test(id) ? hash("sha256", `strata ${id}`, "hex").slice(0, 16) : ""
@@ -206,11 +206,11 @@ function readOrEmpty(read: () => string): string {
   }
 }
 
-/** When a process began, in kernel ticks. `ended` for a zombie. Empty if the OS does not report it. */
+/** The start time of a process in kernel ticks. `ended` for a zombie. Empty if the OS does not report it. */
 async function startOf(pid: number): Promise<string> {
   try {
     const stat = await readFile(`/proc/${pid}/stat`, "utf8")
-    const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ") // from the third field on: the state
+    const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ") // from the third field, the state
     const START_TIME = 19 // the 22nd field
     return fields[0] === "Z" || fields[0] === "X" ? "ended" : (fields[START_TIME] ?? "")
   } catch {

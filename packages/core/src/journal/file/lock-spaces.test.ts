@@ -20,7 +20,7 @@ async function temporary() {
   return root
 }
 
-/** A process that opens the journal, in a pid namespace of its own as in another container. */
+/** Starts a process that opens the journal, in a pid namespace of its own as in another container. */
 function holder(root: string, space: "own space" | "this space" = "own space") {
   const command = [process.execPath, HOLDER, root]
   const [file, ...args] = space === "own space" ? ["unshare", ...NEW_SPACE, ...command] : command
@@ -37,7 +37,7 @@ function holder(root: string, space: "own space" | "this space" = "own space") {
   }
 }
 
-/** The holder itself, not the program that made its namespace. */
+/** The pid of the lock holder itself, not of the program that created its namespace. */
 function innermost({ pid }: ChildProcess): number {
   const list = `/proc/${pid}/task/${pid}/children`
   return (existsSync(list) && Number(readFileSync(list, "utf8"))) || pid!
@@ -46,7 +46,7 @@ function innermost({ pid }: ChildProcess): number {
 async function end(child: ChildProcess): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null) return
   const exit = once(child, "exit")
-  process.kill(innermost(child), "SIGKILL") // unshare ends with it
+  process.kill(innermost(child), "SIGKILL") // unshare ends with its child
   await exit
 }
 
@@ -78,7 +78,7 @@ describe("JRN-3 a lock between two containers with one host name", needs("namesp
       expect(await textsOf(journal)).toEqual(["one", "two"])
       await journal.close()
       const left = readdirSync(pathsIn(root).directory)
-      expect(left.filter((name) => /alive|lock/.test(name))).toEqual([]) // neither doors nor owners
+      expect(left.filter((name) => /alive|lock/.test(name))).toEqual([]) // neither sockets nor owner files
     },
   )
 
@@ -108,7 +108,7 @@ describe("JRN-3 a lock that is broken", () => {
     expect(readFileSync(path, "utf8")).toBe(before)
     first.child.stdin.end()
     await once(first.child, "exit")
-    expect(readFileSync(lock, "utf8")).toContain("another") // it is not released by the one that lost it
+    expect(readFileSync(lock, "utf8")).toContain("another") // the process that lost the lock does not release it
   })
 
   test("JRN-3 a failed write is not cut off once another process may have written after it", async () => {
@@ -155,6 +155,6 @@ test("JRN-3 whether an owner lives is judged by what its process id means here",
   expect(await checkOwner({ ...me, host: "renamed since" })).toBe("alive") // the same kernel
   expect(await checkOwner({ ...me, boot: "another", machine: "" })).toBe("unknown")
   expect(await checkOwner({ ...me, boot: "another", machine: "other" })).toBe("unknown")
-  expect(await checkOwner({ ...me, space: "pid:[1]" })).toBe("unknown") // no door
-  if (me.machine) expect(await checkOwner({ ...me, boot: "another" })).toBe("dead") // this machine was restarted since
+  expect(await checkOwner({ ...me, space: "pid:[1]" })).toBe("unknown") // no socket
+  if (me.machine) expect(await checkOwner({ ...me, boot: "another" })).toBe("dead") // this machine was restarted since then
 })

@@ -74,7 +74,7 @@ test("JRN-3 BEY-12 a process that is paused right before it gets a lock has a la
     process.stdout.write(String(lock.fence))
     await lock.release()`
   const now = performance.now.bind(performance)
-  const STAMPS_BEFORE = 2 // of a new owner file, and of the attempt
+  const STAMPS_BEFORE = 2 // one stamp for the new owner file, one for the attempt
   let readings = 0
   let other = 0
   vi.spyOn(performance, "now").mockImplementation(() => {

@@ -1,9 +1,9 @@
 /**
- * A lock between processes: one file that names its owner. If the owner has died, the next process takes the lock over at
- * once; of several that try, exactly one succeeds.
+ * A lock between processes: one file that names its owner. If the owner has died, the next process takes over the lock at once. If several
+ * try, exactly one succeeds.
  *
- * Lock libraries decide by time whether an owner is dead. A crashed agent would then wait for seconds, and a laptop that
- * slept would lose a lock it still holds. That is why this one is our own.
+ * Lock libraries decide by time whether an owner is dead. A crashed agent would then block others for seconds, and a sleeping laptop would
+ * lose a lock that it still holds. That is why this lock is our own.
  */
 
 import { randomUUID } from "node:crypto"
@@ -37,23 +37,23 @@ import {
   thisProcess,
 } from "./lock-owner.ts"
 
-// The file that names the owner of a lock. A finished one is put into the lock's place in one step, so no process ever sees a lock
-// without an owner. Each acquisition has a fencing number, larger than the one before.
+// The file that names the owner of a lock. A finished owner file is moved into place in one step, so no process ever sees a lock without an
+// owner. Each acquisition has a fencing number, larger than the previous one.
 
-/** An owner file beside its lock. */
+/** An owner file, stored next to its lock. */
 export interface OwnerFile {
   readonly file: string
   readonly owner: LockOwner
   readonly socket: LivenessSocket | undefined
 }
 
-/** What is in a lock's place after an acquisition. */
+/** The fencing number and text that an acquisition writes. */
 export interface LockStamp {
   readonly fence: number
   readonly text: string
 }
 
-/** The beginning of a token: together with the longest id it must fit into a file name. */
+/** The start of a token. Together with the longest id it must fit into a file name. */
 const tokenPrefix = (token: string) => token.slice(0, 8)
 
 export async function writeOwner(path: string, since: string): Promise<OwnerFile> {
@@ -64,7 +64,7 @@ export async function writeOwner(path: string, since: string): Promise<OwnerFile
   const withSocketId = (door: string): OwnerFile => ({ file, owner: { ...owner, door }, socket: undefined })
   const expected = localSocketId(directory) ?? digits
   try {
-    stamp(withSocketId(expected)) // before the door: a door that a killed process left is found by its owner file
+    stamp(withSocketId(expected)) // before the socket is opened: the socket of a killed process is found through its owner file
     const socket = await openLivenessSocket(directory, digits)
     return { ...withSocketId(socket?.id ?? ""), socket }
   } catch (error) {
@@ -73,7 +73,7 @@ export async function writeOwner(path: string, since: string): Promise<OwnerFile
   }
 }
 
-/** The owner of a lock that was broken: no process. `former`: who had it, and may still run. */
+/** Writes an owner file for a broken lock, which names no process. `former` is the previous owner, which may still run. */
 export function writeBroken(path: string, former: LockOwner): OwnerFile {
   const { host, since } = former
   const owner = { ...UNKNOWN_OWNER, host, since, token: randomUUID() }
@@ -83,9 +83,10 @@ export function writeBroken(path: string, former: LockOwner): OwnerFile {
 }
 
 /**
- * Gives an owner file the number of its next acquisition. If it is in the lock's place already, only digits of the number change there.
+ * Gives an owner file the fencing number of its next acquisition. If the file is already in the lock's place, only digits of the number
+ * change.
  *
- * `former`: whose lock it takes over. A lock that was released has left no number, so the time decides.
+ * `former` is the owner whose lock is taken over. A released lock leaves no number, so the number comes from the clock.
  */
 export function stamp({ file, owner }: OwnerFile, former?: LockOwner): LockStamp {
   const fence = Math.max(nextFence(), (former?.fence ?? 0) + 1) // the clock may have been set back
@@ -95,7 +96,7 @@ export function stamp({ file, owner }: OwnerFile, former?: LockOwner): LockStamp
   return { fence, text }
 }
 
-/** Not emptied first: some disks would then write it out when it is closed, and it is written at every acquisition. */
+/** Overwrites without truncating first, because some disks would then flush on close. The file is written at every acquisition. */
 function writeOver(file: string, text: string): void {
   const bytes = Buffer.from(text)
   const fd = openSync(file, constants.O_RDWR | constants.O_CREAT, FILE_MODE)
@@ -107,18 +108,21 @@ function writeOver(file: string, text: string): void {
   }
 }
 
-/** The largest number that this process has given. Its clock may be set back. */
+/** The largest fencing number of this process. The clock may be set back. */
 let newestFence = 0
 
-/** Microseconds since 1970: they fit into a number until the year 2255. */
+/** Microseconds since 1970. They fit into a safe integer until the year 2255. */
 const nextFence = () => Math.max(newestFence + 1, Math.floor((performance.timeOrigin + performance.now()) * 1_000))
 
-/** Whether a former owner whose lock is free may run all the same. After a restart the machine is known by its id, which copies of a machine share. */
+/**
+ * Whether a former owner may still run although its lock is free. After a restart a machine is recognized by its id, which cloned machines
+ * share.
+ */
 export const mayRun = (former: LockOwner): boolean => former.isUnsettled === true || !isFromThisBoot(former)
 
 const MAX_LOCK_BYTES = 4_096 // bytes; ours have about 450
 
-/** Anything but a file in the lock's place cannot be taken over safely, so it is an error. */
+/** Reads the owner of a lock. Anything but a file in the lock's place is an error, because it cannot be taken over safely. */
 export async function ownerOf(path: string): Promise<LockOwner | undefined> {
   const found = await lstat(path).catch((error: NodeJS.ErrnoException) => {
     if (error.code === "ENOENT") return undefined
@@ -137,10 +141,10 @@ export async function ownerOf(path: string): Promise<LockOwner | undefined> {
 export type LockText =
   | { readonly state: "read"; readonly text: string }
   | { readonly state: "absent" }
-  /** Such as with too many open files. It says nothing about who holds the lock. */
+  /** For example because of too many open files. Says nothing about who holds the lock. */
   | { readonly state: "unreadable"; readonly error: unknown }
 
-/** What is in a lock's place. Opened, so that a network disk looks. */
+/** Reads the lock file. Opening it makes network disks check for changes. */
 export function readLock(path: string): LockText {
   try {
     return { state: "read", text: readFileSync(path, "utf8") }
@@ -149,19 +153,19 @@ export function readLock(path: string): LockText {
   }
 }
 
-/** The text in a lock's place. Nothing if no one holds it, or if it cannot be read. */
+/** The text of the lock file. `undefined` if no process holds the lock, or the file cannot be read. */
 export function lockText(path: string): string | undefined {
   const lock = readLock(path)
   return lock.state === "read" ? lock.text : undefined
 }
 
-/** Not our lock, or damaged. No process can be asked for, so the lock is free, but its owner may run. */
+/** The owner of a foreign or damaged lock file. No process can be checked, so the lock is free, but its owner may run. */
 const UNKNOWN_OWNER: LockOwner = {
   ...{ pid: 0, host: hostname(), since: "an unknown time", started: "", token: "" },
   isUnsettled: true,
 }
 
-/** Of earlier versions: each lock had its own. */
+/** Reads the id of the liveness socket. In earlier versions each lock had a socket of its own, stored as `true`. */
 const readSocketId = (door: unknown, token: string): string => {
   const digits = door === true ? tokenPrefix(token) : typeof door === "string" ? door : ""
   return /^[0-9a-f]{8}$/.test(digits) ? digits : ""
@@ -187,7 +191,7 @@ export function readOwner(text: string): LockOwner {
 const isFence = (value: unknown): value is number =>
   Number.isSafeInteger(value) && (value as number) > 0 && (value as number) < Number.MAX_SAFE_INTEGER
 
-/** `path`: of the lock. `status`: whether the holder lives, as far as it can be seen from here. */
+/** The holder of a lock. `path` is the path of the lock, `status` whether the holder lives, if known. */
 export interface LockHolder extends LockOwner {
   readonly path: string
   readonly status: Exclude<OwnerStatus, "dead">
@@ -200,12 +204,12 @@ export type LockAttempt =
 
 export interface FileLock {
   readonly path: string
-  /** The number of this acquisition: larger than all before it. */
+  /** The fencing number of this acquisition, larger than all earlier ones. */
   readonly fence: number
-  /** False once someone broke the lock, or removed its file. */
+  /** Returns `false` once the lock was broken or its file was removed. */
   isHeld(): boolean
   release(): Promise<void>
-  /** Gives it back with the mark that an owner before this one may still run: this one could not move the files away from it. */
+  /** Releases the lock, but marks that an earlier owner may still run, because this one could not move the files out of its reach. */
   abandon(): Promise<void>
 }
 
@@ -225,7 +229,7 @@ async function attemptWith(own: OwnerFile, path: string): Promise<LockAttempt> {
   for (;;) {
     stamp(own)
     if (await linkIfFree(own.file, path)) {
-      const stamped = stamp(own) // again: if this process was paused, others may have had the lock since
+      const stamped = stamp(own) // stamped again: if this process was paused, others may have held the lock since
       return { state: "acquired", lock: lockAt(path, { ...own, ...stamped }) }
     }
     const holder = await ownerOf(path)
@@ -241,8 +245,9 @@ const isSame = (a: LockOwner, b: LockOwner): boolean =>
   a.pid === b.pid && a.started === b.started && (a.space ?? "") === (b.space ?? "") && a.host === b.host
 
 /**
- * Only the holder of the takeover lock may replace a dead owner's lock, and only while that owner still holds it. The takeover
- * lock works like any other, so the next process can take over from one that dies in the middle. Nothing if someone else was faster.
+ * Takes over a dead owner's lock. Only the holder of the takeover lock may do so, and only while the dead owner still holds the lock. The
+ * takeover lock works like any other, so the next process can take over if one dies in between. Returns `undefined` if another process was
+ * faster.
  */
 export async function takeOver(step: {
   path: string
@@ -258,7 +263,7 @@ export async function takeOver(step: {
     const stamped = stamp(own, dead)
     await rename(own.file, path)
     await removeLeftovers(path, dead)
-    // a process that was paused here may have replaced one that came after it
+    // a process that was paused here may have replaced a later owner
     const former = claim.lock.isHeld() ? dead : { ...dead, isUnsettled: true }
     return { state: "acquired", lock: lockAt(path, { ...own, ...stamped }), takenOverFrom: former }
   } finally {
@@ -283,9 +288,12 @@ function lockAt(path: string, { owner, socket, fence, text }: OwnerFile & LockSt
   }
 }
 
-/** Removes a lock only if it is ours: another process may have taken over since it was looked at. What is not ours goes back. */
+/**
+ * Removes a lock only if it is still ours, because another process may have taken over since the check. A lock of another process is put
+ * back.
+ */
 export function removeLock({ path, token, text }: { path: string; token: string; text: string }): void {
-  const aside = `${path}.${token.slice(-8)}` // not the name of its owner file, which may still be in use
+  const aside = `${path}.${token.slice(-8)}` // not the name of the owner file, which may still be in use
   try {
     renameSync(path, aside)
     if (lockText(aside) !== text) linkSync(aside, path)
@@ -297,7 +305,7 @@ export function removeLock({ path, token, text }: { path: string; token: string;
   }
 }
 
-/** What killed processes left beside a lock: their doors, and owner files that they did not get to remove. */
+/** Removes what killed processes left next to a lock: their sockets and their owner files. */
 export async function removeLeftovers(path: string, dead?: LockOwner): Promise<void> {
   const directory = dirname(path)
   const start = `${basename(path)}.`
@@ -314,7 +322,10 @@ export async function removeLeftovers(path: string, dead?: LockOwner): Promise<v
   for (const digits of gone) await rm(livenessSocketPath(directory, digits), { force: true })
 }
 
-/** Doors that killed processes left after they had removed their lock: no file names them, and no one answers. For a directory with one lock. */
+/**
+ * Removes sockets of killed processes that had already removed their lock: no file names them, and no process accepts connections. For a
+ * directory with one lock.
+ */
 export async function removeDeadSockets(path: string): Promise<void> {
   const directory = dirname(path)
   const names = await readdir(directory).catch(() => [] as string[])
@@ -328,7 +339,7 @@ export async function removeDeadSockets(path: string): Promise<void> {
   }
 }
 
-/** A file without a token is unfinished: its process writes it now, or was killed. */
+/** A file without a token is incomplete: its process is writing it now, or was killed. */
 async function isBeingWritten(file: string): Promise<boolean> {
   const facts = await lstat(file).catch(() => undefined)
   return facts !== undefined && Math.abs(Date.now() - facts.mtimeMs) < MAX_WRITE_MS
@@ -344,8 +355,8 @@ async function linkIfFree(from: string, to: string): Promise<boolean> {
   }
 }
 
-const MAX_WRITE_MS = 60_000 // of a few hundred bytes
-/** The holder of a lock, with the status. Nothing if no one holds it. */
+const MAX_WRITE_MS = 60_000 // for writing a few hundred bytes
+/** The holder of a lock with its status. `undefined` if no process holds the lock. */
 export async function holderOf(path: string): Promise<(LockOwner & { readonly status: OwnerStatus }) | undefined> {
   const owner = await ownerOf(path)
   return owner && { ...owner, status: await checkOwner(owner, dirname(path)) }

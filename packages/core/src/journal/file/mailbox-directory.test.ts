@@ -43,7 +43,7 @@ test.runIf(isWhole)("L7-5 writers and readers killed at random lose, repeat and 
   )
   const { wrong, kills } = await runStress({ root, ...processes, random })
   expect(wrong).toEqual([])
-  expect(kills.writers + kills.readers).toBeGreaterThan(0) // a slow kill comes when all is done, and leaves nothing for the next one
+  expect(kills.writers + kills.readers).toBeGreaterThan(0) // a kill that comes too late leaves nothing for the next process
 })
 
 test.runIf(isWhole)(
@@ -59,7 +59,7 @@ test.runIf(isWhole)(
       await writeFile(log, whole)
       await truncate(log, cut)
       const reader = open()
-      const isComplete = cut === whole.length - 1 // it lacks only its line end
+      const isComplete = cut === whole.length - 1 // the line lacks only its end
       expect(await reader.read(undefined)).toMatchObject({ problems: [] })
       expect(await textsIn(reader)).toEqual(isComplete ? ["1 one", "2 two"] : ["1 one"])
       const writer = open()
@@ -89,7 +89,7 @@ test("L7-5 a flipped bit costs one message, which is reported and skipped; no se
   expect(reading.problems).toHaveLength(1)
   expect(reading.problems[0]).toContain(`A message in ${segmentPath(directory, 1)} is damaged and was skipped`)
 
-  await flipped(whole.indexOf("\n", whole.indexOf("two"))) // the line end: nothing is lost
+  await flipped(whole.indexOf("\n", whole.indexOf("two"))) // the line end: no message is lost
   expect(await reader.read(undefined)).toMatchObject({ problems: [] })
   expect(await textsIn(reader)).toEqual(["1 one", "2 two", "3 three"])
 
@@ -191,7 +191,7 @@ test("L7-5 messages of a killed member wait a week for it to be resumed", async 
   clock.advance(8 * 24 * 60 * 60 * 1000)
   await pass(20)
   expect((await segmentsIn(directory))[0]).toBeGreaterThan(1)
-  await reader.join({ name: "dead", conversation: "another" }) // its process has died
+  await reader.join({ name: "dead", conversation: "another" }) // a member whose process has died
   await expect(open().join({ name: "dead", conversation: "third" })).rejects.toThrow(MemberNameTakenError)
 })
 
@@ -203,7 +203,7 @@ test("L7-5 reading costs what is new, and files are for their owner only", async
   const { cursor } = await mailbox.read(undefined)
   const { size } = await stat(log)
   expect(cursor).toBe(`1:${size}`)
-  await appendFile(log, "") // touched, but nothing new
+  await appendFile(log, "") // touched, but without new content
   expect(await mailbox.read(cursor)).toEqual({ messages: [], cursor, problems: [] })
   for (const path of [log, join(directory, "members", "b.json")]) expect((await stat(path)).mode & 0o077).toBe(0)
   for (const path of [directory, join(directory, "members")]) expect((await stat(path)).mode & 0o077).toBe(0)

@@ -1,6 +1,6 @@
 /**
- * A team's mailbox on the local disk, for several processes at once. Sends that wait at the same time share one locked write.
- * A process killed at any moment leaves whole messages and nothing else.
+ * A team's mailbox on the local disk, shared by several processes. Messages that wait at the same time share one locked write. A process
+ * killed at any moment leaves complete messages and nothing else.
  */
 import { watch } from "node:fs"
 import { join } from "node:path"
@@ -28,9 +28,9 @@ import { hasMore, LogWriter, parseCursor, readLog, removeSegmentsBefore, renewLa
 import { listMembers, type MemberFile, readMember, takeMember, writeMember } from "./mailbox-members.ts"
 import { ShortLock } from "./short-lock.ts"
 
-const SEGMENT_BYTES = 1024 * 1024 // about 5,000 messages; a new process reads what no member has passed
-const POLL_INTERVAL_MS = 200 // where the system does not say that a file has changed
-const DEAD_MEMBER_MS = 7 * 24 * 60 * 60 * 1000 // so long, the messages of a killed member wait for it to be resumed
+const SEGMENT_BYTES = 1024 * 1024 // about 5,000 messages; a new process reads everything that some member has not passed
+const POLL_INTERVAL_MS = 200 // used if the system does not report file changes
+const DEAD_MEMBER_MS = 7 * 24 * 60 * 60 * 1000 // how long messages wait for a killed member to be resumed
 
 export interface MailboxDirectoryOptions {
   readonly directory: string
@@ -38,7 +38,7 @@ export interface MailboxDirectoryOptions {
   readonly clock: Clock
   /** A segment of this size is followed by a new one. */
   readonly segmentBytes?: number
-  /** Called after each check of the team's lock, before the write. For tests that pause the process there. */
+  /** Called after each check of the team's lock, before the write, for tests that pause the process there. */
   readonly atStep?: () => void
 }
 
@@ -104,7 +104,7 @@ export class MailboxDirectory implements Mailbox {
   async arrival(given: MailboxCursor | undefined, signal: AbortSignal): Promise<void> {
     const after = await localCursor(this.location, given)
     while (!signal.aborted) {
-      const changed = this.#change(signal) // before the look, so that nothing arrives unseen in between
+      const changed = this.#change(signal) // started before reading, so that nothing arrives unseen in between
       try {
         if (await hasMore(this.location, after)) return
         await changed.happened
@@ -154,7 +154,7 @@ export class MailboxDirectory implements Mailbox {
     this.#log.close()
   }
 
-  /** Damage and an unfinished line are looked at again under the lock, because a write may be under way. */
+  /** Reads again under the lock if there is damage or an unfinished line, because a write may be in progress. */
   async #read(after: MailboxCursor | undefined): Promise<MailboxReadResult> {
     const reading = await readLog(this.location, after)
     if (!reading.hasOpenEnd && reading.problems.length === 0) return reading
@@ -169,7 +169,7 @@ export class MailboxDirectory implements Mailbox {
       let taken: readonly WaitingSend[] = []
       try {
         const written = await this.#locked(() => {
-          taken = this.#waiting // those that came while the lock was taken, too
+          taken = this.#waiting // includes messages that arrived while waiting for the lock
           this.#waiting = []
           return this.#append(taken)
         })
@@ -184,7 +184,7 @@ export class MailboxDirectory implements Mailbox {
     this.#writing = undefined
   }
 
-  /** Writes what the limits allow. Returns the answers, which are given once everything is flushed. */
+  /** Writes the messages that the limits allow. Returns the callbacks to call once everything is flushed. */
   #append(taken: readonly WaitingSend[]): readonly (() => void)[] {
     this.#log.catchUp()
     const answers: (() => void)[] = []
@@ -197,7 +197,7 @@ export class MailboxDirectory implements Mailbox {
     })
     if (accepted.length === 0) return answers
     const { messages, error } = this.#log.append(accepted.map(({ draft }) => draft))
-    this.#lock.check({ written: true }) // it may have gone to a segment that the new holder has left
+    this.#lock.check({ written: true }) // the write may have gone to a segment that the new holder no longer uses
     for (const [at, { resolve, reject }] of accepted.entries()) {
       const message = messages[at]
       answers.push(message ? () => resolve(message) : () => reject(asWriteError(this.location, error)))
@@ -216,7 +216,7 @@ export class MailboxDirectory implements Mailbox {
     return undefined
   }
 
-  /** Notes how far a member got. Segments that all have passed are removed. */
+  /** Records how far a member has read. Segments that all members have passed are removed. */
   async #passed(name: string, cursor: MailboxCursor): Promise<void> {
     const member = this.#joined.get(name)
     if (!member || member.cursor === cursor) return
@@ -251,7 +251,7 @@ export class MailboxDirectory implements Mailbox {
     if (!member) return
     this.#joined.delete(name)
     await writeMember(this.location, { ...member, hasLeft: true }).catch((error: unknown) => {
-      if (!(error instanceof MemberNameTakenError)) throw error // another has the name: there is nothing to leave
+      if (!(error instanceof MemberNameTakenError)) throw error // another process has the name, so there is nothing to leave
     })
   }
 
@@ -263,7 +263,7 @@ export class MailboxDirectory implements Mailbox {
     }
   }
 
-  /** The next change of the directory, or a moment if the system reports none. */
+  /** Waits for the next change of the directory, or for the poll interval if the system reports none. */
   #change(signal: AbortSignal): { readonly happened: Promise<unknown>; stop(): void } {
     const stopped = new AbortController()
     const either = AbortSignal.any([signal, stopped.signal])
@@ -271,7 +271,7 @@ export class MailboxDirectory implements Mailbox {
     try {
       watch(this.location, { signal: either }, () => changes.resolve()).on("error", () => undefined)
     } catch {
-      // the directory does not exist yet, or the system has no watches left: the next look comes soon
+      // the directory does not exist yet, or the system has no watches left: polling continues
     }
     const soon = wait(POLL_INTERVAL_MS, undefined, { signal: either }).catch(() => undefined)
     return { happened: Promise.race([changes.promise, soon]), stop: () => stopped.abort() }

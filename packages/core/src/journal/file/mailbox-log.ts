@@ -1,6 +1,6 @@
 /**
- * The log of a team on disk: numbered segments of lines. Writers hold the team's lock; readers need none, because a line counts
- * only with its line end. Each segment begins with the sequences given before it, so older ones can be removed.
+ * The log of a team on disk: numbered segments of lines. Writers hold the team's lock. Readers need no lock, because a line without a line
+ * end is ignored. Each segment starts with the sequences given before it, so older segments can be removed.
  */
 import {
   closeSync,
@@ -66,13 +66,13 @@ export async function segmentsIn(directory: string): Promise<readonly number[]> 
 }
 
 export interface LogReadResult extends MailboxReadResult {
-  /** The last line has no end: a write is under way, or a writer was killed. */
+  /** The last line has no end: a write is in progress, or a writer was killed. */
   readonly hasOpenEnd: boolean
 }
 
-/** Reads everything after a cursor. Costs what is new. */
+/** Reads everything after a cursor. The cost depends only on the new messages. */
 export async function readLog(directory: string, after: MailboxCursor | undefined): Promise<LogReadResult> {
-  const segments = await segmentsIn(directory) // before the segments are read: all but the last are complete
+  const segments = await segmentsIn(directory) // listed before reading: all segments but the last are complete
   const asked = after === undefined ? { segment: segments[0] ?? 1, offset: 0 } : parseCursor(after)
   const last = segments.at(-1) ?? asked.segment
   const from = asked.segment > last ? { segment: last, offset: Number.MAX_SAFE_INTEGER } : asked
@@ -105,21 +105,21 @@ export async function readLog(directory: string, after: MailboxCursor | undefine
   return { ...reading, cursor: formatCursor(place) }
 }
 
-/** Whether there is something after a cursor. */
+/** Whether there is anything after a cursor. */
 export async function hasMore(directory: string, after: MailboxCursor | undefined): Promise<boolean> {
   const { messages, problems } = await readLog(directory, after)
   return messages.length > 0 || problems.length > 0
 }
 
-/** A place after the end would miss all that is written up to there. */
+/** A file that became shorter: reading continues at its end, because a position beyond it would skip new messages. */
 const describeTruncation = (path: string) =>
   `${path} is shorter than what was read of it before: it was replaced or cut. Messages may be missing; those that come now are read.`
 
 interface SegmentLines {
   readonly bytes: Buffer
-  /** Bytes of an unfinished line after them. */
+  /** Size of an unfinished line after the complete lines. */
   readonly open: number
-  /** Where they begin: the place that was asked for, or the end of a file that ends before it. */
+  /** Offset of the first byte: the requested one, or the end of a shorter file. */
   readonly start: number
 }
 
@@ -141,7 +141,7 @@ export async function linesFrom(path: string, wanted: number): Promise<SegmentLi
   }
 }
 
-/** What was written, in the order of the drafts. After a failure the rest has the error. */
+/** The written messages, in the order of the drafts. After a failure, `error` applies to the remaining ones. */
 export interface AppendResult {
   readonly messages: readonly MailboxMessage[]
   readonly error?: unknown
@@ -155,7 +155,7 @@ export interface LogWriterOptions {
   readonly check: () => void
 }
 
-/** The writer's side. Every method is called under the team's lock, and none waits: the lock is given back within a millisecond. */
+/** Writes to the log. Every method is called under the team's lock and none waits, so the lock is released within a millisecond. */
 export class LogWriter {
   readonly #directory: string
   readonly #segmentBytes: number
@@ -165,7 +165,7 @@ export class LogWriter {
   #end: { readonly fd: number; readonly segment: number; offset: number } | undefined
   /** The last sequence of each sender, and how many damaged lines came before it. */
   #senders = new Map<string, { readonly sequence: number; readonly damaged: number }>()
-  /** Where the newest messages of each receiver are. */
+  /** Positions of the newest messages of each receiver. */
   #receivers = new Map<string, LogPosition[]>()
   #damaged = 0
 
@@ -176,13 +176,13 @@ export class LogWriter {
     this.#check = options.check
   }
 
-  /** A damaged line may have been the sender's, so its sequence is not given again. */
+  /** The last sequence of a sender. A damaged line may have been the sender's, so its sequence is not reused. */
   last(from: string): number {
     const known = this.#senders.get(from)
     return known ? known.sequence + this.#damaged - known.damaged : 0
   }
 
-  /** How many messages for a receiver are after the place it has reached. */
+  /** Number of messages for a receiver after its read position. */
   waiting(receiver: string, reached: LogPosition | undefined): number {
     const places = this.#receivers.get(receiver) ?? []
     if (reached === undefined) return places.length
@@ -191,7 +191,7 @@ export class LogWriter {
     return places.length
   }
 
-  /** Reads what others wrote, and ends a line that a killed writer left open. */
+  /** Reads what other processes wrote, and completes or cuts off a line that a killed writer left open. */
   catchUp(): void {
     if (this.#end && fstatSync(this.#end.fd).nlink === 0) this.#forget()
     if (!this.#end) this.#open(numbersIn(readdirSync(this.#directory))[0] ?? 1)
@@ -203,7 +203,7 @@ export class LogWriter {
     if (this.#end!.offset === 0) this.#writeHeader()
   }
 
-  /** Appends as one write. Call `catchUp` before. */
+  /** Appends in one write. Call `catchUp` first. */
   append(drafts: readonly MailboxDraft[]): AppendResult {
     if (this.#end!.offset >= this.#segmentBytes) this.#rotate()
     const given = new Map<string, number>()
@@ -223,11 +223,11 @@ export class LogWriter {
       this.#note(message)
       messages.push({ ...message, cursor: formatCursor(this.#end!) })
     }
-    if (error !== undefined) this.#cut(this.#end!.offset) // a part of a line, which no reader has taken
+    if (error !== undefined) this.#cut(this.#end!.offset) // removes a partial line, which no reader has used
     return { messages, ...(error === undefined ? {} : { error }) }
   }
 
-  /** Resolves when what was written is on disk. Not under the lock: others write in the meantime. */
+  /** Resolves when the written lines are on disk. Called without the lock, so that others can write in the meantime. */
   async flush(): Promise<void> {
     if (!this.#end || !this.#hasUnflushed) return
     this.#hasUnflushed = false
@@ -291,7 +291,7 @@ export class LogWriter {
     end.offset += ended.length
   }
 
-  /** Cuts off an unfinished line, which no one was given an answer for. A line that lacks only its end gets it. */
+  /** Cuts off an unfinished line, which was not acknowledged. A line that lacks only its end is completed. */
   #settle(bytes: Buffer): Buffer {
     const end = bytes.lastIndexOf(LINE_END) + 1
     if (end === bytes.length) return bytes
@@ -357,21 +357,24 @@ export class LogWriter {
 }
 
 const APPEND_EXISTING = constants.O_RDWR | constants.O_APPEND
-const MAX_POSITIONS = 10_000 // the greatest limit of waiting messages that settings allow
+const MAX_POSITIONS = 10_000 // the largest limit of waiting messages that the settings allow
 
-/** Removes the segments before a place, but never the last, and keeps one more for a reader whose last save was lost in a power cut. */
+/** Removes the segments before a position, but never the last one. Keeps one more for a reader whose last save was lost in a power cut. */
 export async function removeSegmentsBefore(directory: string, segment: number): Promise<void> {
   const segments = await segmentsIn(directory)
   const passed = segments.filter((number) => number < segment - 1 && number !== segments.at(-1))
   const next = segments.find((number) => !passed.includes(number))
   if (next === undefined || passed.length === 0) return
-  // the next one must know the sequences of those that go
+  // the next segment must contain the sequences of the removed ones
   const { bytes } = await linesFrom(segmentPath(directory, next), 0)
   if (decodeMailboxLine(bytes.subarray(0, bytes.indexOf(LINE_END))).state !== "header") return
   for (const number of passed) await rm(segmentPath(directory, number), { force: true })
 }
 
-/** Moves the segment that is written to away from a holder of the lock that may still run. Others notice it with the next lock. */
+/**
+ * Moves the current segment out of reach of a former lock holder that may still run. Other processes notice it when they next take the
+ * lock.
+ */
 export async function renewLastSegment(directory: string, by: FileFencing): Promise<void> {
   await removeDrafts(directory, () => true)
   const last = (await segmentsIn(directory)).at(-1)

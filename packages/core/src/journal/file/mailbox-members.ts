@@ -1,4 +1,4 @@
-/** The members of a team on disk: one small file per name, with the process that has it and how far it has read. */
+/** The members of a team on disk: one small file per name, with its process and how far it has read. */
 import { readFileSync, renameSync } from "node:fs"
 import { readdir, rm, stat, writeFile } from "node:fs/promises"
 import { basename, join } from "node:path"
@@ -12,9 +12,9 @@ import { makeDirectory } from "./make-directory.ts"
 export interface MemberFile
   extends TeamMember,
     Pick<LockOwner, "pid" | "host" | "started" | "token" | "boot" | "space" | "machine"> {
-  /** Everything before it is saved by the member. */
+  /** The member has saved everything before this position. */
   readonly cursor?: MailboxCursor
-  /** It waits for messages, and has read everything before this place. */
+  /** Set while the member waits for messages. It has read everything before this position. */
   readonly idleAt?: MailboxCursor
   readonly hasLeft: boolean
 }
@@ -43,7 +43,7 @@ const folder = (directory: string) => join(directory, "members")
 const memberFile = (directory: string, name: string) =>
   join(folder(directory), `${validateId("name for an agent", name)}.json`)
 
-/** A damaged file counts as none: the name is free, and its next holder reads from the start. */
+/** A damaged file counts as missing: the name is free, and its next holder reads from the start. */
 export function readMember(directory: string, name: string): MemberFile | undefined {
   try {
     const value: unknown = JSON.parse(readFileSync(memberFile(directory, name), "utf8"))
@@ -54,7 +54,7 @@ export function readMember(directory: string, name: string): MemberFile | undefi
   }
 }
 
-/** Its token is the fence: a name that another process has taken since is not written. */
+/** The token serves as the fence: the file is not written if another process has taken the name. */
 export async function writeMember(directory: string, member: MemberFile): Promise<void> {
   const path = memberFile(directory, member.name)
   const draft = await writeMemberDraft(directory, member)
@@ -63,14 +63,14 @@ export async function writeMember(directory: string, member: MemberFile): Promis
     renameSync(draft, path)
   } catch (error) {
     await rm(draft, { force: true })
-    mustHaveName(directory, member) // who takes a name removes drafts of others
+    mustHaveName(directory, member) // a process that takes a name removes drafts of others
     throw error
   }
 }
 
 /**
- * Under the team's lock: gives the name to a member. A process that had it may be paused just before it names its draft, so drafts of others
- * are removed afterwards, and one that was named in between is replaced.
+ * Gives the name to a member, under the team's lock. The previous process may be paused just before it publishes its draft. So drafts of
+ * other processes are removed afterwards, and one published in between is replaced.
  */
 export async function takeMember(directory: string, member: MemberFile): Promise<void> {
   const path = memberFile(directory, member.name)
@@ -96,11 +96,11 @@ function mustHaveName(directory: string, { name, token }: MemberFile): void {
 
 export interface MemberOnDisk extends MemberFile {
   readonly isRunning: boolean
-  /** When it last saved how far it has read, or joined. */
+  /** When the member last saved its read position, or joined. */
   readonly touched: Date
 }
 
-/** All that have not left, by name. */
+/** All members that have not left, sorted by name. */
 export async function listMembers(directory: string): Promise<readonly MemberOnDisk[]> {
   const names = await readdir(folder(directory)).catch(() => [] as string[])
   const ids = names.filter((name) => name.endsWith(".json")).map((name) => name.slice(0, -".json".length))

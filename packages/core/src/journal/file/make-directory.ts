@@ -1,12 +1,13 @@
-/** Makes a directory and those above it, readable by their owner only. */
+/** Creates a directory and its parents, readable only by their owner. */
 import { lstat, mkdir, stat } from "node:fs/promises"
 import { dirname } from "node:path"
 import { DIRECTORY_MODE } from "./layout.ts"
 
 /**
- * One level after another, because the recursive `mkdir` of Node never returns below a directory that takes no entries, such as `/proc`.
+ * Creates one level after another, because Node's recursive `mkdir` never returns below a directory that takes no entries, such as
+ * `/proc`.
  *
- * Resolves with the directories that have a new name in them.
+ * Resolves with the directories that have a new entry.
  */
 export async function makeDirectory(path: string): Promise<readonly string[]> {
   const missing: string[] = []
@@ -22,12 +23,12 @@ export async function makeDirectory(path: string): Promise<readonly string[]> {
   }
   for (const directory of missing.reverse())
     await mkdir(directory, { mode: DIRECTORY_MODE }).catch((error: NodeJS.ErrnoException) => {
-      if (error.code !== "EEXIST") throw error // another process made it in the meantime
+      if (error.code !== "EEXIST") throw error // another process created it in the meantime
     })
   return missing.map((directory) => dirname(directory))
 }
 
-/** A link in place of one of our directories would send what is written somewhere else. */
+/** Throws if one of our directories is a symbolic link, which would redirect writes elsewhere. */
 export async function mustNotBeLink(directory: string): Promise<void> {
   if ((await lstat(directory)).isSymbolicLink()) throw new Error(`${directory} is a symbolic link`)
 }

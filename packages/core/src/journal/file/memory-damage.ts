@@ -1,6 +1,7 @@
 /**
- * A change whose intent was damaged on the disk before all of it was made. Nothing more of it is made: what was moved out of its way goes
- * back, and the intent is moved to a folder of its own. What it had written already may look like an edit by hand, so the write is announced.
+ * Handles a change whose intent was damaged on disk before it was completed. The rest of the change is not applied: files that were moved
+ * out of its way are put back, and the intent is quarantined. Files it had already written may look like manual edits, so the write is
+ * announced.
  */
 import { randomUUID } from "node:crypto"
 import { readdir, rename } from "node:fs/promises"
@@ -13,7 +14,7 @@ import { makeFolder, writeText } from "./memory-texts.ts"
 export const DAMAGED = ".damaged"
 const REPORTED = ".reported"
 
-/** After a kill at any place, the next one does it again. */
+/** Can be repeated after a kill at any point. */
 export async function quarantineDamaged(directory: string, changes: readonly IntendedChange[]): Promise<void> {
   const name = `${randomUUID().slice(0, 8)}.json`
   await writeText(await makeFolder(directory, `${WRITE_ANNOUNCEMENTS}/${name}`), JSON.stringify({ isDamaged: true }))
@@ -22,12 +23,12 @@ export async function quarantineDamaged(directory: string, changes: readonly Int
   await flushDirectory(directory)
 }
 
-/** One sentence for each. */
+/** Describes each damaged change in one sentence. */
 export async function listDamage(directory: string): Promise<readonly string[]> {
   return (await namesIn(directory)).map((name) => describeDamage(`${DAMAGED}/${name}`))
 }
 
-/** Those that were not reported yet. Each is reported once. */
+/** Describes damaged changes that were not reported yet. Each is reported once. */
 export async function unreportedDamage(directory: string): Promise<readonly string[]> {
   const sentences: string[] = []
   for (const name of await namesIn(directory)) {

@@ -13,7 +13,7 @@ import { fileStore } from "./file-store.ts"
 import { memoryDirectory } from "./memory-directory.ts"
 
 const WRITER = fileURLToPath(new URL("../../../test/memory/install-writer.ts", import.meta.url))
-const STEPS_OF_TWO_INSTALLS = 7 + 10 // locked, checked, intended, three files, completed; then three are moved aside first
+const STEPS_OF_TWO_INSTALLS = 7 + 10 // locked, checked, intended, three files, completed; then three more are moved aside first
 
 async function temporaryMemories() {
   const { root, remove } = await temporaryRoot()
@@ -93,7 +93,7 @@ test("BEY-9 what an editor writes late into a file that was just replaced comes 
   await editor.write("by hand", 0)
   await files.list()
   expect(await readFile(path, "utf8")).toBe("by hand")
-  await editor.write(", and more", 7) // it has not finished
+  await editor.write(", and more", 7) // the editor has not finished writing
   await editor.close()
   expect(await files.read("a.md")).toBe("by hand, and more")
 
@@ -184,7 +184,7 @@ test("BEY-9 a change that was half made when its intent was damaged: what was mo
   }
 })
 
-/** The bytes that versions before wrote: one line. They could not read more than 4 MB of it. */
+/** The intent as earlier versions wrote it: in one line, of which they could read at most 4 MB. */
 function olderIntent(changes: readonly { path: string; before: string | null; text: string | null }[]): string {
   const id = "0a1b2c3d"
   return JSON.stringify({ id, changes, sum: hash("sha256", `${id}${JSON.stringify(changes)}`, "hex") })

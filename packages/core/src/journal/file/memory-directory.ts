@@ -1,6 +1,6 @@
 /**
- * Memory files on the local disk: plain files that any editor can change. A change of several files is written to an intent file
- * first, so that after a kill the next reader or writer completes it. No link inside the directory is followed.
+ * Memory files on the local disk: plain files that any editor can change. A change of several files is first written to an intent file, so
+ * that after a kill the next reader or writer completes it. Links inside the directory are not followed.
  */
 import { lstatSync, type Stats } from "node:fs"
 import { mkdir, readdir, rm } from "node:fs/promises"
@@ -43,17 +43,17 @@ import { exists, isMissing, makeFolder, mustBeInside, readText, writeText } from
 import { MemoryWatch } from "./watch.ts"
 
 const LOCK = ".lock"
-const MAX_READINGS = 50 // each repetition means that another process succeeded
-const FILES_AT_ONCE = 500 // about 3 ms, then others get their turn
+const MAX_READINGS = 50 // each retry means that another process succeeded
+const FILES_AT_ONCE = 500 // about 3 ms, then the event loop continues
 const LOCK_TIMEOUT_MS = 30_000 // a change takes milliseconds
 const LOCK_RETRY_MS = 5
 
-/** The places where a test can end the process. */
+/** Steps at which a test can end the process. */
 export type InstallStep = "locked" | "checked" | "intended" | "moved" | "changed" | "completed"
 
 export interface MemoryDirectoryOptions extends MemoryDirectoryLocation {
   readonly clock: Clock
-  /** Called at each step of an install. For tests that end the process there. */
+  /** Called at each step of an install, for tests that end the process there. */
   readonly atStep?: (step: InstallStep) => void
 }
 
@@ -61,7 +61,7 @@ export function memoryDirectory(options: MemoryDirectoryOptions): MemoryFiles {
   const { directory, clock, atStep = () => {} } = options
   const intentPath = join(directory, INTENT)
 
-  /** `check` is called before each write: a process that was paused may have lost the lock since. */
+  /** Runs work under the directory's lock. `check` is called before each write, because a paused process may have lost the lock. */
   async function locked<T>(work: (check: () => void) => Promise<T>): Promise<T> {
     return writes.run(directory, async () => {
       await mustBeInside(options)
@@ -78,7 +78,7 @@ export function memoryDirectory(options: MemoryDirectoryOptions): MemoryFiles {
     })
   }
 
-  /** Completes what a killed process began. Resolves with an intent that must wait, because nothing can be written here now. */
+  /** Completes what a killed process started. Resolves with an intent that has to wait because the directory is not writable. */
   async function settle(): Promise<Intent | undefined> {
     await mustBeInside(options)
     if (!(await exists(intentPath))) return undefined
@@ -99,11 +99,11 @@ export function memoryDirectory(options: MemoryDirectoryOptions): MemoryFiles {
     else await quarantineDamaged(directory, read.changes)
   }
 
-  /** What someone wrote into a file while it was replaced goes back to its place. */
+  /** Puts back what was written into a file while it was being replaced. */
   async function giveBackLateEdits(): Promise<void> {
     if (!(await hasReplacedFiles(directory))) return
     await locked(() => recheckReplaced(directory)).catch((error: unknown) => {
-      if (!isUnwritable(error)) throw error // the next writer looks
+      if (!isUnwritable(error)) throw error // the next writer checks again
     })
   }
 
@@ -190,7 +190,7 @@ export function memoryDirectory(options: MemoryDirectoryOptions): MemoryFiles {
           const intent = createIntent(intended)
           await writeIntent(intentPath, intent)
           isIntended = true
-          await flushDirectory(directory) // from now on a power cut leaves all of it
+          await flushDirectory(directory) // from here on, a power cut leaves the complete change
           atStep("intended")
           const skipped = await carryOut({ directory, intent, check, atStep })
           if (permanent) {
@@ -214,17 +214,19 @@ export function memoryDirectory(options: MemoryDirectoryOptions): MemoryFiles {
   }
 }
 
-/** Completes what a killed process began, as every reader does, and removes copies of replaced texts that no editor writes to any more. */
+/**
+ * Completes what a killed process started, as every reader does. Also removes copies of replaced texts that no editor writes to any more.
+ */
 export async function settleMemories(options: MemoryDirectoryOptions): Promise<void> {
   const { directory } = options
   if ((await exists(join(directory, INTENT))) || (await hasReplacedFiles(directory)))
     await memoryDirectory(options).list(undefined)
 }
 
-/** A file that no one edits, such as the sum of the day: nothing a person wrote can be in it. */
+/** A file that only Strata writes, such as the daily totals. It never contains what a user wrote. */
 const isInternalFile = (path: string) => path.startsWith(".") && !path.includes("/")
 
-/** In one step, and without waiting for the disk: it is written often, and what a power cut loses is worked out again. */
+/** Replaces a file in one step, without waiting for the disk: it is written often, and what a power cut loses is computed again. */
 async function replaceInternalFile(directory: string, { path, text }: IntendedChange): Promise<MemoryInstallReport> {
   const target = await makeFolder(directory, path)
   if (text === null) await rm(target, { force: true })
@@ -232,7 +234,7 @@ async function replaceInternalFile(directory: string, { path, text }: IntendedCh
   return { skipped: [] }
 }
 
-/** The changes with the texts they replace. Leaves out those that change nothing. */
+/** The changes with the texts they replace, except those that change nothing. */
 async function checkChanges(
   directory: string,
   changes: readonly MemoryFileChange[],
@@ -286,12 +288,12 @@ async function withIntended({ directory, waiting, under, found }: ListingWithInt
 
 const UNWRITABLE = new Set(["EACCES", "EPERM", "EROFS", "ENOSPC", "EDQUOT", "EFBIG"])
 
-/** The disk is full, or this user may not write there. */
+/** Whether the disk is full, or this user may not write there. */
 const isUnwritable = (error: unknown): boolean => UNWRITABLE.has((error as NodeJS.ErrnoException).code ?? "")
 
 interface Walk {
   readonly directory: string
-  /** Its path in the directory. Empty: the directory itself. */
+  /** Path within the directory. Empty for the directory itself. */
   readonly folder: string
   readonly withHidden: boolean
   readonly found: MemoryFileListing[]
@@ -325,7 +327,7 @@ function listingOf(path: string, { ino, size, mtimeMs, ctimeMs }: Stats): Memory
   return { path, modified: new Date(mtimeMs).toISOString(), bytes: size, version }
 }
 
-/** Nothing if it was removed in the meantime, or may not be looked at. */
+/** Returns `undefined` if the file was removed in the meantime or is not accessible. */
 function statIfPossible(file: string) {
   try {
     return lstatSync(file, { throwIfNoEntry: false })
@@ -344,5 +346,5 @@ export async function acquireMemoryLock(directory: string, clock: Clock): Promis
   }
 }
 
-/** Within this process, one after the other: the lock is for other processes. */
+/** Serializes writes within this process. The lock is for other processes. */
 const writes = new KeyedQueues<string>()

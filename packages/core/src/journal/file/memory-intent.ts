@@ -1,10 +1,10 @@
 /**
- * An intent: a change of several memory files that is on disk as a whole before the first file changes. From then on it is installed,
- * or will be by the next reader or writer.
+ * An intent: a change of several memory files that is completely on disk before the first file changes. From then on the change is
+ * installed, at the latest by the next reader or writer.
  *
- * A person who saves a file in the same moment wins. Nothing is overwritten: what is in the way is moved aside first, and the new text is
- * linked into the free place. If what was moved is not what the change started from, it goes back. An editor may still write into a file
- * that was moved, so moved files are kept for a while and looked at again.
+ * A user who saves a file at the same moment wins. Nothing is overwritten: an existing file is moved aside first, and the new text is
+ * linked into the free place. If the moved file is not what the change expected, it is put back. An editor may still write into a moved
+ * file, so moved files are kept for a while and checked again.
  */
 
 import { createHash, hash, randomUUID } from "node:crypto"
@@ -25,17 +25,17 @@ import {
 } from "./memory-texts.ts"
 import { scanLines } from "./scan.ts"
 
-// An intent as it is on disk: JSON as a whole, with a change in each line. It is as large as all that it changes, so no part of it is limited
-// and it is never one string. Older versions wrote one line.
+// An intent on disk is JSON with one change per line. It is as large as everything it changes, so its size is unlimited and it is never
+// held as one string. Older versions wrote a single line.
 
 export const INTENT = ".intent.json"
 const CHUNK_CHARACTERS = 1 << 20
 
 export interface Intent {
-  /** Tells its moved files from those of another intent with the same changes. Absent in intents of older versions. */
+  /** Distinguishes its moved files from those of another intent with the same changes. Absent in intents of older versions. */
   readonly id?: string
   readonly changes: readonly IntendedChange[]
-  /** Over the rest, so that a damaged intent is recognised. */
+  /** Checksum of the other fields, to detect a damaged intent. */
   readonly sum: string
 }
 
@@ -66,7 +66,7 @@ function* intentLines({ id, changes, sum }: Intent): Generator<string> {
   yield `],"sum":${JSON.stringify(sum)}}`
 }
 
-/** Also of the one line of older versions. */
+/** The start of an intent, which is the same in the one-line form of older versions. */
 const intentPrefix = (id: string | undefined): string =>
   `{${id === undefined ? "" : `"id":${JSON.stringify(id)},`}"changes":[`
 
@@ -83,10 +83,10 @@ function* inChunks(lines: Iterable<string>): Generator<string> {
 
 export type IntentReadResult =
   | { readonly state: "whole"; readonly intent: Intent }
-  /** `changes`: those that can still be read. */
+  /** `changes` are those that can still be read. */
   | { readonly state: "damaged"; readonly changes: readonly IntendedChange[] }
 
-/** Nothing where no intent is. */
+/** Returns `undefined` if there is no intent. */
 export async function readIntent(directory: string, path = INTENT): Promise<IntentReadResult | undefined> {
   const file = join(directory, path)
   const facts = await statIfPresent(file)
@@ -115,7 +115,7 @@ interface Ends {
   sum?: string
 }
 
-/** A line that cannot be read is left out: the sum says that something is missing. */
+/** Skips a line that cannot be read: the checksum shows that something is missing. */
 function readLine(bytes: Buffer, { changes, ends }: { readonly changes: IntendedChange[]; readonly ends: Ends }): void {
   try {
     const line = bytes.toString("utf8")
@@ -128,7 +128,7 @@ function readLine(bytes: Buffer, { changes, ends }: { readonly changes: Intended
       Object.assign(ends, rest)
     }
   } catch {
-    return // the sum tells
+    return // the checksum detects it
   }
 }
 
@@ -138,7 +138,7 @@ function validateChange({ path, before, text }: IntendedChange): IntendedChange 
   return { path: validateMemoryPath(path), before, text }
 }
 
-/** Whether it is there, and not one of another process. */
+/** Whether this intent is on disk, and not another process's. */
 export async function isIntentPresent(directory: string, { id }: Intent): Promise<boolean> {
   const beginning = Buffer.from(intentPrefix(id))
   const handle = await open(join(directory, INTENT), "r").catch(() => undefined)
@@ -161,12 +161,12 @@ const NAME_DIGITS = 12
 export interface CarryOut {
   readonly directory: string
   readonly intent: Intent
-  /** Throws if the lock is lost. Who has it then completes the intent. */
+  /** Throws if the lock is lost. The new holder then completes the intent. */
   readonly check: () => void
   readonly atStep: (step: "moved" | "changed") => void
 }
 
-/** Resolves with the files that someone saved in the meantime: their texts stay. */
+/** Resolves with the files that were edited in the meantime. Their texts stay. */
 export async function carryOut({ directory, intent, check, atStep }: CarryOut): Promise<readonly string[]> {
   const { changes, sum } = intent
   await mkdir(join(directory, REPLACED), { recursive: true, mode: DIRECTORY_MODE })
@@ -180,7 +180,7 @@ export async function carryOut({ directory, intent, check, atStep }: CarryOut): 
         atStep("changed")
       }),
     )
-    // only once all have ended: none may go on after the lock is released
+    // only after all have settled: none may continue after the lock is released
     for (const end of ends) if (end.status === "rejected") throw end.reason
   }
   check()
@@ -194,7 +194,7 @@ export async function carryOut({ directory, intent, check, atStep }: CarryOut): 
 
 const recordPath = (directory: string, sum: string) => join(directory, REPLACED, `${sum.slice(0, NAME_DIGITS)}.json`)
 
-/** Where the text goes that a change replaces. */
+/** Where a replaced text is moved to. */
 const replacedPath = (directory: string, { sum, path }: { sum: string; path: string }) =>
   join(directory, REPLACED, `${sum.slice(0, NAME_DIGITS)}-${pathKey(path)}`)
 
@@ -211,7 +211,7 @@ async function replace(change: TextReplacement): Promise<"done" | "kept"> {
   try {
     return await replaceText(change)
   } finally {
-    await rm(draftPath(join(change.directory, change.path)), { force: true }) // also one of a killed process
+    await rm(draftPath(join(change.directory, change.path)), { force: true }) // including a draft of a killed process
   }
 }
 
@@ -221,14 +221,14 @@ async function replaceText(change: TextReplacement): Promise<"done" | "kept"> {
   const current = (await readText(directory, path)) ?? null
   if (current === text) return "done"
   const aside = replacedPath(directory, change)
-  const isHalfDone = await exists(aside) // a killed process got that far
+  const isHalfDone = await exists(aside) // a killed process got this far
   const isAsExpected = isHalfDone ? current === null : current === before
   if (!isAsExpected) return "kept"
   const target = await makeFolder(directory, path)
   const draft = text === null ? undefined : await writeDraft(target, text)
   check()
   if (current !== null) {
-    if (!(await moveTo(target, aside))) return "kept" // someone removed it
+    if (!(await moveTo(target, aside))) return "kept" // the file was removed in the meantime
     moved()
     if (!(await statIfPresent(aside))?.isFile()) await quarantine({ directory, path, from: aside })
     else if (!(await isText(aside, before))) {
@@ -239,7 +239,7 @@ async function replaceText(change: TextReplacement): Promise<"done" | "kept"> {
   return draft === undefined || (await linkTo(draft, target)) ? "done" : "kept"
 }
 
-/** The text as it is while an intent waits for room on the disk or for the right to write. */
+/** The text of a file while an intent waits for disk space or for permission to write. */
 export async function intendedText(directory: string, intent: Intent, path: string): Promise<string | undefined> {
   const current = await readText(directory, path)
   const change = intent.changes.find((one) => one.path === path)
@@ -248,7 +248,7 @@ export async function intendedText(directory: string, intent: Intent, path: stri
   return isMoved || (current ?? null) === change.before ? (change.text ?? undefined) : current
 }
 
-/** Puts what someone saved where it was saved. The file itself goes back: its writer may not have finished. */
+/** Puts an edited file back where it was saved. The file itself is moved, because its writer may not have finished. */
 async function putBack({ directory, path, aside }: { directory: string; path: string; aside: string }): Promise<void> {
   if (!(await linkTo(aside, join(directory, path)))) await archive({ directory, path, aside })
   await rm(aside, { force: true })
@@ -261,8 +261,8 @@ async function archive({ directory, path, aside }: { directory: string; path: st
 }
 
 /**
- * Looks again at files that were replaced in the last seconds: what someone wrote into them since goes back, or into the archive if the
- * place has changed again. Older ones are removed. `all`: the newest too.
+ * Checks files that were replaced in the last seconds again: an edit made since then is put back, or archived if the file has changed
+ * again. Older files are removed. `all` removes the newest too.
  */
 export async function recheckReplaced(directory: string, { all = false } = {}): Promise<void> {
   const names = await namesIn(directory)
@@ -289,7 +289,7 @@ async function changesIn(directory: string, path: string): Promise<readonly Inte
   return read?.state === "whole" ? read.intent.changes : (read?.changes ?? [])
 }
 
-/** Puts back what was moved out of the way of a change that is not completed. What belongs to no change that can be read goes to the archive. */
+/** Puts back files that were moved out of the way of an incomplete change. Files that belong to no readable change go to the archive. */
 export async function restoreMoved(directory: string, changes: readonly IntendedChange[]): Promise<void> {
   const names = await namesIn(directory)
   const finished = new Set(names.filter(isRecord).map((name) => name.slice(0, NAME_DIGITS)))
@@ -305,7 +305,7 @@ export async function restoreMoved(directory: string, changes: readonly Intended
   }
 }
 
-/** Whether there is anything to look at. */
+/** Whether there are replaced files to check. */
 export const hasReplacedFiles = async (directory: string): Promise<boolean> => (await namesIn(directory)).some(isRecord)
 
 const namesIn = (directory: string): Promise<readonly string[]> =>
@@ -325,12 +325,12 @@ async function restoreLateEdit({ directory, change, aside }: LateEdit): Promise<
   const ours = `${aside}.ours`
   const current = (await readText(directory, path).catch(() => undefined)) ?? null
   if (text !== null && current === text && (await moveTo(target, ours)) && !(await isText(ours, text)))
-    await putBack({ directory, path, aside: ours }) // saved once more
+    await putBack({ directory, path, aside: ours }) // the user saved again
   await putBack({ directory, path, aside })
-  await rm(ours, { force: true }) // the history has it
+  await rm(ours, { force: true }) // the history contains this text
 }
 
-/** Moves away what cannot be replaced as text: a link, a folder, a file that is too large or no text. It is kept, and named. */
+/** Quarantines what cannot be replaced as text: a link, a folder, a file that is too large or not text. It is preserved and reported. */
 async function makeWay(directory: string, path: string): Promise<void> {
   const parts = path.split("/")
   for (let count = 1; count < parts.length; count++) {
@@ -356,13 +356,13 @@ async function quarantine(thing: { directory: string; path: string; from?: strin
   await moveTo(from, await makeFolder(directory, `${QUARANTINE}/${randomUUID().slice(0, 8)}/${path}`))
 }
 
-/** One sentence for each thing that was set aside. */
+/** Describes each quarantined file in one sentence. */
 export async function quarantineReports(directory: string): Promise<readonly string[]> {
   const folder = join(directory, QUARANTINE)
   const entries = await readdir(folder, { recursive: true, withFileTypes: true }).catch(() => [])
   const holding = new Set(entries.map(({ parentPath }) => parentPath))
   return entries
-    .filter((entry) => !holding.has(join(entry.parentPath, entry.name))) // a folder that was set aside may be empty
+    .filter((entry) => !holding.has(join(entry.parentPath, entry.name))) // a quarantined folder may be empty
     .map((entry) => relative(folder, join(entry.parentPath, entry.name)).split(sep))
     .map(([id, ...path]) => describeQuarantined(path.join("/"), `${QUARANTINE}/${id}/${path.join("/")}`))
     .sort()
@@ -392,7 +392,7 @@ async function linkTo(from: string, to: string): Promise<boolean> {
   }
 }
 
-/** Compares bytes: what someone wrote there may be no text. */
+/** Compares bytes, because an edited file may not be text. */
 async function isText(file: string, text: string | null): Promise<boolean> {
   const facts = await statIfPresent(file)
   return text !== null && facts?.isFile() === true && (await readFile(file)).equals(Buffer.from(text))

@@ -1,4 +1,4 @@
-/** Reading and writing single texts of a memory directory. No link inside it is followed, and nothing but plain text is read. */
+/** Reads and writes single texts of a memory directory. Follows no link inside it and reads nothing but plain text. */
 import { hash } from "node:crypto"
 import { closeSync, lstatSync, openSync, readFileSync } from "node:fs"
 import { lstat, mkdir, realpath, rename, rm, writeFile } from "node:fs/promises"
@@ -10,7 +10,7 @@ import { DIRECTORY_MODE, FILE_MODE } from "./layout.ts"
 export async function readText(directory: string, path: string): Promise<string | undefined> {
   const facts = statWithoutLinks(directory, path)
   if (facts === undefined) return undefined
-  if (!facts.isFile()) throw new MemoryFileError(path, "it is not a plain file") // opening a pipe would wait for ever
+  if (!facts.isFile()) throw new MemoryFileError(path, "it is not a plain file") // opening a pipe would wait forever
   const max = maxMemoryBytes(path)
   if (facts.size > max) throw new MemoryFileError(path, `it has more than ${max} bytes`)
   try {
@@ -35,7 +35,7 @@ function asText(path: string, bytes: Buffer): string {
   }
 }
 
-/** Of what is there; nothing if it is missing. Throws if it is a link, or in a folder that is one. */
+/** Stats a file. `undefined` if it is missing. Throws if it is a link, or in a folder that is one. */
 function statWithoutLinks(directory: string, path: string) {
   let at = directory
   let facts: ReturnType<typeof statSyncIfPresent>
@@ -48,7 +48,7 @@ function statWithoutLinks(directory: string, path: string) {
   return facts
 }
 
-/** Of the thing itself, also if it is a link. */
+/** Stats the path itself, even if it is a link. */
 export const statIfPresent = async (path: string) => statSyncIfPresent(path)
 
 function statSyncIfPresent(path: string) {
@@ -60,7 +60,7 @@ function statSyncIfPresent(path: string) {
   }
 }
 
-/** Makes the folders above a file. */
+/** Creates the folders above a file. */
 export async function makeFolder(directory: string, path: string): Promise<string> {
   const target = join(directory, path)
   await mkdir(dirname(target), { recursive: true, mode: DIRECTORY_MODE })
@@ -71,14 +71,14 @@ export async function makeFolder(directory: string, path: string): Promise<strin
 export const draftPath = (target: string): string =>
   join(dirname(target), `.${hash("sha256", target, "hex").slice(0, 12)}.draft`)
 
-/** A finished file beside its target. */
+/** Writes a complete draft next to its target. */
 export async function writeDraft(
   target: string,
   text: string | Iterable<string>,
   { flush = true } = {},
 ): Promise<string> {
   const draft = draftPath(target)
-  await rm(draft, { force: true }) // of a killed process, or a link that someone put there
+  await rm(draft, { force: true }) // a draft of a killed process, or a link in its place
   try {
     await writeFile(draft, text, { mode: FILE_MODE, flush, flag: "wx" })
   } catch (error) {

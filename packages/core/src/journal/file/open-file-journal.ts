@@ -1,4 +1,4 @@
-/** Opens a journal: takes the lock, reads the index, and repairs only what a crash left. Damaged lines are set aside, not lost. */
+/** Opens a journal: takes the lock, reads the index, and repairs only what a crash left. Damaged lines are quarantined, not lost. */
 import { stat } from "node:fs/promises"
 import { ConversationLockedError, JournalOpenError, StrataError } from "../../base/errors.ts"
 import { damagedId, uuidKey } from "../../base/text.ts"
@@ -30,7 +30,7 @@ export interface OpenFileJournal {
   readonly flush: FlushMode
   /** The time written into the lock. */
   readonly now: string
-  /** Called after each check of the lock, before what it guards. For tests that pause the process there. */
+  /** Called after each check of the lock, before the guarded write, for tests that pause the process there. */
   readonly atStep?: (step: WriteStep) => void
 }
 
@@ -78,7 +78,7 @@ async function openWithLock(options: OpenFileJournal, paths: JournalPaths): Prom
   }
 }
 
-/** Opening a pipe or a device in the journal's place would wait for ever. */
+/** Refuses anything but a file, because opening a pipe or a device would wait forever. */
 async function openFile(path: string, fence: Fence | undefined): Promise<PooledFile> {
   const found = await stat(path).catch(() => undefined)
   if (found && !found.isFile()) throw Object.assign(new Error(`${path} is not a file`), { path })
@@ -95,11 +95,11 @@ interface RecoveryInput {
   readonly handle: PooledFile
   readonly paths: JournalPaths
   readonly size: number
-  /** Absent: it is only read. */
+  /** Absent for reading. */
   readonly fence: Fence | undefined
 }
 
-/** Brings the index up to date by checking every line that it does not know yet. */
+/** Updates the index by checking every line that it does not contain. */
 async function recover({ handle, paths, size, fence }: RecoveryInput) {
   const damage = new DamageLog(paths.quarantine, fence)
   let index = await IndexFile.open(paths.index, size, fence)
@@ -124,7 +124,7 @@ interface IndexingInput {
 }
 
 interface IndexingResult {
-  /** The end of what was indexed. */
+  /** The offset up to which lines were indexed. */
   readonly end: number
   readonly tornBytes: number
 }
@@ -167,7 +167,7 @@ async function indexNewLines({ handle, index, size, damage }: IndexingInput): Pr
 
 const LINE_END = 0x0a
 
-/** Leaves the file so that the next line begins after a line end. An unfinished line was copied and is cut off. Returns the size. */
+/** Makes sure that the next line starts after a line end. An unfinished line was already copied and is cut off. Returns the size. */
 async function endLastLine(handle: PooledFile, { end, tornBytes }: IndexingResult): Promise<number> {
   if (tornBytes > 0) await handle.truncate(end)
   const size = await handle.size()
@@ -180,7 +180,7 @@ async function endLastLine(handle: PooledFile, { end, tornBytes }: IndexingResul
 const RECORDS_TO_TRY = 16
 const RECORDS_AT_ONCE = 5_000
 
-/** Whether one of the newest lines is where the index says. The last one alone may be damaged. */
+/** Whether one of the newest lines is where the index says. More than one is tried, because the last line may be damaged. */
 async function indexFits(index: IndexFile, handle: PooledFile): Promise<boolean> {
   let tries = 0
   for (let end = index.count; end > 0; end -= RECORDS_AT_ONCE) {
@@ -196,7 +196,7 @@ async function indexFits(index: IndexFile, handle: PooledFile): Promise<boolean>
   return tries === 0
 }
 
-/** What the index keeps of a line. A repeated boundary does not count as one. */
+/** What the index records about a line. A repeated boundary does not count as a boundary. */
 async function identify(
   { bytes, isComplete: whole }: LineChunk,
   offset: number,
@@ -211,7 +211,7 @@ async function identify(
   return { uuid, kind: isBoundary ? "boundary" : "entry" }
 }
 
-/** The lines before the one that is being indexed. A journal that was appended to itself has every line twice. */
+/** The lines before the one being indexed. A journal that was appended to itself contains every line twice. */
 class WrittenLines {
   readonly #handle: PooledFile
   readonly #index: IndexFile
@@ -225,7 +225,7 @@ class WrittenLines {
     this.#end = index.end
   }
 
-  /** Whether the same line was seen before. From now on it was. */
+  /** Whether the same line occurred before. Records it as well. */
   async has(uuid: string, sum: string): Promise<boolean> {
     const key = uuidKey(uuid).toString("hex")
     this.#keys ??= await this.#index.keys()
@@ -235,7 +235,7 @@ class WrittenLines {
     return false
   }
 
-  /** Reads the sums of the lines that were indexed earlier, all at once. */
+  /** Reads the checksums of all earlier indexed lines at once. */
   async #readIndexed(): Promise<void> {
     this.#keys = new Set()
     for await (const { bytes } of scanLines(this.#handle, 0, this.#end)) {
@@ -245,7 +245,7 @@ class WrittenLines {
   }
 }
 
-/** Of a line that is whole but may have been written by another program, with its fields in another order. */
+/** The front of a complete line, which another program may have written with its fields in another order. */
 function frontOf(line: Buffer): LineFront | undefined {
   const front = peekLine(line)
   if (front) return front

@@ -1,5 +1,5 @@
 /**
- * Permits as numbered lock files in one directory. As many can be taken as there are numbers, so no count has to be kept right, and a dead
+ * Permits as numbered lock files in one directory. There are as many numbers as permits, so no counter has to stay correct, and a dead
  * process's permit is taken over like any lock. The permit to consolidate is a file of its own (`consolidate-lock.ts`).
  */
 import { readdir } from "node:fs/promises"
@@ -12,7 +12,7 @@ import { memoryDirectory, permitDirectory } from "./layout.ts"
 import { acquireLock, type FileLock, holderOf } from "./lock.ts"
 import { makeDirectory } from "./make-directory.ts"
 
-/** The permits of this process, by directory and id: who asks again finds the one that it has. */
+/** The permits of this process, by directory and id: a repeated request finds the permit that it already has. */
 const localPermits = new Map<string, Promise<PermitAttempt>>()
 
 export function permitInFiles(
@@ -52,7 +52,7 @@ function releaseOnce(attempt: PermitAttempt, onReleased: () => void): PermitAtte
   return { state: "acquired", permit: { ...permit, release } }
 }
 
-/** Of each round without a permit, others have taken all that were free. */
+/** In each round without a permit, other processes have taken all free ones. */
 const MAX_ROUNDS = 10
 
 const numberedPermit = (directory: string, clock: Clock): Permit => ({
@@ -71,7 +71,7 @@ const numberedPermit = (directory: string, clock: Clock): Permit => ({
   },
 })
 
-/** The numbers that can be tried, and how many are taken. Who holds them is asked only where all have a file. */
+/** The numbers to try, and how many permits are taken. Holders are checked only if all numbers have a file. */
 async function findFree(directory: string, max: number): Promise<{ free: readonly number[]; taken: number }> {
   const numbers = await permitNumbers(directory)
   const dead = numbers.length < max ? [] : await findDead(directory, numbers)
@@ -83,7 +83,7 @@ async function findFree(directory: string, max: number): Promise<{ free: readonl
 const permitNumbers = async (directory: string): Promise<readonly number[]> =>
   (await readdir(directory).catch(() => [])).flatMap((name) => parsePermitNumber(name) ?? [])
 
-/** Of those with these numbers, the ones whose process has ended. */
+/** The numbers whose process has ended. */
 async function findDead(directory: string, numbers: readonly number[]): Promise<readonly number[]> {
   const holders = await Promise.all(numbers.map((number) => holderOf(lockPath(directory, number))))
   return numbers.filter((_, at) => (holders[at]?.status ?? "dead") === "dead")
@@ -110,7 +110,7 @@ async function describeFull(directory: string, taken: number): Promise<PermitAtt
   return { state: "full", taken }
 }
 
-// earlier versions count the same files
+// earlier versions count files with the same name
 const lockPath = (directory: string, number: number) => join(directory, `seat-${number}.lock`)
 
 const parsePermitNumber = (name: string): number | undefined => {

@@ -39,7 +39,7 @@ test.runIf(isWhole)(
     })
     for (; !isOver; await setImmediate()) max = Math.max(max, descriptors() - before)
     await flushed
-    expect(max).toBeLessThan(160) // 128, and some that are being closed
+    expect(max).toBeLessThan(160) // 128, plus some that are being closed
     for (const [at, journal] of journals.entries())
       expect(await textsOf(journal)).toEqual([`first of ${at}`, `second of ${at}`])
     for (const journal of journals.splice(0)) await journal.close()

@@ -1,7 +1,7 @@
 /**
- * Reads lines of a journal file at the places that its index names. The index has a checksum of its own, so one changed byte cannot move
- * the lines around it: a lost line end fuses nothing, and a new one splits nothing. Where index and file disagree, the bytes between are
- * searched for lines.
+ * Reads lines of a journal file at the offsets that its index names. The index has checksums of its own, so one changed byte cannot affect
+ * the neighboring lines: a lost line end joins nothing, and a new one splits nothing. Where index and file disagree, the bytes in between
+ * are searched for lines.
  */
 
 import { open } from "node:fs/promises"
@@ -83,7 +83,7 @@ export async function* readLines({ handle, index, from, to, size }: ReadLinesOpt
   yield* upTo(next?.offset ?? size)
 }
 
-/** Where a line begins: its own record says so, or the end of the one before it. */
+/** The offset of a line: from its own record, or the end of the preceding one. */
 async function startOf(index: IndexFile, number: number): Promise<number> {
   if (number === 0) return 0
   const own = await index.record(number)
@@ -100,9 +100,9 @@ interface GapRange {
   readonly file: ReadAheadWindow
   readonly start: number
   readonly end: number
-  /** The number of its first line. */
+  /** The number of the first line in the range. */
   readonly line: number
-  /** Records of lines in the gap, which are damaged or somewhere else. */
+  /** Records of lines in the gap that are damaged or elsewhere. */
   readonly doubtful: readonly DoubtfulRecord[]
 }
 
@@ -118,7 +118,7 @@ async function hasWholeLine({ handle, start, end }: GapRange): Promise<boolean> 
   return false
 }
 
-/** The index no longer fits, so lines are where line ends are. */
+/** The index does not fit here, so lines are split at line ends. */
 async function* scanGap({ handle, start, end, line }: GapRange): AsyncGenerator<LineReadResult> {
   let number = line
   for await (const { offset, bytes } of scanLines(handle, start, end)) {
@@ -140,7 +140,7 @@ async function* scanGap({ handle, start, end, line }: GapRange): AsyncGenerator<
   }
 }
 
-/** The index says what was where. */
+/** The index fits here, so damaged lines are reported by their records. */
 async function* readRecordedGap({ file, start, end, line, doubtful }: GapRange): AsyncGenerator<LineReadResult> {
   let position = start
   for (const { record, number } of doubtful) {
@@ -157,7 +157,7 @@ async function* readRecordedGap({ file, start, end, line, doubtful }: GapRange):
   if (end > position) yield* unrecordedBytes({ file, start: position, end, line })
 }
 
-/** Bytes that no record has. Line ends do not count: one may have been added to keep two lines apart. */
+/** Bytes that no record covers. Line ends are ignored, because one may have been added to separate two lines. */
 async function* unrecordedBytes(range: {
   readonly file: ReadAheadWindow
   readonly start: number
@@ -171,7 +171,7 @@ async function* unrecordedBytes(range: {
   yield { state: "lost", lost, content: bytes }
 }
 
-/** Reads ahead, because most lines are small and follow one another. The bytes are valid until the next call. */
+/** Reads ahead, because most lines are small and adjacent. The returned bytes are valid until the next call. */
 class ReadAheadWindow {
   readonly #handle: ByteSource
   #start = 0
@@ -189,17 +189,17 @@ class ReadAheadWindow {
     return this.#bytes.subarray(0, length)
   }
 
-  /** What was read ahead. Waiting for each line would take longer than decoding it. */
+  /** Bytes that were read ahead, without waiting: that would take longer than decoding a line. */
   known(offset: number, length: number): Buffer | undefined {
     const from = offset - this.#start
     return from < 0 || from + length > this.#bytes.length ? undefined : this.#bytes.subarray(from, from + length)
   }
 }
 
-// What was found damaged in a journal file. Each place is reported once, and its bytes are copied to a file of their own once, however
-// often the journal is opened. The journal keeps them too.
+// Damage found in a journal file. Each position is reported once, and its bytes are copied to a quarantine file once, however often the
+// journal is opened. The journal keeps them too.
 
-const MAX_PLACES = 100 // that a report lists; the rest are counted
+const MAX_PLACES = 100 // listed in a report; the others are counted
 const MAX_WAITING_BYTES = 8 << 20 // copied in one write
 const MAX_COPY_BYTES = 16 << 20 // of one record: longer bytes are split
 
@@ -207,17 +207,17 @@ export type DamageListener = (found: DamageReport) => void
 
 export class DamageLog {
   readonly #path: string
-  /** Absent: nothing is copied. */
+  /** Absent for readers, which copy nothing. */
   #fence: Fence | undefined
   readonly #places: DamagedLine[] = []
   readonly #offsets = new Set<number>()
   readonly #listeners: DamageListener[] = []
-  /** Found since the listeners were last called. */
+  /** Damage found since the listeners were last called. */
   #news: { first: DamagedLine; count: number } | undefined
   #waiting: { readonly offset: number; readonly content: Buffer }[] = []
   #records: string[] = []
   #waitingBytes = 0
-  /** What the file holds already. Read when the first damage is found. */
+  /** Copies that the quarantine file already contains. Read when the first damage is found. */
   #copied: Set<string> | undefined
   #isUsed = false
 
@@ -234,17 +234,17 @@ export class DamageLog {
     return this.#offsets.size
   }
 
-  /** Where the bytes were copied to. */
+  /** The file with copies of the damaged bytes. */
   get quarantineFile(): string | undefined {
     return this.#isUsed ? this.#path : undefined
   }
 
-  /** Calls back after each reading that found something. */
+  /** Adds a callback for each read that finds damage. */
   listen(listener: DamageListener): void {
     this.#listeners.push(listener)
   }
 
-  /** A place that is known is not reported again. */
+  /** Reports each position only once. */
   add({ line, offset, bytes, why, isLost }: DamagedLine, content: Buffer): void {
     if (this.#offsets.has(offset)) return
     this.#offsets.add(offset)
@@ -254,19 +254,19 @@ export class DamageLog {
     this.#news = { first: this.#news?.first ?? damage, count: (this.#news?.count ?? 0) + 1 }
   }
 
-  /** Remembers bytes that are to be copied. */
+  /** Queues bytes for copying. */
   queueCopy(offset: number, content: Buffer): void {
     if (this.#fence === undefined) return
     this.#waiting.push({ offset, content })
     this.#waitingBytes += content.length
   }
 
-  /** Whether so much waits that it should be written before more is read. */
+  /** Whether so many bytes wait that they should be written before reading on. */
   get isFull(): boolean {
     return this.#waitingBytes >= MAX_WAITING_BYTES
   }
 
-  /** Call it at the end of a reading. */
+  /** Call it at the end of each read. */
   async report(): Promise<void> {
     await this.write()
     const news = this.#news
@@ -294,7 +294,7 @@ export class DamageLog {
       const key = keyOf(place)
       if (this.#copied!.has(key)) continue
       this.#copied!.add(key)
-      // a stretch of zeros, as power losses leave it, is described
+      // a range of zeros, as left by a power loss, is described instead of copied
       const bytes = isZero(piece) ? '"zeros":true' : `"base64":"${piece.toString("base64")}"`
       this.#records.push(`{"offset":${place.offset},"length":${place.length},"crc":${place.crc},${bytes}}\n`)
       if (piece.length === MAX_COPY_BYTES) await this.#writeRecords()
@@ -311,7 +311,7 @@ export class DamageLog {
       await file.appendFile(text)
     } catch (error) {
       if (!(error instanceof LockLostError)) throw error
-      this.#fence = undefined // the new owner copies what it finds, and reading goes on
+      this.#fence = undefined // the new owner copies what it finds, and reading continues
     } finally {
       await file.close()
     }

@@ -15,10 +15,10 @@ export interface RawLine {
 
 const CHUNK_BYTES = 1 << 20
 const LINE_END = 0x0a
-/** A longer line is given in parts. No entry comes near: a request has at most 32 MB. */
+/** Longer lines are split into parts. No entry comes near this size: a request has at most 32 MB. */
 const MAX_LINE = 1 << 28
 
-/** Lines from `start` to `end`. The bytes of a line are valid until you ask for the next one. */
+/** Lines from `start` to `end`. The bytes of a line are valid until the next one is requested. */
 export async function* scanLines(handle: ByteSource, start: number, end: number): AsyncGenerator<RawLine> {
   let pending: Buffer[] = []
   let pendingBytes = 0

@@ -1,6 +1,6 @@
 /**
- * A lock that a process takes again and again, for a moment each time. Its owner file is kept, so that taking the lock is one
- * call of the system and releasing it is another. A dead owner is replaced as with any other lock.
+ * A lock that a process acquires often and holds for a moment. Its owner file is reused, so that acquiring and releasing the lock take one
+ * system call each. A dead owner is replaced as with any other lock.
  */
 import { linkSync } from "node:fs"
 import { rm } from "node:fs/promises"
@@ -25,12 +25,12 @@ import { makeDirectory } from "./make-directory.ts"
 
 const LOCK_TIMEOUT_MS = 30_000 // the work under the lock takes less than a millisecond
 const MAX_PAUSE_MS = 4
-const TRIES_BETWEEN_CHECKS = 8 // whether the owner is alive takes longer to find out than most owners hold it
+const TRIES_BETWEEN_CHECKS = 8 // checking the owner takes longer than most owners hold the lock
 
 export interface ShortLockOptions {
   readonly path: string
   readonly now: () => string
-  /** Called with the lock of an owner that may still run, before the work: what the lock guards continues on files of its own. */
+  /** Called after the lock was taken from an owner that may still run, before the work: moves the guarded files out of its reach. */
   readonly renew: (by: FileFencing) => Promise<void>
 }
 
@@ -39,7 +39,7 @@ export class ShortLock {
   readonly #now: () => string
   readonly #renew: ShortLockOptions["renew"]
   #own: OwnerFile | undefined
-  /** While this process has it: whether it still does. */
+  /** Set while this process has acquired the lock: checks that it still holds it. */
   #isHeld: (() => boolean) | undefined
   readonly #queue = new SerialQueue()
 
@@ -49,12 +49,12 @@ export class ShortLock {
     this.#renew = renew
   }
 
-  /** Throws unless this process still has the lock. Called right before a write under it, and after it, before it is acknowledged. */
+  /** Throws unless this process still holds the lock. Called right before each write and again before the write is acknowledged. */
   check(how: { readonly written?: boolean } = {}): void {
     if (!this.#isHeld?.()) throw lockLost(this.#path, how)
   }
 
-  /** Works while this process holds the lock. Calls on the same object take turns. */
+  /** Runs the work while this process holds the lock. Calls on the same object run one after another. */
   hold<T>(work: () => T | Promise<T>): Promise<T> {
     return this.#queue.run(async () => {
       const release = await this.#acquire()
@@ -109,7 +109,7 @@ export class ShortLock {
     }
     const attempt = await takeOver({ path, own: this.#own, dead: holder })
     if (attempt?.state !== "acquired") return undefined
-    this.#own = undefined // it is the lock now
+    this.#own = undefined // the owner file is the lock now
     const { lock, takenOverFrom } = attempt
     try {
       if (takenOverFrom && mayRun(takenOverFrom)) await this.#renew({ fence: createFence(lock), number: lock.fence })

@@ -1,6 +1,6 @@
 /**
- * The file with the session notes. It belongs to the person: a file that appears meanwhile is theirs and stays. A link in its place, or in
- * the place of its directory, is refused, because it could lead to another file.
+ * Small files of a conversation: session notes, requests in flight, append-only logs. The notes belong to the user: a file that appears in
+ * the meantime is theirs and stays. A link in place of the file or its directory is refused, because it could lead to another file.
  */
 
 import { closeSync, ftruncateSync, openSync, readFileSync, writeSync } from "node:fs"
@@ -18,7 +18,7 @@ import { DIRECTORY_MODE, FILE_MODE } from "./layout.ts"
 
 const MAX_BYTES = 4 * 1024 * 1024 // notes have a few kilobytes; more is something else
 
-/** The notes cannot be read from their file, or written to it. */
+/** The error if the notes file cannot be read or written. */
 const notesFileError = (path: string, why: string) =>
   new StrataError(`No notes were taken: ${path} ${why}. Nothing was written. Remove it, or switch the notes off.`, {
     code: "notes-file",
@@ -37,14 +37,14 @@ export async function readNotesFile(path: string): Promise<string | undefined> {
 
 export interface NotesToWrite extends Pick<AtomicFile, "path" | "number" | "check"> {
   readonly text: string
-  /** The text that is replaced: `null` for no notes, left out for any. */
+  /** The text to replace: `null` for no notes, `undefined` for any. */
   readonly expected?: string | null | undefined
 }
 
-/** Within this process, one after the other: the text must not change between the look and the write. */
+/** Serializes writes within this process, so that the text does not change between check and write. */
 const writes = new KeyedQueues<string>()
 
-/** On disk when it resolves, in every flush mode: it replaces a text that a person may have written. */
+/** On disk when it resolves, in every flush mode, because it replaces a text that the user may have written. */
 export function writeNotesFile(notes: NotesToWrite): Promise<boolean> {
   return writes.run(notes.path, () => writeNow(notes))
 }
@@ -55,7 +55,7 @@ async function writeNow({ path, text, expected, number, check }: NotesToWrite): 
   if (expected !== undefined && (await readNotesFile(path)) !== (expected ?? undefined)) return false
   const draft = draftName(path, number)
   try {
-    await rm(draft, { force: true }) // of a killed process, or a link that someone put there
+    await rm(draft, { force: true }) // a draft of a killed process, or a link in its place
     await writeFile(draft, text, { flag: "wx", mode: FILE_MODE, flush: true })
     publishDraft({ draft, path, check, isNew: !isThere })
     await flushDirectory(dirname(path))
@@ -68,7 +68,7 @@ async function writeNow({ path, text, expected, number, check }: NotesToWrite): 
   }
 }
 
-/** Whether there is a file. Anything else in its place is refused. */
+/** Whether the file exists. Anything else in its place is refused. */
 async function isPlain(path: string): Promise<boolean> {
   const [directory, file] = await Promise.all([lstatIfPresent(dirname(path)), lstatIfPresent(path)])
   if (directory?.isSymbolicLink()) throw notesFileError(dirname(path), "is a symbolic link")
@@ -85,8 +85,8 @@ const lstatIfPresent = (path: string) =>
 
 const isMissing = (error: unknown) => (error as NodeJS.ErrnoException).code === "ENOENT"
 
-// The log of requests in flight, as a file beside the journal. A line is one small write, which a kill of the process cannot tear and which
-// waits for no disk. While nothing is in flight the file is empty.
+// The log of requests in flight, a file next to the journal. A line is one small write, which a kill cannot tear and which waits for no
+// disk. The file is empty while nothing is in flight.
 
 export class InFlightFile implements InFlightLog, UnsettledRequests {
   readonly #path: string
@@ -95,13 +95,13 @@ export class InFlightFile implements InFlightLog, UnsettledRequests {
   #file: number | undefined
   #isUsed = false
 
-  /** `held`: absent for who only reads. */
+  /** `held` is absent for readers. */
   constructor(path: string, held?: HeldLock) {
     this.#path = path
     this.#held = held
   }
 
-  /** What an earlier process left. */
+  /** Requests that an earlier process left unsettled. */
   unsettled(): readonly SentRequest[] {
     try {
       return parseUnsettled(readFileSync(this.#path, "utf8"))
@@ -123,7 +123,7 @@ export class InFlightFile implements InFlightLog, UnsettledRequests {
     if (this.#open.size === 0) this.#giveBack()
   }
 
-  /** What was left is in the journal. */
+  /** Called once the unsettled requests are in the journal. */
   clear(): void {
     if (!this.#held) return
     const { lock, fence } = this.#held
@@ -135,15 +135,15 @@ export class InFlightFile implements InFlightLog, UnsettledRequests {
     if (this.#isUsed && this.#open.size === 0 && this.#held?.lock.isHeld()) this.clear()
   }
 
-  /** Its descriptor: a server has thousands of conversations without a request. */
+  /** Closes the descriptor, because a server has thousands of conversations without a request. */
   #giveBack(): void {
     if (this.#file !== undefined) closeSync(this.#file)
     this.#file = undefined
   }
 
   /**
-   * A full disk costs only the estimate after a kill. The journal's own next line reports it, and a lost lock too. The lock is checked after
-   * the opening: from then on the descriptor is of this owner's file.
+   * Ignores errors: a full disk costs only the estimate after a kill, and the journal's own next line reports it, like a lost lock. The
+   * lock is checked after opening, so that the descriptor belongs to this owner's file.
    */
   #write(write: (file: number) => unknown): void {
     const fence = this.#held?.fence
@@ -158,7 +158,7 @@ export class InFlightFile implements InFlightLog, UnsettledRequests {
   }
 }
 
-// A log of lines in one file. It is written again when it is large: the older half goes.
+// A log of lines in one file. If it is large, it is rewritten without its older half.
 
 const LARGE = 16_000_000 // bytes
 
@@ -167,8 +167,8 @@ export function appendLogFile(path: string): AppendLog {
   let made: Promise<unknown> | undefined
   const read = async (): Promise<readonly string[]> => {
     const text = await readFile(path, "utf8").catch(() => "")
-    const lines = text.split("\n").slice(0, -1) // after the last line end is nothing, or a line that was not finished
-    // a file that cannot be written again is read all the same
+    const lines = text.split("\n").slice(0, -1) // after the last line end is nothing, or an unfinished line
+    // a file that cannot be rewritten is still read
     if (text.length > LARGE) await replace(path, lines.slice(Math.floor(lines.length / 2))).catch(() => undefined)
     return lines
   }
@@ -181,7 +181,7 @@ export function appendLogFile(path: string): AppendLog {
           await made
           await appendFile(path, `${line}\n`, { mode: FILE_MODE })
         } catch (error) {
-          made = undefined // the disk may have room again, or the folder was taken away
+          made = undefined // the disk may have space again, or the folder was removed
           throw error
         }
       }),
@@ -194,7 +194,7 @@ async function replace(path: string, lines: readonly string[]): Promise<void> {
   await rename(draft, path)
 }
 
-/** The lines of a log: a request, or the id of one that is over. A line that was not finished is left out. */
+/** Reads the log: each line is a request, or the id of a finished one. An unfinished line is ignored. */
 function parseUnsettled(text: string): readonly SentRequest[] {
   const open = new Map<string, SentRequest>()
   for (const line of text.split("\n")) {

@@ -1,23 +1,23 @@
-/** Whether the files of a memory may have changed since they were read. To look at every file costs far more than a report. */
+/** Detects whether memory files may have changed since they were read. Checking every file costs far more than a report from the system. */
 
 import { type FSWatcher, statSync, watch } from "node:fs"
 import { join, posix } from "node:path"
 import { setImmediate } from "node:timers/promises"
 import type { MemoryFilesWatch } from "../memory-files.ts"
 
-// What changed in a folder since someone looked, as the system reports it. Only Linux is trusted with that: there, a change is in the queue
-// before the write returns. What another machine changes on a shared disk is not reported, so look at everything now and then.
+// Watches a folder for changes that the system reports. Only Linux is trusted with that, because there a change is queued before the write
+// returns. Changes by another machine on a shared disk are not reported, so check everything now and then.
 
 const IS_PROMPT = process.platform === "linux"
 
-/** All that use a folder share one watcher: a server has many conversations open in it. */
+/** All users of a folder share one watcher: a server has many conversations open in it. */
 interface WatchedFolder {
   readonly watcher: FSWatcher
   readonly inode: number
   users: number
-  /** Counts what was reported. */
+  /** Counts the reports. */
   reported: number
-  /** By name: the number of the last report. */
+  /** The number of the last report, by file name. */
   readonly names: Map<string, number>
   isOver: boolean
 }
@@ -27,7 +27,7 @@ const watchedFolders = new Map<string, WatchedFolder>()
 export class FolderWatch {
   readonly #folder: string
   #watched: WatchedFolder | undefined
-  /** It was not there at the last call. */
+  /** Whether the folder was missing at the last call. */
   #isMissing = false
   #seen = 0
 
@@ -35,10 +35,10 @@ export class FolderWatch {
     this.#folder = folder
   }
 
-  /** The names of what changed since the last call. `undefined`: no one knows, so look at everything. */
+  /** The names of files that changed since the last call. `undefined` if unknown: then check everything. */
   async changed(): Promise<ReadonlySet<string> | undefined> {
     if (!IS_PROMPT) return undefined
-    // reports come when the process waits for the system: after one round at the earliest, after two at the latest
+    // reports arrive when the process polls for events: after one round at the earliest, after two at the latest
     await setImmediate()
     await setImmediate()
     const inode = statSync(this.#folder, { throwIfNoEntry: false })?.ino
@@ -65,7 +65,7 @@ export class FolderWatch {
   }
 }
 
-/** Nothing where the system cannot watch one more folder. */
+/** Returns `undefined` if the system cannot watch another folder. */
 function watchFolder(folder: string, inode: number): WatchedFolder | undefined {
   const known = watchedFolders.get(folder)
   if (known && !known.isOver && known.inode === inode) {
@@ -90,12 +90,12 @@ function watchFolder(folder: string, inode: number): WatchedFolder | undefined {
   }
 }
 
-const FULL_CHECK_MS = 60_000 // what another machine changes is not reported
+const FULL_CHECK_MS = 60_000 // changes by another machine are not reported
 
 export class MemoryWatch implements MemoryFilesWatch {
   readonly #directory: string
   readonly #watches = new Map<string, FolderWatch>()
-  /** Of hidden folders only these matter: much else is written there. */
+  /** The only files of hidden folders that matter: many others are written there. */
   #hidden: ReadonlySet<string> = new Set()
   #since = Number.NEGATIVE_INFINITY
 
@@ -127,7 +127,7 @@ export class MemoryWatch implements MemoryFilesWatch {
       if (this.#watches.has(folder)) continue
       const watch = new FolderWatch(join(this.#directory, folder))
       this.#watches.set(folder, watch)
-      await watch.changed() // from here on
+      await watch.changed() // starts watching
       isWatched = false
     }
     if (isWatched) this.#since = performance.now()

@@ -1,4 +1,4 @@
-/** Everything that a store in memory keeps, for moving, erasing and retention. */
+/** Everything that an in-memory store contains, for moving, erasing and retention. */
 import type { Clock } from "../../base/clock.ts"
 import { validateId } from "../../base/clock.ts"
 import { ConversationLockedError } from "../../base/errors.ts"
@@ -33,7 +33,7 @@ import {
 export interface InMemoryData {
   /** By `project/id`, and `project/under/subagents/id`. */
   readonly journals: Map<string, StoredJournal>
-  /** By the place as JSON. */
+  /** By the namespace as JSON. */
   readonly memories: Map<string, StoredMemory>
   readonly filesOf: (namespace: MemoryNamespace) => MemoryFiles
   /** By `project/team`. */
@@ -193,7 +193,7 @@ export function contentsInMemory(kept: InMemoryData): Contents {
       else mailboxes.delete(key)
     },
 
-    /** Messages have no times here, so they stay. */
+    /** Messages have no times in this store, so none are removed. */
     async prune({ before, dryRun = false }) {
       const day = before.toISOString().slice(0, 10)
       let sums = 0
@@ -227,7 +227,7 @@ function journalKey({ project, under, id }: ContentAddress & { readonly kind: "j
   return `${validateId("project name", project)}/${namespace}${validateId("conversation id", id)}`
 }
 
-/** The sums of a project are in its memory. Memories of scope `project` are not the store's. */
+/** The daily totals of a project are among its memory files. Memories of scope `project` do not belong to the store. */
 function namespaceAddresses(key: string): readonly ContentAddress[] {
   const namespace = JSON.parse(key) as StoredNamespace | { readonly directory: string }
   if ("directory" in namespace) return []

@@ -1,4 +1,4 @@
-/** A journal in memory: the same lines as in a file. */
+/** A journal in memory, with the same lines as in a file. */
 import type { Clock } from "../../base/clock.ts"
 import { isSafeId } from "../../base/clock.ts"
 import { ClosedError, InvalidIdError, type NamedHolder } from "../../base/errors.ts"
@@ -9,10 +9,10 @@ import { decodeLine, encodeLine, inspectLostLine } from "../line.ts"
 import { ParentRelinker } from "../parent-relinker.ts"
 import type { AppendedLines, Journal, JournalAddress, JournalSegment, OpeningReport, ResumeData } from "../store.ts"
 
-/** What is kept of a journal while no one has it open. */
+/** The stored data of a journal, which outlives its openings. */
 export interface StoredJournal {
   readonly lines: Buffer[]
-  /** Of all lines. */
+  /** Size of all lines. */
   bytes: number
   readonly blobs: Map<string, Buffer>
   readonly inFlight: Map<string, SentRequest>
@@ -20,9 +20,9 @@ export interface StoredJournal {
   notes: string | undefined
   /** When it was last written to, as an ISO time. */
   touched: string
-  /** A larger number than that of every journal written before it. */
+  /** Larger than that of every journal written earlier. */
   writes: number
-  /** Counts the writers. */
+  /** Number of writers so far. */
   fence: number
   writer: NamedHolder | undefined
 }
@@ -72,7 +72,7 @@ export function memoryJournal(parts: MemoryJournalOptions): Journal {
     if (isClosed) throw new ClosedError()
   }
 
-  /** A line that is no entry is left out, and the path leads across it, as in a file. */
+  /** A line that is not an entry is skipped and bridged, as in a file. */
   function entriesFrom(start = 0, end = kept.lines.length): readonly Entry[] {
     mustBeOpen()
     const bridge = new ParentRelinker({ isFromStart: start === 0 })
@@ -114,7 +114,7 @@ export function memoryJournal(parts: MemoryJournalOptions): Journal {
     async append(entries) {
       mustBeWriter()
       if (entries.length === 0) return
-      const lines = entries.map(encodeLine) // all of them before the first is kept
+      const lines = entries.map(encodeLine) // all are encoded before the first is stored
       const from = kept.bytes
       for (const line of lines) {
         kept.lines.push(line)
@@ -192,7 +192,7 @@ export function memoryJournal(parts: MemoryJournalOptions): Journal {
 
 let writes = 0
 
-/** What is noted of a write. The times of two writes may be equal, so they are numbered too. */
+/** Time and number of a write. Numbers decide if two writes have the same time. */
 const stampWrite = (clock: Clock) => ({ touched: clock.now().toISOString(), writes: ++writes })
 
 function entryAt(lines: readonly Buffer[], at: number): Entry | undefined {
@@ -201,7 +201,7 @@ function entryAt(lines: readonly Buffer[], at: number): Entry | undefined {
   return decoded?.state === "whole" ? decoded.entry : undefined
 }
 
-/** The same names as in a file store. */
+/** The same rule for names as in a file store. */
 export function validateBlobName(name: string): string {
   const [, stem, extension = ""] = /^([^.]+)(?:\.([^.]+))?$/.exec(name) ?? []
   if (stem === undefined || !isSafeId(stem + extension)) throw new InvalidIdError("file name", name)

@@ -1,4 +1,4 @@
-/** A mailbox without a disk, for tests and experiments. */
+/** A mailbox in memory, for tests and experiments. */
 
 import { validateId } from "../../base/clock.ts"
 import { ClosedError, InvalidIdError } from "../../base/errors.ts"
@@ -21,14 +21,14 @@ interface MemberState {
   isJoined: boolean
 }
 
-/** What is kept of a team, for all who have its mailbox. */
+/** The stored data of a team, shared by all its mailboxes. */
 export interface StoredMailbox {
   readonly log: MailboxMessage[]
   /** The last sequence of each sender. */
   readonly senders: Map<string, number>
   readonly members: Map<string, MemberState>
   readonly listeners: Set<() => void>
-  /** No message may get a smaller place. */
+  /** No later message may get a smaller position. */
   end: number
 }
 

@@ -1,4 +1,4 @@
-/** Memory files without a disk. */
+/** Memory files in memory. */
 import { MemoryChangedError } from "../../base/errors.ts"
 import {
   checkMemoryText,
@@ -14,12 +14,12 @@ interface StoredText {
   readonly version: string
 }
 
-/** What is kept of a place. */
+/** The stored data of a memory namespace. */
 export interface StoredMemory {
   readonly files: Map<string, StoredText>
-  /** When that was done last. */
+  /** When the memories were last consolidated. */
   consolidated: Date | undefined
-  /** Counts the changes. */
+  /** Number of changes so far. */
   writes: number
 }
 

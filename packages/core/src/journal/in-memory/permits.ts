@@ -1,4 +1,4 @@
-/** Permits of a store in memory: one process has all of them. */
+/** Permits of an in-memory store, all held by one process. */
 import type { Clock } from "../../base/clock.ts"
 import { validateId } from "../../base/clock.ts"
 import type { NamedHolder } from "../../base/errors.ts"
@@ -6,15 +6,15 @@ import type { Permit } from "../permit.ts"
 import type { StoredMemory } from "./memory-files.ts"
 
 export interface StoredPermits {
-  /** Who has one, by id. */
+  /** Holders of permits, by id. */
   readonly taken: Map<string, NamedHolder & { readonly fence: number }>
-  /** Counts those that were given. */
+  /** Number of permits given so far. */
   fence: number
 }
 
 export const newPermits = (): StoredPermits => ({ taken: new Map(), fence: 0 })
 
-/** `memory`: keeps when the work was done last. */
+/** `memory` stores when the work was last done. */
 export function permitInMemory(
   kept: StoredPermits,
   { clock, memory }: { clock: Clock; memory?: StoredMemory },
@@ -33,7 +33,7 @@ export function permitInMemory(
       const holder = known ?? { pid: process.pid, host: "memory", since, isSelf: true, fence: ++kept.fence }
       taken.set(id, holder)
       const release = async (done?: Date) => {
-        if (taken.get(id) !== holder) return // it was released before
+        if (taken.get(id) !== holder) return // released before
         taken.delete(id)
         if (memory && done) memory.consolidated = done
       }

@@ -1,4 +1,4 @@
-/** A store in memory. It keeps encoded lines, as the file store does, and everything that the port has, for as long as the process lives. */
+/** A store in memory. It holds encoded lines like the file store and implements the entire port. Its data lasts as long as the process. */
 import { type Clock, isSafeId, systemClock, validateId } from "../../base/clock.ts"
 import { ConversationLockedError, ConversationNotFoundError } from "../../base/errors.ts"
 import { readListingFacts } from "../listing.ts"
@@ -11,12 +11,12 @@ import { mailboxInMemory, newMailbox, type StoredMailbox } from "./mailbox.ts"
 import { memoryFilesInMemory, newMemory, type StoredMemory } from "./memory-files.ts"
 import { newPermits, permitInMemory, type StoredPermits } from "./permits.ts"
 
-// The journals of a place in memory as they grow.
+// The feed of a namespace's journals in memory.
 
 interface InMemoryFeedOptions {
-  /** Those of the place now, by id. */
+  /** The namespace's present journals, by id. */
   readonly journals: () => ReadonlyMap<string, StoredJournal>
-  /** One of them. Looking for it among all would take long. */
+  /** One journal by id. Filtering all journals for it would take long. */
   readonly journal: (id: string) => StoredJournal | undefined
   readonly listeners: Set<(appended: AppendedLines) => void>
 }
@@ -69,7 +69,7 @@ export function memoryStore({ clock = systemClock }: MemoryStoreOptions = {}): S
     if ("agent" in namespace) validateId("name for an agent", namespace.agent)
     return memoryFilesInMemory(memoryOf(namespace), { location: describeNamespace(namespace), now: () => clock.now() })
   }
-  /** The journals of one place, by id. */
+  /** The journals of one namespace, by id. */
   const journalsIn = (namespace: Omit<JournalAddress, "id">): ReadonlyMap<string, StoredJournal> => {
     const start = namespaceKey(namespace)
     const mine = [...journals]
@@ -165,7 +165,7 @@ const journalKey = (address: JournalAddress): string =>
 
 const memoryKey = (namespace: MemoryNamespace): string => JSON.stringify(namespace, Object.keys(namespace).sort())
 
-/** For people: `memory:shop/memory`. */
+/** A readable name, such as `memory:shop/memory`. */
 const describeNamespace = (namespace: MemoryNamespace): string => {
   if ("shared" in namespace) return "memory:shared"
   if ("agent" in namespace) return `memory:agents/${namespace.agent}/${namespace.scope}`

@@ -1,4 +1,4 @@
-/** What a store in memory keeps, as the texts that other stores take, and back. */
+/** Converts the contents of an in-memory store to the texts that stores exchange, and back. */
 import { StrataError } from "../../base/errors.ts"
 import {
   BLOB,
@@ -83,7 +83,7 @@ export function mailboxTexts(mailbox: StoredMailbox | undefined): ReadonlyMap<st
   return encodeTeam({ messages, senders: Object.fromEntries(mailbox.senders), members, end: mailbox.end })
 }
 
-/** What is there must be the beginning of it. */
+/** Appends only: the stored messages must be a prefix of the new ones. */
 export function putTeam(mailbox: StoredMailbox, address: ContentAddress, team: TeamContent): void {
   const known = mailboxTexts(mailbox).get(MESSAGES) ?? Buffer.alloc(0)
   if (!encodeTeam(team).get(MESSAGES)!.subarray(0, known.length).equals(known))
@@ -105,7 +105,7 @@ export function blankMessages(mailbox: StoredMailbox | undefined, names: readonl
     if (places.has(String(parsePosition(message.cursor)))) mailbox!.log[n] = { ...message, content: {} }
 }
 
-/** This store keeps texts as texts. */
+/** This store keeps only text, so the data must be UTF-8. */
 function decodeText(name: string, data: Buffer): string {
   try {
     return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(data)

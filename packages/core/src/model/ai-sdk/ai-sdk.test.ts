@@ -1,4 +1,4 @@
-/** The translation both ways, with model objects of each version that say what they were asked and answer with given parts. */
+/** Translation in both directions, with fake models of each interface version that record requests and answer with given parts. */
 import { describe, expect, test } from "vitest"
 import type { Block } from "../../messages/blocks.ts"
 import type { ModelRequest } from "../../messages/request.ts"
@@ -14,7 +14,7 @@ const finish = (unified: string, usage: object = NO_COUNTS, raw?: string) =>
   ({ type: "finish", finishReason: { unified, raw }, usage }) as StreamPart
 const STOP = finish("stop")
 
-/** A model that answers with the parts, and the calls it got. */
+/** A model that answers with these parts, and the calls it received. */
 function fakeModel(parts: readonly unknown[], { version = "v4", provider = "test.chat" } = {}) {
   const calls: CallOptions[] = []
   const languageModel = {
@@ -282,7 +282,7 @@ describe("an answer of the AI SDK", () => {
     ]
     const { languageModel, calls } = fakeModel(parts)
     const { content } = await answerOf(languageModel)
-    const kept = JSON.parse(JSON.stringify(content)) as Block[] // as the journal keeps it
+    const kept = JSON.parse(JSON.stringify(content)) as Block[] // as stored in the journal
     expect(kept.map(({ type }) => type)).toEqual(["thinking", "thinking", "text", "thinking", "tool_use"])
     await answerOf(languageModel, { ...HELLO, messages: [...HELLO.messages, { role: "assistant", content: kept }] })
     const google = (thoughtSignature: string) => ({ providerOptions: { google: { thoughtSignature } } })

@@ -25,7 +25,7 @@ import { AI_SDK_OMITS, aiSdkFacts } from "./facts.ts"
 import { type AiSdkLanguageModel, type StreamPart, startStream } from "./interface.ts"
 import { toCallOptions } from "./prompt.ts"
 
-/** A model of any AI SDK provider, by its shape: the package `ai` need not be installed. */
+/** A model of any AI SDK provider, described structurally: the package `ai` need not be installed. */
 export interface AiSdkModel {
   readonly specificationVersion: string
   readonly provider: string
@@ -35,11 +35,11 @@ export interface AiSdkModel {
 
 /** Options of `aiSdkModel`. */
 export interface AiSdkModelOptions extends RetryOptions {
-  /** The name people use. Default: the provider's id of the model. */
+  /** The display name. Default: the provider's id of the model. */
   readonly name?: string
   /** Facts about models that override or extend the built-in table, as in the settings. */
   readonly models?: Readonly<Record<string, ModelOverride>>
-  /** How long an answer may take. Default: what the settings say. */
+  /** Time limits of a response. Default: from the settings. */
   readonly limits?: Partial<StreamLimits>
   readonly clock?: Clock
 }
@@ -108,7 +108,7 @@ export function aiSdkModel(given: AiSdkModel, options: AiSdkModelOptions = {}): 
   }
 }
 
-/** What a part adds to the answer. */
+/** How much a part adds to the response. */
 function measurePart(part: StreamPart): StreamChunk | undefined {
   switch (part.type) {
     case "text-delta":
@@ -126,7 +126,7 @@ function measurePart(part: StreamPart): StreamChunk | undefined {
   }
 }
 
-/** The parts of a stream, also of a provider that ignores its signal. */
+/** The parts of a stream. Ends on abort even if the provider ignores its signal. */
 export async function* untilAborted(
   stream: ReadableStream<StreamPart>,
   signal?: AbortSignal,
@@ -143,7 +143,7 @@ export async function* untilAborted(
   }
 }
 
-/** For providers that do not count tokens, such as some local ones: zero would look like an empty context. */
+/** Estimates usage for providers that do not count tokens, such as some local ones. Zero would look like an empty context. */
 export function estimateUsage({
   request,
   content,
@@ -165,7 +165,7 @@ export function estimateUsage({
   }
 }
 
-/** What an error of the AI SDK says. Recognised by its fields: a program may hold several copies of its classes. */
+/** An error of the AI SDK, recognized by its fields, because a program may contain several copies of its classes. */
 interface AiSdkError {
   readonly name?: string
   readonly message?: string
@@ -174,7 +174,7 @@ interface AiSdkError {
   readonly responseBody?: string
 }
 
-/** Errors that the AI SDK raises itself, as the type a provider would give them. All others are connection failures. */
+/** Errors raised by the AI SDK itself, mapped to the type that a provider would report. All others are connection failures. */
 const TYPE_OF_NAME: Readonly<Record<string, string>> = {
   AI_LoadAPIKeyError: "authentication_error",
   AI_LoadSettingError: "invalid_request_error",
@@ -184,7 +184,7 @@ const TYPE_OF_NAME: Readonly<Record<string, string>> = {
   AI_UnsupportedFunctionalityError: "invalid_request_error",
 }
 
-/** Also reads the bare object or text that some providers send in the middle of a stream. */
+/** Also accepts the plain object or text that some providers send in the middle of a stream. */
 export function readFailure(error: unknown): ProviderFailure | undefined {
   if (typeof error === "string") return { message: error }
   if (typeof error !== "object" || error === null) return undefined
@@ -202,7 +202,10 @@ export function readFailure(error: unknown): ProviderFailure | undefined {
   }
 }
 
-/** `{"error": {"type": …, "message": …}}`, with or without the wrapping, parsed or not. A proxy's HTML page is not one. */
+/**
+ * Reads `{"error": {"type": …, "message": …}}`, with or without the wrapper, parsed or not. Returns an empty object for a proxy's HTML
+ * page.
+ */
 function bodyOf(given: unknown): Readonly<Record<string, unknown>> {
   try {
     const body: unknown = typeof given === "string" ? JSON.parse(given) : given
@@ -213,7 +216,7 @@ function bodyOf(given: unknown): Readonly<Record<string, unknown>> {
   }
 }
 
-/** With any other status the answer began and then broke off. */
+/** With any other status, the response had started and then broke off. */
 const isRefusal = (status: number | undefined) => status !== undefined && status >= 400
 
 const textIn = (value: unknown) => (typeof value === "string" ? value : undefined)

@@ -1,7 +1,7 @@
 /**
- * Collects an answer of the AI SDK into a response of the Messages API, and reports what a person may want to see at once. Blocks are in the
- * order in which they began. A provider's own tool calls and the sources it names are left out, because the format has no place for them.
- * For a program that sends the answer back itself, each block is as it will be in that message, and what has no place is kept on it.
+ * Collects a response of the AI SDK into a response of the Messages API, and reports content while it streams. Blocks are in the order in
+ * which they started. A provider's own tool calls and sources are omitted, because the format has no place for them. For a program that
+ * sends the response back itself, each block equals the one in that message, with metadata for everything that has no place.
  */
 import type { Block, ToolUse } from "../../messages/blocks.ts"
 import type { Usage } from "../../messages/messages.ts"
@@ -19,25 +19,25 @@ interface GrowingPart {
   readonly name: string
   text: string
   notes: ProviderOptions | undefined
-  /** The call is complete. */
+  /** Set when the call is complete. */
   isCalled?: boolean
-  /** A part that arrives whole. */
+  /** A part that is not streamed. */
   part?: SentPart
 }
 
 export interface CollectorOptions {
-  /** The program sends the answer back as a message of its prompt. */
+  /** Whether the program sends the response back as a message of its prompt. */
   readonly preservesParts?: boolean
 }
 
-/** The stop reason in terms of the Messages API. `error` and `interrupted` do not end an answer. */
+/** Maps stop reasons to those of the Messages API. `error` and `interrupted` do not end a response. */
 const STOP_REASONS: Readonly<Record<string, string>> = {
   stop: "end_turn",
   length: "max_tokens",
   "tool-calls": "tool_use",
   "content-filter": "refusal",
 }
-/** Claude's own stop reasons, which the AI SDK has no name for. */
+/** Claude's own stop reasons, which the AI SDK does not translate. */
 const PASSED_ON = new Set(["pause_turn", "model_context_window_exceeded", "stop_sequence", "refusal"])
 
 export class PartCollector {
@@ -101,7 +101,7 @@ export class PartCollector {
     }
   }
 
-  /** The whole answer; `undefined` where the stream ended early. `estimate` counts where the provider does not. */
+  /** The complete response. `undefined` if the stream ended early. `estimate` is used if the provider does not count tokens. */
   response(estimate: (content: readonly Block[]) => Usage): ModelResponse | undefined {
     const finish = this.#finish
     if (!finish || finish.finishReason.unified === "error" || finish.finishReason.unified === "interrupted") {
@@ -123,18 +123,18 @@ export class PartCollector {
     }
   }
 
-  /** What is known of an answer that breaks off. `undefined` where the provider has not counted yet. */
+  /** What is known of an interrupted response. `undefined` if the provider has not counted yet. */
   partial(): Pick<ModelResponse, "id" | "model" | "usage"> | undefined {
     return this.#begun && { id: this.#id, model: this.#model, usage: this.#begun }
   }
 
-  /** Claude counts the input before it answers. */
+  /** Claude reports the input's token count before it answers. */
   #noteBegin({ kind, providerMetadata }: Part<"custom">): void {
     const usage = kind === "anthropic.message_start" ? usableUsage(providerMetadata?.anthropic?.usage) : undefined
     this.#begun = usage ?? this.#begun
   }
 
-  /** A call arrives whole at its end. Providers that do not stream inputs report it only here. */
+  /** A complete call. Providers that do not stream inputs report the call only here. */
   #takeCall(part: Extract<StreamPart, { type: "tool-call" }>): ModelEvent | undefined {
     const isNew = !this.#parts.has(key("call", part.toolCallId))
     const call = this.#grow("call", { ...part, id: part.toolCallId, name: part.toolName })
@@ -172,7 +172,7 @@ function mergeNotes(first: ProviderOptions | undefined, more: ProviderOptions | 
   return Object.fromEntries(providers.map((name) => [name, { ...first[name], ...more[name] }]))
 }
 
-/** The call of a tool that the provider runs, as it is in a prompt. */
+/** The call of a provider-executed tool, as a prompt part. */
 function executedCall({ toolCallId, toolName, input, providerMetadata }: Part<"tool-call">): SentPart {
   const executed = { type: "tool-call", toolCallId, toolName, input: parseInput(input), providerExecuted: true }
   return { ...executed, ...asOptions(providerMetadata) }
@@ -192,7 +192,7 @@ type Part<T> = Extract<StreamPart, { type: T }>
 
 const asOptions = (notes: ProviderOptions | undefined) => (notes ? { providerOptions: notes } : {})
 
-/** A text that is no JSON is passed on as it is. */
+/** Text that is not JSON is passed on unchanged. */
 function parseInput(text: string): unknown {
   try {
     return text.trim() === "" ? {} : JSON.parse(text)
@@ -201,7 +201,7 @@ function parseInput(text: string): unknown {
   }
 }
 
-/** As it will be in the message that the program sends. An input that was cut off is no call there. */
+/** The part in the message that the program sends. A call with a truncated input is omitted there. */
 function promptPart({ kind, id, name, text, notes, isCalled, part }: GrowingPart): SentPart[] {
   const options = asOptions(notes)
   switch (kind) {
@@ -241,7 +241,7 @@ function stopReasonOf({ finishReason: { unified, raw } }: FinishPart, parts: rea
   return reason === "end_turn" && parts.some(({ kind }) => kind === "call") ? "tool_use" : reason
 }
 
-/** The AI SDK includes cached tokens in input, the Messages API does not. `undefined` where the provider did not count. */
+/** The AI SDK includes cached tokens in the input, the Messages API does not. `undefined` if the provider did not count. */
 function usageOf({ usage: { inputTokens, outputTokens, raw } }: FinishPart): Usage | undefined {
   const { total, noCache, cacheRead = 0, cacheWrite = 0 } = inputTokens
   const input = noCache ?? (total === undefined ? undefined : total - cacheRead - cacheWrite)
@@ -251,12 +251,12 @@ function usageOf({ usage: { inputTokens, outputTokens, raw } }: FinishPart): Usa
     output_tokens: outputTokens.total,
     cache_read_input_tokens: cacheRead,
     cache_creation_input_tokens: cacheWrite,
-    // Claude's own: what lives an hour costs more to write
+    // only Claude reports this: writing for an hour costs more
     ...(isLifetimes(raw?.cache_creation) ? { cache_creation: raw.cache_creation } : {}),
   }
 }
 
-/** What Claude's server cleared from its own copy, in the API's names. */
+/** Edits that Claude's server made in its own copy, with the API's field names. */
 function appliedEdits({ providerMetadata }: FinishPart): Pick<ModelResponse, "context_management"> {
   const { appliedEdits: edits } = (providerMetadata?.anthropic?.contextManagement ?? {}) as { appliedEdits?: unknown }
   if (!Array.isArray(edits)) return {}

@@ -1,4 +1,4 @@
-/** Any prompt of the AI SDK comes back as it was sent. */
+/** Any prompt of the AI SDK survives the conversion in both directions. */
 import fc from "fast-check"
 import { describe, expect, test } from "vitest"
 import { size } from "../../../test/size.ts"
@@ -144,7 +144,7 @@ function messages(version: "v3" | "v4"): fc.Arbitrary<SentMessage> {
   ) as fc.Arbitrary<SentMessage>
 }
 
-/** URLs are compared as texts. */
+/** Converts URLs to text for comparison. */
 const comparable = (value: unknown) => JSON.parse(JSON.stringify(value))
 
 describe("BEY-8 a prompt as messages of the Messages API, and back", () => {

@@ -1,6 +1,6 @@
 /**
- * A prompt of the AI SDK as messages of the Messages API, of any version of the interface. `toCallOptions` is the way back: together they
- * give back what was sent. The same prompt gives the same bytes.
+ * Converts an AI SDK prompt of any interface version to the Messages API. `toCallOptions` is the inverse: together they restore the prompt
+ * exactly. The same prompt gives the same bytes.
  */
 import { isDeepStrictEqual } from "node:util"
 import {
@@ -19,14 +19,14 @@ import { plainFile, plainReasoning } from "./prompt.ts"
 import { cacheControlIn, DENIED, type ProviderMetadata, type SentPart } from "./provider-metadata.ts"
 import { reasoningWithNotes, toThinking } from "./reasoning-signatures.ts"
 
-/** A message of a prompt, of any version. */
+/** A message of a prompt, of any interface version. */
 export interface SentMessage {
   readonly role: string
   readonly content: string | readonly SentPart[]
   readonly providerOptions?: ProviderOptions
 }
 
-/** The part of a request that a prompt is. */
+/** The parts of a request that come from a prompt. */
 export interface PromptBody {
   readonly system?: readonly Block[]
   readonly messages: readonly { readonly role: "user" | "assistant" | "system"; readonly content: readonly Block[] }[]
@@ -49,8 +49,8 @@ export function fromPrompt(given: readonly SentMessage[]): PromptBody {
 }
 
 /**
- * An answer whose text and calls were sent as messages of their own is one message, as the model wrote it. So are the results of its calls:
- * the API wants them in one.
+ * Joins text and calls that were sent as separate messages into one assistant message, as the model wrote it. The results of its calls are
+ * joined too, as the API requires.
  */
 export function joinMessages(prompt: readonly SentMessage[]): readonly SentMessage[] {
   const all: SentMessage[] = []
@@ -75,14 +75,14 @@ interface ToolMessage extends SentMessage {
 const isToolMessage = (message: SentMessage): message is ToolMessage =>
   message.role === "tool" && Array.isArray(message.content)
 
-/** Options of a message are meant for its last part. */
+/** Options of a message apply to its last part. */
 function withMessageOptions({ content, providerOptions }: ToolMessage): readonly SentPart[] {
   const last = content.at(-1)
   if (!last || !providerOptions) return content
   return content.with(-1, { ...last, providerOptions: { ...providerOptions, ...(last.providerOptions as object) } })
 }
 
-/** The tool of each call, by which the way back names the results. */
+/** Tool names by call id, from which the inverse conversion names the results. */
 type Calls = ReadonlyMap<unknown, unknown>
 
 const callOf = ({ type, toolCallId, toolName, providerExecuted }: SentPart): [unknown, unknown][] =>
@@ -104,10 +104,12 @@ function blocksOf({ role, content, ...fields }: SentMessage, calls: Calls): read
   return [...blocks.slice(0, -1), withMetadata(last, kept, mark)]
 }
 
-/** Parts that say nothing: what a provider notes for itself. Programs keep them or not, so a message must be known without them. */
+/**
+ * Parts without visible content, such as a provider's internal notes. Programs may drop them, so messages must be recognized without them.
+ */
 const SILENT: ReadonlySet<string> = new Set(["custom", "reasoning-file"])
 
-/** A message of the model. Silent parts are kept on its last block. */
+/** Converts an assistant message. Silent parts are stored on its last block that is not thinking. */
 export function answerBlocks(parts: readonly SentPart[]): readonly Block[] {
   const spoken = parts.filter(({ type }) => !SILENT.has(type))
   const blocks = spoken.map(answerBlock)
@@ -119,20 +121,20 @@ export function answerBlocks(parts: readonly SentPart[]): readonly Block[] {
   return blocks.with(host, withMetadata(block as Block, { ...door, silent }, cache_control))
 }
 
-/** A part of a message of the model. Its files have no block: the API takes none there. */
+/** Converts a part of an assistant message. The API accepts no files there. */
 function answerBlock(part: SentPart): Block {
   if (part.type === "reasoning") return reasoningBlock(part)
   if (part.type === "tool-call" && !part.providerExecuted) return callBlock(part)
   return part.type === "text" ? toBlock(part) : placeholderBlock(part.type === "file" ? withTaggedData(part) : part)
 }
 
-/** A part of a message of the user, or of a result. */
+/** Converts a part of a user message or a result. */
 function toBlock(part: SentPart): Block {
   if (part.type === "text") return withUnstatedFields({ type: "text", text: String(part.text) }, part, ["text"])
   return part.type === "file" ? fileBlock(part) : placeholderBlock(part)
 }
 
-/** The block with the fields of its part that it does not say. */
+/** Stores the fields of the part that the block does not express. */
 function withUnstatedFields(
   block: Block,
   { type: _, ...part }: SentPart,
@@ -183,7 +185,7 @@ function callBlock(part: SentPart): Block {
   return withUnstatedFields(call, part, isObject ? [...said, "input"] : said)
 }
 
-/** Ids and names that the API takes. Those of some providers have dots and colons. */
+/** Replaces ids and names that the API does not accept: those of some providers contain dots and colons. */
 const apiId = (id: string): string => (CALL_ID.test(id) ? id : respell(id))
 export const apiName = (name: string): string =>
   isWellFormedCall({ id: "id", name, input: {} }) ? name : respell(name.slice(0, 100))
@@ -217,7 +219,7 @@ function resultBlock(part: SentPart, calls: Calls): Block {
 interface ResultContent {
   readonly content: string | readonly Block[]
   readonly isError?: boolean
-  /** The content alone says what kind of output it is. */
+  /** The content alone implies the kind of output. */
   readonly impliesKind?: boolean
 }
 
@@ -236,11 +238,11 @@ function resultContent(output: ToolOutput): ResultContent {
     case "content":
       return { content: output.value.map((item) => resultItemBlock(item as SentPart)) }
     default:
-      return { content: JSON.stringify(output) } // of a later version
+      return { content: JSON.stringify(output) } // of a later interface version
   }
 }
 
-/** What a result holds. Version 3 names files by what they are made of. */
+/** Converts an item of a result. Version 3 names files by the kind of their data. */
 function resultItemBlock(item: SentPart): Block {
   if (item.type === "text" || item.type === "file") return toBlock(item)
   const { data, url, mediaType = item.type === "image-url" ? "image" : undefined, ...rest } = item
@@ -265,7 +267,7 @@ function fileBlock(part: SentPart): Block {
 
 const withTaggedData = (part: SentPart) => ({ ...part, data: tagData(part.data) }) as unknown as FilePart & SentPart
 
-/** Version 3 sends what a file holds without a tag. */
+/** Version 3 sends file data without a tag. */
 function tagData(data: unknown): unknown {
   if (typeof data === "string") return { type: "data", data }
   if (data instanceof Uint8Array) return { type: "data", data: base64(data) }
@@ -276,7 +278,7 @@ function tagData(data: unknown): unknown {
 
 const base64 = (bytes: Uint8Array): string => Buffer.from(bytes).toString("base64")
 
-/** Images, PDFs and texts. The API has no block for other files. */
+/** Converts images, PDFs and texts. The API has no block for other files. */
 function mediaBlock({ mediaType, data, filename }: FilePart): Block | undefined {
   const source = sourceOf(mediaType, data)
   if (!source) return undefined
@@ -305,7 +307,7 @@ function sourceOf(mediaType: string, data: FilePart["data"]): object | undefined
   return { type: "base64", media_type, data: bytes }
 }
 
-/** A text in place of a part that the API has no block for. */
+/** A text placeholder for a part that the API has no block for. */
 function placeholderBlock(part: SentPart): Block {
   const whole = plain(part) as SentPart
   return withMetadata(
@@ -321,7 +323,7 @@ function describePart({ type, ...part }: SentPart): string {
   return `[${[type, ...about].join(" ")}]`
 }
 
-/** As the journal would return it: addresses as texts, bytes in base64. */
+/** The value as the journal returns it: URLs as text, bytes in base64. */
 function plain<T extends object>(value: T): Record<string, unknown> {
   return asPlain(value) as Record<string, unknown>
 }

@@ -1,9 +1,9 @@
 /**
- * The AI SDK's model interface, by the names used here. Types only: `ai` need not be installed where no such model is used, and none of its
- * code is loaded, because only the model object is called.
+ * The AI SDK's model interface. Types only: `ai` need not be installed unless such a model is used, and none of its code is loaded,
+ * because only the model object is called.
  *
- * Three versions of the interface are in use. This package uses the newest; for the older ones it converts the prompt on the way out and
- * the last part of the stream on the way back.
+ * Three versions of the interface are in use. This package uses the newest. For older versions it converts the outgoing prompt and the
+ * last part of the stream.
  */
 import type { LanguageModel } from "ai"
 
@@ -33,7 +33,7 @@ export async function startStream(
   const { specificationVersion: version } = model
   const doStream = model.doStream.bind(model) as Current["doStream"]
   if (version === "v4") return (await doStream(options)).stream
-  const { reasoning: _, ...rest } = options // unknown to older versions
+  const { reasoning: _, ...rest } = options // older versions do not have this option
   const prompt = inVersion(options.prompt, version)
   const { stream } = await doStream({ ...rest, prompt })
   return version === "v3"
@@ -43,11 +43,11 @@ export async function startStream(
       )
 }
 
-/** A prompt as a model of this version takes it. */
+/** Converts a prompt for a model of this version. */
 export const inVersion = (prompt: CallOptions["prompt"], version: Version): CallOptions["prompt"] =>
   version === "v4" ? prompt : prompt.map((message) => respell(message, version))
 
-/** Older versions take a file's content without a tag for its kind. */
+/** Older versions expect file data without a tag for its kind. */
 function respell(message: PromptMessage, version: Version): PromptMessage {
   if (message.role === "system") return message
   const content = message.content.map((part): unknown => {
@@ -80,7 +80,7 @@ function respellOutput({ data, mediaType }: OutputFile, version: Version): unkno
   return { type: version === "v3" ? "file-data" : "media", data: untagData(data), mediaType }
 }
 
-/** Version 2 has flat token counts and a plain string as finish reason. */
+/** In version 2, token counts are flat and the finish reason is a plain string. */
 function respellFinish(part: StreamPart): StreamPart {
   if (part.type !== "finish") return part
   const old = part as unknown as {

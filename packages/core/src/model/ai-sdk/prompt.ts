@@ -1,8 +1,7 @@
 /**
- * A request as the AI SDK takes it. Text, media, calls, results and reasoning have counterparts; results go into messages of their own.
- * Everything else (search results, calls of server tools) is passed on as text, so that the model knows about it. Tool inputs lose the
- * model's spelling here, because the AI SDK takes them as values. What a program of the AI SDK sent comes back as it was sent: see
- * `kept-parts.ts`.
+ * Converts a request to the AI SDK. Text, media, calls, results and reasoning have counterparts; results go into separate messages.
+ * Everything else (search results, calls of server tools) becomes text, so that the model knows about it. Tool inputs lose the model's
+ * spelling, because the AI SDK takes them as values. What a program of the AI SDK sent is restored exactly (`provider-metadata.ts`).
  */
 import {
   asServerResult,
@@ -68,18 +67,18 @@ function systemMessage(block: Block): PromptMessage {
   return withMessageFields({ role: "system", content: textOf([block]), ...optionsOn(block) }, [block])
 }
 
-/** Results must name the tool, and only the call has the name. */
+/** Calls by id: results must name the tool, and only the call has the name. */
 function callsIn(messages: readonly Message[]): ReadonlyMap<string, NamedCall> {
   const calls = messages.flatMap(({ content }) => toBlocks(content).filter(isToolUse))
   return new Map(calls.map((call) => [call.id, namedCall(call)]))
 }
 
-/** Providers whose results can hold images. The packages of others write the bytes out as text, in every later request. */
+/** Providers whose results can contain images. Other packages write the bytes as text, in every later request. */
 const MEDIA_IN_RESULTS = /anthropic|bedrock|google|vertex|\bresponses\b/i
 
 interface PromptContext {
   readonly calls: ReadonlyMap<string, NamedCall>
-  /** Whether images stay in the results. If not, they follow in a message of the user's role. */
+  /** Whether images stay in the results. If not, they follow in a user message. */
   readonly mediaInResults: boolean
 }
 
@@ -102,7 +101,7 @@ function promptMessages({ role, content }: Message, carrying: PromptContext): Pr
 const isToolBlock = (block: Block): boolean =>
   isToolResult(block) || originalPart(block)?.type === "tool-approval-response"
 
-/** The images and documents of a result, with a line that says where they belong. */
+/** The images and documents of a result, after a line that says where they belong. */
 function mediaAfter(result: Block, { calls }: PromptContext): UserPart[] {
   if (!isToolResult(result) || providerMetadataOf(result).output) return []
   const files = resultBlocks(result).flatMap((block) => filePart(block) ?? [])
@@ -135,7 +134,7 @@ function assistantParts(blocks: readonly Block[]): AssistantPart[] {
   return parts
 }
 
-/** Reasoning as it is without what a door kept. */
+/** Reasoning without the program's own metadata. */
 export function plainReasoning(block: Thinking): AssistantPart {
   const { text = "", notes } = readThinking(block) as { text?: string; notes: ProviderOptions }
   return { type: "reasoning", text, ...(Object.keys(notes).length > 0 ? { providerOptions: notes } : {}) }
@@ -162,7 +161,7 @@ function asText(block: Block): string {
   if (use) return `[${use.name} was called with ${JSON.stringify(use.input)}]`
   const result = asServerResult(block)
   if (result) return `[${result.type}: ${JSON.stringify(result.content)}]`
-  const { content } = block as { content?: unknown } // a compaction block is its summary
+  const { content } = block as { content?: unknown } // the content of a compaction block is its summary
   return typeof content === "string" ? content : JSON.stringify(block)
 }
 
@@ -173,7 +172,7 @@ function filePart(block: Block): FilePart | undefined {
   return { ...plain, ...part, ...optionsOn(block) } as FilePart
 }
 
-/** Images and documents. Text documents stay files, so that they keep their names. */
+/** Images and documents. Text documents stay files, so that they keep their file names. */
 export function plainFile(block: Block): FilePart | undefined {
   if (block.type !== "image" && block.type !== "document") return undefined
   const { source } = block
@@ -195,7 +194,7 @@ export function plainFile(block: Block): FilePart | undefined {
         data: { type: "text", text: textOf(source.content as string | Block[]) },
       }
     default:
-      return undefined // a file stored at Anthropic: no other provider can read it
+      return undefined // a file stored at Anthropic, which no other provider can read
   }
 }
 
@@ -212,7 +211,7 @@ function resultPart(result: ToolResult, { calls, mediaInResults }: PromptContext
   return { type: "tool-result", toolCallId, toolName, ...part, output, ...optionsOn(result) }
 }
 
-/** Content of a result: as it was sent, or a file, or a text. */
+/** An item of a result: the original part, a file or a text. */
 const resultItemPart = (block: Block): object => originalPart(block) ?? filePart(block) ?? textPart(block)
 
 function resultOutput(result: ToolResult, mediaInResults: boolean): ToolOutput {

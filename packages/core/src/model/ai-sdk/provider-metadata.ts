@@ -1,6 +1,6 @@
 /**
- * What a program of the AI SDK sent and the Messages API has no place for, kept on blocks so that it comes back as it was sent: options of
- * providers, ids that the API does not take, kinds of results, parts without a counterpart.
+ * Data of AI SDK prompts that the Messages API has no field for: provider options, ids that the API does not accept, kinds of results,
+ * parts without a counterpart. It is stored on blocks under `door` (the name on disk), so that a prompt can be restored exactly.
  */
 import { type Block, resultBlocks, type ToolResult, type ToolUse, textOf } from "../../messages/blocks.ts"
 import { providerFields } from "../../messages/message-identity.ts"
@@ -17,17 +17,17 @@ interface Fields {
   readonly [field: string]: unknown
 }
 
-/** What is kept on a block. */
+/** Metadata stored on a block. The property names are those on disk. */
 export interface ProviderMetadata {
-  /** Fields of the part that the block does not say. */
+  /** Fields of the part that the block does not express. */
   readonly part?: Fields
-  /** The part itself, where the block is only a text in its place. */
+  /** The original part, if the block is only a text placeholder. */
   readonly whole?: SentPart
   /** On the last block of a message: fields of the message. */
   readonly message?: Fields
-  /** Parts of its message that say nothing, and where among the parts they were. */
+  /** Parts of the message without visible content, and their positions among the parts. */
   readonly silent?: readonly { readonly at: number; readonly part: SentPart }[]
-  /** On a result: its kind, if the content does not say it. */
+  /** On a result: the kind of its output, if the content does not imply it. */
   readonly output?: Pick<ToolOutput, "type"> & { readonly providerOptions?: ProviderOptions }
   /** A text file that was sent as bytes. */
   readonly bytes?: true
@@ -35,10 +35,10 @@ export interface ProviderMetadata {
 
 export const providerMetadataOf = (item: object): ProviderMetadata => providerFields(item)
 
-/** Says so where a result that was denied gives no reason. The words are those of the AI SDK. */
+/** The content of a denied result without a reason, worded as in the AI SDK. */
 export const DENIED = "Tool call execution denied."
 
-/** How the AI SDK knows a call. Another provider's ids and names may not be such as the API takes. */
+/** A call's id and tool name in the AI SDK. The API may not accept those of other providers. */
 export interface NamedCall {
   readonly toolCallId: string
   readonly toolName: string
@@ -49,12 +49,12 @@ export function namedCall(call: ToolUse): NamedCall {
   return { toolCallId, toolName }
 }
 
-/** The part in whose place the block is. */
+/** The part that the block stands for, if the block is a placeholder or a version 3 file. */
 export function originalPart(block: Block): SentPart | undefined {
   const { whole, part } = providerMetadataOf(block)
   if (whole) return withOptions(reviveUrls(whole), block)
   const { source } = block as { source?: { type: string; data?: string; url?: string } }
-  // version 3 has kinds of its own for files in results
+  // version 3 has separate kinds for files in results
   if (!source || typeof part?.type !== "string") return undefined
   return { ...part, ...(source.type === "url" ? { url: source.url } : { data: source.data }) } as unknown as SentPart
 }
@@ -65,13 +65,13 @@ function withOptions({ providerOptions, ...part }: Fields & { readonly type: str
   return { ...part, ...withCacheControl(providerOptions, isOnMessage ? undefined : blockCacheControl(block)) }
 }
 
-/** The parts of a message with those that say nothing. */
+/** The parts of a message, including those without visible content. */
 export function withSilentParts<T>(parts: readonly T[], blocks: readonly Block[]): readonly T[] {
   const silent = blocks.flatMap((block) => providerMetadataOf(block).silent ?? [])
   return silent.reduce((all, { at, part }) => all.toSpliced(at, 0, reviveUrls(part) as T), [...parts])
 }
 
-/** Addresses are texts in the journal. */
+/** URLs are stored as text in the journal. */
 function reviveUrls(part: SentPart): SentPart {
   const { data } = part as { data?: { type?: string; url?: string } }
   return data?.type === "url" ? { ...part, data: { ...data, url: new URL(data.url!) } } : part
@@ -79,13 +79,13 @@ function reviveUrls(part: SentPart): SentPart {
 
 type AnthropicOptions = Readonly<Record<string, unknown>>
 
-/** Where Claude's options have the mark, under either of its names. */
+/** The cache control in Claude's options, under either of its names. */
 export function cacheControlIn(options: ProviderOptions | undefined): object | undefined {
   const { cacheControl, cache_control = cacheControl } = (options?.anthropic ?? {}) as AnthropicOptions
   return typeof cache_control === "object" && cache_control !== null ? cache_control : undefined
 }
 
-/** The options of a part: those that were sent, with the mark that the block has now. */
+/** The options of a part as sent, with the block's present cache control. */
 export function optionsOn(item: object, notes?: ProviderOptions): { providerOptions?: ProviderOptions } {
   const { part, message } = providerMetadataOf(item)
   const sent = part?.providerOptions ?? notes
@@ -93,7 +93,7 @@ export function optionsOn(item: object, notes?: ProviderOptions): { providerOpti
   return withCacheControl(sent, isOnMessage ? undefined : blockCacheControl(item))
 }
 
-/** A message with the fields that it was sent with, which its last block has kept. */
+/** Restores the fields of a message, which are stored on its last block. */
 export function withMessageFields(message: PromptMessage, blocks: readonly Block[]): PromptMessage {
   const at = blocks.findLastIndex((block) => providerMetadataOf(block).message)
   if (at < 0) return message
@@ -122,7 +122,7 @@ function withCacheControl(
   return Object.keys(all).length > 0 ? { providerOptions: all as ProviderOptions } : {}
 }
 
-/** A body with the marks that the program placed, and no others: for providers whose caches are not marked. */
+/** A body with only the breakpoints that the program placed, for providers to which Strata adds none. */
 export function withProgramBreakpoints<T extends Readonly<Record<string, unknown>>>(body: T): T {
   const { system, tools, messages } = body
   const inMessage = (message: { readonly content: unknown }) => ({
@@ -152,7 +152,7 @@ function withoutCacheControl(item: object): object {
   return rest
 }
 
-/** The output of a result in the kind it was sent in, as far as the content still is of that kind. */
+/** Restores the output of a result in its original kind, if the content still has that kind. */
 export function restoreOutput(result: ToolResult, partOf: (block: Block) => object): ToolOutput | undefined {
   const { output } = providerMetadataOf(result)
   if (!output) return undefined
@@ -163,7 +163,7 @@ export function restoreOutput(result: ToolResult, partOf: (block: Block) => obje
     return { ...output, ...(text === DENIED ? {} : { reason: text }) } as ToolOutput
   const isJson = output.type === "json" || output.type === "error-json"
   const value = isJson ? tryParseJson(text) : { value: text }
-  const plain = result.is_error ? "error-text" : "text" // it was cleared, or put aside
+  const plain = result.is_error ? "error-text" : "text" // the result was cleared or offloaded
   return (value ? { ...output, ...value } : { type: plain, value: text }) as ToolOutput
 }
 

@@ -1,9 +1,9 @@
 /**
- * What providers need back: signatures of reasoning, ids of items, thought signatures on tool calls (Gemini refuses the next request without
- * them). Our messages follow the Messages API, which has one place for such data: the signature of a thinking block.
+ * Data that providers need back: signatures of reasoning, ids of items, thought signatures on tool calls (Gemini refuses the next request
+ * without them). The Messages API has one place for such data: the signature of a thinking block.
  *
- * - Claude's signatures are kept as they are, so that the conversation can continue with `anthropicModel`.
- * - Other notes on reasoning are written into the signature.
+ * - Claude's signatures stay unchanged, so that the conversation can continue with `anthropicModel`.
+ * - Notes of other providers on reasoning are encoded in the signature.
  * - Notes on a text or a call go into an empty thinking block directly before it.
  */
 import type { Block } from "../../messages/blocks.ts"
@@ -14,7 +14,7 @@ const ANTHROPIC = "anthropic"
 
 type Thinking = Extract<Block, { type: "thinking" | "redacted_thinking" }>
 
-/** Reasoning as a block; `undefined` where it is empty. */
+/** Converts reasoning to a block. `undefined` if it is empty. */
 export function toThinking(text: string, notes: ProviderOptions | undefined): Thinking | undefined {
   const { signature, redactedData } = notes?.[ANTHROPIC] ?? {}
   if (typeof redactedData === "string") return { type: "redacted_thinking", data: redactedData }
@@ -22,14 +22,14 @@ export function toThinking(text: string, notes: ProviderOptions | undefined): Th
   return text === "" && !hasNotes(notes) ? undefined : reasoningWithNotes(text, notes)
 }
 
-/** Reasoning with its notes in the signature, also where there is neither. */
+/** A thinking block with the notes encoded in its signature, even if both are empty. */
 export const reasoningWithNotes = (text: string, notes: ProviderOptions = {}): Thinking => ({
   type: "thinking",
   thinking: text,
   signature: encode({ notes }),
 })
 
-/** The block that carries notes on the one after it. Claude does not need its own notes on texts and calls back. */
+/** The block that carries notes on the block after it. Claude does not need its own notes on texts and calls back. */
 export function toCarrier(notes: ProviderOptions | undefined): readonly Thinking[] {
   const { [ANTHROPIC]: _, ...others } = notes ?? {}
   return hasNotes(others)
@@ -41,7 +41,7 @@ export type ThinkingMeaning =
   | { readonly kind: "reasoning"; readonly text: string; readonly notes: ProviderOptions }
   | { readonly kind: "carrier"; readonly notes: ProviderOptions }
 
-/** What a thinking block means on the way back to a provider. */
+/** Decodes a thinking block for the provider. */
 export function readThinking(block: Thinking): ThinkingMeaning {
   if (block.type === "redacted_thinking") {
     return { kind: "reasoning", text: "", notes: { [ANTHROPIC]: { redactedData: block.data } } }

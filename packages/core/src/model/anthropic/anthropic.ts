@@ -1,6 +1,6 @@
 /**
- * Claude through the official SDK. The SDK does transport, authentication and reading of streams. Retries are ours, because those of the SDK
- * are invisible and stop once a stream has begun. The SDK is loaded with the first request, not with the library.
+ * Claude through the official SDK, which does transport, authentication and stream parsing. Retries are our own, because those of the SDK
+ * are invisible and stop once a stream has started. The SDK is loaded with the first request, not with the library.
  *
  * ```ts
  * const model = anthropicModel({ model: "claude-opus-5-5", apiKey })
@@ -45,9 +45,10 @@ import { type RetryOptions, type StreamChunk, watchStream, withRetries } from ".
 import { CacheDiagnosis, MessageCollector, watchBody, watchLimits } from "./collect.ts"
 import { type Credentials, credentialsFrom, withoutVersion } from "./credentials.ts"
 
-// Asks the API about a model that is not in the built-in table. It knows the window and what requests may carry, but not the price.
+// Queries the API about a model that is not in the built-in table. The API returns the window and what requests may contain, but not the
+// price.
 
-/** `assumed` applies wherever the API says nothing. */
+/** `assumed` provides the facts that the API does not return. */
 export function factsFrom(info: ModelInfo, assumed: ModelFacts): ModelFacts {
   const { capabilities } = info
   const thinking = capabilities?.thinking.types
@@ -65,22 +66,22 @@ export function factsFrom(info: ModelInfo, assumed: ModelFacts): ModelFacts {
 }
 
 const PROVIDER = "anthropic"
-const SIDE_REQUEST_MS = 30_000 // to count tokens or ask about a model: the conversation can do without
+const SIDE_REQUEST_MS = 30_000 // for counting tokens or looking up a model: the conversation works without them
 
 /** Options of `anthropicModel`. */
 export interface AnthropicModelOptions extends RetryOptions {
-  /** As people name it: with a date, with a `[1m]` suffix. */
+  /** The model's name, with or without a date or a `[1m]` suffix. */
   readonly model: string
   /** Default: the token in `ANTHROPIC_AUTH_TOKEN`, or the key in `ANTHROPIC_API_KEY`. */
   readonly apiKey?: string | undefined
-  /** With or without `/v1` at its end. Default: `ANTHROPIC_BASE_URL`, or the public API. */
+  /** With or without a trailing `/v1`. Default: `ANTHROPIC_BASE_URL`, or the public API. */
   readonly baseURL?: string
   readonly betas?: readonly string[]
-  /** Your own client instead of a key: for another platform, a proxy, headers of your own. Its retries are not used. */
+  /** Your own client instead of a key, for another platform, a proxy or additional headers. Its retries are not used. */
   readonly client?: AnthropicClient
-  /** The longest wait for an answer to begin, measured by the SDK. Default: `limits.beginMs`. */
+  /** Maximum time until the response starts, measured by the SDK. Default: `limits.firstTokenMs`. */
   readonly timeoutMs?: number
-  /** How long an answer may take. Default: what the settings say. */
+  /** Time limits of a response. Default: from the settings. */
   readonly limits?: Partial<StreamLimits>
   readonly clock?: Clock
   /** Facts about models that override or extend the built-in table, as in the settings. */
@@ -89,13 +90,13 @@ export interface AnthropicModelOptions extends RetryOptions {
   readonly env?: Readonly<Record<string, string | undefined>>
 }
 
-/** The part of the SDK's client that is used, by its shape: clients for other platforms and other versions of the SDK fit. */
+/** The part of the SDK's client that is used, described structurally, so that clients for other platforms and SDK versions fit. */
 export interface AnthropicClient {
   readonly messages: { create(body: never, options?: never): unknown }
   readonly models?: unknown
 }
 
-/** The same client with the types of the SDK that this package was built with. */
+/** The same client with the types of the bundled SDK version. */
 type SdkClient = Pick<Anthropic, "messages" | "models">
 
 /** A model of the Anthropic API. */
@@ -106,7 +107,7 @@ export interface AnthropicModel extends Model {
 }
 
 interface SendOptions {
-  /** Betas that the request itself asks for. */
+  /** Betas that the request itself contains. */
   readonly asked: readonly string[]
   readonly signal: AbortSignal | undefined
 }
@@ -137,7 +138,7 @@ export function anthropicModel(options: AnthropicModelOptions): AnthropicModel {
     return client
   }
 
-  /** What every request to the API carries besides its body. */
+  /** SDK options for a request: headers, abort signal and middleware. */
   function requestOptions(body: ModelRequest, { asked, signal }: SendOptions, more: readonly Middleware[] = []) {
     const named = [...new Set([...betas, ...windowBetas(name, known.facts), ...asked])]
     const middleware = [...exactBody(body), ...more]
@@ -149,7 +150,7 @@ export function anthropicModel(options: AnthropicModelOptions): AnthropicModel {
     }
   }
 
-  /** Our own error for any failure. An abort is checked first, because it looks like a failure too. */
+  /** Converts any failure to our own errors. An abort is checked first, because it looks like a failure. */
   function explain(error: unknown, { attempts, signal }: Omit<Attempt, "asked">) {
     if (signal?.aborted) return new ModelAbortedError(PROVIDER)
     return asModelError(error, {
@@ -198,7 +199,7 @@ export function anthropicModel(options: AnthropicModelOptions): AnthropicModel {
     yield { type: "response", response, ...(limits.length > 0 ? { limits } : {}) }
   }
 
-  /** The SDK measures a wait that the caller set. */
+  /** If the caller set a timeout, the SDK measures it. */
   const limitsOf = (limits: Partial<StreamLimits> | undefined): Partial<StreamLimits> => ({
     ...limits,
     ...(options.timeoutMs === undefined ? {} : { firstTokenMs: Number.POSITIVE_INFINITY }),
@@ -210,7 +211,7 @@ export function anthropicModel(options: AnthropicModelOptions): AnthropicModel {
     provider: PROVIDER,
     address,
     get facts() {
-      // a model that no provider has, on this machine: most such servers have one slot
+      // an unknown model on this machine: most such servers have one slot
       return !known.known && isOnThisMachine(baseURL) ? { slots: 1, ...known.facts } : known.facts
     },
 
@@ -287,11 +288,11 @@ interface ClientOptions {
 }
 
 async function createClient({ credentials, baseURL, timeoutMs }: ClientOptions): Promise<SdkClient> {
-  // without a key the SDK would look for credentials on this machine
+  // without a key, the SDK would search for credentials on this machine
   if (!credentials) throw new MissingKeyError(PROVIDER)
   const { Anthropic } = await import("@anthropic-ai/sdk")
   return new Anthropic({
-    apiKey: null, // one of the two, never also the other from the environment
+    apiKey: null, // only one of the two, never also the other from the environment
     authToken: null,
     ...credentials,
     ...(baseURL === undefined ? {} : { baseURL: withoutVersion(baseURL) }),
@@ -302,27 +303,27 @@ async function createClient({ credentials, baseURL, timeoutMs }: ClientOptions):
   })
 }
 
-/** The API refuses a request for no output where something must be put out. */
+/** Whether the API accepts the request with `max_tokens: 0`. It refuses if the response must contain something. */
 function maySendWithoutOutput(request: ModelRequest): boolean {
   const { thinking, tool_choice: choice, output_config: config } = request
   const mustCall = choice?.type === "any" || choice?.type === "tool"
   return thinking?.type !== "enabled" && !mustCall && !config?.format
 }
 
-/** Betas are sent as a header. */
+/** Betas are sent as a header, not in the body. */
 function withoutBetas(request: ModelRequest): { readonly asked: readonly string[]; readonly body: ModelRequest } {
   const { betas: asked = [], ...body } = request as ModelRequest & RequestExtras
   return { asked, body: withoutProviderFields(body) }
 }
 
-/** Replaces the body that the SDK wrote, where fields must be sent exactly as they were written. */
+/** Replaces the SDK's body if fields must be sent exactly as they were written. */
 function exactBody(body: ModelRequest): readonly Middleware[] {
   if (!body.messages.some(hasExactText)) return []
   const text = serialiseRequest(body)
   return [(request, next) => next({ ...request, body: text })]
 }
 
-/** What an event adds to the answer. An empty piece is only a sign of life. */
+/** How much an event adds to the response. An empty chunk only shows that the stream is alive. */
 function measureEvent(event: RawMessageStreamEvent): StreamChunk | undefined {
   switch (event.type) {
     case "message_start":
@@ -340,7 +341,7 @@ function measureEvent(event: RawMessageStreamEvent): StreamChunk | undefined {
   }
 }
 
-/** All that the fields hold besides the type. */
+/** Number of characters in all fields except the type. */
 const charactersIn = ({ type: _, ...fields }: { readonly type: string }): number =>
   Object.values<unknown>(fields).reduce<number>((sum, value) => sum + charactersOf(value), 0)
 
@@ -349,7 +350,7 @@ function charactersOf(value: unknown): number {
   return value === null || value === undefined ? 0 : JSON.stringify(value).length
 }
 
-/** The fields that decide a request's size. The counting endpoint refuses all others. */
+/** The fields that affect a request's size. The counting endpoint refuses all others. */
 const COUNTED_FIELDS = new Set([
   ...["model", "tools", "system", "messages"],
   ...["tool_choice", "thinking", "output_config", "context_management"],
@@ -360,10 +361,10 @@ function countedPart(request: ModelRequest): ModelRequest {
   return { ...(Object.fromEntries(counted) as unknown as ModelRequest), model: requestModelName(request.model) }
 }
 
-/** What the SDK's error says, from any copy of the SDK. */
+/** Reads an error of any copy of the SDK. */
 function readFailure(error: unknown): ProviderFailure | undefined {
   const { status, type, errorCode, apiMessage, message, requestID, headers } = (error ?? {}) as Partial<APIError>
-  if (status === undefined && !type && !headers) return undefined // no answer at all: a network failure
+  if (status === undefined && !type && !headers) return undefined // no response at all: a network failure
   return {
     status,
     type: type ?? undefined,

@@ -1,6 +1,6 @@
 /**
- * Collects a streamed answer and reports what a person may want to see at once. Unknown blocks and fields are passed on whole. Tool inputs
- * keep the model's own spelling: their text is collected and parsed only when the answer is complete.
+ * Collects a streamed response and reports content while it arrives. Unknown blocks and fields are passed on unchanged. Tool inputs keep
+ * the model's own spelling: their text is parsed only when the response is complete.
  */
 
 import type { Middleware } from "@anthropic-ai/sdk"
@@ -16,7 +16,7 @@ type Delta = Extract<RawMessageStreamEvent, { type: "content_block_delta" }>["de
 /** A block while it is being streamed. */
 interface GrowingBlock {
   readonly block: Record<string, unknown> & { readonly type: string }
-  /** The input of a call so far; `undefined` before the first piece. */
+  /** The input of a call so far. `undefined` before the first chunk. */
   inputText: string | undefined
 }
 
@@ -51,12 +51,12 @@ export class MessageCollector {
     }
   }
 
-  /** The whole answer; `undefined` where the stream ended early. */
+  /** The complete response. `undefined` if the stream ended early. */
   response(): ModelResponse | undefined {
     return this.#message?.stop_reason === null ? undefined : this.partialResponse()
   }
 
-  /** The answer as far as it came; `undefined` where it has not begun. */
+  /** The response so far. `undefined` if it has not started. */
   partialResponse(): ModelResponse | undefined {
     const message = this.#message
     if (!message) return undefined
@@ -69,7 +69,7 @@ export class MessageCollector {
   }
 }
 
-/** A call is reported as soon as it begins. Its input follows in pieces. */
+/** A call is reported as soon as it starts. Its input follows in chunks. */
 function announce({ type, id, name }: GrowingBlock["block"]): ModelEvent | undefined {
   return type === "tool_use" ? { type: "tool-input", id: String(id), name: String(name), text: "" } : undefined
 }
@@ -91,7 +91,7 @@ function grow(growing: GrowingBlock, delta: Delta): ModelEvent | undefined {
       block.citations = [...((block.citations as unknown[] | null) ?? []), delta.citation]
       return undefined
     default: {
-      // signatures and compaction blocks (a beta) come whole, under the names of the fields they fill
+      // signatures and compaction blocks (a beta) arrive complete, under the names of their fields
       const { type: _, ...fields } = delta as object as Record<string, unknown>
       Object.assign(block, fields)
       return undefined
@@ -99,13 +99,13 @@ function grow(growing: GrowingBlock, delta: Delta): ModelEvent | undefined {
   }
 }
 
-/** Counts arrive twice. The later ones are final; what they leave out keeps its earlier value. */
+/** Merges the two usage reports of a response. The later counts are final; counts that it omits keep their earlier value. */
 function mergeUsage(first: Usage, last: MessageDeltaUsage): Usage {
   return { ...first, ...Object.fromEntries(Object.entries(last).filter(([, value]) => value !== null)) }
 }
 
-// What the SDK does not show of an answer: the account's limits, in the headers of every answer, and the bytes of a stream as they arrive. It
-// hides pings, and without them a silent connection looks like one that only waits for content.
+// Data of a response that the SDK does not expose: the account's limits in the headers, and the bytes of a stream as they arrive. The SDK
+// hides pings; without them, a silent connection looks like one that only waits for content.
 
 const KINDS = {
   requests: "requests",
@@ -114,7 +114,7 @@ const KINDS = {
   "output-tokens": "output tokens",
 }
 
-/** Passes on the limits of each answer. A client that adds no headers has none. */
+/** Passes on the limits of each response. Without such headers there are none. */
 export const watchLimits =
   (onLimits: (limits: readonly RateLimit[]) => void): Middleware =>
   async (request, next) => {
@@ -159,13 +159,13 @@ export const watchBody =
     return new Response(counted, response)
   }
 
-// Asks the provider why its cache no longer has what an earlier request left there. Servers that do not know the question refuse it: then the
-// request is sent without it, and so are all later ones. A refusal comes before the first event, so nothing is sent twice.
+// Asks the provider why its cache lost what an earlier request had left. A server that does not know the field refuses the request: it is
+// then sent without the field, like all later ones. A refusal comes before the first event, so no event is repeated.
 
 export class CacheDiagnosis {
   #isKnown = true
 
-  /** `previous`: the id of the answer before. */
+  /** `previous` is the id of the preceding response. */
   async *ask(
     { request, previous }: { readonly request: ModelRequest; readonly previous: string | undefined },
     attempt: (request: ModelRequest) => AsyncIterable<ModelEvent>,

@@ -29,7 +29,7 @@ const request = (messages: Message[], more: Partial<ModelRequest> = {}): ModelRe
   ...more,
 })
 
-/** Where the marks are: `tools.1`, `messages.0.content.2`, … */
+/** Paths of the breakpoints: `tools.1`, `messages.0.content.2`, … */
 function marksIn(value: unknown, path = ""): string[] {
   if (typeof value !== "object" || value === null) return []
   const here = "cache_control" in value && value.cache_control ? [path] : []
@@ -153,7 +153,7 @@ describe("CACHE-8 the lifetime of what is cached", () => {
 
 describe("CACHE-3 properties", () => {
   const blockCount = fc.integer({ min: 1, max: 30 })
-  /** Turns as the API takes them: an answer with thinking and calls, then their results and words. */
+  /** Turns as the API expects them: a response with thinking and calls, then their results and text. */
   const conversation = fc
     .array(fc.record({ calls: fc.integer({ min: 0, max: 30 }), words: blockCount, thinks: fc.boolean() }), {
       maxLength: 6,

@@ -1,17 +1,17 @@
 /**
- * Where a request asks for its prefix to be cached. At most four places:
+ * Places the cache breakpoints of a request, at most four:
  *
  * 1. the end of the system prompt, with the tools before it: other conversations share this part;
- * 2. the first block of the first message: a project's instructions, which stay when the conversation is compacted. Where the message has
- *    only one block, the end of the tools;
- * 3. the end of the previous request, where that one wrote its newest entry;
- * 4. the end of the last message, where this one writes its own.
+ * 2. the first block of the first message: a project's instructions, which survive a compaction. If the message has only one block,
+ * the end of the tools;
+ * 3. the end of the previous request, where that request wrote its newest entry;
+ * 4. the end of the last message, where this request writes its own.
  *
- * The server looks back only 20 blocks from a breakpoint, and a turn with many calls has more. The third place makes sure that the previous
- * entry is found after any turn. A fork that must not write stops at the third: it reads what its parent wrote.
+ * The server looks back only 20 blocks from a breakpoint, and a turn with many calls has more. The third breakpoint makes sure that the
+ * previous entry is found after any turn. A fork that must not write stops at the third: it reads what its parent wrote.
  *
- * Pure: the request it gets stays as it was, except for a list of bare messages. Besides the marks, only plain strings change: they become blocks, because a string cannot carry
- * a mark. That happens in every message, so a message's bytes do not depend on whether it is the last.
+ * The given request is not modified, except for a list of bare messages. Apart from breakpoints, only plain strings change: they become
+ * blocks, because a string cannot have a breakpoint. That happens in every message, so a message's bytes do not depend on its position.
  */
 import type { CacheLifetime } from "../../base/enums.ts"
 import { type Block, hasBreakpoint, isDeferred, isText, toBlocks, withoutBreakpoint } from "../../messages/blocks.ts"
@@ -19,32 +19,32 @@ import type { ModelRequest, ToolDefinition } from "../../messages/request.ts"
 import { isAsReceived } from "../../messages/usable.ts"
 
 export interface BreakpointOptions {
-  /** Default true. */
+  /** Whether the request writes to the cache. Default true. */
   readonly writesCache?: boolean
   /**
-   * For forks that make several requests: how many messages, from the first, are the parent's. Default: those before the last answer,
-   * which is right for a fork that asks once.
+   * For forks that make several requests: how many leading messages are the parent's. Default: those before the last response, which is
+   * right for a fork with a single request.
    */
   readonly sharedMessages?: number
-  /** The messages are in blocks without marks, as a view's are, and the list is the caller's own: it is changed in place. */
+  /** The messages are blocks without breakpoints, as in a view, and the caller owns the list: it is changed in place. */
   readonly bare?: boolean
-  /** How long the server keeps what it writes at each place. Default: five minutes. */
+  /** How long the server caches what it writes at each breakpoint. Default: five minutes. */
   readonly lifetime?: CacheLifetime
 }
 
 type Message = ModelRequest["messages"][number]
 
-/** The place of a block among the messages. */
+/** The position of a block among the messages. */
 export interface BlockPosition {
   readonly message: number
   readonly block: number
 }
 
-const FIVE_MINUTES = { cache_control: { type: "ephemeral" as const } } // five minutes, without naming them
+const FIVE_MINUTES = { cache_control: { type: "ephemeral" as const } } // five minutes is the server's default
 const ONE_HOUR = { cache_control: { type: "ephemeral" as const, ttl: "1h" as const } }
 type CacheControl = typeof FIVE_MINUTES | typeof ONE_HOUR
 
-/** The server refuses an hour after five minutes, so the prompt never lives shorter than the messages. */
+/** The server refuses a longer lifetime after a shorter one, so the prompt never has the shorter one. */
 const cacheControls = (
   lifetime: CacheLifetime = "5m",
 ): { readonly prompt: CacheControl; readonly messages: CacheControl } => ({
@@ -52,22 +52,25 @@ const cacheControls = (
   messages: lifetime === "1h" ? ONE_HOUR : FIVE_MINUTES,
 })
 
-/** Kinds that can be marked, besides results of server tools. Thinking is cached as part of a prefix, but cannot be marked. */
+/**
+ * Block types that can have a breakpoint, in addition to results of server tools. Thinking is cached as part of a prefix but cannot have
+ * one.
+ */
 const CACHEABLE_TYPES = new Set([
   ...["text", "image", "document", "search_result", "tool_use", "tool_result", "container_upload"],
   ...["server_tool_use", "mcp_tool_use", "compaction"],
 ])
 
-/** Where the marks are: which tool, which system block (-1 for none), which blocks among the messages. */
+/** Positions of the breakpoints: which tool, which system block (-1 for none), which blocks of the messages. */
 export interface Breakpoints {
   readonly tool: number
   readonly system: number
-  /** Lives as long as the prompt. */
+  /** Has the same lifetime as the prompt. */
   readonly preamble?: BlockPosition | undefined
   readonly positions: readonly BlockPosition[]
 }
 
-/** The places that `placeBreakpoints` marks; with automatic caching the one that the server marks. */
+/** The positions that `placeBreakpoints` uses. With automatic caching, the position that the server uses. */
 export function findBreakpoints(request: ModelRequest, options: BreakpointOptions = {}): Breakpoints {
   const { tools = [], system = "", messages } = request
   if (request.cache_control) {
@@ -83,7 +86,7 @@ export function findBreakpoints(request: ModelRequest, options: BreakpointOption
   }
 }
 
-/** The first of several blocks. It needs a place of its own only where the system prompt's covers the tools. */
+/** The first block, if there are several. It gets a breakpoint only if the system prompt's covers the tools. */
 function preamblePosition({ system = "", messages }: ModelRequest): BlockPosition | undefined {
   const [first, ...others] = messages[0] ? blocksOf(messages[0]) : []
   const hasPreamble = first && others.length > 0 && isCacheable(first) && lastSystemBlock(toBlocks(system)) >= 0
@@ -91,7 +94,7 @@ function preamblePosition({ system = "", messages }: ModelRequest): BlockPositio
 }
 
 export function placeBreakpoints(request: ModelRequest, options: BreakpointOptions = {}): ModelRequest {
-  if (request.cache_control) return request // automatic caching: the caller leaves it to the server
+  if (request.cache_control) return request // with automatic caching, the server chooses
   const messages = options.bare ? request.messages : request.messages.map(inBlocks)
   const { tools, system } = request
   const marks = cacheControls(options.lifetime)
@@ -106,7 +109,10 @@ export function placeBreakpoints(request: ModelRequest, options: BreakpointOptio
   }
 }
 
-/** Messages with the marks that are left where someone else has marked the prompt: the end first, then the end of the request before. */
+/**
+ * Adds the remaining breakpoints to messages if the client has placed its own in the prompt: first the end, then the end of the previous
+ * request.
+ */
 export function withBreakpoints(
   messages: readonly Message[],
   { max, ...options }: BreakpointOptions & { readonly max: number },
@@ -147,7 +153,7 @@ function breakpointPositions(
   return [previousEnd, end].filter((place) => place !== undefined)
 }
 
-/** How many messages the previous request had: those before the last answer. */
+/** Number of messages in the previous request: those before the last response. */
 function previousLength(messages: readonly Message[]): number {
   return Math.max(
     0,
@@ -155,7 +161,7 @@ function previousLength(messages: readonly Message[]): number {
   )
 }
 
-/** The last block that can be marked. */
+/** The last block that can have a breakpoint. */
 function lastCacheableBlock(messages: readonly Message[], before = messages.length): BlockPosition | undefined {
   for (let message = before - 1; message >= 0; message--) {
     const block = blocksOf(messages[message]!).findLastIndex(isCacheable)
@@ -169,7 +175,7 @@ function isCacheable(block: Block): boolean {
   return CACHEABLE_TYPES.has(block.type) || (block.type.endsWith("_tool_result") && !isAsReceived(block))
 }
 
-/** In place: a long list takes longer to copy than to mark. */
+/** Changes the list in place, because copying a long list takes longer. */
 function addBreakpoints(
   messages: Message[],
   { places, mark }: { readonly places: readonly BlockPosition[]; readonly mark: CacheControl },
@@ -185,7 +191,7 @@ const setCacheControl = <T extends object>(
   { at, mark }: { readonly at: number; readonly mark: CacheControl },
 ): T[] => items.map((item, index) => (index === at ? { ...item, ...mark } : item))
 
-/** A message in blocks, without marks of its own. Most messages already are, and stay the same object. */
+/** Converts a message to blocks without breakpoints. Most messages already are, and are returned unchanged. */
 function inBlocks(message: Message): Message {
   const { content } = message
   if (typeof content === "string") return content === "" ? message : withContent(message, toBlocks(content))

@@ -67,9 +67,9 @@ describe("CACHE-4 where a request leaves the one before", () => {
     const at = (blocks: Block[], message = 0) => change({ messages: messages.with(message, user(...blocks)) })
     const start = JSON.stringify({ type: "text", text: "" }).length - 2
     expect(at([text("a"), text("x")])).toEqual({ kind: "changed", part: "messages", message: 0, block: 1, byte: start })
-    expect(at([text("a"), text("b"), text("c")])).toMatchObject({ message: 0, block: 2, byte: 0 }) // not the last one
+    expect(at([text("a"), text("b"), text("c")])).toMatchObject({ message: 0, block: 2, byte: 0 }) // the change is not in the last message
     expect(at([text("a")])).toMatchObject({ message: 0, block: 1, byte: 0 })
-    expect(at([text("c")], 1)).toMatchObject({ message: 1, block: 0, byte: 0 }) // another role
+    expect(at([text("c")], 1)).toMatchObject({ message: 1, block: 0, byte: 0 }) // the role differs
     expect(change({ messages: messages.slice(0, 1) })).toMatchObject({
       part: "messages",
       message: 1,

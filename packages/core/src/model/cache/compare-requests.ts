@@ -1,6 +1,6 @@
 /**
- * Where a request differs from the one before it, as the server's cache sees them: tools, system prompt, messages, block by block. Marks do
- * not count. Unchanged blocks are the same objects from request to request, so comparing costs what is new.
+ * Finds where a request differs from the previous one, as the server's cache sees them: tools, system prompt and messages, block by block.
+ * Breakpoints are ignored. Unchanged blocks are the same objects in both requests, so the cost depends only on what is new.
  */
 import { declaredTools, toBlocks } from "../../messages/blocks.ts"
 import type { ModelRequest, RequestExtras } from "../../messages/request.ts"
@@ -14,25 +14,25 @@ import {
 } from "./prefix.ts"
 
 export type RequestComparison =
-  /** There is nothing to compare with. */
+  /** There is no previous request. */
   | { readonly kind: "initial" }
   | { readonly kind: "same" }
-  /** All that was sent before is unchanged. What is new begins here. */
+  /** Everything sent before is unchanged. New content starts at this position. */
   | { readonly kind: "appended"; readonly message: number; readonly block: number }
   | ({ readonly kind: "changed" } & RequestChange)
 
-/** The first place that changed. `byte` is the offset in the serialised block; 0 also where one of the two has no such block. */
+/** The first change. `byte` is the offset in the serialized block, or 0 if one of the requests lacks the block. */
 export type RequestChange =
   | { readonly part: "model" }
   | { readonly part: "tools" | "system"; readonly block: number; readonly byte: number }
   | { readonly part: "settings"; readonly setting: PromptSetting }
   | { readonly part: "messages"; readonly message: number; readonly block: number; readonly byte: number }
-  /** Not part of the prompt. Reported only where all else is unchanged. */
+  /** Not part of the prompt. Reported only if everything else is unchanged. */
   | { readonly part: "betas" }
 
-/** What is known of both requests, so that it is not read off their messages again. */
+/** Known facts about both requests, which speed up the comparison. */
 export interface ComparisonHints {
-  /** How many messages, from the first, are the same objects. */
+  /** How many leading messages are the same objects. */
   readonly same: number
   readonly settings: readonly [before: readonly SettingValue[], after: readonly SettingValue[]]
 }
@@ -92,7 +92,7 @@ function firstChange(
   return undefined
 }
 
-/** In bytes of UTF-8. */
+/** Offset of the first difference, in bytes of UTF-8. */
 function firstDifference(a: string, b: string): number {
   const min = Math.min(a.length, b.length)
   let at = 0

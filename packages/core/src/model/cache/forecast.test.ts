@@ -10,7 +10,7 @@ import { KnownEntries } from "./prefix.ts"
 import type { ProviderReason } from "./verdict.ts"
 import { describeBreak } from "./verdict.ts"
 
-const MODEL = "claude-opus-5" // 5 dollars a million in, 6.25 to write, 0.50 to read; at least 512 tokens
+const MODEL = "claude-opus-5" // $5 per million input tokens, $6.25 to write, $0.50 to read; at least 512 tokens
 const MINUTE = 60_000
 const START = Date.UTC(2026, 0, 1)
 
@@ -26,12 +26,12 @@ const usage = (read: number, written: number, more: Partial<Usage> = {}): Usage 
 interface SendOptions {
   readonly announced?: CacheChange[]
   readonly answeredAt?: number
-  /** What the server reports to have cleared. */
+  /** Edits that the server reports. */
   readonly serverEdits?: readonly object[]
   readonly provider?: ProviderReason
 }
 
-/** A conversation that is sent again and again: each step says what is added, when, and what the API counts. */
+/** A conversation whose requests grow: each step states what is added, when, and what the API counts. */
 class Talk {
   readonly forecast: CacheForecast
 
@@ -65,7 +65,7 @@ class Talk {
   }
 }
 
-/** Three healthy requests, so that 50,000 tokens are read and 60,000 are there to be read. */
+/** Three normal requests, after which 50,000 tokens are read and 60,000 are cached. */
 function healthy(): Talk {
   const talk = new Talk()
   talk.send(0, usage(0, 30_000))
@@ -202,7 +202,7 @@ describe("CACHE-4 the cause of a break", () => {
     const grown = [text("c"), ...Array.from({ length: 20 }, (_, i) => text(`${i}`))]
     const messages = talk.request.messages.with(4, { role: "user", content: grown })
     const { predicted, verdict } = talk.change({ messages }).send(3, usage(50_000, 30_000))
-    expect(predicted.read).toBe(50_000) // the end of the request before the last is marked
+    expect(predicted.read).toBe(50_000) // the end of the request before the last has a breakpoint
     expect(verdict).toMatchObject({ kind: "less", cause: { kind: "look-back", items: 21 } })
   })
 
@@ -312,8 +312,8 @@ describe("CACHE-7 after opening again", () => {
     expect(after(last.turn, cleared(9_000))).toMatchObject({ kind: "break", cause: { kind: "provider" } })
     const meant = { kind: "expected", why: ["clearing"] }
     expect(after(last.turn, cleared(30_000))).toMatchObject(meant)
-    expect(after(last.turn, [])).toMatchObject(meant) // it was whole again
-    expect(after(last.turn - 1, cleared(9_000))).toMatchObject(meant) // with the response between it had been whole
+    expect(after(last.turn, [])).toMatchObject(meant) // the result was complete again
+    expect(after(last.turn - 1, cleared(9_000))).toMatchObject(meant) // the result had been complete in between
   })
 
   test("a new conversation has nothing to go on from", () => {
@@ -330,7 +330,7 @@ test("CACHE-7 what is kept of earlier requests is bounded", () => {
     entries.keep(`${i}`, { tokens: i, counted: true, lifetime: "5m", start: i })
     if (kept("0")) entries.keep("0", { tokens: 0, counted: true, lifetime: "5m", start: i })
   }
-  expect(kept("0")).toBe(true) // it was in use all the time
+  expect(kept("0")).toBe(true) // used all the time
   expect(Array.from({ length: 1_000 }, (_, i) => kept(`${i}`)).filter(Boolean)).toHaveLength(64)
 })
 

@@ -1,9 +1,9 @@
 /**
- * Predicts what each request will read from the server's cache and write to it, and gives a verdict once the usage is known. It sees every
- * request and every response. It asks no clock and reads no file.
+ * Predicts what each request reads from the server's cache and writes to it, and evaluates the prediction once the usage is known. It
+ * receives every request and every response, and reads no clock or file.
  *
- * In a healthy conversation a request reads what the one before it read and wrote. After a change it reads the longest entry before the
- * change that is still alive and within reach of a breakpoint. What the API reports always corrects the prediction.
+ * Normally a request reads what the previous one read and wrote. After a change it reads the longest entry before the change that has not
+ * expired and is within reach of a breakpoint. Usage reported by the API always corrects the prediction.
  */
 
 import type { CacheLifetime } from "../../base/enums.ts"
@@ -37,51 +37,51 @@ import {
 
 export interface ForecastOptions {
   readonly factsOf: (model: string) => ModelFacts
-  /** A tool's or block's size in tokens, for places that the API never counted. */
+  /** The size of a tool or block in tokens, for positions that the API never counted. */
   readonly estimate: (item: PromptItem) => number
-  /** What requests ask for now. The usage decides where it says something else. Default: five minutes. */
+  /** The lifetime that requests ask for now. The usage takes precedence. Default: five minutes. */
   readonly cacheLifetime?: () => CacheLifetime
 }
 
-/** What the next request should read from the cache and write to it. */
+/** What the next request is expected to read from the cache and write to it. */
 export interface CachePrediction extends Prediction {
-  /** Tokens of the new part: estimated, until the response says how large the request is. */
+  /** Tokens of the new part. Estimated, until the response reports the size of the request. */
   readonly written: number
 }
 
-/** What was expected of the cache, and what happened. */
+/** The prediction for a request, and the actual result. */
 export interface CacheEvent {
-  /** `written` as it follows from the prediction and the counted size. */
+  /** `written` follows from the prediction and the counted size. */
   readonly predicted: CachePrediction
   readonly actual: { readonly read: number; readonly written: number }
   readonly verdict: CacheVerdict
 }
 
 export interface SentRequestInfo {
-  /** When the request is sent: entries live from then on. */
+  /** When the request is sent. Entries live from then on. */
   readonly at: Date
-  /** Recorded since the response before. */
+  /** Changes recorded since the previous response. */
   readonly announced?: readonly CacheChange[]
-  /** The request's size in tokens, estimated. */
+  /** Estimated size of the request in tokens. */
   readonly size?: number
-  /** How many messages, from the first, are known to be the objects they were in the request sent before. */
+  /** How many leading messages are known to be the same objects as in the previous request. */
   readonly unchanged?: number
 }
 
 export interface ResponseInfo {
   readonly at: Date
-  /** What the server says it edited in its copy. */
+  /** Edits that the server reports for its copy. */
   readonly serverEdits?: readonly unknown[]
-  /** What the provider says changed. */
+  /** The change that the provider reports. */
   readonly provider?: ProviderReason
 }
 
-/** A request that was answered. The content of one from before the conversation was opened again is not known. */
+/** A request with a response. Its content is unknown if it was sent before the conversation was reopened. */
 interface AnsweredRequest {
   readonly model: string
   readonly prefix?: PromptPrefix
   readonly read: number
-  /** What it left in the cache, and when it began. */
+  /** Tokens it left in the cache. `start` is when it was sent. */
   readonly cached: number
   readonly start: number
   readonly lifetime: CacheEntryLifetime
@@ -89,7 +89,7 @@ interface AnsweredRequest {
   readonly serverEdits: string
 }
 
-/** The last request was sent once more without output. For an hour: together with its answer. */
+/** A keep-warm request. With a lifetime of an hour, it also cached the last response. */
 export type KeepWarmRecord = Omit<NonNullable<CacheHistory["warmed"]>, "at"> & { readonly at: Date }
 
 type ForecastHistory = Pick<CacheHistory, "responses" | "serverEdits"> & Partial<Pick<CacheHistory, "warmed">>
@@ -109,23 +109,23 @@ export class CacheForecast {
   readonly #entries = new KnownEntries()
   #before: AnsweredRequest | undefined
   #pending: PendingRequest | undefined
-  /** Of the request sent last, answered or not. */
+  /** The prefix of the last request, with or without a response. */
   #made: PromptPrefix | undefined
-  /** How many messages, from the first, are the same objects in all requests since the one that was answered. */
+  /** How many leading messages are the same objects in all requests since the last one with a response. */
   #same = 0
-  /** The last answer is cached for an hour, with everything before it. */
+  /** The last response is cached for an hour, with everything before it. */
   #answerKept: { readonly tokens: number; readonly start: number } | undefined
 
   constructor(options: ForecastOptions) {
     this.#options = options
   }
 
-  /** Whether a request was sent and not answered. */
+  /** Whether a request is waiting for its response. */
   get isPending(): boolean {
     return this.#pending !== undefined
   }
 
-  /** After reopening a conversation: continues from its last response and assumes that its request is unchanged. */
+  /** Restores the state after reopening a conversation: continues from the last response and assumes that its request is unchanged. */
   prime({ responses, serverEdits, warmed }: ForecastHistory): void {
     this.#pending = undefined
     this.#made = undefined
@@ -144,7 +144,7 @@ export class CacheForecast {
     if (warmed) this.warmed({ ...warmed, at: new Date(warmed.at) })
   }
 
-  /** What the last request left in the cache lives on from then. */
+  /** Renews the lifetime of what the last request left in the cache. */
   warmed({ at, lifetime, tokens }: KeepWarmRecord): void {
     const before = this.#before
     const start = at.getTime()
@@ -158,7 +158,7 @@ export class CacheForecast {
     }
   }
 
-  /** A request is about to be sent. One that is never answered is forgotten with the next. */
+  /** Called before a request is sent. A request without a response is forgotten with the next one. */
   sent(request: ModelRequest, { at, announced = [], size = 0, unchanged = 0 }: SentRequestInfo): CachePrediction {
     const { earlierThinking } = this.#options.factsOf(request.model).accepts
     const same = this.#made ? sameMessages(this.#made.request.messages, request.messages, unchanged) : 0
@@ -181,7 +181,7 @@ export class CacheForecast {
     return prediction
   }
 
-  /** The response has arrived. `undefined` where no request was sent for it. */
+  /** Called with each response. Returns `undefined` if no request was sent for it. */
   settled(usage: Usage, { at, serverEdits = [], provider }: ResponseInfo): CacheEvent | undefined {
     const pending = this.#pending
     if (!pending) return undefined
@@ -213,7 +213,7 @@ export class CacheForecast {
       suspects: () => this.#suspect(pending, at),
     })
     const verdict = provider ? this.#besideProvider(judged, { provider, before, after: pending.prefix }) : judged
-    // keys represent what was sent: where the server holds something else, only its own counts are certain
+    // keys describe what was sent: if the server edited its copy, only its own counts are certain
     if (editedByServer || deletedSince > 0) this.#entries.clear()
     this.#follow(pending, answered)
     this.#before = answered
@@ -228,12 +228,12 @@ export class CacheForecast {
     }
   }
 
-  /** The last request ended where the answer begins: at the breakpoint before the last. */
+  /** Assumes that the last request ended where the response starts: at the breakpoint before the last. */
   #presume(before: AnsweredRequest, prefix: PromptPrefix, announced: readonly CacheChange[]): void {
     const isOtherModel = canonicalModelId(before.model) !== canonicalModelId(prefix.request.model)
     if (isOtherModel || announced.includes("prompt") || before.cached === 0) return
     const inMessages = prefix.breakpoints.filter((at) => at >= prefix.leadItems)
-    const isUnchanged = announced.every((change) => change === "deletion") // a deletion leaves the bytes as they are
+    const isUnchanged = announced.every((change) => change === "deletion") // a deletion does not change the bytes
     const lead = isUnchanged ? prefix.leadItems : prefix.promptItems
     const end = isUnchanged ? inMessages.at(-2) : undefined
     if (end !== undefined) this.#entries.keep(prefix.keys[end]!, { ...before, tokens: before.cached, counted: true })
@@ -247,7 +247,7 @@ export class CacheForecast {
       this.#entries.keep(keys[end]!, { ...this.#answerKept, counted: true, lifetime: "1h" })
   }
 
-  /** Why the request will read less than the one before left; `undefined` where it will not. */
+  /** Why the request will read less than the previous one left. `undefined` if it will not. */
   #foreseen(next: Omit<PendingRequest, "hit" | "prediction"> & { readonly read: number }): CacheCause | undefined {
     const before = this.#before
     if (!before || next.read >= before.cached) return undefined
@@ -267,7 +267,7 @@ export class CacheForecast {
     return compareRequests(before?.request, after.request, known)
   }
 
-  /** Where the provider names another cause, both requests are compared once more, block by block, without what was taken as known. */
+  /** If the provider names another cause, compares both requests block by block again, without the hints. */
   #besideProvider(
     verdict: CacheVerdict,
     { provider, before, after }: { provider: ProviderReason; before: AnsweredRequest | undefined; after: PromptPrefix },
@@ -290,13 +290,13 @@ export class CacheForecast {
     return next === undefined ? undefined : { kind: "look-back", breakpoint: next, items: next - end.item + 1 }
   }
 
-  /** The same bytes were sent, but the model gets another prompt. */
+  /** The bytes are the same, but the server removes thinking from the prompt. */
   #forgotten({ prefix }: AnsweredRequest, { request }: PromptPrefix): CacheCause | undefined {
     if (!prefix || this.#options.factsOf(request.model).accepts.earlierThinking) return undefined
     return { kind: "forgotten-thinking" }
   }
 
-  /** What could explain an unpredicted drop. */
+  /** A possible explanation for an unpredicted drop. */
   #suspect({ prefix }: PendingRequest, at: Date): CacheCause | undefined {
     const before = this.#before
     if (!before) return undefined
@@ -306,7 +306,7 @@ export class CacheForecast {
     return comparison.kind === "changed" ? comparison : undefined
   }
 
-  /** Takes over what the response says: what was read lives on, what was marked is written. */
+  /** Updates the entries from the response: what was read is renewed, and what ends at a breakpoint was written. */
   #follow({ prefix, hit, start }: PendingRequest, { read, cached, lifetime }: AnsweredRequest): void {
     if (hit && read < hit.tokens && (hit.counted || read === 0)) this.#entries.dropLongerThan(read)
     if (cached === 0) return
@@ -322,7 +322,7 @@ export class CacheForecast {
     }
   }
 
-  /** A place near the front is estimated from there, a later one from the counted end. */
+  /** Estimates a position near the front from the start, and a later one from the counted end. */
   #keepEstimated(
     prefix: PromptPrefix,
     at: number,
@@ -337,7 +337,7 @@ export class CacheForecast {
     this.#entries.keep(prefix.keys[at]!, { tokens: Math.min(tokens, cached), counted: false, lifetime: lives, start })
   }
 
-  /** Of the messages, by the usage: where everything was written for an hour, the marks asked for it. */
+  /** The lifetime of the messages, from the usage: if everything was written for an hour, the breakpoints asked for it. */
   #lifetimeOf({ cacheWrite5m, cacheWrite1h }: Pick<TokenCounts, "cacheWrite5m" | "cacheWrite1h">): CacheEntryLifetime {
     const asked = this.#options.cacheLifetime?.()
     if (cacheWrite5m + cacheWrite1h === 0) return asked === "1h" ? "1h" : "5m"

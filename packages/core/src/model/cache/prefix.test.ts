@@ -18,7 +18,7 @@ const message: fc.Arbitrary<Message> = fc.record({
   content: fc.array(block, { minLength: 1, maxLength: 3 }) as fc.Arbitrary<never>,
 })
 
-/** What happens between two requests; each may be sent without ever being answered. */
+/** Changes between two requests, of which each may remain without a response. */
 const step = fc.oneof(
   { weight: 5, arbitrary: fc.record({ add: fc.array(message, { minLength: 1, maxLength: 3 }) }) },
   { weight: 2, arbitrary: fc.record({ cutTo: fc.nat(20) }) },

@@ -1,10 +1,10 @@
 /**
- * A request as the server's cache sees it: a list of items (tools, system blocks, message blocks), each with a key for everything up to it,
- * and the places of its breakpoints. Equal keys mean equal bytes.
+ * A request as the server's cache sees it: a list of items (tools, system blocks, message blocks), with a key for everything up to each
+ * item, and its breakpoints. Equal keys mean equal bytes.
  *
- * Unchanged messages are the same objects as in the request before, so what is known about them is reused. The lists move to the new prefix
- * and are changed in place, so a request costs what it changes. From then on, only the request, the end and the settings of the old
- * prefix may be read.
+ * Unchanged messages are the same objects as in the previous request, so their keys are reused. The lists move to the new prefix and are
+ * changed in place, so the cost depends only on the changes. Afterwards only the request, the end and the settings of the old prefix may
+ * be read.
  */
 
 import { hash } from "node:crypto"
@@ -21,7 +21,7 @@ import { hasExactText, stringifyExact } from "../../messages/exact-json.ts"
 import type { ModelRequest, ToolDefinition } from "../../messages/request.ts"
 import { type BlockPosition, findBreakpoints } from "./breakpoints.ts"
 
-// A tool or block as the server's cache sees it: its bytes, without marks.
+// A tool or block as the server's cache sees it: its bytes without breakpoints.
 
 export type PromptItem = ToolDefinition | Block
 
@@ -30,20 +30,20 @@ export function cachedText(item: PromptItem): string {
   return hasExactText(bare) ? stringifyExact(bare) : JSON.stringify(bare)
 }
 
-// Settings that are part of the prompt without being blocks. After a change the server reads less from its cache: `speed` and citations
-// invalidate it from the system prompt on, the others from the messages on. A setting at its default counts as absent.
+// Settings that affect the cached prompt without being blocks. After a change of `speed` or citations the cache is lost from the system
+// prompt on, after other changes from the messages on. A setting at its default counts as absent.
 
-/** A setting of a request that its cached prefix depends on. */
+/** A request setting that affects the cached prefix. */
 export type PromptSetting = "speed" | "citations" | "tool_choice" | "images" | "thinking" | "effort"
 
 export interface SettingValue {
   readonly name: PromptSetting
-  /** Where the cache is lost from. */
+  /** Where the cache is lost after a change. */
   readonly from: "system" | "messages"
   readonly value: string
 }
 
-/** Content of messages that counts like a setting. */
+/** Message content that affects the cache like a setting. */
 export interface ContentFeatures {
   readonly images: boolean
   readonly citations: boolean
@@ -70,7 +70,7 @@ export function promptSettings(request: ModelRequest, { images, citations }: Con
   ]
 }
 
-/** With one more message. The same object where it adds nothing. */
+/** The features including one more message. Returns the same object if nothing is added. */
 export function withFeaturesOf(
   { content }: ModelRequest["messages"][number],
   before: ContentFeatures,
@@ -97,32 +97,32 @@ const asksForCitations = (block: Block): boolean =>
 
 export interface PromptPrefix {
   readonly request: ModelRequest
-  /** The key of its last breakpoint, and which item that is. */
+  /** The item with the last breakpoint, and its key. */
   readonly end: { readonly item: number; readonly key: string } | undefined
   readonly items: readonly PromptItem[]
-  /** For each item: the key of everything up to it. */
+  /** For each item, the key of everything up to it. */
   readonly keys: readonly string[]
-  /** Which items are marked, in order. */
+  /** Indexes of the items with a breakpoint, in order. */
   readonly breakpoints: readonly number[]
-  /** How many of the items are tools and system prompt. */
+  /** Number of items that are tools or system prompt. */
   readonly promptItems: number
-  /** How many of the items, from the first, live as long as the prompt: with the first block of the messages, where that is marked. */
+  /** Number of leading items with the lifetime of the prompt. Includes the first block of the messages if it has a breakpoint. */
   readonly leadItems: number
-  /** Where the items of each message begin. */
+  /** Index of the first item of each message. */
   readonly starts: readonly number[]
-  /** Of the messages up to each one. */
+  /** Features of the messages up to each one. */
   readonly features: readonly ContentFeatures[]
   readonly settings: readonly SettingValue[]
-  /** Messages before this one have no thinking for the model. */
+  /** The model gets no thinking from messages before this one. */
   readonly remembered: number
 }
 
 export interface PrefixOptions {
-  /** The previous one. Its lists move to the new one. */
+  /** The previous prefix. Its lists move to the new one. */
   readonly before?: PromptPrefix | undefined
-  /** How many messages, from the first, are known to be the same objects. */
+  /** How many leading messages are known to be the same objects. */
   readonly unchanged?: number
-  /** The model gets no thinking from before the user's last message. */
+  /** The server removes thinking from before the user's last message. */
   readonly forgetsThinking: boolean
 }
 
@@ -159,14 +159,14 @@ export function buildPrefix(
   return { ...placed, ...marked, end: end === undefined ? undefined : { item: end, key: keys[end]! } }
 }
 
-/** In place: the prefix it came from is no longer read. */
+/** Truncates in place, because the previous prefix is no longer read. */
 function truncateTo<T>(list: readonly T[], count: number): T[] {
   const own = list as T[]
   own.length = Math.min(own.length, count)
   return own
 }
 
-/** How many messages, from the first, are the same objects. So many are known to be: `unchanged`. */
+/** How many leading messages are the same objects. At least `unchanged` are known to be. */
 export function sameMessages(before: readonly Message[], after: readonly Message[], unchanged: number): number {
   const max = Math.min(before.length, after.length)
   let same = Math.min(unchanged, max)
@@ -180,7 +180,7 @@ function featuresUpTo(messages: readonly Message[], known: ContentFeatures[]): r
   return known
 }
 
-/** How many messages keep their keys: none where anything before them, or the handling of thinking, has changed. */
+/** How many messages keep their keys: none if anything before them, or the handling of thinking, has changed. */
 function reusableMessages(
   before: PromptPrefix,
   now: Pick<PromptPrefix, "settings" | "remembered"> & { readonly key: string; readonly same: number },
@@ -193,14 +193,14 @@ function reusableMessages(
 class PrefixChain {
   items: PromptItem[] = []
   keys: string[] = []
-  /** Models do not share entries, so every key begins with the model. */
+  /** Starts with the model, because models do not share entries. */
   key: string
 
   constructor(model: string) {
     this.key = model
   }
 
-  /** Returns the number of items. Settings count from the first item of their part on. */
+  /** Returns the number of items. A setting is part of the key from the first item it affects. */
   addPrompt({ tools = [], system = "" }: ModelRequest, settings: readonly SettingValue[]): number {
     for (const tool of declaredTools(tools)) this.#add(tool, "tool")
     const ofSystem = joinValues(settings.filter(({ from }) => from === "system"))
@@ -213,7 +213,7 @@ class PrefixChain {
     for (const [at, block] of blocks.entries()) this.#add(block, at === 0 ? `${role} ${how.settings ?? ""}` : "")
   }
 
-  /** The first items of an earlier chain, which begins with those of this one. */
+  /** Reuses the first items of an earlier chain. */
   takeOver({ items, keys }: PromptPrefix, count: number): void {
     this.items = truncateTo(items, count)
     this.keys = truncateTo(keys, count)
@@ -256,31 +256,31 @@ const hasUserContent = ({ role, content }: Message): boolean =>
 
 const joinValues = (settings: readonly SettingValue[]): string => settings.map(({ value }) => value).join(" ")
 
-// What the server's cache should hold of this conversation, by what was sent and what the API counted. It follows the server's rules:
-// entries end at breakpoints, live 5 minutes or an hour from the start of the request that wrote or read them, and are found up to 20
-// items back from each breakpoint. Bounded: the oldest are forgotten.
+// The entries that the server's cache should hold for this conversation, based on the requests and the API's counts. The server's rules:
+// entries end at breakpoints, live 5 minutes or an hour from the start of the request that wrote or read them, and are found up to 20 items
+// back from each breakpoint. The number of entries is limited; the oldest are dropped.
 
 /** How long an entry lives in the server's cache. */
 export type CacheEntryLifetime = "5m" | "1h"
 
 export const LIFETIME_MS: Readonly<Record<CacheEntryLifetime, number>> = { "5m": 5 * 60_000, "1h": 60 * 60_000 }
 
-/** How many items the server looks at from a breakpoint, the marked one included. */
+/** How many items the server checks back from a breakpoint, including the item with the breakpoint. */
 export const LOOK_BACK = 20
 
-const MAX_ENTRIES = 64 // a live conversation writes two for each request, and most live five minutes
+const MAX_ENTRIES = 64 // each request writes two, and most live five minutes
 
 export interface KnownEntry {
-  /** Tokens of everything up to its end. */
+  /** Tokens of everything up to the end of the entry. */
   readonly tokens: number
-  /** Counted by the API; otherwise estimated. */
+  /** Whether the API counted them. Otherwise they are estimated. */
   readonly counted: boolean
   readonly lifetime: CacheEntryLifetime
   readonly expires: number
 }
 
 export interface FoundEntry extends KnownEntry {
-  /** Which item of the prefix it ends with. */
+  /** Index of the item that ends the entry. */
   readonly item: number
   readonly key: string
 }
@@ -292,7 +292,7 @@ export class KnownEntries {
     return this.#entries.get(key)
   }
 
-  /** The longest entry that the server finds. Without a time: also those that have expired. */
+  /** The longest entry that the server would find. Without a time, expired entries are included. */
   find({ keys, breakpoints }: PromptPrefix, now = Number.NEGATIVE_INFINITY): FoundEntry | undefined {
     for (const breakpoint of breakpoints.toReversed()) {
       const last = Math.max(0, breakpoint + 1 - LOOK_BACK)
@@ -304,7 +304,7 @@ export class KnownEntries {
     return undefined
   }
 
-  /** Written or read by a request that began at `start`. A longer life is never shortened. */
+  /** Adds or renews an entry for a request sent at `start`. Never shortens a longer lifetime. */
   keep(key: string, entry: Omit<KnownEntry, "expires"> & { readonly start: number }): void {
     const { start, tokens, counted } = entry
     const known = this.#entries.get(key)
@@ -312,12 +312,12 @@ export class KnownEntries {
       known !== undefined && known.expires > start && LIFETIME_MS[known.lifetime] > LIFETIME_MS[entry.lifetime]
     const lifetime = outlives ? known.lifetime : entry.lifetime
     const expires = Math.max(known?.expires ?? 0, start + LIFETIME_MS[lifetime])
-    this.#entries.delete(key) // so that it comes after those that were not used
+    this.#entries.delete(key) // reinserted as the most recently used entry
     this.#entries.set(key, { tokens, counted, lifetime, expires })
     if (this.#entries.size > MAX_ENTRIES) this.#entries.delete(this.#entries.keys().next().value!)
   }
 
-  /** The server read less than expected: longer entries are gone. */
+  /** Drops longer entries after the server read less than expected. */
   dropLongerThan(tokens: number): void {
     for (const [key, entry] of this.#entries) if (entry.tokens > tokens) this.#entries.delete(key)
   }

@@ -1,10 +1,10 @@
 /**
- * Compares what a response reports about the cache with the prediction: all is well, or less was read than the request before had left,
- * and why. Pure: it works only on its arguments.
+ * Compares the cache usage of a response with the prediction: either it matches, or less was read than the previous request had left, and
+ * why. Works only on its arguments.
  */
 import { formatNumber, inputTokens, type TokenCounts } from "../../base/text.ts"
 import type { ModelFacts } from "../../tokens/models.ts"
-import { type CacheChange, type CacheMissCost, cacheMissCosts, isBreak, MEANT } from "../../views/cache/pauses.ts"
+import { type CacheChange, type CacheMissCost, cacheMissCosts, INTENDED, isBreak } from "../../views/cache/pauses.ts"
 import type { RequestChange } from "./compare-requests.ts"
 import type { CacheEntryLifetime } from "./prefix.ts"
 
@@ -12,19 +12,19 @@ import type { CacheEntryLifetime } from "./prefix.ts"
 export type CacheCause =
   /** The entries had expired. */
   | { readonly kind: "time-to-live"; readonly idleMs: number; readonly lifetime: CacheEntryLifetime }
-  /** Another model, tools, system prompt or setting, or a changed place among the messages. */
+  /** The model, a tool, the system prompt, a setting or a message changed. */
   | ({ readonly kind: "changed" } & RequestChange)
-  /** Recorded before the conversation was opened again, so the place is not known: system prompt, tools or preamble. */
+  /** Recorded before the conversation was reopened, so it is unknown which of system prompt, tools and preamble changed. */
   | { readonly kind: "prompt" }
-  /** There are more blocks between the entry and the next breakpoint than the server looks back over. */
+  /** More blocks lie between the entry and the next breakpoint than the server looks back over. */
   | { readonly kind: "look-back"; readonly breakpoint: number; readonly items: number }
-  /** The model gets no thinking from before the user's last message. */
+  /** The server removes thinking from before the user's last message. */
   | { readonly kind: "forgotten-thinking" }
   | { readonly kind: "below-minimum"; readonly tokens: number; readonly minimum: number }
-  /** Nothing here explains it. */
+  /** No other cause was found, so the provider dropped the entries. */
   | { readonly kind: "provider" }
 
-/** What the provider says changed since the request before. */
+/** What changed since the previous request, according to the provider. */
 export interface ProviderReason {
   readonly changed: "model" | "system" | "tools" | "messages"
   readonly tokens?: number
@@ -35,30 +35,30 @@ export type ExpectedDrop = CacheChange | "forgotten-thinking"
 
 /** Whether the cache was read as expected. */
 export type CacheVerdict =
-  /** There was no request before this one. */
+  /** There was no previous request. */
   | { readonly kind: "first" }
-  /** All was read that the request before had left. */
+  /** Everything that the previous request had left was read. */
   | { readonly kind: "as-predicted" }
   /** More was read than this conversation wrote: another one wrote it. */
   | { readonly kind: "more"; readonly tokens: number }
   | { readonly kind: "expected"; readonly why: readonly ExpectedDrop[]; readonly lost: number }
-  /** Less was read than the request before had left. A large drop is a break, a small one only a difference. */
+  /** Less was read than the previous request had left. A large drop is a break, a small one only a difference. */
   | {
       readonly kind: "break" | "less"
       readonly cause: CacheCause
       readonly lost: number
       readonly rewrittenTokens: CacheMissCost
-      /** It was predicted. */
+      /** Whether the drop was predicted. */
       readonly foreseen: boolean
-      /** What the provider says changed, where it was asked and saw a change. */
+      /** The change that the provider reports, if it was asked and found one. */
       readonly provider?: ProviderReason
     }
 
 export interface Prediction {
   readonly read: number
-  /** From the API's own counts alone; otherwise an estimate is part of it. */
+  /** Whether the value is based only on the API's counts. Otherwise it is partly estimated. */
   readonly counted: boolean
-  /** Why less than the request before had left. */
+  /** Why less will be read than the previous request left. */
   readonly cause?: CacheCause
 }
 
@@ -67,13 +67,13 @@ export interface CacheObservation {
   readonly predicted: Prediction
   readonly counts: TokenCounts
   readonly facts: ModelFacts
-  /** Recorded between the request before and this one. */
+  /** Changes recorded since the previous request. */
   readonly announced: readonly CacheChange[]
-  /** The server says it edited its copy differently than before. */
+  /** The server reports other edits of its copy than before. */
   readonly editedByServer: boolean
   /** Tokens deleted from the cache since the request before. */
   readonly deleted: number
-  /** What else could explain an unpredicted drop. */
+  /** Another possible explanation for an unpredicted drop. */
   readonly suspects: () => CacheCause | undefined
 }
 
@@ -105,7 +105,7 @@ function drop({ before, counts }: CacheObservation, why: readonly ExpectedDrop[]
 }
 
 /**
- * A recorded change moves the baseline to what is predicted after it. A drop below that still counts, unless the prediction is an
+ * A recorded change moves the baseline to the prediction after it. A drop below that is still a break, unless the prediction is an
  * estimate.
  */
 function intendedCauses(
@@ -114,7 +114,7 @@ function intendedCauses(
 ): readonly ExpectedDrop[] {
   if (editedByServer) return ["clearing"]
   if (predicted.counted && isBreak(expected, counts.cacheRead)) return []
-  const recorded = announced.filter((change) => MEANT.has(change))
+  const recorded = announced.filter((change) => INTENDED.has(change))
   if (recorded.length > 0) return recorded
   return predicted.cause?.kind === "forgotten-thinking" ? ["forgotten-thinking"] : []
 }
@@ -130,7 +130,7 @@ function matchesPrediction({ read: predicted, counted }: Prediction, read: numbe
   return counted ? predicted === read : !isBreak(Math.max(predicted, read), Math.min(predicted, read))
 }
 
-// What the provider says about a lost cache, where it was asked, and whether that is what was found here.
+// The provider's own explanation of a cache miss, and whether it agrees with ours.
 
 const CHANGED: ReadonlyMap<unknown, ProviderReason["changed"]> = new Map([
   ["model_changed", "model"],
@@ -139,7 +139,7 @@ const CHANGED: ReadonlyMap<unknown, ProviderReason["changed"]> = new Map([
   ["messages_changed", "messages"],
 ] as const)
 
-/** `undefined` where the provider saw no change, or cannot say. */
+/** Returns `undefined` if the provider found no change or cannot tell. */
 export function providerReason(diagnostics: unknown): ProviderReason | undefined {
   const { cache_miss_reason: reason } = (diagnostics ?? {}) as { readonly cache_miss_reason?: unknown }
   const { type, cache_missed_input_tokens: tokens } = (reason ?? {}) as Readonly<Record<string, unknown>>
@@ -147,14 +147,14 @@ export function providerReason(diagnostics: unknown): ProviderReason | undefined
   return changed && { changed, ...(typeof tokens === "number" ? { tokens } : {}) }
 }
 
-/** A cause that is no change of bytes says nothing about what the provider compares. */
+/** Only causes that change bytes can be compared with the provider's finding. */
 export function agreesWith({ changed }: ProviderReason, cause: CacheCause): boolean {
   if (cause.kind === "prompt") return changed !== "model"
   if (cause.kind === "forgotten-thinking") return changed === "messages"
   return cause.kind === "changed" && (cause.part === changed || cause.part === "settings" || cause.part === "betas")
 }
 
-// A cache break in one line for a person: what it cost, and why.
+// Describes a cache break for the user in one line: its cost and its cause.
 
 export type CacheBreakVerdict = Extract<CacheVerdict, { readonly kind: "break" | "less" }>
 

@@ -134,13 +134,13 @@ function textOf(answer: Answer | undefined): string {
   return answer?.map((block) => (block.type === "text" ? block.text : "")).join("") ?? ""
 }
 
-/** Every string anywhere in the messages. */
+/** All strings in the messages. */
 function wordsOf(value: unknown): string {
   if (typeof value === "string") return value
   return typeof value === "object" && value !== null ? Object.values(value).map(wordsOf).join("\n") : ""
 }
 
-/** What a summary presents as taken from the conversation: quotations, back-quoted text, fenced blocks. */
+/** What a summary presents as quoted: quotations, back-quoted text, fenced blocks. */
 function quotedIn(summary: string): string[] {
   const fences = [...summary.matchAll(/^(~{3,})\n([\s\S]*?)\n\1$/gm)].map((match) => match[2]!)
   const rest = summary.replace(/^(~{3,})\n[\s\S]*?\n\1$/gm, "")

@@ -1,6 +1,6 @@
 /**
- * The answer to a request about the conversation: a summary, session notes, memories, a consolidation or a progress line. It fills the
- * sections the prompt names with text from the conversation only. The same request always gets the same answer.
+ * Answers a request about the conversation: a summary, session notes, memories, a consolidation or a progress line. The sections named in
+ * the prompt are filled only with text from the conversation. The same request always gets the same answer.
  */
 import { type CooperativeTask, runSync } from "../../base/work.ts"
 import { firstLineOf, headOf } from "./document.ts"
@@ -30,7 +30,7 @@ export const answerOffline = (asking: OfflineQuestion): OfflineAnswer => runSync
 
 type OfflineAnswer = readonly AnswerBlock[] | undefined
 
-/** The same answer in steps, for callers that must not block the event loop. */
+/** The same as a cooperative task, for callers that must not block the event loop. */
 export function* answerTask(asking: OfflineQuestion): CooperativeTask<OfflineAnswer> {
   const dreamed = dreamAnswer(asking)
   if (dreamed) return dreamed
@@ -57,13 +57,13 @@ function* summaryFor(
 ): CooperativeTask<string> {
   const summary = yield* writeSections({ sections, facts, budget })
   if (!/<summary>/i.test(prompt)) return summary
-  // what is thrown away afterwards gets no part of a budget
+  // the analysis is discarded afterwards, so it gets no part of a budget
   const wantsAnalysis = budget === undefined && /<analysis>/i.test(prompt)
   const analysis = wantsAnalysis ? `<analysis>\n${walkThrough(timeline)}\n</analysis>\n\n` : ""
   return `${analysis}<summary>\n${summary}\n</summary>`
 }
 
-/** The conversation in order, one line per message of the user. */
+/** The conversation in order, one line per user message. */
 function walkThrough(moments: readonly TimelineEntry[]): string {
   const lines = [ORIGIN]
   for (const moment of moments) {

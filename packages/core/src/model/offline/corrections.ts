@@ -1,6 +1,6 @@
 /**
- * Finds the sentences in which a user corrects the agent or tells it how to work. Extracts the rules a program can obey:
- * leave a path alone, stay within one, do not use a tool.
+ * Finds the sentences in which a user corrects the agent or tells it how to work, and extracts rules that a program can follow: avoid a
+ * path, stay within one, do not use a tool.
  */
 
 import { standingRules } from "../../views/record/user-messages.ts"
@@ -8,12 +8,12 @@ import { sentencesOf } from "./document.ts"
 import type { Role } from "./toolbox.ts"
 
 export interface Rule {
-  /** The user's own words. */
+  /** The user's verbatim sentence. */
   readonly words: string
   readonly kind: "avoid" | "stay within"
-  /** Empty: the rule covers every path. */
+  /** Empty if the rule covers every path. */
   readonly paths: readonly string[]
-  /** Empty: the rule covers every kind of work. */
+  /** Empty if the rule covers every kind of work. */
   readonly roles: readonly Role[]
 }
 
@@ -21,12 +21,12 @@ const FORBIDS = /\b(?:don['’]t|do not|never|stop|avoid|leave|no more|no longer
 const CONFINES = /\bonly\b/i
 const OBJECTS =
   /^\s*(?:no\b|nope\b|wrong\b|stop\b|not (?:that|like)|actually\b|instead\b|that['’]?s (?:not|wrong)|please (?:don['’]t|stop|revert|undo))/i
-/** The same in other languages: how a message begins that objects. */
+/** The same for other languages: how an objecting message starts. */
 const OBJECTS_ELSEWHERE =
   /^\s*(?:(?:nein|falsch|stopp|doch nicht|lieber|non|faux|plutôt|arrête|mejor|incorrecto|não|errado|sbagliato|fermati|nee|fout|нет|не так|неверно|стоп)(?!\p{L})|不对|不是|错了|别|停|違う|違います|やめて|아니|틀렸)/iu
 const STANDING = /\b(?:always|never|from now on|prefer|every time|don['’]t|do not|must|only)\b/i
 
-/** How people name the kinds of work they allow or forbid. A word may mean several roles. */
+/** Names for kinds of work that users allow or forbid. A word may mean several roles. */
 const WORK_WORDS: readonly { pattern: RegExp; roles: readonly Role[] }[] = [
   { pattern: /\b(?:bash|shell|commands?|terminal)\b/i, roles: ["shell"] },
   { pattern: /\b(?:edit(?:s|ing)?|chang(?:e|es|ing)|modif(?:y|ying)|touch(?:ing)?)\b/i, roles: ["edit", "write"] },
@@ -38,13 +38,13 @@ const WORK_WORDS: readonly { pattern: RegExp; roles: readonly Role[] }[] = [
 const MAX_RULE = 2_000 // characters; a longer "sentence" is pasted text
 const PATH = /[\w@.-]*\/[\w@./-]*|\b[\w-]+\.[a-z]{1,5}\b/g
 
-/** Whether a message corrects the agent rather than giving it a new task. Its first words decide. */
+/** Whether a message corrects the agent rather than giving it a new task. Its first sentence decides. */
 export function isCorrection(message: string): boolean {
   const [opening = ""] = sentencesOf(message)
   return OBJECTS.test(message) || OBJECTS_ELSEWHERE.test(message) || readRules(opening).length > 0
 }
 
-/** Sentences that still matter later, in several languages. */
+/** Sentences that stay relevant, in several languages. */
 export function standingSentences(message: string): string[] {
   return sentencesOf(message).filter((sentence) => STANDING.test(sentence) || standingRules(sentence).length > 0)
 }

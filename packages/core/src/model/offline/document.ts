@@ -1,17 +1,17 @@
 /**
- * Texts with sections: a prompt that names the sections it wants, a summary or notes that have them. A section is
- * numbered ("3. Files: …"), has a heading ("## Files") or is bold ("- **Files**: …"). Text inside a code fence is never
- * a section, so quoted messages of the user cannot be mistaken for one.
+ * Texts with sections: a prompt that names the requested sections, or a summary or notes that contain them. A section is numbered ("3.
+ * Files: …"), has a heading ("## Files") or is bold ("- **Files**: …"). Text inside a code fence is never a section, so quoted user
+ * messages cannot be mistaken for one.
  */
 import { fenceAfter, withFencesClosed } from "../../messages/blocks.ts"
 
-// Small pieces of texts: beginnings, sentences, a short hash. A piece is always part of its text, never half a character.
+// Parts of texts: prefixes, sentences, a short hash. A part never splits a character.
 
 const ENDS_IN_HALF = /[\uD800-\uDBFF]$/
-/** A full stop ends a sentence if a space follows. The marks of Chinese, Japanese and Hindi always do. */
+/** A full stop ends a sentence if a space follows. The sentence ends of Chinese, Japanese and Hindi need none. */
 const BETWEEN = /(?<=[.!?])\s+|(?<=[。！？।؟۔])\s*|\n+/u
 
-/** At most so many characters from the beginning. */
+/** The first characters of a text, up to this number. */
 export function headOf(text: string, characters: number): string {
   if (text.length <= characters) return text
   return text.slice(0, characters).replace(ENDS_IN_HALF, "")
@@ -28,7 +28,7 @@ export const sentencesOf = (text: string): string[] =>
     .map((sentence) => sentence.trim())
     .filter((sentence) => sentence !== "")
 
-/** FNV-1a, 32 bits: the same on every machine. */
+/** FNV-1a with 32 bits, equal on every machine. */
 export function hashText(text: string): number {
   let hash = 0x811c9dc5
   for (let index = 0; index < text.length; index++) hash = Math.imul(hash ^ text.charCodeAt(index), 0x01000193)
@@ -39,7 +39,7 @@ export interface Section {
   readonly title: string
   /** The title as written, with its number or hashes. */
   readonly heading: string
-  /** The rest of the line after the title. */
+  /** The rest of the title's line. */
   readonly remark: string
   /** The lines below, up to the next section. */
   readonly body: string
@@ -49,7 +49,7 @@ type Style = "number" | "hashes" | "bold"
 
 interface Heading {
   readonly style: Style
-  /** The number, or the count of hashes. */
+  /** The number of a numbered section, or the count of hashes. */
   readonly rank: number
   readonly title: string
   readonly remark: string
@@ -63,12 +63,12 @@ const PATTERNS: readonly { style: Style; pattern: RegExp }[] = [
 ]
 const BULLET = /^\s{0,6}[-*]\s+(.*)$/
 const BEGINS_WITH_FENCE = /^(?:`{3,}|~{3,})/
-/** A tag that a reader of a conversation removes in pairs. Quoted tags of a summary stay verbatim: their position tells them from its own. */
+/** A tag that readers of a conversation remove in pairs. Quoted tags in a summary stay verbatim, because their position identifies them. */
 const PAIRED_TAG = /<(\/?)system-reminder>/gi
 const MAX_CODE = 400 // characters; a longer line is a dump
 const MAX_TITLE = 9 // words; anything longer is an instruction, not a title
 
-/** The sections of a document in order; empty if it has no recognisable headings. */
+/** The sections of a document in order. Empty if it has no recognizable headings. */
 export function splitDocument(text: string): Section[] {
   const lines = text.split("\n")
   const headings = longestRun(findHeadings(lines))
@@ -110,7 +110,7 @@ function splitTitle(words: string): { title: string; remark: string } {
   return { title: title.trim(), remark: plain.slice(title.length).replace(/^[\s:.—–-]+/, "") }
 }
 
-/** If a text has several lists, the longest is the list of sections; of equally long ones, the first. */
+/** If a text has several lists, uses the longest as the list of sections, or the first of equally long ones. */
 function longestRun(headings: readonly Heading[]): Heading[] {
   const runs = [...numberedRuns(headings), ...rankedRuns(headings)]
   return runs.reduce<Heading[]>((longest, run) => (run.length > longest.length ? run : longest), [])
@@ -135,7 +135,7 @@ function rankedRuns(headings: readonly Heading[]): Heading[][] {
   return [...runs.values()]
 }
 
-/** The entries of a section written as a list: each bullet with what is below it, up to a paragraph that is not indented. */
+/** The entries of a list: each bullet with the lines below it, up to a paragraph that is not indented. */
 export function readEntries(body: string): string[] {
   const entries: string[][] = []
   let fence: string | undefined
@@ -151,7 +151,7 @@ export function readEntries(body: string): string[] {
   return entries.map((lines) => lines.join("\n").trimEnd())
 }
 
-/** The paragraphs of a section before its list, if it has one. A fence is part of one paragraph, with the blank lines in it. */
+/** The paragraphs of a section before its list. A fence with its blank lines belongs to one paragraph. */
 export function readParagraphs(body: string): string[] {
   const paragraphs: string[][] = [[]]
   let fence: string | undefined
@@ -165,8 +165,8 @@ export function readParagraphs(body: string): string[] {
 }
 
 /**
- * An entry of a list that leaves nothing open: no fence, and no tag that swallows what follows up to the next one like it. A fence begins
- * on its own line, where every reader sees it.
+ * Makes a list entry self-contained: closes fences and escapes unpaired tags that would affect later text. A fence starts on its own line,
+ * where every reader recognizes it.
  */
 export function asEntry(text: string): string {
   return withFencesClosed(withoutOpenTags(BEGINS_WITH_FENCE.test(text) ? `code:\n${text}` : text))
@@ -182,19 +182,19 @@ export function quote(words: string): string {
   return words.includes("\n") ? `verbatim:\n${fenced(words)}` : `"${words}"`
 }
 
-/** The text inside a quotation made by `quote`, or `undefined` if the entry is not one. */
+/** The text inside a quotation made by `quote`. `undefined` if the entry is not one. */
 export function unquote(entry: string): string | undefined {
   const block = /^verbatim:\n(~{3,})\n([\s\S]*)\n\1$/.exec(entry)?.[2]
   return block ?? /^"(.*)"$/.exec(entry)?.[1]
 }
 
-/** Something exact, such as a path or a command. Only its first line, and of a very long one its beginning. */
+/** Formats a verbatim name, such as a path or a command. Only its first line, truncated if very long. */
 export function code(words: string): string {
   const line = headOf(firstLineOf(words), MAX_CODE)
   return line.includes("`") ? `\`\` ${line} \`\`` : `\`${line}\``
 }
 
-/** Several lines, unchanged and unindented, in a fence longer than any inside. */
+/** Puts lines unchanged and unindented in a fence that is longer than any inside. */
 export function fenced(words: string): string {
   const longest = Math.max(2, ...(words.match(/~{3,}/g) ?? []).map((run) => run.length))
   const fence = "~".repeat(longest + 1)

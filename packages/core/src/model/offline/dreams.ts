@@ -1,6 +1,6 @@
 /**
- * Consolidates memory files when a request asks for it: reads them all, lets the newest of equal memories supersede the others,
- * and says what it did. Contradictions are found by rule afterwards. It remembers nothing between requests; what it has read is in the request.
+ * Consolidates memory files when a request asks for it: reads all of them, lets the newest of equal memories supersede the others, and
+ * reports what it did. Contradictions are found later, by rule. It has no state between requests: what it has read is in the request.
  */
 import { readFileText } from "./file-text.ts"
 import type { AnswerBlock, OfflineQuestion, ReadBlock, ReadRequest } from "./read-message.ts"
@@ -8,7 +8,7 @@ import type { AnswerBlock, OfflineQuestion, ReadBlock, ReadRequest } from "./rea
 const DEMAND = /^Consolidate the memory directory (\S+?)\. /
 const LISTED = /^- (\S+\.md) \(/gm
 const IS_CUT = /^… and \d+ more\.$/m
-const MAX_CALLS = 100 // of one answer
+const MAX_CALLS = 100 // per response
 /** Returns `undefined` if the request asks for something else. */
 export function dreamAnswer({ request, nextToolUseId }: OfflineQuestion): readonly AnswerBlock[] | undefined {
   const prompt = firstText(request)
@@ -52,7 +52,7 @@ function memoryIn(file: string, shown: string): Memory | undefined {
   return { ...{ file, text, confirmed, supersedes }, body: body.trim(), isCurrent: value("superseded-by") === "" }
 }
 
-/** For the newest of each group with one text, the memories it replaces. */
+/** The newest memory of each group with the same text, with the older ones it replaces. */
 function replacements(memories: readonly Memory[]): ReadonlyMap<Memory, readonly Memory[]> {
   const groups = Map.groupBy(memories, ({ body }) => body.toLowerCase().replace(/\s+/g, " "))
   const replaced = new Map<Memory, readonly Memory[]>()

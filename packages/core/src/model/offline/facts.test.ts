@@ -2,7 +2,7 @@ import { expect, test } from "vitest"
 import { factsTask } from "./facts.ts"
 import type { TimelineEntry } from "./timeline.ts"
 
-/** The most inputs of calls that one step reads. */
+/** Largest number of call inputs that one step reads. */
 function maxInOneStep(calls: number): number {
   let reads = 0
   const input = (at: number) =>

@@ -1,6 +1,6 @@
 /**
- * Facts about a conversation that need no model: the user's messages, files, commands and their outcomes, todos, the
- * latest work, and the sentences that say what it means. An earlier summary contributes its entries (see `fill.ts`).
+ * Facts about a conversation that are extracted without a model: user messages, files, commands and their outcomes, todos, the latest
+ * work, and statements about it. An earlier summary contributes its entries (see `fill.ts`).
  */
 import { type CooperativeTask, memoize, runSync } from "../../base/work.ts"
 import { isCorrection, standingSentences } from "./corrections.ts"
@@ -12,12 +12,12 @@ import { type Todo, toolCommand, toolField, toolPath, toolRole, toolTodos } from
 export interface FileFact {
   readonly path: string
   readonly doings: readonly ("read" | "changed" | "written")[]
-  /** The newest text written to it. */
+  /** The newest text written to the file. */
   readonly snippet?: string
 }
 
 export interface CommandOutcome {
-  /** A command, or the path a tool failed on. */
+  /** The command, or the path on which a tool failed. */
   readonly what: string
   readonly isCommand: boolean
   readonly failed: boolean
@@ -26,24 +26,24 @@ export interface CommandOutcome {
 }
 
 export interface Facts {
-  /** Oldest first, verbatim. */
+  /** Verbatim, oldest first. */
   readonly userMessages: readonly string[]
   /** The first message of the conversation is never a correction. */
   readonly corrections: readonly string[]
   readonly standing: readonly string[]
-  /** Most recently touched last. */
+  /** Most recently used last. */
   readonly files: readonly FileFact[]
-  /** Everything that was run or tried, oldest first. A command run again has its last outcome. */
+  /** Everything that was run or tried, oldest first. A repeated command has its last outcome. */
   readonly outcomes: readonly CommandOutcome[]
-  /** Failed once, passed later. */
+  /** Commands that failed once and passed later. */
   readonly fixed: readonly CommandOutcome[]
   readonly todos: readonly Todo[]
   readonly lastCalls: readonly ToolCall[]
   readonly calls: readonly ToolCall[]
   readonly lastText?: string
-  /** The texts with which the assistant ended its turns. */
+  /** The last text of each of the assistant's turns. */
   readonly finalTexts: readonly string[]
-  /** What the assistant said about the work, ranked. */
+  /** The assistant's statements about the work, ranked. */
   readonly statements: Statements
   /** Sections of earlier summaries. */
   readonly earlier: readonly Section[]
@@ -151,10 +151,9 @@ function gatherFinalTexts(moments: readonly TimelineEntry[]): string[] {
 }
 
 /**
- * The sections of an earlier summary, from a model or from here. What a model wrote as prose becomes entries, so nothing of it is lost when
- * the next summary only quotes. The sentences that programs put around a summary are left out.
+ * How paragraphs around a summary start: ours, and those of Claude Code. Such sentences are omitted. Prose of an earlier summary becomes
+ * entries, so that nothing of it is lost when the next summary only quotes.
  */
-/** How paragraphs around a summary begin: ours, and those of Claude Code. */
 const FRAME = [
   "This conversation continues an earlier one",
   "This session is being continued",
@@ -170,7 +169,7 @@ const FRAME = [
 /** Fixed lines of our own summaries. */
 const FILLING = /^(?:Nothing in the conversation\.|\(\d+ more left out here\))$/
 
-/** Where prose without sections belongs. */
+/** The section for prose without sections. */
 const WHOLE = "Primary Request and Intent"
 
 function earlierSections(summary: string): Section[] {

@@ -1,13 +1,13 @@
-/** A file's text from the output of a Read tool. Most tools number the lines; edits need the text without numbers. */
+/** Extracts a file's text from the output of a Read tool. Most tools number the lines; edits need the text without numbers. */
 
 export interface FileText {
   readonly text: string
-  /** The number of the first line shown. */
+  /** The number of the first displayed line. */
   readonly firstLine: number
 }
 
 const NUMBERED = /^\s*(\d+)(?:→|\t|: |\| ?)(.*)$/
-const PLACEHOLDER = /^\s*[<[]/ // a result that was cleared, put aside, or replaced by a notice
+const PLACEHOLDER = /^\s*[<[]/ // a result that was cleared, offloaded, or replaced by a notice
 
 /** Returns `undefined` for a placeholder or an empty result, so no edit is based on it. */
 export function readFileText(result: string): FileText | undefined {

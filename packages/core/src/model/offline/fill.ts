@@ -1,6 +1,6 @@
 /**
- * Fills the sections a prompt names with entries extracted from the conversation. A table of words decides which facts
- * belong under a title. A title without a match gets the user's sentences that share a word with it.
+ * Fills the sections named in a prompt with entries extracted from the conversation. A table of patterns decides which facts belong under
+ * a title. A title without a match gets the user's sentences that share a word with it.
  *
  * Everything in quotes or back-quotes occurs in the conversation. The few words around it are fixed.
  */
@@ -16,27 +16,26 @@ import { type Todo, toolCommand, toolField, toolPath, toolRole } from "./toolbox
 interface Filler {
   readonly pattern: RegExp
   readonly fill: (facts: Facts) => string[]
-  /** Its part of a budget. What one section does not need goes to the others. */
+  /** Its share of a budget. Unused shares go to other sections. */
   readonly share: number
   /**
-   * What happens to entries of the same kind from an earlier summary. `merged` keeps them first, except those with a
-   * newer entry about the same thing. `logged` keeps them first. `replaced` keeps them only if there is nothing newer.
-   * `final` keeps only them.
+   * How entries of the same kind from an earlier summary are used. `merged` puts them first, except those with a newer entry about the
+   * same thing. `logged` puts them first. `replaced` uses them only if there is nothing newer. `final` uses only them.
    */
   readonly earlier: "merged" | "logged" | "replaced" | "final"
   /** Its entries quote messages or sentences of the user. */
   readonly quotesUser?: true
-  /** Updates an earlier entry with what is known now. */
+  /** Updates an earlier entry with newer facts. */
   readonly review?: (entry: string, facts: Facts) => string
 }
 
 const MAX_SNIPPET = 240 // characters of a file's newest text
 const MAX_TITLE = 120 // characters
-const MAX_STATES = 6 // sentences that say how far the work is
-const MAX_LIST = 40 // entries; the first and the newest are kept
+const MAX_STATES = 6 // sentences about the state of the work
+const MAX_LIST = 40 // entries; the first and the newest remain
 const EXTRACTIVE = "These notes are extractive: quoted from the conversation, no model wrote them."
-const OTHER_SHARE = 0.05 // of a budget, for a section that the table does not know
-/** What comes before a file's newest text. */
+const OTHER_SHARE = 0.05 // of a budget, for a section that is not in the table
+/** Precedes a file's newest text. */
 export const NEWEST_TEXT = ", newest text:\n"
 const PASSED_LATER = ", passed later"
 const SPEAKER = /^the (?:user|latest request): /
@@ -51,7 +50,7 @@ const USER_MESSAGES: Filler = {
   quotesUser: true,
 }
 
-/** The first match decides, so specific titles come before general ones. */
+/** The first match applies, so specific titles come before general ones. */
 const FILLERS: readonly Filler[] = [
   USER_MESSAGES,
   { pattern: /\btitle\b/i, fill: sayTitle, share: 0.02, earlier: "final" },
@@ -126,10 +125,10 @@ export const USUAL_TITLES = [
   "Optional Next Step",
 ] as const
 
-/** The part of a budget that a section gets first. */
+/** The share of a budget that a section gets first. */
 export const sectionShare = (title: string): number => fillerOf(title)?.share ?? OTHER_SHARE
 
-/** The entries for one section; empty if the conversation has nothing for it. None leaves a fence or a tag open. */
+/** The entries for a section. Empty if the conversation has none for it. No entry leaves a fence or a tag open. */
 export function* fillTask(title: string, facts: Facts): CooperativeTask<string[]> {
   return (yield* entriesTask(title, facts)).map(asEntry)
 }
@@ -156,7 +155,7 @@ function* entriesTask(title: string, facts: Facts): CooperativeTask<string[]> {
   }
 }
 
-/** The user's messages in an earlier summary: its list of them, or else what it quotes elsewhere. */
+/** The user's messages in an earlier summary: its list of them, or else what it quotes in other sections. */
 export function quotedMessages(sections: readonly Section[]): string[] {
   const listed = sections.filter((section) => fillerOf(section.title) === USER_MESSAGES)
   const quoting = sections.filter((section) => fillerOf(section.title)?.quotesUser)
@@ -177,7 +176,7 @@ function entriesOf(section: Section): string[] {
   return readEntries(section.body).filter((entry) => entry !== "")
 }
 
-/** Later entries replace earlier ones about the same thing: the back-quoted or quoted text they begin with. */
+/** Later entries replace earlier ones about the same thing, which is the back-quoted or quoted text they start with. */
 function* mergeTask(entries: readonly string[]): CooperativeTask<string[]> {
   const byKey = new Map<string, string>()
   for (const entry of entries) {
@@ -189,7 +188,7 @@ function* mergeTask(entries: readonly string[]): CooperativeTask<string[]> {
   return [...byKey.values()]
 }
 
-/** Keeps the first entry, which says how it all began, and the newest of the others. */
+/** Keeps the first entry, which shows how the work started, and the newest of the others. */
 function shorten(entries: readonly string[]): string[] {
   return entries.length <= MAX_LIST ? [...entries] : [entries[0]!, ...entries.slice(1 - MAX_LIST)]
 }
@@ -218,7 +217,7 @@ function reviewFailure(entry: string, facts: Facts): string {
   return passed && !entry.endsWith(PASSED_LATER) ? `${entry}${PASSED_LATER}` : entry
 }
 
-/** What was decided and why, what did not work and what was found, as the assistant said it. */
+/** The assistant's sentences about decisions with reasons, failures and findings. */
 function saySolved(facts: Facts): string[] {
   return [...sayFixed(facts), ...quotedAs(facts, ["decision", "failure", "finding"])]
 }

@@ -4,7 +4,7 @@ import type { Facts } from "./facts.ts"
 import { keepMemories } from "./memories.ts"
 import type { OfflineRequest } from "./timeline.ts"
 
-/** How many steps it takes to look for memories in so many messages of the person. */
+/** Number of steps for extracting memories from this many user messages. */
 function stepsFor(messages: number): number {
   const steps = keeping(Array.from({ length: messages }, (_, at) => `What about file-${at}.ts?`))
   let count = 0

@@ -1,14 +1,14 @@
 /**
- * Memories for later conversations, from what the user said: how they want to work, who they are, where things are.
- * Each memory is a file with frontmatter and a line in the index. A memory already in the index is not written again.
+ * Extracts memories for later conversations from the user's messages: how they want to work, who they are, where things are. Each memory
+ * is a file with frontmatter and a line in the index. A memory that is already in the index is not written again.
  */
 
 import type { CooperativeTask } from "../../base/work.ts"
-import { factsAboutTheUser, isAboutTheUser } from "../../views/record/about-the-person.ts"
+import { factsAboutTheUser, isAboutTheUser } from "../../views/record/about-the-user.ts"
 import { isChangeOfTheUser } from "../../views/record/facts/fact-text.ts"
 import { lastingRules } from "../../views/record/lasting-rules.ts"
-import { saysWhere } from "../../views/record/says-where.ts"
-import { sentencesIn, typedLines } from "../../views/record/user-messages.ts"
+import { statesLocation } from "../../views/record/states-location.ts"
+import { splitSentences, typedLines } from "../../views/record/user-messages.ts"
 import { hashText, headOf } from "./document.ts"
 import type { Facts } from "./facts.ts"
 import { readFileText } from "./file-text.ts"
@@ -28,8 +28,8 @@ const INDEX = "MEMORY.md"
 const MAX_MEMORIES = 20 // per extraction
 const MAX_MEMORY = 600 // characters; a longer "sentence" is pasted text
 const MAX_HOOK = 100 // characters of an index line's hook
-const MAX_KNOWN = 30 // characters of a sentence that an index line has in any case
-const AS_TEXT = /^<memory file="/m // the form in which the prompt wants the files
+const MAX_KNOWN = 30 // characters of a sentence that an index line always contains
+const AS_TEXT = /^<memory file="/m // the text form in which the prompt requests the files
 
 export function* keepMemories(given: {
   request: ReadRequest
@@ -63,24 +63,24 @@ export function* keepMemories(given: {
   return { kind: "call", calls: calls.filter((call): call is PlannedCall => call !== undefined) }
 }
 
-/** Each file between tags. One that the prompt lists already is left out. */
+/** Each file between tags. Files that the prompt already lists are omitted. */
 function asText(memories: readonly Memory[], prompt: string): string {
   const fresh = memories.filter(({ file }) => !prompt.includes(file))
   if (fresh.length === 0) return "Nothing new to remember."
   return fresh.map((memory) => `<memory file="${memory.file}">\n${render(memory)}</memory>`).join("\n\n")
 }
 
-/** What a summary quotes counts like what is still in view, and so does what the prompt quotes. What is in the index is kept already. */
+/** Sentences quoted in a summary or in the prompt are treated like messages in view. Sentences in the index are already stored. */
 function* findMemories(facts: Facts, prompt: string): CooperativeTask<Memory[]> {
   const [, index = ""] = /<existing_memories>([\s\S]*?)<\/existing_memories>/.exec(prompt) ?? []
   const found = new Map<string, Memory["type"]>()
   for (const text of [...earlierUserMessages(prompt), ...quotedMessages(facts.earlier), ...facts.userMessages]) {
     for (const words of factsAboutTheUser(text)) found.set(words, "user")
     for (const words of lastingRules(text)) found.set(words, isAboutTheUser(words) ? "user" : "feedback")
-    for (const words of sentencesIn(typedLines(text).join("\n"))) {
+    for (const words of splitSentences(typedLines(text).join("\n"))) {
       if (found.has(words)) continue
       if (isChangeOfTheUser(words)) found.set(words, "user")
-      else if (saysWhere(words)) found.set(words, "reference")
+      else if (statesLocation(words)) found.set(words, "reference")
     }
     yield
   }
@@ -89,13 +89,13 @@ function* findMemories(facts: Facts, prompt: string): CooperativeTask<Memory[]> 
   return memories.slice(-MAX_MEMORIES).map(([words, type]) => ({ type, words, file: `${type}-${slug(words)}.md` }))
 }
 
-/** Messages of other conversations, one in each line. */
+/** User messages of other conversations, one per line, from the prompt's `said_earlier` section. */
 function earlierUserMessages(prompt: string): readonly string[] {
   const [, block = ""] = /\n<said_earlier>\n([\s\S]*?)\n<\/said_earlier>/.exec(prompt) ?? []
   return [...block.matchAll(/^- (".*")$/gm)].map(([, text]) => JSON.parse(text!) as string)
 }
 
-/** Readable, and different for sentences that begin with the same words. */
+/** A readable name, unique for sentences with the same first words. */
 function slug(words: string): string {
   const start = (words.toLowerCase().match(/[a-z0-9]+/g) ?? []).slice(0, 4).join("-")
   return `${start || "words"}-${hashText(words).toString(36).slice(0, 4)}`

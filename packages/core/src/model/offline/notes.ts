@@ -1,6 +1,6 @@
 /**
- * Keeps session notes: works out what each section should say, and edits the file with the offered tools. If the prompt
- * asks for text between tags, the answer is the sections that change. If the notes cannot be edited, it is all of them.
+ * Writes session notes: determines the content of each section, and edits the file with the offered tools. If the prompt asks for text
+ * between tags, the answer contains the changed sections. If the notes cannot be edited, it contains all sections.
  */
 
 import type { CooperativeTask } from "../../base/work.ts"
@@ -17,14 +17,14 @@ export type NotesStep =
   | { readonly kind: "text"; readonly text: string }
 
 const ITALIC = /^\s*[_*][^_*\n].*[_*]\s*$/ // the line below a heading that describes the section
-const BULLET = /^\s{0,6}[-*]\s/m // a person wrote what comes before the first bullet
-const ASKED_TAG = /\bbetween <([a-z][\w-]*)> and <\/\1>/ // where the prompt wants the notes as text
+const BULLET = /^\s{0,6}[-*]\s/m // the user wrote what comes before the first bullet
+const ASKED_TAG = /\bbetween <([a-z][\w-]*)> and <\/\1>/ // where the prompt asks for the notes as text
 const MIN_SECTIONS = 3
 const MAX_BODY = 6000 // characters of one section, about 1,500 tokens
 
 /**
- * Edits the notes the prompt shows. If it shows none, or they turn out to be out of date, reads the file first. If that
- * does not help either, answers with the text of the notes.
+ * Edits the notes that the prompt shows. If it shows none, or outdated ones, reads the file first. If that does not help, answers with the
+ * text of the notes.
  */
 export function* takeNotes(given: {
   request: ReadRequest
@@ -59,7 +59,7 @@ export function* takeNotes(given: {
   return calls.length === 0 ? { kind: "text", text: fullText } : { kind: "call", calls }
 }
 
-/** Headings and what is below their descriptions, which stay as they are in the file. */
+/** The changed sections: headings and what is below their descriptions. Descriptions stay as they are in the file. */
 function changedSections(rewritten: readonly { section: Section; text: string }[], tag: string): string {
   const changed = rewritten.filter(({ section, text }) => !isSame(section, text))
   if (changed.length === 0) return "Nothing to note."
@@ -74,7 +74,7 @@ function isChange(call: ToolCall): boolean {
   return ["edit", "write"].includes(toolRole(call.name))
 }
 
-/** One edit per changed section, or the whole file if only writing is possible. */
+/** One edit per changed section, or the entire file if only writing is possible. */
 function changesTo(given: {
   toolbox: Toolbox
   path: string
@@ -95,7 +95,7 @@ const asWritten = ({ heading, body }: Section) => `${heading}\n${body}`.trimEnd(
 
 const isSame = (section: Section, text: string) => asWritten(section) === text
 
-/** Rewrites what is below the heading and its italic description. Both stay as they are. */
+/** Rewrites what is below the heading and its italic description, which stay unchanged. */
 function* rewriteTask(section: Section, facts: Facts): CooperativeTask<string> {
   const [first = "", ...rest] = section.body.split("\n")
   const described = ITALIC.test(first)
@@ -118,7 +118,7 @@ function newestThatFit(entries: readonly string[]): string[] {
     .toReversed()
 }
 
-/** The notes in the prompt: inside a tag, inside a fence, or from the first described heading on. */
+/** Finds the notes in the prompt: inside a tag, inside a fence, or from the first described heading on. */
 function notesIn(prompt: string): string | undefined {
   const wrapped = [...prompt.matchAll(/<([a-z][\w-]*)>\n?([\s\S]*?)\n?<\/\1>/g)].map((match) => match[2]!)
   const fenced = [...prompt.matchAll(/^(`{3,}|~{3,})\w*\n([\s\S]*?)\n\1$/gm)].map((match) => match[2]!)

@@ -1,6 +1,6 @@
 /**
- * A model without a network, a key or another process. It answers requests about a conversation with quotations from it: summaries, session
- * notes, memories, consolidations. Any other request gets a sentence that says what it is. It is deterministic and costs nothing.
+ * A model without a network, a key or another process. It answers requests about a conversation with quotations: summaries, session notes,
+ * memories, consolidations. Any other request gets a sentence that describes the model. It is deterministic and free.
  */
 import { type CooperativeTask, runCooperatively } from "../../base/work.ts"
 import { type Block, toBlocks } from "../../messages/blocks.ts"
@@ -15,9 +15,9 @@ import { hashText } from "./document.ts"
 import type { AnswerBlock, ReadMessage, ReadRequest, TokenBudget } from "./read-message.ts"
 
 const PROVIDER = "strata"
-/** Tokens of a summary: what recorded ones have. */
+/** Tokens of a summary, as in recorded summaries. */
 const OFFLINE_SUMMARY_TOKENS = 4_000
-/** An answer about a conversation: no server counted anything, and nothing is billed. */
+/** Usage of an answer about a conversation: nothing was sent or billed. */
 const NOTHING_SENT: Usage = { input_tokens: 0, output_tokens: 0 }
 const SAFE_SHARE = 0.8 // of `max_tokens`: estimates may be a little low
 
@@ -25,11 +25,11 @@ const WHAT_IT_IS =
   "This is the offline model. It is extractive: it quotes a conversation for summaries, notes and memories, and it cannot do the work itself. Give a model with a key to go on."
 
 export interface OfflineModelOptions {
-  /** The most tokens of a summary. Default: 4,000. */
+  /** Maximum tokens of a summary. Default: 4,000. */
   readonly summaryTokens?: number
 }
 
-/** Needs no network. Also where the API is down or no key is there, a conversation can be summarised. */
+/** Creates the offline model, which summarizes conversations even if the API is down or no key is set. */
 export function offlineModel({ summaryTokens = OFFLINE_SUMMARY_TOKENS }: OfflineModelOptions = {}): Model {
   const estimator = createEstimator(OFFLINE_MODEL_FACTS.family)
   return {
@@ -59,7 +59,7 @@ async function runAnswer<T>(steps: CooperativeTask<T>, signal: AbortSignal | und
 
 function* answerTo(request: ModelRequest, budget: TokenBudget): CooperativeTask<readonly AnswerBlock[] | undefined> {
   let calls = 0
-  // a request with another number of messages gives other ids, so none occurs twice in a conversation
+  // ids depend on the number of messages, so none occurs twice in a conversation
   const nextToolUseId = () => `toolu_offline_${request.messages.length}_${calls++}`
   return yield* answerTask({ request: yield* toReadRequest(request), nextToolUseId, budget })
 }
@@ -92,7 +92,7 @@ function responseWith(content: readonly AnswerBlock[], { request, usage }: Respo
   }
 }
 
-/** A conversation with this model must know its size, so its own turns are counted. They cost nothing. */
+/** Counts a conversation's own turns with this model, so that its size is known. They are free. */
 function* countUsage(request: ModelRequest, content: readonly AnswerBlock[]): CooperativeTask<Usage> {
   const estimator = createEstimator(OFFLINE_MODEL_FACTS.family)
   let asked = 0

@@ -1,10 +1,10 @@
 /**
- * Messages as this model reads them: blocks as on the wire, of which only the fields that matter here are listed. Requests of any version
- * fit, and unknown blocks are passed over.
+ * Messages as the offline model reads them: API blocks, with only the fields that matter here. Requests of any version fit, and unknown
+ * blocks are ignored.
  */
 
 export interface ReadMessage {
-  /** Text of a `system` message is a notice, never the user's. A `summary` is known to be one, whatever form it has. */
+  /** Text of a `system` message is a notice, never the user's. A `summary` is a known summary in any form. */
   readonly role: "user" | "assistant" | "system" | "summary"
   readonly content: readonly ReadBlock[]
 }
@@ -31,13 +31,13 @@ export interface OfferedTool {
   readonly input_schema?: Readonly<Record<string, unknown>>
 }
 
-/** A request, and how to name the calls of the answer. */
+/** A request, and how to create ids for the calls in the answer. */
 export interface OfflineQuestion {
   readonly request: ReadRequest
   readonly nextToolUseId: () => string
-  /** Set where a server compacts: the answer must be a summary. The instructions are the last block of the request. */
+  /** Set if the server compacts: the answer must be a summary, and the last block of the request contains the instructions. */
   readonly summary?: { readonly instructions: string }
-  /** The most tokens of a summary. Default: no limit. */
+  /** Maximum tokens of a summary. Default: no limit. */
   readonly budget?: TokenBudget
 }
 

@@ -1,6 +1,6 @@
 /**
- * What the assistant's sentences say about the work: what was decided and why, what did not work, what was found, how far it is and what
- * comes next. Sentences are ranked by what they say, where they are and how much in them is new. They are quoted, never written.
+ * Statements of the assistant about the work: decisions with reasons, failures, findings, progress and next steps. Sentences are ranked by
+ * content, position and novelty. They are quoted, never written.
  */
 import type { CooperativeTask } from "../../base/work.ts"
 import { memoize } from "../../base/work.ts"
@@ -13,7 +13,7 @@ export interface Statement {
 }
 
 export interface Statements {
-  /** In the order of the conversation; of each kind the best. */
+  /** The best sentences of each kind, in the order of the conversation. */
   readonly ranked: readonly Statement[]
   /** By file name without directory: the newest sentence that mentions it. */
   readonly aboutFiles: ReadonlyMap<string, string>
@@ -51,7 +51,7 @@ export function* statementsTask(moments: readonly TimelineEntry[]): CooperativeT
   return { ranked: pickBest(ranked), aboutFiles }
 }
 
-/** Everything about a text that does not depend on where it is. */
+/** Analyzes a text. The result does not depend on the text's position. */
 const readProse = memoize((text) =>
   proseSentences(text).map((sentence) => ({
     ...sentence,
@@ -69,7 +69,7 @@ function pickBest(ranked: readonly RankedStatement[]): readonly Statement[] {
     .map(({ kind, words }) => ({ kind, words }))
 }
 
-/** Share of its terms that no sentence before it had. */
+/** Share of the terms that occur in no earlier sentence. */
 function newShare(terms: readonly string[], known: Set<string>): number {
   let fresh = 0
   for (const term of terms) {

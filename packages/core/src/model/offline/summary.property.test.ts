@@ -17,7 +17,7 @@ const says = (...texts: string[]): ReadMessage => ({
 })
 const answers = (...content: ReadBlock[]): ReadMessage => ({ role: "assistant", content })
 
-/** Sentences that look like parts of a summary, like markup, or like nothing at all. */
+/** Sentences that look like parts of a summary, like markup, or neither. */
 const words = fc.oneof(
   fc.constantFrom(
     "I decided against yarn because npm is installed.",
@@ -73,13 +73,13 @@ const message: fc.Arbitrary<ReadMessage> = fc.record({
 })
 const messages = fc.array(message, { maxLength: 12 })
 
-/** Every string anywhere in the conversation. */
+/** All strings in the conversation. */
 function stringsIn(value: unknown): string {
   if (typeof value === "string") return value
   return typeof value === "object" && value !== null ? Object.values(value).map(stringsIn).join("\n") : ""
 }
 
-/** What a summary presents as taken from the conversation. */
+/** What a summary presents as quoted. */
 function quotedIn(summary: string): string[] {
   const fences = [...summary.matchAll(/^(~{3,})\n([\s\S]*?)\n\1$/gm)].map((match) => match[2]!)
   const rest = summary.replace(/^(~{3,})\n[\s\S]*?\n\1$/gm, "")

@@ -1,6 +1,6 @@
 /**
- * An extractive summary: the sections that were asked for, filled with quotations. It says that it is extractive. Within a budget every
- * section gets its share, and what one does not need goes to the others; the first entry and the newest are kept longest.
+ * An extractive summary: the requested sections, filled with quotations. It states that it is extractive. Within a budget every section
+ * gets its share, and unused shares go to other sections. The first entry and the newest ones are dropped last.
  */
 import { type CooperativeTask, runSync } from "../../base/work.ts"
 import { headOf, quote, type Section, sentencesOf, splitDocument, unquote } from "./document.ts"
@@ -11,16 +11,16 @@ import { ORIGIN, type TimelineEntry, timelineTask } from "./timeline.ts"
 
 export const NOTHING = "Nothing in the conversation."
 const BEGINNING = "beginning of: "
-const LARGEST_ENTRY = 1 / 3 // of a section's share; of a longer quotation only the beginning stays
-const MIN_CUT = 40 // characters; a shorter beginning says nothing
-const CHARACTERS_PER_TOKEN = 3 // on the safe side; the result is measured
-const SMALLER = 0.85 // each time the whole is over the budget after all
+const LARGEST_ENTRY = 1 / 3 // of a section's share; longer quotations are truncated
+const MIN_CUT = 40 // characters; a shorter prefix is useless
+const CHARACTERS_PER_TOKEN = 3 // a safe value; the result is measured
+const SMALLER = 0.85 // applied each time the text still exceeds the budget
 const MAX_TRIES = 24
-const ASKED_SHARE = 1 / 4 // of the budget, for what a person asked to keep
-const MAX_ASKED = 400 // tokens: the opening of a summary is searched for what it is
+const ASKED_SHARE = 1 / 4 // of the budget, for what the user asked to preserve
+const MAX_ASKED = 400 // tokens: only the start of a summary is checked to recognize it
 const MAX_REQUEST = 200 // characters
 
-/** The conversation's own sentences in the sections that `instructions` name, or in the nine usual ones. */
+/** Summarizes the conversation in the sections that `instructions` name, or in the nine usual ones. */
 export const summarize = (messages: readonly ReadMessage[], instructions = "", budget?: TokenBudget): string =>
   runSync(summaryTask(messages, instructions, budget))
 
@@ -35,16 +35,16 @@ function* summaryTask(
 }
 
 export interface SummaryAboutOptions {
-  /** The person's request. */
+  /** The user's request. */
   readonly topic: string
   readonly budget: TokenBudget
-  /** What is shown next to the summary: it is not repeated, and a section that has nothing else is left out. */
+  /** Text displayed next to the summary. It is not repeated, and a section without anything else is omitted. */
   readonly shown?: string
 }
 
 /**
- * The same with what the conversation says about a person's request, before the sections: a later summary does not take it for one of them.
- * Empty where nothing is left to say.
+ * The same, preceded by quotations about the user's request. A later summary does not mistake them for a section. Empty if there is
+ * nothing to say.
  */
 export function* summarizeAbout(
   messages: readonly ReadMessage[],
@@ -71,7 +71,7 @@ interface SectionsInput {
 interface FilledSection {
   readonly title: string
   readonly entries: readonly string[]
-  /** How many were left out. */
+  /** Number of omitted entries. */
   readonly missing: number
 }
 
@@ -90,7 +90,7 @@ export function* writeSections({ sections, facts, budget, shown }: SectionsInput
 
 const REASON = /`{1,3} failed: /
 
-/** Whether what it quotes is shown already. A file or a program by its name alone says nothing more; why something failed does. */
+/** Whether the quoted text is already displayed. The mere name of a file or program adds nothing; the reason of a failure does. */
 function isRepeated(entry: string, shown: string): boolean {
   const [, words] = labelled(entry)
   if (words !== undefined) return shown.includes(words)
@@ -114,7 +114,7 @@ interface SectionEntry {
   readonly tokens: number
 }
 
-/** Shares first. What is left then goes to the sections in order. */
+/** Fills each section's share first, then gives the rest to the sections in order. */
 function fitToBudget(
   filled: readonly FilledSection[],
   room: number,
@@ -151,12 +151,12 @@ function fitToBudget(
   })
 }
 
-/** The first, which says how it began, then from the newest back. */
+/** The first entry, which shows how the work started, then from the newest back. */
 function byImportance(count: number): readonly number[] {
   return Array.from({ length: count }, (_, at) => (at === 0 ? 0 : count - at))
 }
 
-/** A quotation loses its end, a file its newest text. `undefined` where nothing shorter makes sense. */
+/** Shortens a quotation at its end, or drops a file's newest text. `undefined` if nothing shorter makes sense. */
 function shortenEntry(entry: string, characters: number): string | undefined {
   if (entry.length <= characters) return entry
   const file = entry.indexOf(NEWEST_TEXT)
@@ -166,7 +166,7 @@ function shortenEntry(entry: string, characters: number): string | undefined {
   return head.length < MIN_CUT ? undefined : `${BEGINNING}${label}${quote(head.trimEnd())}`
 }
 
-/** `the user: "No."` has the label `the user: ` and the words `No.`. */
+/** Splits `the user: "No."` into the label `the user: ` and the text `No.`. */
 function labelled(entry: string): [label: string, words: string | undefined] {
   const label = /^[a-z ]{1,30}: (?=["v])/.exec(entry)?.[0] ?? ""
   return [label, unquote(entry.slice(label.length))]
@@ -182,13 +182,12 @@ function render(filled: readonly FilledSection[]): string {
 }
 
 /**
- * What a person asked a summary to keep, without a model: the sentences and lines of the conversation that share most terms with the
- * request, newest first where they share as many. They are quoted, never written.
+ * Limits of the quotations about the user's request: sentences and lines that share the most terms with it, the newest first among equals.
  */
 const MAX_LENGTH = 400 // characters; more is data, not a sentence
 const MAX = 20
 const TERM = /[\p{L}\p{N}_]{3,}|[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}]{2}/gu
-/** Terms of almost every such request. They say nothing about what is meant. */
+/** Terms of almost every such request, which do not identify its subject. */
 const COMMON: ReadonlySet<string> = new Set(
   "all and any everything focus for from keep please remember summary that the them these this those with about what which sure not".split(
     " ",
@@ -208,7 +207,7 @@ function* quotesAbout(
     for (const sentence of sentencesOf(text)) {
       if (sentence.length > MAX_LENGTH) continue
       const shared = [...queryTerms(sentence)].filter((term) => terms.has(term)).length
-      found.delete(sentence) // the newest place counts
+      found.delete(sentence) // only the newest occurrence remains
       if (shared > 0) found.set(sentence, shared)
     }
   }
@@ -226,7 +225,7 @@ function* quotesAbout(
   return order.filter((sentence) => chosen.has(sentence)).map(quote)
 }
 
-/** In lower case and without a plural: "ports" asks for the port too. */
+/** Lower-case terms without a plural ending, so that "ports" also finds the port. */
 function queryTerms(text: string): ReadonlySet<string> {
   const terms = text.toLowerCase().match(TERM) ?? []
   return new Set(terms.filter((term) => !COMMON.has(term)).map((term) => term.replace(/(?<=\p{L}{3})s$/u, "")))

@@ -1,8 +1,8 @@
 /**
- * What happened in a conversation, read from its messages: who said what, which tools were called and what they returned. Nothing else is
- * remembered, so an answer is a function of the request.
+ * The timeline of a conversation, read from its messages: texts of each speaker, tool calls and their results. There is no other state, so
+ * an answer depends only on the request.
  *
- * The human's messages are separated from what a client adds to them: reminders, editor events, earlier summaries.
+ * The user's messages are separated from text that a client adds to them: reminders, editor events, earlier summaries.
  */
 import { type CooperativeTask, runSync } from "../../base/work.ts"
 import { isMachineText } from "../../messages/messages.ts"
@@ -14,7 +14,7 @@ export interface ToolCall {
   readonly id: string
   readonly name: string
   readonly input: Readonly<Record<string, unknown>>
-  /** Absent while the call is unanswered. */
+  /** Absent until the call has a result. */
   readonly result?: ToolResult
 }
 
@@ -23,7 +23,7 @@ export interface ToolResult {
   readonly failed: boolean
 }
 
-/** `answers` counts the assistant messages that came before. */
+/** `answers` is the number of earlier assistant messages. */
 export type TimelineEntry = { readonly answers: number } & (
   | { readonly kind: "human"; readonly text: string }
   | { readonly kind: "notice"; readonly text: string }
@@ -32,23 +32,23 @@ export type TimelineEntry = { readonly answers: number } & (
   | { readonly kind: "call"; readonly call: ToolCall }
 )
 
-/** Some tools report a failed command only in its output, in a line of its own: the first or the last. */
+/** Some tools report a failed command only in the first or last line of its output. */
 const EXIT_CODE = /^\W*(?:command |process )?exit(?:ed)?(?: with)?(?: code| status)?:? ?[1-9]\d*\W*$/i
 
 const REMINDER = /<system-reminder>[\s\S]*?<\/system-reminder>/g
-/** Tags of clients have several words in their name. Other markup is the person's own and stays. */
+/** Clients use tags with several words in their name. Other markup is the user's own and stays. */
 const WRAPPED = /^<([a-z]+[-_][\w-]*)(?: [^>]*)?>[\s\S]*<\/\1>$/
-/** The directive of a fork, after the client's introduction. It counts as the human's message. */
+/** The directive of a fork, after the client's introduction. It is treated as a user message. */
 const DIRECTIVE = /^<([a-z]+[-_]fork)>\n?(?:[^\n]+:\n\n)?([\s\S]*)<\/\1>$/
 const MARKER = /^\[(?:earlier conversation|conversation)\b[^\]\n]*\]$/i
 const CONTINUES = /\b(?:conversation|session)\b[^\n]*\bcontinu|\bcontinu\w*\b[^\n]*\b(?:conversation|session)\b/i
 const SUMMARY_TITLE = /^\s*(?:#+ *)?summary\b/i
 const ASKS =
   /\b(?:write|create|produce|provide|give|update|edit|fill|keep|summari[sz]e|put)\b[^.\n]{0,80}\b(?:summary|notes|conversation|session)\b/i
-/** The first line of every summary made here. */
+/** The first line of every summary made by the offline model. */
 export const ORIGIN =
   "This summary is extractive: no model wrote it. Every sentence in it is quoted from the conversation."
-const MAX_OPENING = 2_000 // characters before the first section that can say what a text is
+const MAX_OPENING = 2_000 // characters before the first section that may identify a text
 const FEWEST_SECTIONS = 3 // a text with fewer headings is not a summary
 const SUMMARY_SECTION = /user messages|primary request|current (?:work|state)|pending tasks|next step|worklog/i
 
@@ -76,7 +76,7 @@ export function textOf(content: ReadBlock["content"]): string {
   return content.map((block) => block.text ?? textOf(block.content)).join("\n")
 }
 
-/** What one kind of speaker said, in order. */
+/** The texts of one kind of speaker, in order. */
 export function textsOfKind(
   moments: readonly TimelineEntry[],
   kind: "human" | "notice" | "summary" | "assistant",
@@ -147,8 +147,8 @@ function readUserText(given: { text: string; message: ReadMessage; answers: numb
 const isNotice = (text: string): boolean => WRAPPED.test(text) || MARKER.test(text) || isMachineText(text)
 
 /**
- * The text before the first section decides. A summary says there that it continues a conversation, or has nothing
- * there. A prompt for a summary names the same sections, but asks for them.
+ * The text before the first section decides. A summary states there that it continues a conversation, or has no text there. A prompt for a
+ * summary names the same sections, but asks for them.
  */
 function isSummary(text: string): boolean {
   const sections = splitDocument(text)
@@ -160,19 +160,19 @@ function isSummary(text: string): boolean {
   return opening.trim() === "" && sections.filter(({ title }) => SUMMARY_SECTION.test(title)).length >= 2
 }
 
-// Recognises a request that asks about the conversation instead of continuing it: for a summary, session notes, memories
-// or a progress line. Where a server compacts, it is given. Otherwise the prompt decides, for any client.
+// Recognizes a request about the conversation, as opposed to one that continues it: for a summary, session notes, memories or a progress
+// line. If the server compacts, the kind is given. Otherwise the prompt decides, for any client.
 
 export type OfflineRequestKind = "summary" | "notes" | "memory" | "progress"
 
 export interface OfflineRequest {
   readonly kind: OfflineRequestKind
   readonly prompt: string
-  /** The sections the prompt asks for; empty if it names none. */
+  /** The sections that the prompt asks for. Empty if it names none. */
   readonly sections: readonly Section[]
   /** The conversation the prompt is about. */
   readonly timeline: readonly TimelineEntry[]
-  /** The calls already made to answer this prompt. */
+  /** Calls that were already made to answer this prompt. */
   readonly calls: readonly ToolCall[]
 }
 
@@ -185,7 +185,7 @@ const NOTES = /\b(?:session|conversation|running|working)?[ -]?notes\b/i
 const NOTES_WORK = /\b(?:updat|edit|keep|writ|maintain|fill|revis)\w*/i
 const MEMORY = /\bmemor(?:y|ies)\b/i
 const MEMORY_FORM = /\bMEMORY\.md\b|\bfrontmatter\b|\bmemory director|\/memory\b/i
-const QUOTED = /<([\w-]+)>[\s\S]*<\/\1>/g // a document inside the prompt: its content is not the request
+const QUOTED = /<([\w-]+)>[\s\S]*<\/\1>/g // a document inside the prompt, whose content is not the request
 const PROGRESS = /\b(?:progress|status|doing|most recent action|working on)\b/i
 const BRIEFLY = /\b(?:one|a single|single|short|brief) (?:\w+ )?(?:line|sentence|phrase)\b|\bwords\b/i
 const PROGRESS_PROMPT = 1500 // characters; a longer prompt asks for more than a line
@@ -208,7 +208,7 @@ export function* requestTask({ request, summary }: Request): CooperativeTask<Off
   return { kind, prompt: prompt.text, sections, timeline: moments.slice(0, last), calls }
 }
 
-/** The server wants a summary, so the last block holds the instructions and is not part of the conversation. */
+/** A summary requested by the server: the last block contains the instructions and is not part of the conversation. */
 function* summaryRequest(messages: readonly ReadMessage[], prompt: string): CooperativeTask<OfflineRequest> {
   const last = messages.at(-1)
   const conversation = last ? messages.with(-1, { ...last, content: last.content.slice(0, -1) }) : messages

@@ -1,11 +1,11 @@
 /**
- * The part of JSON Schema that tool definitions use: checks an input, and makes the smallest valid one. Unknown keywords
- * accept everything.
+ * The part of JSON Schema that tool definitions use: validates an input, and creates the smallest valid one. Unknown keywords accept
+ * everything.
  */
 
 export type Schema = Readonly<Record<string, unknown>>
 
-/** The problems of a value, each as `path: problem`; empty if it is valid. */
+/** The problems of a value, each as `path: problem`. Empty if it is valid. */
 export function findProblems(schema: Schema, value: unknown): string[] {
   const alternatives = alternativesOf(schema)
   if (alternatives !== undefined) {
@@ -23,7 +23,7 @@ export function findProblems(schema: Schema, value: unknown): string[] {
   return []
 }
 
-/** The smallest valid value. Its strings come from `words`. */
+/** The smallest valid value. Its strings are made from `words`. */
 export function sampleValue(schema: Schema, words: string): unknown {
   const [alternative] = alternativesOf(schema) ?? []
   if (alternative !== undefined) return sampleValue(alternative, words)
@@ -50,7 +50,7 @@ export function sampleValue(schema: Schema, words: string): unknown {
   }
 }
 
-/** The given values, plus the smallest valid value for every other required property. */
+/** The given values, and the smallest valid value for every other required property. */
 export function completeInput(schema: Schema, given: { input: Record<string, unknown>; words: string }) {
   const input = { ...given.input }
   for (const name of requiredOf(schema)) {

@@ -1,6 +1,6 @@
 /**
- * The tools a request offers, by role. A caller thinks in roles ("read this path"). The toolbox turns that into a call of
- * an offered tool with an input its schema accepts, or reports that it cannot.
+ * The tools of a request, by role. A caller uses roles ("read this path"), and the toolbox finds an offered tool and an input that its
+ * schema accepts.
  */
 
 import { memoize } from "../../base/work.ts"
@@ -24,7 +24,7 @@ export interface PlannedCall {
 
 export interface Toolbox {
   offers(role: Role): boolean
-  /** The call, or `undefined` if the tool is not offered or its schema does not accept these values. */
+  /** The call. `undefined` if the tool is not offered or its schema does not accept these values. */
   call(role: Role, values: Values): PlannedCall | undefined
 }
 
@@ -32,11 +32,11 @@ export interface Toolbox {
 export type Values = Readonly<Record<string, unknown>>
 
 interface RoleFacts {
-  /** Compared without case, dashes, underscores and a leading `mcp__server__`. */
+  /** Compared in lower case, without dashes, underscores and a leading `mcp__server__`. */
   readonly names: readonly string[]
-  /** Each field with the names tools use for it. */
+  /** Each field with the names that tools use for it. */
   readonly fields: Readonly<Record<string, readonly string[]>>
-  /** Fields the call makes no sense without. */
+  /** Fields that the call requires. */
   readonly needs: readonly string[]
 }
 
@@ -95,13 +95,13 @@ const ROLE_OF_NAME: ReadonlyMap<string, Role> = new Map(
   Object.entries(ROLES).flatMap(([role, { names }]) => names.map((name) => [name, role as Role])),
 )
 
-/** Asked several times for every call of a conversation, which names few tools. */
+/** Memoized, because it is called several times for every call of a conversation, which uses few tools. */
 export const toolRole = memoize((toolName): Role | "other" => {
   const plain = toolName.replace(/^.*__/, "").replace(/[_-]/g, "").toLowerCase()
   return ROLE_OF_NAME.get(plain) ?? "other"
 })
 
-/** The value of one of the role's fields, under the name this tool uses. */
+/** The value of one of the role's fields, under the name that this tool uses. */
 export function toolField(call: Pick<ToolCall, "name" | "input">, field: string): unknown {
   const role = toolRole(call.name)
   const names = role === "other" ? [field] : (ROLES[role].fields[field] ?? [])
@@ -118,7 +118,7 @@ export function toolCommand(call: Pick<ToolCall, "name" | "input">): string | un
   return typeof command === "string" ? command : undefined
 }
 
-/** The todo list that a call sets, or `undefined` if it sets none. */
+/** The todo list that a call sets. `undefined` if it sets none. */
 export function toolTodos(call: Pick<ToolCall, "name" | "input">): Todo[] | undefined {
   const list = toolRole(call.name) === "todo" ? toolField(call, "todos") : undefined
   if (!Array.isArray(list)) return undefined
@@ -167,7 +167,7 @@ function fillInput(given: { schema: Schema; facts: RoleFacts; values: Values }) 
   return findProblems(schema, complete).length === 0 ? complete : undefined
 }
 
-/** Gives list items (todos) the properties the schema knows and those it requires. */
+/** Fits list items (todos) to the schema: drops unknown properties and adds required ones. */
 function fitValue(schema: Schema, value: unknown): unknown {
   if (!Array.isArray(value)) return value
   const items = schemaOf(schema.items)

@@ -1,6 +1,6 @@
 /**
- * What a request will cost, estimated before it is sent. It is cheap on purpose, because it happens before every request: strings are counted
- * by their length, and only those that the request before did not have are guessed.
+ * Estimates the cost of a request before it is sent. The estimate is cheap because it precedes every request: text is counted by length,
+ * and only new text is estimated.
  */
 
 import type { CacheLifetime, RequestSource } from "../../base/enums.ts"
@@ -11,14 +11,14 @@ import { tokenCounts } from "../../tokens/models.ts"
 import { ModelAbortedError, ModelError } from "../errors.ts"
 import type { StreamOptions } from "../model.ts"
 
-const TOKENS_PER_CHARACTER = 0.35 // of the newest models, which take the most
+const TOKENS_PER_CHARACTER = 0.35 // of the newest models, which use the most
 const MIN_TOKENS_PER_CHARACTER = 0.15 // plain English
 const MEDIA_TOKENS = 2_000
-const DEFAULT_OUTPUT = 500 // tokens of an answer, while nothing better is known
+const DEFAULT_OUTPUT = 500 // tokens of a response, until the conversation shows a better value
 const CACHE_LIVES_MS = 5 * 60_000
 const LONG_CACHE_LIVES_MS = 60 * 60_000
 
-/** Requests that begin with the bytes of the conversation. All others begin with bytes of their own, so nothing of them is cached. */
+/** Purposes of requests that start with the conversation's prefix. All others have their own prefix, so nothing of them is cached. */
 const SOURCES_WITH_SHARED_PREFIX: ReadonlySet<RequestSource> = new Set([
   "main",
   "agent",
@@ -32,17 +32,17 @@ export interface EstimatedRequest {
   readonly request: ModelRequest
   readonly purpose: RequestSource
   readonly caching: Pick<StreamOptions, "lifetime" | "writesCache">
-  /** Milliseconds. */
+  /** In milliseconds. */
   readonly now: number
 }
 
-/** What earlier requests of the conversation show about the next one. */
+/** Estimates from earlier requests of the conversation. */
 export class RequestEstimate {
-  /** The last request that began with the conversation. */
+  /** The last request with the conversation's prefix. */
   #last = { characters: 0, tokens: 0 }
   #outputs = 0
   #answers = 0
-  /** What the server's cache holds of the conversation, as far as the last answer shows. */
+  /** What the server's cache holds of the conversation, according to the last response. */
   #cached: { readonly tokens: number; readonly model: string; readonly until: number } | undefined
 
   estimateUsage(request: EstimatedRequest): Usage {
@@ -59,7 +59,7 @@ export class RequestEstimate {
     }
   }
 
-  /** What it takes at least: no output, and as few tokens as text can have. */
+  /** The minimum usage: no output, and as few tokens as text can have. */
   estimateMinUsage(request: EstimatedRequest): Usage {
     const { input, read } = this.#inputOf(request, MIN_TOKENS_PER_CHARACTER)
     return { input_tokens: input - read, output_tokens: 0, cache_read_input_tokens: read }
@@ -74,12 +74,12 @@ export class RequestEstimate {
     return { input, read: isWarm ? Math.min(known.tokens, input) : 0 }
   }
 
-  /** Tokens that an answer will have, by the mean of those before. */
+  /** Expected output tokens: the mean of earlier responses. */
   estimateOutput({ max_tokens: max }: Pick<ModelRequest, "max_tokens">): number {
     return Math.min(max, this.#answers === 0 ? DEFAULT_OUTPUT : Math.ceil(this.#outputs / this.#answers))
   }
 
-  /** Takes in what a request really was. */
+  /** Updates the estimates with a request's actual usage. */
   learn({ request, purpose, caching, now }: EstimatedRequest, usage: Usage): void {
     const { input, output, cacheRead, cacheWrite1h, cacheWrite5m }: TokenCounts = tokenCounts(usage)
     this.#outputs += output
@@ -104,7 +104,7 @@ const isLong = (lifetime: CacheLifetime | undefined): boolean => lifetime === "1
 const charactersIn = ({ system, tools = [], messages }: ModelRequest): number =>
   [...tools, ...messages].reduce((sum, part) => sum + rememberedLength(part), lengthOf(system))
 
-/** A request repeats the messages of the one before: each is looked at once. */
+/** Cached lengths, because requests repeat the messages of earlier ones. */
 const lengths = new WeakMap<object, number>()
 
 function rememberedLength(part: object): number {
@@ -115,7 +115,7 @@ function rememberedLength(part: object): number {
   return length
 }
 
-/** Iterative: an input may be nested deeper than the stack. */
+/** Iterative, because an input may be nested deeper than the stack. */
 function lengthOf(value: unknown): number {
   let sum = 0
   const left: unknown[] = [value]
@@ -137,16 +137,16 @@ const isMedia = (value: object): boolean => {
   return (type === "image" || type === "document") && typeof source === "object"
 }
 
-// What everyone who works on one conversation may spend together: the agent, the agents that work for it, background work, and MCP servers
-// that ask its model. A request in flight reserves its estimate, so requests that run side by side cannot pass the limit together.
+// The cost limit shared by everything that works on one conversation: the agent, its sub-agents, background work, and MCP servers that use
+// its model. A request in flight reserves its estimated cost, so concurrent requests cannot exceed the limit together.
 
-/** The limit in dollars leaves no room for a request. It was not sent. */
+/** The cost limit leaves no room for a request, which was not sent. */
 export class CostLimitError extends ModelError {
   static override readonly code: string = "cost-limit"
   override readonly name = "CostLimitError"
   readonly limit: number
   readonly spent: number
-  /** What the request would have cost, estimated. */
+  /** Estimated cost of the request. */
   readonly next: number
 
   constructor({ limit, spent, next }: CostLimitFacts, provider: string) {
@@ -167,11 +167,11 @@ export class CostLimitError extends ModelError {
 export type CostLimitFacts = Pick<CostLimitError, "limit" | "spent" | "next">
 
 export interface BudgetReservation {
-  /** Dollars, estimated. */
+  /** Estimated cost in dollars. */
   readonly estimate: number
-  /** Dollars that it costs for certain. */
+  /** Minimum cost in dollars. */
   readonly min: number
-  /** Of the conversation or of an agent, not of what they do beside it. */
+  /** Whether the request is part of the conversation's or an agent's main work, not background work. */
   readonly isWork: boolean
   readonly provider: string
   readonly signal?: AbortSignal | undefined
@@ -180,7 +180,7 @@ export interface BudgetReservation {
 export class CostBudget {
   #limit = Number.POSITIVE_INFINITY
   #hasRefused = false
-  /** What the ledger has: also what was spent before this process, and what agents of earlier processes are found to have spent. */
+  /** Cost in the ledger, including earlier processes and agents they started. */
   #ledger: () => number = () => 0
   #before = 0
   #taken = 0
@@ -188,13 +188,13 @@ export class CostBudget {
   #inFlight = 0
   readonly #waiting = new Set<() => void>()
 
-  /** `ledger`: dollars in the ledger of the conversation that everyone works for. */
+  /** `ledger` returns the dollars in the conversation's ledger. */
   follow(ledger: () => number): void {
     this.#ledger = ledger
     this.#before = ledger()
   }
 
-  /** Dollars for the whole conversation. A new limit lets the work begin again. */
+  /** Limit in dollars for the conversation. Setting a new limit allows work to continue. */
   get limit(): number {
     return this.#limit
   }
@@ -204,19 +204,19 @@ export class CostBudget {
     this.#hasRefused = false
   }
 
-  /** The work ends: the limit left no room for its next request. */
+  /** Whether the limit refused the next request of the main work. */
   get isReached(): boolean {
     return this.#hasRefused || this.spent >= this.#limit
   }
 
-  /** A response reaches the ledger a moment after it was counted here. */
+  /** The larger of ledger and own count, because a response reaches the ledger a moment later. */
   get spent(): number {
     return Math.max(this.#ledger(), this.#before + this.#taken)
   }
 
   /**
-   * Reserves dollars for a request. Throws a `CostLimitError` where it would pass the limit for certain. Where it might together with
-   * requests in flight, it waits for those: most cost less than was reserved. So the limit is passed by the error of one estimate at most.
+   * Reserves dollars for a request. Throws a `CostLimitError` if it would certainly exceed the limit. If it might, together with requests
+   * in flight, waits for those: most cost less than reserved. So the limit is exceeded by at most one estimation error.
    */
   async reserve({ estimate, min, isWork, provider, signal }: BudgetReservation): Promise<void> {
     for (;;) {
@@ -233,10 +233,10 @@ export class CostBudget {
     this.#inFlight++
   }
 
-  /** A request is over. `reserved` is what it had reserved, `spent` what it cost. */
+  /** Ends a reservation. `reserved` is the reserved amount, `spent` the actual cost. */
   settle({ reserved, spent }: { readonly reserved: number; readonly spent: number }): void {
     this.#inFlight--
-    this.#reserved = this.#inFlight === 0 ? 0 : this.#reserved - reserved // sums of fractions leave a rest
+    this.#reserved = this.#inFlight === 0 ? 0 : this.#reserved - reserved // avoids rounding errors of fractions
     this.#taken += spent
     for (const wake of [...this.#waiting]) wake()
   }

@@ -1,4 +1,4 @@
-/** Counting requests that are repeated: the limit refuses a repetition, or the person leaves before it is sent. */
+/** Metering of repeated requests: the limit refuses a repetition, or the user interrupts before it is sent. */
 import { expect, test } from "vitest"
 import { randomIds, systemClock } from "../../base/clock.ts"
 import type { DecisionDraft } from "../../journal/entries.ts"

@@ -1,7 +1,7 @@
 /**
- * Counts what one conversation's requests cost, however they end. A request that is answered is counted where the answer is recorded. What
- * ends early, is repeated or whose answer no one records is journaled here: with the usage that the server named when it began to answer,
- * else as estimated.
+ * Meters the cost of one conversation's requests, however they end. A complete response is counted where it is recorded. Requests that end
+ * early, are repeated or whose response is not recorded are journaled here, with the usage that the server reported at the start of the
+ * response, or else estimated.
  */
 import type { Clock, Ids } from "../../base/clock.ts"
 import type { RequestSource } from "../../base/enums.ts"
@@ -23,7 +23,7 @@ import {
 } from "../model.ts"
 import { type CostBudget, type EstimatedRequest, RequestEstimate } from "./budget.ts"
 
-const CHARACTERS_PER_TOKEN = 4 // of an answer, rather too many: what the server has generated and not sent is unknown
+const CHARACTERS_PER_TOKEN = 4 // of a response, a high estimate: text that was generated but not sent is unknown
 
 const UNSENT = { characters: 0, isSent: false } as const
 const WORK_SOURCES: ReadonlySet<RequestSource> = new Set(["main", "agent"])
@@ -32,26 +32,26 @@ export interface MeterDependencies {
   readonly budget: CostBudget
   readonly clock: Clock
   readonly ids: Ids
-  /** What requests are for that do not say it themselves. */
+  /** The purpose of requests that do not specify one. */
   readonly source: RequestSource
 }
 
-/** The conversation, once it is open. */
+/** The parts of an open conversation that the meter needs. */
 export interface MeteredConversation {
   readonly record: {
     append(drafts: readonly DecisionDraft[]): Promise<unknown>
     readonly journal: { readonly inFlight?: InFlightLog | undefined }
   }
-  /** Figures of the settings. */
+  /** Model facts from the settings. */
   readonly models: Settings["models"]
-  /** Learns where the server refused a request, perhaps only the size of its answer. */
+  /** Learns from a refused request or output size. */
   readonly limits?: { refused(attempt: RefusedAttempt): void }
 }
 
 export interface RefusedAttempt {
   readonly error: unknown
   readonly model: Pick<Model, "name" | "provider" | "address">
-  /** Tokens of the input, as estimated. */
+  /** Estimated input tokens. */
   readonly estimate: number
 }
 
@@ -59,19 +59,19 @@ export class Meter {
   readonly parts: MeterDependencies
   readonly #estimate = new RequestEstimate()
   #conversation: MeteredConversation | undefined
-  /** Answers that are not in the journal yet, by their id. */
+  /** Responses that are not in the journal yet, by id. */
   readonly #unrecorded = new Map<string, { readonly request: string; readonly draft: DecisionDraft }>()
 
   constructor(parts: MeterDependencies) {
     this.parts = parts
   }
 
-  /** From now on requests are counted. */
+  /** Starts metering. */
   use(conversation: MeteredConversation): void {
     this.#conversation = conversation
   }
 
-  /** Follows the journal: an answer that is in it is settled. */
+  /** Settles a response once it is in the journal. */
   recorded(entry: Entry): void {
     const id = isDecision(entry)
       ? entry.subtype === "spent" && entry.responseId
@@ -86,15 +86,15 @@ export class Meter {
     this.#conversation?.record.journal.inFlight?.finished(answer.request)
   }
 
-  /** Journals the answers that no one recorded. Called before the journal closes. */
+  /** Journals the responses that were not recorded. Called before the journal closes. */
   async close(): Promise<void> {
     const drafts = [...this.#unrecorded.values()].map(({ draft }) => draft)
     if (drafts.length > 0) await this.#conversation?.record.append(drafts)
   }
 
   /**
-   * A request is about to be sent. Waits for room in the purse and throws a `CostLimitError` where the limit leaves no room. `undefined` while the
-   * conversation is still opening.
+   * Called before a request is sent. Waits for room in the cost budget, and throws a `CostLimitError` if there is none. Returns
+   * `undefined` while the conversation is still opening.
    */
   async send(request: ModelRequest, { model, options = {} }: SendOptions): Promise<MeteredRequest | undefined> {
     const conversation = this.#conversation
@@ -106,7 +106,7 @@ export class Meter {
       ...{ conversation, budget, model, estimated, id: ids.uuid(), signal: options.signal },
       estimate: this.#estimate,
       onAnswer: (responseId, answer) => {
-        // a progress line is recorded by the conversation of its lead
+        // a progress line is recorded in the conversation of the lead
         if (purpose !== "progress") this.#unrecorded.set(responseId, answer)
         else conversation.record.journal.inFlight?.finished(answer.request)
       },
@@ -138,9 +138,9 @@ class MeteredRequest implements AttemptObserver {
   readonly #parts: MeteredRequestOptions
   readonly #sent: SentRequest
   readonly #min: number
-  /** Nothing is reserved where the limit refused an attempt, or the request is over. */
+  /** `undefined` if the limit refused an attempt, or the request has ended. */
   #reserved: number | undefined
-  /** The present one. */
+  /** The current attempt. */
   #attempt: { begun?: SentRequest; characters: number; error?: unknown; isSent: boolean } = UNSENT
   #isOver = false
   #attempts = 0
@@ -158,7 +158,7 @@ class MeteredRequest implements AttemptObserver {
     const { budget, model, signal } = this.#parts
     const estimate = this.#dollars(this.#sent)
     const isWork = WORK_SOURCES.has(this.#sent.purpose)
-    // work is not refused for a guess; what is done beside it can wait
+    // main work is not refused because of an estimate; background work can wait
     await budget.reserve({ estimate, min: isWork ? this.#min : estimate, isWork, provider: model.provider, signal })
     this.#reserved = estimate
     this.#attempts++
@@ -192,11 +192,11 @@ class MeteredRequest implements AttemptObserver {
   }
 
   meterStream(characters: number): void {
-    this.sending() // a model of your own may not say it
+    this.sending() // a custom model may not have reported it
     this.#attempt.characters += characters
   }
 
-  /** The attempt has failed and the request will be sent again after a pause: that needs room too. */
+  /** The attempt failed and will be repeated after a pause, which needs a reservation too. */
   async retried(): Promise<void> {
     await this.#endAttempt()
     this.#attempt = UNSENT
@@ -206,7 +206,7 @@ class MeteredRequest implements AttemptObserver {
   answered({ id, model, usage: given }: Pick<ModelResponse, "id" | "model" | "usage">): void {
     const { estimate, estimated, onAnswer } = this.#parts
     const usage = usableUsage(given)
-    if (!usage) return // it counts as estimated when it ends
+    if (!usage) return // it is estimated when the request ends
     this.#isOver = true
     estimate.learn(estimated, usage)
     this.#release(this.#dollars({ model, usage }))
@@ -216,14 +216,14 @@ class MeteredRequest implements AttemptObserver {
     else this.#inFlight?.finished(this.#named().id)
   }
 
-  /** There was nothing to send. */
+  /** Called if there was nothing to send. */
   notSent(): void {
     this.#isOver = true
     this.#release(0)
     this.#inFlight?.finished(this.#named().id)
   }
 
-  /** However it ended. */
+  /** Ends the metering of the request, in any case. */
   async end(): Promise<void> {
     if (this.#isOver) return
     this.#isOver = true
@@ -235,14 +235,14 @@ class MeteredRequest implements AttemptObserver {
     const spent = this.#spent()
     this.#release(spent ? this.#dollars(spent) : 0)
     const { id } = this.#named()
-    // a journal that cannot be written fails the conversation's own next entry; the log keeps the request for the next opening
+    // if the journal cannot be written, the conversation's own next entry fails; the log keeps the request for the next opening
     try {
       if (spent) await conversation.record.append([estimateSpending(spent)])
       this.#inFlight?.finished(id)
     } catch {}
   }
 
-  /** What the attempt cost. `undefined`: nothing. */
+  /** The cost of the attempt. `undefined` if it was free. */
   #spent(): SentRequest | undefined {
     const { begun, characters, error, isSent } = this.#attempt
     if (!isSent) return undefined
@@ -263,7 +263,7 @@ class MeteredRequest implements AttemptObserver {
     return this.#parts.conversation.record.journal.inFlight
   }
 
-  /** Every attempt is billed by itself. */
+  /** The request with an id per attempt, because each attempt is billed. */
   #named(): SentRequest {
     return { ...this.#sent, id: `${this.#sent.id}-${this.#attempts}` }
   }
@@ -274,20 +274,20 @@ class MeteredRequest implements AttemptObserver {
   }
 }
 
-/** Whether the server may have worked on a request that it never began to answer. A refusal with a status costs nothing. */
+/** Whether the server may have processed a request without starting a response. A refusal with a status is free. */
 function mayBeBilled(error: unknown): boolean {
-  if (error === undefined) return true // the reader left
+  if (error === undefined) return true // the reader stopped
   if (error instanceof ModelAbortedError || error instanceof StalledError) return true
   if (error instanceof ConnectionLostError) return !error.isUnreachable && error.status === undefined
   return !(error instanceof ModelError)
 }
 
-// A model whose requests are counted, and checked against the limit in dollars before they are sent.
+// A model whose requests are metered and checked against the cost limit before they are sent.
 
-/** What each metered model passes its requests to. A sub-agent gets its lead's model, and its requests must not be counted twice. */
+/** The model inside each metered model. A sub-agent gets its lead's model, and its requests must not be counted twice. */
 const unmetered = new WeakMap<Model, Model>()
 
-/** The model without the meter of another conversation. */
+/** The model without another conversation's meter. */
 export const withoutMeter = (model: Model): Model => unmetered.get(model) ?? model
 
 export function meteredModel(given: Model, meter: Meter): Model {

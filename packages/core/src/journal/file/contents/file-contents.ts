@@ -1,4 +1,4 @@
-/** Everything that a file store keeps, for moving, erasing and retention. */
+/** Everything that a file store contains, for moving, erasing and retention. */
 import { appendFile, readdir, readFile, rm, stat, truncate } from "node:fs/promises"
 import { dirname, join } from "node:path"
 import type { Clock } from "../../../base/clock.ts"
@@ -80,7 +80,7 @@ export function fileContents({ root, clock }: FileContentsOptions): Contents {
     if (content) yield content
   }
 
-  /** A thing of which only reading says whether it is there. */
+  /** An item whose existence is known only after reading it. */
   async function* asked(
     address: Extract<ContentAddress, { kind: "log" | "team" | "sums" }>,
   ): AsyncGenerator<StoredItem> {
@@ -171,7 +171,7 @@ export function fileContents({ root, clock }: FileContentsOptions): Contents {
           const directory = teamDirectory(root, address)
           if (!(await stat(directory).catch(() => undefined))) return
           if (names) return eraseMessages(directory, new Set(names.map(messagePosition)), now())
-          await withTeamLock({ directory, now: now() }, async () => undefined) // someone may write to it now
+          await withTeamLock({ directory, now: now() }, async () => undefined) // refused if a process is writing to it
           return rm(directory, { recursive: true, force: true })
         }
         case "log":
@@ -201,15 +201,15 @@ export function fileContents({ root, clock }: FileContentsOptions): Contents {
     await makeDirectory(dirname(path))
     if ((await logEnd(path)) !== lines.at) throw new ContentDiffersError(address, "the size")
     await appendFile(path, "", { mode: FILE_MODE })
-    await truncate(path, lines.at) // a line that was not finished would be the beginning of the first
+    await truncate(path, lines.at) // an unfinished line would become the start of the first new one
     await appendFile(path, lines.data, { mode: FILE_MODE, flush: true })
   }
 }
 
-/** Messages are named by the numbers of their places. */
+/** Messages are named after their positions. */
 const messagePosition = (name: string): number => Number(name.slice(MESSAGES.length + 1))
 
-/** Where the last line of a log ends: one that was not finished is no line. */
+/** The end of the last complete line of a log. */
 async function logEnd(path: string): Promise<number> {
   return (await readFile(path).catch(() => Buffer.alloc(0))).lastIndexOf(0x0a) + 1
 }

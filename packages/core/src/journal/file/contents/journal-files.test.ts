@@ -104,7 +104,7 @@ test("JRN-8 a conversation goes after its sub-agents: erasing that ends in the m
   await agent.append(sketched(make, "its words"))
   await agent.close()
   const { inFlight } = journalPaths(place.root, address)
-  await mkdir(inFlight) // no file: it cannot be removed as one
+  await mkdir(inFlight) // a directory cannot be removed as a file
   await expect(here().contents().erase(JOURNAL)).rejects.toThrow()
   expect((await stat(path)).size).toBeGreaterThan(0)
   await rm(inFlight, { recursive: true })

@@ -1,4 +1,4 @@
-/** A conversation on disk as it is given out and taken in: its lines, its blobs, its notes and its checkpoint. Indexes are worked out again. */
+/** Exports and imports the files of a conversation: lines, blobs, notes and checkpoint. Indexes are rebuilt. */
 import { appendFile, lstat, open, readdir, readFile, rm, stat, truncate, utimes } from "node:fs/promises"
 import { basename, dirname, join } from "node:path"
 import { crc32 } from "node:zlib"
@@ -46,13 +46,13 @@ export async function journalContent(root: string, address: JournalAddress): Pro
   }
 }
 
-/** How the lines of a file end. Opening it for writing would leave the same: what is not whole at the end is cut off and set aside. */
+/** How the lines of a file end. Opening it for writing has the same result: an incomplete end is cut off and quarantined. */
 interface FileEnding {
-  /** The size of the whole lines. */
+  /** Size of the complete lines. */
   readonly lines: number
-  /** Bytes after the last line end that are whole lines, with the line end that they lack. */
+  /** Complete lines after the last line end, with the line end they lack. */
   readonly ended: Buffer
-  /** The rest. */
+  /** The incomplete rest. */
   readonly torn: Buffer
 }
 
@@ -92,7 +92,7 @@ async function readRange(path: string, from: number, to: number): Promise<Buffer
   }
 }
 
-/** Whole lines from an offset on. */
+/** Complete lines from an offset. */
 export async function journalLines(path: string, from: number): Promise<Buffer> {
   const facts = await stat(path).catch(() => undefined)
   if (!facts?.isFile() || from >= facts.size + 1) return Buffer.alloc(0)
@@ -101,7 +101,7 @@ export async function journalLines(path: string, from: number): Promise<Buffer> 
     const bytes = await readRange(path, from, to)
     const end = bytes.lastIndexOf(LINE_END) + 1
     if (end > 0) return bytes.subarray(0, end)
-    if (to < facts.size) continue // a line that is longer
+    if (to < facts.size) continue // the line is longer than this range
     const last = bytes.length === 0 ? undefined : splitRawLine(bytes).at(-1)!
     const whole = last === undefined ? bytes : bytes.subarray(0, last.isComplete ? bytes.length : last.start)
     return whole.length === 0 ? whole : Buffer.concat([whole, Buffer.of(LINE_END)])
@@ -131,13 +131,13 @@ async function listFiles({ notes, checkpoint, quarantine, blobs }: JournalPaths)
   return files
 }
 
-/** As the port names them; drafts have two dots. */
+/** Whether the port allows this blob name. Drafts have two dots. */
 function isBlobName(name: string): boolean {
   const [, stem, extension = ""] = /^([^.]+)(?:\.([^.]+))?$/.exec(name) ?? []
   return stem !== undefined && isSafeId(stem + extension)
 }
 
-/** Without its checksum, which is the file's own. Nothing if it is damaged: the journal has everything to rebuild it. */
+/** The checkpoint without its checksum, which belongs to the file. `undefined` if it is damaged: the journal can rebuild it. */
 async function checkpointJson(path: string): Promise<Buffer | undefined> {
   const bytes = await readFile(path).catch(() => undefined)
   if (bytes === undefined || decodeCheckpoint(bytes).state !== "used") return undefined
@@ -161,7 +161,7 @@ export async function journalFile(root: string, address: JournalAddress, name: s
   })
 }
 
-/** What was set aside, and the unfinished line that opening would add to it. */
+/** The quarantined bytes, plus the unfinished line that opening would add to them. */
 async function quarantinedBytes({ quarantine, journal }: JournalPaths, { torn }: FileEnding): Promise<Buffer> {
   const known = await readFile(quarantine).catch(() => Buffer.alloc(0))
   if (torn.length === 0) return known
@@ -187,8 +187,8 @@ export interface JournalWrite extends ContentWrite {
 }
 
 /**
- * Lines come last: a kill before them leaves files that the next try finds as they should be. The journal itself comes first: files without one
- * are in no list, so erasing would not find them.
+ * Lines are written last: after a kill, the next attempt finds the files already correct. The journal file itself is created first,
+ * because files without a journal are not listed and could not be erased.
  */
 export async function writeJournal({ root, address, now, lines, files = [], touched }: JournalWrite): Promise<void> {
   const paths = journalPaths(root, address)
@@ -267,7 +267,10 @@ async function locked<T>(
   }
 }
 
-/** With its sub-agents, also those that a kill in the middle left without their conversation. None of it goes if one of them is open. */
+/**
+ * Erases a conversation with its sub-agents, including those left without their conversation by a kill. Erases nothing if one of them is
+ * open.
+ */
 export async function eraseJournal(
   given: Pick<JournalWrite, "root" | "address" | "now"> & { readonly names?: readonly string[] },
 ): Promise<void> {
@@ -279,7 +282,8 @@ export async function eraseJournal(
   if (!isThere && (names || agents.length === 0)) return
   if (names) return locked(given, () => removeAll(names.map((name) => filePath(paths, name))))
   const all: readonly JournalAddress[] = [address, ...agents.map((id) => ({ ...below, id }))]
-  // all are locked before the first goes, and the conversation goes last: what finds it again after a kill finds its sub-agents
+  // all are locked before the first is removed, and the conversation is removed last, so that a retry after a kill still finds its
+  // sub-agents
   const eraseFrom = (at: number): Promise<void> => {
     const one = all[at]!
     return locked({ root, address: one, now }, async () => {
@@ -296,7 +300,7 @@ async function removeFiles(paths: JournalPaths): Promise<void> {
   const { directory, journal, index, checkpoint, inFlight, quarantine, blobs, notes } = paths
   await rm(blobs, { recursive: true, force: true })
   await removeUnpublishedDrafts(paths)
-  // the index of the search holds the same words, for this conversation or for all of the place; it is made again
+  // the search index of this conversation or of the whole namespace contains the same text; it is rebuilt
   const start = `${basename(journal, ".jsonl")}.`
   const own = (await readdir(directory)).filter(
     (name) => SEARCH_INDEX.test(name) || (name.startsWith(start) && name.includes(".sqlite")),

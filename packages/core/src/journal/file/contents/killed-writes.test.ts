@@ -1,4 +1,4 @@
-/** What a killed process had written and not named, or not listed yet: erasing takes it too, and moving goes on over it. */
+/** What a killed process wrote and did not publish or list: erasing removes it, and moving continues in spite of it. */
 import { appendFile, mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises"
 import { dirname, join } from "node:path"
 import { expect, onTestFinished, test } from "vitest"
@@ -26,7 +26,7 @@ async function begun() {
   return { root, store }
 }
 
-/** The files that have the word. */
+/** The files that contain the word. */
 async function filesWith(root: string): Promise<readonly string[]> {
   const entries = await readdir(root, { recursive: true, withFileTypes: true })
   const paths = entries.filter((entry) => entry.isFile()).map(({ parentPath, name }) => join(parentPath, name))
@@ -51,7 +51,7 @@ test("BEY-12 a conversation of which a move had written only files is found by e
   const { root, store } = await begun()
   const address = { kind: "journal", project: "p", id: "half" } as const
   const { notes } = journalPaths(root, address)
-  await mkdir(join(notes, "in-the-way"), { recursive: true }) // the write ends here
+  await mkdir(join(notes, "in-the-way"), { recursive: true }) // the write fails here
   const files = ["blob/b.txt", "notes"].map((name) => ({ name, data: Buffer.from(WORD), replaces: true }))
   await expect(store.contents().write(address, { files })).rejects.toThrow()
   expect(await filesWith(root)).toContain(join(journalPaths(root, address).blobs, "b.txt"))

@@ -1,4 +1,4 @@
-/** A memory on disk as it is given out and taken in: every plain file, also hidden ones, and when it was last consolidated. */
+/** Exports and imports a memory directory: every plain file, including hidden ones, and the time of the last consolidation. */
 import { lstat, readdir, readFile, rename, rm, rmdir, stat, utimes, writeFile } from "node:fs/promises"
 import { join } from "node:path"
 import type { Clock } from "../../../base/clock.ts"
@@ -19,9 +19,9 @@ import { makeDirectory } from "../make-directory.ts"
 import { acquireMemoryLock, settleMemories } from "../memory-directory.ts"
 import { draftPath, makeFolder } from "../memory-texts.ts"
 
-/** What is made again, or belongs to processes that use the directory. */
+/** Files that can be rebuilt or belong to running processes. They are not exported. */
 const INTERNAL_FILES = /^(?:\.lock|\.consolidate-lock|\.intent\.json|\.search\.sqlite)|^\.replaced\/|\.draft$/
-/** What a killed process had written and not named. */
+/** A draft that a killed process wrote and never renamed. */
 const DRAFT = /^\.[0-9a-f]{12}\.draft$/
 
 export interface MemoryContentOptions {
@@ -45,7 +45,7 @@ export async function memoryContent(given: MemoryContentOptions): Promise<Stored
   }
   const { files, omitted } = found
   if (files.length === 0 && omitted.length === 0) {
-    if (!("shared" in namespace) && (await draftsIn(directory)).length > 0) await eraseMemory(given, []) // nothing else would find them
+    if (!("shared" in namespace) && (await draftsIn(directory)).length > 0) await eraseMemory(given, []) // nothing else would find these drafts
     return undefined
   }
   const times = files.flatMap(({ modified }) => modified ?? []).sort()
@@ -78,7 +78,7 @@ async function note(directory: string, name: string, { files }: FoundFiles): Pro
   if (facts?.isFile()) files.push({ name, bytes: facts.size, modified: facts.mtime.toISOString() })
 }
 
-/** The time is that of the file. It is empty unless someone consolidates. */
+/** The time is the mtime of the lock file. The file is empty unless a consolidation is running. */
 async function consolidatedAt(directory: string): Promise<Buffer | undefined> {
   const facts = await stat(join(directory, LOCK_FILE)).catch(() => undefined)
   return facts?.isFile() && facts.mtimeMs > 0 ? Buffer.from(new Date(facts.mtimeMs).toISOString()) : undefined
@@ -119,7 +119,7 @@ export async function writeMemory(given: MemoryContentOptions, { files = [] }: C
   }
 }
 
-/** Without names: the whole directory, except what is this machine's own. */
+/** Without names: erases the whole directory, except files that belong to this machine. */
 export async function eraseMemory(given: MemoryContentOptions, names?: readonly string[]): Promise<void> {
   const { root, namespace, clock } = given
   const { directory } = memoryNamespaceDirectory(root, namespace)
@@ -129,7 +129,7 @@ export async function eraseMemory(given: MemoryContentOptions, names?: readonly 
   try {
     for (const name of going)
       await rm(join(directory, name === CONSOLIDATED ? LOCK_FILE : validateMemoryPath(name)), { force: true })
-    // drafts, copies of replaced texts, and the index of the search hold the same words
+    // drafts, copies of replaced texts and the search index contain the same text
     if (!("shared" in namespace)) for (const draft of await draftsIn(directory)) await rm(draft, { force: true })
     await rm(join(directory, ".replaced"), { recursive: true, force: true })
     for (const name of await readdir(directory))
@@ -148,5 +148,5 @@ async function draftsIn(directory: string): Promise<readonly string[]> {
 async function removeEmpty(directory: string): Promise<void> {
   const entries = await readdir(directory, { withFileTypes: true }).catch(() => [])
   for (const entry of entries) if (entry.isDirectory()) await removeEmpty(join(directory, entry.name))
-  await rmdir(directory).catch(() => undefined) // something is in it that was left out
+  await rmdir(directory).catch(() => undefined) // not empty: it still has files that were omitted
 }

@@ -1,4 +1,4 @@
-/** Memories on disk that a killed process left half changed: moving and erasing see them as every reader does. */
+/** Memories that a killed process left half changed: moving and erasing see them as every reader does. */
 import { readdir, readFile } from "node:fs/promises"
 import { join } from "node:path"
 import { expect, onTestFinished, test } from "vitest"
@@ -10,7 +10,7 @@ import { moveContents } from "../../move-contents.ts"
 import { fileStore } from "../file-store.ts"
 import { memoryDirectory } from "../memory-directory.ts"
 
-/** The change is on disk as a whole, and ended at this step. */
+/** Memory files with a complete intent, killed at this step. */
 async function halfChanged(end: "intended" | "moved") {
   const { root, remove } = await temporaryRoot()
   onTestFinished(remove)

@@ -1,6 +1,6 @@
 /**
- * A team's log and members on disk as texts, and back. A message that was sent elsewhere keeps the number of its place in its line, unless it
- * gets the same place here: journals name places.
+ * Exports and imports a team's log and members. A message that was sent in another store keeps its position number in its line unless it
+ * gets the same position here, because journals refer to positions.
  */
 import { randomUUID } from "node:crypto"
 import { readdirSync } from "node:fs"
@@ -37,10 +37,10 @@ import { makeDirectory } from "../make-directory.ts"
 import { ShortLock } from "../short-lock.ts"
 
 const SEGMENT_BYTES = 1024 * 1024
-const MAX_SEGMENTS = 1_000 // between two messages; more was never written
+const MAX_SEGMENTS = 1_000 // between two messages; larger gaps never occur
 const LOCK = "lock"
 
-/** A message with the place where it ends in the files. */
+/** A message with the position where it ends in the files. */
 interface FiledMessage extends PositionedMessage {
   readonly end: number
 }
@@ -72,7 +72,7 @@ export async function readTeam(directory: string): Promise<FiledTeam> {
       messages.push({ from, to, sequence, content, at: at ?? end, end })
     }
   }
-  // as a sender here would go on: a damaged line may have been its own
+  // counts like a live sender: a damaged line may have been its message
   const last = [...senders].map(([name, known]) => [name, known.sequence + damaged - known.damaged] as const)
   return { messages, senders: Object.fromEntries(last), members: membersOf(directory, messages), end }
 }
@@ -96,11 +96,11 @@ function namesIn(folder: string): readonly string[] {
   }
 }
 
-/** Whether a member works in it now. */
+/** Whether a running process is a member. */
 export const isTeamOpen = async (directory: string): Promise<boolean> =>
   (await listMembers(directory)).some(({ isRunning }) => isRunning)
 
-/** A place that another store gave, as one of these files. */
+/** Converts a position from another store to one in these files. */
 export async function localCursor(
   directory: string,
   cursor: MailboxCursor | undefined,
@@ -119,7 +119,7 @@ interface TeamWrite {
   readonly now: string
 }
 
-/** What is there must be the beginning of it. A kill leaves a beginning too. */
+/** Appends only: throws unless the stored messages are a prefix of the given ones. A kill leaves such a prefix too. */
 export async function writeTeam({ directory, address, texts, now }: TeamWrite): Promise<void> {
   const team = decodeTeam(texts)
   await makeDirectory(directory)
@@ -149,11 +149,11 @@ export async function writeTeam({ directory, address, texts, now }: TeamWrite): 
   })
 }
 
-/** What a killed process had written and not named. */
+/** Segments that a killed process wrote and did not publish. */
 const draftsIn = async (directory: string): Promise<readonly string[]> =>
   (await readdir(directory).catch(() => [] as string[])).filter((name) => name.endsWith(".log.draft"))
 
-/** A team of which only drafts are there is in no list, so erasing would not find it. */
+/** A team with nothing but drafts is in no list, so erasing would not find it. */
 export async function removeOrphanedDrafts(directory: string, now: string): Promise<void> {
   if ((await draftsIn(directory)).length > 0) await withTeamLock({ directory, now }, () => removeDrafts(directory))
 }
@@ -162,7 +162,7 @@ async function removeDrafts(directory: string): Promise<void> {
   for (const name of await draftsIn(directory)) await rm(join(directory, name), { force: true })
 }
 
-/** Messages that are erased keep their places: what remains of one is as long as it was. */
+/** Erased messages keep their positions: their blanked lines have the same length. */
 export async function eraseMessages(directory: string, places: ReadonlySet<number>, now: string): Promise<void> {
   await withTeamLock({ directory, now }, async () => {
     await removeDrafts(directory)
@@ -188,7 +188,7 @@ export interface TeamPruneOptions extends PruneCriteria {
   readonly now: string
 }
 
-/** Removes old segments that every member has passed, and says how many messages that are. */
+/** Removes old segments that every member has passed. Returns how many messages they contain. */
 export async function pruneTeam({ directory, before, dryRun = false, now }: TeamPruneOptions): Promise<number> {
   const cursors = namesIn(join(directory, "members")).map((name) => readMember(directory, name)?.cursor)
   const reached = Math.min(...cursors.map((cursor) => (cursor === undefined ? 0 : parseCursor(cursor).segment)))
@@ -248,7 +248,7 @@ function encodeSegments({ messages, senders, end = 0 }: TeamContent): readonly L
     else if (!wanted && offset >= SEGMENT_BYTES) rotate()
     const plain = encodeMessage(message)
     const gap = wanted?.segment === segment ? wanted.offset - offset - plain.length : -1
-    const padding = gap > 0 ? paddedHeader(sortedSenders(given), gap) : undefined // where something damaged was left out
+    const padding = gap > 0 ? paddedHeader(sortedSenders(given), gap) : undefined // fills the gap of an omitted damaged message
     if (padding) add(padding)
     add(gap === 0 || padding ? plain : encodeMessage({ ...message, at }))
     given.set(message.from, message.sequence)
@@ -261,7 +261,7 @@ function encodeSegments({ messages, senders, end = 0 }: TeamContent): readonly L
   return done
 }
 
-/** The sequences that were given before the first message. */
+/** The sequences given before the first message. */
 function sendersBefore(messages: readonly PositionedMessage[], senders: TeamContent["senders"]): Map<string, number> {
   const first = new Map<string, number>()
   for (const { from, sequence } of messages) if (!first.has(from)) first.set(from, sequence)
@@ -272,7 +272,7 @@ function sendersBefore(messages: readonly PositionedMessage[], senders: TeamCont
 const sortedSenders = (senders: ReadonlyMap<string, number>) =>
   Object.fromEntries([...senders].sort(([a], [b]) => (a < b ? -1 : 1)))
 
-/** A header of exactly this length. Nothing if it does not fit. */
+/** A header of exactly this length. `undefined` if it does not fit. */
 function paddedHeader(senders: Readonly<Record<string, number>>, length: number): Buffer | undefined {
   const room = length - encodeHeader(senders).length
   const json = JSON.stringify({ mailbox: 1, senders })
