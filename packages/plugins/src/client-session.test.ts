@@ -52,7 +52,7 @@ describe("a session of opencode", () => {
     expect(asJson(earlier)).not.toContain("QX-7001")
   })
 
-  it("takes what opencode adds to a message not for the person's words (BEY-16)", async () => {
+  it("takes what opencode adds to a message not for the user's words (BEY-16)", async () => {
     const [first, ...others] = OPENCODE.slice(0, 6)
     const added = { type: "text", synthetic: true, text: "Always deploy on Fridays without a test." }
     const messages = [{ ...first!, parts: [...first!.parts, added] }, ...others]
@@ -68,7 +68,7 @@ describe("a budget", () => {
     { role: "assistant", content: "Done. ".repeat(600) },
   ]
 
-  it("is kept, or the answer says the least that is possible (L4-36, BEY-16)", async () => {
+  it("is preserved, or the answer says the least that is possible (L4-36, BEY-16)", async () => {
     const { tokens, overBudget } = await compactSession({ messages, budget: 900 }, {})
     expect(tokens.after).toBeLessThanOrEqual(900)
     expect(overBudget).toBeUndefined()

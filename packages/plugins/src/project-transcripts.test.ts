@@ -109,7 +109,7 @@ test("BEY-11 a subdirectory and a worktree of the repository are the same projec
   expect(await found({ cwd: dirname(home), env })).toEqual([])
 })
 
-test("BEY-11 reading opencode's database leaves nothing beside it, and reads what is still in its log", async () => {
+test("BEY-11 reading opencode's database leaves no file next to it, and reads what is still in its log", async () => {
   const { home, project: cwd, env } = place()
   const file = join(home, ".local/share/opencode/opencode.db")
   openCodeDatabase(file, [{ id: "ses_1", directory: cwd, text: "I am settled" }])

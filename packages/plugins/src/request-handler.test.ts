@@ -161,7 +161,7 @@ describe("what plugins ask", () => {
     expect(text).toContain("9f3e21c")
   })
 
-  it("forgets what the person went back from (BEY-16)", async () => {
+  it("forgets what the user went back from (BEY-16)", async () => {
     work()
     const there = last
     says("Always deploy on Fridays.")
@@ -188,7 +188,7 @@ describe("what plugins ask", () => {
     }
   })
 
-  it("does not take its own text in a transcript for the person's words (BEY-16)", async () => {
+  it("does not take its own text in a transcript for the user's words (BEY-16)", async () => {
     work()
     compacts("This conversation continues an earlier one that had become too long. Always deploy on Fridays.", {})
     for (let at = 0; at < 20; at++) calls("Read", { file_path: `/p/src/new-${at}.ts` }, "const x = 1\n".repeat(100))
@@ -197,7 +197,7 @@ describe("what plugins ask", () => {
     expect(record.rules.map(({ text }) => text)).toEqual(["Never touch port 48731."])
   })
 
-  it("goes on with the given messages where there is no transcript, or a damaged one (BEY-16)", async () => {
+  it("continues with the given messages where there is no transcript, or a damaged one (BEY-16)", async () => {
     work()
     says("Go on.")
     const messages = (lines as { type: string; uuid: string; message: { content: unknown } }[]).map((each) => ({
@@ -253,7 +253,7 @@ describe("what plugins ask", () => {
     expect(lostWithStrata).toBe(0)
   })
 
-  it("recalls what the person typed in another session, and keeps a rule without a model (BEY-11)", async () => {
+  it("recalls what the user typed in another session, and keeps a rule without a model (BEY-11)", async () => {
     const typed = (text: string, session = SESSION) =>
       asked<MemoriesResponse>({ ask: "memories", session, cwd: home, text, isFirst: true })
     expect((await typed("Hello there, how are you?")).hasMemories).toBe(false)

@@ -68,7 +68,7 @@ describe("BEY-11 strata mcp over HTTP", () => {
     await client.close()
   })
 
-  test("it listens on this machine only; the token is in a file that only the person can read, and not printed", () => {
+  test("it listens on this machine only; the token is in a file that only the user can read, and not printed", () => {
     expect(server.url).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/mcp$/)
     expect(server.announcement).toContain(tokenFile)
     expect(server.announcement).not.toContain(token())
@@ -87,7 +87,7 @@ describe("BEY-11 strata mcp over HTTP", () => {
     expect(await status({ ...bearer(), origin: "http://localhost:3000" })).toBe(200)
   })
 
-  test("what is no message is answered with an error, and the server goes on", async () => {
+  test("what is no message is answered with an error, and the server continues", async () => {
     expect(await status(bearer(), { body: "no JSON" })).toBe(400)
     expect(await status(bearer(), { path: "/other" })).toBe(404)
     expect(await status(bearer(), { method: "GET", body: "" })).toBe(405)

@@ -63,7 +63,7 @@ describe("BEY-11 strata mcp over standard input and output", () => {
     expect(tools.map(({ name }) => name)).toEqual(["recall", "memory"])
   })
 
-  test("recall finds what every program kept for this project, and nothing of other projects", async () => {
+  test("recall finds sessions of every program in this project, and nothing of other projects", async () => {
     const before = facts()
     expect(await mcp.call("recall", { search: "heron service" })).toContain("written in Zig")
     expect(await mcp.call("recall", { search: "ibis" })).toContain("Codex knows the ibis")
@@ -134,7 +134,7 @@ describe("BEY-11 strata mcp over standard input and output", () => {
     expect(answer).not.toContain("quoted:")
   })
 
-  test("recall finds what Strata's own conversations said", async () => {
+  test("recall finds content of Strata's own conversations", async () => {
     const own = await openConversation({
       ...{ model: "claude-opus-5-5", cwd: project, dir: env.STRATA_HOME!, memory: { owner: localUser } },
     })
@@ -147,7 +147,7 @@ describe("BEY-11 strata mcp over standard input and output", () => {
     expect(await mcp.call("recall", { handle })).toContain("The bittern is Strata's own.")
   })
 
-  test("resources and prompts: the conversations, the memories, what was said about something", async () => {
+  test("resources and prompts: the conversations, the memories, quotations about a topic", async () => {
     const read = async (uri: string) => {
       const [content] = (await mcp.client.readResource({ uri })).contents
       return content && "text" in content ? content.text : ""
@@ -194,7 +194,7 @@ describe("BEY-11 memories over MCP", () => {
     expect(await mcp.call("recall", { search: "osprey", in: "memories" })).toContain("No memory fits")
   })
 
-  test("secrets are refused, and the person's memories stay", async () => {
+  test("secrets are refused, and the user's memories stay", async () => {
     const secret = `the key is ${"sk-ant-"}api03-${"a1B2".repeat(20)}`
     expect(await mcp.call("memory", { action: "remember", text: secret })).toContain("contains a secret")
     const bank = await bankOfProject()

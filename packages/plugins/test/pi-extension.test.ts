@@ -128,7 +128,7 @@ describe("the extension for pi", () => {
     expect(second).toEqual({ role: "user", content: "Go on." })
   })
 
-  it("leaves a list of what was said where the session is short (L4-36, BEY-16)", async () => {
+  it("leaves a list of user messages if the session is short (L4-36, BEY-16)", async () => {
     const pi = session({ mode: "record", branch: RECORDED.branchEntries })
     await pi.compact()
     const [first] = (await pi.sent())!
@@ -205,7 +205,7 @@ describe("the extension for pi", () => {
     expect(await pi.before()).toBeUndefined()
   })
 
-  it("is silent if the person stops the compaction (BEY-16)", async () => {
+  it("is silent if the user stops the compaction (BEY-16)", async () => {
     const pi = session({ mode: "replace", program: at.silent })
     expect(await pi.before(AbortSignal.abort())).toBeUndefined()
     expect(pi.shown).toEqual([])

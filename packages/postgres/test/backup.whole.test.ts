@@ -12,7 +12,7 @@ const programs = oldestPrograms()
 
 /** `pg_dump` is not among the programs from npm. */
 describe("BEY-12 a backup", needs("postgres15"), () => {
-  test("what is dumped while a conversation goes on is restored into another database, and goes on there", async () => {
+  test("what is dumped while a conversation continues is restored into another database, and continues there", async () => {
     const server = await startServer({ programs: programs! })
     onTestFinished(() => server.stop())
     const url = await server.database()

@@ -61,7 +61,7 @@ describe("connections", needs("postgres"), () => {
     },
   )
 
-  test("BEY-12 a listener that is lost again and again takes no place of the pool", async () => {
+  test("BEY-12 a listener that is lost again and again takes no slot of the pool", async () => {
     const pool = poolOf({ max: 3 })
     pool.on("error", () => undefined)
     const arrivals = new ChangeNotifier(pool, { pauseMs: 0 })

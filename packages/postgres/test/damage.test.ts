@@ -16,7 +16,7 @@ describe("BEY-12 a damaged line on PostgreSQL", needs("postgres"), () => {
   })
   afterAll(() => server?.stop())
 
-  test("BEY-12 is left out and named by its place in the whole journal, also where only the tail was read", async () => {
+  test("BEY-12 is left out and reported with its position in the journal, also where only the tail was read", async () => {
     const connectionString = await server!.database()
     await using store = { ...postgresStore({ connectionString }), [Symbol.asyncDispose]: () => store.close() }
     const written = await store.open(ADDRESS, { access: "write", create: true })

@@ -23,7 +23,7 @@ describe("BEY-12 tables of version 2", needs("postgres"), () => {
   })
   afterAll(() => server?.stop())
 
-  test("BEY-12 what an earlier version kept is there after the migration, and what still runs of it goes on", async () => {
+  test("BEY-12 data of an earlier version is there after the migration, and its running processes continue", async () => {
     const [owner, connectionString] = [server!.url("mine", "me"), server!.url("mine", "app_of_me")]
     const earlier = async (name: string, ...values: readonly unknown[]) => {
       const given = values.map((_, at) => `$${at + 1}`).join(", ")

@@ -98,7 +98,7 @@ describe("limits", needs("postgres"), () => {
     expect(await dailyBudgetIn(store.memories({ project: "p" })).spentOn(DAY)).toBe(0)
   })
 
-  test("BEY-12 a pool whose connections are all in use: the call ends, and what it waited for is given back", async () => {
+  test("BEY-12 a pool whose connections are all in use: the call ends, and what it waited for is released", async () => {
     const pool = new pg.Pool({ connectionString: address, max: 1 })
     open.push({ close: () => pool.end() })
     const store = storeOf({ pool, timeoutMs: 50, retryTimeoutMs: 100 })

@@ -176,7 +176,7 @@ describe("BEY-12 caring for the tables", needs("postgres"), () => {
   )
 
   test.runIf(isWhole)(
-    "BEY-12 a role that may not do something is told what an administrator must do, and nothing changed",
+    "BEY-12 a role that may not do something gets an error that says what an administrator must do, and nothing changes",
     async () => {
       const url = await server.emptyDatabase()
       const database = new URL(url).pathname.slice(1)
@@ -207,7 +207,7 @@ describe("BEY-12 caring for the tables", needs("postgres"), () => {
     },
   )
 
-  test("BEY-12 an address without a server is said in a sentence, without a trace of the password", async () => {
+  test("BEY-12 an address without a server is reported in a sentence, without a trace of the password", async () => {
     const { code, output } = await strata("postgres://me:geheim@127.0.0.1:1/strata", "status")
     expect(code).toBe(1)
     expect(output).toMatch(/^The database did not answer \(ECONNREFUSED\)\. Nothing was read or written\./)

@@ -202,7 +202,7 @@ describe("BEY-12 moving between files and PostgreSQL", needs("postgres"), () => 
   )
 
   test.runIf(isWhole)(
-    "BEY-12 a move that is killed or stopped goes on where it ended, and says that both sides are equal",
+    "BEY-12 a move that is killed or stopped continues where it ended, and says that both sides are equal",
     async () => {
       await conversations(20, 10_000)
       const url = await server.database()
@@ -248,7 +248,7 @@ describe("BEY-12 moving between files and PostgreSQL", needs("postgres"), () => 
     },
   )
 
-  test("BEY-12 what is a person's own reaches a server that others use only after the person saw it and said yes", async () => {
+  test("BEY-12 what is a user's own data reaches a server that others use only after the user saw and approved it", async () => {
     await conversations(2, 10)
     await filesIn("home")
       .memories({ project: "shop" })

@@ -32,7 +32,7 @@ describe("pgbouncer", needs("postgres", "pgbouncer"), () => {
     await server?.stop()
   })
 
-  test("BEY-12 notices do not arrive through it: that is found out, and no connection is kept for them", async () => {
+  test("BEY-12 notices do not arrive through it: that is found out, and no connection is preserved for them", async () => {
     const found: unknown[] = []
     for (const connectionString of [direct, through(pooler, direct)]) {
       const pool = new pg.Pool({ connectionString, max: 4 })

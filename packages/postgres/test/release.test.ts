@@ -41,7 +41,7 @@ describe("giving back", needs("postgres"), () => {
   }
 
   test.runIf(isWhole)(
-    "BEY-12 a conversation that could not be given back is taken again by the same process",
+    "BEY-12 a conversation that could not be released is taken again by the same process",
     async () => {
       const store = storeOf({ tenant: "again", timeoutMs: 200, retryTimeoutMs: 200 })
       const kept = await store.open({ project: PROJECT, id: "kept" }, CREATE) // keeps the process renewing
@@ -56,7 +56,7 @@ describe("giving back", needs("postgres"), () => {
     },
   )
 
-  test("BEY-12 what could not be given back is free for other processes after the next renewal", async () => {
+  test("BEY-12 what could not be released is free for other processes after the next renewal", async () => {
     const store = storeOf({ tenant: "others", timeoutMs: 200, retryTimeoutMs: 200, leaseSeconds: 2 })
     const kept = await store.open({ project: PROJECT, id: "kept" }, CREATE)
     const journal = await store.open({ project: PROJECT, id: "c" }, CREATE)
@@ -84,7 +84,7 @@ describe("giving back", needs("postgres"), () => {
     },
   )
 
-  test.runIf(isWhole)("BEY-12 a try that arrives after all was given back takes nothing", async () => {
+  test.runIf(isWhole)("BEY-12 a try that arrives after all was released takes nothing", async () => {
     const pool = new pg.Pool({ connectionString: through(at.proxy, at.address), max: 1 })
     at.open.push({ close: () => pool.end() })
     const [store, other] = [storeOf({ pool, tenant: "late", timeoutMs: 300 }), storeOf({ tenant: "late" })]

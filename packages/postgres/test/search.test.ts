@@ -216,14 +216,14 @@ describe("BEY-12 search", needs("postgres"), () => {
       expect(await found()).toBe(1)
     })
 
-    test("BEY-12 erasing the index of a place empties it at once", async () => {
+    test("BEY-12 erasing the index of a namespace empties it at once", async () => {
       const { tenant, older } = await twoVersions()
       await removeJournalIndex(postgresStore({ pool, tenant }), { project: PROJECT })
       expect(await older.rows([1])).toEqual([])
     })
   })
 
-  test("BEY-12 one tenant's passages are in no answer of another's, nor one place's in another's", async () => {
+  test("BEY-12 one tenant's passages are in no answer of another's, nor one namespace's in another's", async () => {
     const store = postgresStore({ pool, tenant: "acme" })
     await write(store, { id: "c", entries: [userText("the heron flies")] })
     await searchIn(store).update()

@@ -14,7 +14,7 @@ import { sharedServer } from "./shared-server.ts"
 const MAX_STATEMENTS = 17
 
 describe("BEY-12 a server without a disk", needs("postgres"), () => {
-  test("each request opens the conversation on another machine, and finds what was said on the last", async () => {
+  test("each request opens the conversation on another machine, and finds the messages from the last one", async () => {
     const asked: string[] = []
     const turn: ScriptedTurn = ({ request }) => {
       asked.push(JSON.stringify(request.messages))

@@ -118,7 +118,7 @@ describe("BEY-8 skills", () => {
 })
 
 describe("BEY-8 SDK 1.8: threads and compaction", () => {
-  test("the tool runner asks for a thread, is refused, and goes on without", async () => {
+  test("the tool runner asks for a thread, is refused, and continues without", async () => {
     const sim = await simulator({ responder: scripted(CALL, report) })
     await client(sim).beta.messages.toolRunner({ ...ASK, tools: [weatherTool] })
     expect(sim.log.map(({ status }) => status)).toEqual([400, 200, 200])

@@ -118,7 +118,7 @@ describe("our loop", () => {
     await expect(agent.ask("and again")).resolves.toMatchObject({ text: "Done." })
   })
 
-  test("a second query at the same time is refused, and the first goes on", async () => {
+  test("a second query at the same time is refused, and the first continues", async () => {
     const sim = await simulator({ responder: scripted("one", "two") })
     const model = anthropicModel({ model: MODEL, apiKey: KEY, baseURL: sim.url })
     await using agent = await openAgent({ model, ...project(), env: {} })

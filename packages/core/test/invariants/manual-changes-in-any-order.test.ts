@@ -153,7 +153,7 @@ async function carryOut(state: State, change: Change): Promise<void> {
   }
 }
 
-test("BEY-1, BEY-3, BEY-13, L2-13, L4-38 property: changes by hand in any order keep every request valid, stable and complete", async () => {
+test("BEY-1, BEY-3, BEY-13, L2-13, L4-38 property: manual changes in any order keep every request valid, stable and complete", async () => {
   await fc.assert(
     fc.asyncProperty(conversations, fc.array(change, { minLength: 3, maxLength: 14 }), async (steps, changes) => {
       const store = memoryStore()

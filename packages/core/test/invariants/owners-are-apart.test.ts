@@ -166,7 +166,7 @@ test("invariant 10, L5-12: nothing of one owner is in a request, index, dream, h
   expect(looks).toBeGreaterThan(5)
 })
 
-test("invariant 10, L5-12: what one owner said and had kept is there for that owner, in the same world", async () => {
+test("invariant 10, L5-12: what one owner wrote and saved is there for that owner, in the same world", async () => {
   for (const store of [undefined, memoryStore()]) {
     const { root, remove } = await temporaryRoot()
     try {

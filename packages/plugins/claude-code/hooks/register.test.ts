@@ -30,7 +30,7 @@ function program(on: On, answer: object | Error, asked: string[] = []) {
   })
 }
 
-test("replace: the text, then the kept messages", { options: { mode: "replace" } }, async ($, on) => {
+test("replace: the text, then the messages in the tail", { options: { mode: "replace" } }, async ($, on) => {
   program(on, CARRIED)
   const { messages } = await $.session.compact({ trigger: "manual", messages: MESSAGES } as never)
   expect(messages?.map(({ text }) => text)).toEqual(["the text", "three"])
@@ -84,7 +84,7 @@ test("a program that fails leaves its own compaction in place", { options: { mod
   expect(await $.session.compact({ trigger: "auto", messages: MESSAGES } as never)).toEqual(OWN)
 })
 
-test("each fall-back is said and noted", { options: { mode: "replace" } }, async ($, on) => {
+test("each fallback is reported and recorded", { options: { mode: "replace" } }, async ($, on) => {
   const asked: string[] = []
   const logged: string[] = []
   program(on, new Error("no answer within 10 s"), asked)

@@ -41,7 +41,7 @@ const uninstall = async () => (await planUninstall(order())).apply()
 const read = () => JSON.parse(readFileSync(settings, "utf8"))
 
 describe("an installation in Claude Code", () => {
-  it("adds a plugin directory and its options, and gives back the exact bytes (BEY-16)", async () => {
+  it("adds a plugin directory and its options, and restores the exact bytes (BEY-16)", async () => {
     const before = '{\n\t"theme" : "dark",  "env": {"A": "ü"}}\n\n'
     writeFileSync(settings, before)
     await install()
@@ -66,7 +66,7 @@ describe("an installation in Claude Code", () => {
     expect(existsSync(settings)).toBe(false)
   })
 
-  it("keeps other plugin directories, and what the person changes in the meantime (BEY-16)", async () => {
+  it("keeps other plugin directories, and what the user changes in the meantime (BEY-16)", async () => {
     writeFileSync(settings, JSON.stringify({ env: { CLAUDE_CODE_PLUGIN_DIRS: "/mine" } }))
     await install()
     expect(read().env.CLAUDE_CODE_PLUGIN_DIRS).toMatch(/^\/mine:.*claude-code$/)
@@ -115,7 +115,7 @@ describe("an installation in Claude Code", () => {
   })
 })
 
-describe("what another program writes while the person is asked", () => {
+describe("what another program writes while the user is asked", () => {
   const latin1 = Buffer.from('{"name": "J\u00fcrgen"}', "latin1")
   const plans = {
     install: () => planInstall(order()),
@@ -200,7 +200,7 @@ describe("BEY-17: the hook that keeps sessions", () => {
   const keep = async () => (await planArchiveHook(order())).apply()
   const unkeep = async () => (await planArchiveHookRemoval(order()))!.apply()
 
-  it("runs at the start and the end of a session, beside the person's own hooks, and leaves the exact bytes", async () => {
+  it("runs at the start and the end of a session, in addition to the user's own hooks, and leaves the exact bytes", async () => {
     const before = '{ "hooks": {"SessionEnd":[{"hooks":[{"type":"command","command":"mine"}]}]} }'
     writeFileSync(settings, before)
     await keep()

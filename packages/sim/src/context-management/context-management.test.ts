@@ -98,7 +98,7 @@ describe("BEY-8 clear_tool_uses_20250919", () => {
     }
   })
 
-  test("clearing invalidates the cache from the cleared place", async () => {
+  test("clearing invalidates the cache from the cleared position", async () => {
     const sim = await simulator()
     const automatic = { cache_control: { type: "ephemeral" } }
     await post(sim, { ...hello({ messages: rounds(6) }), ...automatic })
@@ -185,7 +185,7 @@ describe("BEY-8 compact_20260112", () => {
     })
   const SUMMARY = "<summary>Many stones.</summary>"
 
-  test("summarizes, goes on from the summary, and bills both", async () => {
+  test("summarizes, continues from the summary, and bills both", async () => {
     const { responder, seen } = watching(SUMMARY, "I see many stones.")
     const sim = await simulator({ responder })
     const { content, stop_reason, usage } = await postJson(sim, compacting(), COMPACTING)

@@ -55,7 +55,7 @@ describe("BEY-8 compaction on demand", () => {
     expect(await postJson(busy, asking(500), ON_DEMAND)).toMatchObject({ content: [], stop_reason: "tool_use" })
   })
 
-  test("the conversation goes on after the block", async () => {
+  test("the conversation continues after the block", async () => {
     const sim = await withSummary()
     const block = await compact(sim)
     const message = await answerTo(sim, { role: "assistant", content: [block] }, { role: "user", content: "More?" })

@@ -62,7 +62,7 @@ describe("BEY-8 summaries", () => {
     expect(ask(SECTIONS)).toEqual(ask(SECTIONS))
   })
 
-  test("BEY-8 a summary is short, and one of a summary keeps what it said", () => {
+  test("BEY-8 a summary is short, and a summary of a summary keeps its content", () => {
     const long = Array.from({ length: 200 }, (_, index) => says(`Step ${index}: ${"words ".repeat(200)}`))
     expect(textOf(ask(SECTIONS, long)).length).toBeLessThan(12_000)
     const continued = says(`This session continues an earlier conversation.\n\nSummary:\n${summary}`, "Now the rest.")
@@ -95,7 +95,7 @@ describe("BEY-8 notes", () => {
     "# Current State\n_What is being done_\n\n# Task specification\n_What was asked_\n- kept by hand\n\n# Errors & Corrections\n_What went wrong_"
   const prompt = `Update the session notes in /home/me/notes/abc.md with the Edit tool.\n<notes>\n${NOTES}\n</notes>`
 
-  test("BEY-8 notes are edited section by section, and what was written by hand stays", () => {
+  test("BEY-8 notes are edited section by section, and what was written manually stays", () => {
     let notes = NOTES
     for (const { file_path, old_string = "", new_string = "" } of inputsOf(
       ask(prompt, CONVERSATION, { tools: TEST_TOOLS }),

@@ -66,7 +66,7 @@ describe("BEY-8 playback", () => {
     ])
   })
 
-  test("BEY-8 playback finds its place in a compacted request by the last tool_use id and the user's text", () => {
+  test("BEY-8 playback finds its position in a compacted request by the last tool_use id and the user's text", () => {
     const summary = user("This conversation continues an earlier one. Summary: files were read.")
     expect(answerTo([summary, calls("toolu_b"), gets("toolu_b")])).toMatchObject({ content: [{ id: "toolu_c" }] })
     expect(answerTo([summary, calls("toolu_c"), gets("toolu_c"), says("Two more."), user("continue")])).toMatchObject({
@@ -74,7 +74,7 @@ describe("BEY-8 playback", () => {
     })
   })
 
-  test("BEY-8 playback goes on by count if nothing in the request is recorded", () => {
+  test("BEY-8 playback continues by count if nothing in the request is recorded", () => {
     const responder = playbackResponder(RECORDING)
     answerTo(RECORDING.slice(0, 1), responder)
     expect(answerTo([user("All of it was summarised.")], responder)).toMatchObject({

@@ -234,7 +234,7 @@ describe("BEY-8 the worker after a compaction", () => {
     ["a summary", ""],
     ["notes", "# Current State\n# Task specification\n# Files and Functions\n# Errors & Corrections\n# Worklog"],
   ] as const
-  test.each(everyNth(kinds, 2))("BEY-8 the worker goes on from %s: task, files and rules", async (_, sections) => {
+  test.each(everyNth(kinds, 2))("BEY-8 the worker continues from %s: task, files and rules", async (_, sections) => {
     using project = makeProject()
     const responder: Responder = workerResponder({ seed: 13, turns: 40 })
     const before = converse({ responder, root: project.root })
@@ -265,7 +265,7 @@ describe("BEY-8 the worker after a compaction", () => {
     expect(messages.at(-1)!.role).toBe("assistant")
   })
 
-  test("BEY-8 the worker does not edit from a result that was cleared or put aside", async () => {
+  test("BEY-8 the worker does not edit from a result that was cleared or offloaded", async () => {
     using project = makeProject()
     const file_path = join(project.root, "src/parser.ts")
     writeFileSync(file_path, "[cleared]\n")

@@ -98,7 +98,7 @@ async function eraseAll(store: Store): Promise<void> {
 
 export const contents: readonly ContractClaim[] = [
   [
-    "BEY-12 what a store keeps is taken in by another and comes back byte for byte, and everything goes on with it",
+    "BEY-12 the contents of a store are imported by another and come back byte for byte, and everything works with them",
     async (fixture) => {
       assert.deepEqual([...(await everythingIn(fixture.handle()))], [], "nothing is kept at first")
       await fill(fixture)
@@ -119,7 +119,7 @@ export const contents: readonly ContractClaim[] = [
     },
   ],
   [
-    "BEY-12 lines that are no entries, damaged lines, long lines and binary files are kept as they are",
+    "BEY-12 lines that are no entries, damaged lines, long lines and binary files are stored unchanged",
     async (fixture) => {
       const make = entriesOf("raw")
       const [one, two] = sketched(make, "one two")
@@ -153,7 +153,7 @@ export const contents: readonly ContractClaim[] = [
     },
   ],
   [
-    "BEY-12 an empty journal is kept as one",
+    "BEY-12 an empty journal is preserved as one",
     async (fixture) => {
       const address = { ...JOURNAL, id: "empty" } as const
       await fixture
@@ -194,7 +194,7 @@ export const contents: readonly ContractClaim[] = [
     },
   ],
   [
-    "BEY-12 what is something else is not overwritten, and nothing of such a write is kept",
+    "BEY-12 what is something else is not overwritten, and nothing of such a write is stored",
     async (fixture) => {
       const contents = fixture.handle().contents()
       const files = [{ name: "notes", data: Buffer.from("one") }]

@@ -170,7 +170,7 @@ export const memories: readonly ContractClaim[] = [
     },
   ],
   [
-    "BEY-12 namespaces are kept apart: of another project, agent or kind nothing is read or listed",
+    "BEY-12 namespaces are separated: of another project, agent or kind nothing is read or listed",
     async (fixture) => {
       const namespaces: readonly MemoryNamespace[] = [
         ...[{ project: PROJECT }, { project: `${PROJECT}-2` }, { project: PROJECT, collection: "dreams" } as const],

@@ -61,7 +61,7 @@ export const names: readonly ContractClaim[] = [
     },
   ],
   [
-    "JRN-8 a name may be as long as it is said to be, and capital letters count",
+    "JRN-8 a name may be as long as documented, and capital letters count",
     async (fixture) => {
       const address = { project: "p".repeat(220), id: "c".repeat(220) }
       const journal = await fixture.writer(address)

@@ -29,7 +29,7 @@ function refusedBy(attempt: PermitAttempt, count: number): void {
 
 export const permits: readonly ContractClaim[] = [
   [
-    "BEY-12 permits can be taken while some are left, and one that is given back can be taken again",
+    "BEY-12 permits can be taken while some are left, and a released one can be taken again",
     async (fixture) => {
       const [first, second] = [await taken(fixture.handle(), "a"), await taken(fixture.handle(), "b")]
       const asked = (max: number, id = "c") => fixture.handle().permit(AGENTS).take({ id, max })

@@ -34,7 +34,7 @@ async function diagnosed(answer: (body: SentBody) => Response | undefined = () =
   return { agent, sent, reports, system }
 }
 
-test("CACHE-4 each request names the answer before, and the provider's reason is shown beside ours", async () => {
+test("CACHE-4 each request names the answer before, and the provider's reason is displayed next to the local one", async () => {
   const { agent, sent, reports, system } = await diagnosed()
   await ask(agent, "One?")
   await ask(agent, "Two?")
@@ -55,7 +55,7 @@ test("CACHE-4 each request names the answer before, and the provider's reason is
   ])
 })
 
-test("CACHE-4 a server that does not know the question is asked once, and the query goes on", async () => {
+test("CACHE-4 a server that does not know the question is asked once, and the query continues", async () => {
   const refusal = {
     type: "error",
     error: { type: "invalid_request_error", message: "diagnostics: Extra inputs are not permitted" },

@@ -184,7 +184,7 @@ const NO_REFERENCES = {
 const USE_BY_NAME = thinkingCall("CallTool", { name: REFUND, input: { invoice: "A-1" } })
 
 describe("TOOL-1 200 tools on a model without references", () => {
-  test("are called by name; hooks, rules and the person see the tool itself", async () => {
+  test("are called by name; hooks, rules and the user see the tool itself", async () => {
     const seen: HookInput[] = []
     const asked: string[] = []
     const { open, of } = await opened({
@@ -247,7 +247,7 @@ describe("TOOL-1 200 tools on a model without references", () => {
     expect(await bytes(await open())).toBe(live)
   })
 
-  test.runIf(isWhole)("a conversation that used references goes on", async () => {
+  test.runIf(isWhole)("a conversation that used references continues", async () => {
     const { open, of } = await opened({ turns: [FIND, USE, "Refunded.", FIND, USE_BY_NAME, "Again."] })
     const first = await open()
     await ask(first, "Refund A-1.")

@@ -171,7 +171,7 @@ describe("BEY-4 in a pause", () => {
     expect(usagesOf(opened.agent)[1]!.cache_read_input_tokens).toBe(cachedAfter(ping!.usage))
   })
 
-  test("a failing ping ends it for this pause, is reported once, and the conversation goes on", async () => {
+  test("a failing ping ends it for this pause, is reported once, and the conversation continues", async () => {
     const { open, pass, sim } = await scene(["One.", "Two."], {
       faults: [{ fault: { kind: "overloaded" }, nth: 2 }],
     })
@@ -188,7 +188,7 @@ describe("BEY-4 in a pause", () => {
     expect(await pingsOf(agent)).toHaveLength(1)
   })
 
-  test("nothing is sent after a compaction by hand, at the cost limit, after an abort, or after the agent closed", async () => {
+  test("nothing is sent after a manual compaction, at the cost limit, after an abort, or after the agent closed", async () => {
     const { open, pass, sim, clock } = await scene(["One."])
     const compacted = await open()
     await ask(compacted, LONG)

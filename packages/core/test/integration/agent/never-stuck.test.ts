@@ -130,7 +130,7 @@ describe("LOOP-6 a query without progress ends with a clear event", () => {
 })
 
 describe("LOOP-5 a stream that stalls or never ends", () => {
-  test("a stall: three requests, a clear sentence, and what arrived is kept", async () => {
+  test("a stall: three requests, a clear sentence, and received content is preserved", async () => {
     const both = await opened(forEver("First words. ".repeat(20)), [{ fault: { kind: "stall", afterEvents: 8 } }])
     const { end, events } = await ask(both.agent, "talk")
     expect(end).toMatchObject({
@@ -152,7 +152,7 @@ describe("LOOP-5 a stream that stalls or never ends", () => {
     expect(ofType(events, "retry")[0]?.reason).toBe("no answer for 7 seconds")
   })
 
-  test("endless text: one request, the beginning is kept, and the conversation goes on", async () => {
+  test("endless text: one request, the beginning is preserved, and the conversation continues", async () => {
     const both = await opened(forEver("Fine."), [{ fault: { kind: "endless", what: "text" } }])
     const { end } = await ask(both.agent, "talk")
     expect(end).toMatchObject({ reason: "error", error: { name: "EndlessAnswerError" } })
@@ -163,7 +163,7 @@ describe("LOOP-5 a stream that stalls or never ends", () => {
     expect(await goesOn(both)).toEqual({ reason: "answer", text: "Fine." })
   })
 
-  test("LOOP-4 a reader that leaves in the middle of a text: it is kept", async () => {
+  test("LOOP-4 a reader that leaves in the middle of a text: it is preserved", async () => {
     const { agent } = await opened(scriptedResponder(["First words. ".repeat(200), "Second."]))
     for await (const event of agent.query("talk")) if (event.type === "text") break
     expect((await spoken(agent))[0]).toMatch(/^First words\./)
@@ -195,7 +195,7 @@ describe("MSG-11 a model that refuses every image", () => {
     { type: "image", source: { type: "base64", media_type: "image/png", data: PIXEL } },
   ]
 
-  test("is asked again without it, once, and the conversation goes on", async () => {
+  test("is asked again without it, once, and the conversation continues", async () => {
     const { sim, agent } = await opened(forEver("I see no picture."), [{ fault: { kind: "refused-media" } }])
     const { end, events } = await ask(agent, picture as never)
     expect(end).toEqual({ reason: "answer", text: "I see no picture." })
@@ -204,7 +204,7 @@ describe("MSG-11 a model that refuses every image", () => {
     expect(sim.log.map(({ status }) => status)).toEqual([400, 200, 200])
   })
 
-  test("and goes on refusing without one: the API's words, in bounded requests", async () => {
+  test("and keeps refusing without one: the API's words, in bounded requests", async () => {
     const message = "messages.0.content.1.image.source.base64: Could not process image"
     const { sim, agent } = await opened(forEver("x"), [{ fault: { kind: "invalid-request", message } }])
     const { end } = await ask(agent, picture as never)

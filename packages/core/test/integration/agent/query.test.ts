@@ -83,7 +83,7 @@ describe("LOOP-3 tools", () => {
     expect(results(events)).toHaveLength(5)
   })
 
-  test("unknown tools, invalid inputs and tools that throw are error results, and the loop goes on", async () => {
+  test("unknown tools, invalid inputs and tools that throw are error results, and the loop continues", async () => {
     const bad: Tool = {
       name: "Bad",
       description: "throws",
@@ -107,7 +107,7 @@ describe("LOOP-3 tools", () => {
 })
 
 describe("PERM-1 permissions in the loop", () => {
-  test("without a person, a call that needs approval is denied, and the model learns why", async () => {
+  test("without a user, a call that needs approval is denied, and the model learns why", async () => {
     const where = project({ "a.txt": "one" })
     const sim = await simulator({
       responder: scriptedResponder([calls(["Bash", { command: "touch made" }]), "Not allowed, then."]),
@@ -121,7 +121,7 @@ describe("PERM-1 permissions in the loop", () => {
     expect(end.reason).toBe("answer")
   })
 
-  test("a person sees what would happen, and their answer counts", async () => {
+  test("a user sees what would happen, and their answer counts", async () => {
     const where = project()
     const asked: string[] = []
     const sim = await simulator({
@@ -199,7 +199,7 @@ describe("LOOP-5 failures of the API", () => {
 })
 
 describe("LOOP-4 abort", () => {
-  test("in the middle of a tool: every call gets a result, the process is gone, and the conversation goes on", async () => {
+  test("in the middle of a tool: every call gets a result, the process is gone, and the conversation continues", async () => {
     const where = project()
     const abort = new AbortController()
     const sim = await simulator({
@@ -222,7 +222,7 @@ describe("LOOP-4 abort", () => {
     expect(sim.log.every(({ status }) => status === 200)).toBe(true)
   })
 
-  test("in the middle of a stream: what was said is kept", async () => {
+  test("in the middle of a stream: received text is preserved", async () => {
     const abort = new AbortController()
     const sim = await simulator({ responder: scriptedResponder(["First words. ".repeat(200), "Second answer."]) })
     const agent = await agentFor(sim, project())
@@ -282,7 +282,7 @@ test("LOOP-6 a cost limit says when the price of the model is unknown; a price i
 })
 
 describe("LOOP-7 a message typed while busy", () => {
-  test("is kept at once, delivered in order, exactly once, with the next request", async () => {
+  test("is preserved at once, delivered in order, exactly once, with the next request", async () => {
     const sim = await simulator({ responder: scriptedResponder([calls(["Read", { file_path: "a.txt" }]), "Heard."]) })
     const agent = await agentFor(sim, project({ "a.txt": "x" }))
     const { events } = await ask(agent, "go", {
@@ -388,7 +388,7 @@ describe("hooks and instructions in the loop", () => {
   })
 })
 
-test("JRN-2 a conversation goes on in a new agent with the same bytes", async () => {
+test("JRN-2 a conversation continues in a new agent with the same bytes", async () => {
   const where = project({ "a.txt": "x" })
   const sim = await simulator({
     responder: scriptedResponder([calls(["Read", { file_path: "a.txt" }]), "One.", "Two."]),

@@ -55,7 +55,7 @@ describe("JRN-10 after a compaction", () => {
     },
   )
 
-  test("plan mode that was left just before it is not said to be on", async () => {
+  test("plan mode that was left just before it is not reported as on", async () => {
     const { sim, of } = await compactingSimulator([...rounds(4, 2_000), "Then."])
     const agent = await compactingAgent(sim, { window: 200_000, mode: "plan" })
     await ask(agent, "Read the words.")

@@ -17,7 +17,7 @@ const responder = () =>
     "Third.",
   ])
 
-test("MSG-14 a block of an unknown type is streamed, kept and sent back, also after a resume", async () => {
+test("MSG-14 a block of an unknown type is streamed, stored and sent back, also after a resume", async () => {
   const sim = await simulator({ responder: responder(), newBlockTypes: ["hologram"] })
   const where = project()
   const agent = await agentFor(sim, where)

@@ -21,7 +21,7 @@ import {
 const LONG = rounds(7, 4_000)
 
 describe("by the model", () => {
-  test("L4-1, L4-13 at the threshold a fork writes the summary from the cache, and the work goes on", async () => {
+  test("L4-1, L4-13 at the threshold a fork writes the summary from the cache, and the work continues", async () => {
     const { sim, of } = await compactingSimulator(LONG)
     const agent = await compactingAgent(sim, { settings: NO_NOTES })
     const { events, end } = await ask(agent, "Find out what the words say. Never use tabs.")
@@ -130,7 +130,7 @@ describe("by the model", () => {
   )
 
   test.runIf(isWhole)(
-    "L4-3 after three failures in a row automatic compaction stops; by hand it still works, and a success restarts it",
+    "L4-3 after three failures in a row automatic compaction stops; manually it still works, and a success restarts it",
     async () => {
       let works = false
       const { sim, of } = await compactingSimulator(rounds(40, 1_000), { summary: () => (works ? undefined : "") })

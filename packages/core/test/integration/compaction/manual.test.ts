@@ -28,7 +28,7 @@ import {
 
 const some = [...rounds(4, 500), "Second answer.", "Third answer."]
 
-describe("by hand", () => {
+describe("manual", () => {
   test("L4-24 the model writes the summary with the given instructions, and is not asked to continue on its own", async () => {
     const { sim, of } = await compactingSimulator(some)
     const agent = await compactingAgent(sim, { window: 200_000 })
@@ -44,7 +44,7 @@ describe("by hand", () => {
   })
 
   test.runIf(isWhole)(
-    "L4-19 automatic: the model is asked to continue without questions and, without a person, that this is not a first start",
+    "L4-19 automatic: the model is asked to continue without questions and, without a user, that this is not a first start",
     async () => {
       for (const autonomous of [false, true]) {
         const { sim, of } = await compactingSimulator(rounds(7, 4_000))
@@ -107,7 +107,7 @@ describe("by hand", () => {
   })
 
   test.runIf(isWhole)(
-    "WIN-5 switched off completely it says so; with only automatic compaction off it works by hand",
+    "WIN-5 switched off completely it says so; with only automatic compaction off it works manually",
     async () => {
       const { sim } = await compactingSimulator(some)
       const off = await compactingAgent(sim, { window: 200_000, settings: { disableCompact: true } })
@@ -183,7 +183,7 @@ describe("by hand", () => {
     expect(compacted).toMatchObject({ tokensAfter: planned.expectedAfter, route: planned.written.route })
   })
 
-  test("BEY-3 a person can change the summary before it takes effect; an empty text cancels", async () => {
+  test("BEY-3 a user can change the summary before it takes effect; an empty text cancels", async () => {
     const { sim } = await compactingSimulator([...some, "More.", "More."])
     const agent = await compactingAgent(sim, { window: 60_000, settings: NO_NOTES })
     await ask(agent, "Read the words.")
@@ -297,7 +297,7 @@ describe("a part of the conversation", () => {
     expect(kept).toEqual(messages.slice(place))
   })
 
-  test("L4-18 what is kept before the summary follows the boundary", async () => {
+  test("L4-18 what is preserved before the summary follows the boundary", async () => {
     const { agent, second } = await talked()
     await agent.conversation.compact({ range: { kind: "from", uuid: second } })
     const { boundary, kept } = await installed(agent)
@@ -385,7 +385,7 @@ describe("around it", () => {
     },
   )
 
-  test("L4-22 a hook may prevent an automatic compaction; the person is notified once", async () => {
+  test("L4-22 a hook may prevent an automatic compaction; the user is notified once", async () => {
     const { sim, of } = await compactingSimulator(rounds(7, 4_000))
     const agent = await compactingAgent(sim, {
       settings: NO_NOTES,
@@ -462,7 +462,7 @@ describe("around it", () => {
   })
 
   test.runIf(isWhole)(
-    "LOOP-2 in a query the boundary, the summary and what is restored come one by one, and the work goes on",
+    "LOOP-2 in a query the boundary, the summary and what is restored come one by one, and the work continues",
     async () => {
       const { sim } = await compactingSimulator([calls(["Read", { file_path: "plan.txt" }]), ...rounds(7, 4_000)])
       const where = project({ "plan.txt": "first this, then that\n" })
@@ -482,7 +482,7 @@ describe("around it", () => {
     },
   )
 
-  test("LOOP-7 a message typed during a compaction is kept at once and sent once, in order", async () => {
+  test("LOOP-7 a message typed during a compaction is preserved at once and sent once, in order", async () => {
     const { sim, of } = await compactingSimulator(rounds(7, 4_000))
     const agent = await compactingAgent(sim, { settings: NO_NOTES })
     let typed = 0

@@ -84,19 +84,22 @@ describe("L4-28, L4-35 nobody waits", () => {
     expect(await decisionsOf(agent, "compaction-failed")).toEqual([])
   })
 
-  test.runIf(isWhole)("for a planner's summary of 13 turns: what came meanwhile is kept word for word", async () => {
-    const { sim, releasing, asked } = await slowly(13, { count: 40, words: 6_000 })
-    const agent = await compactingAgent(sim, { settings: { ...AHEAD, planner: "economy" }, window: 1_000_000 })
-    await ask(agent, "Go.", { watch: releasing(agent) })
-    const [first] = await decisionsOf(agent, "compacted")
-    expect(first).toMatchObject({ prepared: true, planned: expect.stringContaining("need not be sent again") })
-    const entries = await entriesOf(agent)
-    const boundary = entries.findIndex(({ type }) => type === "system")
-    const answers = entries.slice(0, boundary).filter(({ type }) => type === "assistant")
-    const since = answers.slice(asked[0]!)
-    expect(since.length).toBeGreaterThanOrEqual(12)
-    for (const { uuid } of since) expect(first!.kept).toContain(uuid)
-  })
+  test.runIf(isWhole)(
+    "for a planner's summary of 13 turns: what came meanwhile is preserved word for word",
+    async () => {
+      const { sim, releasing, asked } = await slowly(13, { count: 40, words: 6_000 })
+      const agent = await compactingAgent(sim, { settings: { ...AHEAD, planner: "economy" }, window: 1_000_000 })
+      await ask(agent, "Go.", { watch: releasing(agent) })
+      const [first] = await decisionsOf(agent, "compacted")
+      expect(first).toMatchObject({ prepared: true, planned: expect.stringContaining("need not be sent again") })
+      const entries = await entriesOf(agent)
+      const boundary = entries.findIndex(({ type }) => type === "system")
+      const answers = entries.slice(0, boundary).filter(({ type }) => type === "assistant")
+      const since = answers.slice(asked[0]!)
+      expect(since.length).toBeGreaterThanOrEqual(12)
+      for (const { uuid } of since) expect(first!.kept).toContain(uuid)
+    },
+  )
 
   test.runIf(isWhole)(
     "unless nothing more fits: then the request waits for the notes that are being written",

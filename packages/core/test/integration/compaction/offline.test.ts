@@ -125,7 +125,7 @@ const oneLine = (messages: readonly object[]) => JSON.stringify(messages)
 
 describe("when no model can be reached", () => {
   test.runIf(isWhole)(
-    "BEY-6 the API goes down in the middle: the compaction falls to the last route, says so, and the work goes on",
+    "BEY-6 the API goes down in the middle: the compaction falls to the last route, says so, and the work continues",
     async () => {
       const { sim, of } = await compactingSimulator(rounds(7, 4_000))
       const agent = await compactingAgent(sim, { settings: NO_NOTES })
@@ -154,7 +154,7 @@ describe("when no model can be reached", () => {
     },
   )
 
-  test("BEY-6 the order of L4-1 holds: notes first; by hand a model first; asked for by name, this route alone", async () => {
+  test("BEY-6 the order of L4-1 holds: notes first; manually a model first; asked for by name, this route alone", async () => {
     const { sim, of } = await compactingSimulator(rounds(7, 4_000))
     const agent = await compactingAgent(sim, { settings: NO_NOTES, window: 500_000 })
     await ask(agent, "Go.")

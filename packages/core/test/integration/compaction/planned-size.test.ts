@@ -29,7 +29,7 @@ function expectWithin(after: number, [min, max]: readonly [number, number]) {
 }
 
 test.each([60_000, 200_000, 1_000_000].slice(size(1, 0), size(2, 3)))(
-  "BEY-3 in a window of %i: a first summary is within what is said, the next ones are judged by it",
+  "BEY-3 in a window of %i: a first summary is within the predicted range, the next ones are compared with it",
   async (window) => {
     // about as long as requested, each time slightly different
     const lengths = [90, 105, 85, 100]

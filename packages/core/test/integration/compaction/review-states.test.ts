@@ -59,7 +59,7 @@ describe("messages typed while the system is busy", () => {
     expect(await resumed(chat, { store })).toBe(live)
   })
 
-  test("LOOP-7, L4-29 still waiting when a boundary is written, they are delivered after it and not listed as said before", async () => {
+  test("LOOP-7, L4-29 still waiting when a boundary is written, they are delivered after it and not listed as earlier messages", async () => {
     const store = memoryStore()
     const chat = await open({ store })
     await chat.add({ role: "user", content: `First. ${LONG}` })
@@ -76,7 +76,7 @@ describe("messages typed while the system is busy", () => {
 })
 
 describe("reading while a boundary is written", () => {
-  test("JRN-2, L4-17 a reader between boundary and summary changes nothing: kept messages follow the summary", async () => {
+  test("JRN-2, L4-17 a reader between boundary and summary changes nothing: messages in the tail follow the summary", async () => {
     const store = memoryStore()
     const chat = await open({ store })
     await chat.add({ role: "user", content: `First. ${LONG}` })
@@ -120,7 +120,7 @@ describe("calls without a result", () => {
 })
 
 describe("what an earlier compaction restored", () => {
-  test("L4-17, L4-29 it is never kept next to its replacement, wherever the kept messages are", async () => {
+  test("L4-17, L4-29 it is never kept next to its replacement, wherever the messages in the tail are", async () => {
     let notes = 0
     const through: Layer = {
       name: "notes",
@@ -158,7 +158,7 @@ describe("what an earlier compaction restored", () => {
 })
 
 describe("going back", () => {
-  test("CACHE-6 to the summary itself: kept thinking stays dropped, since what it was bound to is gone", async () => {
+  test("CACHE-6 to the summary itself: preserved thinking stays dropped, since what it was bound to is gone", async () => {
     const drafts = installation({
       context: {
         newUuid: (

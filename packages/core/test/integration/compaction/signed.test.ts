@@ -222,7 +222,7 @@ test("L4-1, L4-13 where no thinking would be lost, a fork is cheaper or as cheap
 })
 
 test.runIf(isWhole)(
-  "L4-1 what the check finds wrong in a signed summary is said after it: the block itself stays as it is",
+  "L4-1 what the check finds wrong in a signed summary is reported after it: the block itself is unchanged",
   async () => {
     const WRONG = "/srv/nowhere/invented-file.ts"
     const made = await scene({

@@ -75,22 +75,27 @@ describe("WIN-9 a server with a smaller limit", () => {
     return { ...simulated, where, open, agent, events }
   }
 
-  test.runIf(isWhole)("it is told once, journaled for this model at this address, and kept in the home", async () => {
-    const { sim, where, agent, events, open } = await learning()
-    expect(refusals(sim)).toBe(1)
-    const notices = ofType(events, "notice").filter(({ message }) => message.includes("at most 40,000 tokens here"))
-    expect(notices).toHaveLength(1)
-    expect(await decisionsOf(agent, "limit-learnt")).toMatchObject([{ model: MODEL, address: sim.url, tokens: 40_000 }])
-    expect(agent.conversation.thresholds).toMatchObject({ window: 40_000, believed: 200_000 })
-    await agent.close()
-    const kept = JSON.parse(readFileSync(join(where.dir, "limits.json"), "utf8"))
-    expect(kept.limits).toMatchObject([{ model: MODEL, address: sim.url, tokens: 40_000 }])
-    // another conversation starts with the learned limit; another model or address does not
-    expect((await open()).conversation.thresholds.window).toBe(40_000)
-    expect((await open({ model: "claude-sonnet-5-5" })).conversation.thresholds.window).toBeGreaterThan(40_000)
-    const elsewhere = anthropicModel({ model: MODEL, apiKey: KEY, baseURL: "http://127.0.0.1:9/other" })
-    expect((await open({ model: elsewhere })).conversation.thresholds.window).toBe(200_000)
-  })
+  test.runIf(isWhole)(
+    "it is reported once, journaled for this model at this address, and stored in the home directory",
+    async () => {
+      const { sim, where, agent, events, open } = await learning()
+      expect(refusals(sim)).toBe(1)
+      const notices = ofType(events, "notice").filter(({ message }) => message.includes("at most 40,000 tokens here"))
+      expect(notices).toHaveLength(1)
+      expect(await decisionsOf(agent, "limit-learnt")).toMatchObject([
+        { model: MODEL, address: sim.url, tokens: 40_000 },
+      ])
+      expect(agent.conversation.thresholds).toMatchObject({ window: 40_000, believed: 200_000 })
+      await agent.close()
+      const kept = JSON.parse(readFileSync(join(where.dir, "limits.json"), "utf8"))
+      expect(kept.limits).toMatchObject([{ model: MODEL, address: sim.url, tokens: 40_000 }])
+      // another conversation starts with the learned limit; another model or address does not
+      expect((await open()).conversation.thresholds.window).toBe(40_000)
+      expect((await open({ model: "claude-sonnet-5-5" })).conversation.thresholds.window).toBeGreaterThan(40_000)
+      const elsewhere = anthropicModel({ model: MODEL, apiKey: KEY, baseURL: "http://127.0.0.1:9/other" })
+      expect((await open({ model: elsewhere })).conversation.thresholds.window).toBe(200_000)
+    },
+  )
 
   test.runIf(isWhole)("forgotten in the home, it no longer counts in journals either", async () => {
     const { where, agent, open } = await learning()

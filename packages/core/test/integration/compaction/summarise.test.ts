@@ -51,7 +51,7 @@ describe("L4-13 a summary by one direct call", () => {
     expect(lastText(requests[0]!)).toMatch(/Keep \$& and `code`\.\n\nFrom a hook\.[\s\S]*text only, no tool calls/)
   })
 
-  test("L4-10 a summary of a summary keeps what the earlier one said", async () => {
+  test("L4-10 a summary of a summary keeps the content of the earlier one", async () => {
     const first = await summarise(work(12))
     const summary = continuationText({
       summary: textOf(first.outcome),

@@ -79,7 +79,7 @@ describe("the cache from end to end", () => {
     expect(reports.at(-1)!.verdict).toEqual({ kind: "as-predicted" })
   })
 
-  test("CACHE-4 a changed system prompt: the cause and the place", async () => {
+  test("CACHE-4 a changed system prompt: the cause and the position", async () => {
     const sim = await playing(...rounds(4, 2_000), "Back.")
     const { agent, reports } = await watched(sim, { name: "claude-opus-5", system: "You help." })
     await ask(agent, "go")

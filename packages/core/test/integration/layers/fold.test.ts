@@ -91,7 +91,7 @@ test("BEY-13 rewinding into a folded range opens it", async () => {
   await agent.close()
 })
 
-test("BEY-13 the agent proposes a snip, and only the person's yes cuts it out", async () => {
+test("BEY-13 the agent proposes a snip, and only the user's approval cuts it out", async () => {
   let handle = ""
   const propose: ScriptedTurn = (turn) => ({
     content: [

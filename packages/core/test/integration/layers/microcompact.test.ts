@@ -65,7 +65,7 @@ describe("L2-2 to L2-4 by cache edit, from end to end", () => {
   const deletedIn = (request: ResponderRequest) =>
     resultsIn(request).filter((text) => text === "[tool result cleared by context management]").length
 
-  test("of twelve active results seven are deleted, the prefix is still read, later requests ask in the same place", async () => {
+  test("of twelve active results seven are deleted, the prefix is still read, later requests ask at the same position", async () => {
     const { sim, requests, agent, asked } = await editingAgent([...rounds(15, 1_000), "Again."])
     const { events, end } = await ask(agent, "go")
     expect(end.reason).toBe("answer")
@@ -90,7 +90,7 @@ describe("L2-2 to L2-4 by cache edit, from end to end", () => {
   })
 
   test.runIf(isWhole)(
-    "L2-3 after a resume deletions are requested in the same place, and the cache is read",
+    "L2-3 after a resume deletions are requested at the same position, and the cache is read",
     async () => {
       const where = project()
       const { sim, agent, asked } = await editingAgent([...rounds(13, 1_000), "Again."], { ...where, id: "same" })

@@ -212,7 +212,7 @@ describe("notes in a loop of your own", () => {
     },
   )
 
-  test("L3-7 an edit by hand during an update stays; in a section that the fork changes too, it wins", async () => {
+  test("L3-7 a manual edit during an update stays; in a section that the fork changes too, it wins", async () => {
     let hand = (text: string) => `By hand.\n\n${text}`
     let written: string | undefined
     const { chat, turns, forks, notes, failures } = await ownLoop({
@@ -233,7 +233,7 @@ describe("notes in a loop of your own", () => {
     await chat.close()
   })
 
-  test("L3-7 an edit by hand between the last look and the writing stays, and the update says why it was given up", async () => {
+  test("L3-7 a manual edit between the last look and the writing stays, and the update says why it was given up", async () => {
     const where = project()
     let isRaced = true
     const store = tappedStore(fileStore({ root: where.dir }), async ({ name, run }) => {

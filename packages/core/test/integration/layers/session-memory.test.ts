@@ -335,7 +335,7 @@ describe("layer 3 from end to end", () => {
     },
   )
 
-  test.runIf(isWhole)("L3-7 what the owner writes by hand stays, and the next update sees it", async () => {
+  test.runIf(isWhole)("L3-7 what the owner writes manually stays, and the next update sees it", async () => {
     const { agent, notes, forks } = await notetaking({ script: [...rounds(5, 2_000), ...rounds(8, 1_000)] })
     await go(agent)
     const mine = "The customer is called Ada; never mention the price.\n"
@@ -348,7 +348,7 @@ describe("layer 3 from end to end", () => {
     expect(section(notes, "Learnings").body).toContain(mine.trim())
   })
 
-  test("L3-7 an edit by hand during an update is not lost: the fork's Edit fails, it reads again and goes on", async () => {
+  test("L3-7 a manual edit during an update is not lost: the fork's Edit fails, it reads again and continues", async () => {
     let edited = false
     const { agent, notes } = await notetaking({
       script: rounds(5, 2_000),
@@ -528,7 +528,7 @@ describe("layer 3 from end to end", () => {
     },
   )
 
-  test("a failed update is reported once, costs nothing more until the context has grown, and the work goes on", async () => {
+  test("a failed update is reported once, costs nothing more until the context has grown, and the work continues", async () => {
     const { agent, forks } = await notetaking({
       script: rounds(7, 2_000),
       onFork: () => ({ content: [{ type: "text", text: "no" }], stopReason: "refusal" }),

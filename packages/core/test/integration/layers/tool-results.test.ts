@@ -35,7 +35,7 @@ describe("layer 1 from end to end", () => {
     ])
   })
 
-  test("L1-1 a long output of Bash is put aside whole; with the switch off Bash cuts it itself", async () => {
+  test("L1-1 a long output of Bash is offloaded completely; with the switch off Bash cuts it itself", async () => {
     const shown: string[] = []
     const seen = ({ request }: { readonly request: ResponderRequest }) => {
       shown.push(...resultsIn(request))

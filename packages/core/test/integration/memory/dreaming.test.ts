@@ -165,7 +165,7 @@ describe("L6-1 L6-5 an agent dreams after a query", () => {
     },
   )
 
-  test("L5-9 TEL-2 a dream that a person starts is in the ledger, in the day's sum and on a span with its outcome", async () => {
+  test("L5-9 TEL-2 a dream that a user starts is in the ledger, in the day's sum and on a span with its outcome", async () => {
     const exporter = new InMemorySpanExporter()
     trace.setGlobalTracerProvider(new TracerProvider({ spanProcessors: [new SimpleSpanProcessor({ exporter })] }))
     onTestFinished(() => trace.disable())

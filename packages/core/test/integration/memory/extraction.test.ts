@@ -33,7 +33,7 @@ const bankOf = ({ cwd, dir }: { cwd: string; dir: string }) =>
   openBank({ files: fileStore({ root: dir }).memories({ project: projectName(cwd) }) })
 
 describe("extraction at the end of a query", () => {
-  test("L5-1, L5-2, L5-3 a fork keeps what the person said, with its source and a line in the index", async () => {
+  test("L5-1, L5-2, L5-3 a fork saves a user statement, with its source and a line in the index", async () => {
     const { open, memory, forks, where } = await stage()
     const agent = await open()
     const messages: string[] = []
@@ -131,7 +131,7 @@ describe("extraction at the end of a query", () => {
     expect(await decisions(agent, "memory-extracted")).toMatchObject([{ written: [] }])
   })
 
-  test("L5-6 skipped where the agent wrote a memory itself; what was said until then counts as looked at", async () => {
+  test("L5-6 skipped where the agent wrote a memory itself; messages until then count as processed", async () => {
     const where = project()
     const content = memoryFile({ name: "Tabs", description: "Indentation", type: "feedback" }, "Always use tabs.")
     const { open, forks } = await stage({
@@ -226,7 +226,7 @@ describe("extraction at the end of a query", () => {
     expect(textOfRequest(requests.at(-1)!)).not.toContain("We deploy on Fridays")
   })
 
-  test("L5-3 one change of the bank for all files of an extraction; a file changed by hand meanwhile is merged", async () => {
+  test("L5-3 one change of the bank for all files of an extraction; a file changed manually meanwhile is merged", async () => {
     let isEdited = false
     const old = memoryFile(
       { name: "Tabs", description: "Indentation", type: "project" },
@@ -383,7 +383,7 @@ describe("BEY-9 clean memory", () => {
 })
 
 describe("L5-9 what it may cost", () => {
-  test("L5-9 the share of the spend holds for the first extraction too; rules and facts about the person are kept all the same, at no cost", async () => {
+  test("L5-9 the share of the spend holds for the first extraction too; rules and facts about the user are kept all the same, at no cost", async () => {
     const { open, forks, memory } = await stage()
     const agent = await open({ settings: { figures: { "background-share": 5 } } })
     const messages: string[] = []
@@ -401,7 +401,7 @@ describe("L5-9 what it may cost", () => {
   })
 
   test.runIf(isWhole)(
-    "L5-9 short conversations are looked at together with a later one, once, and its memories say where they were said",
+    "L5-9 short conversations are looked at together with a later one, once, and its memories name their conversations",
     async () => {
       const { open, forks, memory, where } = await stage()
       const short = await open({ settings: { figures: { "background-share": 5 } } })
@@ -462,7 +462,7 @@ describe("L5-9 what it may cost", () => {
   )
 })
 
-describe("how the person is asked", () => {
+describe("how the user is asked", () => {
   const ASK = { settings: { memory: "ask" as const } }
 
   test("`ask` shows each memory first, with what would change", async () => {
@@ -497,7 +497,7 @@ describe("how the person is asked", () => {
     expect(existsSync(memory) && filesIn(memory).length > 0).toBe(false)
   })
 
-  test("closing while the person has not answered ends it at once, and nothing is written", async () => {
+  test("closing while the user has not answered ends it at once, and nothing is written", async () => {
     const { open, memory } = await stage()
     const shown = Promise.withResolvers<void>()
     const agent = await open({

@@ -71,7 +71,7 @@ describe.each([
     expect((await own.recall.execute({ search: "heron port" })).content).toContain("7071")
   })
 
-  test("conversations of one owner share what was said; the same ids of another owner are other conversations", async () => {
+  test("conversations of one owner share their content; the same ids of another owner are other conversations", async () => {
     const { open, says, where } = server(store)
     await says("monday", FACT, { owner: "ada" })
     const { recall } = await open("tuesday", { owner: "ada" })
@@ -168,7 +168,7 @@ test("L5-12 an agent's own memory is its owner's in every scope, and there is no
   expect(await choose("user", localUser)).toMatchObject({ place: { agent: "finder", scope: "user" } })
 })
 
-test("L5-7 a copy of a conversation does not recall the words that both have, and does recall what the other said since", async () => {
+test("L5-7 a copy of a conversation does not recall the words that both have, and does recall later content of the other", async () => {
   const { open } = server()
   const { chat } = await open("first", { owner: "ada" })
   await chat.add(FACT)
@@ -199,7 +199,7 @@ test("L5-12 an agent without an owner says so where something is to be kept, and
   expect(existsSync(memoryIn(where))).toBe(false)
 })
 
-test("L5-12 the tools of an agent may read what its own conversation put aside, and ask for what others did", async () => {
+test("L5-12 the tools of an agent may read what its own conversation offloaded, and ask for what others did", async () => {
   const { sim, where } = await stage()
   const agent = await agentFor(sim, { ...where, dir: join(where.cwd, "data") }, { id: "mine", memory: false })
   expect(agent.problems).toEqual([])

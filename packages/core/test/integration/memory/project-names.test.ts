@@ -123,36 +123,33 @@ const filesBelow = (directory: string): ReadonlyMap<string, string> =>
 const idOf = (cwd: string): string => projectName(cwd).split("-").at(-1)!
 const bodies = (memories: readonly { readonly body: string }[]) => memories.map(({ body }) => body.trim()).sort()
 
-test.runIf(isWhole)(
-  "BEY-12 two clones at two paths share memory and search, and the person hears it once",
-  async () => {
-    for (const remote of [ACME, undefined]) {
-      const { top, dir, git, repository } = place()
-      const one = repository("one", remote)
-      git(top, "clone", "-q", "one", "two")
-      const two = join(top, "two")
-      if (remote) git(two, "remote", "set-url", "origin", "https://ada:hunter2@github.com/acme/shop")
-      const { sim, requests } = await stage({ script: ["The nightly importer crashed on the umlaut.", "Fine."] })
-      const open = (cwd: string) => agentFor(sim, { cwd, dir }, QUIET)
-      const first = await open(one)
-      expect(first.problems).toEqual([])
-      await first.remember("Deploy on Tuesdays only.")
-      await say(first, "Why did the nightly importer crash?")
-      await first.close()
-      const second = await open(two)
-      const notice = second.problems.filter((problem) => problem.includes("its memory is used here too"))
-      expect(notice).toEqual([expect.stringContaining(`known from ${one}`)])
-      expect(notice[0]).toContain(remote ? "This is github.com/acme/shop," : "the same first commit")
-      await say(second, "What crashed the nightly importer?")
-      expect(textOfRequest(requests.at(-1)!)).toContain("A passage of an earlier conversation")
-      await say(second, "When do we deploy?")
-      expect(textOfRequest(requests.at(-1)!)).toContain("Tuesdays only")
-      await second.close()
-      for (const cwd of [one, two]) expect((await open(cwd)).problems).toEqual([])
-      expect(everythingIn(dir)).not.toContain("hunter2")
-    }
-  },
-)
+test.runIf(isWhole)("BEY-12 two clones at two paths share memory and search, and the user hears it once", async () => {
+  for (const remote of [ACME, undefined]) {
+    const { top, dir, git, repository } = place()
+    const one = repository("one", remote)
+    git(top, "clone", "-q", "one", "two")
+    const two = join(top, "two")
+    if (remote) git(two, "remote", "set-url", "origin", "https://ada:hunter2@github.com/acme/shop")
+    const { sim, requests } = await stage({ script: ["The nightly importer crashed on the umlaut.", "Fine."] })
+    const open = (cwd: string) => agentFor(sim, { cwd, dir }, QUIET)
+    const first = await open(one)
+    expect(first.problems).toEqual([])
+    await first.remember("Deploy on Tuesdays only.")
+    await say(first, "Why did the nightly importer crash?")
+    await first.close()
+    const second = await open(two)
+    const notice = second.problems.filter((problem) => problem.includes("its memory is used here too"))
+    expect(notice).toEqual([expect.stringContaining(`known from ${one}`)])
+    expect(notice[0]).toContain(remote ? "This is github.com/acme/shop," : "the same first commit")
+    await say(second, "What crashed the nightly importer?")
+    expect(textOfRequest(requests.at(-1)!)).toContain("A passage of an earlier conversation")
+    await say(second, "When do we deploy?")
+    expect(textOfRequest(requests.at(-1)!)).toContain("Tuesdays only")
+    await second.close()
+    for (const cwd of [one, two]) expect((await open(cwd)).problems).toEqual([])
+    expect(everythingIn(dir)).not.toContain("hunter2")
+  }
+})
 
 test("BEY-12 the same path with two projects in turn shares nothing", async () => {
   const { dir, repository, bank, talk, listed } = place()
@@ -169,7 +166,7 @@ test("BEY-12 the same path with two projects in turn shares nothing", async () =
 })
 
 test.runIf(isWhole)(
-  "BEY-12 what an earlier version kept is found: listed, opened where it is, searched, and its memories are taken over",
+  "BEY-12 data of an earlier version is found: listed, opened where it is, searched, and its memories are taken over",
   async () => {
     const { top, dir, git, repository, bank, talk, listed } = place()
     const shop = repository("shop", ACME)
@@ -225,7 +222,7 @@ test("BEY-12 L6-7 a dream of an earlier version that waits for consent still doe
   expect(existsSync(join(dreams(name), "pending.json"))).toBe(false)
 })
 
-test("BEY-12 a past that was kept under a path is recalled from another clone", async () => {
+test("BEY-12 conversations that were stored under a path are recalled from another clone", async () => {
   const { dir, repository } = place()
   const [one, two] = [repository("one", ACME), repository("two", ACME)]
   await keptByEarlierVersion(dir, { repository: one })
@@ -305,7 +302,7 @@ test.runIf(isWhole)(
 )
 
 test.runIf(isWhole)(
-  "BEY-12 what a clone without the remote goes on to keep comes with it once it has the remote; what was forgotten stays so",
+  "BEY-12 what a clone without the remote continues to keep comes with it once it has the remote; what was forgotten stays so",
   async () => {
     const { top, repository, bank, git } = place()
     const first = repository("first")
@@ -373,7 +370,7 @@ test("BEY-12 with a store that others share, a bare path is refused, and a name 
   }
 })
 
-test("SEC-1 BEY-12 the person's settings name a project, and a repository's own file never does", async () => {
+test("SEC-1 BEY-12 the user's settings name a project, and a repository's own file never does", async () => {
   const { top, dir, talk } = place()
   const cwd = join(top, "plain")
   mkdirSync(join(cwd, ".strata"), { recursive: true })

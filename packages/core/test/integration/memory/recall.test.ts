@@ -272,7 +272,7 @@ describe("bytes", () => {
 })
 
 describe("agent.remember", () => {
-  test("L5-8 saves a memory of the person at once, and the model knows it with the next request", async () => {
+  test("L5-8 saves a memory of the user at once, and the model knows it with the next request", async () => {
     const { open, requests, where } = await stage()
     const agent = await open(QUIET)
     await say(agent, "Hello")

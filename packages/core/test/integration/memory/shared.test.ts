@@ -22,7 +22,7 @@ function openIndexes(directory: string): readonly number[] {
 }
 
 test(
-  "BEY-5 many conversations of two owners: each index is open once, each finds what its owner said, and all close with the last",
+  "BEY-5 many conversations of two owners: each index is open once, each finds its owner's messages, and all close with the last",
   needs("linux"),
   async () => {
     const dir = scratchDirectory()

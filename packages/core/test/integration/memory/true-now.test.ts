@@ -104,7 +104,7 @@ function ada() {
   }
 }
 
-describe("L5-11 the next conversation is told what holds now", () => {
+describe("L5-11 the next conversation starts with current facts", () => {
   test.each(pairs(CHANGED))("L5-11 %s Then: %s", async (earlier, later) => {
     const { bank, keep, says, clock } = ada()
     await keep(earlier)
@@ -143,7 +143,7 @@ describe("L5-11 the next conversation is told what holds now", () => {
   })
 
   test.each([[["I live in Paris.", "I moved to Berlin."]], [["I live in Paris. I moved to Berlin."]]])(
-    "L5-11 without a key the conversation after %j is told Berlin",
+    "L5-11 without a key the conversation after %j starts with Berlin",
     async (texts) => {
       const { says } = ada()
       for (const text of texts) await says(text)

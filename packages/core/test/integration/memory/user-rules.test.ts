@@ -33,7 +33,7 @@ describe.each([
   ["files", undefined],
   ["memory", memoryStore()],
 ] as const)("L5-13 rules said in a row, in %s", (_, store) => {
-  test("each is one line of the next conversation, a later one stands in place of an earlier, and nothing else is there", async () => {
+  test("each is one line of the next conversation, a later one replaces an earlier one, and nothing else is there", async () => {
     const says = user(store)
     await says(
       "monday",

@@ -112,7 +112,7 @@ describe("BEY-8 a model of the AI SDK", () => {
     expect(second.text).toContain("42")
   })
 
-  test("a call that was cut off is set aside", async () => {
+  test("a call that was cut off is unusable input", async () => {
     const cut = { content: [{ type: "tool_use" as const, id: "toolu_1", name: "Read", inputText: '{"path": "a' }] }
     const sim = await simulator({ responder: scripted({ ...cut, stopReason: "max_tokens" }) })
     const { response, error } = await play(modelAt(sim), ask({ tools: [READ] }))

@@ -7,7 +7,7 @@ import { ask, noWaiting, play } from "./model.ts"
 
 const door = { part: { providerOptions: { google: { thoughtSignature: "s" } } } }
 
-test("BEY-8 what a door keeps on blocks is not sent, and the request stays as it was", async () => {
+test("BEY-8 an adapter's fields on blocks are not sent, and the request stays as it was", async () => {
   const sim = await simulator({ responder: scripted("Fine.") })
   const model = anthropicModel({ model: MODEL, apiKey: KEY, baseURL: sim.url, ...noWaiting().options })
   const request = ask({

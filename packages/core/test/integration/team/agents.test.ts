@@ -264,7 +264,7 @@ describe("L7-4 the Agent tool", () => {
     })
   })
 
-  test("a sub-agent's question goes to the person of its lead and names it; its mode is never wider", async () => {
+  test("a sub-agent's question goes to the user of its lead and names it; its mode is never wider", async () => {
     const asked: unknown[] = []
     const { sim } = await castSimulator({
       lead: [calls(agentCall("[w] Write.")), calls(agentCall("[w] Again.")), "Done."],

@@ -105,7 +105,7 @@ test("BEY-12 two conversations share the places of their project, and a teammate
   expect(of("mate")).toHaveLength(2)
 })
 
-test("BEY-12 an agent that cannot begin, fails or is stopped gives its place back", async () => {
+test("BEY-12 an agent that cannot begin, fails or is stopped releases its permit", async () => {
   const { sim } = await castSimulator({
     lead: [
       calls(agentCall("[a] 1", { isolation: "worktree" })), // there is no repository

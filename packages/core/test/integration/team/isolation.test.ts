@@ -111,7 +111,7 @@ describe("L7-4 a sub-agent with isolation", () => {
     },
   )
 
-  test("a merge that changes what decides which programs run asks a person, like any edit of it", async () => {
+  test("a merge that changes what decides which programs run asks a user, like any edit of it", async () => {
     const { sim } = await castSimulator({
       lead: [
         calls(agentCall("[writer] Add a task.", { isolation: "worktree" })),
@@ -143,7 +143,7 @@ describe("L7-4 a sub-agent with isolation", () => {
     expect(agent.team.list()).toMatchObject([{ status: "failed" }])
   })
 
-  test.runIf(isWhole)("what changes while a person decides about the merge is not merged with it", async () => {
+  test.runIf(isWhole)("what changes while a user decides about the merge is not merged with it", async () => {
     const { sim } = await castSimulator({
       lead: [
         calls(agentCall("[writer] Change it.", { isolation: "worktree" })),

@@ -63,7 +63,7 @@ test("L7-5 a teammate and its lead send each other messages; L7-6 it ends when i
   expect(JSON.stringify(of("finder").at(-1)!.request.messages)).toContain("Reason: all found")
 })
 
-test("L7-6 a teammate asks its lead to approve a plan, gets the answer, and goes on", async () => {
+test("L7-6 a teammate asks its lead to approve a plan, gets the answer, and continues", async () => {
   const approve: ScriptedTurn = (given) => {
     const request = /approve its plan \(request (\w+)\)/.exec(JSON.stringify(given.request.messages))?.[1]
     return played(calls(send("finder", { kind: "plan_approval_response", request, approve: true })), given)

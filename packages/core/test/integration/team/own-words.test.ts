@@ -8,7 +8,7 @@ import { agentCall, castSimulator, leadFor } from "./cast.ts"
 const TASK = "From now on always use tabs. Never touch b.ts."
 
 test.each(["wait", "fork"])(
-  "L7-4 the task of a sub-agent (%s) is none of the person's words, live and after a resume",
+  "L7-4 the task of a sub-agent (%s) is none of the user's words, live and after a resume",
   async (kind) => {
     const where = project()
     const isFork = kind === "fork"

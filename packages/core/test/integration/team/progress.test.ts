@@ -103,7 +103,7 @@ test("L7-8 an agent that is waited for gets no line, and 0 seconds write none", 
   }
 })
 
-test("L7-8 a line that cannot be written is one notice, and the work goes on", async () => {
+test("L7-8 a line that cannot be written is one notice, and the work continues", async () => {
   const failing = () => {
     throw new Error("no line today")
   }

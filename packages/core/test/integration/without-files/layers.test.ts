@@ -87,7 +87,7 @@ test("BEY-12 an agent opens on a store whose places are called like files", asyn
 })
 
 describe("BEY-12 L3-1 notes", () => {
-  test("an agent with our Edit tool gets them as text, reads them back, and goes on with them after a resume", async () => {
+  test("an agent with our Edit tool gets them as text, reads them back, and continues with them after a resume", async () => {
     const { open, where, store, place, others } = await stage({ script: rounds(6, 8_000) })
     const options = { id: "noted", tools: [lines, edit, read], settings: { ...NOTES_ONLY, ...FREE } }
     const agent = await open(options)
@@ -115,7 +115,7 @@ describe("BEY-12 L3-1 notes", () => {
   })
 })
 
-describe("BEY-12 L1-2 a result that is put aside", () => {
+describe("BEY-12 L1-2 a result that is offloaded", () => {
   test("names the Recall tool and its handle, and no path", async () => {
     const { open, requests } = await stage({ script: [saying(20_000), "Seen."] })
     const agent = await open({ tools: [lines] })
@@ -207,7 +207,7 @@ describe("BEY-12 BEY-9 memories that the agent writes itself", () => {
     },
   )
 
-  test("a secret is refused; a command's change is not the person's; the history is out of reach", async () => {
+  test("a secret is refused; a command's change is not the user's; the history is out of reach", async () => {
     const { open, store, place } = await stage({
       script: [
         inMemory("Write", "db.md", { content: 'password = "hunter2-Correct-Horse-77"' }),
