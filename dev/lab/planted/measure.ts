@@ -9,7 +9,7 @@ import {
   recallTool,
 } from "@strata/core"
 import { frozenClock, startSimulator } from "@strata/sim"
-import { keepingReader } from "../../../packages/core/src/conversation/follow/match.ts"
+import { createCachingReader } from "../../../packages/core/src/conversation/follow/match.ts"
 import { inTemporaryDirectory } from "../../bench/measure.ts"
 import { KINDS, type PlantedFact, plantedFacts } from "./facts.ts"
 import { knowingResponder } from "./knowing-responder.ts"
@@ -118,7 +118,7 @@ export const added = (chat: Conversation): PlantedTalk => ({
 
 function followed(chat: Conversation): PlantedTalk {
   const list: { role: string; content: readonly object[] }[] = []
-  const read = keepingReader()
+  const read = createCachingReader()
   return {
     chat,
     say: async (content) => {

@@ -59,9 +59,12 @@ export function strataSession(options: StrataSessionOptions = {}): StrataSession
 
   async function open(): Promise<JournaledSession> {
     // imported on the first call, so that importing this module costs little
-    const { keptIn, projectIn } = await import("@strata/core/projects")
-    const { store } = keptIn(where)
-    const project = namespaceFor(externalProjectName(PROGRAM, (await projectIn({ ...where, store })).name), owner)
+    const { resolveStoreLocation, resolveProjectAt } = await import("@strata/core/projects")
+    const { store } = resolveStoreLocation(where)
+    const project = namespaceFor(
+      externalProjectName(PROGRAM, (await resolveProjectAt({ ...where, store })).name),
+      owner,
+    )
     const { JournaledSession: Session } = await import("./openai-agents/session.ts")
     return new Session({ store, address: { project, id } }, { clock, ids })
   }

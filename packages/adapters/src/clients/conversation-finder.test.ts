@@ -32,7 +32,7 @@ test("BEY-14 threads of one id that begin at the same time are conversations of 
   expect(new Set([...begun, twin, same]).size).toBe(5)
 })
 
-test("BEY-14 a first request that is sent again goes on in its conversation, also after its answer and in another process", async () => {
+test("BEY-14 a first request that is sent again continues its conversation, also after its answer and in another process", async () => {
   const lines: ClientLogLine[] = []
   const known = callers(lines)
   const list = [userText("Fix the test.")]
@@ -57,7 +57,7 @@ const given = (id: string): ClientMessage => ({
 
 const COUNTED = "There are four files in this folder, and two of them are tests."
 
-test("BEY-14 a caller without an id that keeps only the last words of a turn is known again, also in another process", async () => {
+test("BEY-14 a client without an id that keeps only the final text of a turn is known again, also in another process", async () => {
   const lines: ClientLogLine[] = []
   const turn = [userText("How many files?"), called("t1"), given("t1"), called("t2"), given("t2")]
   await callers(lines).note("counted", NO_ID, [...turn, answered(COUNTED)])
@@ -65,7 +65,7 @@ test("BEY-14 a caller without an id that keeps only the last words of a turn is 
   expect(await callers(lines).find(NO_ID, next)).toMatchObject({ conversation: "counted" })
 })
 
-test("BEY-14 the same last words are of no conversation where two have them, or where they are short", async () => {
+test("BEY-14 the same final text identifies no conversation if two have it, or if it is short", async () => {
   const known = callers()
   for (const [id, text] of [
     ["one", COUNTED],
@@ -79,7 +79,7 @@ test("BEY-14 the same last words are of no conversation where two have them, or 
   }
 })
 
-test("BEY-14 two callers without an id that begin with the same words: the second gets a copy of the beginning, and nothing after it", async () => {
+test("BEY-14 two clients without an id that begin with the same words: the second gets a copy of the beginning, and nothing after it", async () => {
   const known = callers()
   const hello = [userText("Hello"), answered("How can I help?")]
   await known.note("first", NO_ID, hello)
@@ -92,7 +92,7 @@ test("BEY-14 two callers without an id that begin with the same words: the secon
   expect(await known.find(NO_ID, more)).toMatchObject({ conversation: "first" })
 })
 
-test("BEY-14 a caller with an id that sends only its newest messages goes on in its conversation, also in another process", async () => {
+test("BEY-14 a client with an id that sends only its newest messages continues its conversation, also in another process", async () => {
   const lines: ClientLogLine[] = []
   const known = callers(lines)
   const list = [

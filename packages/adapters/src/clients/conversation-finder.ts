@@ -4,7 +4,12 @@
  * is a fork of it.
  */
 
-import { type GivenMessage, givenMessages, isCallersSummary, type Reader } from "@strata/core/conversation"
+import {
+  type IdentifiedMessage,
+  identifyMessages,
+  isClientSummary,
+  type MessageReader,
+} from "@strata/core/conversation"
 import type { ClientMessage } from "@strata/core/messages"
 import {
   blocksIn,
@@ -37,7 +42,7 @@ export interface FoundConversation {
 export interface ConversationFinderOptions {
   readonly log: ClientLog
   readonly newId: () => string
-  readonly read?: Reader
+  readonly read?: MessageReader
 }
 
 type IsBusy = (conversation: string) => boolean
@@ -59,7 +64,7 @@ const MAX_TAILS = 10_000
 export class ConversationFinder {
   readonly #log: ClientLog
   readonly #newId: () => string
-  readonly #messages: (messages: readonly ClientMessage[]) => readonly GivenMessage[]
+  readonly #messages: (messages: readonly ClientMessage[]) => readonly IdentifiedMessage[]
   readonly #known = new Map<string, KnownConversation>()
   /** The newest conversation with each link. */
   readonly #holders = new Map<string, string>()
@@ -74,7 +79,7 @@ export class ConversationFinder {
   constructor({ log, newId, read }: ConversationFinderOptions) {
     this.#log = log
     this.#newId = newId
-    this.#messages = (messages) => givenMessages(messages, read)
+    this.#messages = (messages) => identifyMessages(messages, read)
   }
 
   /** `isBusy`: whether a conversation waits for a response. A list that differs from it then belongs to another conversation. */
@@ -98,7 +103,7 @@ export class ConversationFinder {
       if (deepest) return place(deepest.conversation)
       const same = own.filter(([, known]) => known.tools === tools)
       const idle = same.filter(([id]) => !isBusy(id))
-      const continued = messages[0] && isCallersSummary(messages[0]) ? same.at(-1) : newestOnly(idle, chain)
+      const continued = messages[0] && isClientSummary(messages[0]) ? same.at(-1) : newestOnly(idle, chain)
       return continued ? place(continued[0]) : this.#startConversation(identity, chain)
     }
     const elsewhere = this.#findDeepest(chain, (id) => this.#known.get(id)?.tools === tools)
@@ -233,7 +238,7 @@ const newestOnly = <T>(own: readonly T[], chain: readonly Link[]): T | undefined
 const isAnswer = (message: ClientMessage): boolean => message.role === "assistant" && hasRandomCallId(message)
 
 /** The list of a client that keeps only the final text of each turn. */
-function withoutCalls(given: readonly GivenMessage[]): readonly GivenMessage[] {
+function withoutCalls(given: readonly IdentifiedMessage[]): readonly IdentifiedMessage[] {
   const lastWords = given.filter(
     ({ message: { role, content }, trace: { results } }) =>
       !(role === "user" && results) &&
@@ -243,7 +248,7 @@ function withoutCalls(given: readonly GivenMessage[]): readonly GivenMessage[] {
 }
 
 /** Links of the list without its calls, from the first response whose text is distinctive. */
-function linksWithoutCalls(given: readonly GivenMessage[]): readonly string[] {
+function linksWithoutCalls(given: readonly IdentifiedMessage[]): readonly string[] {
   const words = withoutCalls(given)
   const first = words.findIndex(({ message }) => message.role === "assistant" && hasDistinctiveText(message))
   return first < 0 ? [] : linksOf(words).slice(linksOf(words.slice(0, first)).length)
@@ -257,9 +262,9 @@ interface Link {
   readonly isAnswer: boolean
 }
 
-const linksOf = (given: readonly GivenMessage[]): readonly string[] => chainOf(given).map(({ link }) => link)
+const linksOf = (given: readonly IdentifiedMessage[]): readonly string[] => chainOf(given).map(({ link }) => link)
 
-function chainOf(given: readonly GivenMessage[]): readonly Link[] {
+function chainOf(given: readonly IdentifiedMessage[]): readonly Link[] {
   let link = ""
   let isAnswered = false
   return given.flatMap(({ message, trace }) => {

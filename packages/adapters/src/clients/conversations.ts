@@ -5,11 +5,11 @@ import { RECALL_TOOL } from "@strata/core/agent"
 import type { Owner } from "@strata/core/base"
 import { errorKind, errorMessage, errorReason, randomIds, SerialQueue } from "@strata/core/base"
 import {
-  givenMessages,
+  createCachingReader,
+  identifyMessages,
   isReadableList,
-  keepingReader,
-  type Matched,
-  matchedExactly,
+  type ListMatch,
+  matchListsExactly,
   repeatsCalls,
 } from "@strata/core/conversation"
 import { MAX_RESULT_CHARACTERS } from "@strata/core/settings"
@@ -97,7 +97,7 @@ export class ClientConversations<R extends ConversationRequest> {
   readonly #storage: ClientStorage
   readonly #finder: ConversationFinder
   /** Reads messages; those that a client sends again are the same objects. */
-  readonly #read = keepingReader()
+  readonly #read = createCachingReader()
   readonly #open = new Map<string, Promise<OpenConversation>>()
   readonly #ready = new Map<string, ManagedConversation>()
   /** Number of requests by conversation that have been matched but not taken yet. */
@@ -150,7 +150,7 @@ export class ClientConversations<R extends ConversationRequest> {
     const messages = request.body.messages as never[]
     if (!isReadableList(messages)) return this.planUnreadable(request)
     // a view has each call once, so the model would not see the result of the second
-    if (repeatsCalls(givenMessages(messages, this.#read)))
+    if (repeatsCalls(identifyMessages(messages, this.#read)))
       return this.#others.plan(request.body, {
         passedThrough: "calls that share an id",
         reason: "Two calls in the list have the same id, so it was sent as it is.",
@@ -256,8 +256,8 @@ export class ClientConversations<R extends ConversationRequest> {
     return found
   }
 
-  #matchList({ views }: Conversation, { body }: R): Matched {
-    return matchedExactly(views.followed.messages, givenMessages(body.messages as never[], this.#read))
+  #matchList({ views }: Conversation, { body }: R): ListMatch {
+    return matchListsExactly(views.followed.messages, identifyMessages(body.messages as never[], this.#read))
   }
 
   #isBusy(id: string): boolean {

@@ -6,7 +6,7 @@ import { setTimeout } from "node:timers/promises"
 import type { Conversation, IncomingResponse, ModelRequest, Usage } from "@strata/core"
 import { RECALL_TOOL } from "@strata/core/agent"
 import { NO_TOKENS } from "@strata/core/base"
-import type { Reader } from "@strata/core/conversation"
+import type { MessageReader } from "@strata/core/conversation"
 import type { ToolUse } from "@strata/core/messages"
 import { refusesThinking, summarizedThinking } from "@strata/core/model"
 import { isBoundaryEntry, isDecision } from "@strata/core/store"
@@ -36,7 +36,7 @@ export interface ManagedConversationOptions {
   /** Whether the model gets the tool Recall: once something has left the context, or always. */
   readonly recalls: boolean | "always"
   /** Reads the client's messages, which never change. */
-  readonly read: Reader
+  readonly read: MessageReader
   /** Status of the conversation when this process last closed it. */
   readonly earlier?: ConversationStatus | undefined
   readonly now: () => Date
@@ -193,7 +193,7 @@ export class ManagedConversation {
     const { chat, observes } = this.#parts
     if (this.#isOff) return observes ? {} : { ...ownMessages(given.body), passedThrough: "switched-off" }
     const { how, unasked } = await this.#follow(given)
-    if (unasked) this.#parts.log(`${chat.id}: results that no call waits for are left out: ${unasked.join(", ")}`)
+    if (unasked) this.#parts.log(`${chat.id}: results without an open call were omitted: ${unasked.join(", ")}`)
     if (observes) return {}
     const first = await chat.prepare()
     const isAside = how === "aside"
@@ -419,7 +419,7 @@ interface TakenDecision extends RequestDecision {
   readonly end: () => void
 }
 
-/** Marks the calls that the client does not see. */
+/** The response with the ids of the calls that the client does not see. */
 function asRecorded(answer: ApiBody): IncomingResponse {
   const hidden = recallCalls(answer).map(({ id }) => id)
   return { ...answer, ...(hidden.length > 0 ? { hiddenCalls: hidden } : {}) } as unknown as IncomingResponse
@@ -440,7 +440,7 @@ const ownMessages = (body: ApiBody) => ({
 })
 
 const NOT_SENT =
-  "The request was not sent, because you said no after the pause. The conversation is as it was. Ask again to send it."
+  "The request was not sent, because you declined it after the pause. The conversation is unchanged. Ask again to send it."
 
 const REPEAT_WAIT_MS = 1_500
 

@@ -55,7 +55,7 @@ test("/rewind names what happens to each file before it acts, and restores them 
     "remove   b.txt: the agent created it",
     "leave    out.txt: a command changed it",
   ])
-  expect(asked[1]!.options.map(({ hint }) => hint)).toEqual(["files stay as they are now", "2 files of 3", undefined])
+  expect(asked[1]!.options.map(({ hint }) => hint)).toEqual(["files stay unchanged", "2 files of 3", undefined])
   expect(done).toEqual([{ uuid: "u1", plan: PLAN, overwrite: false }])
 })
 

@@ -122,7 +122,7 @@ export function describeCopy(text: string, { byTerminal, program }: CopyResult):
   if (program !== undefined) return `Copied ${size} (${program}).`
   return byTerminal
     ? `Sent ${size}, to the terminal's clipboard. If it is not there, your terminal does not allow it (OSC 52).`
-    : `Not copied: ${size}, is too long for the terminal, and there is no clipboard program. /export writes a file.`
+    : `Not copied: ${size}, too long for the terminal, and there is no clipboard program. /export writes a file.`
 }
 
 // `/init`: lets the agent write or improve the project's instruction file.
@@ -155,7 +155,7 @@ type FilesChoice = RestoreChoice | "leave" | "cancel"
 async function askAboutFiles(chat: CommandTarget, plan: RestorePlan): Promise<FilesChoice> {
   const possible = plan.files.filter(({ action }) => action !== "leave")
   const count = plan.files.length + plan.more
-  const only = { label: "Go back in the conversation only", letter: "c", hint: "files stay as they are now" }
+  const only = { label: "Go back in the conversation only", letter: "c", hint: "files stay unchanged" }
   const both = {
     label: "Go back and restore files",
     letter: "f",
@@ -189,7 +189,7 @@ async function askToOverwrite(chat: CommandTarget, plan: RestorePlan): Promise<F
       {
         label: "Yes, overwrite",
         letter: "y",
-        hint: "the content of now is kept, and a later /rewind can bring it back",
+        hint: "the current content is saved, and a later /rewind can restore it",
       },
       { label: "Cancel" },
     ],
@@ -215,7 +215,12 @@ export const SLASH_COMMANDS: readonly SlashCommand[] = [
     about: "show this list",
     run: (chat, argument) => showHelp(chat, { builtIn: SLASH_COMMANDS, argument }),
   },
-  { name: "context", usage: "/context", about: "show what fills the window and what was kept out", run: showContext },
+  {
+    name: "context",
+    usage: "/context",
+    about: "show the contents of the window and what was kept out",
+    run: showContext,
+  },
   { name: "cost", usage: "/cost", about: "show what the conversation cost and saved", run: showCost },
   { name: "status", usage: "/status", about: "show what this conversation runs with", run: showStatus },
   {
@@ -278,7 +283,7 @@ export const SLASH_COMMANDS: readonly SlashCommand[] = [
   {
     name: "undo",
     usage: "/undo",
-    about: "take back a compaction, clearing, fold or snip",
+    about: "undo a compaction, clearing, fold or snip",
     needsRest: true,
     run: async (chat, argument) => undo(chat, readUndoRequest(argument)),
   },

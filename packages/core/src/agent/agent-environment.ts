@@ -10,12 +10,12 @@ import type { Project } from "../base/project.ts"
 import { createTelemetry, type Telemetry } from "../base/telemetry.ts"
 import {
   followed,
-  type MemoryGround,
+  type MemoryDependencies,
   memoryFor,
   openAgentMemory,
   type ProjectMemory,
 } from "../conversation/project-memory.ts"
-import { placeOfConversation } from "../conversation/whose.ts"
+import { resolveConversationNamespace } from "../conversation/resolve-namespace.ts"
 import { projectDirectory, strataDirectory } from "../journal/file/layout.ts"
 import { resolveProject } from "../journal/resolve-project.ts"
 import type { Store } from "../journal/store.ts"
@@ -63,7 +63,7 @@ export async function createAgentEnvironment(
   const owner = ownerOption(options.memory)
   const id = options.id ?? (options.ids ?? randomIds).uuid()
   const project = await resolveProject({ ...{ cwd, env, root, store, settings: values }, project: options.project })
-  const place = sub?.project ?? (await placeOfConversation({ store, project, owner, id: options.id }))
+  const place = sub?.project ?? (await resolveConversationNamespace({ store, project, owner, id: options.id }))
   const source = { env, models: values.models, cacheLifetime: values.cacheLifetime }
   const model = await chooseModel({ ...source, model: options.model, client })
   // a summariser that is not an id has its own client
@@ -123,7 +123,7 @@ const mayWorkOnFiles = (tools: SingleAgentOptions["tools"] = []): boolean =>
 /** Opens the memory. A sub-agent has its own memory or none. */
 async function openMemory(
   memory: MemoryOption | undefined,
-  ground: MemoryGround,
+  ground: MemoryDependencies,
   sub: SubAgentContext | undefined,
 ): Promise<ProjectMemory | undefined> {
   const { store, cwd, clock, settings } = ground

@@ -4,7 +4,7 @@ import { join } from "node:path"
 import type { MemoryMode } from "../base/enums.ts"
 import { localUser } from "../base/owner.ts"
 import { type Conversation, engineOf } from "../conversation/conversation.ts"
-import type { WhenOpen } from "../conversation/open.ts"
+import type { ConversationRef } from "../conversation/open.ts"
 import type { ProjectMemory } from "../conversation/project-memory.ts"
 import type { MemoryFiles } from "../journal/memory-files.ts"
 import { projectMemories } from "../journal/project-namespaces.ts"
@@ -77,13 +77,13 @@ export interface RememberResult {
 
 export class AgentMemory {
   readonly #environment: AgentEnvironment
-  readonly #whenOpen: WhenOpen
+  readonly #conversationRef: ConversationRef
   readonly #openEnded: (() => Promise<void>)[] = []
   #hasReported = false
 
-  constructor(ground: AgentEnvironment, whenOpen: WhenOpen) {
+  constructor(ground: AgentEnvironment, conversationRef: ConversationRef) {
     this.#environment = ground
-    this.#whenOpen = whenOpen
+    this.#conversationRef = conversationRef
   }
 
   get #memory(): ProjectMemory | undefined {
@@ -95,11 +95,11 @@ export class AgentMemory {
   }
 
   get #conversation(): Conversation {
-    return this.#whenOpen.conversation
+    return this.#conversationRef.conversation
   }
 
   get #layer(): AutoMemory | undefined {
-    return this.#whenOpen.layers.find((layer): layer is AutoMemory => layer.name === "auto-memory")
+    return this.#conversationRef.layers.find((layer): layer is AutoMemory => layer.name === "auto-memory")
   }
 
   /** The running extraction. Resolves when its result is in the journal. Never rejects. */
@@ -119,7 +119,9 @@ export class AgentMemory {
 
   /** Consolidates the memory now. `undefined` if the layer is missing. */
   async dream(): Promise<DreamResult | undefined> {
-    const layer = this.#whenOpen.layers.find((one): one is DreamingLayer => one.name === "dreaming" && "now" in one)
+    const layer = this.#conversationRef.layers.find(
+      (one): one is DreamingLayer => one.name === "dreaming" && "now" in one,
+    )
     if (!layer) return undefined
     let end: DreamResult | undefined
     await engineOf(this.#conversation).layers.act(layer, async (context) => {
@@ -233,9 +235,9 @@ export class AgentMemory {
   /** Saves a memory at the user's request. */
   async remember(text: string): Promise<RememberResult> {
     if (this.#environment.owner === undefined)
-      throw notRemembered("this conversation has no owner", 'Give the option "memory" one to keep something.')
+      throw notRemembered("this conversation has no owner", 'Set the option "memory" to one to save memories.')
     if (!this.#memory || this.#mode === "read-only") {
-      throw notRemembered(`the setting memory is "${this.#mode}"`, 'Set memory to "auto" or "ask" to keep something.')
+      throw notRemembered(`the setting memory is "${this.#mode}"`, 'Set memory to "auto" or "ask" to save memories.')
     }
     const { bank } = this.#memory
     const conversation = this.#conversation
@@ -282,7 +284,7 @@ function unremembered({ loaded, settings, owner }: AgentEnvironment): readonly s
 }
 
 const NO_OWNER =
-  'Nothing is remembered across conversations: this one has no owner. Give the option "memory" one, such as { owner: userId }.'
+  'Nothing is remembered across conversations: this one has no owner. Set the option "memory" to one, such as { owner: userId }.'
 
 const SEARCHING = new Set(["Read", "Grep", "Glob", "Bash"])
 
@@ -290,6 +292,6 @@ const SEARCHING = new Set(["Read", "Grep", "Glob", "Bash"])
 function withinReach({ owner, root, cwd }: AgentEnvironment, tools: readonly Tool[]): readonly string[] {
   if (typeof owner !== "string" || !isInside(root, cwd) || !tools.some(({ name }) => SEARCHING.has(name))) return []
   return [
-    `The tools of this agent can read what other owners keep: the option "dir" (${root}) is inside the project. Choose a directory outside it.`,
+    `The tools of this agent can read other owners' data, because the option "dir" (${root}) is inside the project. Choose a directory outside it.`,
   ]
 }

@@ -1,10 +1,10 @@
 /**
  * Creates the parts of an agent before its conversation opens: tools, policy, hooks, instruction files, memory, layers. Each part depends
- * on earlier ones. Parts that need the conversation get `whenOpen` instead.
+ * on earlier ones. Parts that need the conversation get `conversationRef` instead.
  */
 import { repositoryRoot } from "../base/git.ts"
 import { defaultLayers } from "../conversation/default-layers.ts"
-import type { WhenOpen } from "../conversation/open.ts"
+import type { ConversationRef } from "../conversation/open.ts"
 import { notesConfigDirectory } from "../journal/file/layout.ts"
 import { compactInstructionsIn } from "../layers/4-compaction/compaction-context.ts"
 import type { DreamController } from "../layers/6-dreaming/dreaming.ts"
@@ -35,7 +35,7 @@ export interface AgentSetupInput {
   readonly options: SingleAgentOptions
   readonly ground: AgentEnvironment
   readonly sub: SubAgentContext | undefined
-  readonly whenOpen: WhenOpen
+  readonly conversationRef: ConversationRef
   readonly models: MeteredModels
   readonly toolset: Required<OpenToolset>
 }
@@ -64,22 +64,22 @@ export interface AgentSetup extends AgentSetupInput {
 }
 
 export async function setUpAgent(given: AgentSetupInput): Promise<AgentSetup> {
-  const { options, ground, sub, whenOpen, models } = given
+  const { options, ground, sub, conversationRef, models } = given
   const { reads = new FileReads(), promptUser, approvePlan } = options
   const { flags, notices } = createAgentFlags(given)
   const base = { ...given, toolset: await withSnip(given, flags) }
   const { tools: opened, readable, later } = base.toolset
   const policy = initialPolicy(ground, readable, sub)
-  const inView = readsInView(reads, (toolUseId) => whenOpen.conversation.views.context.shows(toolUseId))
+  const inView = readsInView(reads, (toolUseId) => conversationRef.conversation.views.context.shows(toolUseId))
   const state = new AgentState({
-    ...{ ground: sub ? withoutAgents(ground) : ground, policy, reads: inView, within: sub?.within, whenOpen },
+    ...{ ground: sub ? withoutAgents(ground) : ground, policy, reads: inView, within: sub?.within, conversationRef },
     ...(promptUser ? { promptUser } : {}),
     ...(approvePlan ? { approvePlan } : {}),
   })
   const closing = new AbortController()
   const runHooks = sessionHooks(base, { state, closing: closing.signal })
   const instructions = await watchInstructions(ground, { policy, reads, runHooks })
-  const memory = new AgentMemory(ground, whenOpen)
+  const memory = new AgentMemory(ground, conversationRef)
   // a sub-agent's commands can also change the memory of the project
   const duringCommand: DuringCommand =
     sub?.duringCommand ?? ((run, isOpenEnded) => memory.duringCommand(run, isOpenEnded))
@@ -88,7 +88,7 @@ export async function setUpAgent(given: AgentSetupInput): Promise<AgentSetup> {
     write: (file, write) => memory.runWrite(file, write),
     duringCommand,
   })
-  const deferred = deferredTools(own, () => toolsInView(whenOpen.conversation.views.context), later)
+  const deferred = deferredTools(own, () => toolsInView(conversationRef.conversation.views.context), later)
   const tools = deferred ? [...own, deferred.search, deferred.call] : own
   const dreaming = createDreams(base, state)
   // no user waits for a batch run or a sub-agent
@@ -119,14 +119,14 @@ function createAgentFlags({ options, ground, models }: AgentSetupInput): Pick<Ag
 
 /** Adds the Snip tool if it is enabled. It costs tokens in every request, and a sub-agent has nobody to ask. */
 async function withSnip(
-  { toolset, sub, whenOpen }: AgentSetupInput,
+  { toolset, sub, conversationRef }: AgentSetupInput,
   flags: FlagReader,
 ): Promise<Required<OpenToolset>> {
   const { on } = await flags.read(toolset.tools.map(({ name }) => name))
   if (sub || !on.snip || !on["snip-tool"]) return toolset
   const snip = snipTool({
-    exchanges: () => whenOpen.conversation.exchanges(),
-    snip: (range) => whenOpen.conversation.snip(range),
+    exchanges: () => conversationRef.conversation.exchanges(),
+    snip: (range) => conversationRef.conversation.snip(range),
   })
   return { ...toolset, tools: [...toolset.tools, snip] }
 }
@@ -137,14 +137,14 @@ interface HookSessionInput {
 }
 
 function sessionHooks(
-  { options, ground, sub, whenOpen }: AgentSetupInput,
+  { options, ground, sub, conversationRef }: AgentSetupInput,
   { state, closing }: HookSessionInput,
 ): RunHooks {
   const { settings, env, cwd } = ground
   return createHookRunner({
     hooks: [...(options.hooks ?? []), ...commandHooks(settings.hooks, { ...env, CLAUDE_PROJECT_DIR: cwd })],
     session: () => {
-      const { id, location } = whenOpen.conversation
+      const { id, location } = conversationRef.conversation
       return {
         session_id: sub?.under ?? id,
         transcript_path: sub?.leadLocation ?? location,

@@ -1,6 +1,6 @@
 /** Wraps the models of an agent so that each request is metered, checked against the cost budget, and traced. */
 import { randomIds } from "../base/clock.ts"
-import type { WhenOpen } from "../conversation/open.ts"
+import type { ConversationRef } from "../conversation/open.ts"
 import type { Model } from "../model/model.ts"
 import { modelSlots, RequestSlot, singleSlotModel, tracedModel } from "../model/model.ts"
 import { CostBudget } from "../model/spending/budget.ts"
@@ -25,10 +25,10 @@ interface MeteringInput {
   readonly options: SingleAgentOptions
   readonly ground: AgentEnvironment
   readonly sub: SubAgentContext | undefined
-  readonly whenOpen: WhenOpen
+  readonly conversationRef: ConversationRef
 }
 
-export function meterModels({ options, ground, sub, whenOpen }: MeteringInput): MeteredModels {
+export function meterModels({ options, ground, sub, conversationRef }: MeteringInput): MeteredModels {
   const { clock, settings, telemetry, id } = ground
   const budget = sub?.budget ?? new CostBudget()
   if (!sub) budget.limit = options.costLimit ?? Number.POSITIVE_INFINITY
@@ -38,7 +38,7 @@ export function meterModels({ options, ground, sub, whenOpen }: MeteringInput): 
   const tracing = {
     telemetry,
     conversation: () => id,
-    context: () => whenOpen.conversation.views.ledger.context,
+    context: () => conversationRef.conversation.views.ledger.context,
     source: sub ? ("agent" as const) : undefined,
   }
   const shared = (given: Model) => (slot ? singleSlotModel(withoutMeter(given), slot) : withoutMeter(given))

@@ -4,11 +4,11 @@ import { dirname, join, relative } from "node:path"
 import { systemClock } from "../base/clock.ts"
 import { promptText } from "../base/text.ts"
 import { type Conversation, engineOf } from "../conversation/conversation.ts"
-import { editorDue } from "../conversation/editor.ts"
-import { openWithSettings, type Prepared, WhenOpen } from "../conversation/open.ts"
+import { pendingEditorState } from "../conversation/editor.ts"
+import { ConversationRef, type OpenContext, openWithSettings } from "../conversation/open.ts"
 import type { ConversationOptions } from "../conversation/options.ts"
 import { dailyOf } from "../conversation/project-memory.ts"
-import { settingsOf } from "../conversation/prompt.ts"
+import { modelSettings } from "../conversation/prompt.ts"
 import { strataDirectory } from "../journal/file/layout.ts"
 import type { EffectiveSettings } from "../settings/settings.ts"
 import { findModel } from "../tokens/models.ts"
@@ -71,14 +71,14 @@ export async function openAgentWith(
 ): Promise<Agent> {
   checkAgentOptions(options)
   const ground = await createAgentEnvironment(options, settings, sub)
-  const whenOpen = new WhenOpen()
-  const models = meterModels({ options, ground, sub, whenOpen })
-  const toolset = await openToolset({ options, ground, sub, whenOpen, models })
+  const conversationRef = new ConversationRef()
+  const models = meterModels({ options, ground, sub, conversationRef })
+  const toolset = await openToolset({ options, ground, sub, conversationRef, models })
   try {
-    const equipment = await setUpAgent({ options, ground, sub, whenOpen, models, toolset })
+    const equipment = await setUpAgent({ options, ground, sub, conversationRef, models, toolset })
     const conversation = await openAgentConversation(equipment)
     try {
-      whenOpen.begin({ conversation, layers: equipment.layers })
+      conversationRef.begin({ conversation, layers: equipment.layers })
       return await begin(equipment, { conversation, agentLinks, problems })
     } catch (error) {
       await conversation.close()
@@ -91,8 +91,12 @@ export async function openAgentWith(
 }
 
 async function openToolset(base: Omit<AgentSetupInput, "toolset">): Promise<Required<OpenToolset>> {
-  const { options, ground, whenOpen, models } = base
-  const sampling = new ServerSampling({ canAsk: options.promptUser !== undefined, model: models.model, whenOpen })
+  const { options, ground, conversationRef, models } = base
+  const sampling = new ServerSampling({
+    canAsk: options.promptUser !== undefined,
+    model: models.model,
+    conversationRef,
+  })
   const trustedSkills = new Map((ground.loaded.skills ?? []).map(({ path, text }) => [path, text]))
   return withRecall(await openTools(options.tools ?? [], { ...ground, sampling, trustedSkills }), base)
 }
@@ -227,10 +231,10 @@ async function realNotes(path: string): Promise<string> {
 }
 
 /** Collects notices for the next request: mode and date, deferred and late tools, what the editor shows. */
-async function createPendingNotices(equipment: AgentSetup): Promise<NonNullable<Prepared["due"]>> {
+async function createPendingNotices(equipment: AgentSetup): Promise<NonNullable<OpenContext["due"]>> {
   const { options, ground, state, own, deferred, toolset, models } = equipment
   const { model } = models
-  const known = { ...ground.settings.models, ...settingsOf(model, ground.settings.models) }
+  const known = { ...ground.settings.models, ...modelSettings(model, ground.settings.models) }
   const { family } = findModel(model.name, known).facts
   const toolsDue = deferred
     ? createToolListing(deferred, await definitionSizes(own, { ...deferred, family }))
@@ -243,7 +247,7 @@ async function createPendingNotices(equipment: AgentSetup): Promise<NonNullable<
     }),
     ...toolsDue(context),
     ...lateIntroductions(context),
-    ...editorDue(context, state.editor),
+    ...pendingEditorState(context, state.editor),
   ]
 }
 

@@ -12,7 +12,7 @@ import {
   required,
 } from "../base/options.ts"
 import { MEMORY_OPTION, type MemoryOption } from "../base/owner.ts"
-import type { LayerSurroundings } from "../conversation/default-layers.ts"
+import type { LayerDependencies } from "../conversation/default-layers.ts"
 import { FLAGS_OPTION, LAYERS_OPTION, SYSTEM_OPTION } from "../conversation/options.ts"
 import type { Store } from "../journal/store.ts"
 import type { Layer } from "../layers/layer.ts"
@@ -119,7 +119,7 @@ export interface SingleAgentOptions {
   /** Layers of the conversation. Default: layers 1 to 5, each with its flag. */
   readonly layers?: readonly Layer[]
   /** @internal Creates the layers from the agent's parts. Used if `layers` is not set. */
-  readonly makeLayers?: (surroundings: LayerSurroundings) => readonly Layer[]
+  readonly makeLayers?: (surroundings: LayerDependencies) => readonly Layer[]
   /** OpenFeature client that evaluates the flags. */
   readonly flags?: FlagClient
   /** Reorders search results of the Recall tool, for example with a reranking model. Default: built-in order. */

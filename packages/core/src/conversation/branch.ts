@@ -1,4 +1,4 @@
-/** Continuing from an earlier message: in this conversation, or in a copy of it. */
+/** Continues from an earlier message, in this conversation or in a copy of it. */
 import { ConversationExistsError } from "../base/errors.ts"
 import type { Uuid } from "../messages/messages.ts"
 import { copyPath } from "../views/load.ts"
@@ -10,10 +10,10 @@ export async function rewind(engine: Engine, uuid: Uuid): Promise<void> {
   await record.rewind(place)
   engine.prompt.compareAgain()
   engine.preparer.forgetUndecided()
-  await record.recordSession() // a rewind does not bring back the mode of that time
+  await record.recordSession() // a rewind does not restore the mode of that time
 }
 
-/** Copies the conversation up to a message into a new journal. The copy names where it comes from. Resolves with its id. */
+/** Copies the conversation up to a message into a new journal, which records its origin. Resolves with the id of the copy. */
 export async function branch(
   engine: Engine,
   { uuid: message, to }: { readonly uuid: Uuid; readonly to: { readonly id: string; readonly under?: string } },
@@ -32,7 +32,10 @@ export async function branch(
   }
 }
 
-/** The last message that a compaction kept has its summary before it. */
+/**
+ * The entry to continue from. For the last message of a compaction's tail, that is the end of the compaction, so that its summary is
+ * included.
+ */
 async function placeOf(engine: Engine, uuid: Uuid): Promise<Uuid> {
   await engine.mustBeMessage(uuid)
   return engine.views.compactions.ends.get(uuid) ?? uuid

@@ -1,4 +1,4 @@
-/** CACHE-8: the planner chooses a lifetime only where that changes something, and says why. The usage is given; there is no server. */
+/** CACHE-8: the planner chooses a lifetime only if that makes a difference, and states the reason. Usage is given; there is no server. */
 import { describe, expect, test } from "vitest"
 import { entriesOf, openTestConversation } from "../../test/open.ts"
 import { type Clock, manualClock } from "../base/clock.ts"
@@ -13,7 +13,7 @@ const MODEL = "claude-opus-4-6"
 const SYSTEM = "You are thorough. ".repeat(900)
 const layers = [cacheLifetimes()]
 
-/** The decisions after so many rounds, with a pause of twenty minutes after each. */
+/** Decisions after several rounds, with a pause of twenty minutes after each. */
 async function decided(chat: Conversation, { clock = manualClock(), rounds = 4 } = {}) {
   for (let round = 0; round < rounds; round++) {
     await chat.add("And now?")

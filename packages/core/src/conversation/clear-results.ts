@@ -1,4 +1,4 @@
-/** Clearing by hand: carries out what a person asked for, or says exactly what that would do. */
+/** Manual clearing: clears what the user requested, or reports what that would do. */
 import { StrataError } from "../base/errors.ts"
 import { InvalidOptionError } from "../base/options.ts"
 import { NO_TOKENS } from "../base/text.ts"
@@ -16,13 +16,13 @@ import type { Engine } from "./engine.ts"
 
 /** Which old results or images to clear. */
 export type ClearingRequest = ClearingTarget & {
-  /** Only says what would happen. */
+  /** Whether to only report what would happen. */
   readonly dryRun?: boolean
 }
 
-/** What was cleared, or would be. */
+/** What was cleared, or would be cleared. */
 export interface ClearingReport {
-  /** How many results were cleared, how many were only shortened, and how many images and documents were left out. */
+  /** Number of cleared results. `shortened`: results that were only shortened. `images`: omitted images and documents. */
   readonly results: number
   readonly shortened: number
   readonly images: number
@@ -30,7 +30,7 @@ export interface ClearingReport {
   readonly tokensAfter: number
   /** Tokens that the next request writes to the cache again. */
   readonly rewrites: number
-  /** What that costs beyond reading them. Absent where the price is unknown. */
+  /** Additional cost compared with reading them, in dollars. Absent if the price is unknown. */
   readonly dollars?: number
 }
 
@@ -55,14 +55,14 @@ export async function clearResults(engine: Engine, request: ClearingRequest): Pr
 const WHAT_TO_CLEAR =
   'Say what to clear. `{ downTo: 60_000 }` clears the oldest results until the context has this many tokens. `{ tool: "Read" }` clears those of one tool. `{ images: true }` clears images and documents. `{ prune: true }` clears what later work has overtaken. Nothing was cleared.'
 
-/** Callers without types can leave everything out. */
+/** Whether the request names a target. Callers without type checks may omit it. */
 function isComplete(request: ClearingRequest): boolean {
   if ("images" in request) return request.images === true
   if ("prune" in request) return request.prune === true
   return "tool" in request ? typeof request.tool === "string" : Number.isFinite(request.downTo)
 }
 
-/** On views of their own, so that the size is the one that the real decisions give. */
+/** Computes the size after clearing on separate views, so that it equals the size that the real decisions give. */
 async function sizeAfter({ drafts }: ManualClearing, { record }: Engine): Promise<number> {
   const { views } = await loadViews(record.journal, record.viewOptions)
   for (const draft of drafts) views.apply(record.place(draft, views.context.newest?.uuid ?? null))

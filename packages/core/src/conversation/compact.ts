@@ -1,12 +1,12 @@
-/** Compacting because someone asked for it, and saying beforehand what that would do. */
+/** Compaction on request, and its plan. */
 import { CompactionFailedError, NoCompactionError } from "../base/errors.ts"
 import type { CompactionPlan, CompactionRefusal, ResolvedCompactionRequest, WrittenSummary } from "../layers/layer.ts"
 import { handleOf } from "../messages/media.ts"
 import type { Message } from "../messages/messages.ts"
 import type { Engine } from "./engine.ts"
 
-/** A person's look at a summary before it takes effect. Cancelling is not a failure of the compaction: what was paid for is still journaled. */
-class Review {
+/** Review of a summary by the user before it takes effect. Cancelling is not a failure of the compaction: its cost is still recorded. */
+class SummaryReview {
   readonly #review: ResolvedCompactionRequest["review"]
   #isCancelled = false
   #failure: unknown
@@ -40,7 +40,7 @@ class Review {
   }
 }
 
-/** The summary that a compaction would take. The compaction itself is cancelled; what the summary cost is journaled. */
+/** The summary that a compaction would use. The compaction itself is cancelled, and the cost of the summary is recorded. */
 async function summaryOnly(
   compact: (review: NonNullable<ResolvedCompactionRequest["review"]>) => Promise<void>,
 ): Promise<WrittenSummary> {
@@ -54,17 +54,17 @@ async function summaryOnly(
   return summary!
 }
 
-/** What a compaction is asked for. Default: everything, because a person wants it. */
+/** Options of a compaction. Default: the complete conversation, started manually. */
 export type CompactionRequest = Partial<ResolvedCompactionRequest>
 
 export function compact(engine: Engine, request: CompactionRequest, signal?: AbortSignal): Promise<void> {
   return engine.inOrder(async () => {
     await engine.readFlags()
-    const reviewing = new Review(request.review)
-    const drafts = await engine.layers.compact(orderFor(engine, { ...request, ...reviewing.asOption }), signal)
+    const reviewing = new SummaryReview(request.review)
+    const drafts = await engine.layers.compact(resolveRequest(engine, { ...request, ...reviewing.asOption }), signal)
     if (!drafts) throw new NoCompactionError()
     reviewing.throwIfCancelled()
-    // the prompt after the boundary is settled now, so changed instruction files are not sent twice
+    // the prompt after the boundary is rendered now, so that changed instruction files are not sent twice
     await engine.prompt.settle()
     const failure = drafts.find((draft) => draft.type === "strata" && draft.subtype === "compaction-failed")
     if (failure) throw new CompactionFailedError(failure.reason, failure.message)
@@ -77,13 +77,13 @@ export function planCompaction(
 ): Promise<CompactionPlan | CompactionRefusal> {
   return engine.inOrder(async () => {
     await engine.readFlags()
-    const planned = await engine.layers.planCompaction(orderFor(engine, request))
+    const planned = await engine.layers.planCompaction(resolveRequest(engine, request))
     if (!planned) throw new NoCompactionError()
     return planned
   })
 }
 
-/** The model writes the summary. Nothing is compacted with it. */
+/** Plans a compaction with a summary from the model. Nothing is compacted. */
 export async function planWithSummary(
   engine: Engine,
   request: CompactionRequest,
@@ -95,10 +95,10 @@ export async function planWithSummary(
   return planCompaction(engine, { ...request, written: { ...written, last: planned.summarised.last } })
 }
 
-const orderFor = ({ views }: Engine, request: CompactionRequest): ResolvedCompactionRequest =>
+const resolveRequest = ({ views }: Engine, request: CompactionRequest): ResolvedCompactionRequest =>
   withWholeRange({ trigger: "manual", ...request }, views.context.storedMessages())
 
-// A range may name its message by a handle, as the model and the person see it. The order that layers get has the whole uuid.
+// Resolves the message of a range, which may be named by its handle as displayed, to its complete uuid.
 
 export function withWholeRange(
   order: ResolvedCompactionRequest,

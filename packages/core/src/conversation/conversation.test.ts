@@ -44,7 +44,7 @@ const result = (id: string, content = "text") =>
 const say = (chat: Conversation, content: string) => chat.add({ role: "user", content })
 const sent = async (chat: Conversation) => sketch((await chat.prepare()).messages as readonly FlatMessage[])
 
-/** A layer that answers with these drafts before the next request. */
+/** A layer that returns these drafts before the next request. */
 function actingOnce(...drafts: EntryDraft[]): Layer {
   return { name: "acting", beforeRequest: async () => ({ drafts: drafts.splice(0) }) }
 }
@@ -100,14 +100,14 @@ describe("LOOP-1 add, prepare, record", () => {
 
   test("MSG-4 a call without a result is answered, recorded once, and reported", async () => {
     const chat = await openTestConversation()
-    const told: unknown[] = []
-    chat.on("repaired", ({ repairs }) => told.push(repairs))
+    const events: unknown[] = []
+    chat.on("repaired", ({ repairs }) => events.push(repairs))
     await say(chat, "go")
     await chat.record(toolCall("toolu_1"))
     await say(chat, "never mind")
     await chat.prepare()
     await chat.prepare()
-    expect(told).toEqual([[{ rule: "unanswered-tool-use", id: "toolu_1" }]])
+    expect(events).toEqual([[{ rule: "unanswered-tool-use", id: "toolu_1" }]])
   })
 
   test("calls that are made at once are carried out in their order", async () => {
@@ -135,20 +135,20 @@ describe("LOOP-1 add, prepare, record", () => {
 describe("events", () => {
   test("tell of every entry, of the request with its size, and of the response with its cost", async () => {
     const chat = await openTestConversation()
-    const told: string[] = []
-    chat.on("entry", ({ entry }) => told.push(`entry ${"subtype" in entry ? entry.subtype : entry.type}`))
+    const events: string[] = []
+    chat.on("entry", ({ entry }) => events.push(`entry ${"subtype" in entry ? entry.subtype : entry.type}`))
     chat.on("prepared", ({ size, fill, request }) => {
-      told.push(`prepared ${request.messages.length} ${size.counted} ${fill.state}`)
+      events.push(`prepared ${request.messages.length} ${size.counted} ${fill.state}`)
     })
     chat.on("recorded", ({ counts, cost, stopReason }) => {
-      told.push(`recorded ${counts?.input} ${cost.known && cost.dollars} ${stopReason}`)
+      events.push(`recorded ${counts?.input} ${cost.known && cost.dollars} ${stopReason}`)
     })
-    const stop = chat.on("entry", () => told.push("never"))
+    const stop = chat.on("entry", () => events.push("never"))
     stop()
     await say(chat, "hi")
     await chat.prepare()
     await chat.record(answer("ho"))
-    expect(told).toEqual([
+    expect(events).toEqual([
       "entry user",
       "entry session",
       "entry prompt-rendered",
@@ -182,7 +182,7 @@ describe("events", () => {
   })
 })
 
-/** A store in memory whose journals flush like this. */
+/** An in-memory store whose journals use this flush. */
 function storeThatFlushes(sync: () => Promise<void>): Store {
   const memory = memoryStore()
   return {
@@ -351,7 +351,7 @@ describe("errors leave the conversation as it was", () => {
     while (waits.length < 2) await Promise.resolve()
     for (const wait of waits.slice(1)) wait.resolve()
     await new Promise(setImmediate)
-    expect(order).toEqual([]) // the message before is not on disk yet
+    expect(order).toEqual([]) // the previous message is not on disk yet
     waits[0]!.resolve()
     await recording
 
@@ -429,7 +429,7 @@ describe("layers", () => {
       await chat.add({ role: "user", content: result("toolu_1") })
       expect(await sent(chat)).toHaveLength(3)
       await chat.record(answer("done"))
-      await new Promise((resolve) => setImmediate(resolve)) // what runs in the background has run
+      await new Promise((resolve) => setImmediate(resolve)) // background work is done
       expect(failures.length).toBeGreaterThan(0)
       for (const failure of failures) expect(failure).toEqual({ layer: `failing ${moment}`, reason: "boom" })
       expect(other).toEqual(["afterResponse", "onToolResults toolu_1", "beforeRequest", "afterResponse", "afterQuery"])
@@ -632,7 +632,7 @@ describe("BEY-1 recall", () => {
   })
 })
 
-/** A store in memory whose journals fail once, at a chosen place. */
+/** An in-memory store whose journals fail once, at a chosen operation. */
 function failingStore(what: "append" | "writeCheckpoint"): { store: Store; failNext(): void } {
   const store = memoryStore()
   let failing = false

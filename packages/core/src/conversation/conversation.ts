@@ -1,6 +1,6 @@
 /**
- * A conversation. A turn is three calls: `add` what was said, `prepare` the request, `record` the answer. What they decide is kept by
- * `record.ts`; each of the other calls is a line here and a file beside it.
+ * A conversation. A turn consists of three calls: `add` the user's message, `prepare` the request, `record` the response. `record.ts`
+ * stores their decisions; the other calls are delegated to files in this folder.
  */
 import type { DecisionDraft, Entry, EntryDraft } from "../journal/entries.ts"
 import type { Mailbox } from "../journal/mailbox.ts"
@@ -41,18 +41,18 @@ import { branch, rewind } from "./branch.ts"
 import { type ClearingReport, type ClearingRequest, clearResults } from "./clear-results.ts"
 import { type CompactionRequest, compact, planCompaction, planWithSummary } from "./compact.ts"
 import { attach } from "./editor.ts"
-import { type ConversationParts, Engine } from "./engine.ts"
+import { type ConversationDependencies, Engine } from "./engine.ts"
 import type { ConversationEvents, OpenResult } from "./events.ts"
-import { answerAside } from "./follow/aside.ts"
-import { follow, type SyncMessagesOptions, type SyncMessagesReport } from "./follow/follow.ts"
+import { answerAside } from "./follow/client-summary.ts"
+import { type SyncMessagesOptions, type SyncMessagesReport, syncMessages } from "./follow/follow.ts"
 import {
   asPlainJson,
   checkedCopy,
-  type Incoming,
+  type ExternalMessage,
+  type IncomingContent,
   type IncomingResponse,
   messageDrafts,
-  type OtherMessage,
-  withUsersWords,
+  withUserText,
 } from "./incoming.ts"
 import { mustAnswerCalls } from "./open-calls.ts"
 import type { RestorePlan } from "./plan-restore.ts"
@@ -60,12 +60,12 @@ import type { Prompt } from "./prompt.ts"
 import { changeRange, type FoldRequest, type RangeChange, type SnipRequest } from "./ranges.ts"
 import { type NotedRefusal, noteRefusal } from "./refused-content.ts"
 import type { PrepareOptions } from "./request-preparer.ts"
-import { plannedRestore, type RestoreReport, restored } from "./restore-files.ts"
+import { planConversationRestore, type RestoreReport, restoreAndRecord } from "./restore-files.ts"
 import { type UndoReport, type UndoRequest, undo } from "./undo.ts"
 
 const engines = new WeakMap<Conversation, Engine>()
 
-/** What a conversation works with, for the floors above: agents do more with it than users. */
+/** The engine of a conversation, for internal code such as agents that need more than the public API. */
 export function engineOf(conversation: Conversation): Engine {
   return engines.get(conversation)!
 }
@@ -75,7 +75,7 @@ export class Conversation implements AsyncDisposable {
   readonly #engine: Engine
 
   /** @internal Use `openConversation`. */
-  constructor(parts: ConversationParts) {
+  constructor(parts: ConversationDependencies) {
     this.openResult = parts.opened
     this.#engine = new Engine(parts)
     engines.set(this, this.#engine)
@@ -85,12 +85,12 @@ export class Conversation implements AsyncDisposable {
     return this.#engine.record.id
   }
 
-  /** Where the journal is. */
+  /** Location of the journal. */
   get location(): string {
     return this.#engine.record.journal.location
   }
 
-  /** @internal The file of its journal, where the store keeps files. */
+  /** @internal Path of the journal file, if the store uses files. */
   get journalFile(): string | undefined {
     return this.#engine.record.journal.file
   }
@@ -100,7 +100,7 @@ export class Conversation implements AsyncDisposable {
     return this.#engine.record.views
   }
 
-  /** @internal Whether it sleeps, once the calls made so far are done. */
+  /** @internal Whether its views are unloaded, after pending calls are done. */
   isAsleep(): Promise<boolean> {
     return this.#engine.inOrder(async () => this.#engine.record.isAsleep)
   }
@@ -113,17 +113,17 @@ export class Conversation implements AsyncDisposable {
     return this.#engine.parts.settings
   }
 
-  /** @internal The switches and figures of this turn. */
+  /** @internal Flags of this turn. */
   get flags(): Flags {
     return this.#engine.parts.flags.current
   }
 
-  /** How full the context is. */
+  /** How much of the context window is used. */
   windowUsage(): WindowUsage {
     return this.#engine.window.fill()
   }
 
-  /** Where the context went, by class and by tool. `percent` has each part as a share of the whole, `shares` all tools and all repeated reads. */
+  /** Breakdown of the context by kind of content and by tool. `percent`: share of each part. `shares`: all tools and all repeated reads. */
   accounting(): ContextBreakdown & {
     readonly percent: Readonly<Record<string, number>>
     readonly shares: ContextShares
@@ -132,50 +132,50 @@ export class Conversation implements AsyncDisposable {
     return { ...accounting, percent: breakdownPercentages(accounting), shares: contextShares(accounting) }
   }
 
-  /** What it cost: tokens and money by model and purpose, and what each layer saved. */
+  /** Cost of the conversation: tokens and dollars by model and purpose, and the savings of each layer. */
   ledger(): LedgerReport {
     return ledgerReport(this.views)
   }
 
-  /** How the server's cache served the conversation: where it broke, why, and what that cost. */
+  /** History of the server's cache: where it broke, why, and what that cost. */
   cacheHistory(): CacheReport {
     return cacheReport(this.views)
   }
 
-  /** Every message of the person, verbatim, and the standing rules among them. */
+  /** All messages of the user, verbatim, and the standing rules among them. */
   userMessages(): UserMessagesReport {
     return userMessagesReport(this.views)
   }
 
-  /** Files read, created, changed and deleted, and commands with how they ended. */
+  /** Files that were read, created, changed and deleted, and commands with their results. */
   artifacts(): ArtifactsReport {
     return artifactsReport(this.views)
   }
 
-  /** What is open: todos, the plan, the last request and whether it was answered. */
+  /** Open work: todos, the plan, the last request and whether it was answered. */
   workState(): WorkStateReport {
     return workStateReport(this.views)
   }
 
-  /** @internal What the planner thinks now. */
+  /** @internal Current state of the planner. */
   planner(): PlannerReport {
     return plannerReport(this.#engine.context(), this.#engine.layers.upcoming.tail)
   }
 
   /**
-   * What the next message costs where the server's cache no longer has the conversation. `undefined`: it may have it, the next request
-   * compacts by itself, or the price is unknown. `tokens`: for another size, such as a compaction would leave.
+   * Cost of the next message if the server's cache has expired. `undefined` if it may not have expired, the next request compacts anyway,
+   * or the price is unknown. `tokens`: cost for another size, such as after a compaction.
    */
   coldPrice(tokens?: number): ColdPrice | undefined {
     return this.#engine.coldPrice(tokens)
   }
 
-  /** Whether the summary of the next compaction is being written in the background, or is ready. */
+  /** State of the summary that is prepared in the background for the next compaction. */
   get preparedCompaction(): PreparedState {
     return this.#engine.layers.upcoming.state
   }
 
-  /** Drops that summary. What it has cost stays counted. Returns whether there was one. */
+  /** Discards the prepared summary. Its cost is still counted. Returns whether there was one. */
   discardPreparedSummary(): boolean {
     return this.#engine.layers.dropPrepared()
   }
@@ -184,15 +184,15 @@ export class Conversation implements AsyncDisposable {
     return this.#engine.record.events.on(name, listener)
   }
 
-  /** Adds text, blocks, one message, or many. Resolves with the uuid of the last one, once all are in the journal. */
-  async add(incoming: Incoming): Promise<Uuid> {
-    const drafts = messageDrafts(incoming) // copied at once: the caller may change its objects while it waits
+  /** Adds text, blocks, one message, or several. Resolves with the uuid of the last one, once all are in the journal. */
+  async add(incoming: IncomingContent): Promise<Uuid> {
+    const drafts = messageDrafts(incoming) // copied synchronously, because the caller may change its objects
     return this.#engine.inOrder(async () => {
       const newest = drafts.at(-1)!
       if (newest.type === "user") this.#engine.mustFit(newest.message.content)
       mustAnswerCalls(this.views.context.journaledMessages(), drafts)
       return this.#engine.record.together(async () => {
-        const entries = await this.#engine.record.decide(withUsersWords(drafts, this.views))
+        const entries = await this.#engine.record.decide(withUserText(drafts, this.views))
         await this.#engine.decideResults(entries)
         return entries.at(-1)!.uuid
       })
@@ -200,36 +200,42 @@ export class Conversation implements AsyncDisposable {
   }
 
   /**
-   * Brings the conversation up to date with a list of messages as a request has them, for a caller that sends all of them each time. A list
-   * that goes another way is a branch. Then `prepare` the request in its place, and `record` the answer.
+   * Updates the conversation with the complete message list of a client that resends it in each request. A list that diverges creates a
+   * branch. Afterwards `prepare` the request, and `record` the response.
    */
   async syncMessages(
-    messages: readonly (ClientMessage | OtherMessage)[],
+    messages: readonly (ClientMessage | ExternalMessage)[],
     options: SyncMessagesOptions = {},
   ): Promise<SyncMessagesReport> {
-    return follow(this.#engine, messages, options)
+    return syncMessages(this.#engine, messages, options)
   }
 
-  /** Keeps what the user types while the model works. It is sent with the next request, in order, exactly once, even after a crash. */
+  /**
+   * Queues a message that the user typed while the model works. It is sent with the next request, in order, exactly once, even after a
+   * crash.
+   */
   async enqueue(content: Content, written?: string): Promise<Uuid> {
     this.#engine.mustBeOpen()
     const checked = checkedCopy(content, "user")
     this.#engine.mustFit(checked)
-    // does not wait for other calls: it must be safe at once
-    const said = written === undefined ? {} : { written }
-    const draft: EntryDraft = { type: "user", isQueued: true, message: { role: "user", content: checked }, ...said }
+    // not queued behind other calls, so that it is stored at once
+    const userPart = written === undefined ? {} : { written }
+    const draft: EntryDraft = { type: "user", isQueued: true, message: { role: "user", content: checked }, ...userPart }
     return (await this.#engine.record.append([draft]))[0]!.uuid
   }
 
   /**
-   * Adds context that neither the person nor the model wrote: a file, a todo list, a hook's output, what an editor shows. What the editor
-   * shows is added once for each change.
+   * Adds context that neither the user nor the model wrote: a file, a todo list, a hook's output, the editor state. The editor state is
+   * added once per change.
    */
   async attach(attachment: Attachment): Promise<Uuid> {
     return attach(this.#engine, asPlainJson(attachment, "attachment"))
   }
 
-  /** The next request: valid, within the window, with cache breakpoints. The same journal always gives the same bytes. An abort changes nothing. */
+  /**
+   * Prepares the next request: valid, within the window, with cache breakpoints. The same journal always gives the same bytes. An abort
+   * changes nothing.
+   */
   prepare(options: PrepareOptions = {}): Promise<ModelRequest> {
     return this.#engine.inOrder(async () => {
       options.signal?.throwIfAborted()
@@ -240,29 +246,29 @@ export class Conversation implements AsyncDisposable {
     })
   }
 
-  /** Compacts now. Everything stays in the journal; the next request begins with a summary and facts from the journal. */
+  /** Compacts now. The journal keeps everything; the next request begins with a summary and facts from the journal. */
   compact(order: CompactionRequest = {}, { signal }: { readonly signal?: AbortSignal } = {}): Promise<void> {
     return compact(this.#engine, order, signal)
   }
 
   /**
-   * Takes what your own loop got in place of an answer. `too-long`: the limit that the API names is learnt and is the window from then on;
-   * compact with `overflowed` and prepare again. `thinking`: the API does not take the thinking so far, so it is no longer sent; prepare
-   * again. `undefined`: it is about something else.
+   * Handles an error that a custom loop received instead of a response. `too-long`: the limit named by the API is learned and applies from
+   * now on; compact with `overflowed` and prepare again. `thinking`: the API refused earlier thinking, which is no longer sent; prepare
+   * again. `undefined`: another error.
    */
   handleModelError(error: unknown): Promise<NotedRefusal | undefined> {
     return noteRefusal(this.#engine, error)
   }
 
-  /** Forgets the limit that this model's server has shown. Resolves with whether there was one. */
+  /** Forgets the learned limit of this model. Resolves with whether there was one. */
   forgetLimit(): Promise<boolean> {
     const { limits, model } = this.#engine.window
     return this.#engine.inOrder(() => limits.forget(model))
   }
 
   /**
-   * What `compact` would do: what goes, what stays, tokens and money. Nothing changes. `withSummary` asks the model for the summary, which
-   * costs a call; `compact({ written })` then takes exactly that one.
+   * Plans a compaction: what is removed, what remains, tokens and cost. Nothing changes. `withSummary` requests the summary from the model,
+   * which costs a call; `compact({ written })` then uses exactly that summary.
    */
   planCompaction(
     order: CompactionRequest = {},
@@ -271,17 +277,17 @@ export class Conversation implements AsyncDisposable {
     return withSummary ? planWithSummary(this.#engine, order, signal) : planCompaction(this.#engine, order)
   }
 
-  /** Sends a range of messages as one line each, or the oldest exchanges until the context has a size. `unfold` opens a range again. */
+  /** Folds a range of messages to one line each, or the oldest exchanges until the context has a given size. `unfold` restores a range. */
   fold(request: FoldRequest): Promise<RangePlan> {
     return this.#changeRange({ action: "fold", ...request })
   }
 
-  /** Stops sending a range of messages. They stay in the journal, and what the user said in them stays in `userMessages()`. */
+  /** Stops sending a range of messages. They remain in the journal, and the user's messages among them in `userMessages()`. */
   snip(request: SnipRequest): Promise<RangePlan> {
     return this.#changeRange({ action: "snip", ...request })
   }
 
-  /** Sends a folded or snipped range again, by the handle of any message in it. */
+  /** Restores a folded or snipped range, by the handle of any message in it. */
   unfold(handle: string, { dryRun = false }: { readonly dryRun?: boolean } = {}): Promise<RangePlan> {
     return this.#changeRange({ action: "open", handle, dryRun })
   }
@@ -295,24 +301,24 @@ export class Conversation implements AsyncDisposable {
     return this.#engine.inOrder(() => changeRange(this.#engine, change))
   }
 
-  /** @internal The layers that work in the background now. */
+  /** @internal Layers with running background work. */
   layersAtWork(): readonly LayerName[] {
     return this.#engine.layers.workingLayers()
   }
 
-  /** @internal Stops what a layer does in the background. It works again when it is due. */
+  /** @internal Stops the background work of a layer. It starts again when it is due. */
   stopLayer(layer: LayerName): Promise<void> {
     return this.#engine.layers.stop(layer)
   }
 
-  /** Resolves when the layers have no background work left. */
+  /** Resolves when the layers have no background work. */
   whenIdle(): Promise<void> {
     return this.#engine.layers.whenIdle()
   }
 
   /** Records the model's response. Resolves with its uuid once it is in the journal. */
   async record(response: IncomingResponse): Promise<Uuid> {
-    const taken = this.#engine.recorder.read(response) // copied at once, as in `add`
+    const taken = this.#engine.recorder.read(response) // copied synchronously, as in `add`
     return this.#engine.inOrder(async () => {
       if (this.#engine.aside) return answerAside(this.#engine, taken)
       const { uuid, stopReason } = await this.#engine.record.together(() =>
@@ -327,14 +333,16 @@ export class Conversation implements AsyncDisposable {
     })
   }
 
-  /** Keeps what was streamed of an answer that never ended. */
+  /** Records the streamed part of a response that never ended. */
   recordPartial(text: string, model: string): Promise<Uuid> {
     return this.#engine.inOrder(() =>
       this.#engine.recorder.takePartial({ id: `partial_${this.#engine.record.ids.uuid()}`, text, model }),
     )
   }
 
-  /** Uses another system prompt, tool list or context from the next request on. The change is recorded and costs the server's cache. */
+  /**
+   * Replaces the system prompt, tool list or context from the next request on. The change is recorded and invalidates the server's cache.
+   */
   usePrompt(prompt: Prompt): Promise<void> {
     return this.#engine.inOrder(() => this.#engine.prompt.use(prompt))
   }
@@ -346,23 +354,23 @@ export class Conversation implements AsyncDisposable {
     })
   }
 
-  /** @internal Decisions about the agents that work for this conversation. They change no message, so they wait for no other call. */
+  /** @internal Records decisions about sub-agents. They change no message, so they are not queued behind other calls. */
   async note(decisions: readonly DecisionDraft[]): Promise<void> {
     this.#engine.mustBeOpen()
     await this.#engine.record.append(decisions)
   }
 
-  /** The session notes as they are now. Nothing until there are some. */
+  /** The current session notes. `undefined` until there are some. */
   notes(): Promise<string | undefined> {
     return this.#engine.record.journal.readNotes()
   }
 
-  /** @internal Where the store keeps it: a project, and whose it is. */
+  /** @internal Namespace of the conversation in the store. */
   get place(): string {
     return this.#engine.record.journal.address.project
   }
 
-  /** @internal Opens the journal of an agent that works for this conversation, for reading. */
+  /** @internal Opens the journal of a sub-agent for reading. */
   openAgentJournal(agent: string): Promise<Journal> {
     return this.#engine.parts.store.open({ project: this.place, under: this.id, id: agent }, { access: "read" })
   }
@@ -372,54 +380,54 @@ export class Conversation implements AsyncDisposable {
     return this.#engine.parts.store.mailboxes({ project: this.place, team })
   }
 
-  /** @internal A permit to be one of the agents that work for the project at once. */
+  /** @internal Takes a permit for one of the agents that may work for the project at the same time. */
   agentPermit(wanted: PermitRequest): Promise<PermitAttempt> {
     return this.#engine.parts.store.permit({ project: this.place, name: "agents" }).take(wanted)
   }
 
-  /** Clears old tool results or images now: down to a size, or those of one tool. Their handles stay, and `undo` brings them back. */
+  /** Clears old tool results or images now: down to a size, or those of one tool. Their handles remain valid, and `undo` restores them. */
   clearResults(request: ClearingRequest): Promise<ClearingReport> {
     return this.#engine.inOrder(() => clearResults(this.#engine, request))
   }
 
   /**
-   * Takes back the last compaction, or what was last cleared, folded or snipped by hand. The next request is the one from before, byte for
-   * byte, followed by what came later unless that is dropped.
+   * Undoes the last compaction, or the last manual clearing, folding or snipping. The next request equals the one before it, byte for byte,
+   * followed by later messages unless they are dropped.
    */
   undo(request: UndoRequest = {}): Promise<UndoReport> {
     return this.#engine.inOrder(() => undo(this.#engine, request))
   }
 
   /**
-   * Continues from an earlier message, even from before a boundary. What came after it stays in the journal. The last message that a
-   * compaction kept has its summary before it; an earlier one has the messages themselves, because the summary says what came after it.
+   * Continues from an earlier message, even from before a boundary. Later messages remain in the journal. The last message of a
+   * compaction's tail is preceded by the summary; an earlier message by the original messages, because the summary covers later ones.
    */
   rewind(uuid: Uuid): Promise<void> {
     return this.#engine.inOrder(() => rewind(this.#engine, uuid))
   }
 
   /**
-   * The files that agents changed after a message, and what putting them back would do. Nothing changes. Ask before `rewind`, and pass the
-   * plan to `restoreFiles` after it.
+   * Plans to restore files that agents changed after a message. Nothing changes. Call it before `rewind`, and pass the plan to
+   * `restoreFiles` afterwards.
    */
   planRestore(uuid: Uuid): Promise<RestorePlan> {
-    return this.#engine.inOrder(() => plannedRestore(this.#engine, uuid))
+    return this.#engine.inOrder(() => planConversationRestore(this.#engine, uuid))
   }
 
   /**
-   * Puts files back as planned, and records it so that the model knows. A file that someone else changed since stays, unless `overwrite` is
-   * set. Nothing outside the project's directory is written.
+   * Restores files as planned, and records it so that the model knows. A file that someone else changed since is left unchanged, unless
+   * `overwrite` is set. Nothing outside the project's directory is written.
    */
   restoreFiles(
     plan: RestorePlan,
     { overwrite = false }: { readonly overwrite?: boolean } = {},
   ): Promise<RestoreReport> {
-    return this.#engine.inOrder(() => restored(this.#engine, { plan, overwrite }))
+    return this.#engine.inOrder(() => restoreAndRecord(this.#engine, { plan, overwrite }))
   }
 
   /**
-   * Copies the conversation up to a message into a new one and resolves with its id. This one stays unchanged. The copy for an agent is
-   * kept under this conversation.
+   * Copies the conversation up to a message into a new one and resolves with its id. This conversation is unchanged. A copy for an agent is
+   * nested under it.
    */
   branch(uuid: Uuid, to: string | { readonly agent: string } = this.#engine.record.ids.uuid()): Promise<string> {
     const place = typeof to === "string" ? { id: to } : { id: to.agent, under: this.id }
@@ -427,8 +435,8 @@ export class Conversation implements AsyncDisposable {
   }
 
   /**
-   * A block by its handle, byte for byte as it was added, however long ago, or a whole message. Takes short handles and whole uuids.
-   * `<agent>/<handle>` finds what a sub-agent's conversation holds. Where two have the same handle, it is the newer one.
+   * Finds a block by its handle, byte for byte as it was added, however long ago, or a complete message. Accepts short handles and complete
+   * uuids. `<agent>/<handle>` finds content of a sub-agent's conversation. If two have the same handle, returns the newer one.
    */
   recall(handle: `${string}.${number}`): Promise<Block | undefined>
   recall(handle: string): Promise<Block | Message | undefined>
@@ -437,17 +445,17 @@ export class Conversation implements AsyncDisposable {
     return newest?.block ?? newest?.message
   }
 
-  /** @internal What the Recall tool asks. */
+  /** @internal Source of the Recall tool. */
   get past(): RecallSource {
     return this.#engine.past
   }
 
-  /** Every entry of the journal, first to last, including branches that were left. */
+  /** All entries of the journal in order, including abandoned branches. */
   entries(): AsyncIterable<Entry> {
     return this.#engine.record.journal.entries()
   }
 
-  /** Ends background work and closes the journal. Everything acknowledged is kept. */
+  /** Ends background work and closes the journal. All acknowledged entries are stored. */
   close(): Promise<void> {
     return this.#engine.close()
   }

@@ -1,4 +1,4 @@
-/** The layers a conversation runs by default, cheapest first. Each has a switch. */
+/** The default layers of a conversation, cheapest first. Each has a flag. */
 
 import type { Clock } from "../base/clock.ts"
 import { type ForkParent, withoutTools } from "../forks/fork.ts"
@@ -21,34 +21,34 @@ import { forgetCalls } from "../tools/files/read-state.ts"
 import type { ReadState, Tool } from "../tools/tool.ts"
 import { dailyOf, type ProjectMemory } from "./project-memory.ts"
 
-/** What the layers of an agent work with: its model, its tools, and its surroundings. */
-export interface LayerSurroundings
+/** Dependencies of an agent's layers: its model, its tools, and its context. */
+export interface LayerDependencies
   extends Omit<ForkParent, "request" | "openCalls">,
     Pick<
       CompactionOptions,
       "summariser" | "offline" | "hooks" | "guidance" | "excluded" | "mayRead" | "autonomous" | "timing"
     > {
-  /** The directory of a custom template and prompt for notes. */
+  /** Directory with a custom template and prompt for notes. */
   readonly notesConfig?: string
-  /** The reads that forks start with. Default: `reads`. */
+  /** Reads with which forks start. Default: `reads`. */
   readonly readsInView?: ReadState
-  /** The memory of the project, or of a sub-agent. Absent where it is off. */
+  /** Memory of the project, or of a sub-agent. Absent if it is off. */
   readonly memory?: ProjectMemory
-  /** The sum of the day that notes count into. Default: that of the memory. */
+  /** Daily budget that notes count towards. Default: that of the memory. */
   readonly daily?: DailyBudget
-  /** Proposes memories in place of a fork of the conversation. */
+  /** Replaces a fork of the conversation in proposing memories. */
   readonly extractMemories?: ExtractMemories
-  /** False in a sub-agent: it shares its parent's cache, and must not delete in it. Default true. */
+  /** `false` for a sub-agent, which shares its parent's cache and must not delete in it. Default: true. */
   readonly isMain?: boolean
-  /** The cache is kept warm in pauses. */
+  /** Whether the cache is kept warm during pauses. */
   readonly keepsWarm?: boolean
-  /** Consolidates the memory in the background. Absent where nothing may be written. */
+  /** Consolidates the memory in the background. Absent if nothing may be written. */
   readonly dreaming?: DreamController
-  /** Shows a memory before it is written, and asks. Missing where no one can be asked. */
+  /** Asks the user before a memory is written. Absent if nobody can be asked. */
   readonly confirmMemory?: ConfirmMemory
 }
 
-export function defaultLayers(surroundings: LayerSurroundings): readonly Layer[] {
+export function defaultLayers(surroundings: LayerDependencies): readonly Layer[] {
   const {
     model,
     tools,
@@ -69,11 +69,11 @@ export function defaultLayers(surroundings: LayerSurroundings): readonly Layer[]
   const limitsItself = tools.filter((tool) => tool.limitsItself).map(({ name }) => name)
   const shortResults = new Map(tools.flatMap(({ name, shortResult: max }) => (max === undefined ? [] : [[name, max]])))
   const parent = { model, tools, reads: readsInView, toolContext }
-  const notes = sessionMemory({ ...parent, ...notesParts(daily, notesConfig), ...wishesOf(rest) })
+  const notes = sessionMemory({ ...parent, ...notesParts(daily, notesConfig), ...guidanceOption(rest) })
   const compacts = compaction({ offline: offline(), reads, notes, ...rest, ...(isOffline(model) ? {} : { parent }) })
   return [
     toolResultStorage({ limitsItself, shortResults, onOffload: forget }),
-    microcompaction({ onCleared: forget, isMain, ...nextOf(compacts) }),
+    microcompaction({ onCleared: forget, isMain, ...compactionOption(compacts) }),
     notes,
     compacts,
     cacheLifetimes({ keepsWarm }),
@@ -92,14 +92,14 @@ const notesParts = (daily: DailyBudget | undefined, configDirectory: string | un
   ...(daily ? { daily } : {}),
 })
 
-const wishesOf = ({ guidance }: Pick<CompactionOptions, "guidance">) => (guidance ? { guidance } : {})
+const guidanceOption = ({ guidance }: Pick<CompactionOptions, "guidance">) => (guidance ? { guidance } : {})
 
-/** Clearing asks whether a compaction comes anyway. */
-const nextOf = ({ upcoming }: Compactor) => (upcoming ? { compacts: upcoming } : {})
+/** Lets clearing check whether a compaction is coming anyway. */
+const compactionOption = ({ upcoming }: Compactor) => (upcoming ? { compacts: upcoming } : {})
 
 type MemoryParts = Pick<Parameters<typeof autoMemory>[0], "access" | "extract" | "requests" | "confirm">
 
-/** It comes after compaction: what it attaches must follow a boundary made for the same request. */
+/** The memory layer. It runs after compaction, because its attachments must follow a boundary made for the same request. */
 function memoryLayer(memory: ProjectMemory | undefined, parts: MemoryParts): readonly Layer[] {
   if (!memory) return []
   const { recall, mode, directory, files: _, ...rest } = memory
@@ -117,37 +117,44 @@ function memoryLayer(memory: ProjectMemory | undefined, parts: MemoryParts): rea
   ]
 }
 
-/** What the agent can do in the memory directory with its own tools. */
+/** Access of the agent's own tools to the memory directory. */
 function accessOf(tools: readonly Tool[]): MemoryParts["access"] {
   const has = (name: string) => tools.some((tool) => tool.name === name)
   return has("Write") || has("Edit") ? "write" : has("Read") ? "read" : "none"
 }
 
-export interface OwnLoop {
-  /** Asked for notes and summaries. It reads what your own requests wrote to the server's cache. Without a client or a key: the offline model. */
+export interface CustomLoop {
+  /**
+   * Model for notes and summaries. It reads what your own requests wrote to the server's cache. Without a client or a key, it is the
+   * offline model.
+   */
   readonly model: Model
   readonly clock: Clock
-  /** True if requests are sent with `client.beta.messages`: the server may then be asked to clear old results. */
+  /** Whether requests are sent with `client.beta.messages`, so that the server can be asked to clear old results. */
   readonly serverClears?: boolean
-  /** False if the loop places its own cache breakpoints: then it chooses how long they live. Default true. */
+  /** `false` if the loop places its own cache breakpoints and so chooses their lifetime. Default: true. */
   readonly cacheBreakpoints?: boolean
-  /** The directory of a custom template and prompt for notes. */
+  /** Directory with a custom template and prompt for notes. */
   readonly notesConfig?: string
-  /** The memory of the project. Absent where it is off. */
+  /** Memory of the project. Absent if it is off. */
   readonly memory?: ProjectMemory
-  /** Who writes summaries by a direct call, what they should focus on, and which files may be read again. */
+  /** Options of compaction: the summariser, the focus of summaries, and the files that may be read again. */
   readonly compaction?: Pick<CompactionOptions, "summariser" | "guidance" | "excluded" | "mayRead">
 }
 
-/** The layers for a loop of your own: your SDK, your tools. Notes come as text, because your tools run in your loop. */
-export function ownLoopLayers(loop: OwnLoop): readonly Layer[] {
+/** Layers for a custom loop with its own SDK and tools. Notes are returned as text, because the loop runs the tools. */
+export function customLoopLayers(loop: CustomLoop): readonly Layer[] {
   const { model, clock, serverClears = false, cacheBreakpoints = true, notesConfig, memory, compaction: given } = loop
   const parent = { model, ...withoutTools(clock) }
-  const notes = sessionMemory({ ...parent, ...notesParts(dailyOf(memory), notesConfig), ...wishesOf(given ?? {}) })
+  const notes = sessionMemory({
+    ...parent,
+    ...notesParts(dailyOf(memory), notesConfig),
+    ...guidanceOption(given ?? {}),
+  })
   const compacts = compaction({ offline: offline(), notes, ...given, ...(isOffline(model) ? {} : { parent }) })
   return [
     toolResultStorage(),
-    microcompaction({ serverClears, ...nextOf(compacts) }),
+    microcompaction({ serverClears, ...compactionOption(compacts) }),
     notes,
     compacts,
     ...(cacheBreakpoints ? [cacheLifetimes()] : []),

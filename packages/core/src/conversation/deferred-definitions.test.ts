@@ -1,4 +1,4 @@
-/** A loop of your own that defers its definitions: what Strata checks, counts and keeps. */
+/** A custom loop that defers its definitions: what Strata validates, counts and preserves. */
 import { expect, test } from "vitest"
 import { openCompacting } from "../../test/compacting.ts"
 import { summariser } from "../../test/summariser.ts"

@@ -1,6 +1,6 @@
 /**
- * What a conversation works with: its record, layers, prompt, requests and responses, put together once. Calls run here one after another,
- * in the order they were made.
+ * The parts of a conversation: its record, layers, prompt, requests and responses, created once. Calls run here one after another, in the
+ * order they were made.
  */
 
 import { setImmediate } from "node:timers/promises"
@@ -30,16 +30,16 @@ import type { Pauses } from "../views/cache/pauses.ts"
 import type { ContextView } from "../views/context/context.ts"
 import type { ViewOptions, Views } from "../views/views.ts"
 import type { OpenResult } from "./events.ts"
-import { FileKeeper } from "./file-keeper.ts"
-import type { Habits } from "./pauses.ts"
-import { type Deferral, type Prompt, PromptKeeper } from "./prompt.ts"
+import { FileSnapshots } from "./file-snapshots.ts"
+import type { PausePattern } from "./pauses.ts"
+import { type Deferral, type Prompt, PromptRenderer } from "./prompt.ts"
 import { ConversationRecord } from "./record.ts"
 import { RequestPreparer } from "./request-preparer.ts"
 import { ResponseRecorder } from "./response-recorder.ts"
 import { CacheWatch, PauseWatch, SleepWatch } from "./watches.ts"
 import { type SharedLimits, Window } from "./window.ts"
 
-export interface ConversationParts {
+export interface ConversationDependencies {
   readonly store: Store
   readonly journal: Journal
   readonly views: Views
@@ -47,86 +47,86 @@ export interface ConversationParts {
   readonly opened: OpenResult
   readonly model: string
   readonly prompt: Prompt
-  /** For a conversation without a prompt in its journal. */
+  /** Prompt for a conversation whose journal has none. */
   readonly firstPrompt: Prompt
-  /** The tools that may wait to be loaded. */
+  /** Deferred tools. */
   readonly deferral?: Pick<Deferral, keyof DeferralPlan | "isOn"> | undefined
   readonly cwd: string
   readonly title: string | undefined
-  /** What the requests are for. */
+  /** Purpose of the requests. */
   readonly source: RequestSource
-  /** Those that requests are sent with, and those of them that a prepared request carries itself. */
+  /** Betas that requests are sent with. `requestBetas`: those that a prepared request contains itself. */
   readonly betas: readonly string[]
   readonly requestBetas: readonly string[]
   readonly settings: EffectiveSettings
   readonly flags: FlagReader
   readonly telemetry: Telemetry
   readonly provider: string
-  /** Where the model's requests go. */
+  /** Address of the model's server. */
   readonly address?: string | undefined
-  /** What is known about pauses, and where those of this conversation are kept for later ones. */
-  readonly habits?: Habits | undefined
-  /** Limits that the store keeps for all conversations. */
+  /** Known pause patterns, and storage for those of this conversation. */
+  readonly habits?: PausePattern | undefined
+  /** Learned limits that the store shares between conversations. */
   readonly limits: SharedLimits
-  /** The model reports its requests to telemetry itself. */
+  /** Whether the model reports its requests to telemetry itself. */
   readonly isTraced: boolean
   readonly clock: Clock
   readonly ids: Ids
   readonly layers: readonly Layer[]
   readonly cacheBreakpoints: boolean
-  /** The prompt after a boundary, if it may have changed: instruction files are read again. */
+  /** Returns the prompt after a boundary, if it may have changed because instruction files are read again. */
   readonly refreshPrompt: (() => Promise<Prompt>) | undefined
-  /** What the messages in view do not say and the model must know. Asked before each request. */
+  /** Pending notices for the model. Called before each request. */
   readonly due: (context: ContextView) => readonly Attachment[]
-  /** Whether other conversations of the same owner may be looked into. */
+  /** Whether other conversations of the same owner may be searched. */
   readonly isShared: boolean
-  /** The places of the store with conversations of the project. */
+  /** Namespaces of the store with conversations of the project. */
   readonly places?: (() => Promise<readonly string[]>) | undefined
-  /** Searches the past beside our own search. */
+  /** Computes embeddings for semantic search, in addition to full-text search. */
   readonly embed?: EmbedFunction | undefined
   /** Called when the conversation has closed. */
   readonly release?: () => void
-  /** Counts what requests cost, however they end. */
+  /** Counts the cost of requests, even failed ones. */
   readonly meter?: Meter | undefined
-  /** Flag values refused so far. Each is reported once. */
+  /** Messages about refused flag values. Each is reported once. */
   readonly refusals: readonly string[]
-  /** Whether its views may give their memory back while no one uses it. Not where someone holds on to them, as an agent does. */
+  /** Whether its views may be unloaded while nobody uses it. False if someone holds references to them, as an agent does. */
   readonly sleeps: boolean
 }
 
-/** What a caller asks about the conversation, outside it. */
+/** A client's request about the conversation that is not part of it, such as for its own summary. */
 export interface Aside {
   readonly order: readonly Block[]
 }
 
-const IDLE_MS = 3_600_000 // no cache lives longer, and no answer takes longer
+const IDLE_MS = 3_600_000 // no cache lives longer, and no response takes longer
 
 export class Engine {
-  readonly parts: Omit<ConversationParts, "views" | "viewOptions">
+  readonly parts: Omit<ConversationDependencies, "views" | "viewOptions">
   readonly record: ConversationRecord
   readonly model: ModelLookup
   readonly window: Window
   readonly layers: LayerPipeline
-  readonly prompt: PromptKeeper
+  readonly prompt: PromptRenderer
   readonly preparer: RequestPreparer
   readonly recorder: ResponseRecorder
   readonly pauses: PauseWatch
   readonly #cache: CacheWatch
   readonly #sleeping: SleepWatch | undefined
-  /** What `close` needs of the views, so that it wakes no one. */
+  /** Pauses that `close` needs, so that it need not load the views. */
   #pausesAsleep: Pauses | undefined
   readonly past: ConversationRecall
-  /** What files held before tools changed them. */
-  readonly files: FileKeeper
-  /** A caller's order that is no message. The next request is our view with the order after it. */
+  /** Snapshots of files before tools changed them. */
+  readonly files: FileSnapshots
+  /** A client's request that is not a message. The next request is the current view followed by it. */
   aside: Aside | undefined
-  /** Lines of the answers to such orders, as JSON has them. */
+  /** Lines of the responses to such requests, JSON-encoded. */
   summaries: readonly string[] = []
-  /** A caller gives the model the tool Recall as soon as something has left the context. */
+  /** Whether the client provides the Recall tool as soon as content has left the context. */
   willRecall = false
   /** Aborts background work when the conversation closes. */
   readonly #closingSignal = new AbortController()
-  /** Calls are carried out one after another, in the order they were made. */
+  /** Runs calls one after another, in the order they were made. */
   readonly #calls = new SerialQueue()
   #isCatchingUp = false
   #isUntouched = true
@@ -134,7 +134,7 @@ export class Engine {
   #ended: Promise<void> | undefined
   #closing: Promise<void> | undefined
 
-  constructor({ views, viewOptions, ...parts }: ConversationParts) {
+  constructor({ views, viewOptions, ...parts }: ConversationDependencies) {
     const { model, settings, cwd, title, telemetry, flags } = parts
     const { values } = settings
     const { models } = values
@@ -146,7 +146,7 @@ export class Engine {
     const named = { name: model, provider, ...(address ? { address } : {}) }
     const window = new Window({ record, model: named, betas: parts.betas, values, shared: parts.limits })
     this.window = window
-    this.files = new FileKeeper(record.journal)
+    this.files = new FileSnapshots(record.journal)
     const cache = new CacheWatch({ record, window, models })
     this.#cache = cache
     parts.meter?.use({ record, models, limits: window.limits })
@@ -155,7 +155,7 @@ export class Engine {
       if (entry.type === "user" || entry.type === "assistant") this.#isUntouched = false
     })
     const { boundThinking, toolReferences: byReference } = this.model.facts.accepts
-    this.prompt = new PromptKeeper({
+    this.prompt = new PromptRenderer({
       record,
       prompt: parts.prompt,
       first: parts.firstPrompt,
@@ -207,7 +207,7 @@ export class Engine {
     return this.record.views
   }
 
-  /** What layers ask of the journal. A search finds also what this call has not written yet. */
+  /** The journal as layers access it. Searches include entries that this call has not written yet. */
   get #layersJournal(): LayerContext["journal"] {
     const { journal } = this.record
     const { address, location, file, notesPath } = journal
@@ -226,26 +226,29 @@ export class Engine {
     }
   }
 
-  /** How long the server is asked to keep what the next request caches, as the planner would decide now. `compacted`: the size after a compaction first. */
+  /** Cache lifetime of the next request, as the planner would decide now. `compacted`: size after a compaction that runs first. */
   nextLifetime(compacted?: number): CacheLifetime {
     const { cacheLifetime: setting } = this.parts.settings.values
     return (setting === "auto" ? this.layers.nextLifetime(compacted) : undefined) ?? this.window.lifetime
   }
 
-  /** What the next message costs where the cache is gone. */
+  /** Cost of the next message if the cache has expired. */
   coldPrice(tokens?: number): ColdPrice | undefined {
     if (this.isOff) return undefined
     const lifetime = this.nextLifetime(tokens)
     return coldPrice(this.context(), { lifetime, tokens, tail: this.layers.upcoming.tail })
   }
 
-  /** Long enough that it may have been opened only to look at it. Sooner, it goes on as if it had never been closed. */
+  /**
+   * Whether the conversation was idle so long that the user may only be reading. After a shorter time it continues as if it had never been
+   * closed.
+   */
   #wasIdle(): boolean {
     const last = this.views.context.lastResponse
     return last !== undefined && this.record.clock.now().getTime() - Date.parse(last.timestamp) >= IDLE_MS
   }
 
-  /** Whether the model can look up what leaves the context with the next request. */
+  /** Whether the model can recall content that leaves the context with the next request. */
   get canRecall(): boolean {
     return this.willRecall || this.views.context.toolNames.includes(RECALL_TOOL)
   }
@@ -273,8 +276,8 @@ export class Engine {
       compaction: { manual, auto: auto && this.layers.compacts },
       newUuid: () => this.record.ids.uuid(),
       request: async () => {
-        const request = await this.preparer.forkRequest() // of this moment: the conversation may go on
-        await this.record.writeSoFar() // what is asked of a model may take minutes
+        const request = await this.preparer.forkRequest() // built first, because the conversation may continue
+        await this.record.writeSoFar() // written first, because the model's response may take minutes
         return request
       },
       canRecall: this.canRecall,
@@ -286,18 +289,18 @@ export class Engine {
     }
   }
 
-  /** A response is in the journal. Only a conversation that someone may come back to has pauses. */
+  /** Called after a response was recorded. Only main conversations, to which a user may return, have pauses. */
   answered(): void {
     const { sent } = this.preparer
     if (sent && this.record.source === "main") this.pauses.begin(sent.at)
   }
 
-  /** Switches and figures hold for a turn. */
+  /** Reads the flags, which apply for a turn. */
   async readFlags(): Promise<void> {
     await this.parts.flags.read([...this.views.context.toolNames, ...this.calledTools()])
   }
 
-  /** Lets the layers decide about results after the newest answer. Earlier ones were sent before they got here. */
+  /** Lets the layers decide about results after the newest response. Earlier results were already sent. */
   async decideResults(entries: readonly Entry[]): Promise<void> {
     const messages = entries.filter(isMessage)
     const answered = messages.findLastIndex(({ type }) => type === "assistant")
@@ -310,27 +313,27 @@ export class Engine {
     await this.preparer.noteResults()
   }
 
-  /** Tools that the last response called. */
+  /** Names of the tools that the last response called. */
   calledTools(): readonly string[] {
     const last = this.views.context.lastResponse
     const calls = last ? contentOf(last).filter(isToolUse) : []
     return calls.map(({ name }) => name)
   }
 
-  /** Applies entries that wait in the views, in slices that give way to the turns. The first begins after this one. */
+  /** Applies pending entries to the views, in slices that yield to turns. The first slice begins after this turn. */
   catchUpBetweenTurns(): void {
     if (this.#isCatchingUp || !this.views.hasBacklog) return
     this.#isCatchingUp = true
     const { signal } = this.#closingSignal
     setImmediate()
       .then(() => runCooperatively(this.views.catchUpTask(), { signal, yieldsToOthers: true }))
-      .catch(() => undefined) // closed: the next opening reads the journal
+      .catch(() => undefined) // closed; the next opening reads the journal
       .finally(() => {
         this.#isCatchingUp = false
       })
   }
 
-  /** Refuses a text that no request can carry, because no layer shortens the newest message: every later request would be refused. */
+  /** Throws for a text that fits in no request: no layer shortens the newest message, so every later request would be refused. */
   mustFit(content: Content): void {
     const tokens = Math.round(this.views.context.textTokens(content))
     const room = this.window.current.blocking - this.views.context.promptTokens
@@ -349,7 +352,7 @@ export class Engine {
     if (this.#closed) throw new ClosedError()
   }
 
-  /** Only between calls, and while nothing that has seen the views works with them. */
+  /** Unloads the views between calls, unless something that uses them is running. */
   #sleep(uses: number): Promise<void> {
     return this.inOrder(async () => {
       if (this.layers.isBusy || this.#isCatchingUp || this.#awaitsAnswer()) return
@@ -364,7 +367,7 @@ export class Engine {
     })
   }
 
-  /** What comes back is compared with what was sent. */
+  /** Whether a response is expected, which will be compared with the request. */
   #awaitsAnswer(): boolean {
     const { sent } = this.preparer
     const isRecent = sent && this.record.clock.now().getTime() - sent.at.getTime() < IDLE_MS
@@ -378,26 +381,29 @@ export class Engine {
     })
   }
 
-  /** The agent's permission mode. It is journaled where it changes, so a resume finds it. */
+  /** Sets the agent's permission mode. Changes are recorded in the journal, so that a resumed conversation finds them. */
   setMode(mode: string): Promise<void> {
     this.record.session.mode = mode
     return this.inOrder(() => this.record.recordSession())
   }
 
-  /** Memories that the agent or the person wrote. Extraction takes this into account. */
+  /** Records memories that the agent or the user wrote, for extraction to take into account. */
   noteMemories(written: Omit<DecisionOf<"memory-written">, "subtype">): Promise<void> {
     return this.inOrder(async () => {
       await this.record.append([{ type: "strata", subtype: "memory-written", ...written }])
     })
   }
 
-  /** Keeps a text with the conversation and resolves with its path. Nothing if the store keeps no files: no tool could read it. */
+  /**
+   * Stores a text with the conversation and resolves with its path. `undefined` if the store does not use files, so that no tool could read
+   * it.
+   */
   async keepText(name: string, text: string): Promise<string | undefined> {
     const { journal } = this.record
     return journal.file === undefined ? undefined : (await journal.writeBlob(name, text)).path
   }
 
-  /** Ends background work and closes the journal. Everything acknowledged is kept. If the store fails, the next call tries again. */
+  /** Ends background work and closes the journal. All acknowledged entries are stored. If the store fails, the next call tries again. */
   close(): Promise<void> {
     this.#closingSignal.abort(new ClosedError())
     this.pauses.end()
@@ -407,7 +413,7 @@ export class Engine {
       await this.window.limits.settled()
       const pauses = this.record.isAsleep ? this.#pausesAsleep : this.views.cacheHistory.pauses
       if (pauses) await this.parts.habits?.keep(pauses)
-      await this.parts.meter?.close().catch(() => undefined) // what it kept is found at the next opening
+      await this.parts.meter?.close().catch(() => undefined) // its records are found at the next opening
       this.#closed = true
       this.past.close()
       this.parts.release?.()

@@ -13,40 +13,40 @@ import type { Cost } from "../tokens/models.ts"
 import type { WindowUsage } from "../tokens/window.ts"
 
 export interface ConversationEvents extends LayerEvents {
-  /** An entry is in the journal. */
+  /** An entry was written to the journal. */
   entry: { readonly entry: Entry }
   /** The view was repaired to be valid. */
   repaired: { readonly repairs: readonly Repair[] }
   /** A request is ready to be sent. */
   prepared: PreparedEvent
-  /** A response is in the journal. */
+  /** A response was written to the journal. */
   recorded: { readonly counts: TokenCounts | undefined; readonly cost: Cost; readonly stopReason: string | undefined }
   /** The progress of a compaction. */
   compaction: CompactionProgress
-  /** What a response read from the server's cache and wrote to it, compared with the prediction. */
+  /** Tokens that a response read from the server's cache and wrote to it, compared with the prediction. */
   cache: CacheEvent
-  /** Something a person should know, reported once. */
+  /** A notice for the user, reported once. */
   notice: { readonly message: string }
 }
 
-/** What only the parts of a conversation listen to. */
+/** Internal events between the parts of a conversation. */
 export interface RecordEvents {
-  /** The views are there again after a sleep. */
+  /** The views were loaded again after being unloaded. */
   woken: object
-  /** The views were loaded again, because entries that they had could not be written. */
+  /** The views were reloaded, because some of their entries could not be written. */
   reloaded: object
 }
 
-/** The next request, and how full the context is with it. */
+/** The next request, and the window usage with it. */
 export interface PreparedEvent {
   readonly request: ModelRequest
   readonly size: ContextSize
   readonly fill: WindowUsage
 }
 
-/** What opening a conversation found. */
+/** Result of opening a conversation. */
 export interface OpenResult extends OpeningReport {
   readonly resumed: boolean
-  /** Whether resuming read only the part after the last boundary. */
+  /** Part of the journal that resuming read: after the last boundary, or all of it. */
   readonly read: "tail" | "all"
 }

@@ -1,4 +1,4 @@
-/** The changes of files that the journal knows, by path and in order: from file tools, from commands, and from earlier restores. */
+/** File changes that the journal knows, by path and in order: from file tools, commands, and earlier restores. */
 import type { Entry } from "../journal/entries.ts"
 import type { Journal } from "../journal/store.ts"
 import type { FileChangeRecord } from "../messages/file-change-record.ts"
@@ -7,35 +7,35 @@ import { findExitCode } from "../views/record/artifacts.ts"
 import { type CallEffects, callEffects, isShellTool } from "../views/record/file-effects.ts"
 import { type FinishedCall, followCalls, type OpenCall } from "../views/record/open-work.ts"
 
-export type Change =
-  /** The journal has sums of both contents, and `journal` may keep the earlier one. */
+export type FileContentChange =
+  /** The journal has hashes of both contents, and `journal` may have stored the earlier content. */
   | ({ readonly kind: "kept"; readonly journal: Journal } & Omit<FileChangeRecord, "path">)
   | { readonly kind: "edit"; readonly old: string; readonly replacement: string; readonly all: boolean }
   | { readonly kind: "write"; readonly content: string; readonly isNew: boolean }
-  /** By a command, or by a tool of another program. */
+  /** A change by a command, or by a tool of another program. */
   | { readonly kind: "unknown"; readonly what: "created" | "changed" | "deleted"; readonly isCommand: boolean }
 
 export interface PathChange {
   readonly path: string
-  readonly change: Change
+  readonly change: FileContentChange
   readonly timestamp: string
 }
 
 export interface JournalSource {
   readonly journal: Journal
   readonly cwd: string
-  /** Changes count after this entry, or after a time. */
+  /** Entry or time after which changes are included. */
   readonly after: { readonly uuid: Uuid } | { readonly time: string }
 }
 
-export interface ChangesFound {
+export interface FileChanges {
   readonly changes: readonly PathChange[]
-  /** How many more files commands changed than the journal names. */
+  /** Number of files that commands changed in addition to those listed. */
   readonly more: number
 }
 
-/** Every branch counts: a rewind alone does not change files. */
-export async function changesAfter({ journal, cwd, after }: JournalSource): Promise<ChangesFound> {
+/** Finds changes on all branches, because a rewind does not change files. */
+export async function changesAfter({ journal, cwd, after }: JournalSource): Promise<FileChanges> {
   const open = new Map<string, OpenCall>()
   const found: PathChange[] = []
   let isAfter = false
@@ -44,7 +44,7 @@ export async function changesAfter({ journal, cwd, after }: JournalSource): Prom
   for await (const entry of journal.entries()) {
     const { timestamp } = entry
     if ("time" in after) isAfter = timestamp >= after.time
-    const place = (path: string, change: Change) => {
+    const place = (path: string, change: FileContentChange) => {
       if (isAfter) found.push({ path, change, timestamp })
     }
     if (isAfter && entry.type === "user") for (const each of entry.filesChanged ?? []) more += each.more ?? 0
@@ -60,7 +60,7 @@ export async function changesAfter({ journal, cwd, after }: JournalSource): Prom
   return { changes: found, more }
 }
 
-/** A command that failed may have changed files before it did. */
+/** The effects of a call. A failed command may have changed files before it failed. */
 function effectsOf(
   call: FinishedCall,
   place: { readonly cwd: string; readonly directory: string | undefined },
@@ -75,7 +75,7 @@ const restoredIn = (entry: Entry) =>
 
 type Effect = "created" | "written" | "changed" | "touched" | "deleted"
 
-function changeOf({ tool, input, output }: FinishedCall, what: Effect): Change {
+function changeOf({ tool, input, output }: FinishedCall, what: Effect): FileContentChange {
   const { old_string: old, new_string: fresh, content } = input
   if (tool === "Edit" && typeof old === "string" && typeof fresh === "string")
     return old === "" && output.startsWith("Created ")
@@ -86,23 +86,23 @@ function changeOf({ tool, input, output }: FinishedCall, what: Effect): Change {
   return { kind: "unknown", what: happened, isCommand: isShellTool(tool) }
 }
 
-export interface TextsWanted {
+export interface TextsRequest {
   readonly journal: Journal
   readonly cwd: string
   readonly uuid: Uuid
   readonly paths: ReadonlySet<string>
-  /** The text after a change. `undefined`: not known. */
-  readonly apply: (known: string | undefined, change: Change) => string | undefined
+  /** Returns the text after a change. `undefined`: unknown. */
+  readonly apply: (known: string | undefined, change: FileContentChange) => string | undefined
 }
 
-/** The texts of files at an entry, as far as the calls before it show them whole. */
+/** Reconstructs the texts of files at an entry, as far as earlier calls show them completely. */
 export async function textsAt({
   journal,
   cwd,
   uuid,
   paths,
   apply,
-}: TextsWanted): Promise<ReadonlyMap<string, KnownText>> {
+}: TextsRequest): Promise<ReadonlyMap<string, KnownText>> {
   const open = new Map<string, OpenCall>()
   const known = new Map<string, KnownText>()
   for await (const entry of journal.entries()) {
@@ -127,11 +127,11 @@ export async function textsAt({
 
 export interface KnownText {
   readonly text: string
-  /** What Read shows does not say whether the last line ends with a line end. */
+  /** Whether a final newline may be missing, which the output of Read does not show. */
   readonly mayEndOpen: boolean
 }
 
-/** The text of a result of Read. `undefined` where it is not all of the file. */
+/** The text in a result of Read. `undefined` if it does not show the complete file. */
 function shownLines(result: string): string | undefined {
   const lines: string[] = []
   for (const [index, line] of result.split("\n").entries()) {

@@ -1,4 +1,4 @@
-/** What a stranger writes down without reading anything: how a conversation is opened, fed and asked. */
+/** What a new user writes without reading the docs: opening, filling and querying a conversation. */
 import { describe, expect, onTestFinished, test } from "vitest"
 import { importConversations } from "../../../transcripts/src/import/import-conversations.ts"
 import { temporaryRoot } from "../../test/journal-files.ts"
@@ -16,7 +16,7 @@ import { listConversations } from "./list.ts"
 import { openConversation } from "./open.ts"
 
 const MODEL = "claude-opus-4-6"
-/** As the library opens it by default, but for where it keeps things. */
+/** Opens a conversation with the library's defaults, except for its storage. */
 const openDefault = (options: object = {}) =>
   openTestConversation({ layers: undefined as never, cacheBreakpoints: true, ...options })
 const textsOf = (request: { messages: readonly { role: string; content: unknown }[] }) =>

@@ -1,4 +1,4 @@
-/** What `add` and `record` accept, checked and turned into drafts. Bad content is refused before it reaches the journal. */
+/** Validates the input of `add` and `record` and converts it to drafts. Invalid content is refused before it reaches the journal. */
 import { errorReason, InvalidContentError } from "../base/errors.ts"
 import type { EntryDraft, MessageDraft } from "../journal/entries.ts"
 import { attachmentFlaw } from "../messages/attachment-texts.ts"
@@ -11,11 +11,11 @@ import { describeFlaw, isRecord } from "../messages/shapes/shapes.ts"
 import { type ContentSource, findProblem, isUnknownBlock } from "../messages/usable.ts"
 import type { Views } from "../views/views.ts"
 
-// Message objects of other libraries, known by their shape. A plain text is taken. For the rest, which would lose a part, the error names
-// the object and what to use instead.
+// Message objects of other libraries, recognised by their structure. Plain texts are accepted. For others, which would lose content, the
+// error names the object and an alternative.
 
-/** A message of LangChain, or one with `parts`, as the AI SDK's user interfaces and Mastra have it. Only plain texts are taken. */
-export type OtherMessage =
+/** A message of LangChain, or one with `parts`, as in the AI SDK's user interfaces and Mastra. Only plain texts are accepted. */
+export type ExternalMessage =
   | { readonly content: unknown; getType(): string }
   | { readonly role: string; readonly parts: readonly unknown[] }
   | { readonly role: string; readonly content: { readonly parts: readonly unknown[] } }
@@ -23,17 +23,17 @@ export type OtherMessage =
 type Library = "LangChain" | "the AI SDK" | "Mastra" | "OpenAI"
 type Fields = Readonly<Record<string, unknown>>
 
-interface Known {
+interface KnownMessage {
   readonly library: Library
-  /** As in "a HumanMessage of LangChain". */
+  /** Name of the object, as in "a HumanMessage of LangChain". */
   readonly what: string
   readonly role: unknown
-  /** Its text, if it has nothing else. */
+  /** Its text, if it has no other content. */
   readonly text?: string | readonly TextBlock[] | undefined
 }
 
-/** What follows the whole list of such a library. */
-const DOORS: Readonly<Record<Library, string | undefined>> = {
+/** Adapter that supports complete message lists of each library. */
+const ADAPTERS: Readonly<Record<Library, string | undefined>> = {
   LangChain: 'strataMiddleware() of "@strata/adapters/langchain"',
   "the AI SDK": 'strataMiddleware() of "@strata/adapters/ai-sdk"',
   Mastra: 'strataProcessor() of "@strata/adapters/mastra"',
@@ -41,23 +41,27 @@ const DOORS: Readonly<Record<Library, string | undefined>> = {
 }
 const LANGCHAIN_ROLES: Readonly<Record<string, string>> = { human: "user", ai: "assistant" }
 
-/** Whether no message of the Messages API looks like this, though it has no role. */
-export const isOthers = (given: unknown): boolean => isRecord(given) && (langchainType(given) ?? given.lc) !== undefined
+/** Whether it is a message of another library without a role. */
+export const isExternalMessage = (given: unknown): boolean =>
+  isRecord(given) && (langchainType(given) ?? given.lc) !== undefined
 
-/** The message with its text alone, if it is another library's. Anything else is returned as it is. */
-export function ownShape(given: unknown, name: string): unknown {
-  return isRecord(given) ? taken(given, { name, known: knownByFields(given) ?? knownByContent(given) }) : given
+/** Converts a message of another library to its text. Anything else is returned unchanged. */
+export function toApiMessage(given: unknown, name: string): unknown {
+  return isRecord(given) ? convertKnown(given, { name, known: knownByFields(given) ?? knownByContent(given) }) : given
 }
 
-/** The same for a caller's list, in which content that no one knows is kept as it was sent. */
-export function ownShapeAsSent(given: unknown, name: string): unknown {
-  return isRecord(given) ? taken(given, { name, known: knownByFields(given) }) : given
+/** Converts a message in a client's list, where unknown content is stored as it was sent. */
+export function toApiMessageAsSent(given: unknown, name: string): unknown {
+  return isRecord(given) ? convertKnown(given, { name, known: knownByFields(given) }) : given
 }
 
 const knownByFields = (given: Fields) => langchain(given) ?? withParts(given) ?? openAi(given)
 const knownByContent = (given: Fields) => openAiParts(given) ?? aiSdkParts(given)
 
-function taken(given: Fields, { known, name }: { readonly known: Known | undefined; readonly name: string }): unknown {
+function convertKnown(
+  given: Fields,
+  { known, name }: { readonly known: KnownMessage | undefined; readonly name: string },
+): unknown {
   if (!known) return given
   const { role, text } = known
   if (text !== undefined && (role === "user" || role === "assistant")) return { role, content: text }
@@ -65,10 +69,10 @@ function taken(given: Fields, { known, name }: { readonly known: Known | undefin
   throw new InvalidContentError(sentence(known, name))
 }
 
-function sentence({ library, what }: Known, name: string): string {
-  const door = DOORS[library]
-  const whole = door ? `, or let ${door} follow the whole list` : ""
-  return `${name} is ${what} of ${library}, which is more than a text. Write it in the shape of the Messages API: calls as "tool_use" blocks of the assistant, results as "tool_result" blocks of the user${whole}`
+function sentence({ library, what }: KnownMessage, name: string): string {
+  const adapter = ADAPTERS[library]
+  const whole = adapter ? `, or let ${adapter} follow the whole list` : ""
+  return `${name} is ${what} of ${library}, which has more than text. Convert it to the format of the Messages API: calls as "tool_use" blocks of the assistant, results as "tool_result" blocks of the user${whole}`
 }
 
 function langchainType(given: Fields): string | undefined {
@@ -76,13 +80,13 @@ function langchainType(given: Fields): string | undefined {
   return typeof type === "function" ? String(type.call(given)) : undefined
 }
 
-function langchain(given: Fields): Known | undefined {
+function langchain(given: Fields): KnownMessage | undefined {
   const type = langchainType(given)
   if (type === undefined)
     return given.lc === undefined ? undefined : { library: "LangChain", what: "a serialized message", role: undefined }
   const what = LANGCHAIN_NAMES[type] ?? `a message of type ${JSON.stringify(type)}`
-  const isMore = hasCalls(given) || hasCalls(given.additional_kwargs) || isFilled(given.name)
-  const text = isMore ? undefined : textOf(given.content, ["text"])
+  const hasMore = hasCalls(given) || hasCalls(given.additional_kwargs) || isFilled(given.name)
+  const text = hasMore ? undefined : textOf(given.content, ["text"])
   return { library: "LangChain", what, role: LANGCHAIN_ROLES[type] ?? type, text }
 }
 
@@ -93,16 +97,16 @@ const LANGCHAIN_NAMES: Readonly<Record<string, string>> = {
   function: "a FunctionMessage",
 }
 
-/** A `UIMessage` has its parts beside its role. In Mastra they are in its content. */
-function withParts({ role, content, parts }: Fields): Known | undefined {
+/** Recognises a `UIMessage`, which has `parts` next to its role. In Mastra they are in its content. */
+function withParts({ role, content, parts }: Fields): KnownMessage | undefined {
   if (typeof role !== "string") return undefined
   if (Array.isArray(parts)) return { library: "the AI SDK", what: "a UIMessage", role, text: textOf(parts, ["text"]) }
   if (!isRecord(content) || !Array.isArray(content.parts)) return undefined
   return { library: "Mastra", what: "a message", role, text: textOf(content.parts, ["text"]) }
 }
 
-/** The Chat Completions API has calls beside the content, the Responses API has items. */
-function openAi(given: Fields): Known | undefined {
+/** Recognises messages of the Chat Completions API, with calls next to the content, and items of the Responses API. */
+function openAi(given: Fields): KnownMessage | undefined {
   const { role, type, content } = given
   const library = "OpenAI"
   if (Array.isArray(given.choices)) return { library, what: "a completion", role: undefined }
@@ -116,8 +120,8 @@ function openAi(given: Fields): Known | undefined {
 const ITEM = /^(?:function|computer|custom_tool)_call/
 const TEXT_PARTS = ["text", "input_text", "output_text"]
 
-/** The Responses API has types of its own for texts. */
-function openAiParts({ role, content }: Fields): Known | undefined {
+/** Recognises messages of the Responses API by its own types of text. */
+function openAiParts({ role, content }: Fields): KnownMessage | undefined {
   if (!Array.isArray(content) || !content.some((part) => isRecord(part) && OPENAI_PART.test(String(part.type))))
     return undefined
   return { library: "OpenAI", what: "a message", role, text: textOf(content, TEXT_PARTS) }
@@ -132,8 +136,8 @@ const hasCalls = (given: unknown): boolean =>
 const isFilled = (value: unknown): boolean =>
   value != null && value !== "" && !(Array.isArray(value) && value.length === 0)
 
-/** The AI SDK spells the types of its parts with a hyphen. */
-function aiSdkParts({ content }: Fields): Known | undefined {
+/** Recognises messages of the AI SDK by hyphens in the types of parts. */
+function aiSdkParts({ content }: Fields): KnownMessage | undefined {
   const part = Array.isArray(content) ? content.find(isPart) : undefined
   return part ? { library: "the AI SDK", what: `a message with a "${part.type}" part`, role: undefined } : undefined
 }
@@ -146,37 +150,41 @@ const isPart = (block: unknown): boolean =>
     (block.type === "image" && "image" in block) ||
     (block.type === "file" && "mediaType" in block))
 
-/** The text of a content that has nothing else. `step-start` says nothing. */
+/** The text of a content without other parts. `step-start` parts are ignored. */
 function textOf(content: unknown, types: readonly string[]): string | readonly TextBlock[] | undefined {
   if (typeof content === "string") return content
   if (!Array.isArray(content)) return undefined
-  const said = content.filter((part) => !isRecord(part) || part.type !== "step-start")
+  const visible = content.filter((part) => !isRecord(part) || part.type !== "step-start")
   const isText = ({ type, text, annotations }: Fields) =>
     types.includes(String(type)) && typeof text === "string" && !isFilled(annotations)
-  if (!said.every((part) => isRecord(part) && isText(part))) return undefined
-  const texts = said.map(({ text }: TextBlock): TextBlock => ({ type: "text", text }))
+  if (!visible.every((part) => isRecord(part) && isText(part))) return undefined
+  const texts = visible.map(({ text }: TextBlock): TextBlock => ({ type: "text", text }))
   return texts.length === 1 ? texts[0]!.text : texts
 }
 
-/** A message in the shape of the Messages API. */
+/** A message in the format of the Messages API. */
 export interface IncomingMessage {
-  /** `system` is part of the SDK's type. It is refused: pass it as the option `system`. */
+  /** `system` is part of the SDK's type, but refused: pass it as the option `system`. */
   readonly role: "user" | "assistant" | "system"
   readonly content: Content
-  /** Not the person's own words: written by your program. */
+  /** Whether your program wrote the message instead of the user. */
   readonly isMeta?: boolean
-  /** @internal A task that another agent gave. */
+  /** @internal Whether it is a task from another agent. */
   readonly isFromAgent?: boolean
-  /** @internal The part that the person typed. Default: all of it. */
+  /** @internal The part that the user typed. Default: the complete message. */
   readonly written?: string
-  /** @internal What changed on disk while the calls of its results ran. */
+  /** @internal Changes on disk during the calls of its results. */
   readonly filesChanged?: readonly CallChanges[]
 }
 
-/** Text, blocks, one message, or many. */
-export type Incoming = Content | IncomingMessage | OtherMessage | readonly (IncomingMessage | OtherMessage)[]
+/** Text, blocks, one message, or several. */
+export type IncomingContent =
+  | Content
+  | IncomingMessage
+  | ExternalMessage
+  | readonly (IncomingMessage | ExternalMessage)[]
 
-/** The model's answer. A response of the Anthropic SDK fits; `content` is enough. */
+/** The model's response. A response of the Anthropic SDK is accepted; `content` is enough. */
 export interface IncomingResponse {
   /** Blocks, or a text. */
   readonly content: string | readonly unknown[]
@@ -185,41 +193,43 @@ export interface IncomingResponse {
   readonly stop_reason?: string | null
   readonly stop_sequence?: string | null
   readonly usage?: Usage | null
-  /** What the server cleared from its own copy of the request, if it was asked to. */
+  /** Edits that the server made to its own copy of the request, if requested. */
   readonly context_management?: { readonly applied_edits?: readonly unknown[] } | null
-  /** What the provider says about a lost cache, if it was asked. */
+  /** The provider's diagnostics of a cache miss, if requested. */
   readonly diagnostics?: unknown
-  /** @internal Ids of calls that a caller with its own list does not see. */
+  /** @internal Ids of calls that are hidden from a client with its own list. */
   readonly hiddenCalls?: readonly string[]
 }
 
-/** In the order they were given. */
-export function messageDrafts(incoming: Incoming): readonly MessageDraft[] {
+/** Converts messages to drafts, in order. */
+export function messageDrafts(incoming: IncomingContent): readonly MessageDraft[] {
   if (!isMessages(incoming)) return [messageDraft(incoming)]
   return incoming.map((message, index) => messageDraft(message, `messages[${index}]`))
 }
 
-/** A list of messages, and not of blocks, if one of its items has a role, or is a message of another library. */
-function isMessages(incoming: Incoming): incoming is readonly (IncomingMessage | OtherMessage)[] {
+/** Whether the input is a list of messages rather than blocks: one of its items has a role, or is a message of another library. */
+function isMessages(incoming: IncomingContent): incoming is readonly (IncomingMessage | ExternalMessage)[] {
   if (!Array.isArray(incoming)) return false
   if (incoming.length === 0) throw new InvalidContentError("the list is empty")
-  return incoming.some((item: Partial<IncomingMessage> | null) => typeof item?.role === "string" || isOthers(item))
+  return incoming.some(
+    (item: Partial<IncomingMessage> | null) => typeof item?.role === "string" || isExternalMessage(item),
+  )
 }
 
-/** `name` says which of several messages it is. */
-function messageDraft(incoming: Content | IncomingMessage | OtherMessage, name?: string): MessageDraft {
+/** Converts one message. `name` identifies it among several. */
+function messageDraft(incoming: Content | IncomingMessage | ExternalMessage, name?: string): MessageDraft {
   const isMessage = typeof incoming === "object" && incoming !== null && !Array.isArray(incoming)
   const { role, content, isMeta, isFromAgent, written, filesChanged }: IncomingMessage = isMessage
-    ? (ownShape(incoming, name ?? "it") as IncomingMessage)
+    ? (toApiMessage(incoming, name ?? "it") as IncomingMessage)
     : { role: "user", content: incoming as Content }
   if (role !== "user" && role !== "assistant") throw new InvalidContentError(wrongRole(role, name))
   const checked = checkedCopy(content, role, name)
   const meta = isMeta ? { isMeta: true } : {}
   const ofAgent = isFromAgent ? { isFromAgent } : {}
-  const said = written === undefined ? {} : { written }
+  const userPart = written === undefined ? {} : { written }
   const onDisk = filesChanged ? { filesChanged: asPlainJson(filesChanged, "filesChanged") } : {}
   return role === "user"
-    ? { type: "user", message: { role, content: checked }, ...meta, ...ofAgent, ...said, ...onDisk }
+    ? { type: "user", message: { role, content: checked }, ...meta, ...ofAgent, ...userPart, ...onDisk }
     : { type: "assistant", message: { role, content: checked }, ...meta }
 }
 
@@ -228,7 +238,7 @@ function wrongRole(role: unknown, name = "it"): string {
   return `${name} has the role ${JSON.stringify(role)}. ${hint}`
 }
 
-/** A frozen copy of content that a request can carry. The caller may change its own object later. */
+/** A validated, frozen copy of content. The caller may change its own object later. */
 export function checkedCopy(content: unknown, role: "user" | "assistant", name?: string): Content {
   const subject = name === undefined ? "its content" : `the content of ${name}`
   if (typeof content === "string") {
@@ -243,7 +253,7 @@ export function checkedCopy(content: unknown, role: "user" | "assistant", name?:
 
 const tooLong = (name: string) => `${name} is longer than the ${REQUEST_BYTES} bytes that a request may have`
 
-/** Frozen lists of blocks, and the role that they were checked for. */
+/** Validated lists of blocks, and the role that they were validated for. */
 const checkedAs = new WeakMap<readonly unknown[], ContentSource["role"]>()
 
 function copyOf(given: readonly unknown[], checked: ContentSource): readonly Block[] {
@@ -256,7 +266,7 @@ function copyOf(given: readonly unknown[], checked: ContentSource): readonly Blo
   return blocks as readonly Block[]
 }
 
-/** A frozen copy as the journal would return it. */
+/** A frozen copy, as the journal would return it. */
 export function asPlainJson<T>(value: T, path: string): T {
   try {
     return plainJson(value, path)
@@ -266,7 +276,7 @@ export function asPlainJson<T>(value: T, path: string): T {
   }
 }
 
-/** The last check before the journal, for whatever writes a message: a layer, a hook, an attachment, the agent itself. */
+/** Validates a draft before it is written, for all authors of messages: a layer, a hook, an attachment, the agent itself. */
 export function checkDraft(draft: EntryDraft): void {
   if (draft.type === "attachment") {
     const flaw = attachmentFlaw(draft.attachment)
@@ -282,9 +292,9 @@ export function checkDraft(draft: EntryDraft): void {
 
 export type ResponseDraft = MessageDraft & { readonly type: "assistant" }
 
-/** `model` is the conversation's own, for answers that do not say which model wrote them. */
+/** Converts a response. `model` is the conversation's model, for responses that do not name theirs. */
 export function responseDraft(response: IncomingResponse, model: string): ResponseDraft {
-  const content = blocksOf(ownShape(response, "the response"))
+  const content = blocksOf(toApiMessage(response, "the response"))
   const usage = usableUsage(response.usage ?? undefined)
   const { id, model: answering, hiddenCalls } = response
   const asReceived = content.flatMap((block, at) => (isUnknownBlock({ ...block }) ? at : []))
@@ -313,16 +323,16 @@ function blocksOf(response: unknown): readonly Block[] {
   return copyOf(content, { role: "response", subject: "the response", path: "content" })
 }
 
-/** An answer that does not say why it ended has ended with its calls, or as a final answer. */
+/** The stop reason. If the response has none, it is `tool_use` if it contains calls, else `end_turn`. */
 function stopReason({ stop_reason }: IncomingResponse, content: readonly Block[]): string | null {
   if (typeof stop_reason === "string" || stop_reason === null) return stop_reason
   return content.some(isToolUse) ? "tool_use" : "end_turn"
 }
 
-// The person's own words inside tool results: remarks in refusals, answers to questions. They are found where messages come in.
+// The user's text inside tool results: remarks in refusals, answers to questions. It is detected when messages are added.
 
-/** `views`: those before the messages, which know the newest calls. */
-export function withUsersWords(drafts: readonly MessageDraft[], { context }: Views): readonly MessageDraft[] {
+/** Marks user text in results. `views`: the state before the messages, which contains the newest calls. */
+export function withUserText(drafts: readonly MessageDraft[], { context }: Views): readonly MessageDraft[] {
   const last = context.lastResponse
   const calls = new Map(last ? callsIn(contentOf(last)) : [])
   return drafts.map((draft) => {
@@ -331,7 +341,7 @@ export function withUsersWords(drafts: readonly MessageDraft[], { context }: Vie
       return draft
     }
     if (draft.type !== "user" || draft.saidInResults) return draft
-    const said = findUserTextInResults(toBlocks(draft.message.content), calls)
-    return said.length > 0 ? { ...draft, saidInResults: said } : draft
+    const userTexts = findUserTextInResults(toBlocks(draft.message.content), calls)
+    return userTexts.length > 0 ? { ...draft, saidInResults: userTexts } : draft
   })
 }

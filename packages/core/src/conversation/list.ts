@@ -1,4 +1,4 @@
-/** The conversations kept for a project: a list of them, and what is in one. Reads only, so they may be in use. */
+/** Lists the stored conversations of a project, and reads their entries. Never writes, so they may be in use. */
 import { anOption, aPort, checkOptions, type OptionRules } from "../base/options.ts"
 import { namespaceFor, OWNER_OPTION, type Owner } from "../base/owner.ts"
 import type { Project } from "../base/project.ts"
@@ -10,25 +10,28 @@ import { resolveProject } from "../journal/resolve-project.ts"
 import type { JournalAddress, Store } from "../journal/store.ts"
 import { storeFrom } from "../journal/store-from.ts"
 
-/** Where conversations are kept, and whose they are. */
+/** Location and owner of stored conversations. */
 export interface StoreLocation {
-  /** Where journals are kept. Default: `STRATA_HOME`, else `.strata` in the home directory. */
+  /** Strata's root directory, which contains the journals. Default: `STRATA_HOME`, else `.strata` in the home directory. */
   readonly dir?: string
-  /** The project's directory. Default: the working directory. */
+  /** The project's directory. Default: the current working directory. */
   readonly cwd?: string
-  /** What the project is called. Default: `STRATA_PROJECT`, the setting, else the git remote, the first commit, or the path. */
+  /** Name of the project. Default: `STRATA_PROJECT`, the setting, else the git remote, the first commit, or the path. */
   readonly project?: string
-  /** Whose conversations. Default: those that have no owner. `localUser`: the program's, and those from before there were owners. */
+  /**
+   * Owner of the conversations. Default: conversations without an owner. `localUser`: the program's own, including those from before owners
+   * existed.
+   */
   readonly owner?: Owner
-  /** Default: the one that `STRATA_STORE` names, else files under `dir`. */
+  /** Store of the conversations. Default: the one named by `STRATA_STORE`, else files under `dir`. */
   readonly store?: Store
-  /** Default: the process's environment. */
+  /** Environment variables. Default: those of the process. */
   readonly env?: Readonly<Record<string, string | undefined>>
 }
 
 /** Options of `listConversations`. */
 export interface ListConversationsOptions extends StoreLocation {
-  /** Also lists those that have no owner. */
+  /** Whether to include conversations without an owner. */
   readonly alsoUnowned?: boolean
 }
 
@@ -43,50 +46,50 @@ export const WHERE_RULES: OptionRules<StoreLocation> = {
 
 const RULES: OptionRules<ListConversationsOptions> = { ...WHERE_RULES, alsoUnowned: anOption.switch }
 
-/** Pass its `id` to `openConversation` or `openAgent` to continue it. */
+/** A stored conversation. Pass its `id` to `openConversation` or `openAgent` to continue it. */
 export interface StoredConversation {
   readonly id: string
-  /** Its title, else the first line of the first message. */
+  /** The title, else the first line of the first message. */
   readonly title?: string
   readonly model?: string
-  /** The permission mode, if an agent had it. */
+  /** Permission mode, if it is an agent's conversation. */
   readonly mode?: string
-  /** The directory that it was begun in, or in which it was compacted last. */
+  /** Working directory at its start, or at its last compaction. */
   readonly directory?: string
-  /** The directory that an imported one was in. Empty where its file is not one of the person's own sessions. */
+  /** Original directory of an imported conversation. Empty if its file is not one of the user's own sessions. */
   readonly origin?: string
-  /** When its last message was written, in ISO 8601. Where the store does not say: when the conversation was last written. */
+  /** Time of its last message in ISO 8601. If the store does not provide that, time of the last write. */
   readonly updated: string
-  /** Where the store keeps it. */
+  /** Address in the store. */
   readonly address: JournalAddress
-  /** Without an owner it shares nothing with other conversations. */
+  /** Whether it has an owner. Without one it shares nothing with other conversations. */
   readonly isOwned: boolean
 }
 
-/** Where the options say that conversations are kept. */
-export function keptIn({ cwd = process.cwd(), env = process.env, dir, store }: StoreLocation) {
+/** Resolves the store and directories of the options. */
+export function resolveStoreLocation({ cwd = process.cwd(), env = process.env, dir, store }: StoreLocation) {
   const root = dir ?? strataDirectory(env)
   return { root, cwd, env, store: storeFrom({ store, dir: root, env }) }
 }
 
-/** The project that the options name. */
-export const projectIn = (where: StoreLocation): Promise<Project> =>
-  resolveProject({ ...keptIn(where), ...(where.project === undefined ? {} : { project: where.project }) })
+/** Resolves the project that the options name. */
+export const resolveProjectAt = (where: StoreLocation): Promise<Project> =>
+  resolveProject({ ...resolveStoreLocation(where), ...(where.project === undefined ? {} : { project: where.project }) })
 
-/** Those in which something was said, newest first. */
+/** Conversations with at least one message, newest first. */
 export async function listConversations(
   options: ListConversationsOptions = {},
 ): Promise<readonly StoredConversation[]> {
   checkOptions("listConversations", options, RULES)
-  const { store } = keptIn(options)
-  const project = await projectIn(options)
+  const { store } = resolveStoreLocation(options)
+  const project = await resolveProjectAt(options)
   const { owner, alsoUnowned = false } = options
   const owners: readonly (Owner | undefined)[] = alsoUnowned && owner !== undefined ? [owner, undefined] : [owner]
   const places = await Promise.all(owners.map((one) => listProjectNamespaces({ store, project, owner: one })))
   return conversationsIn(store, places.flat())
 }
 
-/** In places of a store, newest first. */
+/** Conversations in namespaces of a store, newest first. */
 export async function conversationsIn(store: Store, places: readonly string[]): Promise<readonly StoredConversation[]> {
   const listings = await listJournalsIn(store, places)
   return listings
@@ -111,13 +114,13 @@ export async function conversationsIn(store: Store, places: readonly string[]): 
 const UNOWNED = namespaceFor("", undefined)
 const isUnowned = (place: string): boolean => place.endsWith(UNOWNED)
 
-/** Every entry of a kept conversation, first to last, also of branches that were left. */
+/** All entries of a stored conversation in order, including abandoned branches. */
 export async function* readEntries(
   { address }: Pick<StoredConversation, "address">,
   where: StoreLocation = {},
 ): AsyncGenerator<Entry> {
   checkOptions("readEntries", where, WHERE_RULES)
-  const journal = await keptIn(where).store.open(address, { access: "read" })
+  const journal = await resolveStoreLocation(where).store.open(address, { access: "read" })
   try {
     yield* journal.entries()
   } finally {

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest"
 import type { Model } from "../model/model.ts"
 import { findModel } from "../tokens/models.ts"
-import { settingsOf } from "./prompt.ts"
+import { modelSettings } from "./prompt.ts"
 
 const reached = (name: string, omits?: Model["omits"]): Model => ({
   name,
@@ -13,22 +13,22 @@ const reached = (name: string, omits?: Model["omits"]): Model => ({
 
 test("L2-5 a feature that the adapter does not pass on is not accepted; all other settings stay", () => {
   const known = { "claude-opus-5": { window: 300_000, accepts: { prefill: true } } }
-  const models = settingsOf(reached("anthropic/claude-opus-5", ["contextManagement", "cacheEditing"]), known)
+  const models = modelSettings(reached("anthropic/claude-opus-5", ["contextManagement", "cacheEditing"]), known)
   const { facts } = findModel("anthropic/claude-opus-5", { ...known, ...models })
   expect(facts).toMatchObject({ window: 300_000, accepts: { prefill: true, contextManagement: false } })
 })
 
 test("without anything to say an unknown model stays unknown", () => {
-  expect(settingsOf(reached("claude-opus-5"), {})).toEqual({})
-  expect(settingsOf(reached("some-local-model", ["contextManagement"]), {})).toEqual({})
+  expect(modelSettings(reached("claude-opus-5"), {})).toEqual({})
+  expect(modelSettings(reached("some-local-model", ["contextManagement"]), {})).toEqual({})
 })
 
 test("WIN-8 a model of your own brings its facts, and settings win over them", () => {
   const own = { ...findModel("mine").facts, window: 64_000, maxOutput: 4_000 }
   const model = { ...reached("mine"), facts: own }
-  expect(findModel("mine", settingsOf(model, {}))).toMatchObject({ known: true, facts: { window: 64_000 } })
+  expect(findModel("mine", modelSettings(model, {}))).toMatchObject({ known: true, facts: { window: 64_000 } })
   const known = { mine: { window: 32_000 } }
-  expect(findModel("mine", { ...known, ...settingsOf(model, known) }).facts.window).toBe(32_000)
+  expect(findModel("mine", { ...known, ...modelSettings(model, known) }).facts.window).toBe(32_000)
 })
 
 test("WIN-8 what the provider said that a model accepts is kept, also where nothing else differs", () => {
@@ -37,10 +37,10 @@ test("WIN-8 what the provider said that a model accepts is kept, also where noth
     ...reached("claude-opus-7"),
     facts: { ...facts, accepts: { ...facts.accepts, contextManagement: true } },
   }
-  expect(findModel("claude-opus-7", settingsOf(model, {}))).toMatchObject({
+  expect(findModel("claude-opus-7", modelSettings(model, {}))).toMatchObject({
     known: true,
     facts: { accepts: { contextManagement: true } },
   })
   const omitting = { ...model, omits: ["contextManagement"] as const }
-  expect(findModel("claude-opus-7", settingsOf(omitting, {})).facts.accepts.contextManagement).toBe(false)
+  expect(findModel("claude-opus-7", modelSettings(omitting, {})).facts.accepts.contextManagement).toBe(false)
 })

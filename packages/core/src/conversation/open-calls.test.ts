@@ -14,7 +14,7 @@ test("MSG-4, MSG-14 a result that no call waits for is refused with the ids of t
   )
   await chat.add(result("toolu_2"))
   await expect(chat.add(result("toolu_2", "another"))).rejects.toThrow(/these calls are open: "toolu_1"\./)
-  await chat.add(result("toolu_2")) // the same again, as after an error: it is sent once
+  await chat.add(result("toolu_2")) // repeated, as after an error: it is sent once
   await chat.add(result("toolu_1"))
   expect(JSON.stringify(await chat.prepare()).match(/a file/g)).toHaveLength(2)
 })

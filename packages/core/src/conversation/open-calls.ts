@@ -1,18 +1,18 @@
-/** Which calls wait for a result. */
+/** Matches tool results with open calls. */
 import { InvalidContentError } from "../base/errors.ts"
 import type { MessageDraft } from "../journal/entries.ts"
 import { isToolResult, isToolUse, toBlocks } from "../messages/blocks.ts"
 import type { Message } from "../messages/messages.ts"
 
-export interface UnaskedResults {
-  /** Results that answer no open call, by the ids that they name. */
+export interface UnmatchedResults {
+  /** Ids of results that match no open call. */
   readonly unasked: readonly string[]
-  /** The calls that are open. */
+  /** Ids of the open calls. */
   readonly open: readonly string[]
 }
 
-/** `before`: the messages in view. */
-export function unaskedResults(before: readonly Message[], drafts: readonly MessageDraft[]): UnaskedResults {
+/** Finds results without an open call. `before`: the messages in view. */
+export function findUnmatchedResults(before: readonly Message[], drafts: readonly MessageDraft[]): UnmatchedResults {
   if (drafts.every((draft) => resultsIn(draft).length === 0)) return { unasked: [], open: [] }
   const open = openCalls(before)
   const unasked = drafts.flatMap((draft) => {
@@ -24,11 +24,11 @@ export function unaskedResults(before: readonly Message[], drafts: readonly Mess
 }
 
 /**
- * A result that no call waits for would never be sent: the model would read that its call was interrupted. The same result again is taken:
- * where `add` failed, the caller cannot know that it was written after all.
+ * Throws for a result without an open call, which would never be sent: the model would read that its call was interrupted. A repeated
+ * result is accepted, because after a failed `add` the caller cannot know that it was written.
  */
 export function mustAnswerCalls(before: readonly Message[], drafts: readonly MessageDraft[]): void {
-  const { unasked: all, open } = unaskedResults(before, drafts)
+  const { unasked: all, open } = findUnmatchedResults(before, drafts)
   const unasked = all.filter((id) => !isRepeated(id, { before, drafts }))
   if (unasked.length === 0) return
   const waiting = open.length === 0 ? "no call is open" : `these calls are open: ${listed(open)}`
@@ -56,12 +56,12 @@ const textsFor = (id: string, messages: readonly (Message | MessageDraft)[]): re
 
 const listed = (ids: readonly string[]): string => ids.map((id) => JSON.stringify(id)).join(", ")
 
-/** Calls of the newest answer that have no result. Parts of one answer may have results between them. */
+/** Calls of the newest response without a result. There may be results between the parts of one response. */
 function openCalls(messages: readonly Message[]): string[] {
   const answered: string[] = []
   const calls: string[] = []
   const parts = new Set<string | undefined>()
-  let between: string[] | undefined // results before the parts that were found
+  let between: string[] | undefined // results before the found parts
   for (let at = messages.length - 1; at >= 0; at--) {
     const message = messages[at]!
     if (message.type === "user" && parts.size > 0) between = [...(between ?? []), ...resultsIn(message)]
@@ -78,7 +78,7 @@ function openCalls(messages: readonly Message[]): string[] {
   return calls
 }
 
-/** Once: models give two calls the same id. */
+/** Removes one occurrence, because models sometimes give two calls the same id. */
 function take(ids: string[], id: string): boolean {
   const at = ids.indexOf(id)
   if (at >= 0) ids.splice(at, 1)

@@ -1,4 +1,4 @@
-/** The memory bank of a project, for programs that show it, search it and change it in the person's name. */
+/** The memory bank of a project, for programs that display it, search it and change it on behalf of the user. */
 import { systemClock } from "../base/clock.ts"
 import { StrataError } from "../base/errors.ts"
 import { repositoryRoot } from "../base/git.ts"
@@ -17,30 +17,37 @@ import { eraseDreamTraces } from "../layers/6-dreaming/install.ts"
 import { type MemoryBank, openBank } from "../memory/bank.ts"
 import type { CodeReference } from "../memory/code-references.ts"
 import type { Memory } from "../memory/memory.ts"
-import { conversationsIn, keptIn, projectIn, type StoredConversation, type StoreLocation, WHERE_RULES } from "./list.ts"
-import { memoriesToRead, settleProject } from "./settle-project.ts"
+import {
+  conversationsIn,
+  resolveProjectAt,
+  resolveStoreLocation,
+  type StoredConversation,
+  type StoreLocation,
+  WHERE_RULES,
+} from "./list.ts"
+import { memoriesToRead, migrateProject } from "./migrate-project.ts"
 
-/** Whose memories, and of which project. */
+/** Owner and project of the memories. */
 export interface MemoryBankOptions extends StoreLocation {
   readonly owner: Owner
-  /** Writes nothing. While an agent works, its writes must not be recorded as the person's. */
+  /** Whether to write nothing. While an agent works, its changes must not be attributed to the user. */
   readonly readOnly?: boolean
 }
 
-/** A passage of a past conversation that fits a search. */
+/** A passage of a past conversation that matches a search. */
 export interface FoundPassage {
   readonly conversation: string
   readonly message: string
   readonly speaker: "user" | "assistant"
   readonly time: string
-  /** The message, or the part of a long one that fits. */
+  /** The message, or the matching part of a long one. */
   readonly text: string
-  /** Where in the text the match is. */
+  /** Offset of the match in the text. */
   readonly at: number
   readonly words: readonly string[]
 }
 
-/** What a search in the memories and the past conversations of a project found, the best first. */
+/** Results of a search in the memories and past conversations of a project, best first. */
 export interface FoundInProject {
   readonly memories: readonly {
     readonly memory: Memory
@@ -50,19 +57,19 @@ export interface FoundInProject {
   readonly passages: readonly FoundPassage[]
 }
 
-/** The memories of a project: the same from every worktree and subdirectory of a repository. */
+/** The memories of a project, which are the same from every working tree and subdirectory of a repository. */
 export interface ProjectBank extends MemoryBank {
-  /** What the person should know of the opening, such as that another clone's memory is used here too. One sentence each. */
+  /** Notices for the user about the opening, such as that another clone's memory is used here too. One sentence each. */
   readonly notices: readonly string[]
-  /** What a memory names of the code, and whether the code still has it. */
+  /** References to code in a memory, and whether the code still contains them. */
   claims(memory: Memory): Promise<readonly CodeReference[]>
-  /** Searches the memories and the past conversations. No model is asked. */
+  /** Searches the memories and past conversations, without a model. */
   search(text: string, options?: { readonly limit?: number }): Promise<FoundInProject>
-  /** The conversations of the project, from all its directories, newest first. */
+  /** Conversations of the project, from all its directories, newest first. */
   conversations(): Promise<readonly StoredConversation[]>
-  /** The dream of any process, running or the last one. */
+  /** The running dream of any process, else the last one. */
   dream(): Promise<DreamState | undefined>
-  /** Asks the dream of any process to end. The memories stay as they were before it. */
+  /** Asks the dream of any process to end. Memories remain as they were before it. */
   stopDream(): Promise<DreamKillResult>
 }
 
@@ -77,9 +84,9 @@ const MAX_FOUND = 10
 export async function openMemoryBank(options: MemoryBankOptions): Promise<ProjectBank> {
   checkOptions("openMemoryBank", options, RULES)
   const { owner, readOnly = false } = options
-  const { cwd, store } = keptIn(options)
-  const given: ProjectInStore = { store, owner, project: await projectIn(options) }
-  const notices = readOnly ? [] : await settleProject({ ...given, clock: systemClock })
+  const { cwd, store } = resolveStoreLocation(options)
+  const given: ProjectInStore = { store, owner, project: await resolveProjectAt(options) }
+  const notices = readOnly ? [] : await migrateProject({ ...given, clock: systemClock })
   const files = readOnly ? await memoriesToRead(given) : projectMemories(given)
   const bank = openBank({ files, readOnly })
   const project = projectNamespace(given)
@@ -103,7 +110,7 @@ export async function openMemoryBank(options: MemoryBankOptions): Promise<Projec
     async erase(file) {
       if (!(await eraseDreamTraces(file, dreams))) throw new StrataError(DREAMING, { code: "dream-running" })
       const erased = await bank.erase(file)
-      // what was taken over from earlier places is still in them
+      // adopted memories also remain in earlier namespaces
       for (const project of (await projects()).slice(1))
         await openBank({ files: store.memories({ project }) }).erase(file)
       const { removeJournalIndex } = await import("../recall/journal-search.ts")
@@ -116,18 +123,18 @@ export async function openMemoryBank(options: MemoryBankOptions): Promise<Projec
 const DREAMING =
   "A dream is running, and its copy has this memory in it. Nothing was changed. End the dream first, or wait for it."
 
-interface Searched {
+interface SearchInput {
   readonly memories: readonly Memory[]
   readonly store: Store
-  /** Where the store keeps past conversations. */
+  /** Namespaces with past conversations. */
   readonly places: readonly string[]
 }
 
 async function searchIn(
-  { memories, store, places }: Searched,
+  { memories, store, places }: SearchInput,
   question: { readonly text: string; readonly now: Date; readonly limit: number },
 ): Promise<FoundInProject> {
-  // they need SQLite
+  // loaded on demand, because they need SQLite
   const [{ sharedJournalSearch }, { MemorySearch }] = await Promise.all([
     import("../recall/journal-search.ts"),
     import("../recall/memory-search.ts"),

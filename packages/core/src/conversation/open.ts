@@ -1,4 +1,4 @@
-/** Opens conversations: new ones, kept ones, and branches of them. Defaults are filled in here. */
+/** Opens conversations: new ones, stored ones, and branches. Fills in defaults. */
 import { randomIds, systemClock } from "../base/clock.ts"
 import { ConversationNotFoundError } from "../base/errors.ts"
 import { InvalidOptionError } from "../base/options.ts"
@@ -31,27 +31,27 @@ import { loadViews } from "../views/load.ts"
 import { isInside } from "../views/record/file-paths.ts"
 import { viewOptions } from "../views/views.ts"
 import { Conversation } from "./conversation.ts"
-import { ownLoopLayers } from "./default-layers.ts"
+import { customLoopLayers } from "./default-layers.ts"
 import { messageDrafts } from "./incoming.ts"
 import { type ConversationOptions, checkConversationOptions } from "./options.ts"
-import { askedLifetime, habitsOf, PAUSES } from "./pauses.ts"
+import { askedLifetime, createPausePattern, PAUSES } from "./pauses.ts"
 import { memoryFor, type ProjectMemory } from "./project-memory.ts"
-import { checkPrompt, definitionOf, type Prompt, promptOf, settingsOf } from "./prompt.ts"
-import { placeOfConversation } from "./whose.ts"
+import { checkPrompt, definitionOf, modelSettings, type Prompt, resolvePrompt } from "./prompt.ts"
+import { resolveConversationNamespace } from "./resolve-namespace.ts"
 import { LIMITS, limitsIn } from "./window.ts"
 
-// The one circle of an opening: a conversation is opened with a model, tools and layers, and these work on that conversation. They are made
-// with this in its place, and ask it once there is work.
+// A reference to the conversation that is set once it is open. Model, tools and layers are created before the conversation that uses them,
+// and access it through this reference later.
 
 interface Open {
   readonly conversation: Conversation
   readonly layers: readonly Layer[]
 }
 
-export class WhenOpen {
+export class ConversationRef {
   #open: Open | undefined
 
-  /** Called once. */
+  /** Sets the conversation. Called once. */
   begin(open: Open): void {
     this.#open = open
   }
@@ -75,48 +75,47 @@ export async function openConversation(options: ConversationOptions): Promise<Co
   const { env = process.env, cwd = process.cwd() } = options
   const home = options.dir ?? strataDirectory(env)
   const settings = await loadSettings({ home, cwd, env, ...(options.settings ? { code: options.settings } : {}) })
-  // hooks, servers and rules of a project have no meaning here, so only settings are worth a notice
+  // hooks, servers and rules of a project do not apply here, so only settings are worth a notice
   const missing = (settings.untrusted ?? []).filter(({ kind }) => kind === "setting")
   return openWithSettings(options, { settings, notices: [...describeUntrusted(missing)], sleeps: true })
 }
 
-export interface Prepared {
+export interface OpenContext {
   readonly settings: EffectiveSettings
-  /** They come with the first request. */
+  /** Notices that are reported with the first request. */
   readonly notices?: string[]
-  /** Flags that the opening has read already. What they refuse is added to `notices`. */
+  /** Flags that were already read. Refused values are added to `notices`. */
   readonly flags?: FlagReader
-  /** For a new conversation. A resumed one keeps the prompt in its journal, so the server's cache still fits. */
+  /** Prompt of a new conversation. A resumed one continues with the prompt in its journal, so that the server's cache still matches. */
   readonly firstPrompt?: Prompt
-  /** Tools that may wait to be loaded, and the two that load and call them. */
+  /** Deferred tools, and the two tools that load and call them. */
   readonly deferred?: Pick<DeferredTools, "deferrable" | "search" | "call" | "growth"> & {
     readonly isOn: () => boolean
   }
-  /** What the messages in view do not say and the model must know. Asked before each request. */
+  /** Pending notices for the model. Called before each request. */
   readonly due?: (context: ContextView) => readonly Attachment[]
-  /** The memory that the layers were made with. It is closed with the conversation. */
+  /** Memory that the layers use. It is closed with the conversation. */
   readonly memory?: ProjectMemory
-  /** The model reports its requests itself. */
+  /** Whether the model reports its requests itself. */
   readonly isTraced?: boolean
-  /** Counts the model's requests. */
   readonly meter?: Meter
-  /** A program answers, not a person. Default: a person. */
+  /** Whether a program uses the conversation instead of a user. Default: false. */
   readonly isProgram?: boolean
-  /** Whether the views may give their memory back while no one uses the conversation. Default: no, because an agent holds on to them. */
+  /** Whether the views may be unloaded while the conversation is idle. Default: false, because an agent holds references to them. */
   readonly sleeps?: boolean
-  /** Where the journal is kept. A sub-agent's is with the conversation that it works for, wherever it works itself. */
+  /** Address of the journal. A sub-agent's journal is nested under its lead's, wherever the agent works. */
   readonly place?: Omit<JournalAddress, "id">
-  /** Default: the one that the options name. */
+  /** Project of the conversation. Default: the one that the options name. */
   readonly project?: Project
 }
 
-/** For settings that were loaded before. */
-export async function openWithSettings(options: ConversationOptions, prepared: Prepared): Promise<Conversation> {
+/** Opens a conversation with settings that are already loaded. */
+export async function openWithSettings(options: ConversationOptions, prepared: OpenContext): Promise<Conversation> {
   checkConversationOptions(options)
-  const basis = await basisOf(options, prepared)
-  const brought = options.messages?.length ? options.messages : undefined
-  if (brought) messageDrafts(brought) // refuses bad ones before a journal is there
-  const prompts = await promptsOf(options, prepared)
+  const basis = await resolveOptions(options, prepared)
+  const initialMessages = options.messages?.length ? options.messages : undefined
+  if (initialMessages) messageDrafts(initialMessages) // refuses invalid messages before a journal exists
+  const prompts = await resolvePrompts(options, prepared)
   const { settings, root, cwd, clock, env } = basis
   const store = storeFrom({ store: options.store, dir: root, env, flush: settings.values.flush, clock })
   const place = { ...basis, store }
@@ -128,11 +127,11 @@ export async function openWithSettings(options: ConversationOptions, prepared: P
       : await memoryFor(basis.memoryOption, { store, settings, cwd, clock, project, env, root }))
   const journal = await openJournal(options, prepared, { ...place, project })
   try {
-    const conversation = await conversationOn(journal, { ...place, options, prepared, prompts, memory })
+    const conversation = await createConversation(journal, { ...place, options, prepared, prompts, memory })
     const past = options.rerank ? withReranking(conversation.past, options.rerank) : conversation.past
     for (const tool of options.tools ?? []) if ("execute" in tool) tool.useIn?.(past)
-    await countUnsettled(conversation, journal)
-    if (brought) await conversation.add(brought)
+    await recordInFlight(conversation, journal)
+    if (initialMessages) await conversation.add(initialMessages)
     return conversation
   } catch (error) {
     await journal.close()
@@ -140,8 +139,9 @@ export async function openWithSettings(options: ConversationOptions, prepared: P
   }
 }
 
-/** What the options leave out, filled in. */
-interface Basis extends Required<Pick<ConversationOptions, "clock" | "ids" | "env" | "betas" | "source" | "cwd">> {
+/** Options with defaults filled in. */
+interface ResolvedOptions
+  extends Required<Pick<ConversationOptions, "clock" | "ids" | "env" | "betas" | "source" | "cwd">> {
   readonly root: string
   readonly model: Model
   readonly memoryOption: MemoryOption
@@ -151,19 +151,22 @@ interface Basis extends Required<Pick<ConversationOptions, "clock" | "ids" | "en
   readonly meter: Meter
 }
 
-async function basisOf(options: ConversationOptions, { settings: given, meter }: Prepared): Promise<Basis> {
+async function resolveOptions(
+  options: ConversationOptions,
+  { settings: given, meter }: OpenContext,
+): Promise<ResolvedOptions> {
   const { clock = systemClock, ids = randomIds, env = process.env, betas = [], source = "main" } = options
-  const { createTelemetry } = await import("../base/telemetry.ts") // loads the OpenTelemetry API only when needed
+  const { createTelemetry } = await import("../base/telemetry.ts") // loads the OpenTelemetry API on demand
   const model = await chooseModel({
-    model: options.model, // not spread: options may be an instance of a class
+    model: options.model, // not spread, because options may be a class instance
     client: options.client,
     env,
     betas,
     models: given.values.models,
     cacheLifetime: given.values.cacheLifetime,
   })
-  const models = { ...given.values.models, ...settingsOf(model, given.values.models) }
-  const memoryOption = options.memory ? { ...options.memory } : false // read once: the caller may change its object
+  const models = { ...given.values.models, ...modelSettings(model, given.values.models) }
+  const memoryOption = options.memory ? { ...options.memory } : false // copied, because the caller may change its object
   return {
     ...{ clock, ids, env, betas, source, model },
     memoryOption,
@@ -178,14 +181,14 @@ async function basisOf(options: ConversationOptions, { settings: given, meter }:
 
 const projectOf = (
   { project }: ConversationOptions,
-  { cwd, env, root, settings, store }: Basis & { readonly store: Store },
+  { cwd, env, root, settings, store }: ResolvedOptions & { readonly store: Store },
 ): Promise<Project> => resolveProject({ ...{ cwd, env, root, project, store }, settings: settings.values })
 
-/** In its own place where it is kept there, as most are. Only otherwise others are looked at. */
+/** Opens the journal in the owner's namespace if it exists there, as most do. Other namespaces are checked only otherwise. */
 async function openJournal(
   { id: given, mustExist = false, lockTimeoutMs = 0 }: ConversationOptions,
-  { place }: Prepared,
-  { store, project, owner, ids, clock }: Basis & { readonly store: Store; readonly project: Project },
+  { place }: OpenContext,
+  { store, project, owner, ids, clock }: ResolvedOptions & { readonly store: Store; readonly project: Project },
 ): Promise<Journal> {
   const id = given ?? ids.uuid()
   const open = (at: Omit<JournalAddress, "id">, create: boolean) =>
@@ -200,39 +203,39 @@ async function openJournal(
     })
     if (kept) return kept
   }
-  return open({ project: await placeOfConversation({ ...whose, id }) }, !mustExist)
+  return open({ project: await resolveConversationNamespace({ ...whose, id }) }, !mustExist)
 }
 
-interface Opening extends Basis {
+interface OpeningInput extends ResolvedOptions {
   readonly options: ConversationOptions
-  readonly prepared: Prepared
+  readonly prepared: OpenContext
   readonly store: Store
   readonly memory: ProjectMemory | undefined
-  readonly prompts: Awaited<ReturnType<typeof promptsOf>>
+  readonly prompts: Awaited<ReturnType<typeof resolvePrompts>>
 }
 
-async function conversationOn(journal: Journal, opening: Opening): Promise<Conversation> {
+async function createConversation(journal: Journal, opening: OpeningInput): Promise<Conversation> {
   const { options, prepared, prompts, store, memory } = opening
   const { clock, ids, env, betas, source, model, cwd, owner, settings, telemetry, meter } = opening
   const { isTraced = false, isProgram = false, sleeps = false } = prepared
   const { cacheBreakpoints = true, contextManagement: serverClears = false } = options
   const refusals = prepared.notices ?? []
-  if (!prepared.memory) refusals.push(...(memory?.notices ?? [])) // an agent says them itself
+  if (!prepared.memory) refusals.push(...(memory?.notices ?? [])) // an agent reports them itself
   const { id } = journal.address
   const shared = store.memories({ shared: true })
-  const sharedTexts = await textsOf(shared, [LIMITS, PAUSES])
+  const sharedTexts = await readTexts(shared, [LIMITS, PAUSES])
   const { models } = settings.values
   const { facts } = findModel(model.name, models)
   const needed = windowBetas(model.name, facts)
   const asked = isReachable({ model: options.model, client: options.client, env }) ? model : await withoutNetwork()
   const summariser = await summariserFor(asked, { options, settings: settings.values, env })
-  // an agent's model sends what it needs; in a loop of your own, only requests for the beta endpoint can carry it
+  // an agent's model sends the betas it needs; in a custom loop, only requests for the beta endpoint can contain them
   const sendsBetas = (isTraced || serverClears) && !settings.values.off
   const following = viewOptions(facts, { models, sendsBetas })
   const { views, read } = await loadViews(journal, following, journal.preloaded)
   if (options.messages?.length && views.context.newest) throw alreadyBegun(id)
-  const whenOpen = new WhenOpen()
-  const layers = options.layers ?? layersOf(opening, { asked, summariser, whenOpen })
+  const conversationRef = new ConversationRef()
+  const layers = options.layers ?? layersOf(opening, { asked, summariser, conversationRef })
   const conversation = new Conversation({
     store,
     journal,
@@ -257,7 +260,7 @@ async function conversationOn(journal: Journal, opening: Opening): Promise<Conve
         ...(options.flags ? { client: options.flags } : {}),
       }),
     ...{ telemetry, isTraced, provider: model.provider, address: model.address, meter },
-    habits: habitsOf({
+    habits: createPausePattern({
       kept: source === "main" ? { files: shared, store, text: sharedTexts.get(PAUSES) } : undefined,
       asked: askedLifetime(options, views.cacheHistory),
       ...{ owner, isProgram, before: views.cacheHistory.pauses },
@@ -275,37 +278,37 @@ async function conversationOn(journal: Journal, opening: Opening): Promise<Conve
     due: prepared.due ?? (() => []),
     sleeps,
   })
-  whenOpen.begin({ conversation, layers })
+  conversationRef.begin({ conversation, layers })
   return conversation
 }
 
-/** What cannot be read counts as not there. */
-async function textsOf(files: MemoryFiles, paths: readonly string[]): Promise<ReadonlyMap<string, string>> {
+/** Reads texts. Unreadable ones count as missing. */
+async function readTexts(files: MemoryFiles, paths: readonly string[]): Promise<ReadonlyMap<string, string>> {
   const read = await files.readAll({ folders: [], paths }).catch(() => [])
   return new Map(read.flatMap(({ path, text }) => (text === undefined ? [] : [[path, text] as const])))
 }
 
-interface Asked {
-  /** The conversation's model, or the offline one where it cannot be reached. */
+interface LayerModels {
+  /** The conversation's model, or the offline model if it cannot be reached. */
   readonly asked: Model
   readonly summariser: Model | undefined
-  readonly whenOpen: WhenOpen
+  readonly conversationRef: ConversationRef
 }
 
-/** The layers of a loop of your own. */
-function layersOf(opening: Opening, { asked, summariser, whenOpen }: Asked): readonly Layer[] {
+/** Layers of a custom loop. */
+function layersOf(opening: OpeningInput, { asked, summariser, conversationRef }: LayerModels): readonly Layer[] {
   const { options, clock, cwd, root, source, settings, telemetry, memory, meter } = opening
   const { cacheBreakpoints = true, contextManagement: serverClears = false } = options
   const counted = (model: Model) =>
     meteredModel(
       tracedModel(model, {
         ...{ telemetry, source },
-        conversation: () => whenOpen.conversation.id,
-        context: () => whenOpen.conversation.views.ledger.context,
+        conversation: () => conversationRef.conversation.id,
+        context: () => conversationRef.conversation.views.ledger.context,
       }),
       meter,
     )
-  return ownLoopLayers({
+  return customLoopLayers({
     model: counted(asked),
     ...{ clock, serverClears, cacheBreakpoints, notesConfig: notesConfigDirectory(root) },
     ...(memory ? { memory } : {}),
@@ -316,14 +319,14 @@ function layersOf(opening: Opening, { asked, summariser, whenOpen }: Asked): rea
         ...Object.values(options.context ?? {}).map(compactInstructionsIn),
       ],
       excluded: () => ({ files: [], directories: [root] }),
-      // no rules apply in a loop of your own; what the model saw of the project may be shown again
+      // no rules apply in a custom loop; files of the project that the model saw may be shown again
       mayRead: (path) => isInside(path, cwd),
     },
   })
 }
 
-/** What an earlier process had sent when it was killed is taken into the journal, as an estimate. */
-async function countUnsettled(conversation: Conversation, { inFlight }: Journal): Promise<void> {
+/** Records requests that were in flight when an earlier process was killed, with estimated cost. */
+async function recordInFlight(conversation: Conversation, { inFlight }: Journal): Promise<void> {
   const left = inFlight?.unsettled() ?? []
   if (left.length === 0) return
   const { recent } = conversation.views.ledger
@@ -337,7 +340,7 @@ interface SummariserChoice {
   readonly env: Readonly<Record<string, string | undefined>>
 }
 
-/** The summariser of the settings, asked through the conversation's own client. */
+/** The summariser from the settings, used with the conversation's client. */
 async function summariserFor(model: Model, { options, settings, env }: SummariserChoice): Promise<Model | undefined> {
   const { summariserModel, models, cacheLifetime } = settings
   if (summariserModel === undefined || isOffline(model)) return undefined
@@ -346,7 +349,7 @@ async function summariserFor(model: Model, { options, settings, env }: Summarise
   return chooseModel({ model: summariserModel, client: options.client, env, models, cacheLifetime })
 }
 
-/** Notes, memories and summaries are then quoted from the conversation. */
+/** The offline model, which builds notes, memories and summaries from quotations. */
 async function withoutNetwork(): Promise<Model> {
   const { offlineModel } = await import("../model/offline/offline-model.ts")
   return offlineModel()
@@ -358,9 +361,9 @@ const alreadyBegun = (id: string) =>
     `The conversation ${id} already has messages, so the option "messages" was not used. Nothing was changed. Leave it out to continue, or choose another id.`,
   )
 
-/** Bad ones are refused before a journal is there. */
-async function promptsOf(options: ConversationOptions, { firstPrompt = {}, deferred }: Prepared) {
-  const prompt = await promptOf(options)
+/** Resolves the prompts. Invalid ones are refused before a journal exists. */
+async function resolvePrompts(options: ConversationOptions, { firstPrompt = {}, deferred }: OpenContext) {
+  const prompt = await resolvePrompt(options)
   checkPrompt(prompt)
   checkPrompt(firstPrompt)
   const deferral = deferred && {

@@ -1,4 +1,4 @@
-/** The options of `openConversation`, and their check. */
+/** Options of `openConversation`, and their validation. */
 import type { Clock, Ids } from "../base/clock.ts"
 import { REQUEST_SOURCES, type RequestSource } from "../base/enums.ts"
 import {
@@ -21,66 +21,66 @@ import type { FlagClient } from "../settings/flags.ts"
 import type { SettingsInput } from "../settings/settings.ts"
 import type { Rerank } from "../tools/session/rerank.ts"
 import type { Tool } from "../tools/tool.ts"
-import type { IncomingMessage, OtherMessage } from "./incoming.ts"
+import type { ExternalMessage, IncomingMessage } from "./incoming.ts"
 import type { Prompt } from "./prompt.ts"
 
 export interface ConversationOptions {
   /** A model id such as `"claude-opus-5-5"`, a `Model`, or a model of the Vercel AI SDK. */
   readonly model: ModelChoice
-  /** The client you send requests with. Notes and summaries are asked for through it. Default: one with the key in `ANTHROPIC_API_KEY`. */
+  /** The client that you send requests with. Notes and summaries use it too. Default: a client with the key in `ANTHROPIC_API_KEY`. */
   readonly client?: AnthropicClient
   readonly system?: SystemPrompt
-  /** Tools from `defineTool`, or definitions as the API takes them. */
+  /** Tools from `defineTool`, or definitions in the API's format. */
   readonly tools?: readonly (Tool | ToolDefinition)[]
-  /** Titled texts sent before the conversation, such as project instructions. */
+  /** Titled texts that are sent before the conversation, such as project instructions. */
   readonly context?: Readonly<Record<string, string>>
-  /** Messages you already have, for a new conversation. */
-  readonly messages?: readonly (IncomingMessage | OtherMessage)[]
-  /** The conversation to continue, or the id of a new one. Default: a new id. */
+  /** Existing messages for a new conversation. */
+  readonly messages?: readonly (IncomingMessage | ExternalMessage)[]
+  /** Id of the conversation to continue, or of a new one. Default: a new id. */
   readonly id?: string
-  /** Fail if there is no conversation with this id. Default false: a new one begins. */
+  /** Whether to fail if no conversation with this id exists. Default: false, which creates one. */
   readonly mustExist?: boolean
-  /** How many milliseconds to wait while another process has the conversation open. Default 0: `ConversationLockedError` at once. */
+  /** Milliseconds to wait while another process has the conversation open. Default: 0, which throws `ConversationLockedError` at once. */
   readonly lockTimeoutMs?: number
-  /** Where journals are kept. Default: `STRATA_HOME`, else `.strata` in the home directory. */
+  /** Strata's root directory, which contains the journals. Default: `STRATA_HOME`, else `.strata` in the home directory. */
   readonly dir?: string
-  /** The project's directory. Default: the working directory. */
+  /** The project's directory. Default: the current working directory. */
   readonly cwd?: string
-  /** What the project is called. Default: `STRATA_PROJECT`, the setting, else the git remote, the first commit, or the path. */
+  /** Name of the project. Default: `STRATA_PROJECT`, the setting, else the git remote, the first commit, or the path. */
   readonly project?: string
   readonly title?: string
   /**
-   * Whose conversation it is, such as `{ owner: userId }`. Memories and past conversations are shared by the conversations of one owner, and
-   * by no others. Default: nothing is shared, and only this conversation is searched.
+   * Owner of the conversation, such as `{ owner: userId }`. Conversations of one owner share memories and search, and share none with other
+   * owners. Default: nothing is shared, and only this conversation is searched.
    */
   readonly memory?: MemoryOption
   /**
-   * What its requests are for, in the ledger and in telemetry. Default: `main`. Where they are for notes, a compaction, memories or a
-   * dream, nothing is compacted and no notes or memories are taken.
+   * Purpose of the requests, for the ledger and telemetry. Default: `main`. For notes, compaction, memories or dreams, nothing is compacted
+   * and no notes or memories are written.
    */
   readonly source?: RequestSource
   readonly settings?: SettingsInput
-  /** Beta features your requests ask for. Some change the model's window. */
+  /** Beta features that your requests enable. Some change the model's window. */
   readonly betas?: readonly string[]
-  /** Set false if you place cache breakpoints yourself. Default true. */
+  /** Set to false if you place cache breakpoints yourself. Default: true. */
   readonly cacheBreakpoints?: boolean
-  /** Set true if you send requests with `client.beta.messages`. The server may then be asked to clear old results. Default false. */
+  /** Set to true if you send requests with `client.beta.messages`, so that the server can be asked to clear old results. Default: false. */
   readonly contextManagement?: boolean
-  /** Default: tool results put aside, old results cleared, notes, compaction. */
+  /** Layers of the conversation. Default: offloading, clearing, notes, compaction. */
   readonly layers?: readonly Layer[]
-  /** Called after a compaction, for the prompt from there on. */
+  /** Called after a compaction. Returns the prompt from then on. */
   readonly refreshPrompt?: () => Promise<Prompt>
-  /** An OpenFeature client that drives the flags. */
+  /** OpenFeature client that evaluates the flags. */
   readonly flags?: FlagClient
-  /** Puts what the Recall tool's search found in order, such as a reranking model. Default: our order. */
+  /** Reorders search results of the Recall tool, for example with a reranking model. Default: built-in order. */
   readonly rerank?: Rerank
-  /** Vectors of texts. The Recall tool's search then also finds what is near in meaning. Default: words alone. */
+  /** Computes embeddings. The Recall tool's search then also finds semantically similar texts. Default: full-text search only. */
   readonly embed?: EmbedFunction
-  /** Default: files under `dir`. */
+  /** Store of journals and memories. Default: files under `dir`. */
   readonly store?: Store
   readonly clock?: Clock
   readonly ids?: Ids
-  /** Default: the process's environment. */
+  /** Environment variables. Default: those of the process. */
   readonly env?: Readonly<Record<string, string | undefined>>
 }
 

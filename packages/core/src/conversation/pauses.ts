@@ -1,6 +1,6 @@
 /**
- * The pauses of an owner's conversations as sums, in one small text of the store: a few numbers for each owner, and nothing that was said. A
- * text that cannot be read counts as empty: the planner then begins without a habit to go by.
+ * Totals of the pauses in each owner's conversations, in one small text of the store: a few numbers per owner, and no content. An
+ * unreadable text counts as empty: the planner then starts without a known pattern.
  */
 import { namespaceFor, type Owner } from "../base/owner.ts"
 import { type MemoryFiles, updateText } from "../journal/memory-files.ts"
@@ -18,36 +18,36 @@ import type { ConversationOptions } from "./options.ts"
 
 export const PAUSES = "pauses.json"
 const VERSION = 1
-const MAX = 1_000 // owners: those who were away longest go first
+const MAX_OWNERS = 1_000 // owners; those absent longest are removed first
 
-/** Plain sums. What they mean is known where they are used. */
-export type KeptSums = object
+/** Totals as plain data, interpreted by the caller. */
+export type PauseTotals = object
 
-export const pausesIn = (text: string | undefined, owner: Owner): KeptSums | undefined => sumsIn(text)[keyOf(owner)]
+export const pausesIn = (text: string | undefined, owner: Owner): PauseTotals | undefined => sumsIn(text)[keyOf(owner)]
 
-interface Change {
+interface TotalsChange {
   readonly key: string
-  readonly apply: (sums: KeptSums | undefined) => KeptSums
+  readonly apply: (sums: PauseTotals | undefined) => PauseTotals
 }
 
-interface Batch {
-  readonly changes: Change[]
+interface WriteBatch {
+  readonly changes: TotalsChange[]
   readonly written: Promise<void>
 }
 
-/** The text that all owners of a store share. */
-export interface SharedFiles {
+/** Storage of the text that all owners of a store share. */
+export interface PauseFiles {
   readonly files: Pick<MemoryFiles, "directory" | "read" | "install">
   readonly store: Store
 }
 
-/** By directory or store: what the next write takes along. A server closes a thousand conversations at once. */
-const next = new Map<string | Store, Batch>()
-/** By directory or store: the write under way. */
+/** Changes for the next write, by directory or store. A server may close a thousand conversations at once. */
+const next = new Map<string | Store, WriteBatch>()
+/** Running writes, by directory or store. */
 const writes = new Map<string | Store, Promise<void>>()
 
-export function keepPauses({ files, store }: SharedFiles, owner: Owner, apply: Change["apply"]): Promise<void> {
-  const where = files.directory ?? store // what a store calls its places does not tell two stores apart
+export function storePauses({ files, store }: PauseFiles, owner: Owner, apply: TotalsChange["apply"]): Promise<void> {
+  const where = files.directory ?? store // namespaces alone do not distinguish two stores
   const waiting = next.get(where)
   const change = { key: keyOf(owner), apply }
   if (waiting) {
@@ -59,7 +59,7 @@ export function keepPauses({ files, store }: SharedFiles, owner: Owner, apply: C
     next.delete(where)
     const writing = updateText(files, PAUSES, (text) => withChanges(text, changes))
     const isOver = writing
-      .catch(() => undefined) // those who wait for it get the error
+      .catch(() => undefined) // reported to the callers that await it
       .finally(() => {
         if (writes.get(where) === isOver) writes.delete(where)
       })
@@ -70,20 +70,20 @@ export function keepPauses({ files, store }: SharedFiles, owner: Owner, apply: C
   return written
 }
 
-function withChanges(text: string | undefined, changes: readonly Change[]): string {
+function withChanges(text: string | undefined, changes: readonly TotalsChange[]): string {
   const all = new Map(Object.entries(sumsIn(text)))
   for (const { key, apply } of changes) {
     const sums = apply(all.get(key))
-    all.delete(key) // the last to come is the last in the text
+    all.delete(key) // moves the owner to the end
     all.set(key, sums)
   }
-  return `${JSON.stringify({ version: VERSION, owners: Object.fromEntries([...all].slice(-MAX)) })}\n`
+  return `${JSON.stringify({ version: VERSION, owners: Object.fromEntries([...all].slice(-MAX_OWNERS)) })}\n`
 }
 
-/** The name of an owner is not kept. */
+/** Hashed key of an owner, whose name is not stored. */
 const keyOf = (owner: Owner): string => namespaceFor("pauses", owner)
 
-function sumsIn(text: string | undefined): Readonly<Record<string, KeptSums>> {
+function sumsIn(text: string | undefined): Readonly<Record<string, PauseTotals>> {
   try {
     const found = JSON.parse(text ?? "") as { version?: unknown; owners?: unknown }
     if (found.version !== VERSION || typeof found.owners !== "object" || found.owners === null) return {}
@@ -93,30 +93,30 @@ function sumsIn(text: string | undefined): Readonly<Record<string, KeptSums>> {
   }
 }
 
-function isSums(value: unknown): value is KeptSums {
+function isSums(value: unknown): value is PauseTotals {
   if (typeof value !== "object" || value === null) return false
   return Object.values(value).every((each) => (typeof each === "object" ? isSums(each) : Number.isFinite(each)))
 }
 
-// What is known about someone's pauses before a conversation has had any, and how it is kept for later conversations of the same owner.
+// The expected pauses before a conversation has had any, and storage for later conversations of the same owner.
 
-export interface Habits {
+export interface PausePattern {
   readonly prior: PausePrior
-  /** Adds the pauses since the conversation was opened. A store that cannot be written costs only what would have been learnt. */
+  /** Adds the pauses since the conversation was opened. If the store cannot be written, only this information is lost. */
   keep(pauses: Pauses): Promise<void>
 }
 
-export interface HabitsOptions {
-  /** Where the pauses of all owners are kept, and what is there. Without it, or an owner, nothing is kept for later. */
-  readonly kept?: (SharedFiles & { readonly text: string | undefined }) | undefined
+export interface PausePatternOptions {
+  /** Storage of all owners' pauses, and its current text. Without it, or without an owner, nothing is stored. */
+  readonly kept?: (PauseFiles & { readonly text: string | undefined }) | undefined
   readonly owner?: Owner | undefined
   readonly asked?: PausePrior["asked"]
   readonly isProgram: boolean
-  /** The pauses that the conversation has had already. */
+  /** Pauses that the conversation had before it was opened. */
   readonly before: Pauses
 }
 
-export function habitsOf({ kept, owner, asked, isProgram, before }: HabitsOptions): Habits {
+export function createPausePattern({ kept, owner, asked, isProgram, before }: PausePatternOptions): PausePattern {
   const earlier = kept && owner !== undefined ? asEarlier(pausesIn(kept.text, owner)) : undefined
   const { withinHour, beyondHour, grown } = before
   const start: EarlierPauses = { conversations: 0, withinHour, beyondHour, grown }
@@ -125,14 +125,14 @@ export function habitsOf({ kept, owner, asked, isProgram, before }: HabitsOption
     async keep(pauses) {
       const added = pausesSince(pauses, start)
       if (!kept || owner === undefined || isProgram || added.grown <= 0) return
-      await keepPauses(kept, owner, (sums) => ({
+      await storePauses(kept, owner, (sums) => ({
         ...withConversation(asEarlier(sums) ?? NO_EARLIER_PAUSES, added),
       })).catch(() => undefined)
     },
   }
 }
 
-function asEarlier(sums: KeptSums | undefined): EarlierPauses | undefined {
+function asEarlier(sums: PauseTotals | undefined): EarlierPauses | undefined {
   const { conversations, withinHour, beyondHour, grown } = (sums ?? {}) as Partial<EarlierPauses>
   const isSum = (each: EarlierPauses["withinHour"] | undefined) =>
     typeof each?.count === "number" && typeof each.tokens === "number"
@@ -143,24 +143,25 @@ function asEarlier(sums: KeptSums | undefined): EarlierPauses | undefined {
 }
 
 /**
- * How long the caller asks the server to keep what it caches: by breakpoints in the options, now or when the conversation began, or by what
- * the requests of another program wrote, where the conversation comes from one.
+ * Cache lifetime that the caller requests: by breakpoints in the options, now or when the conversation began, or by the requests of another
+ * program from which it was imported.
  */
 export function askedLifetime(
   { system, tools, messages }: Pick<ConversationOptions, "system" | "tools" | "messages">,
   { chosen, expected, begun, wroteForAnHour }: Pick<CacheHistory, "chosen" | "expected" | "begun" | "wroteForAnHour">,
 ): "5m" | "1h" | undefined {
-  const marks = [...marksIn(system), ...marksIn(tools), ...marksIn(messages)]
-  if (marks.length > 0) return marks.includes("1h") ? "1h" : "5m"
+  const lifetimes = [...breakpointLifetimes(system), ...breakpointLifetimes(tools), ...breakpointLifetimes(messages)]
+  if (lifetimes.length > 0) return lifetimes.includes("1h") ? "1h" : "5m"
   const isBrought = begun ? begun.forAnHour : chosen === undefined && wroteForAnHour
   return expected === "asked" || isBrought ? "1h" : undefined
 }
 
-/** In blocks, tools and messages. Functions and other objects have none. */
-function marksIn(value: unknown): readonly unknown[] {
-  if (Array.isArray(value)) return value.flatMap(marksIn)
+/** Lifetimes of breakpoints in blocks, tools and messages. Functions and other objects contain none. */
+function breakpointLifetimes(value: unknown): readonly unknown[] {
+  if (Array.isArray(value)) return value.flatMap(breakpointLifetimes)
   if (typeof value !== "object" || value === null) return []
-  const { cache_control: mark, content, message } = value as Readonly<Record<string, unknown>>
-  const own = typeof mark === "object" && mark !== null ? [(mark as { ttl?: unknown }).ttl ?? "5m"] : []
-  return [...own, ...marksIn(content), ...marksIn(message)]
+  const { cache_control: breakpoint, content, message } = value as Readonly<Record<string, unknown>>
+  const own =
+    typeof breakpoint === "object" && breakpoint !== null ? [(breakpoint as { ttl?: unknown }).ttl ?? "5m"] : []
+  return [...own, ...breakpointLifetimes(content), ...breakpointLifetimes(message)]
 }

@@ -1,4 +1,4 @@
-/** Plans what putting files back would do after a rewind. It only reads. A plan says of each file what happens, or why nothing can. */
+/** Plans the restoration of files after a rewind. Never writes. For each file, a plan states what happens, or why nothing can be done. */
 
 import type { Stats } from "node:fs"
 import { lstat, readFile, realpath } from "node:fs/promises"
@@ -11,32 +11,32 @@ import { resolveTarget, shortPath } from "../tools/files/paths.ts"
 import { type DecodedText, decodeText, encodeText } from "../tools/files/text-encoding.ts"
 import { replaceText } from "../tools/files/text-replacement.ts"
 import { isInside } from "../views/record/file-paths.ts"
-import { type Change, changesAfter, type KnownText, type PathChange, textsAt } from "./file-changes.ts"
-import { keptContent, sumOf } from "./file-keeper.ts"
+import { changesAfter, type FileContentChange, type KnownText, type PathChange, textsAt } from "./file-changes.ts"
+import { contentHash, readSnapshot } from "./file-snapshots.ts"
 
-// Works out what a file held before changes whose contents were not kept: from an earlier Write or Read, or by reversing edits. The changes
-// are then made again in memory. Only if they end in what is on disk is the earlier text certain.
+// Reconstructs the text of a file before changes without snapshots: from an earlier Write or Read, or by reversing edits. The changes are
+// then applied again in memory. The earlier text is certain only if they produce the current file.
 
-export interface Rebuilding {
-  /** In order, none of them kept. */
-  readonly changes: readonly Change[]
-  /** The text before them, if results show it. */
+export interface ReconstructionInput {
+  /** Changes in order, without snapshots. */
+  readonly changes: readonly FileContentChange[]
+  /** Text before the changes, if results show it. */
   readonly known: KnownText | undefined
-  /** The text after them. `undefined`: the file is gone. */
+  /** Text after the changes. `undefined`: the file no longer exists. */
   readonly now: string | undefined
 }
 
-export type Rebuilt =
-  /** `text` is absent where there was no file. `isIntact`: the changes end in what is there now. */
+export type ReconstructedText =
+  /** `text` is absent if there was no file. `isIntact`: the changes produce the current file. */
   | { readonly state: "known"; readonly text?: string; readonly isIntact: boolean }
   | { readonly state: "unknown"; readonly why: string }
 
-export function earlierText({ changes, known, now }: Rebuilding): Rebuilt {
+export function reconstructText({ changes, known, now }: ReconstructionInput): ReconstructedText {
   const [first] = changes
   if (first?.kind === "write" && first.isNew)
     return { state: "known", isIntact: isSame(after(undefined, changes), now) }
   const unknown = changes.find(({ kind }) => kind === "unknown")
-  if (unknown) return { state: "unknown", why: whyUnknown(unknown) }
+  if (unknown) return { state: "unknown", why: unknownReason(unknown) }
   if (known) {
     const texts = known.mayEndOpen ? [known.text, known.text.replace(/\n$/, "")] : [known.text]
     const fitting = texts.find((text) => isSame(after(text, changes), now))
@@ -48,7 +48,7 @@ export function earlierText({ changes, known, now }: Rebuilding): Rebuilt {
   return { state: "known", text: reversed, isIntact: true }
 }
 
-function whyUnknown(change: Change): string {
+function unknownReason(change: FileContentChange): string {
   if (change.kind !== "unknown" || !change.isCommand) return "its earlier content was not kept"
   return `a command ${change.what} it, and its earlier content was not kept`
 }
@@ -56,11 +56,11 @@ function whyUnknown(change: Change): string {
 const isSame = (text: string | undefined, now: string | undefined): boolean =>
   text !== undefined && now !== undefined && normalizeLineEndings(text) === normalizeLineEndings(now)
 
-const after = (text: string | undefined, changes: readonly Change[]): string | undefined =>
-  changes.reduce<string | undefined>((known, change) => applied(known, change), text)
+const after = (text: string | undefined, changes: readonly FileContentChange[]): string | undefined =>
+  changes.reduce<string | undefined>((known, change) => applyChange(known, change), text)
 
-/** The text after a change. `undefined`: not known. */
-export function applied(text: string | undefined, change: Change): string | undefined {
+/** Applies a change to a text. `undefined`: unknown. */
+export function applyChange(text: string | undefined, change: FileContentChange): string | undefined {
   if (change.kind === "write") return matchLineEndings(text ?? "", change.content)
   if (change.kind !== "edit" || text === undefined) return undefined
   if (change.old === "") return change.replacement
@@ -68,55 +68,55 @@ export function applied(text: string | undefined, change: Change): string | unde
   return replaced.state === "replaced" ? replaced.text : undefined
 }
 
-/** Takes edits back, the newest first. Each must have left its text in exactly one place. */
-function reverse(now: string, changes: readonly Change[]): string | undefined {
+/** Reverses edits, newest first. The replacement text of each must occur exactly once. */
+function reverse(now: string, changes: readonly FileContentChange[]): string | undefined {
   let text = now
   for (const change of changes.toReversed()) {
     if (change.kind !== "edit" || change.all || change.old === "" || change.replacement === "") return undefined
     const before = replaceText(text, { old: change.replacement, replacement: change.old, all: false })
-    if (before.state !== "replaced" || applied(before.text, change) !== text) return undefined
+    if (before.state !== "replaced" || applyChange(before.text, change) !== text) return undefined
     text = before.text
   }
   return text
 }
 
-/** What putting files back would do. */
+/** A plan for restoring files. */
 export interface RestorePlan {
-  /** In the order of their names. */
+  /** Files sorted by name. */
   readonly files: readonly PlannedFile[]
-  /** Files that commands changed and that the journal does not name. */
+  /** Number of files that commands changed and that the journal does not name. */
   readonly more: number
 }
 
-/** What restoring would do with one file. */
+/** Planned action for one file. */
 export interface PlannedFile {
-  /** The whole path, links followed. */
+  /** Absolute path with symbolic links resolved. */
   readonly path: string
-  /** The path from the project's directory. */
+  /** Path relative to the project's directory. */
   readonly name: string
-  /** `restore`: its earlier content comes back. `remove`: an agent created it. `leave`: it cannot be put back. */
-  readonly does: "restore" | "remove" | "leave"
-  /** Why it is left, or why it needs consent. A part of a sentence. */
+  /** `restore`: the earlier content is restored. `remove`: an agent created the file. `leave`: it cannot be restored. */
+  readonly action: "restore" | "remove" | "leave"
+  /** Reason for leaving it, or for asking for consent, as part of a sentence. */
   readonly why?: string
-  /** It is not as an agent left it: someone else may have changed it since. */
+  /** Whether someone else may have changed it since the agent did. */
   readonly needsConsent: boolean
-  /** @internal The content to put back. */
+  /** @internal Content to restore. */
   readonly content?: Buffer
-  /** @internal The permission bits of a file that is gone. */
+  /** @internal Permission bits of a file that no longer exists. */
   readonly mode?: number
-  /** @internal The sum of what is there now. Absent: nothing is. */
+  /** @internal Hash of the current content. Absent if there is no file. */
   readonly now?: string
 }
 
 export interface RestoreRequest {
   readonly journal: Journal
-  /** The journals of the conversation's agents. */
+  /** Journals of the conversation's agents. */
   readonly agents: readonly Journal[]
   readonly cwd: string
   readonly uuid: Uuid
 }
 
-/** The files that agents changed after an entry and that are not as they were then. */
+/** Plans for files that agents changed after an entry and that differ from then. */
 export async function planRestore({ journal, agents, cwd, uuid }: RestoreRequest): Promise<RestorePlan> {
   const project = await realpath(cwd)
   const time = (await journal.find(uuid))?.timestamp
@@ -129,7 +129,7 @@ export async function planRestore({ journal, agents, cwd, uuid }: RestoreRequest
   const all = found
     .flatMap(({ changes }) => changes)
     .toSorted((a, b) => (a.timestamp < b.timestamp ? -1 : a.timestamp > b.timestamp ? 1 : 0))
-  const byPath = await grouped(all, cwd)
+  const byPath = await groupByPath(all, cwd)
   const known = await knownTexts({ journal, cwd, uuid }, byPath)
   const files: PlannedFile[] = []
   for (const [path, { changes, names }] of byPath) {
@@ -144,12 +144,12 @@ export async function planRestore({ journal, agents, cwd, uuid }: RestoreRequest
 }
 
 interface FileHistory {
-  readonly changes: Change[]
-  /** The paths that calls named it by. */
+  readonly changes: FileContentChange[]
+  /** Paths that calls used for the file. */
   readonly names: string[]
 }
 
-async function grouped(all: readonly PathChange[], cwd: string): Promise<ReadonlyMap<string, FileHistory>> {
+async function groupByPath(all: readonly PathChange[], cwd: string): Promise<ReadonlyMap<string, FileHistory>> {
   const byPath = new Map<string, FileHistory>()
   const resolved = new Map<string, string>()
   for (const { path: name, change } of all) {
@@ -171,7 +171,7 @@ async function grouped(all: readonly PathChange[], cwd: string): Promise<Readonl
   return byPath
 }
 
-/** Read only where a change without a kept content comes first. */
+/** Earlier texts. Reads the journal only if the first change of a file has no snapshot. */
 async function knownTexts(
   at: Pick<RestoreRequest, "journal" | "cwd" | "uuid">,
   byPath: ReadonlyMap<string, FileHistory>,
@@ -180,33 +180,33 @@ async function knownTexts(
     ({ changes: [first] }) => first?.kind === "edit" || first?.kind === "write",
   )
   if (unsure.length === 0) return new Map()
-  return textsAt({ ...at, paths: new Set(unsure.flatMap(({ names }) => names)), apply: applied })
+  return textsAt({ ...at, paths: new Set(unsure.flatMap(({ names }) => names)), apply: applyChange })
 }
 
 interface FileToPlan {
   readonly path: string
   readonly project: string
-  readonly changes: readonly Change[]
+  readonly changes: readonly FileContentChange[]
   readonly known: KnownText | undefined
 }
 
 type Planned = Omit<PlannedFile, "path" | "name">
 
-const left = (why: string): Planned => ({ does: "leave", why, needsConsent: false })
+const leaveFile = (why: string): Planned => ({ action: "leave", why, needsConsent: false })
 
-/** `undefined`: the file is as it was. */
+/** Plans one file. `undefined` if it is unchanged. */
 async function planFile({ path, project, changes, known }: FileToPlan): Promise<Planned | undefined> {
-  if (!isInside(path, project)) return left("it is outside the project")
-  const disk = await onDisk(path, project)
-  if (disk.state === "refused") return left(disk.why)
+  if (!isInside(path, project)) return leaveFile("it is outside the project")
+  const disk = await readFileOnDisk(path, project)
+  if (disk.state === "refused") return leaveFile(disk.why)
   const bytes = disk.state === "file" ? disk.bytes : undefined
   const earlier = await earlierContent({ changes, known, bytes })
-  if (earlier.state === "unknown") return isGone(changes, bytes) ? undefined : left(earlier.why)
-  const now = bytes && sumOf(bytes)
-  if (now === (earlier.content && sumOf(earlier.content))) return undefined
+  if (earlier.state === "unknown") return isGone(changes, bytes) ? undefined : leaveFile(earlier.why)
+  const now = bytes && contentHash(bytes)
+  if (now === (earlier.content && contentHash(earlier.content))) return undefined
   const why = earlier.isIntact ? undefined : changedSince(changes, bytes)
   return {
-    does: earlier.content ? "restore" : "remove",
+    action: earlier.content ? "restore" : "remove",
     needsConsent: !earlier.isIntact,
     ...(why && { why }),
     ...(earlier.content && { content: earlier.content }),
@@ -214,33 +214,33 @@ async function planFile({ path, project, changes, known }: FileToPlan): Promise<
   }
 }
 
-/** A journal may come from anywhere: of its number only permission bits count. */
-function modeBefore([first]: readonly Change[]): Pick<Planned, "mode"> {
+/** Permission bits of the file before the changes. Other bits are masked, because the journal is untrusted. */
+function modeBefore([first]: readonly FileContentChange[]): Pick<Planned, "mode"> {
   return first?.kind === "kept" && typeof first.mode === "number" ? { mode: first.mode & 0o777 } : {}
 }
 
-/** A command created it, and it is no longer there. */
-function isGone([first]: readonly Change[], bytes: Buffer | undefined): boolean {
+/** Whether a command created the file and it no longer exists. */
+function isGone([first]: readonly FileContentChange[], bytes: Buffer | undefined): boolean {
   return bytes === undefined && first?.kind === "unknown" && first.what === "created"
 }
 
-function changedSince(changes: readonly Change[], bytes: Buffer | undefined): string {
+function changedSince(changes: readonly FileContentChange[], bytes: Buffer | undefined): string {
   if (bytes === undefined) return "it was deleted since"
   if (changes.at(-1)?.kind === "unknown") return "a command changed it after that"
   return isLeftBy(changes.at(-1), bytes) ? "someone else changed it in between" : "someone else changed it since"
 }
 
-const isLeftBy = (change: Change | undefined, bytes: Buffer | undefined): boolean =>
-  change?.kind === "kept" && change.after === (bytes && sumOf(bytes))
+const isLeftBy = (change: FileContentChange | undefined, bytes: Buffer | undefined): boolean =>
+  change?.kind === "kept" && change.after === (bytes && contentHash(bytes))
 
-/** Each change starts with what the one before it left. */
-const areUnbroken = (changes: readonly Change[]): boolean =>
+/** Whether each change starts from the result of the one before. */
+const areUnbroken = (changes: readonly FileContentChange[]): boolean =>
   changes.every((change, i) => {
     const next = changes[i + 1]
     return change.kind !== "kept" || next?.kind !== "kept" || change.after === next.before
   })
 
-type Earlier =
+type EarlierContent =
   | { readonly state: "known"; readonly content?: Buffer; readonly isIntact: boolean }
   | { readonly state: "unknown"; readonly why: string }
 
@@ -248,21 +248,21 @@ async function earlierContent({
   changes,
   known,
   bytes,
-}: Pick<FileToPlan, "changes" | "known"> & { readonly bytes: Buffer | undefined }): Promise<Earlier> {
+}: Pick<FileToPlan, "changes" | "known"> & { readonly bytes: Buffer | undefined }): Promise<EarlierContent> {
   const [first] = changes
   const isLast = isLeftBy(changes.at(-1), bytes) && areUnbroken(changes)
   if (first?.kind === "kept") {
     if (first.before === undefined) return { state: "known", isIntact: isLast }
-    const content = await keptContent(first.journal, first.before)
+    const content = await readSnapshot(first.journal, first.before)
     return content
       ? { state: "known", content, isIntact: isLast }
       : { state: "unknown", why: "its earlier content was not kept" }
   }
   const keptAt = changes.findIndex(({ kind }) => kind === "kept")
   const kept = changes[keptAt]
-  const end = kept?.kind === "kept" ? kept.before && (await keptContent(kept.journal, kept.before)) : bytes
+  const end = kept?.kind === "kept" ? kept.before && (await readSnapshot(kept.journal, kept.before)) : bytes
   const decoded: DecodedText | undefined = end ? decodeText(end) : undefined
-  const rebuilt = earlierText({
+  const rebuilt = reconstructText({
     changes: keptAt < 0 ? changes : changes.slice(0, keptAt),
     known,
     now: decoded?.text,
@@ -277,14 +277,14 @@ async function earlierContent({
   }
 }
 
-export type OnDisk =
-  /** `stats` are from before it was read. */
+export type FileOnDisk =
+  /** `stats` were taken before reading. */
   | { readonly state: "file"; readonly bytes: Buffer; readonly stats: Stats }
   | { readonly state: "missing" }
   | { readonly state: "refused"; readonly why: string }
 
-/** What is at a path now. A link at the path, or on the way to it, is refused: it may lead outside the project. */
-export async function onDisk(path: string, project: string): Promise<OnDisk> {
+/** Reads the file at a path. A symbolic link at the path, or on the way to it, is refused, because it may lead outside the project. */
+export async function readFileOnDisk(path: string, project: string): Promise<FileOnDisk> {
   try {
     const directory = await realAncestor(dirname(path))
     if (resolve(path) !== path) return { state: "refused", why: "its path is not a plain one" } // a/../../b
@@ -301,7 +301,7 @@ export async function onDisk(path: string, project: string): Promise<OnDisk> {
   }
 }
 
-/** The nearest directory above that exists, with its links followed. */
+/** The nearest existing ancestor, with symbolic links resolved. */
 async function realAncestor(directory: string): Promise<string> {
   try {
     return await realpath(directory)

@@ -1,4 +1,4 @@
-/** The memory of a project, or of an agent, as a conversation uses it: the bank, the search, the sum of the day. */
+/** The memory of a project or an agent, as a conversation uses it: the bank, the search, the daily budget. */
 
 import { homedir } from "node:os"
 import { join } from "node:path"
@@ -30,22 +30,22 @@ import type { JournalSearch } from "../recall/journal-search.ts"
 import type { MemoryRecall, RecalledMatch, RecallQuestion } from "../recall/memory-recall.ts"
 import type { EffectiveSettings } from "../settings/settings.ts"
 import { resolveTarget } from "../tools/files/paths.ts"
-import { memoriesToRead, settleProject } from "./settle-project.ts"
+import { memoriesToRead, migrateProject } from "./migrate-project.ts"
 
-// The search that comes with each message: the memories of a project and what was said in its other conversations. It is loaded with the
-// first question that can find something, and never holds up a request for long.
+// Search for each message: in the memories of a project and its other conversations. It is loaded with the first query that can find
+// something, and never delays a request for long.
 
-/** Of past conversations, in bytes: a request does not wait for more to be indexed, about 30 ms. The rest is found from a later message on. */
+/** Maximum bytes of past conversations to index during a request, about 30 ms. The rest is indexed for later messages. */
 const MAX_NEW_BYTES = 48 * 1024
-/** A message does not wait to see what was said elsewhere since. */
+/** Maximum age of the index. A message does not wait for newer content of other conversations. */
 const MAX_AGE_MS = 2_000
-/** While a project has no other conversation, the store is asked for one after this. What this process appends is heard at once. */
+/** Interval for checking the store while a project has no other conversation. Conversations of this process are noticed at once. */
 const ASK_AGAIN_MS = 60_000
 
 /** The conversations of a project. */
 export interface ProjectRecall {
   readonly store: Store
-  /** The project's places in the store. */
+  /** Namespaces of the project in the store. */
   readonly places: () => Promise<readonly string[]>
 }
 
@@ -56,10 +56,10 @@ export interface ProjectSearch {
 
 interface SearchOptions {
   readonly bank: MemoryBank
-  /** Absent: only memories are searched. */
+  /** Past conversations. `undefined`: only memories are searched. */
   readonly past: ProjectRecall | undefined
   readonly clock: Clock
-  /** The file for the index of memories. Default: in memory. */
+  /** File for the index of memories. Default: in memory. */
   readonly index?: string
 }
 
@@ -73,12 +73,12 @@ export function projectSearch({ bank, past, clock, index }: SearchOptions): Proj
   let opened: Promise<OpenSearch> | undefined
   const open = async (): Promise<OpenSearch> => {
     const [{ MemoryRecall }, { sharedJournalSearch }] = await Promise.all([
-      import("../recall/memory-recall.ts"), // they load SQLite
+      import("../recall/memory-recall.ts"), // loaded on demand, because they need SQLite
       import("../recall/journal-search.ts"),
     ])
     const places = (await past?.places()) ?? []
     const journals = places.map((project) => sharedJournalSearch(past!.store, { project }))
-    const searched = together(journals.map(({ value }) => value))
+    const searched = combineIndexes(journals.map(({ value }) => value))
     const kept = index === undefined ? {} : { index }
     return { journals, recall: new MemoryRecall<Memory>({ bank, journals: searched, ...kept }) }
   }
@@ -87,7 +87,7 @@ export function projectSearch({ bank, past, clock, index }: SearchOptions): Proj
       const isEmpty = !(await bank.all()).length && !(await others?.areThere(question.exclude?.conversations))
       if (isEmpty) return []
       opened ??= open().catch((error: unknown) => {
-        opened = undefined // the store may answer the next time
+        opened = undefined // the store may respond the next time
         throw error
       })
       return (await opened).recall.recall(question)
@@ -104,8 +104,8 @@ export function projectSearch({ bank, past, clock, index }: SearchOptions): Proj
   }
 }
 
-/** Several indexes as one: the best of all. */
-const together = (journals: readonly JournalSearch[]) => ({
+/** Combines several indexes and returns the best matches of all. */
+const combineIndexes = (journals: readonly JournalSearch[]) => ({
   async search(question: Question) {
     const except = question.exclude?.sources
     const which = { maxNew: MAX_NEW_BYTES, maxAge: MAX_AGE_MS, ...(except ? { except } : {}) }
@@ -115,7 +115,7 @@ const together = (journals: readonly JournalSearch[]) => ({
   },
 })
 
-/** Whether a project has conversations besides the asking one. Once it has, no one is asked again. */
+/** Detects whether a project has other conversations. Once it has, the store is not checked again. */
 class OtherConversations {
   readonly #past: ProjectRecall
   readonly #clock: Clock
@@ -130,7 +130,7 @@ class OtherConversations {
     this.#clock = clock
   }
 
-  /** `left`: those that do not count. */
+  /** Whether there are other conversations. `left`: ids to ignore. */
   async areThere(left: ReadonlySet<string> = new Set()): Promise<boolean> {
     const hasOther = () => [...this.#known].some((id) => !left.has(id))
     if (this.#areThere || hasOther()) return this.#found()
@@ -173,41 +173,41 @@ class OtherConversations {
 }
 
 export interface ProjectMemory {
-  /** An agent writes its own memory with its file tools. No fork looks for more, and it is not dreamed about. */
+  /** `agent`: an agent's own memory, which it writes with its file tools, without extraction and dreams. */
   readonly kind: "project" | "agent"
   readonly mode: Exclude<MemoryMode, "off">
   readonly bank: MemoryBank
   readonly files: MemoryFiles
-  /** What memory work has cost, over all processes. */
+  /** Daily budget of memory work, shared by all processes. */
   readonly daily: DailyBudget
-  /** What extractions and dreams may cost, and which conversations wait for one. Absent for an agent's own memory. */
+  /** Budget of extractions and dreams, and the conversations waiting for extraction. Absent for an agent's own memory. */
   readonly budget?: MemoryBudget
-  /** What the person said in a conversation of this memory. Absent for an agent's own memory. */
+  /** Reads the user's messages in a conversation of this memory. Absent for an agent's own memory. */
   readonly wordsOf?: ReadUserMessages
   readonly quota: RateLimitState
-  /** The directory with its links followed, if the store keeps files, or of the working copy. */
+  /** Directory with symbolic links resolved, if the store uses files, or of the working copy. */
   readonly directory?: string
-  /** Where the store keeps no files: the texts as files, for an agent's file tools. */
+  /** Working copy for an agent's file tools, if the store does not use files. */
   readonly copy?: WorkingCopy
-  /** Why there is no working copy, as a sentence for a person. */
+  /** Reason why there is no working copy, as a sentence for the user. */
   readonly withoutCopy?: string
-  /** The names in a memory that the code no longer has. */
-  readonly gone: (memory: Memory) => Promise<readonly string[]>
+  /** Finds names in a memory that the code no longer contains. */
+  readonly findMissingNames: (memory: Memory) => Promise<readonly string[]>
   readonly recall: (question: RecallQuestion) => Promise<readonly RecalledMatch<Memory>[]>
-  /** For the person, a sentence each: about the first use of the project from this directory, and what happened to the files. */
+  /** Sentences for the user about the first use of the project from this directory, and about problems with the files. */
   readonly notices: readonly string[]
-  /** The project's places in the store, also those of earlier versions. None for an agent's own memory. */
+  /** Namespaces of the project in the store, including those of earlier versions. Empty for an agent's own memory. */
   readonly places: () => Promise<readonly string[]>
-  /** What dreams note, and the conversations that they look at. Absent for an agent's own memory. */
+  /** State of dreams, and the conversations that they read. Absent for an agent's own memory. */
   readonly dreams?: { readonly stateFiles: MemoryFiles; readonly permit: Permit; readonly past: PastConversations }
   close(): void
 }
 
-/** The sum of the day that memory work counts into. Absent where nothing may be written beside the memories. */
+/** Daily budget of memory work. `undefined` if only memories may be read. */
 export const dailyOf = (memory: ProjectMemory | undefined): DailyBudget | undefined =>
   memory?.mode === "read-only" ? undefined : memory?.daily
 
-export interface MemoryGround extends Pick<ProjectMemoryOptions, "isForTools"> {
+export interface MemoryDependencies extends Pick<ProjectMemoryOptions, "isForTools"> {
   readonly store: Store
   readonly settings: EffectiveSettings
   readonly cwd: string
@@ -218,22 +218,25 @@ export interface MemoryGround extends Pick<ProjectMemoryOptions, "isForTools"> {
   readonly root: string
 }
 
-/** Without an owner there is no memory. */
+/** Opens the memory. `undefined` without an owner. */
 export async function memoryFor(
   memory: MemoryOption | undefined,
-  { settings: { values }, env, root, ...rest }: MemoryGround,
+  { settings: { values }, env, root, ...rest }: MemoryDependencies,
 ): Promise<ProjectMemory | undefined> {
   if (!memory) return undefined
   const { owner, directory } = memory
   const mode = values.off ? "off" : values.memory
   if (directory === undefined) return openProjectMemory({ owner, mode, ...rest })
-  const project = await projectAbout({ cwd: directory, env, root, store: rest.store })
+  const project = await findProject({ cwd: directory, env, root, store: rest.store })
   if (project?.name === rest.project.name) return openProjectMemory({ owner, mode, ...rest })
   return project && openProjectMemory({ owner, mode, ...rest, project, cwd: directory, code: directory })
 }
 
-/** Nothing where others share the store and only a path names the project: another machine may have another one there. */
-const projectAbout = (where: ResolveProjectOptions): Promise<Project | undefined> =>
+/**
+ * Resolves a project. `undefined` if the store is shared and only a path identifies the project, because another machine may have another
+ * project there.
+ */
+const findProject = (where: ResolveProjectOptions): Promise<Project | undefined> =>
   resolveProject(where).catch((error: unknown) => {
     if (error instanceof InvalidOptionError) return undefined
     throw error
@@ -241,30 +244,30 @@ const projectAbout = (where: ResolveProjectOptions): Promise<Project | undefined
 
 export interface ProjectMemoryOptions {
   readonly store: Store
-  /** Whose it is. */
+  /** Owner of the memory. */
   readonly owner: Owner
   readonly project: Project
   readonly cwd: string
   readonly mode: MemoryMode
   readonly clock: Clock
-  /** The root of the code that memories name things of. Default: `cwd`. */
+  /** Root of the code that memories refer to. Default: `cwd`. */
   readonly code?: string
-  /** File tools of an agent work in it, on a working copy where the store keeps no files. */
+  /** Whether an agent's file tools access it, on a working copy if the store does not use files. */
   readonly isForTools?: boolean
 }
 
-/** Nothing if the memory is off. */
+/** Opens the memory of a project. `undefined` if it is off. */
 export async function openProjectMemory(options: ProjectMemoryOptions): Promise<ProjectMemory | undefined> {
   const { store, mode } = options
   if (mode === "off") return undefined
   const isReadOnly = mode === "read-only"
-  const taken = isReadOnly ? [] : await settleProject(options)
+  const taken = isReadOnly ? [] : await migrateProject(options)
   const project = projectNamespace(options)
   const { copy, withoutCopy } = options.isForTools ? await workingCopyOf(store, { project }) : {}
   const files = copy ?? (isReadOnly ? await memoriesToRead(options) : projectMemories(options))
-  const notices = [...taken, ...(isReadOnly ? [] : await noticesOf(files))]
+  const notices = [...taken, ...(isReadOnly ? [] : await readNotices(files))]
   let found: Promise<readonly string[]> | undefined
-  // new conversations are all in the first one, so the others stay the same
+  // all new conversations are in the first namespace, so the others do not change
   const places = () => {
     found ??= listProjectNamespaces(options)
     return found
@@ -280,7 +283,7 @@ export async function openProjectMemory(options: ProjectMemoryOptions): Promise<
     },
     budget: memoryBudget(files),
     wordsOf: userMessagesReader(async (address) =>
-      // a file says which conversations wait, and it must not lead to those of another owner
+      // the list of waiting conversations is a file, which must not refer to conversations of other owners
       (await places()).includes(address.project) ? store.open(address, { access: "read" }) : undefined,
     ),
     past: { store, places, project },
@@ -289,17 +292,17 @@ export async function openProjectMemory(options: ProjectMemoryOptions): Promise<
 
 export interface AgentMemoryOptions extends Omit<ProjectMemoryOptions, "owner" | "project"> {
   readonly place: AgentMemoryNamespace
-  /** Where the conversations of its project are kept. What it costs counts into the project's sum. */
+  /** Namespace of the project's conversations. Its cost counts towards the project's daily budget. */
   readonly project: string
 }
 
-/** The memory of one agent in one scope. It does not search past conversations: those are the project's. */
+/** Opens the memory of one agent in one scope. It does not search past conversations, which belong to the project. */
 export async function openAgentMemory(options: AgentMemoryOptions): Promise<ProjectMemory | undefined> {
   const { store, mode, place } = options
   if (mode === "off") return undefined
   const { copy, withoutCopy } = place.scope === "project" ? {} : await workingCopyOf(store, place)
   const files = copy ?? filesOf(store, place)
-  const notices = mode === "read-only" ? [] : await noticesOf(files)
+  const notices = mode === "read-only" ? [] : await readNotices(files)
   return openMemory(options, {
     kind: "agent",
     files,
@@ -310,17 +313,17 @@ export async function openAgentMemory(options: AgentMemoryOptions): Promise<Proj
   })
 }
 
-/** A directory that cannot be used says so with the first request. */
-const noticesOf = async (files: MemoryFiles): Promise<readonly string[]> =>
+/** Notices about an unusable directory, which are reported with the first request. */
+const readNotices = async (files: MemoryFiles): Promise<readonly string[]> =>
   (await files.notices?.().catch(() => [])) ?? []
 
-/** Where the files of a memory are, links followed. Nothing if the store keeps no files. */
+/** Directory of a memory's files with symbolic links resolved. `undefined` if the store does not use files. */
 export async function memoryDirectoryOf(store: Store, place: MemoryNamespace): Promise<string | undefined> {
   const { directory } = filesOf(store, place)
   return directory === undefined ? undefined : followed(directory)
 }
 
-/** A disk that cannot be written costs only the tools: what is said is still remembered. */
+/** Opens a working copy. If the disk cannot be written, only the tools are affected, and memories are still extracted. */
 const workingCopyOf = (
   store: Store,
   place: MemoryNamespace,
@@ -328,17 +331,19 @@ const workingCopyOf = (
   openWorkingCopy(store, place).then(
     (copy) => ({ copy }),
     (error: unknown) => ({
-      withoutCopy: `The agent cannot read and write memories with its file tools: no directory could be made for them (${errorReason(error)}). What is said is remembered all the same.`,
+      withoutCopy: `The agent cannot read and write memories with its file tools: no directory could be made for them (${errorReason(error)}). Memories are still saved.`,
     }),
   )
 
-/** An agent's memory of scope `project` is in the repository, where it can be committed, also if the store is elsewhere. */
+/**
+ * Files of a memory. An agent's memory of scope `project` is in the repository, where it can be committed, even if the store is elsewhere.
+ */
 const filesOf = (store: Store, place: MemoryNamespace): MemoryFiles =>
   "agent" in place && place.scope === "project"
     ? memoryDirectory({ clock: systemClock, ...memoryNamespaceDirectory("", place) })
     : store.memories(place)
 
-interface MemoryParts {
+interface MemoryPartsInput {
   readonly kind: ProjectMemory["kind"]
   readonly files: MemoryFiles
   readonly copy?: WorkingCopy | undefined
@@ -346,7 +351,7 @@ interface MemoryParts {
   readonly notices?: readonly string[]
   readonly daily: DailyBudget
   readonly dreams?: ProjectMemory["dreams"]
-  /** `project`: the place of the memory. */
+  /** Past conversations. `project`: namespace of the memory. */
   readonly past?: ProjectRecall & { readonly project: string }
   readonly budget?: MemoryBudget
   readonly wordsOf?: ReadUserMessages
@@ -354,15 +359,15 @@ interface MemoryParts {
 
 async function openMemory(
   { mode, clock, cwd, code = cwd }: Omit<ProjectMemoryOptions, "store" | "owner" | "project">,
-  { kind, files, copy, withoutCopy, notices = [], daily, dreams, past, budget, wordsOf }: MemoryParts,
+  { kind, files, copy, withoutCopy, notices = [], daily, dreams, past, budget, wordsOf }: MemoryPartsInput,
 ): Promise<ProjectMemory | undefined> {
   if (mode === "off") return undefined
   const directory = files.directory === undefined ? undefined : await followed(files.directory)
   const isReadOnly = mode === "read-only"
   const canKeep = kind === "project" && !isReadOnly && directory !== undefined && !copy
-  const open = () => openedMemory({ files, clock, isReadOnly, past, ...(canKeep ? { directory } : {}) })
+  const open = () => createOpenedMemory({ files, clock, isReadOnly, past, ...(canKeep ? { directory } : {}) })
   const key = JSON.stringify([directory, past?.project, mode, cwd])
-  // stores with the same files share them, any other store is apart. A clock of your own and a working copy are for you alone
+  // stores with the same files share an opened memory; a custom clock or a working copy is never shared
   const opened = copy ? undefined : past && (directory === undefined ? inStores.of(past.store) : inFiles)
   const shared = opened && clock === systemClock ? opened.use(key, open) : unshared(open())
   const { bank, recall } = shared.value
@@ -379,21 +384,21 @@ async function openMemory(
       shared.close()
       copy?.close()
     },
-    gone: async (memory) =>
+    findMissingNames: async (memory) =>
       (await checkCodeReferences(memory, { directory: code }))
         .filter(({ state }) => state === "gone")
         .map(({ text }) => text),
   }
 }
 
-/** The bank of a memory and its search, one for all conversations of this process. */
+/** The bank of a memory and its search, shared by all conversations of this process. */
 interface OpenedMemory extends Pick<ProjectMemory, "bank" | "recall"> {
-  /** Closes the indexes. What was read of the memories stays. */
+  /** Closes the indexes. Memories that were read remain loaded. */
   rest(): void
   close(): void
 }
 
-/** Memories that stay open without a user: the next conversation would read all of it again. */
+/** Number of unused memories that remain open, because the next conversation would load them again. */
 const MAX_IDLE = 8
 
 const inFiles = new RefCounted<OpenedMemory>({ maxIdle: MAX_IDLE })
@@ -401,16 +406,16 @@ const inStores = new RefCountedPerObject<OpenedMemory>({ maxIdle: MAX_IDLE })
 
 const unshared = (value: OpenedMemory) => ({ value, close: () => value.close() })
 
-interface OpeningMemory {
+interface OpenMemoryInput {
   readonly files: MemoryFiles
   readonly clock: Clock
   readonly isReadOnly: boolean
   readonly past: ProjectRecall | undefined
-  /** Where the index of memories can be kept. Default: in memory. */
+  /** Directory for the index of memories. Default: in memory. */
   readonly directory?: string
 }
 
-function openedMemory({ files, clock, isReadOnly, past, directory }: OpeningMemory): OpenedMemory {
+function createOpenedMemory({ files, clock, isReadOnly, past, directory }: OpenMemoryInput): OpenedMemory {
   const watch = files.watch?.()
   const bank = openBank({ files, clock, readOnly: isReadOnly, ...(watch ? { watch } : {}) })
   const index = directory === undefined ? {} : { index: join(directory, SEARCH_INDEX) }
@@ -430,7 +435,7 @@ function openedMemory({ files, clock, isReadOnly, past, directory }: OpeningMemo
   return { bank, recall, rest, close }
 }
 
-/** A directory with its links followed. It need not exist. */
+/** Resolves symbolic links of a directory, which need not exist. */
 export async function followed(directory: string): Promise<string> {
   const context = { directory: { get: () => directory, set: () => undefined }, env: { HOME: homedir() } }
   return (await resolveTarget(directory, context)).path

@@ -1,4 +1,4 @@
-/** The search that comes with each message: when it finds other conversations, and how often it asks the store for them. */
+/** Search for each message: when it finds other conversations, and how often it queries the store for them. */
 import { expect, onTestFinished, test } from "vitest"
 import { conversation } from "../../test/builders.ts"
 import { countedCalls } from "../../test/counted-calls.ts"
@@ -16,7 +16,7 @@ async function say(store: Store, id: string, text: string): Promise<void> {
   await journal.close()
 }
 
-/** `isDeaf`: what is appended is not heard, as if another process did it. */
+/** `isDeaf`: appended entries are not reported, as if another process had written them. */
 function searched({ isDeaf = false } = {}) {
   const kept = memoryStore()
   const deaf: Store = { ...kept, feed: (place) => ({ ...kept.feed(place), onAppended: () => () => undefined }) }
@@ -40,7 +40,7 @@ test("BEY-5 BEY-12 a project without other conversations is asked for them once,
     expect(await recall("Why did the nightly importer crash?")).toEqual([])
     clock.advance(1_000)
   }
-  expect(taken()).toEqual(["list", "list"]) // one for each place
+  expect(taken()).toEqual(["list", "list"]) // one for each namespace
   clock.advance(60_000)
   await recall("Why did the nightly importer crash?")
   expect(taken()).toEqual(["list", "list"])

@@ -1,4 +1,4 @@
-/** What surrounds the messages of every request, rendered once and then sent unchanged. */
+/** The prompt that surrounds the messages of every request, rendered once and then sent unchanged. */
 import { errorReason } from "../base/errors.ts"
 import { describe, InvalidOptionError } from "../base/options.ts"
 import { type DecisionOf, isBoundaryEntry } from "../journal/entries.ts"
@@ -25,16 +25,16 @@ import type { Window } from "./window.ts"
 export interface Prompt {
   readonly system?: SystemPrompt
   readonly tools?: readonly ToolDefinition[]
-  /** Titled texts sent before the conversation: project instructions, a memory index. */
+  /** Titled texts that are sent before the conversation: project instructions, a memory index. */
   readonly context?: Readonly<Record<string, string>>
 }
 
-/** A prompt as a caller gives it. */
-interface GivenPrompt extends Omit<Prompt, "tools"> {
+/** A prompt before its tools are converted to definitions. */
+interface UnresolvedPrompt extends Omit<Prompt, "tools"> {
   readonly tools?: readonly (Tool | ToolDefinition)[]
 }
 
-export async function promptOf({ system, tools, context }: GivenPrompt): Promise<Prompt> {
+export async function resolvePrompt({ system, tools, context }: UnresolvedPrompt): Promise<Prompt> {
   return {
     ...(system === undefined ? {} : { system }),
     ...(tools === undefined ? {} : { tools: await toolDefinitions(tools) }),
@@ -42,14 +42,14 @@ export async function promptOf({ system, tools, context }: GivenPrompt): Promise
   }
 }
 
-/** A definition as the API takes it has no `execute`. */
-function toolDefinitions(tools: NonNullable<GivenPrompt["tools"]>): Promise<ToolDefinition[]> {
+/** Converts tools to definitions. Definitions in the API's format have no `execute`. */
+function toolDefinitions(tools: NonNullable<UnresolvedPrompt["tools"]>): Promise<ToolDefinition[]> {
   for (const [index, tool] of tools.entries()) checkItem(tool, index)
   refuseDuplicates(tools.map((tool) => ("name" in tool ? tool.name : undefined)))
   return Promise.all(tools.map((tool) => ("execute" in tool ? definitionOf(tool) : tool)))
 }
 
-/** Server tools have a `type`, and some of them no name. */
+/** Validates one tool. Server tools have a `type`, and some have no name. */
 function checkItem(item: unknown, index: number): void {
   const { name, type, execute } = (item ?? {}) as Readonly<Record<string, unknown>>
   if (isToolset(item))
@@ -66,7 +66,7 @@ function checkItem(item: unknown, index: number): void {
 }
 
 export async function definitionOf(tool: Tool): Promise<ToolDefinition> {
-  const { toolDefinition } = await import("../tools/definition/definition.ts") // loads schema libraries
+  const { toolDefinition } = await import("../tools/definition/definition.ts") // loaded on demand, because it imports schema libraries
   return toolDefinition(tool)
 }
 
@@ -74,10 +74,10 @@ export type RenderedParts = Pick<DecisionOf<"prompt-rendered">, "system" | "tool
 
 export interface PromptInput {
   readonly prompt: Prompt
-  /** The prompt in the journal. Anything left out of the new one continues from it. */
+  /** Prompt in the journal. It provides parts that the new one omits. */
   readonly current: RenderedParts | undefined
   readonly estimate: (text: string) => number
-  /** In tokens, for all context texts together. */
+  /** Maximum tokens of all context texts together. */
   readonly contextLimit: number
 }
 
@@ -86,14 +86,14 @@ export function renderPrompt({ prompt, current, estimate, contextLimit }: Prompt
     prompt.context === undefined
       ? (current?.context ?? "")
       : renderPreamble({ texts: prompt.context, estimate, limit: contextLimit })
-  return asSent({
+  return normalizePrompt({
     system: prompt.system ?? current?.system ?? "",
     tools: prompt.tools ?? current?.tools ?? [],
     context,
   })
 }
 
-/** Throws if no request could carry the system prompt or the tools. */
+/** Throws if the system prompt or the tools cannot be sent in a request. */
 export function checkPrompt({ system = "", tools = [] }: Prompt): void {
   const flaw = promptProblem(readable({ system, tools }))
   if (flaw) throw refused(flaw.path.startsWith("system") ? "system" : "tools", `${flaw.path}: ${flaw.message}`)
@@ -101,7 +101,7 @@ export function checkPrompt({ system = "", tools = [] }: Prompt): void {
 
 function readable(prompt: { readonly system: SystemPrompt; readonly tools: readonly ToolDefinition[] }) {
   try {
-    return asSent(prompt)
+    return normalizePrompt(prompt)
   } catch (error) {
     throw refused("tools", `it is not plain JSON (${errorReason(error)})`)
   }
@@ -114,7 +114,7 @@ export function isSamePrompt(a: RenderedParts, b: RenderedParts): boolean {
   return bytesOf(a) === bytesOf(b)
 }
 
-/** What thinking is bound to: all but the tools that are deferred and that no message refers to. */
+/** The parts that thinking is bound to: all except deferred tools that no message refers to. */
 export function boundParts({ system, tools, context }: RenderedParts, referenced: ReadonlySet<string>): string {
   const offered = Array.isArray(tools) ? (tools as readonly ToolDefinition[]) : []
   const seen = offered.filter((tool) => !isDeferred(tool) || referenced.has(toolName(tool) ?? ""))
@@ -123,59 +123,61 @@ export function boundParts({ system, tools, context }: RenderedParts, referenced
 
 const bytesOf = ({ system, tools, context }: RenderedParts) => JSON.stringify({ system, tools, context })
 
-/** White space alone is no prompt. Half a character, where a text was cut in the middle of one, is replaced: the API refuses it. */
-function asSent<T extends { readonly system?: unknown }>(parts: T): T {
+/**
+ * Normalizes a prompt: white space alone counts as no prompt, and a surrogate that was cut in half is replaced, because the API refuses it.
+ */
+function normalizePrompt<T extends { readonly system?: unknown }>(parts: T): T {
   const { system } = parts
   const isBlank = typeof system === "string" && system.trim() === ""
   return toWellFormed(asJournaled(isBlank ? { ...parts, system: "" } : parts))
 }
 
-/** A copy, as the journal would return it. Later changes to the caller's objects do not reach a request. */
+/** A copy, as the journal would return it, so that later changes of the caller's objects do not affect requests. */
 const asJournaled = <T>(value: T): T => JSON.parse(JSON.stringify(value)) as T
 
-// Keeps what surrounds the messages of every request: system prompt, tools, context. It is rendered once and then sent unchanged. It is
-// rendered again only at a boundary, where the cache is lost anyway, or when the caller asks for another prompt. Every change is recorded.
+// Renders the system prompt, tools and context once and sends them unchanged. They are rendered again only at a boundary, where the cache
+// is lost anyway, or when the caller replaces the prompt. Every change is recorded.
 
-export interface PromptKeeperParts {
+export interface PromptRendererDependencies {
   readonly record: ConversationRecord
-  /** What the caller gave at opening. For anything left out, the journal's prompt continues. */
+  /** Prompt passed at opening. The journal's prompt provides omitted parts. */
   readonly prompt: Prompt
-  /** Used where the journal has no prompt yet. A resumed conversation keeps its own until the next boundary. */
+  /** Prompt if the journal has none yet. A resumed conversation keeps its own until the next boundary. */
   readonly first: Prompt
   readonly flags: Pick<FlagReader, "current">
   readonly window: Window
-  /** The model binds thinking to the prompt too: after a change of the prompt the API would refuse it. */
+  /** Whether the model binds thinking to the prompt too, so that the API would refuse thinking after a change of the prompt. */
   readonly boundThinking: boolean
-  /** The tools that may wait to be loaded, if any. */
+  /** Deferred tools, if any. */
   readonly deferral?: Deferral | undefined
-  /** The prompt after a boundary: instruction files are read again. */
+  /** Returns the prompt after a boundary, when instruction files are read again. */
   readonly refresh?: (() => Promise<Prompt>) | undefined
 }
 
 export interface Deferral extends DeferralPlan {
-  /** Whether tools may wait now, apart from the switch. */
+  /** Whether tools can be deferred now. The `deferred-tools` flag is checked separately. */
   readonly isOn: () => boolean
-  /** Whether the model knows references to tools. */
+  /** Whether the model supports references to tools. */
   readonly byReference: boolean
-  /** Tools that come after the opening. */
+  /** Tools that arrive after opening. */
   readonly growth?: ToolGrowth
 }
 
-export class PromptKeeper {
-  readonly #parts: PromptKeeperParts
+export class PromptRenderer {
+  readonly #parts: PromptRendererDependencies
   #prompt: Prompt
-  /** What was read again at a boundary. */
+  /** Parts that were refreshed at a boundary. */
   #refreshed: Prompt = {}
-  /** Whether the wanted prompt was compared with the one in the journal. */
+  /** Whether the requested prompt was compared with the one in the journal. */
   #isSettled = false
   #afterBoundary = false
   #isGapAnswered = false
-  /** What the caller sent last, as texts. */
+  /** The client's last prompt, serialized. */
   readonly #followed = new Map<"system" | "tools", string>()
-  /** Of the tools, at the last rendering. */
+  /** Revision of the tools at the last rendering. */
   #revision = 0
 
-  constructor(parts: PromptKeeperParts) {
+  constructor(parts: PromptRendererDependencies) {
     this.#parts = parts
     this.#prompt = parts.prompt
     parts.record.events.on("entry", ({ entry }) => {
@@ -185,13 +187,16 @@ export class PromptKeeper {
     })
   }
 
-  /** After a rewind, another prompt may be the current one. */
+  /** Called after a rewind, when another prompt may be current. */
   compareAgain(): void {
     this.#isSettled = false
     this.#isGapAnswered = false
   }
 
-  /** After an undo the prompt from before the boundary is sent again, byte for byte. What was read again at the boundary waits for the next one. */
+  /**
+   * Called after an undo: the prompt from before the boundary is sent again, byte for byte. Refreshed parts are discarded until the next
+   * boundary.
+   */
   forgetBoundary(): void {
     this.compareAgain()
     const isKept = ([key]: [string, unknown]) => !(key in this.#refreshed)
@@ -207,7 +212,7 @@ export class PromptKeeper {
     await this.#render("changed")
   }
 
-  /** What a caller sends with its messages. It wins, whatever we think of it. */
+  /** Applies the prompt that a client sends with its messages. It takes precedence. */
   async follow(prompt: Prompt): Promise<void> {
     const isSame = (["system", "tools"] as const).every(
       (part) => prompt[part] === undefined || JSON.stringify(prompt[part]) === this.#followed.get(part),
@@ -258,12 +263,12 @@ export class PromptKeeper {
       const { referenced } = loadedTools(context.storedMessages())
       if (current && boundParts(rendered, referenced) !== boundParts(current, referenced)) await this.#dropThinking()
     } catch (error) {
-      this.compareAgain() // else the next request would have no prompt, or an old one
+      this.compareAgain() // otherwise the next request would have no prompt, or an old one
       throw error
     }
   }
 
-  /** Which of the tools the prompt declares. Empty where the journal's continue as they are. */
+  /** Chooses the tools that the prompt declares. Empty if the journal's list continues. */
   async #declared(given: Prompt["tools"]): Promise<Pick<Prompt, "tools">> {
     const { deferral, flags, record, window } = this.#parts
     const { context, estimator } = record.views
@@ -282,7 +287,7 @@ export class PromptKeeper {
       isEnabled: on["deferred-tools"] && deferral.isOn(),
       byReference: deferral.byReference,
       limit: Math.min((window.current.window * figures["deferred-tools-share"]) / 100, figures["deferred-tools-limit"]),
-      estimate: createEstimator(estimator.family).text, // what was learnt meanwhile must not change the decision
+      estimate: createEstimator(estimator.family).text, // not the calibrated estimator, so that the decision is stable
       current,
       loaded,
       ...(growth ? { growth: { late: await growth.definitions(), isExpected: growth.isExpected, isFresh } } : {}),
@@ -290,7 +295,7 @@ export class PromptKeeper {
     return { tools }
   }
 
-  /** Thinking is bound to what comes before it. Where a damaged line took something away, the API would refuse the thinking after it. */
+  /** Drops thinking after a damaged line: it is bound to everything before it, so the API would refuse it. */
   async #answerGap(): Promise<void> {
     const { record, boundThinking } = this.#parts
     if (this.#isGapAnswered || !boundThinking || !record.journal.opening.hasNewGap) return
@@ -308,16 +313,16 @@ export class PromptKeeper {
   }
 }
 
-// What a model itself says, as settings: facts that the table does not have, and features that its adapter does not pass on.
+// Facts that a model reports itself, as settings: those missing in the model table, and features that its adapter does not support.
 
-/** The settings that people made win. */
-export function settingsOf({ name, facts: own, omits = [] }: Model, known: Settings["models"]): Settings["models"] {
+/** Merges a model's facts into the settings. The user's settings take precedence. */
+export function modelSettings({ name, facts: own, omits = [] }: Model, known: Settings["models"]): Settings["models"] {
   const lookup = findModel(name, known)
   const { facts } = lookup
   const isLearned =
     !lookup.known && (FACTS.some((fact) => own[fact] !== facts[fact]) || !isSame(own.accepts, facts.accepts))
   const learned = isLearned ? factsIn(own) : {}
-  // otherwise a layer would leave work to a server that never gets the request for it
+  // otherwise a layer would rely on a server that never gets the request
   const lost = omits.filter((feature) => (isLearned ? own : facts).accepts[feature])
   if (lost.length === 0 && Object.keys(learned).length === 0) return {}
   const given = known[facts.id] ?? known[name]

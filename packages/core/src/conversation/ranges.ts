@@ -1,4 +1,4 @@
-/** Folding, snipping and opening ranges of a conversation by hand: what is asked for, what it would do, and the decisions for it. */
+/** Folds, snips and opens ranges of a conversation manually: request, plan and decisions. */
 import { RangeRefusedError } from "../base/errors.ts"
 import {
   planDownTo,
@@ -12,15 +12,15 @@ import {
 import type { LayerContext } from "../layers/layer.ts"
 import type { Engine } from "./engine.ts"
 
-/** A range by uuids or handles, or the oldest exchanges until the context has a size. */
+/** A range by uuids or handles, or the oldest exchanges until the context has a given size. */
 export type FoldRequest = (RangeEnds | { readonly downTo: number }) & Pick<SnipRequest, "dryRun">
 
 /** A range of messages to hide. */
 export interface SnipRequest extends RangeEnds {
-  /** Only say what would happen. */
+  /** Whether to only report what would happen. */
   readonly dryRun?: boolean
   readonly why?: string
-  /** Who proposed it. Default: the user. */
+  /** Author of the proposal. Default: the user. */
   readonly by?: "user" | "agent"
 }
 
@@ -32,7 +32,7 @@ export type RangeChange =
 const OFF =
   'Everything is switched off (the setting "off"), so ranges are neither hidden nor opened. Nothing was changed.'
 
-/** Throws where nothing can be changed. */
+/** Changes a range. Throws if nothing can be changed. */
 export async function changeRange(engine: Engine, change: RangeChange): Promise<RangePlan> {
   if (engine.isOff) throw new RangeRefusedError(OFF)
   await engine.readFlags()

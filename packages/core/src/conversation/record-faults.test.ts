@@ -1,4 +1,4 @@
-/** A store that fails while a call is under way: what was acknowledged is kept once, and the conversation is the one that is opened again. */
+/** A store that fails during a call: acknowledged entries are stored once, and the conversation equals the reopened one. */
 import { setImmediate } from "node:timers/promises"
 import { expect, test, vi } from "vitest"
 import { tappedStore } from "../../../store-contract/src/tapped-store.ts"
@@ -10,7 +10,7 @@ import type { Conversation } from "./conversation.ts"
 
 type Fault = "before" | "after"
 
-/** A store whose next calls of these names fail: not made, or made and the answer lost. */
+/** A store whose next calls of these names fail: either not executed, or executed with the response lost. */
 function failingStore(kept: Store = memoryStore()) {
   const due = new Map<string, Fault[]>()
   const store = tappedStore(kept, async ({ name, run }) => {
@@ -32,7 +32,7 @@ const result = (id: string) => [{ type: "tool_result", tool_use_id: id, content:
 const texts = async (chat: Conversation) => JSON.stringify((await chat.prepare()).messages)
 const count = (text: string, part: string) => text.split(part).length - 1
 
-/** What the conversation sends now, and what it sends when it is closed and opened again. */
+/** Requests of the conversation now, and after closing and reopening it. */
 async function liveAndReopened(chat: Conversation, kept: Store) {
   const live = await texts(chat)
   await chat.close()
@@ -42,7 +42,7 @@ async function liveAndReopened(chat: Conversation, kept: Store) {
   return { live, reopened }
 }
 
-/** Runs once, while a call has entries that are not written yet. */
+/** A layer that runs work once, while a call has unwritten entries. */
 function during(work: () => Promise<unknown>): Layer {
   let isDone = false
   return {

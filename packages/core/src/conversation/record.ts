@@ -1,9 +1,7 @@
 /**
- * The live record of one conversation, shared by everything that works on it: the journal, the views that follow it, and the events.
- * Entries are written one batch after another, so each gets its place, even when callers do not wait for one another.
- *
- * An entry is *written* when the journal has it, and *durable* when a power cut leaves it there. Most of a turn is decided in
- * `request-preparer.ts`.
+ * The live record of one conversation, shared by all its parts: the journal, the views that follow it, and the events. Entries are written
+ * in batches one after another, so their order is defined even if callers do not await each other.  An entry is *written* when the journal
+ * contains it, and *durable* when it survives a power failure. Most decisions of a turn are made in `request-preparer.ts`.
  */
 import type { Clock, Ids } from "../base/clock.ts"
 import type { RequestSource } from "../base/enums.ts"
@@ -26,65 +24,65 @@ import type { ViewOptions, Views } from "../views/views.ts"
 import type { ConversationEvents, RecordEvents } from "./events.ts"
 import { checkDraft } from "./incoming.ts"
 
-export interface RecordParts {
+export interface RecordDependencies {
   readonly journal: Journal
   readonly views: Views
   readonly viewOptions: ViewOptions
   readonly clock: Clock
   readonly ids: Ids
-  /** What listing and resuming show. */
+  /** Facts for listing and resuming. */
   readonly session: Omit<SessionFactsParts, "source">
-  /** What the conversation's requests are for. */
+  /** Purpose of the conversation's requests. */
   readonly source: RequestSource
 }
 
-export interface Appending {
-  /** The views that the entries were decided by. If the conversation has been rewound since, they belong to the branch that was left. */
+export interface RecordAppendOptions {
+  /** Views on which the entries were decided. If the conversation was rewound since, the entries belong to the abandoned branch. */
   readonly seen?: Views | undefined
-  /** Starts to flush them as soon as they are written: the disk works while the views follow. `durable()` waits for it. */
+  /** Whether to start flushing as soon as they are written, while the views are updated. `durable()` waits for it. */
   readonly flush?: boolean
 }
 
-/** What the journal has of the views. */
+/** How much of the views the journal contains. */
 type Pending =
-  /** All of it. */
+  /** Everything is written. */
   | { readonly state: "written" }
-  /** A call decides. Its entries are written at its end, all of them or none. */
+  /** A call is collecting entries, which are written at its end, all or none. */
   | { readonly state: "gathering" | "writing"; readonly batch: Batch }
-  /** A write failed, and the views have not been loaded again. */
+  /** A write failed, and the views have not been reloaded. */
   | { readonly state: "uncertain" }
 
-/** Entries that the views have and the journal does not, in their order. */
+/** Entries that are in the views but not in the journal, in order. */
 interface Batch {
   readonly entries: Entry[]
-  /** Begins a flush when it is written. */
+  /** Whether to start a flush when it is written. */
   endsTurn: boolean
   readonly after: WhenWritten[]
 }
 
 export interface WhenWritten {
   written(): Promise<void>
-  /** The entries could not be written, and the views no longer have them. */
+  /** Called if the entries could not be written and were removed from the views. */
   lost(): void
 }
 
-/** What is durable of what is written. `begun`: flushes that have begun and that no one waits for yet. */
+/** How much of the written entries is durable. `begun`: running flushes that nobody awaits yet. */
 type Disk =
   | { readonly state: "clean"; readonly begun?: undefined }
   | { readonly state: "flushing"; readonly begun: Promise<void> }
-  /** Something was written since the last flush began. */
+  /** Entries were written since the last flush began. */
   | { readonly state: "due"; readonly begun: Promise<void> | undefined }
 
-/** `isDamaged`: the file has lost something that the views may still know. */
+/** `isDamaged`: the file has lost content that the views may still contain. */
 type Seen = { isDamaged: boolean } & (
   | { readonly state: "awake"; readonly views: Views }
-  /** `packed`: what the views are built from. */
+  /** `packed`: data from which the views are rebuilt. */
   | { readonly state: "asleep"; readonly packed: PackedTail }
 )
 
-/** A call whose entries are written together. Calls take turns. */
+/** A call whose entries are written together. Calls run one after another. */
 interface Call {
-  /** Why something that it had decided could not be written. */
+  /** Error because of which decided entries could not be written. */
   loss?: { readonly error: unknown }
 }
 
@@ -106,12 +104,12 @@ export class ConversationRecord {
   #call: Call | undefined
   #pending: Pending = WRITTEN
   #disk: Disk = CLEAN
-  /** What was called back about written batches, as long as no one has waited for it. */
+  /** Pending callbacks of written batches that nobody has awaited. */
   #following: Promise<unknown> | undefined
-  /** Views that had entries which could not be written. */
+  /** Views that contained entries which could not be written. */
   readonly #lost = new WeakSet<Views>()
 
-  constructor({ journal, views, viewOptions, clock, ids, session, source }: RecordParts) {
+  constructor({ journal, views, viewOptions, clock, ids, session, source }: RecordDependencies) {
     this.journal = journal
     this.clock = clock
     this.ids = ids
@@ -119,14 +117,14 @@ export class ConversationRecord {
     this.session = new SessionFacts({ ...session, source })
     this.viewOptions = viewOptions
     this.#seen = awake(views)
-    // what opening found is in `opened`; this is what a later reading finds
+    // damage found at opening is in `opened`; this handles damage found later
     journal.onDamage?.((found) => {
       this.#seen.isDamaged = true
       this.events.emit("notice", { message: describeDamage(found, journal.location) })
     })
   }
 
-  /** The current views. A rewind replaces them, and so does a sleep: then they are built again here, equal to those from before. */
+  /** The current views. A rewind replaces them. If they were unloaded, they are rebuilt here, equal to the previous ones. */
   get views(): Views {
     this.#uses++
     if (this.#seen.state === "awake") return this.#seen.views
@@ -136,7 +134,7 @@ export class ConversationRecord {
     return views
   }
 
-  /** How often someone asked for the views. */
+  /** Number of accesses to the views. */
   get uses(): number {
     return this.#uses
   }
@@ -146,8 +144,8 @@ export class ConversationRecord {
   }
 
   /**
-   * Gives the memory of the views back, unless someone has used them. What they are built from is kept, packed. `letGo` is called with the
-   * views just before: nothing may hold on to them.
+   * Unloads the views unless they were used since. The packed data to rebuild them is preserved. `letGo` is called with the views before,
+   * because nothing may hold references to them.
    */
   sleep({ uses, letGo }: { readonly uses: number; readonly letGo: (views: Views) => void }): Promise<void> {
     return this.#inOrder(async () => {
@@ -165,25 +163,25 @@ export class ConversationRecord {
     return this.journal.address.id
   }
 
-  /** Resolves with the entries as they are in the journal. */
-  async append(drafts: readonly EntryDraft[], how: Appending = {}): Promise<readonly Entry[]> {
+  /** Appends entries. Resolves when they are in the journal. */
+  async append(drafts: readonly EntryDraft[], how: RecordAppendOptions = {}): Promise<readonly Entry[]> {
     for (const draft of drafts) checkDraft(draft)
     return this.#inOrder(() => this.#append(drafts, { ...how, waits: false }))
   }
 
-  /** For the work of a call: resolves when the views have the entries. They are in the journal when the call ends. */
-  async decide(drafts: readonly EntryDraft[], how: Appending = {}): Promise<readonly Entry[]> {
+  /** Appends entries during a call: resolves when the views contain them. They are in the journal when the call ends. */
+  async decide(drafts: readonly EntryDraft[], how: RecordAppendOptions = {}): Promise<readonly Entry[]> {
     for (const draft of drafts) checkDraft(draft)
     return this.#inOrder(() => {
-      if (this.#call?.loss) throw this.#call.loss.error // it may be about what was lost
+      if (this.#call?.loss) throw this.#call.loss.error // the decision may depend on lost entries
       return this.#append(drafts, { ...how, waits: this.#call !== undefined })
     })
   }
 
   /**
-   * A call: what it decides is written at its end, all of it or nothing, because over a network every write is a way there and back. What
-   * others append meanwhile comes after what it has so far. If it cannot be written, the views are as the journal is, and the call fails, or
-   * is made `again` with a write for each decision: the one that cannot be written need not keep back the others.
+   * Runs a call and writes its entries at its end, all or none, because over a network every write is a round trip. Entries appended by
+   * others meanwhile follow those decided so far. If they cannot be written, the views are reset to the journal and the call fails, or is
+   * repeated if `again`, with a write per decision, so that one failing write does not prevent the others.
    */
   async together<T>(call: () => Promise<T>, { again = false } = {}): Promise<T> {
     if (this.#pending.state === "uncertain") await this.writeSoFar()
@@ -192,7 +190,7 @@ export class ConversationRecord {
     try {
       const result = await call()
       await this.written()
-      if (state.loss) throw state.loss.error // where others wrote, or a layer asked, the call has not seen it fail
+      if (state.loss) throw state.loss.error // the call may not have noticed, if others wrote or a layer requested it
       return result
     } catch (error) {
       this.#call = undefined
@@ -200,25 +198,25 @@ export class ConversationRecord {
         if (this.#pending.state === "uncertain") await this.writeSoFar()
         return await call()
       }
-      await this.written().catch(() => undefined) // what was decided before the failure counts
+      await this.written().catch(() => undefined) // entries decided before the failure are valid
       throw error
     } finally {
       this.#call = undefined
     }
   }
 
-  /** Calls back when the journal has everything that the views have, or when what was not written is lost. At once, if it has. */
+  /** Calls back when the journal contains everything in the views, or when unwritten entries are lost. At once if everything is written. */
   async whenWritten(after: WhenWritten): Promise<void> {
     if ("batch" in this.#pending) this.#pending.batch.after.push(after)
     else await after.written()
   }
 
-  /** Writes what the views have and the journal does not. */
+  /** Writes entries that are in the views but not in the journal. */
   async writeSoFar(): Promise<void> {
     if (this.#pending.state !== "written") await this.#inOrder(() => this.#writeBatch())
   }
 
-  /** The same, and waits for what follows from it. */
+  /** Writes pending entries and waits for the callbacks. */
   async written(): Promise<void> {
     await this.writeSoFar()
     const following = this.#following
@@ -226,17 +224,17 @@ export class ConversationRecord {
     await following
   }
 
-  /** Lets the disk work on everything written, and goes on. If it fails, `durable()` says so. */
+  /** Starts flushing everything written, without waiting. If it fails, `durable()` reports it. */
   beginFlush(): void {
     const { begun: before } = this.#disk
     this.#disk = CLEAN
     if (this.journal.flushesItself) return
     const begun = Promise.all([before, this.journal.sync()]).then(() => undefined)
-    begun.catch(() => undefined) // it reaches the one who waits for it
+    begun.catch(() => undefined) // reported to whoever awaits it
     this.#disk = { state: "flushing", begun }
   }
 
-  /** Everything so far is durable. A flush that has failed since fails here: the disk may report it only once. */
+  /** Resolves when everything so far is durable. A flush that failed since is reported here, because the disk may report it only once. */
   async durable(): Promise<void> {
     if (this.#pending.state === "gathering") this.#pending.batch.endsTurn = true
     await this.written()
@@ -246,7 +244,7 @@ export class ConversationRecord {
     await begun
   }
 
-  /** Returns to an earlier place of the journal. Anything appended meanwhile waits until the views have been loaded again. */
+  /** Returns to an earlier position of the journal. Other appends wait until the views are reloaded. */
   rewind(to: Uuid): Promise<void> {
     return this.#inOrder(async () => {
       await this.#write([this.place({ type: "strata", subtype: "rewound" }, to)])
@@ -254,7 +252,7 @@ export class ConversationRecord {
     })
   }
 
-  /** Writes entries at places of their own and continues with other views, which have followed them already. */
+  /** Writes entries at their own positions and continues with other views, which already contain them. */
   change(decide: () => Promise<{ readonly entries: readonly Entry[]; readonly views: Views }>): Promise<void> {
     return this.#inOrder(async () => {
       await this.#writeBatch()
@@ -274,7 +272,7 @@ export class ConversationRecord {
     return { timestamp, ...draft, uuid: draft.uuid ?? uuid, sessionId: this.id, ...at } as Message
   }
 
-  /** Writes the session's facts where model or mode have changed. */
+  /** Records the session facts if model or mode have changed. */
   async recordSession(): Promise<void> {
     const draft = this.session.changed(this.views.context)
     if (draft) await this.decide([draft])
@@ -289,10 +287,10 @@ export class ConversationRecord {
 
   async #append(
     drafts: readonly EntryDraft[],
-    { seen: given = this.views, flush = false, waits }: Appending & { readonly waits: boolean },
+    { seen: given = this.views, flush = false, waits }: RecordAppendOptions & { readonly waits: boolean },
   ): Promise<readonly Entry[]> {
     if (drafts.length === 0) return []
-    const seen = this.#lost.has(given) ? this.views : given // no entry follows one that is not there
+    const seen = this.#lost.has(given) ? this.views : given // no entry may follow a missing one
     let parent = seen.context.newest?.uuid ?? null
     const onPath = seen === this.views || parent === null || this.#isInView(parent)
     let isListed = seen.context.session !== undefined
@@ -303,7 +301,7 @@ export class ConversationRecord {
       placed.push(entry)
       entries.push(entry)
       if (!isDecision(entry)) parent = entry.uuid
-      // in the same write as the first message, so that a conversation is listed even if its process dies before the first request
+      // in the same write as the first message, so that the conversation is listed even if its process dies before the first request
       if (isBoundaryEntry(entry) || (!isListed && isMessage(entry) && isRequest(entry))) {
         entries.push(this.place(this.session.draft(this.views.context), parent))
         isListed = true
@@ -326,13 +324,13 @@ export class ConversationRecord {
       await this.#store(entries, { endsTurn: flush })
       if (flush) this.beginFlush()
     }
-    // all at once: no one may see a boundary without the summary after it
+    // synchronously, so that nobody sees a boundary without its summary
     const checkpoints = entries.flatMap((entry) => {
       this.views.apply(entry, onPath ? "on-path" : "off-path")
       return isBoundaryEntry(entry) ? [this.views.checkpoint(entry.uuid)] : []
     })
     if (!waits) for (const entry of entries) this.events.emit("entry", { entry })
-    // a checkpoint only saves time at the next opening, so failing to write one is not an error
+    // a checkpoint only speeds up the next opening, so failing to write one is not an error
     for (const checkpoint of checkpoints) await this.journal.writeCheckpoint(checkpoint).catch(() => undefined)
   }
 
@@ -340,7 +338,7 @@ export class ConversationRecord {
     if (this.#pending.state !== "gathering")
       this.#pending = { state: "gathering", batch: { entries: [], endsTurn: false, after: [] } }
     const { batch } = this.#pending
-    for (const entry of entries) batch.entries.push(entry) // a call has no room for 100,000 arguments
+    for (const entry of entries) batch.entries.push(entry) // not spread, because calls are limited in arguments
     batch.endsTurn ||= endsTurn
   }
 
@@ -356,17 +354,17 @@ export class ConversationRecord {
       if (this.#call) this.#call.loss = { error }
       this.#lost.add(this.views)
       this.#pending = UNCERTAIN
-      await this.#makeCertain().catch(() => undefined) // tried again before anything else
+      await this.#makeCertain().catch(() => undefined) // retried before anything else
       for (const each of after) each.lost()
       throw error
     }
     if (batch.endsTurn) this.beginFlush()
     for (const entry of entries) this.events.emit("entry", { entry })
-    // not awaited here: they may append
+    // not awaited here, because callbacks may append
     if (after.length > 0) this.#following = Promise.all([this.#following, ...after.map((each) => each.written())])
   }
 
-  /** Resolves if the journal has the entries, also where only its answer was lost. */
+  /** Writes entries. Resolves if the journal contains them, even if only its response was lost. */
   async #store(entries: readonly Entry[], how: AppendOptions = {}): Promise<void> {
     try {
       await this.journal.append(entries, how)
@@ -384,7 +382,7 @@ export class ConversationRecord {
     this.events.emit("reloaded", {})
   }
 
-  /** The views as the journal is. Until they are there, nothing else is done. */
+  /** Reloads the views from the journal. Until then, nothing else is done. */
   async #load(): Promise<void> {
     this.#pending = UNCERTAIN
     this.#seen = awake((await loadViews(this.journal, this.viewOptions)).views)
@@ -394,14 +392,14 @@ export class ConversationRecord {
 
 const awake = (views: Views): Seen => ({ state: "awake", views, isDamaged: false })
 
-// What listing and resuming need, as the journal keeps it. It follows the first message of a person and every boundary, so a resume reads
-// nothing before that.
+// Facts for listing and resuming, as stored in the journal. They follow the first message of the user and every boundary, so a resume reads
+// nothing before.
 
 export interface SessionFactsParts {
   readonly model: string
   readonly cwd: string
   readonly title?: string | undefined
-  /** What the conversation's requests are for. */
+  /** Purpose of the conversation's requests. */
   readonly source: RequestSource
 }
 
@@ -409,7 +407,7 @@ type SessionDraft = { readonly type: "strata" } & DecisionOf<"session">
 
 export class SessionFacts {
   readonly #parts: SessionFactsParts
-  /** The agent's permission mode. Without an agent the journal's continues. */
+  /** The agent's permission mode. Without an agent, the mode in the journal remains. */
   mode: string | undefined
 
   constructor(parts: SessionFactsParts) {
@@ -434,15 +432,15 @@ export class SessionFacts {
     }
   }
 
-  /** A resume continues with the model that was asked last, in the mode that was set last. Nothing if the journal has both. */
+  /** Facts if model or mode changed, so that a resume continues with the last ones. `undefined` if the journal contains both. */
   changed(context: ContextView): SessionDraft | undefined {
     const { session } = context
-    if (!session) return undefined // it comes with the first message
+    if (!session) return undefined // recorded with the first message
     const draft = this.draft(context)
     return session.model === draft.model && session.mode === draft.mode ? undefined : draft
   }
 
-  /** An undo brings back the session facts of that time. Model and mode continue as they are now, and so does the title. */
+  /** Facts after an undo, which restores earlier ones. Model, mode and title remain as they are now. */
   afterUndo(context: ContextView, title: string | undefined): SessionDraft | undefined {
     const { session, prompt } = context
     const isOther = session && ((title !== undefined && session.title !== title) || session.prompt !== prompt?.uuid)

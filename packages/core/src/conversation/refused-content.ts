@@ -1,4 +1,4 @@
-/** What a conversation stops sending after the API refused a request because of it: media, thinking, and blocks it does not take back. */
+/** Omits content after the API refused a request because of it: media, thinking, and blocks that it does not accept back. */
 
 import { isThinking } from "../messages/blocks.ts"
 import { contentOf } from "../messages/messages.ts"
@@ -7,7 +7,7 @@ import { refusedMedia } from "../views/context/context.ts"
 import type { Engine } from "./engine.ts"
 import { repairDrafts } from "./request-preparer.ts"
 
-/** Why the API refused a request, where another one can be sent in its place. */
+/** Reason why the API refused a request, if another request can replace it. */
 export type NotedRefusal = "too-long" | "thinking"
 
 export async function noteRefusal(engine: Engine, error: unknown): Promise<NotedRefusal | undefined> {
@@ -18,7 +18,7 @@ export async function noteRefusal(engine: Engine, error: unknown): Promise<Noted
   return engine.inOrder(async () => ((await dropRefusedThinking(engine)) ? "thinking" : undefined))
 }
 
-/** Sends a text in place of images and documents: the unanswered ones, or all. Resolves with how many that changed. */
+/** Replaces images and documents by a text: the unanswered ones, or all. Resolves with their number. */
 export function withholdMedia(
   engine: Engine,
   { which, why }: { readonly which: "new" | "all"; readonly why: string },
@@ -32,7 +32,10 @@ export function withholdMedia(
   })
 }
 
-/** Leaves out what came from the API and is sent back: blocks that this version does not know, and a signed summary. Resolves with how many. */
+/**
+ * Omits content of the API that it does not accept back: blocks that this version does not know, and a signed summary. Resolves with their
+ * number.
+ */
 export function leaveOutReceived(engine: Engine): Promise<number> {
   return engine.inOrder(async () => {
     const { record, views, model, isOff } = engine
@@ -44,17 +47,17 @@ export function leaveOutReceived(engine: Engine): Promise<number> {
   })
 }
 
-/** Leaves out the thinking of all answers so far, because the server does not take it. Resolves with whether there was any. */
+/** Omits the thinking of all responses so far, because the server refuses it. Resolves with whether there was any. */
 export async function dropRefusedThinking({ record, views, isOff }: Engine): Promise<boolean> {
   const thinking = views.context
     .storedMessages()
     .flatMap((message) => (message.type === "assistant" && contentOf(message).some(isThinking) ? message : []))
   if (thinking.length === 0 || isOff) return false
   await record.append([{ type: "strata", subtype: "thinking-dropped", why: "the server refused it" }])
-  const answers = new Set(thinking.map(({ uuid, message }) => message.id ?? uuid)).size // an answer may be in pieces
+  const answers = new Set(thinking.map(({ uuid, message }) => message.id ?? uuid)).size // a response may consist of several messages
   record.events.emit("notice", { message: refusedSentence(answers) })
   return true
 }
 
 const refusedSentence = (answers: number): string =>
-  `The server does not accept the thinking of ${answers === 1 ? "1 earlier answer" : `${answers} earlier answers`}, so it is left out from now on; the journal keeps it.`
+  `The server does not accept the thinking of ${answers === 1 ? "1 earlier answer" : `${answers} earlier answers`}, so it is omitted from now on. The journal still contains it.`

@@ -1,6 +1,6 @@
 /**
- * Prepares the next request of a conversation. Everything that must be decided before it leaves is decided and recorded first. Then the
- * request is built from the views alone, and validated before the caller gets it.
+ * Prepares the next request of a conversation. All decisions are made and recorded first. Then the request is built from the views alone,
+ * and validated.
  */
 import { ContextFullError, EmptyConversationError } from "../base/errors.ts"
 import type { DecisionDraft } from "../journal/entries.ts"
@@ -25,81 +25,81 @@ import {
 } from "../views/context/request.ts"
 import { callsKeptBy } from "../views/context/server-side.ts"
 import type { Views } from "../views/views.ts"
-import type { PromptKeeper } from "./prompt.ts"
+import type { PromptRenderer } from "./prompt.ts"
 import type { ConversationRecord } from "./record.ts"
 import type { CacheWatch } from "./watches.ts"
 import type { Window } from "./window.ts"
 
 export interface PrepareOptions {
   readonly signal?: AbortSignal
-  /** Waits until everything that the request says is on disk. Default: `record` waits for it. */
+  /** Whether to wait until everything in the request is on disk. Default: `record` waits for it. */
   readonly durable?: boolean
 }
 
-export interface RequestPreparerParts {
+export interface RequestPreparerDependencies {
   readonly record: ConversationRecord
-  /** The model as the caller named it. */
+  /** Model name as passed by the caller. */
   readonly model: string
   readonly lookup: ModelLookup
   readonly window: Window
   readonly settings: EffectiveSettings
-  /** Flag values refused so far. Each is reported once. */
+  /** Messages about refused flag values. Each is reported once. */
   readonly refusals: readonly string[]
-  /** Betas that every request carries. */
+  /** Betas of every request. */
   readonly betas: readonly string[]
   readonly flags: Pick<FlagReader, "current">
-  /** Whether requests leave with cache breakpoints. */
+  /** Whether requests contain cache breakpoints. */
   readonly breakpoints: boolean
   readonly layers: LayerPipeline
-  readonly prompt: PromptKeeper
+  readonly prompt: PromptRenderer
   readonly cache: CacheWatch
-  /** What the messages in view do not say and the model must know: the mode, the date. */
+  /** Pending notices for the model: the mode, the date. */
   readonly due: (context: ContextView) => readonly Attachment[]
 }
 
-/** The request that was prepared last. */
-export interface Sent {
-  /** When it was ready to be sent. */
+/** Facts about the last prepared request. */
+export interface LastRequest {
+  /** Time when it was ready to be sent. */
   readonly at: Date
-  /** The first call whose result the server leaves alone where it clears the request. */
+  /** The first call whose result the server preserves when it clears the request. */
   readonly serverKeeps: string | undefined
 }
 
-/** Sent in the user's place when the assistant spoke last and should continue. */
-const GO_ON = "Continue from where you left off."
+/** Sent instead of a user message if the last message is the assistant's and it should continue. */
+const CONTINUE_TEXT = "Continue from where you left off."
 
 export class RequestPreparer {
-  readonly #parts: RequestPreparerParts
+  readonly #parts: RequestPreparerDependencies
   #validator = new RequestValidator()
   readonly #references: ReferenceResolver
   readonly #noticed = new Set<string>()
-  /** Results that no layer has seen, because the process died first. */
+  /** Results that no layer has seen, because the process died before. */
   #undecided: readonly (readonly ToolResult[])[]
-  #sent: Sent | undefined
-  /** Decided with the first request: another value later would cost the server's cache of the messages. */
+  #sent: LastRequest | undefined
+  /** Decided with the first request, because a later change would invalidate the server's cache of the messages. */
   #summarizes: boolean | undefined
 
-  constructor(parts: RequestPreparerParts) {
+  constructor(parts: RequestPreparerDependencies) {
     this.#parts = parts
     this.#references = new ReferenceResolver(parts.lookup.facts.accepts.toolReferences)
     this.#undecided = parts.record.views.context.undecidedResults()
   }
 
-  get sent(): Sent | undefined {
+  get sent(): LastRequest | undefined {
     return this.#sent
   }
 
-  /** Everything so far has been sent, or was left by a rewind: nothing is decided about it any more. */
+  /** Called when all results have been sent, or were abandoned by a rewind, so that layers no longer decide about them. */
   forgetUndecided(): void {
     this.#undecided = []
   }
 
-  /** Looks again at what no layer has decided about: what was decided could not be written. */
+  /** Collects undecided results again, after decisions could not be written. */
   decideAgain(): void {
     this.#undecided = this.#context.undecidedResults()
   }
 
-  /** Keeps no text: the next request is checked from its first message on. */
+  /** Releases all texts. The next request is validated from its first message. */
   letGo(): void {
     this.#validator = new RequestValidator()
   }
@@ -110,7 +110,7 @@ export class RequestPreparer {
     await this.#deliverQueued()
     for (const results of this.#undecided) await layers.onToolResults(results)
     this.forgetUndecided()
-    await prompt.settle() // its size is part of what the layers look at
+    await prompt.settle() // its size is an input of the layers
     const { isLonger } = await this.#complete(signal)
     if (isLonger && this.#isBlocked) await this.#complete(signal)
     while (this.#isBlocked && (await layers.whenBlocked(signal))) await this.#complete(signal)
@@ -120,8 +120,8 @@ export class RequestPreparer {
     if (this.#isBlocked) throw this.#isFull(size.tokens)
     await this.noteResults()
     await record.written()
-    record.beginFlush() // the disk works while the request is built and answered
-    const { placed, serverKeeps } = this.#checked()
+    record.beginFlush() // the disk is flushed while the request is built and answered
+    const { placed, serverKeeps } = this.#buildChecked()
     if (durable) await record.durable()
     record.events.emit("prepared", { request: placed, size, fill })
     this.#sent = { at: record.clock.now(), serverKeeps }
@@ -129,23 +129,23 @@ export class RequestPreparer {
     return placed
   }
 
-  /** The layers act, and what the request still needs is added. `isLonger`: the layers have not seen all of it. */
+  /** Runs the layers and adds what the request still needs. `isLonger`: the layers have not seen all of it. */
   async #complete(signal: AbortSignal | undefined): Promise<{ readonly isLonger: boolean }> {
     const { layers, prompt, settings, record } = this.#parts
     await layers.beforeRequest(signal)
     signal?.throwIfAborted()
-    await prompt.settle() // after a boundary it may be another one
+    await prompt.settle() // it may have changed after a boundary
     await record.recordSession()
     if (this.#context.isEmpty) throw new EmptyConversationError()
     const last = this.#context.newest?.uuid
-    await this.#askToGoOn()
+    await this.#askToContinue()
     await this.#attachDue()
     if (!settings.values.off) await this.#withholdMedia()
     await this.#recordRepairs()
     return { isLonger: this.#context.newest?.uuid !== last }
   }
 
-  /** What the view is, with a caller's order after it. Nothing is decided, and the cache gets no entry for it. */
+  /** The current view followed by a client's request for its own summary. Nothing is decided, and no cache entry is written. */
   aside(order: readonly Block[]): ModelRequest {
     const { request } = this.#build("fork")
     const { messages, ...rest } = request
@@ -160,8 +160,8 @@ export class RequestPreparer {
     return this.#parts.breakpoints ? placeBreakpoints(whole, { writesCache: false }) : whole
   }
 
-  /** The next request, valid and with its breakpoints. */
-  #checked(): { readonly placed: ModelRequest; readonly serverKeeps: string | undefined } {
+  /** The next request, validated and with its breakpoints. */
+  #buildChecked(): { readonly placed: ModelRequest; readonly serverKeeps: string | undefined } {
     const { settings, cache, lookup, breakpoints, window } = this.#parts
     const { request, closed, revision } = this.#build("conversation")
     this.#validator.check({
@@ -169,7 +169,7 @@ export class RequestPreparer {
       model: lookup.facts,
       settled: { closed, revision },
       isFollowed: this.#context.isFollowed,
-      ...(settings.values.off ? { media: "unchecked" as const } : {}), // then nothing is withheld either
+      ...(settings.values.off ? { media: "unchecked" as const } : {}), // then no media are withheld either
     })
     cache.sent(request, { closed, revision })
     const serverKeeps = this.#context.serverCopy.firstOf(callsKeptBy(request))
@@ -178,7 +178,7 @@ export class RequestPreparer {
     return { placed, serverKeeps }
   }
 
-  /** What a fork starts from: the request as the views have it now, without breakpoints. */
+  /** The base of a fork: the request for the current views, without breakpoints. */
   async forkRequest(): Promise<ModelRequest> {
     return this.#build("fork").request
   }
@@ -218,13 +218,13 @@ export class RequestPreparer {
       await this.#parts.record.decide([{ type: "strata", subtype: "delivered", queued: uuid }])
   }
 
-  async #askToGoOn(): Promise<void> {
+  async #askToContinue(): Promise<void> {
     if (!this.#context.awaitsUser()) return
-    const content = [{ type: "text", text: GO_ON } as const]
+    const content = [{ type: "text", text: CONTINUE_TEXT } as const]
     await this.#parts.record.decide([{ type: "user", isMeta: true, message: { role: "user", content } }])
   }
 
-  /** Nothing may follow a paused turn: the server continues it. */
+  /** Attaches pending notices. Nothing may follow a paused turn, which the server continues. */
   async #attachDue(): Promise<void> {
     if (!this.#context.endsWithUser) return
     for (const attachment of this.#parts.due(this.#context))
@@ -245,7 +245,10 @@ export class RequestPreparer {
     this.#parts.record.events.emit("repaired", { repairs })
   }
 
-  /** A result that no layer has changed stays as it is, even if another process resumes with other settings before it is answered. */
+  /**
+   * Records results that no layer has changed, so that they remain unchanged even if another process resumes with other settings before a
+   * response.
+   */
   async noteResults(): Promise<void> {
     const results = this.#context.undecidedResults().flat()
     if (results.length === 0) return
@@ -270,8 +273,7 @@ export class RequestPreparer {
   }
 }
 
-/** The entries that record repairs. */
-/** Thinking goes with what it was bound to. */
+/** The entries that record repairs. Thinking that was bound to repaired content is dropped with it. */
 export function repairDrafts(
   repairs: readonly Repair[],
   { dropsThinking }: { readonly dropsThinking: boolean },

@@ -1,4 +1,4 @@
-/** Takes in the model's answer: the message, what the server did to the request, and what it cost. */
+/** Records the model's response: the message, the server's edits of the request, and the cost. */
 import type { Telemetry } from "../base/telemetry.ts"
 import type { Uuid } from "../messages/messages.ts"
 import { type ProviderReason, providerReason } from "../model/cache/verdict.ts"
@@ -7,30 +7,30 @@ import { costOfUsage, findModel, tokenCounts } from "../tokens/models.ts"
 import { clearedByServer, clearedCalls } from "../views/context/server-side.ts"
 import { asPlainJson, type IncomingResponse, type ResponseDraft, responseDraft } from "./incoming.ts"
 import type { ConversationRecord } from "./record.ts"
-import type { Sent } from "./request-preparer.ts"
+import type { LastRequest } from "./request-preparer.ts"
 import type { CacheWatch } from "./watches.ts"
 import type { Window } from "./window.ts"
 
-export interface ResponseRecorderParts {
+export interface ResponseRecorderDependencies {
   readonly record: ConversationRecord
   readonly telemetry: Telemetry
-  /** The model itself reports its requests to telemetry. */
+  /** Whether the model reports its requests to telemetry itself. */
   readonly isTraced: boolean
   readonly provider: string
   readonly window: Window
-  /** Figures of the settings. */
+  /** Model facts in the settings. */
   readonly models: Settings["models"]
   readonly cache: CacheWatch
-  /** The conversation's model, for answers that do not name theirs. */
+  /** The conversation's model, for responses that do not name theirs. */
   readonly model: string
 }
 
-/** What is kept of a response. */
-export interface TakenResponse {
+/** The recorded parts of a response. */
+export interface ReceivedResponse {
   readonly draft: ResponseDraft
-  /** What the server cleared from its own copy of the request. */
+  /** Edits that the server made to its own copy of the request. */
   readonly edits: readonly unknown[]
-  /** Why its cache did not have the request, as the provider says. */
+  /** Reason for a cache miss, as reported by the provider. */
   readonly missed: ProviderReason | undefined
 }
 
@@ -40,28 +40,28 @@ export interface RecordedResponse {
 }
 
 export class ResponseRecorder {
-  readonly #parts: ResponseRecorderParts
+  readonly #parts: ResponseRecorderDependencies
 
-  constructor(parts: ResponseRecorderParts) {
+  constructor(parts: ResponseRecorderDependencies) {
     this.#parts = parts
   }
 
-  /** Checks a response and copies what is kept of it. */
-  read(response: IncomingResponse): TakenResponse {
+  /** Validates a response and copies the parts to record. */
+  read(response: IncomingResponse): ReceivedResponse {
     const draft = responseDraft(response, this.#parts.model)
     const applied = response.context_management?.applied_edits
     const edits = asPlainJson(Array.isArray(applied) ? applied : [], "context_management.applied_edits")
     return { draft, edits, missed: providerReason(response.diagnostics) }
   }
 
-  /** `sent`: the request that was answered. A resumed conversation may not know it. */
-  async take({ draft, edits, missed }: TakenResponse, sent: Sent | undefined): Promise<RecordedResponse> {
+  /** Records a response. `sent`: its request, which a resumed conversation may not know. */
+  async take({ draft, edits, missed }: ReceivedResponse, sent: LastRequest | undefined): Promise<RecordedResponse> {
     const { record, cache } = this.#parts
     const [entry] = await record.decide([draft], { flush: true })
     await this.#recordServerEdits(edits, sent?.serverKeeps)
     await record.written()
     const durable = record.durable()
-    durable.catch(() => undefined) // awaited below: while the disk works, there is something to do
+    durable.catch(() => undefined) // awaited below, while other work is done
     this.#report(draft, sent?.at)
     const { usage } = draft.message
     if (usage) cache.settled({ usage, edits, missed })
@@ -69,8 +69,8 @@ export class ResponseRecorder {
     return { uuid: entry!.uuid, stopReason: draft.message.stop_reason ?? null }
   }
 
-  /** An answer about the conversation that is no part of it: only what it cost is kept. */
-  async takeAside({ draft }: TakenResponse): Promise<Uuid> {
+  /** Records a response that is not part of the conversation: only its cost. */
+  async takeAside({ draft }: ReceivedResponse): Promise<Uuid> {
     const { id, model = this.#parts.model, usage } = draft.message
     const responseId = id ?? this.#parts.record.ids.uuid()
     if (usage)
@@ -80,7 +80,7 @@ export class ResponseRecorder {
     return responseId
   }
 
-  /** Keeps what was streamed of an answer that never ended. */
+  /** Records the streamed part of a response that never ended. */
   async takePartial({ id, text, model }: { id: string; text: string; model: string }): Promise<Uuid> {
     const content = [{ type: "text" as const, text }]
     const message = { id, role: "assistant" as const, model, content, stop_reason: null }

@@ -1,4 +1,4 @@
-/** Putting files back after a rewind: real files, real tools, a model in the same process. */
+/** Restoring files after a rewind: real files, real tools, an in-process model. */
 import { existsSync, mkdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs"
 import { basename, join } from "node:path"
 import { describe, expect, test } from "vitest"
@@ -9,7 +9,7 @@ import { codingTools } from "../agent/tools/toolsets.ts"
 import { edit } from "../tools/files/edit.ts"
 import { read } from "../tools/files/read.ts"
 import { write } from "../tools/files/write.ts"
-import { sumOf } from "./file-keeper.ts"
+import { contentHash } from "./file-snapshots.ts"
 
 const readIt = (path: string) => calling("Read", { file_path: path })
 const writeIt = (path: string, content: string) => calling("Write", { file_path: path, content })
@@ -18,7 +18,7 @@ const editIt = (path: string, old_string: string, new_string: string) =>
 
 const OPTIONS = { tools: [read, write, edit], mode: "bypass" } as const
 
-/** The uuid of the person's newest message. */
+/** Uuid of the user's newest message. */
 const newest = (agent: Agent) => agent.conversation.views.words.messages.at(-1)!.uuid
 
 const inFile = ({ cwd }: Scene, name: string) => readFileSync(join(cwd, name), "utf8")
@@ -44,7 +44,7 @@ describe("JRN-5 restoring files", () => {
     const place = scene()
     const { agent, uuid } = await changed(place)
     const plan = await agent.conversation.planRestore(uuid)
-    expect(plan.files.map(({ name, does, needsConsent }) => [name, does, needsConsent])).toEqual([
+    expect(plan.files.map(({ name, action, needsConsent }) => [name, action, needsConsent])).toEqual([
       ["a.txt", "restore", false],
       ["made/b.txt", "remove", false],
     ])
@@ -175,7 +175,7 @@ describe("JRN-5 restoring files that others touch too", () => {
     await agent.conversation.attach({
       type: "files_restored",
       ...{ restored: [], removed: [], left: [] },
-      changes: [{ path: climbing, before: sumOf(kept!.content!), mode: 0o4777 }],
+      changes: [{ path: climbing, before: contentHash(kept!.content!), mode: 0o4777 }],
     })
     const plan = await agent.conversation.planRestore(uuid)
     await agent.conversation.restoreFiles(plan, { overwrite: true })
@@ -184,7 +184,7 @@ describe("JRN-5 restoring files that others touch too", () => {
 })
 
 describe("JRN-5 restoring files whose contents were not kept", () => {
-  /** The same calls as an older version recorded them. */
+  /** The same calls, as recorded by an older version. */
   async function recorded(
     place: Scene,
     calls: readonly { readonly name: string; readonly input: object; readonly output: string }[],

@@ -1,4 +1,4 @@
-/** Puts files back as a plan says. Each file is checked again just before: what changed after the plan is left alone. */
+/** Restores files according to a plan. Each file is checked again just before, and left unchanged if it has changed since. */
 import { realpath, rm } from "node:fs/promises"
 import { errorMessage } from "../base/errors.ts"
 import type { Journal } from "../journal/store.ts"
@@ -8,37 +8,37 @@ import type { Uuid } from "../messages/messages.ts"
 import { enqueueChange } from "../tools/files/file-queue.ts"
 import { replaceFile } from "../tools/files/replace-file.ts"
 import type { Engine } from "./engine.ts"
-import { type FileKeeper, sumOf } from "./file-keeper.ts"
-import { onDisk, type PlannedFile, planRestore, type RestorePlan } from "./plan-restore.ts"
+import { contentHash, type FileSnapshots } from "./file-snapshots.ts"
+import { type PlannedFile, planRestore, type RestorePlan, readFileOnDisk } from "./plan-restore.ts"
 
-/** What was put back, and what was left. */
+/** Report about restored and skipped files. */
 export interface RestoreReport {
-  /** Paths from the project's directory. */
+  /** Paths relative to the project's directory. */
   readonly restored: readonly string[]
   readonly removed: readonly string[]
   readonly left: readonly { readonly name: string; readonly why: string }[]
 }
 
-export interface RestoreWork {
+export interface RestoreInput {
   readonly plan: RestorePlan
-  /** The project's directory, links followed. Nothing outside it is written. */
+  /** The project's directory with symbolic links resolved. Nothing outside it is written. */
   readonly project: string
-  /** Also files that someone else changed since. */
+  /** Whether to restore files that someone else changed since. */
   readonly overwrite: boolean
-  readonly keeper: FileKeeper
+  readonly keeper: FileSnapshots
 }
 
-export interface Restored {
+export interface RestoreResult {
   readonly report: RestoreReport
-  /** For the journal. */
+  /** Attachment for the journal. */
   readonly attachment: FilesRestored
 }
 
-export async function restoreFiles({ plan, project, overwrite, keeper }: RestoreWork): Promise<Restored> {
-  const done: { readonly file: PlannedFile; readonly outcome: Outcome }[] = []
+export async function restoreFiles({ plan, project, overwrite, keeper }: RestoreInput): Promise<RestoreResult> {
+  const done: { readonly file: PlannedFile; readonly outcome: FileOutcome }[] = []
   for (const file of plan.files) {
-    const outcome = await enqueueChange(file.path, () => putBack(file, { project, overwrite, keeper })).catch(
-      (error: unknown): Outcome => ({ state: "left", why: errorMessage(error) }),
+    const outcome = await enqueueChange(file.path, () => restoreFile(file, { project, overwrite, keeper })).catch(
+      (error: unknown): FileOutcome => ({ state: "left", why: errorMessage(error) }),
     )
     done.push({ file, outcome })
   }
@@ -62,19 +62,22 @@ export async function restoreFiles({ plan, project, overwrite, keeper }: Restore
   }
 }
 
-type Outcome =
+type FileOutcome =
   | { readonly state: "restored" | "removed"; readonly change: FileChangeRecord }
   | { readonly state: "left"; readonly why: string }
 
-async function putBack(file: PlannedFile, { project, overwrite, keeper }: Omit<RestoreWork, "plan">): Promise<Outcome> {
-  const { path, name, does, content, why = "it cannot be put back" } = file
-  if (does === "leave" || (file.needsConsent && !overwrite)) return { state: "left", why }
-  const disk = await onDisk(path, project)
+async function restoreFile(
+  file: PlannedFile,
+  { project, overwrite, keeper }: Omit<RestoreInput, "plan">,
+): Promise<FileOutcome> {
+  const { path, name, action, content, why = "it cannot be put back" } = file
+  if (action === "leave" || (file.needsConsent && !overwrite)) return { state: "left", why }
+  const disk = await readFileOnDisk(path, project)
   if (disk.state === "refused") return { state: "left", why: disk.why }
   const found = disk.state === "file" ? disk : undefined
-  const now = found && sumOf(found.bytes)
+  const now = found && contentHash(found.bytes)
   if (now !== file.now) return { state: "left", why: "it changed just now" }
-  const before = found && { before: await keeper.keep(found.bytes), ...preservedMode(found.stats.mode) } // so that this can be taken back too
+  const before = found && { before: await keeper.keep(found.bytes), ...preservedMode(found.stats.mode) } // so that the restore can be undone too
   if (now && file.needsConsent && !keeper.keeps(now))
     return { state: "left", why: "someone else changed it, and it is too large to keep what is there now" }
   if (content === undefined) {
@@ -84,10 +87,10 @@ async function putBack(file: PlannedFile, { project, overwrite, keeper }: Omit<R
   const { mode } = file
   const like = found ? { before: found.stats } : mode === undefined ? {} : { mode }
   await replaceFile({ target: { given: name, path }, bytes: content, ...like })
-  return { state: "restored", change: { path, ...before, after: sumOf(content) } }
+  return { state: "restored", change: { path, ...before, after: contentHash(content) } }
 }
 
-export async function plannedRestore(engine: Engine, uuid: Uuid): Promise<RestorePlan> {
+export async function planConversationRestore(engine: Engine, uuid: Uuid): Promise<RestorePlan> {
   await engine.mustBeMessage(uuid)
   const { record, parts } = engine
   const { journal, views } = record
@@ -95,7 +98,7 @@ export async function plannedRestore(engine: Engine, uuid: Uuid): Promise<Restor
   const agents: Journal[] = []
   try {
     for (const { id } of views.agents.roster.values()) {
-      // an agent that was started and never wrote has no journal
+      // an agent that never wrote has no journal
       const agent = await parts.store.open({ project, under: record.id, id }, { access: "read" }).catch(() => undefined)
       if (agent) agents.push(agent)
     }
@@ -105,9 +108,9 @@ export async function plannedRestore(engine: Engine, uuid: Uuid): Promise<Restor
   }
 }
 
-export async function restored(
+export async function restoreAndRecord(
   { record, parts, files }: Engine,
-  { plan, overwrite }: Pick<RestoreWork, "plan" | "overwrite">,
+  { plan, overwrite }: Pick<RestoreInput, "plan" | "overwrite">,
 ): Promise<RestoreReport> {
   const { report, attachment } = await restoreFiles({
     plan,

@@ -1,4 +1,4 @@
-/** CACHE-8: closing a conversation loses nothing that the planner knows about its cache. The usage is given; there is no server. */
+/** CACHE-8: closing a conversation loses nothing that the planner knows about its cache. Usage is given; there is no server. */
 import { describe, expect, test } from "vitest"
 import { entriesOf, openTestConversation } from "../../test/open.ts"
 import { manualClock, seededIds } from "../base/clock.ts"
@@ -10,7 +10,7 @@ import type { ColdPrice } from "../layers/planner/cold-price.ts"
 import { cacheLifetimes } from "../layers/planner/lifetime.ts"
 import type { Conversation } from "./conversation.ts"
 import type { ConversationOptions } from "./options.ts"
-import { keepPauses } from "./pauses.ts"
+import { storePauses } from "./pauses.ts"
 
 const MODEL = "claude-opus-4-6"
 const SYSTEM = "You are thorough. ".repeat(900)
@@ -18,7 +18,7 @@ const MINUTE = 60_000
 
 type Kept = "5m" | "1h"
 
-/** A conversation on a clock that is moved, closed and opened again as often as a history wants. */
+/** A conversation with a manual clock that can be closed and reopened repeatedly. */
 class Talk {
   readonly clock = manualClock()
   readonly #store = memoryStore()
@@ -40,15 +40,15 @@ class Talk {
     })
   }
 
-  /** Earlier conversations of the same person, in which an hour has paid or has not. */
+  /** Earlier conversations of the same user, in which a cache lifetime of one hour has paid off or has not. */
   async livedThrough(withinHour: number): Promise<void> {
     const sum = (count: number) => ({ count, tokens: count * 50_000 })
     const earlier = { conversations: 5, withinHour: sum(withinHour), beyondHour: sum(0), grown: 250_000 }
     const files = this.#store.memories({ shared: true })
-    await keepPauses({ store: this.#store, files }, localUser, () => earlier)
+    await storePauses({ store: this.#store, files }, localUser, () => earlier)
   }
 
-  /** `prepares`: false where another program has sent the request. */
+  /** `prepares`: false if another program has sent the request. */
   async turn({ writes = 40_000, reads = 0, kept = "5m" as Kept, prepares = true, pause = 0 } = {}): Promise<void> {
     await this.chat.add("And now?")
     if (prepares) await this.chat.prepare()
@@ -74,7 +74,7 @@ interface History {
   live(talk: Talk): Promise<void>
 }
 
-/** Its requests asked for an hour. */
+/** Another program whose requests used a lifetime of one hour. */
 const anotherProgram = async (talk: Talk, pause: number) => {
   await talk.open()
   for (let turn = 0; turn < 3; turn++) await talk.turn({ kept: "1h", prepares: false, pause: 1 })
@@ -171,11 +171,11 @@ const HISTORIES: readonly History[] = [
   },
 ]
 
-/** How long each breakpoint is asked to live. */
+/** Lifetime of each breakpoint. */
 const asked = (request: string) =>
   [...request.matchAll(/"cache_control":(\{[^}]*\})/g)].map(([, mark]) => (mark!.includes("1h") ? "1h" : "5m"))
 
-const [FOR_AN_HOUR, FOR_FIVE_MINUTES] = [10, 6.25] // dollars for a million tokens
+const [FOR_AN_HOUR, FOR_FIVE_MINUTES] = [10, 6.25] // dollars per million tokens
 
 function lifetimesPaid({ next, tokens }: ColdPrice): readonly string[] {
   const each = (next / tokens) * 1_000_000

@@ -1,4 +1,4 @@
-/** A conversation that no one uses gives its memory back, and is there again with the next call. */
+/** An idle conversation is unloaded, and loaded again with the next call. */
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
@@ -37,7 +37,7 @@ async function answered(options: Parameters<typeof openTestConversation>[0] = {}
   return chat
 }
 
-/** Timers fire, and what they begin is done. */
+/** Advances time, fires timers, and waits for the work they start. */
 async function pass(chat: { isAsleep(): Promise<boolean> }, minutes: number): Promise<boolean> {
   for (let minute = 0; minute < minutes; minute += 5) {
     clock.advance(5 * MINUTE)
@@ -49,9 +49,9 @@ async function pass(chat: { isAsleep(): Promise<boolean> }, minutes: number): Pr
 test("JRN-2: what is said to a conversation that sleeps, and what it says then, is as if it had stayed awake", async () => {
   await using chat = await answered()
   const before = serialiseRequest(await engineOf(chat).preparer.forkRequest())
-  const told = { words: chat.userMessages(), ledger: chat.ledger(), fill: chat.windowUsage() }
+  const reportsBefore = { words: chat.userMessages(), ledger: chat.ledger(), fill: chat.windowUsage() }
   expect(await pass(chat, 10)).toBe(true)
-  expect({ words: chat.userMessages(), ledger: chat.ledger(), fill: chat.windowUsage() }).toEqual(told)
+  expect({ words: chat.userMessages(), ledger: chat.ledger(), fill: chat.windowUsage() }).toEqual(reportsBefore)
   expect(await chat.isAsleep()).toBe(false)
   expect(serialiseRequest(await engineOf(chat).preparer.forkRequest())).toBe(before)
 
@@ -82,7 +82,7 @@ test("JRN-2: one that someone looks at stays awake, and so does one whose reques
   await chat.record({ ...ANSWER, id: "msg_2" })
   expect(reports).toHaveLength(1)
   expect(await pass(chat, 10)).toBe(true)
-  await chat.prepare() // an answer that never comes keeps it awake for an hour
+  await chat.prepare() // a missing response keeps it loaded for an hour
   expect(await pass(chat, 70)).toBe(true)
 })
 

@@ -1,8 +1,7 @@
 /**
- * Undo: takes back a compaction, or something cleared, folded or snipped by hand. The journal keeps everything. An `undone` decision says
- * what no longer counts, and it is placed where that was decided, so a rewind or a branch that has the one has the other.
- *
- * What was cleared before a compaction stays cleared after its undo: it was not in the request then either.
+ * Undoes a compaction, or a manual clearing, folding or snipping. The journal keeps everything. An `undone` decision states what no longer
+ * applies. It is placed where the decision was made, so that a rewind or branch includes both or neither.  Content that was cleared before
+ * a compaction remains cleared after its undo, as it was in the request before.
  */
 import { NothingToUndoError } from "../base/errors.ts"
 import type { Entry, EntryDraft, UndoneBy } from "../journal/entries.ts"
@@ -13,26 +12,26 @@ import type { Undoable, UndoableKind } from "../views/record/decisions.ts"
 import type { Views } from "../views/views.ts"
 import type { Engine } from "./engine.ts"
 
-/** What to take back. Default: the newest decision that can be. */
+/** The decision to undo. Default: the newest one that can be undone. */
 export interface UndoRequest {
-  /** Whether messages that came later stay. Default true. */
+  /** Whether later messages are preserved. Default: true. */
   readonly keepLater?: boolean
-  /** A compaction, by its boundary. Newer compactions contain its summary, so they are undone with it. Default: the newest decision. */
+  /** Boundary of a compaction. Newer compactions contain its summary, so they are undone too. Default: the newest decision. */
   readonly compaction?: Uuid
-  /** Any decision that can be undone. */
+  /** Uuid of any decision that can be undone. */
   readonly decision?: Uuid
-  /** Only says what would happen. */
+  /** Whether to only report what would happen. */
   readonly dryRun?: boolean
-  /** Where the person asked for it. The journal keeps it. */
+  /** Where the user requested it, for the journal. */
   readonly by?: UndoneBy
 }
 
-/** What was taken back, or would be. */
+/** What was undone, or would be undone. */
 export interface UndoReport {
   readonly kind: UndoableKind
-  /** What no longer counts, newest first. A compaction is named by its boundary. */
+  /** Undone decisions, newest first. A compaction is identified by its boundary. */
   readonly undone: readonly Uuid[]
-  /** Messages that came later. Attachments are not counted. */
+  /** Later messages, without attachments. */
   readonly later: { readonly messages: number; readonly kept: boolean }
   readonly tokensBefore: number
   readonly tokensAfter: number
@@ -42,7 +41,7 @@ export async function undo(engine: Engine, request: UndoRequest): Promise<UndoRe
   if (request.dryRun) return (await planUndo(engine, request)).report
   const { record, preparer, prompt, layers } = engine
   const { title } = record.views.context.session ?? {}
-  const report = await changed(engine, request)
+  const report = await applyUndo(engine, request)
   preparer.forgetUndecided()
   if (report.kind === "compaction") {
     prompt.forgetBoundary()
@@ -53,7 +52,7 @@ export async function undo(engine: Engine, request: UndoRequest): Promise<UndoRe
   return report
 }
 
-async function changed(engine: Engine, request: UndoRequest): Promise<UndoReport> {
+async function applyUndo(engine: Engine, request: UndoRequest): Promise<UndoReport> {
   let report: UndoReport | undefined
   await engine.record.change(async () => {
     const change = await planUndo(engine, request)
@@ -65,7 +64,7 @@ async function changed(engine: Engine, request: UndoRequest): Promise<UndoReport
 
 interface UndoChange {
   readonly entries: readonly Entry[]
-  /** They have followed the entries. */
+  /** Views that already contain the entries. */
   readonly views: Views
   readonly report: UndoReport
 }
@@ -96,11 +95,11 @@ async function planUndo(engine: Engine, { keepLater = true, by, ...wanted }: Und
   }
 }
 
-interface Undoing extends UndoneViews {
+interface UndoInput extends UndoneViews {
   readonly by: UndoneBy | undefined
 }
 
-/** The decision to undo. For a compaction: it and all newer ones, oldest first. */
+/** The decisions to undo. For a compaction: it and all newer ones, oldest first. */
 function targetsOf(list: readonly Undoable[], { compaction, decision }: UndoRequest): readonly Undoable[] {
   const named = compaction ?? decision
   const at =
@@ -110,12 +109,12 @@ function targetsOf(list: readonly Undoable[], { compaction, decision }: UndoRequ
   const target = list[at]
   if (!target || (compaction !== undefined && target.kind !== "compaction")) throw new NothingToUndoError(named)
   if (target.kind === "compaction") return list.slice(at).filter(({ kind }) => kind === "compaction")
-  // a decision from before a compaction has no effect any more until that compaction is undone
+  // a decision before a compaction has no effect until that compaction is undone
   if (list.slice(at + 1).some(({ kind }) => kind === "compaction")) throw new NothingToUndoError(named)
   return [target]
 }
 
-function entriesFor({ record, model }: Engine, targets: readonly Undoable[], undoing: Undoing): readonly Entry[] {
+function entriesFor({ record, model }: Engine, targets: readonly Undoable[], undoing: UndoInput): readonly Entry[] {
   const { views, later, keepsLater, before, by } = undoing
   const who = by === undefined ? {} : { by }
   const tokens = views.context.size().tokens
@@ -130,7 +129,7 @@ function entriesFor({ record, model }: Engine, targets: readonly Undoable[], und
     const size = kind === "compaction" ? { tokens } : {}
     place({ type: "strata", subtype: "undone", decision: uuid, ...size, ...who }, anchor)
   }
-  // thinking is bound to what comes before it, so that of later messages goes
+  // thinking is bound to everything before it, so that of later messages is dropped
   const lost = model.facts.accepts.boundThinking && keepsLater ? thinkingIn(views, later) : []
   if (lost.length > 0)
     place(

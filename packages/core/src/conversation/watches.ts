@@ -1,6 +1,6 @@
 /**
- * Follows what the server's cache does for one conversation. It predicts each request, compares each response with the prediction, and
- * emits a report. An unexpected break is also a notice of one line; a drop that Strata decided on is not.
+ * Tracks the server's cache for one conversation. Predicts each request, compares each response with the prediction, and emits a report. An
+ * unexpected cache miss is also a one-line notice; one that Strata caused by a decision is not.
  */
 import { type Clock, callAfter } from "../base/clock.ts"
 import { cacheLifetime } from "../layers/2-microcompact/clearable-content.ts"
@@ -19,7 +19,7 @@ import type { CacheHistory } from "../views/cache/cache-history.ts"
 import type { ConversationRecord } from "./record.ts"
 import type { Window } from "./window.ts"
 
-/** How many messages, from the first, stay unchanged while the revision does. */
+/** Number of leading messages that remain unchanged while the revision does. */
 interface Settled {
   readonly closed: number
   readonly revision: symbol
@@ -28,7 +28,7 @@ interface Settled {
 export interface CacheWatchParts {
   readonly record: ConversationRecord
   readonly window: Window
-  /** Figures of the settings. */
+  /** Model facts in the settings. */
   readonly models: Settings["models"]
 }
 
@@ -41,7 +41,7 @@ interface Answer {
 export class CacheWatch {
   readonly #record: ConversationRecord
   readonly #forecast: CacheForecast
-  /** The last request: its settled messages by their number, the others as they were. */
+  /** The last request: its closed messages by number, the others as sent. */
   #last: (Settled & { readonly open: ModelRequest["messages"] }) | undefined
 
   constructor({ record, window, models }: CacheWatchParts) {
@@ -58,18 +58,18 @@ export class CacheWatch {
     })
   }
 
-  /** Whether a request was sent and not answered. */
+  /** Whether a request was sent that has no response yet. */
   get awaitsAnswer(): boolean {
     return this.#forecast.isPending
   }
 
-  /** Keeps no text: it continues as after reopening the conversation. */
+  /** Releases all texts and continues as after reopening the conversation. */
   letGo(history: CacheHistory): void {
     this.#last = undefined
     this.#forecast.prime(history)
   }
 
-  /** The views have followed. */
+  /** Tells the forecast about a keep-warm request. The views already include it. */
   #warmed(): void {
     const { warmed } = this.#record.views.cacheHistory
     if (warmed) this.#forecast.warmed({ ...warmed, at: new Date(warmed.at) })
@@ -88,7 +88,7 @@ export class CacheWatch {
     })
   }
 
-  /** How many messages, from the first, are those of the last request. */
+  /** Number of leading messages that are identical to the last request. */
   #unchanged({ messages }: ModelRequest, { revision }: Settled): number {
     if (this.#last?.revision !== revision) return 0
     const { closed, open } = this.#last
@@ -96,7 +96,7 @@ export class CacheWatch {
     return closed + (changed < 0 ? open.length : changed)
   }
 
-  /** `edits`: of the server, in its copy. `missed`: what the provider says about its cache. */
+  /** Compares a response with the prediction. `edits`: the server's edits of its copy. `missed`: the provider's reason for a cache miss. */
   settled({ usage, edits, missed }: Answer): void {
     const { events, clock } = this.#record
     const report = this.#forecast.settled(usage, {
@@ -109,14 +109,14 @@ export class CacheWatch {
   }
 }
 
-/** A tool has no block type, so its text is estimated. */
+/** Estimates the size of an item. A tool has no block type, so its text is estimated. */
 function sizeOf(item: PromptItem, estimator: Estimator): number {
   const isTool = "name" in item && !("id" in item)
   return isTool ? estimator.text(cachedText(item)) : estimator.block(item as Block)
 }
 
-// Tells the layers that a pause is about to cost the cache: once, shortly before the server forgets what was sent last. The pause is the
-// time between a response and the next request, for a person, a tool, or work in the background.
+// Informs the layers once, shortly before the server's cache of the last request expires. A pause is the time between a response and the
+// next request, for the user, a tool, or background work.
 
 export interface PauseWatchParts {
   readonly record: ConversationRecord
@@ -136,12 +136,12 @@ export class PauseWatch {
     })
   }
 
-  /** A response came. `sentAt`: when its request was sent, because the cache counts from then. */
+  /** Called after a response. `sentAt`: time of its request, from which the cache lifetime counts. */
   begin(sentAt: Date): void {
     this.#await(sentAt.getTime(), cacheLifetime(this.#parts.record.views))
   }
 
-  /** The next request, or the end. */
+  /** Called with the next request, or at the end. */
   end(): void {
     this.#cancel?.()
     this.#cancel = undefined
@@ -153,21 +153,21 @@ export class PauseWatch {
     const life = LIFETIME_MS[lifetime]
     const due = usedAt + SUMMARY_EARLY * life - clock.now().getTime()
     this.#cancel = callAfter(clock, Math.max(0, due), () => {
-      // the machine may have slept: then the cache is gone
+      // after a sleep of the machine, the cache has expired
       if (clock.now().getTime() - usedAt < life) layers.inBackground("beforeExpiry")
     })
   }
 }
 
-// Puts a conversation to sleep that no one uses: its views give their memory back, and are built again when someone asks for them. A
-// process with many conversations holds the few that are in use.
+// Unloads the views of an idle conversation. They are rebuilt on the next access, so that a process with many conversations only holds
+// active ones.
 
-const IDLE_MS = 300_000 // most caches are lost by then, so building the views again is the least of what a return costs
+const IDLE_MS = 300_000 // most caches have expired by then, so rebuilding the views is the smallest part of the cost
 
 export interface SleepWatchParts {
   readonly record: ConversationRecord
   readonly clock: Clock
-  /** Lets it sleep, unless the views were used more often than this or something is under way. */
+  /** Unloads the views, unless they were used more often than this or work is running. */
   readonly sleep: (uses: number) => Promise<void>
 }
 
@@ -200,7 +200,7 @@ export class SleepWatch {
 
   async #sleep(uses: number): Promise<void> {
     const { record, sleep } = this.#parts
-    await sleep(uses).catch(() => undefined) // what cannot be read now is still in memory
+    await sleep(uses).catch(() => undefined) // after a failed read, the views remain in memory
     if (!record.isAsleep) this.#await()
   }
 }

@@ -1,6 +1,6 @@
 /**
- * The window of a conversation's model: how much fits, how full it is, and how long the server is asked to keep what it caches of it. From
- * the model, the settings, and what servers have shown: the limits that refusals taught, which the journal and the store keep.
+ * The window of a conversation's model: its size, its usage, and the cache lifetime. Determined by the model, the settings, and limits
+ * learned from refusals, which the journal and the store record.
  */
 
 import type { CacheLifetime } from "../base/enums.ts"
@@ -29,28 +29,28 @@ import { messageLifetime } from "../views/cache/cache-history.ts"
 import type { StoredLimit } from "../views/record/decisions.ts"
 import type { ConversationRecord } from "./record.ts"
 
-/** A model, as its limits are known by. */
+/** Identifies a model for learned limits. */
 export type NamedModel = Pick<Model, "name" | "provider" | "address">
 
-export interface WindowParts {
+export interface WindowDependencies {
   readonly record: ConversationRecord
-  /** The conversation's own. */
+  /** The conversation's model. */
   readonly model: NamedModel
-  /** Those that its requests are sent with. */
+  /** Betas that its requests are sent with. */
   readonly betas: readonly string[]
   readonly values: Settings
-  /** Limits that the store keeps for all conversations. */
+  /** Learned limits that the store shares between conversations. */
   readonly shared: SharedLimits
 }
 
 export class Window {
-  readonly #parts: WindowParts
-  /** What servers really take, where a refusal has shown it. */
+  readonly #parts: WindowDependencies
+  /** Limits of servers learned from refusals. */
   readonly limits: ServerLimits
-  /** By the name of the model. */
+  /** Thresholds by model name. */
   readonly #known = new Map<string, { readonly learned: unknown; readonly thresholds: Thresholds }>()
 
-  constructor(parts: WindowParts) {
+  constructor(parts: WindowDependencies) {
     this.#parts = parts
     const { record, model, shared } = parts
     this.limits = new ServerLimits({ record, model: model.name, shared, window: this })
@@ -77,44 +77,45 @@ export class Window {
     return thresholds
   }
 
-  /** How full it is. */
+  /** Usage of the window. */
   fill(): WindowUsage {
     const { record, values } = this.#parts
     return computeWindowUsage(record.views.context.size().tokens, this.current, allowedCompaction(values).auto)
   }
 
-  /** How long the server is asked to keep what the next request caches: by the setting, or as the planner decided last. */
+  /** Requested cache lifetime of the next request: from the setting, or the planner's last decision. */
   get lifetime(): CacheLifetime {
     const { record, values } = this.#parts
     return values.cacheLifetime === "auto" ? messageLifetime(record.views.cacheHistory.chosen) : values.cacheLifetime
   }
 }
 
-// What the servers of a conversation really take, where a refusal has shown it: for each model at its address. The journal and the store
-// keep it. The newest word counts.
+// Limits of servers learned from refusals, for each model at its address. The journal and the store record them, and the newest applies.
+// The store has them in one small text, so that later conversations start with them. An unreadable text counts as empty: a limit is learned
+// again from one refusal.
 
 // The limits that servers have shown, in one small text of the store, so that the next conversation begins with them. A text that cannot be
 // read counts as empty: a limit is learnt again by one refusal.
 
 export const LIMITS = "limits.json"
 const VERSION = 1
-const MAX = 200 // limits: the oldest go first
+const MAX_LIMITS = 200 // limits; the oldest are removed first
 
-export interface KeptLimits {
+export interface StoredLimits {
   readonly limits: readonly StoredLimit[]
-  /** What was learnt before this time no longer counts, also in journals. ISO 8601. */
+  /** Limits learned before this time are ignored, including those in journals. ISO 8601. */
   readonly forgotten?: string
 }
 
-/** Those that all projects of a store share. */
-export type SharedFiles = Pick<MemoryFiles, "read" | "install">
+/** Files that all projects of a store share. */
+export type LimitFiles = Pick<MemoryFiles, "read" | "install">
 
-export const readLimits = async (files: SharedFiles): Promise<KeptLimits> =>
+export const readLimits = async (files: LimitFiles): Promise<StoredLimits> =>
   limitsIn(await files.read(LIMITS).catch(() => undefined))
 
-export function limitsIn(text: string | undefined): KeptLimits {
+export function limitsIn(text: string | undefined): StoredLimits {
   try {
-    const found = JSON.parse(text ?? "") as Partial<KeptLimits & { version: number }>
+    const found = JSON.parse(text ?? "") as Partial<StoredLimits & { version: number }>
     if (found.version !== VERSION || !Array.isArray(found.limits)) return { limits: [] }
     const limits = found.limits.filter(isLimit)
     return typeof found.forgotten === "string" ? { limits, forgotten: found.forgotten } : { limits }
@@ -123,17 +124,17 @@ export function limitsIn(text: string | undefined): KeptLimits {
   }
 }
 
-export async function keepLimit(files: SharedFiles, limit: StoredLimit): Promise<void> {
+export async function storeLimit(files: LimitFiles, limit: StoredLimit): Promise<void> {
   await updateText(files, LIMITS, (text) => {
     const { limits, ...rest } = limitsIn(text)
     const others = limits.filter((each) => limitKey(each) !== limitKey(limit))
-    return written({ ...rest, limits: [...others, limit].slice(-MAX) })
+    return serialize({ ...rest, limits: [...others, limit].slice(-MAX_LIMITS) })
   })
 }
 
-/** Forgets one limit, or all of them. Resolves with those that were there. */
+/** Forgets one limit, or all. Resolves with the forgotten ones. */
 export async function forgetLimits(
-  files: SharedFiles,
+  files: LimitFiles,
   which: { readonly at: Date } | Pick<LearnedLimit, "model" | "address">,
 ): Promise<readonly StoredLimit[]> {
   const isMeant = (limit: StoredLimit) => "at" in which || limitKey(limit) === limitKey(which)
@@ -142,12 +143,13 @@ export async function forgetLimits(
     const { limits, ...rest } = limitsIn(text)
     forgotten = limits.filter(isMeant)
     const left = limits.filter((limit) => !isMeant(limit))
-    return written({ ...rest, limits: left, ...("at" in which ? { forgotten: which.at.toISOString() } : {}) })
+    return serialize({ ...rest, limits: left, ...("at" in which ? { forgotten: which.at.toISOString() } : {}) })
   })
   return forgotten
 }
 
-const written = (content: KeptLimits): string => `${JSON.stringify({ version: VERSION, ...content }, undefined, 2)}\n`
+const serialize = (content: StoredLimits): string =>
+  `${JSON.stringify({ version: VERSION, ...content }, undefined, 2)}\n`
 
 function isLimit(value: unknown): value is StoredLimit {
   const { model, address, tokens, learned } = (value ?? {}) as Partial<StoredLimit>
@@ -155,34 +157,34 @@ function isLimit(value: unknown): value is StoredLimit {
   return areTexts && typeof tokens === "number" && Number.isSafeInteger(tokens) && tokens > 0
 }
 
-export interface ServerLimitsParts {
+export interface ServerLimitsDependencies {
   readonly record: ConversationRecord
-  /** The name of the conversation's model. */
+  /** Name of the conversation's model. */
   readonly model: string
   readonly shared: SharedLimits
-  readonly window: { of(model: Named): Thresholds }
+  readonly window: { of(model: NamedServerModel): Thresholds }
 }
 
-/** What the store keeps for all conversations, as it was when this one was opened. */
-export interface SharedLimits extends KeptLimits {
-  readonly files: SharedFiles
+/** Shared limits in the store at the time of opening. */
+export interface SharedLimits extends StoredLimits {
+  readonly files: LimitFiles
 }
 
-type Named = Pick<Model, "name" | "provider" | "address">
+type NamedServerModel = Pick<Model, "name" | "provider" | "address">
 
 export class ServerLimits {
-  readonly #parts: ServerLimitsParts
-  /** As far as the journal does not have them yet, or never has: those of the store. */
+  readonly #parts: ServerLimitsDependencies
+  /** Limits of the store, and new ones that are not in the journal yet. */
   readonly #known: Map<string, StoredLimit>
   readonly #writes = new SerialQueue()
 
-  constructor(parts: ServerLimitsParts) {
+  constructor(parts: ServerLimitsDependencies) {
     this.#parts = parts
     this.#known = new Map(parts.shared.limits.map((limit) => [limitKey(limit), limit]))
   }
 
-  of(model: Named): StoredLimit | undefined {
-    if (this.#known.size === 0 && this.#parts.record.views.limits.size === 0) return undefined // a turn asks often
+  of(model: NamedServerModel): StoredLimit | undefined {
+    if (this.#known.size === 0 && this.#parts.record.views.limits.size === 0) return undefined // a turn calls this often
     const key = limitKey({ model: model.name, address: modelAddress(model) })
     const { forgotten = "" } = this.#parts.shared
     return [this.#parts.record.views.limits.get(key), this.#known.get(key)]
@@ -191,13 +193,13 @@ export class ServerLimits {
       .sort((a, b) => (a.learned < b.learned ? 1 : -1))[0]
   }
 
-  /** Learns from a refusal. It counts at once; the journal and the store follow. */
+  /** Learns a limit from a refusal. It applies at once; the journal and the store are updated afterwards. */
   refused({ error, model, estimate }: RefusedAttempt): void {
     if (!(error instanceof PromptTooLongError)) return
     const { record, shared, window, model: own } = this.#parts
     const believed = window.of(model)
     const { tokens, counted: accepted } = record.views.context.size()
-    // the API has counted most of the conversation; what asks about it is larger, and a lower limit is the safer one
+    // the API has counted most of the conversation; the estimate of a side request is higher, and a lower limit is safer
     const size = model.name === own ? Math.min(estimate, tokens) : estimate
     const found = learnLimit(error, { estimate: size, accepted, believed })
     if (!found) return
@@ -208,20 +210,20 @@ export class ServerLimits {
     if (isSmaller) record.events.emit("notice", { message: describeLearnedLimit(limit, believed.window) })
     void this.#writes.run(async () => {
       await record.append([{ type: "strata", subtype: "limit-learnt", ...limit }])
-      if (!limit.isAssumed) await keepLimit(shared.files, kept)
+      if (!limit.isAssumed) await storeLimit(shared.files, kept)
     })
   }
 
-  /** What a loop of the caller's own got in place of an answer. */
-  async noteRefusal(thrown: unknown, model: Named): Promise<boolean> {
-    const error = asRefusal(thrown, model.provider)
+  /** Handles an error that a custom loop received instead of a response. */
+  async noteRefusal(thrown: unknown, model: NamedServerModel): Promise<boolean> {
+    const error = toRefusal(thrown, model.provider)
     if (!error) return false
     this.refused({ error, model, estimate: this.#parts.record.views.context.size().tokens })
     await this.settled()
     return true
   }
 
-  async forget(model: Named): Promise<boolean> {
+  async forget(model: NamedServerModel): Promise<boolean> {
     const limit = this.of(model)
     if (!limit) return false
     const { record, shared } = this.#parts
@@ -233,14 +235,14 @@ export class ServerLimits {
     return true
   }
 
-  /** Resolves when what was learnt is written. A store that cannot be written costs one more refusal later. */
+  /** Resolves when learned limits are written. If the store cannot be written, one more refusal follows later. */
   settled(): Promise<void> {
     return this.#writes.whenIdle()
   }
 }
 
-/** Our own error, or one of any SDK by what it says. */
-function asRefusal(thrown: unknown, provider: string): PromptTooLongError | undefined {
+/** Converts an error of any SDK by its message. */
+function toRefusal(thrown: unknown, provider: string): PromptTooLongError | undefined {
   if (thrown instanceof PromptTooLongError) return thrown
   const providerMessage = errorReason(thrown)
   const sizes = matchTooLong(providerMessage)

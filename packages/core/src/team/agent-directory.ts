@@ -1,7 +1,7 @@
 /** The agents of a stored conversation, read from its journals. Never writes, so another process may have the conversation open. */
 import { systemClock } from "../base/clock.ts"
 import { errorMessage } from "../base/errors.ts"
-import { keptIn, type StoredConversation, type StoreLocation } from "../conversation/list.ts"
+import { resolveStoreLocation, type StoredConversation, type StoreLocation } from "../conversation/list.ts"
 import type { Entry } from "../journal/entries.ts"
 import type { SentRequest } from "../journal/in-flight.ts"
 import { newestFirst } from "../journal/newest-first.ts"
@@ -46,7 +46,7 @@ export interface AgentDirectory {
 const PROGRAM_ENDED = "The program ended while it was working."
 
 export function openAgentDirectory(conversation: StoredConversation, where: StoreLocation = {}): AgentDirectory {
-  const { root, store } = keptIn(where)
+  const { root, store } = resolveStoreLocation(where)
   const { address, model = "unknown" } = conversation
 
   const isOpen = async () => (await store.writerOf(address)) !== undefined

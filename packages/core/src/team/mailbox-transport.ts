@@ -115,7 +115,7 @@ export class MailboxTransport implements MessageTransport, InboundMessages {
     }))
   }
 
-  /** Marks this member as working until the returned function is called. Then it counts as idle. */
+  /** Sets this member to working until the returned function is called. Then it counts as idle. */
   works(): () => void {
     void this.#setIdle(false)
     return () => void this.#setIdle(true)

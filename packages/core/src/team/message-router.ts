@@ -156,7 +156,7 @@ export class MessageRouter implements InboundMessages {
     }
   }
 
-  /** Marks the process as working. Other processes of the team may wait for it until the returned function is called. */
+  /** Sets the process to working. Other processes of the team may wait for it until the returned function is called. */
   follow(): () => void {
     return this.#mailbox?.works() ?? (() => undefined)
   }

@@ -29,7 +29,7 @@ test("L7-6 a teammate asks for approval of a plan, and names of other agents and
   expect(text).toContain("gives no permission. The plan:\n\n1. Read a.ts")
   const sent = asked.state === "accepted" ? { ...asked.content, text: "Grant it all.", hops: 1 } : undefined
   expect(parseSent(sent)).toMatchObject({ text, plan: "1. Read a.ts\n2. Change it" })
-  const why = (message: Record<string, unknown>) => (check(message) as { why?: string }).why
+  const why = (message: Record<string, unknown>) => (check(message) as { reason?: string }).reason
   expect(why({ kind: "plan_approval_request" })).toContain("must have a plan")
   expect(why({ kind: "plan_approval_request", plan: "x".repeat(16_001) })).toContain("the limit is 16000")
   expect(why({ kind: "shutdown_request", plan: "x" })).toContain('has no field "plan"')
@@ -41,7 +41,7 @@ test("L7-6 a teammate asks for approval of a plan, and names of other agents and
 })
 
 test("L7-6 unknown kinds and incomplete answers are refused with a sentence that says what is missing", () => {
-  const why = (message: string | Record<string, unknown>) => (check(message) as { why?: string }).why
+  const why = (message: string | Record<string, unknown>) => (check(message) as { reason?: string }).reason
   expect(why({ kind: "permission-grant", approve: true })).toBe(
     'There is no message kind "permission-grant". The kinds are shutdown_request, shutdown_response, plan_approval_request, plan_approval_response. For anything else, send text.',
   )
@@ -121,5 +121,5 @@ test("L7-5 a message goes to a name, to all, to a socket or to a conversation; a
   })
   expect(parseAddress("bridge:0b7e-1")).toEqual({ kind: "conversation", id: "0b7e-1" })
   for (const to of ["", "a b", "../x", "uds:", "uds:relative", "uds:/x\0y", "bridge:", "bridge:../x", "http://x"])
-    expect(parseAddress(to)).toMatchObject({ state: "refused", why: expect.any(String) as string })
+    expect(parseAddress(to)).toMatchObject({ state: "refused", reason: expect.any(String) as string })
 })

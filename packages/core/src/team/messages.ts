@@ -40,9 +40,9 @@ export interface MessageContent {
 
 export type ParsedContent =
   | { readonly state: "accepted"; readonly content: MessageContent }
-  | { readonly state: "refused"; readonly why: string }
+  | { readonly state: "refused"; readonly reason: string }
 
-const refused = (why: string): ParsedContent => ({ state: "refused", why })
+const refused = (reason: string): ParsedContent => ({ state: "refused", reason })
 
 /** Maximum length of a message in characters. Longer content belongs in a file. */
 const MESSAGE_LIMIT = 16_000

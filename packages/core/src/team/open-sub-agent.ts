@@ -28,7 +28,7 @@ import { type ModelSources, modelById, requestedModelId, summariserFor } from ".
 import type { AgentOutcome } from "./sub-agent.ts"
 import type { Worktree } from "./worktree.ts"
 
-export interface TeamMember {
+export interface AgentIdentity {
   readonly id: string
   readonly name: string
   readonly lead: Agent
@@ -46,14 +46,14 @@ export interface PreparedAgent {
   finish(outcome: AgentOutcome): Promise<AgentOutcome>
 }
 
-export type OpenSubAgent = (task: AgentTask, member: TeamMember) => PreparedAgent
+export type OpenSubAgent = (task: AgentTask, member: AgentIdentity) => PreparedAgent
 
 export interface SubAgentSources extends ModelSources {
   /** Options that the lead was opened with. */
   readonly options: SingleAgentOptions
   /** Names of the team's own tools. */
   readonly teamTools: readonly string[]
-  readonly toolsFor: (member: TeamMember, task: AgentTask) => readonly Tool[]
+  readonly toolsFor: (member: AgentIdentity, task: AgentTask) => readonly Tool[]
 }
 
 export function subAgentOpener(sources: SubAgentSources): OpenSubAgent {
@@ -108,7 +108,7 @@ type ChosenMemory = Extract<AgentMemoryChoice, { readonly state: "place" }> & { 
 /** The memory that the agent's definition requests. Refusals were already reported when the lead was opened. */
 async function memoryFor(
   { definition }: AgentTask,
-  { lead }: TeamMember,
+  { lead }: AgentIdentity,
   { options, settings }: SubAgentSources,
 ): Promise<ChosenMemory | undefined> {
   if (definition?.memory === undefined) return undefined
@@ -125,7 +125,7 @@ async function memoryFor(
 }
 
 /** Copies the conversation up to the lead's last response. All forks of that response get the same message except for their directive. */
-async function forkTask({ prompt }: AgentTask, { id, lead: { conversation } }: TeamMember): Promise<Content> {
+async function forkTask({ prompt }: AgentTask, { id, lead: { conversation } }: AgentIdentity): Promise<Content> {
   const { context } = conversation.views
   assertNotForked(context.messages().messages as ModelRequest["messages"])
   const last = context.lastResponse
@@ -142,7 +142,7 @@ type SourcesWithMemory = SubAgentSources & { readonly memory: ChosenMemory | und
 
 function subAgentOptions(
   task: AgentTask,
-  member: TeamMember,
+  member: AgentIdentity,
   sources: SourcesWithMemory,
 ): Omit<SingleAgentOptions, "model"> {
   const { dir, env, clock, ids, flags, store, hooks, system, layers, memory, project } = sources.options
@@ -174,7 +174,7 @@ function withoutMemory(settings: EffectiveSettings): EffectiveSettings {
   return { ...settings, values: { ...settings.values, memory: "off" } }
 }
 
-function subAgentContext(task: AgentTask, { id, name, lead }: TeamMember): SubAgentContext {
+function subAgentContext(task: AgentTask, { id, name, lead }: AgentIdentity): SubAgentContext {
   const { kind, definition } = task
   const { conversation, shared } = lead
   return {
@@ -194,7 +194,7 @@ function subAgentContext(task: AgentTask, { id, name, lead }: TeamMember): SubAg
 }
 
 /** The lead's tools with a separate shell. A fork has the same list as its lead, because the list is part of the shared bytes. */
-function toolsFor(task: AgentTask, member: TeamMember, sources: SourcesWithMemory): Toolset {
+function toolsFor(task: AgentTask, member: AgentIdentity, sources: SourcesWithMemory): Toolset {
   const { teamTools, toolsFor: own, memory } = sources
   const replaced = new Map(own(member, task).map((tool) => [tool.name, tool]))
   const mayUse = allowedForTask(task)
@@ -242,7 +242,11 @@ function allowedBy({ tools, disallowedTools = [] }: Partial<AgentDefinition> = {
 type Ask = (question: () => Promise<PermissionAnswer>) => Promise<PermissionAnswer>
 
 /** Forwards permission questions of a sub-agent to the user of its lead, with the agent's name. */
-function askThroughLead({ shared }: Agent, { name }: TeamMember, ask: Ask): Pick<SingleAgentOptions, "askPermission"> {
+function askThroughLead(
+  { shared }: Agent,
+  { name }: AgentIdentity,
+  ask: Ask,
+): Pick<SingleAgentOptions, "askPermission"> {
   const { askPermission } = shared
   if (!askPermission) return {}
   return { askPermission: (request) => ask(async () => askPermission({ ...request, agent: name })) }

@@ -155,7 +155,7 @@ async function openTeamAgentWith(
     agentLinks: team,
   })
   try {
-    await team.lead(agent)
+    await team.attachLead(agent)
     if (changes.length > 0) void dropLeftovers(agent, options)
   } catch (error) {
     await agent.close().catch(() => undefined) // the cause of the failed opening matters more
@@ -226,7 +226,7 @@ async function definitionsFor({ agents, options, settings }: TeamDefinitionSourc
     settings,
   }
   const choices = await Promise.all(definitions.map((definition) => agentMemoryFor(definition, memoryDependencies)))
-  const refusals = choices.flatMap((choice) => (choice.state === "refused" ? [choice.why] : []))
+  const refusals = choices.flatMap((choice) => (choice.state === "refused" ? [choice.reason] : []))
   return { definitions, problems: [...given.flatMap(omittedToolRemarks), ...loaded.problems, ...refusals] }
 }
 

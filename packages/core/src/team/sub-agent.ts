@@ -12,7 +12,7 @@ import { type Block, type Content, isText, textOf } from "../messages/blocks.ts"
 import type { Inbox } from "./inboxes.ts"
 import { oneLine } from "./progress-line.ts"
 
-/** The ending of an agent. `text` is the last text that it wrote, or the reason why there is none. */
+/** The ending of an agent. `text` is the last text that it wrote, or the reason why it wrote nothing. */
 export interface AgentOutcome {
   readonly status: AgentEnding
   readonly text: string

@@ -80,7 +80,7 @@ export class Worktree {
     return found.state === "found" && found.danger === undefined
   }
 
-  /** Finds an existing working tree, including those of ended processes. `undefined` if there is none. */
+  /** Finds an existing working tree, including those of ended processes. `undefined` if it does not exist. */
   static async find(place: WorktreeLocation): Promise<Worktree | undefined> {
     const facts = await stat(worktreePath(place)).catch(() => undefined)
     return facts?.isDirectory() ? new Worktree(place, repositoryAround(place.cwd)) : undefined
@@ -154,7 +154,7 @@ export class Worktree {
     const start = await this.#snapshot(signal)
     await mkdir(dirname(this.#copy), { recursive: true, mode: 0o700 })
     const at = { at: this.top, signal }
-    await this.#git(["update-ref", this.#ref, start], at) // marks the start, and prevents git from collecting it
+    await this.#git(["update-ref", this.#ref, start], at) // refers to the start, and prevents git from collecting it
     try {
       await this.#git(["worktree", "add", "--detach", "--quiet", this.#copy, start], at)
     } catch (error) {
@@ -259,11 +259,11 @@ function repositoryAround(directory: string): string {
   return found.top
 }
 
-type GitCall = Pick<RunGit, "args" | "at" | "env" | "input" | "signal">
+type GitRun = Pick<RunGit, "args" | "at" | "env" | "input" | "signal">
 
-type GitOptions = Omit<GitCall, "args" | "env"> & Partial<Pick<GitCall, "env">>
+type GitOptions = Omit<GitRun, "args" | "env"> & Partial<Pick<GitRun, "env">>
 
-async function gitOutput(call: GitCall): Promise<Buffer> {
+async function gitOutput(call: GitRun): Promise<Buffer> {
   try {
     return await runGit({ ...call, maxOutputBytes: MAX_OUTPUT_BYTES })
   } catch (error) {

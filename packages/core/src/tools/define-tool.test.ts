@@ -57,9 +57,12 @@ describe.each(Object.entries(weather) as [string, Tool][])("a tool with a schema
   test("says what is wrong with an input", async () => {
     expect(await checkToolInput(tool.inputSchema, { city: 5 })).toEqual({
       state: "invalid",
-      why: expect.stringMatching(/^city: .*(string|String|Its name)/),
+      reason: expect.stringMatching(/^city: .*(string|String|Its name)/),
     })
-    expect(await checkToolInput(tool.inputSchema, {})).toEqual({ state: "invalid", why: expect.stringMatching(/city/) })
+    expect(await checkToolInput(tool.inputSchema, {})).toEqual({
+      state: "invalid",
+      reason: expect.stringMatching(/city/),
+    })
   })
 })
 
@@ -75,7 +78,7 @@ describe("a tool with a plain JSON Schema", () => {
 
   test("is sent as it is, and a missing property is named", async () => {
     expect((await toolDefinition(tool)) as unknown).toEqual({ ...about, input_schema: tool.inputSchema })
-    expect(await checkToolInput(tool.inputSchema, {})).toMatchObject({ state: "invalid", why: /^city: missing/ })
+    expect(await checkToolInput(tool.inputSchema, {})).toMatchObject({ state: "invalid", reason: /^city: missing/ })
     expect(await checkToolInput(tool.inputSchema, "Rome")).toMatchObject({ state: "invalid" })
   })
 
@@ -104,7 +107,7 @@ test("a schema may check asynchronously", async () => {
   expect(await call(tool, { city: "Rome" })).toEqual({ content: "Rome" })
   expect(await checkToolInput(tool.inputSchema, { city: "Atlantis" })).toEqual({
     state: "invalid",
-    why: "city: unknown city",
+    reason: "city: unknown city",
   })
 })
 

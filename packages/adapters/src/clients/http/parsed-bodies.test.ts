@@ -91,7 +91,7 @@ describe("BEY-11: bodies that grow", () => {
       expect(outcome(() => bodies.parse(Buffer.from(text(more))))).toEqual(outcome(() => JSON.parse(text(more))))
   })
 
-  test("only so many bytes are kept", () => {
+  test("only a limited number of bytes is cached", () => {
     const bodies = new ParsedBodies(150_000)
     const parse = (name: string) =>
       (bodies.parse(Buffer.from(JSON.stringify({ messages: [{ content: name + PADDING }] }))) as { messages: object[] })

@@ -2,7 +2,7 @@
 import type { PermissionMode, RuleList } from "../../base/enums.ts"
 import { engineOf } from "../../conversation/conversation.ts"
 import type { EditorState } from "../../conversation/editor.ts"
-import type { WhenOpen } from "../../conversation/open.ts"
+import type { ConversationRef } from "../../conversation/open.ts"
 import type { Todo } from "../../messages/attachments.ts"
 import type { Confinement } from "../../tools/command.ts"
 import type { ReadState, SharedToolContext } from "../../tools/tool.ts"
@@ -18,7 +18,7 @@ export interface AgentStateDependencies extends Pick<SingleAgentOptions, "prompt
   readonly reads: ReadState
   /** Policy of the lead. This agent's policy is never wider. */
   readonly within?: (() => PermissionPolicy) | undefined
-  readonly whenOpen: WhenOpen
+  readonly conversationRef: ConversationRef
 }
 
 export interface AddedRule {
@@ -38,9 +38,9 @@ export class AgentState {
   readonly #added: AddedRule[] = []
 
   constructor(parts: AgentStateDependencies) {
-    const { ground, policy, reads, whenOpen, approvePlan, promptUser } = parts
+    const { ground, policy, reads, conversationRef, approvePlan, promptUser } = parts
     const { clock, env, cwd } = ground
-    this.refusals = new Refusals(() => whenOpen.conversation.flags.figures["max-denials"])
+    this.refusals = new Refusals(() => conversationRef.conversation.flags.figures["max-denials"])
     this.#parts = parts
     this.#policy = policy
     this.directory = cwd
@@ -49,7 +49,7 @@ export class AgentState {
       env,
       reads,
       offloadsResults: () => this.#putsAside(),
-      snapshotFile: (bytes) => engineOf(whenOpen.conversation).files.keep(bytes),
+      snapshotFile: (bytes) => engineOf(conversationRef.conversation).files.keep(bytes),
       confinement: () => this.confinement(),
       directory: {
         get: () => this.directory,
@@ -92,14 +92,14 @@ export class AgentState {
 
   /** Whether large results are offloaded. */
   #putsAside(): boolean {
-    const { layers, conversation } = this.#parts.whenOpen
+    const { layers, conversation } = this.#parts.conversationRef
     return layers.some(({ name }) => name === "tool-results") && conversation.flags.on["tool-result-storage"]
   }
 
   /** Changes the mode at once. Resolves when the change is in the journal. */
   setMode(mode: PermissionMode): Promise<void> {
     this.#policy = { ...this.#policy, mode }
-    const recorded = engineOf(this.#parts.whenOpen.conversation).setMode(mode)
+    const recorded = engineOf(this.#parts.conversationRef.conversation).setMode(mode)
     recorded.catch(() => undefined) // a caller that does not await it gets the same error with the next entry
     return recorded
   }

@@ -119,7 +119,7 @@ async function* askOnce(options: AskModelOptions, turn: number): AsyncGenerator<
     if (isRecorded || text.trim() === "") return undefined
     isRecorded = true
     await chat.recordPartial(text, model.name)
-    return `The answer is not complete. The first ${formatNumber(text.length)} characters of it are kept.`
+    return `The response is incomplete. Its first ${formatNumber(text.length)} characters are in the journal.`
   }
   try {
     const previous = chat.views.context.lastResponse?.message.id

@@ -118,16 +118,20 @@ export async function definitionSizes(
 
 /** The list of deferred tools if it changed. Nothing is computed while the prompt and the last list are the same. */
 export function createToolListing(deferred: DeferredTools, sizeOf: (name: string) => number) {
-  let lastListed: { readonly prompt: unknown; readonly said: unknown; readonly revision: unknown } | undefined
+  let lastListed: { readonly prompt: unknown; readonly announced: unknown; readonly revision: unknown } | undefined
   return ({ prompt, announced }: Pick<ContextView, "prompt" | "announced">): readonly Attachment[] => {
     const revision = deferred.growth?.revision()
-    if (lastListed?.revision === revision && lastListed?.prompt === prompt && lastListed?.said === announced.deferred)
+    if (
+      lastListed?.revision === revision &&
+      lastListed?.prompt === prompt &&
+      lastListed?.announced === announced.deferred
+    )
       return []
     const names = deferred.waiting().map(({ name }) => name)
     const tokens = Math.round(names.reduce((sum, name) => sum + sizeOf(name), 0))
     const listing = deferredListing(names, tokens)
     if (announced.deferred ? isSame(announced.deferred, listing) : names.length === 0) {
-      lastListed = { prompt, said: announced.deferred, revision }
+      lastListed = { prompt, announced: announced.deferred, revision }
       return []
     }
     return [listing]

@@ -52,7 +52,7 @@ export interface RelevantAttachments {
 
 const CUT_OFF: ReadonlySet<string> = new Set(["max_tokens", "model_context_window_exceeded"])
 const CUT_NOTICE =
-  "The answer is not complete: it was cut at the model's limit. What arrived is kept; ask it to continue."
+  "The response was cut at the model's limit. The received part is in the journal; ask the model to continue."
 const unknownPrice = (model: string, limit: number) =>
   `The price of ${model} is unknown, so its requests do not count towards the limit of $${limit}. Set its price under "models" in the settings.`
 
@@ -192,12 +192,12 @@ async function* submit(prompt: Content, options: QueryOptions): AsyncGenerator<Q
   const media = named?.media ?? []
   const content = media.length === 0 ? prompt : [...toBlocks(prompt), ...media.map(({ block }) => block)]
   const written = options.written ?? (typeof mentions === "string" ? mentions : text)
-  const said = written === text ? {} : { written }
-  const uuid = await options.conversation.add({ role: "user", content, ...task, ...said })
+  const userPart = written === text ? {} : { written }
+  const uuid = await options.conversation.add({ role: "user", content, ...task, ...userPart })
   yield { type: "user", uuid, text, queued: false }
   for (const { path } of media) yield { type: "attached", kind: "file", about: path }
-  for (const { hook, text: said } of outcome.contexts)
-    await options.conversation.attach({ type: "hook_output", hook, content: said })
+  for (const { hook, text: content } of outcome.contexts)
+    await options.conversation.attach({ type: "hook_output", hook, content })
   if (named) yield* attachAll(named, options.conversation)
   yield* attachRelevant(named?.touched ?? [], options)
   return undefined
@@ -212,9 +212,9 @@ async function* work(
   const { conversation: chat } = options
   const run = toolRun(options)
   const { results, attachments, touched, filesChanged, remarks, stop: why } = yield* runTools(calls, run)
-  const said = remarks.map((text) => ({ type: "text" as const, text }))
+  const remarkBlocks = remarks.map((text) => ({ type: "text" as const, text }))
   const onDisk = filesChanged.length > 0 ? { filesChanged } : {}
-  await chat.add({ role: "user", content: [...(results as Block[]), ...said], ...onDisk })
+  await chat.add({ role: "user", content: [...(results as Block[]), ...remarkBlocks], ...onDisk })
   yield* attach(attachments, chat)
   if (!run.signal.aborted) yield* attachRelevant(touched, options)
   return why === undefined ? endWithoutProgress(progress.worked(calls, results)) : { reason: "stopped-by-hook", why }

@@ -3,7 +3,7 @@
  * recorded in the journal. Servers start before the conversation is open; requests until then are refused.
  */
 
-import type { WhenOpen } from "../../conversation/open.ts"
+import type { ConversationRef } from "../../conversation/open.ts"
 import { type Block, textOf } from "../../messages/blocks.ts"
 import type { ModelRequest } from "../../messages/request.ts"
 import type { Model, ModelResponse } from "../../model/model.ts"
@@ -13,19 +13,19 @@ interface ServerSamplingDependencies {
   readonly canAsk: boolean
   /** The agent's model, whose API may support web search. */
   readonly model: Model
-  readonly whenOpen: WhenOpen
+  readonly conversationRef: ConversationRef
 }
 
 export class ServerSampling implements SampleModel {
   readonly canAsk: boolean
   readonly search?: NonNullable<SampleModel["search"]>
   readonly #model: Model
-  readonly #whenOpen: WhenOpen
+  readonly #conversationRef: ConversationRef
 
-  constructor({ canAsk, model, whenOpen }: ServerSamplingDependencies) {
+  constructor({ canAsk, model, conversationRef }: ServerSamplingDependencies) {
     this.canAsk = canAsk
     this.#model = model
-    this.#whenOpen = whenOpen
+    this.#conversationRef = conversationRef
     if (model.provider === "anthropic" && model.facts.family.startsWith("claude"))
       this.search = (query, signal) => this.#search(query, signal)
   }
@@ -57,7 +57,7 @@ export class ServerSampling implements SampleModel {
   }
 
   async #request(request: Omit<ModelRequest, "model">, purposeOptions: RequestPurpose): Promise<ModelResponse> {
-    const { conversation } = this.#whenOpen
+    const { conversation } = this.#conversationRef
     const model = this.#model
     const response = await requestResponse(model, { request: { ...request, model: model.name }, ...purposeOptions })
     const { id: responseId, model: name, usage } = response

@@ -68,7 +68,7 @@ export class UserInput {
     this.#pending.problems.push(...messages)
     if (why !== undefined)
       throw new StrataError(
-        `A hook blocked the message: ${why.replace(/[.\s]+$/, "")}. It was not kept. Change it and send it again.`,
+        `A hook blocked the message: ${why.replace(/[.\s]+$/, "")}. It was not sent. Change it and send it again.`,
       )
     this.#pending.attachments.push(...contexts.map(asAttachment))
     if (mentions) await this.#attachMentioned(text, run)

@@ -25,7 +25,7 @@ interface RuleRequest {
 
 /** Rules that would allow the call. Empty if no rule is narrow and short, or if it would be asked about again. */
 export interface OfferedRules {
-  /** Rules for similar calls: a command with its subcommand, a directory. If there are none, rules for exactly this call. */
+  /** Rules for similar calls: a command with its subcommand, a directory. Without such rules, those for exactly this call. */
   readonly rules: readonly string[]
   /** Rules for exactly this call, if `rules` allow more. */
   readonly exactRules?: readonly string[]

@@ -137,10 +137,10 @@ function ruleProblem(text: string, { tools, strict }: RuleUse): string | undefin
   if (WITHOUT_PATTERN.has(tool)) return `${tool} has nothing that a pattern could match. Write ${tool} alone.`
   if (tool === "Bash") return /^\s*:\*/.test(pattern) ? "there is no command before :*." : undefined
   if (tool === "WebFetch" && !canMatchUrl({ pattern, withSubdomains: strict }))
-    return "it is no domain and no URL. Write domain:example.com, or https://example.com/docs/*."
+    return "it is neither a domain nor a URL. Write domain:example.com, or https://example.com/docs/*."
   if (!READING_TOOLS.has(tool) && !WRITING_TOOLS.has(tool)) return undefined
-  if (/^~[^/]/.test(pattern)) return "other users' home directories are not looked up. Write the whole path."
-  if (/^\$(?:\{|[A-Z_]+(?:\/|$))/.test(pattern)) return "variables are not filled in. Write ~ or the whole path."
+  if (/^~[^/]/.test(pattern)) return "other users' home directories are not resolved. Write the complete path."
+  if (/^\$(?:\{|[A-Z_]+(?:\/|$))/.test(pattern)) return "variables are not expanded. Write ~ or the whole path."
   if (!strict && /^[^/~]/.test(pattern) && hasParentPart(pattern))
     return "it goes up with .. and only rules that deny or ask may. Write the path without it."
   if (pattern.includes("\\") && !pattern.includes("/")) return "paths are written with /."

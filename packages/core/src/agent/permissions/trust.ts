@@ -27,7 +27,7 @@ export async function loadTrusted(sources: SettingsSources, options: TrustOption
   if (reading.items.length === 0) return { settings: reading.settings({ trusted: true }), problems: [] }
   const { trusted, problems } = await decide(reading, { home: sources.home, ...options })
   if (trusted) return { settings: reading.settings({ trusted: true }), problems }
-  const hint = `To use what was left out, look at it with "strata trust ${escapeInvisible(reading.directory)}", or open the agent with trustProject.`
+  const hint = `To use the omitted settings, review them with "strata trust ${escapeInvisible(reading.directory)}", or open the agent with trustProject.`
   return {
     settings: reading.settings({ trusted: false }),
     problems: [...problems, ...describeUntrusted(reading.items), hint],
@@ -52,7 +52,7 @@ async function decide(
     await grantTrust(home, reading, clock)
     return { trusted: true, problems: [] }
   } catch (error) {
-    const kept = `The project is trusted for now, but this could not be kept in ${home} (${errorReason(error)}).`
+    const kept = `The project is trusted for now, but this could not be saved in ${home} (${errorReason(error)}).`
     return { trusted: true, problems: [kept] }
   }
 }

@@ -32,8 +32,8 @@ test("PERM-8 a command runs inside if no one said yes, and outside if someone di
   expect(await whereItRan({ settings: { permissions: { allow: ["Bash(cat:*)"] } } })).toBe("outside")
   expect(await whereItRan({ settings: { permissions: { ask: ["Bash(cat:*)"] } } })).toBe("outside")
   expect(await whereItRan({}, `${WHERE}; touch made`)).toBe("outside")
-  const said = { event: "PreToolUse" as const, name: "yes", run: () => ({ permission: "allow" as const }) }
-  expect(await whereItRan({ hooks: [said] })).toBe("outside")
+  const approvingHook = { event: "PreToolUse" as const, name: "yes", run: () => ({ permission: "allow" as const }) }
+  expect(await whereItRan({ hooks: [approvingHook] })).toBe("outside")
 })
 
 test("PERM-8 the setting sandbox decides: off, unasked, all", needs("sandbox"), async () => {
@@ -97,8 +97,8 @@ test("PERM-4 a call runs in the directory it was judged in, also if a call besid
   const moved = new Promise<void>((resolve) => {
     left = resolve
   })
-  const beside = [...calling("Bash", { command: "cd below" }), ...calling("Bash", { command: "pwd" })]
-  const agent = await open([beside, calling("Bash", { command: "pwd -L" }), "Done."], {
+  const parallelCalls = [...calling("Bash", { command: "cd below" }), ...calling("Bash", { command: "pwd" })]
+  const agent = await open([parallelCalls, calling("Bash", { command: "pwd -L" }), "Done."], {
     ...{ tools: codingTools(), env: { PATH: process.env.PATH }, settings: { permissions: { ask: ["Bash(pwd)"] } } },
     askPermission: () => moved.then(() => ({ allowed: true })), // the user answers after the first call has ended
   })

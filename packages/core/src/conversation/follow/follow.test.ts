@@ -1,4 +1,4 @@
-/** A caller that keeps its own list of messages and sends all of it each time. */
+/** A client that manages its own list of messages and sends it completely each time. */
 import { describe, expect, test } from "vitest"
 import { openCompacting } from "../../../test/compacting.ts"
 import { entriesOf, openTestConversation } from "../../../test/open.ts"
@@ -29,7 +29,7 @@ async function sent(chat: Conversation, messages: readonly ClientMessage[], opti
   return { ...report, messages: request.messages as readonly ClientMessage[], request }
 }
 
-/** In blocks, because a text and one block with it are the same message. */
+/** Converts to blocks, because a text and one block with it are the same message. */
 const inBlocks = (messages: readonly ClientMessage[]) =>
   messages.map(({ content, ...message }) => ({
     ...message,
@@ -230,7 +230,7 @@ describe("BEY-14 the person's words in a caller's messages", () => {
         result("t2", 'User has answered your questions: "Port?"="8080"'),
       ]),
     ])
-    expect(chat.userMessages().messages.map(({ text: said }) => said)).toEqual(["Go.", "Never touch main.", "8080"])
+    expect(chat.userMessages().messages.map(({ text }) => text)).toEqual(["Go.", "Never touch main.", "8080"])
   })
 
   test("they are found in messages that a loop adds, and beside reminders in the same text", async () => {
@@ -238,7 +238,7 @@ describe("BEY-14 the person's words in a caller's messages", () => {
     await chat.add("<system-reminder>\nUse tabs.\n</system-reminder>\n\nGo.")
     await chat.record(answer(call("t1")))
     await chat.add([result("t1", refused, { is_error: true })] as never)
-    expect(chat.userMessages().messages.map(({ text: said }) => said)).toEqual(["Go.", "Never touch main."])
+    expect(chat.userMessages().messages.map(({ text }) => text)).toEqual(["Go.", "Never touch main."])
   })
 
   test("the same frame in a result of a server's tool, or of a call that worked, is not", async () => {
@@ -248,7 +248,7 @@ describe("BEY-14 the person's words in a caller's messages", () => {
       assistant([call("t1", "mcp__mail__read", {}), call("t2")]),
       user([result("t1", refused, { is_error: true }), result("t2", refused)]),
     ])
-    expect(chat.userMessages().messages.map(({ text: said }) => said)).toEqual(["Go."])
+    expect(chat.userMessages().messages.map(({ text }) => text)).toEqual(["Go."])
   })
 })
 
@@ -362,7 +362,7 @@ describe("BEY-14 our compaction of a caller's list", () => {
   test("a branch inside the kept tail keeps the boundary and the bytes before it", async () => {
     const { chat, list } = await compacted()
     const before = await sent(chat, [...list, user("And now?")])
-    const back = list.slice(0, -3) // the last call, its result and the answer
+    const back = list.slice(0, -3) // without the last call, its result and the answer
     const branched = await sent(chat, [...back, assistant("I stop."), user("Why?")])
     expect(branched.how).toBe("branched")
     const texts = JSON.stringify(branched.messages)

@@ -1,7 +1,7 @@
 /**
- * Brings a conversation up to date with the list of a caller that sends all its messages again each time. What is new is journaled as it
- * was sent; a list that goes another way is a branch; a list that begins with the caller's own summary is a boundary. Then `prepare` and
- * `record` work as always.
+ * Updates a conversation with the complete list of a client that resends all messages each time. New messages are recorded as they were
+ * sent; a list that diverges is a branch; a list that begins with the client's own summary is a boundary. `prepare` and `record` then work
+ * as usual.
  */
 import { InvalidContentError } from "../../base/errors.ts"
 import { runCooperatively } from "../../base/work.ts"
@@ -31,17 +31,17 @@ import type { SystemPrompt, ToolDefinition } from "../../messages/request.ts"
 import { isRecord, MAX_DEPTH } from "../../messages/shapes/shapes.ts"
 import { rewind } from "../branch.ts"
 import type { Engine } from "../engine.ts"
-import { asPlainJson, ownShapeAsSent, withUsersWords } from "../incoming.ts"
-import { unaskedResults } from "../open-calls.ts"
-import { isCallersSummary, orderIn } from "./caller-order.ts"
-import { type GivenMessage, givenMessages, type Matched, matched, type Reader } from "./match.ts"
+import { asPlainJson, toApiMessageAsSent, withUserText } from "../incoming.ts"
+import { findUnmatchedResults } from "../open-calls.ts"
+import { findSummaryRequest, isClientSummary } from "./client-compaction.ts"
+import { type IdentifiedMessage, identifyMessages, type ListMatch, type MessageReader, matchLists } from "./match.ts"
 
-// The boundary that a caller drew: it sends a list that begins with its own summary. Our record follows that summary, once.
+// A boundary made by the client, which sends a list that begins with its own summary. Facts from the journal follow that summary once.
 
-const SHARE = 0.5 // of what follows a summary of ours: the caller has written one of its own, and pays for both
+const FACTS_SHARE = 0.5 // of the facts that follow Strata's summaries, because the client wrote its own summary and pays for both
 
-/** `isSummary`: the list goes on with the same work. Otherwise it has nothing to do with what was before. */
-export async function callerBoundary(
+/** The entries of the boundary. `isSummary`: the list continues the same work. Otherwise it is unrelated to earlier messages. */
+export async function clientBoundary(
   engine: Engine,
   { drafts, isSummary }: { readonly drafts: readonly MessageDraft[]; readonly isSummary: boolean },
 ): Promise<readonly EntryDraft[]> {
@@ -62,18 +62,18 @@ async function factsOf({ views, window, parts, canRecall }: Engine): Promise<str
   const flags = parts.flags.current
   if (!flags.on["compact-facts"]) return ""
   const { facts } = compactionBudgets({ flags, thresholds: window.current })
-  // results are listed by their handles: without a tool for those, the caller's own summary has to do
-  const options = { budget: Math.floor(facts * SHARE), hasRecall: canRecall }
+  // without Recall, no handles are listed and the client's own summary must suffice
+  const options = { budget: Math.floor(facts * FACTS_SHARE), hasRecall: canRecall }
   return runCooperatively(factSteps(views, { estimate: (text) => views.estimator.text(text), ...options }))
 }
 
-// What is journaled of a caller's messages: each as it was sent, checked only for what no journal can hold.
+// A client's messages are recorded as they were sent, and validated only for what no journal can store.
 
-/** Refuses what is no list of messages, before anything is done with it. */
-export function callerMessages(given: unknown): readonly ClientMessage[] {
+/** Validates that the input is a list of messages. */
+export function validateClientMessages(given: unknown): readonly ClientMessage[] {
   if (!Array.isArray(given)) throw new InvalidContentError("follow() takes the list of messages of a request")
   return given.map((item, at) => {
-    const message = ownShapeAsSent(item, `messages[${at}]`)
+    const message = toApiMessageAsSent(item, `messages[${at}]`)
     const role: unknown = isRecord(message) ? message.role : undefined
     if (role !== "user" && role !== "assistant" && role !== "system")
       throw new InvalidContentError(`messages[${at}] has the role ${JSON.stringify(role)}`)
@@ -84,10 +84,10 @@ export function callerMessages(given: unknown): readonly ClientMessage[] {
   })
 }
 
-/** Messages that were found readable: a caller's never change. */
+/** Messages that were found readable. A client's messages never change. */
 const readable = new WeakSet<object>()
 
-/** Whether a list can be followed. What no one can make sense of is for the server to refuse. */
+/** Whether a list can be synchronised. Content that cannot be interpreted is left for the server to refuse. */
 export const isReadableList = (given: readonly unknown[]): boolean => given.every(isReadable)
 
 function isReadable(message: unknown): boolean {
@@ -106,7 +106,7 @@ function isReadable(message: unknown): boolean {
 
 const isTyped = (block: unknown): boolean => isRecord(block) && typeof block.type === "string" && block.type !== ""
 
-/** Level by level: a stack would end long before some values do. */
+/** Whether a value is nested too deeply. Iterative, because recursion could overflow the stack. */
 function isDeeperThan(value: unknown, levels: number): boolean {
   let level = [value]
   for (let left = levels; left > 0; left--) {
@@ -116,16 +116,16 @@ function isDeeperThan(value: unknown, levels: number): boolean {
   return level.some((each) => typeof each === "object" && each !== null)
 }
 
-interface Drafting {
-  /** The place of the first one in the caller's list. */
+interface DraftOptions {
+  /** Index of the first message in the client's list. */
   readonly from: number
-  /** Something else is before them than when the model thought: the API would refuse the thinking. */
+  /** Whether different messages precede them than when the model thought, so that the API would refuse the thinking. */
   readonly isElsewhere: boolean
 }
 
-export function callerDrafts(
+export function clientDrafts(
   messages: readonly ClientMessage[],
-  { from, isElsewhere }: Drafting,
+  { from, isElsewhere }: DraftOptions,
 ): readonly MessageDraft[] {
   return messages.map((given, at): MessageDraft => {
     const message = asPlainJson(given, `messages[${from + at}]`)
@@ -135,20 +135,20 @@ export function callerDrafts(
     }
     const content = message.content as Content
     if (message.role === "assistant") {
-      const said = isElsewhere ? toBlocks(content).filter((block) => !isThinking(block)) : content
-      return { type: "assistant", asSent: true, message: { role: "assistant", content: said } }
+      const sentContent = isElsewhere ? toBlocks(content).filter((block) => !isThinking(block)) : content
+      return { type: "assistant", asSent: true, message: { role: "assistant", content: sentContent } }
     }
     return { type: "user", asSent: true, message: { ...message, role: "user", content } }
   })
 }
 
-// A branch at a message that the last compaction kept. Going back to it alone would bring back everything that was summarised, so the
-// compaction is written again for the part of the tail that stays. What is before that message keeps its bytes.
+// A branch at a message in the last compaction's tail. A rewind to it alone would bring back everything that was summarised, so the
+// compaction is written again for the remaining part of the tail. Everything before that message keeps its bytes.
 
-/** Resolves with whether it was such a message. */
+/** Branches within the tail. Resolves with whether the message was in the tail. */
 export async function branchInTail(engine: Engine, uuid: Uuid): Promise<boolean> {
   const { record, views } = engine
-  if (views.compactions.ends.has(uuid)) return false // the last one of the tail: an ordinary rewind keeps the boundary
+  if (views.compactions.ends.has(uuid)) return false // the last message of the tail: an ordinary rewind preserves the boundary
   const { entries } = await record.journal.tail()
   const written = compactionIn(entries)
   const [boundary] = written
@@ -158,26 +158,26 @@ export async function branchInTail(engine: Engine, uuid: Uuid): Promise<boolean>
   const at = kept?.indexOf(uuid) ?? -1
   if (!kept || at < headMessages.length || views.compactions.last?.boundary !== boundary!.uuid) return false
   await record.rewind(uuid)
-  await record.append(copied(written, { kept: kept.slice(0, at + 1), newUuid: () => record.ids.uuid() }))
+  await record.append(copyEntries(written, { kept: kept.slice(0, at + 1), newUuid: () => record.ids.uuid() }))
   engine.prompt.compareAgain()
   engine.preparer.forgetUndecided()
   await record.recordSession()
   return true
 }
 
-/** What a compaction wrote: from the boundary to the decision that ends it. */
+/** The entries of a compaction, from the boundary to the decision that ends it. */
 function compactionIn(entries: readonly Entry[]): readonly Entry[] {
   const end = entries.findIndex((entry) => isDecision(entry) && entry.subtype === "compacted")
   return end < 0 || !isBoundaryEntry(entries[0]!) ? [] : entries.slice(0, end + 1)
 }
 
-interface Copying {
+interface CopyOptions {
   readonly kept: readonly Uuid[]
   readonly newUuid: () => Uuid
 }
 
-/** The same with ids of their own, for fewer kept messages. */
-function copied(entries: readonly Entry[], { kept, newUuid }: Copying): readonly EntryDraft[] {
+/** Copies the entries with new ids, for a shorter tail. */
+function copyEntries(entries: readonly Entry[], { kept, newUuid }: CopyOptions): readonly EntryDraft[] {
   const ids = new Map(entries.filter(isMessage).map(({ uuid }) => [uuid, newUuid()]))
   const renamed = (uuid: Uuid | undefined) => ids.get(uuid ?? "") ?? uuid
   return entries
@@ -203,55 +203,55 @@ function copied(entries: readonly Entry[], { kept, newUuid }: Copying): readonly
     })
 }
 
-/** What the caller sends besides its messages. */
+/** Options in addition to the client's messages. */
 export interface SyncMessagesOptions {
   readonly system?: SystemPrompt
   readonly tools?: readonly ToolDefinition[]
-  /** @internal For a caller whose messages never change. */
-  readonly read?: Reader
-  /** @internal Answers calls that the caller does not see. */
+  /** @internal Reader for a client whose messages never change. */
+  readonly read?: MessageReader
+  /** @internal Answers calls that are hidden from the client. */
   readonly answers?: Answers
-  /** @internal The model gets the tool Recall as soon as something has left the context. */
+  /** @internal Whether the model gets the Recall tool as soon as content has left the context. */
   readonly willRecall?: boolean
 }
 
 type Answers = (calls: readonly ToolUse[]) => Promise<readonly ToolResult[]>
 
-/** What became of a caller's list. */
+/** Result of synchronising a client's list. */
 export interface SyncMessagesReport {
   /**
-   * `added`: it goes on from what was there. `branched`: it goes another way from an earlier message. `restarted`: it begins with other
-   * messages, as after a summary of the caller's own. `aside`: it asks for such a summary. That is no message: the next `prepare` and
-   * `record` are about it alone.
+   * `added`: the list continues the conversation. `branched`: it diverges at an earlier message. `restarted`: it begins with other
+   * messages, as after a summary of the client. `aside`: it requests such a summary, which is not a message: the next `prepare` and
+   * `record` are only about it.
    */
   readonly how: "added" | "branched" | "restarted" | "aside"
-  /** How many messages were new. */
+  /** Number of new messages. */
   readonly added: number
-  /** Ids of new results that no open call has. They are in the journal, and left out of requests: the repair `orphan-tool-result`. */
+  /** Ids of new results without an open call. They are in the journal, and omitted from requests: the repair `orphan-tool-result`. */
   readonly unasked?: readonly string[]
 }
 
 const THINKING_STRIPPED = "the caller no longer sends it"
 
-export function follow(
+export function syncMessages(
   engine: Engine,
   sent: readonly unknown[],
   options: SyncMessagesOptions = {},
 ): Promise<SyncMessagesReport> {
-  const { system, tools, read, answers, willRecall = false } = options // not in the signature: declarations leave out what is internal
-  const messages = callerMessages(sent)
-  const asked = orderIn(messages)
+  const { system, tools, read, answers, willRecall = false } = options // not in the signature, because declarations omit internal members
+  const messages = validateClientMessages(sent)
+  const asked = findSummaryRequest(messages)
   const list = [...(asked?.before ?? messages)]
-  const given = givenMessages(list, read)
+  const given = identifyMessages(list, read)
   return engine.inOrder(async () => {
     engine.aside = undefined
     engine.willRecall = willRecall
     const { messages: known } = engine.views.followed
-    const match = matched(known, given)
+    const match = matchLists(known, given)
     const isNew = known.length === 0
     if (asked && (match.leaves || match.given === 0) && !isNew) {
       engine.aside = { order: asked.order as readonly Block[] }
-      return { how: "aside", added: 0 } // the view has everything, and more than the caller's list
+      return { how: "aside", added: 0 } // the view already contains everything in the client's list
     }
     await usePrompt(engine, { ...(system === undefined ? {} : { system }), ...(tools ? { tools } : {}) })
     const report = await update(engine, { given, match, answers })
@@ -264,13 +264,13 @@ async function usePrompt(engine: Engine, prompt: SyncMessagesOptions): Promise<v
   if (Object.keys(prompt).length > 0) await engine.prompt.follow(prompt)
 }
 
-interface Update {
-  readonly given: readonly GivenMessage[]
-  readonly match: Matched
+interface UpdateInput {
+  readonly given: readonly IdentifiedMessage[]
+  readonly match: ListMatch
   readonly answers: Answers | undefined
 }
 
-async function update(engine: Engine, { given: all, match, answers }: Update): Promise<SyncMessagesReport> {
+async function update(engine: Engine, { given: all, match, answers }: UpdateInput): Promise<SyncMessagesReport> {
   const { messages: known } = engine.views.followed
   const restarts = known.length > 0 && match.known === 0
   const branches = !restarts && match.leaves
@@ -282,12 +282,12 @@ async function update(engine: Engine, { given: all, match, answers }: Update): P
     ])
   const from = restarts ? 0 : match.given
   const given = all.slice(from).map(({ message }) => message)
-  const drafts = withUsersWords(callerDrafts(given, { from, isElsewhere: restarts || branches }), engine.views)
+  const drafts = withUserText(clientDrafts(given, { from, isElsewhere: restarts || branches }), engine.views)
   const again = restarts ? [] : changedReminders(all.slice(0, from), seen)
   const placed = restarts
-    ? await callerBoundary(engine, { drafts, isSummary: isOurs(engine, given) || keepsKnown(known, given) })
+    ? await clientBoundary(engine, { drafts, isSummary: isOwnSummary(engine, given) || containsKnown(known, given) })
     : drafts
-  const { unasked } = unaskedResults(restarts ? [] : engine.views.context.journaledMessages(), drafts)
+  const { unasked } = findUnmatchedResults(restarts ? [] : engine.views.context.journaledMessages(), drafts)
   const held = drafts.length > 0 && !restarts ? await heldResults(engine, answers) : []
   const entries = await append(engine, [...held, ...placed, ...again])
   await engine.decideResults(entries)
@@ -298,7 +298,7 @@ async function update(engine: Engine, { given: all, match, answers }: Update): P
   }
 }
 
-/** The newest answer also asked us: what we say goes with the results of the caller. */
+/** Results of hidden calls in the newest response, sent together with the client's results. */
 async function heldResults({ views }: Engine, answers: Answers | undefined): Promise<readonly MessageDraft[]> {
   const last = views.context.lastResponse
   const hidden = new Set(last?.hiddenCalls?.filter((id) => views.context.resultAddress(id) === undefined))
@@ -318,21 +318,23 @@ async function branchAt(engine: Engine, uuid: string): Promise<void> {
   if (!(await branchInTail(engine, uuid))) await rewind(engine, uuid)
 }
 
-/** The caller's summary is what we answered its order with. One that only claims to go on learns nothing of what was before. */
-function isOurs({ summaries }: Engine, [first]: readonly ClientMessage[]): boolean {
-  if (!first || !isCallersSummary(first)) return false
+/**
+ * Whether the client's summary is the response to its request here. A list that only claims to continue gets no facts of earlier messages.
+ */
+function isOwnSummary({ summaries }: Engine, [first]: readonly ClientMessage[]): boolean {
+  if (!first || !isClientSummary(first)) return false
   const text = JSON.stringify(first.content)
   return summaries.some((line) => text.includes(line))
 }
 
-/** A list with another beginning that still has some of what we know was summarised, and not cleared. */
-function keepsKnown(known: Engine["views"]["followed"]["messages"], given: readonly ClientMessage[]): boolean {
+/** Whether a list with another beginning still contains known messages: then it was summarised, and not cleared. */
+function containsKnown(known: Engine["views"]["followed"]["messages"], given: readonly ClientMessage[]): boolean {
   const keys = new Set(known.map(({ key }) => key).filter((key) => key !== ""))
-  return givenMessages(given).some(({ message, trace }) => isDistinctive(message) && keys.has(trace.key))
+  return identifyMessages(given).some(({ message, trace }) => isDistinctive(message) && keys.has(trace.key))
 }
 
-/** Reminders that the caller has changed in messages that were sent: the newest of them is said once more, at the end. */
-function changedReminders(sent: readonly GivenMessage[], seen: ReadonlySet<string>): readonly MessageDraft[] {
+/** Reminders that the client has changed in messages that were already sent: the newest version is sent once more, at the end. */
+function changedReminders(sent: readonly IdentifiedMessage[], seen: ReadonlySet<string>): readonly MessageDraft[] {
   const changed = sent
     .filter(({ trace: { reminders = [] } }) => reminders.some((digest) => !seen.has(digest)))
     .flatMap(({ message }) => [...remindersIn(message)])

@@ -1,4 +1,4 @@
-/** How far a caller's list and what we have of it are the same. Pure. */
+/** Compares a client's list with the known messages. Pure. */
 import {
   blocksIn,
   type ClientMessage,
@@ -9,21 +9,21 @@ import {
 import type { Uuid } from "../../messages/messages.ts"
 import type { ClientMessageRecord } from "../../views/record/open-work.ts"
 
-export interface GivenMessage {
+export interface IdentifiedMessage {
   readonly message: ClientMessage
   readonly trace: MessageIdentity
 }
 
-/** Reads a message. A caller whose messages never change can keep what was read. */
-export type Reader = (message: ClientMessage) => MessageIdentity
+/** Identifies a message. Results can be cached for a client whose messages never change. */
+export type MessageReader = (message: ClientMessage) => MessageIdentity
 
-export const givenMessages = (
+export const identifyMessages = (
   messages: readonly ClientMessage[],
-  read: Reader = identifyMessage,
-): readonly GivenMessage[] => messages.map((message) => ({ message, trace: read(message) }))
+  read: MessageReader = identifyMessage,
+): readonly IdentifiedMessage[] => messages.map((message) => ({ message, trace: read(message) }))
 
-/** For messages that never change: each is read once. */
-export function keepingReader(): Reader {
+/** A caching reader for messages that never change. */
+export function createCachingReader(): MessageReader {
   const known = new WeakMap<ClientMessage, MessageIdentity>()
   return (message) => {
     const trace = known.get(message) ?? identifyMessage(message)
@@ -32,8 +32,8 @@ export function keepingReader(): Reader {
   }
 }
 
-/** Whether two calls have one id. The API refuses that; servers that begin with `call_1` in each answer do not. */
-export function repeatsCalls(given: readonly GivenMessage[]): boolean {
+/** Whether two calls have the same id. The API refuses that, but servers that start with `call_1` in each response do not. */
+export function repeatsCalls(given: readonly IdentifiedMessage[]): boolean {
   const counted = given.filter(({ trace }) => trace.exactKey !== undefined)
   const ids = counted.flatMap(({ message }) =>
     blocksIn(message.content).flatMap(({ type, id }) => (type === "tool_use" ? String(id) : [])),
@@ -41,28 +41,31 @@ export function repeatsCalls(given: readonly GivenMessage[]): boolean {
   return new Set(ids).size < ids.length
 }
 
-export interface Matched {
-  /** How many of the given and of the known messages, from the first. */
+export interface ListMatch {
+  /** Number of leading messages that match in the client's list. `known`: in the known messages. */
   readonly given: number
   readonly known: number
-  /** Whether what we have goes on after that with something the caller does not have. */
+  /** Whether the known messages continue with some that the client does not have. */
   readonly leaves: boolean
-  /** Messages that the caller has without their thinking. */
+  /** Messages that the client sent without their thinking. */
   readonly stripped: readonly Uuid[]
 }
 
-const HEAD = 2 // messages that a caller may keep in front when it drops its oldest
-const ENOUGH = 2 // messages that must be the same after the gap
+const MAX_HEAD = 2 // leading messages that a client may preserve when it drops its oldest
+const MIN_COMMON = 2 // messages that must match after the gap
 
-/** A caller may drop its oldest messages to keep its list short. We have them, so the list goes on where it did. */
-export function matched(known: readonly ClientMessageRecord[], given: readonly GivenMessage[]): Matched {
+/**
+ * Compares the lists. A client may drop its oldest messages to shorten its list; the known messages still contain them, so the conversation
+ * continues.
+ */
+export function matchLists(known: readonly ClientMessageRecord[], given: readonly IdentifiedMessage[]): ListMatch {
   const plain = common(known, given, isSame)
-  if (!plain.leaves || plain.given > HEAD || plain.given >= given.length) return plain
+  if (!plain.leaves || plain.given > MAX_HEAD || plain.given >= given.length) return plain
   const next = given[plain.given]!.trace.key
   for (let at = plain.known + 1; next !== "" && at < known.length; at++) {
     if (known[at]!.key !== next) continue
     const rest = common(known.slice(at), given.slice(plain.given), isSame)
-    if (rest.leaves || rest.given < ENOUGH) continue
+    if (rest.leaves || rest.given < MIN_COMMON) continue
     return {
       given: plain.given + rest.given,
       known: at + rest.known,
@@ -73,15 +76,17 @@ export function matched(known: readonly ClientMessageRecord[], given: readonly G
   return plain
 }
 
-/** What two lists share that may be of two people. Ids that only count do not make a message the same. */
-export const matchedExactly = (known: readonly ClientMessageRecord[], given: readonly GivenMessage[]): Matched =>
-  common(known, given, isExactlySame)
+/** Compares lists that may belong to different users. Sequential ids alone do not make messages equal. */
+export const matchListsExactly = (
+  known: readonly ClientMessageRecord[],
+  given: readonly IdentifiedMessage[],
+): ListMatch => common(known, given, isExactlySame)
 
 function common(
   known: readonly ClientMessageRecord[],
-  given: readonly GivenMessage[],
+  given: readonly IdentifiedMessage[],
   isSameMessage: typeof isSame,
-): Matched {
+): ListMatch {
   const stripped: Uuid[] = []
   let at = { known: 0, given: 0 }
   let here = at
@@ -98,7 +103,7 @@ function common(
     else {
       const end = endOfTurn(known, here.known, theirs)
       if (end === undefined) break
-      // thinking is signed for what is before it: of a turn it stays whole, or not at all
+      // thinking is signed for everything before it, so that of a turn is preserved completely or not at all
       if (!theirs.trace.thinks) stripped.push(...known.slice(here.known, end).flatMap(thinkingIn))
       here = { ...here, known: end }
     }
@@ -106,20 +111,20 @@ function common(
   return { ...at, leaves: known.slice(at.known).some(({ key }) => key !== ""), stripped }
 }
 
-const isSame = ({ key, shortKey }: ClientMessageRecord, { trace }: GivenMessage): boolean =>
+const isSame = ({ key, shortKey }: ClientMessageRecord, { trace }: IdentifiedMessage): boolean =>
   key === trace.key || (shortKey !== undefined && shortKey === trace.key)
 
-const isExactlySame = (ours: ClientMessageRecord, theirs: GivenMessage): boolean =>
+const isExactlySame = (ours: ClientMessageRecord, theirs: IdentifiedMessage): boolean =>
   isSame(ours, theirs) && ours.exactKey === theirs.trace.exactKey
 
 const thinkingIn = ({ thinks, rounds = [], uuid }: ClientMessageRecord): readonly Uuid[] =>
   thinks ? [...rounds, uuid] : []
 
-/** A caller may keep only the last words of a turn. We have the calls before them too. */
+/** End of the turn whose final text matches. A client may preserve only that text; the known messages also contain the calls before. */
 function endOfTurn(
   known: readonly ClientMessageRecord[],
   from: number,
-  { message, trace }: GivenMessage,
+  { message, trace }: IdentifiedMessage,
 ): number | undefined {
   if (message.role !== "assistant" || trace.key === "") return undefined
   for (let at = from; at < known.length; at++) {
@@ -130,8 +135,8 @@ function endOfTurn(
   return undefined
 }
 
-/** What the caller cleared stays as we have it. What it changed on purpose is another message. */
-function isEdited(ours: MessageIdentity, { message, trace }: GivenMessage): boolean {
+/** Whether the client changed results on purpose. Results that it cleared remain as known. */
+function isEdited(ours: MessageIdentity, { message, trace }: IdentifiedMessage): boolean {
   if (hasSameResults(ours, trace)) return false
   const known = new Map(ours.results)
   const changed = (trace.results ?? []).filter(([id, digest]) => known.get(id) !== digest).map(([id]) => id)

@@ -152,7 +152,7 @@ export async function readDreamState({ stateFiles, permit }: DreamContext): Prom
 }
 
 const PROCESS_ENDED =
-  "Its process ended before it was done. All of its change is installed, or nothing: see strata memory history."
+  "Its process ended early. Its change was installed completely or not at all: see strata memory history."
 
 /** Whether there was a dream to end. */
 export type DreamKillResult =
@@ -167,6 +167,6 @@ export async function killDream(ground: DreamContext): Promise<DreamKillResult> 
     await writeStateFile(ground.stateFiles, DREAM_FILES.stop, state.id)
     return { state: "asked", id: state.id }
   } catch (error) {
-    return { state: "none", why: `The dream could not be asked to end (${errorReason(error)}). It goes on.` }
+    return { state: "none", why: `The dream could not be asked to end (${errorReason(error)}). It is still running.` }
   }
 }

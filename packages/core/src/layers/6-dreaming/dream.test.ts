@@ -111,7 +111,7 @@ describe("L6-6 a dream is one change", () => {
     })
     expect(await failing.dream(order)).toMatchObject({
       state: "failed",
-      message: "The dream failed (no connection). The memory is as it was before.",
+      message: "The dream failed (no connection). The memory is unchanged.",
     })
 
     const unfinished = at.dreaming(async (task) => ({ ...(await edit(task)), ended: "unfinished" }))
@@ -163,7 +163,7 @@ describe("L6-7 consent and edits made meanwhile", () => {
     )
     expect(await dreaming.dream(order)).toMatchObject({
       state: "pending",
-      message: expect.stringContaining("3 of 8 memories would go, which is more than a quarter."),
+      message: expect.stringContaining("3 of 8 memories would go out of view, which is more than a quarter."),
     })
     expect(memoriesIn(at.everything())).toEqual(before)
     const review = await dreaming.review()

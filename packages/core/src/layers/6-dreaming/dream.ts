@@ -108,18 +108,18 @@ const describeHolder = (by: NamedHolder | undefined): string =>
     ? describeHeldLock(by, { does: "is consolidating this memory already", command: "strata unlock" })
     : "Another process was consolidating this memory."
 export const NOTHING_TO_DO = "There was nothing to consolidate."
-const KILLED = "The dream was ended. The memory is as it was before."
+const KILLED = "The dream was ended. The memory is unchanged."
 
 function describeOmitted(unread: readonly string[]): string {
   const more = unread.length - MAX_NAMED
   const names = unread.slice(0, MAX_NAMED).join(", ")
-  return `Left out, because it cannot be read as a memory: ${names}${more > 0 ? ` and ${more} more` : ""}.`
+  return `Skipped, because it cannot be read as a memory: ${names}${more > 0 ? ` and ${more} more` : ""}.`
 }
 
 /** The end of a dream that cannot start because its directories cannot be used. */
 export const cannotStart = (error: unknown): DreamEnd => ({
   ...{ state: "failed", error, responses: [] },
-  message: `The dream could not start (${reasonAndPath(error)}). The memory is as it was before. Check the permissions, or choose another directory with STRATA_HOME.`,
+  message: `The dream could not start (${reasonAndPath(error)}). The memory is unchanged. Check the permissions, or choose another directory with STRATA_HOME.`,
 })
 
 function reasonAndPath(error: unknown): string {
@@ -133,7 +133,7 @@ const isUnfinished = (error: unknown): boolean => error instanceof MemoryWriteEr
 
 function describeFailure(error: unknown): string {
   if (isUnfinished(error)) return `The dream stopped. ${errorMessage(error)}`
-  return `The dream failed (${reasonAndPath(error)}). The memory is as it was before.`
+  return `The dream failed (${reasonAndPath(error)}). The memory is unchanged.`
 }
 
 const isStopped = ({ signal, task }: DreamWork): boolean => signal.aborted || task.signal.aborted
@@ -210,7 +210,7 @@ async function conclude(work: DreamWork, { consolidation, copy, check, before }:
     return {
       state: "refused",
       responses,
-      message: `The dream was refused: ${checked.why}. The memory is as it was before.`,
+      message: `The dream was refused: ${checked.reason}. The memory is unchanged.`,
     }
   if (isStopped(work)) return { state: "killed", message: KILLED, responses }
   return installOrHold(work, { checked, consolidation, base: copy.base, before })
@@ -240,7 +240,7 @@ async function installOrHold(
   const losses = findLosses(before, after)
   if (losses.needsConsent || asksFirst) {
     const reason = losses.needsConsent
-      ? `${losses.files.length} of ${losses.of} memories would go, which is more than a quarter.`
+      ? `${losses.files.length} of ${losses.of} memories would go out of view, which is more than a quarter.`
       : "The setting memory is ask."
     const { id } = task.state
     await storePending(stateFiles, { ...proposal, id, reason, at: clock.now().toISOString(), lost: losses.files })

@@ -209,7 +209,7 @@ export class DreamController {
   #gatePlace(conversation: string | undefined) {
     const { files, stateFiles, permit, clock, past } = this.#options
     return {
-      ...{ files, notes: stateFiles, permit, clock, conversations: async () => (await past?.list()) ?? [] },
+      ...{ files, stateFiles, permit, clock, conversations: async () => (await past?.list()) ?? [] },
       ...(conversation === undefined ? {} : { conversation }),
     }
   }

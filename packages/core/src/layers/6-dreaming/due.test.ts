@@ -46,11 +46,11 @@ function place({ store, talk }: { readonly store: Store; readonly talk: Talk }) 
   const clock = manualClock(START)
   const hoursAgo = (count: number) => new Date(clock.now().getTime() - count * HOUR)
   const files = store.memories({ project: "code" })
-  const notes = store.memories({ project: "code", collection: "dreams" })
+  const stateFiles = store.memories({ project: "code", collection: "dreams" })
   const permit = store.permit({ project: "code", name: CONSOLIDATE })
   const { list } = pastConversations(store, async () => ["code"])
   return {
-    gates: { files, notes, permit, conversations: list, conversation: "mine", clock },
+    gates: { files, stateFiles, permit, conversations: list, conversation: "mine", clock },
     clock,
     async dreamed(count: number) {
       const attempt = await permit.take({ id: "dream", max: 1 })
@@ -71,7 +71,7 @@ describe.each(Object.entries(STORES))("L6-1, BEY-12 the gates, with %s", (_, ope
       gate: "too-soon",
       reason: expect.stringContaining("possible in 30 minutes"),
     })
-    expect(await gates.notes.read(DREAM_FILES.scanned)).toBeUndefined() // nothing was counted yet
+    expect(await gates.stateFiles.read(DREAM_FILES.scanned)).toBeUndefined() // nothing was counted yet
     clock.advance(HOUR)
     expect(await check()).toMatchObject({ open: false, gate: "too-few-conversations" })
     for (const id of ["a", "b", "c", "d", "e", "mine"]) await talked(id, 1)
@@ -106,7 +106,7 @@ describe.each(Object.entries(STORES))("L6-1, BEY-12 the gates, with %s", (_, ope
 
 test("L6-1 the time of a scan that an earlier version noted counts", async () => {
   const { gates, clock } = place(STORES.files())
-  const file = join(gates.notes.directory!, "scanned")
+  const file = join(gates.stateFiles.directory!, "scanned")
   mkdirSync(dirname(file), { recursive: true })
   writeFileSync(file, "")
   utimesSync(file, clock.now(), clock.now())

@@ -38,16 +38,16 @@ async function dreamer() {
   storeTime = new Date(START)
   const store = memoryStore({ clock: { now: () => storeTime } })
   const files = store.memories({ project: "app" })
-  const notes = store.memories({ project: "app", collection: "dreams" })
+  const stateFiles = store.memories({ project: "app", collection: "dreams" })
   const two = { "a.md": memoryText("Alpha", "Alpha is known."), "b.md": memoryText("Beta", "Beta is known.") }
   await files.install(Object.entries({ ...two, ...OTHERS }).map(([path, text]) => ({ path, text })))
   const project = join(temporary, "code")
   mkdirSync(project)
-  const ground = { files, notes, permit: store.permit({ project: "app", name: CONSOLIDATE }), clock }
+  const ground = { files, stateFiles, permit: store.permit({ project: "app", name: CONSOLIDATE }), clock }
   const past = pastConversations(store, async () => ["app"])
   const dreaming = (consolidate: Consolidate) =>
     new DreamController({ ...ground, bank: openBank({ files, clock }), past, project, consolidate })
-  return { store, ground, files, notes, clock, past, temporary, dreaming }
+  return { store, ground, files, stateFiles, clock, past, temporary, dreaming }
 }
 
 const ORDER = { figures: FIGURES, force: true } as const
@@ -109,9 +109,9 @@ describe("BEY-12 L6-4 a dream on a store without files, for others", () => {
   })
 
   test("that says it runs without the right to has died", async () => {
-    const { ground, notes } = await dreamer()
+    const { ground, stateFiles } = await dreamer()
     const state = { id: "1", pid: process.pid, startedAt: START, phase: "starting", status: "running" }
-    await notes.install([{ path: "status.json", text: JSON.stringify(state) }])
+    await stateFiles.install([{ path: "status.json", text: JSON.stringify(state) }])
     expect(await readDreamState(ground)).toMatchObject({
       status: "killed",
       message: expect.stringMatching(/process ended/),
@@ -119,13 +119,13 @@ describe("BEY-12 L6-4 a dream on a store without files, for others", () => {
   })
 
   test("leaves nothing of an erased memory: not its state, not a change that waits", async () => {
-    const { ground, notes, dreaming, files } = await dreamer()
+    const { ground, stateFiles, dreaming, files } = await dreamer()
     const asking = dreaming(changeFiles(() => ({ "a.md": undefined, "b.md": undefined, "owl.md": undefined })))
     expect(await asking.dream(ORDER)).toMatchObject({ state: "pending" })
     expect((await asking.review())!.diff).toContain("Alpha is known.")
     expect(await eraseDreamTraces("a.md", ground)).toBe(true)
-    expect(await notes.read("pending.json")).toBeUndefined()
-    expect(await notes.read("status.json")).toBeUndefined()
+    expect(await stateFiles.read("pending.json")).toBeUndefined()
+    expect(await stateFiles.read("status.json")).toBeUndefined()
     expect(await files.read("a.md")).toContain("Alpha is known.")
   })
 })

@@ -302,7 +302,7 @@ export class TrackedJournals {
     )
     while (appended.size > 0 && !isLate()) await this.#storeAppended(index, appended)
     const listing = only
-      ? this.#feed.sizes(only).then((journals) => ({ journals, isAll: false, gone: [] }))
+      ? this.#feed.sizes(only).then((journals) => ({ journals, isAll: false, deleted: [] }))
       : this.#feed.poll(this.#unread)
     const [{ journals, isAll, deleted }, positions] = await Promise.all([listing, index.positions()])
     if (!only) this.#lookedAt = startedAt

@@ -8,8 +8,8 @@ import { systemClock } from "../../base/clock.ts"
 import { repositoryRoot } from "../../base/git.ts"
 import { globalNamespace, localUser, type Owner } from "../../base/owner.ts"
 import type { Project } from "../../base/project.ts"
+import { agentMemoryNamespace } from "../../conversation/migrate-project.ts"
 import { memoryDirectoryOf } from "../../conversation/project-memory.ts"
-import { agentMemoryPlace } from "../../conversation/settle-project.ts"
 import { strataDirectory } from "../../journal/file/layout.ts"
 import type { AgentMemoryNamespace } from "../../journal/memory-files.ts"
 import { resolveProject } from "../../journal/resolve-project.ts"
@@ -46,7 +46,7 @@ export async function agentMemoryFor(
   if (owner === undefined) return refused(name, "the conversation has no owner")
   const ofProject = async () => {
     const isReadOnly = settings.values.memory === "read-only"
-    return agentMemoryPlace(name, { store, owner, project: await project(), clock: systemClock, isReadOnly })
+    return agentMemoryNamespace(name, { store, owner, project: await project(), clock: systemClock, isReadOnly })
   }
   if (owner !== localUser) {
     // a repository and a home directory are shared by all owners, so the memory is stored in this owner's namespace

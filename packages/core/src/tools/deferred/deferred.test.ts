@@ -19,7 +19,7 @@ const namesOf = (tools: readonly ToolDefinition[]) =>
   })
 
 const TOOLS = [definition("Read"), definition("mcp__a__x"), definition("mcp__a__y"), definition("mine")]
-const NONE = { referenced: new Set<string>(), said: new Set<string>() }
+const NONE = { referenced: new Set<string>(), announced: new Set<string>() }
 const declared = (more: Partial<DeclarationInput> = {}) =>
   declareTools({
     tools: TOOLS,
@@ -49,12 +49,12 @@ describe("TOOL-1 what a prompt declares", () => {
   })
 
   test("a tool that was loaded before a boundary is declared; one that a message refers to stays where it is", () => {
-    const loaded = { referenced: new Set(["mcp__a__x"]), said: new Set(["mcp__a__x", "mcp__a__y"]) }
+    const loaded = { referenced: new Set(["mcp__a__x"]), announced: new Set(["mcp__a__x", "mcp__a__y"]) }
     expect(namesOf(declared({ loaded }))).toEqual(["Read", "ToolSearch", "mcp__a__y", "mcp__a__x?", "mine?"])
   })
 
   test("a tool that is gone keeps its definition while a message refers to it", () => {
-    const loaded = { referenced: new Set(["mcp__b__z"]), said: new Set<string>() }
+    const loaded = { referenced: new Set(["mcp__b__z"]), announced: new Set<string>() }
     const current = [definition("mcp__b__z"), definition("mcp__b__unused")]
     expect(namesOf(declared({ loaded, current })).at(-1)).toBe("mcp__b__z?")
     expect(namesOf(declared({ loaded, current, limit: 100_000 }))).toEqual([...namesOf(TOOLS), "mcp__b__z?"])

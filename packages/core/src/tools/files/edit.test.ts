@@ -65,9 +65,9 @@ describe("LOOP-3 Edit replaces exactly", () => {
 
   test("replace_all changes every occurrence, and shows the first few", async () => {
     const { edit, now } = await readFileWith("foo\n".repeat(30))
-    const said = await edit("foo", "bar", { replace_all: true })
-    expect(said).toContain("Updated a.txt in 30 places")
-    expect(said).toContain("[27 more places]")
+    const result = await edit("foo", "bar", { replace_all: true })
+    expect(result).toContain("Updated a.txt in 30 places")
+    expect(result).toContain("[27 more places]")
     expect(now()).toBe("bar\n".repeat(30))
   })
 
@@ -240,8 +240,8 @@ describe("a text that is not there", () => {
 describe("an empty old_string", () => {
   test("creates a file, with its directories", async () => {
     const { context, at } = await readFileWith("x")
-    const said = await call(edit, { file_path: "new/b.txt", old_string: "", new_string: "one\n" }, context)
-    expect(textIn(said)).toBe("Created new/b.txt (1 line).")
+    const result = await call(edit, { file_path: "new/b.txt", old_string: "", new_string: "one\n" }, context)
+    expect(textIn(result)).toBe("Created new/b.txt (1 line).")
     expect(readFileSync(join(at, "new/b.txt"), "utf8")).toBe("one\n")
   })
 

@@ -159,12 +159,12 @@ function imageBlocks({ given, bytes }: MediaFile, mediaType: ImageType): readonl
     throw refused({
       given,
       bytes,
-      what: mediaType,
+      subject: mediaType,
       why: "its header is damaged, so the API would refuse it",
       advice: "",
     })
   }
-  if (refusal !== undefined) throw refused({ given, bytes, what: mediaType, why: refusal, advice })
+  if (refusal !== undefined) throw refused({ given, bytes, subject: mediaType, why: refusal, advice })
   return [{ type: "text", text: `${given}: ${mediaType}, ${item.pixels.width}×${item.pixels.height} pixels` }, block]
 }
 
@@ -174,7 +174,7 @@ function documentBlocks({ given, bytes }: MediaFile): readonly Block[] {
   const block: Block = { type: "document", source }
   const { refusal } = judge(block)
   const advice = "Take its text with a command, for example `pdftotext -f 1 -l 20 IN.pdf -`."
-  if (refusal !== undefined) throw refused({ given, bytes, what: "application/pdf", why: refusal, advice })
+  if (refusal !== undefined) throw refused({ given, bytes, subject: "application/pdf", why: refusal, advice })
   return [{ type: "text", text: `${given}: PDF document, ${formatBytes(bytes.length)}` }, block]
 }
 
@@ -191,7 +191,7 @@ interface Refusal extends MediaFile {
   readonly advice: string
 }
 
-function refused({ given, bytes, what: subject, why, advice }: Refusal): FileError {
+function refused({ given, bytes, subject, why, advice }: Refusal): FileError {
   return new FileError(
     `${given} (${subject}, ${formatBytes(bytes.length)}) cannot be shown: ${why}. ${advice}`.trimEnd(),
   )

@@ -11,7 +11,7 @@ export interface DecodedText {
 
 const SAMPLE_BYTES = 8_000 // bytes that git checks to recognise binary files
 const MAX_CONTROLS = 0.05 // maximum share of control characters at which bytes that are not UTF-8 count as Latin-1
-const BYTE_ORDER_MARKS: readonly (readonly [Encoding, readonly number[]])[] = [
+const BOM_BYTES: readonly (readonly [Encoding, readonly number[]])[] = [
   ["utf-8 with BOM", [0xef, 0xbb, 0xbf]],
   ["utf-16le", [0xff, 0xfe]],
   ["utf-16be", [0xfe, 0xff]],
@@ -19,7 +19,7 @@ const BYTE_ORDER_MARKS: readonly (readonly [Encoding, readonly number[]])[] = [
 
 /** Decodes bytes. `undefined` if they are not text. */
 export function decodeText(bytes: Buffer): DecodedText | undefined {
-  const [encoding, mark] = BYTE_ORDER_MARKS.find(([, mark]) => mark.every((byte, i) => bytes[i] === byte)) ?? []
+  const [encoding, mark] = BOM_BYTES.find(([, mark]) => mark.every((byte, i) => bytes[i] === byte)) ?? []
   const body = bytes.subarray(mark?.length ?? 0)
   switch (encoding) {
     case "utf-16le":
@@ -34,7 +34,7 @@ export function decodeText(bytes: Buffer): DecodedText | undefined {
 }
 
 export function encodeText({ text, encoding }: DecodedText): Buffer {
-  const mark = Buffer.from(BYTE_ORDER_MARKS.find(([name]) => name === encoding)?.[1] ?? [])
+  const mark = Buffer.from(BOM_BYTES.find(([name]) => name === encoding)?.[1] ?? [])
   switch (encoding) {
     case "latin1":
       return Buffer.from(text, "latin1")

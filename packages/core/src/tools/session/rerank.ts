@@ -21,7 +21,7 @@ export function withReranking(source: RecallSource, rerank: Rerank, timeoutMs = 
     async search({ limit, ...search }) {
       const matches = await source.search({ ...search, limit: Math.max(limit, CANDIDATES) })
       const found = await reorder(matches, (passages) =>
-        withTimeLimit(rerank, { query: search.text, passages, patience: timeoutMs }),
+        withTimeLimit(rerank, { query: search.text, passages, timeoutMs }),
       )
       const remaining = Math.max(0, found.length - limit)
       return { ...matches, found: found.slice(0, limit), more: matches.more + remaining }
@@ -48,7 +48,7 @@ interface RerankInput {
 /** Calls the reranker. `undefined` if it fails, returns an invalid value, or takes too long. */
 async function withTimeLimit(
   rerank: Rerank,
-  { query, passages, patience: timeoutMs }: RerankInput,
+  { query, passages, timeoutMs }: RerankInput,
 ): Promise<readonly number[] | undefined> {
   const { promise: late, resolve } = Promise.withResolvers<undefined>()
   const timer = setTimeout(() => resolve(undefined), timeoutMs)

@@ -90,15 +90,18 @@ test("answers are bounded, ten requests a minute; tools, sound and a first messa
     now: () => now,
   })
   const context = { promptUser: undefined, signal: new AbortController().signal }
-  const said = (content: object) => ({ role: "user" as const, content: content as { type: "text"; text: string } })
+  const userMessage = (content: object) => ({
+    role: "user" as const,
+    content: content as { type: "text"; text: string },
+  })
   const hi = {
-    messages: [said({ type: "text", text: "hi" })],
+    messages: [userMessage({ type: "text", text: "hi" })],
     maxTokens: 100_000,
     includeContext: "allServers" as const,
   }
   const refusals = [
     { ...hi, tools: [{ name: "x", inputSchema: { type: "object" as const } }] },
-    { ...hi, messages: [said({ type: "audio", data: "", mimeType: "audio/wav" })] },
+    { ...hi, messages: [userMessage({ type: "audio", data: "", mimeType: "audio/wav" })] },
     { ...hi, messages: [{ ...hi.messages[0]!, role: "assistant" as const }] },
   ]
   for (const params of refusals) await expect(sampling.answer(params, context)).rejects.toMatchObject({ code: -1 })

@@ -611,7 +611,7 @@ describe("a hostile MCP server", () => {
     const { servers, tool } = await connect({ t: hostile("bad-tools") })
     expect(servers.tools.map(({ name }) => name)).toEqual(["mcp__t__described", "mcp__t__evil__31m", "mcp__t__work"])
     expect(textIn(await call(tool("mcp__t__work"), {}))).toBe("fine")
-    const said = servers.problems.join("\n")
+    const problems = servers.problems.join("\n")
     for (const why of [
       '"work" of the MCP server t is left out: another tool of the server has this name',
       '"deep" of the MCP server t is left out: its input schema is nested more than 50 levels deep',
@@ -621,8 +621,8 @@ describe("a hostile MCP server", () => {
       "is left out: its name has 100000 characters",
       "more tools of the MCP server t are left out",
     ])
-      expect(said).toContain(why)
-    expect(said).not.toContain("\u001b")
+      expect(problems).toContain(why)
+    expect(problems).not.toContain("\u001b")
   })
 
   it.runIf(isWhole).each(["too-long", "too-long-id-last"])(

@@ -35,7 +35,7 @@ async function check(base: Texts, changed: Readonly<Record<string, string | null
 }
 
 function clean(checked: ConsolidationCheck) {
-  if (checked.state === "refused") throw new Error(checked.why)
+  if (checked.state === "refused") throw new Error(checked.reason)
   const after = new Map(checked.after.map((memory) => [memory.file, memory]))
   return { ...checked, memory: (file: string) => after.get(file)! }
 }
@@ -98,7 +98,7 @@ describe("BEY-9 L6-3 a dream keeps sources", () => {
       await check(base, { "new.md": memoryText("Deploying", claim, { type: "user" }), "page.md": null }),
     ).toMatchObject({
       state: "refused",
-      why: "new.md could not be added, and other memories were removed in the same dream",
+      reason: "new.md could not be added, and other memories were removed in the same dream",
     })
   })
 

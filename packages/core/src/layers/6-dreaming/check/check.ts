@@ -34,7 +34,7 @@ export type ConsolidationCheck =
       readonly repairs: readonly string[]
     }
   /** `why` is the end of a sentence. */
-  | { readonly state: "refused"; readonly why: string }
+  | { readonly state: "refused"; readonly reason: string }
 
 export async function checkConsolidation(input: CheckInput): Promise<ConsolidationCheck> {
   const { base, before, now, projectHas } = input
@@ -42,7 +42,7 @@ export async function checkConsolidation(input: CheckInput): Promise<Consolidati
   const changed = new Map([...input.changed].filter(([file]) => file !== INDEX_FILE))
   const memories = await checkedMemories({ base, before, changed, today })
   const refusal = checkProvenance(memories, today)
-  if (refusal) return { state: "refused", why: refusal }
+  if (refusal) return { state: "refused", reason: refusal }
   checkSupersession(memories)
   checkLinks(memories, projectHas)
   const texts = new Map(await memories.texts())

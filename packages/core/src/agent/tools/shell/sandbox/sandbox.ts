@@ -91,10 +91,10 @@ async function testSandbox(sandbox: ReadySandbox, otherwise: string): Promise<Sa
 /** Describes for the user whether there is a sandbox, and what runs in it. */
 export function sandboxSentence(mode: SandboxMode, sandbox: Sandbox): string {
   if (sandbox.state === "missing")
-    return `There is no sandbox on this system, so you are asked about more commands. ${sandbox.why}`
-  if (mode === "off") return `${sandbox.name} is there and not used: the setting sandbox is "off".`
-  const unasked = "Commands that no one allowed run in it, with files read-only and no network."
-  const all = "Commands that you allowed run in it too. They write only the project and temporary files."
+    return `This system has no sandbox, so more commands need your approval. ${sandbox.why}`
+  if (mode === "off") return `${sandbox.name} is available but not used, because the setting sandbox is "off".`
+  const unasked = "Unapproved commands run in it, with read-only files and no network."
+  const all = "Approved commands run in it too, and can write only to the project and temporary files."
   return `${sandbox.name}. ${mode === "all" ? `${unasked} ${all}` : unasked}`
 }
 

@@ -1,15 +1,15 @@
 /**
- * Keeps the contents of files before tools change them, in the conversation's own directory and named by their sum. A content is kept once.
- * Beyond the bounds only the sum is known, and the file cannot be put back.
+ * Stores snapshots of files before tools change them, in the conversation's own directory and named by their hash. Each content is stored
+ * once. Beyond the limits only the hash is known, and the file cannot be restored.
  */
 import { hash } from "node:crypto"
 import type { Journal } from "../journal/store.ts"
 
 const MAX_FILE_BYTES = 4 * 1024 * 1024
-/** Of all contents kept since the conversation was opened. */
+/** Maximum total size of snapshots since the conversation was opened. */
 const MAX_BYTES = 256 * 1024 * 1024
 
-export class FileKeeper {
+export class FileSnapshots {
   readonly #journal: Pick<Journal, "writeBlob">
   readonly #kept = new Set<string>()
   #bytes = 0
@@ -18,9 +18,9 @@ export class FileKeeper {
     this.#journal = journal
   }
 
-  /** Resolves with the sum. A content that cannot be written is not kept; the change goes on. */
+  /** Stores a content and resolves with its hash. If it cannot be written, the change proceeds without a snapshot. */
   async keep(bytes: Uint8Array): Promise<string> {
-    const sum = sumOf(bytes)
+    const sum = contentHash(bytes)
     const fits = bytes.length <= MAX_FILE_BYTES && this.#bytes + bytes.length <= MAX_BYTES
     if (this.#kept.has(sum) || !fits) return sum
     this.#kept.add(sum)
@@ -29,19 +29,19 @@ export class FileKeeper {
     return sum
   }
 
-  /** Whether the content with a sum was kept since the conversation was opened. */
+  /** Whether the content with this hash was stored since the conversation was opened. */
   keeps(sum: string): boolean {
     return this.#kept.has(sum)
   }
 }
 
-export const sumOf = (bytes: Uint8Array): string => hash("sha256", bytes, "hex")
+export const contentHash = (bytes: Uint8Array): string => hash("sha256", bytes, "hex")
 
-/** The content with a sum. `undefined`: it was not kept, or it is damaged. */
-export async function keptContent(journal: Pick<Journal, "readBlob">, sum: string): Promise<Buffer | undefined> {
+/** The stored content with this hash. `undefined` if it was not stored, or is damaged. */
+export async function readSnapshot(journal: Pick<Journal, "readBlob">, sum: string): Promise<Buffer | undefined> {
   if (!/^[0-9a-f]{64}$/.test(sum)) return undefined
   const bytes = await journal.readBlob(blobOf(sum)).catch(() => undefined)
-  return bytes && sumOf(bytes) === sum ? bytes : undefined
+  return bytes && contentHash(bytes) === sum ? bytes : undefined
 }
 
 const blobOf = (sum: string) => `file-${sum}`

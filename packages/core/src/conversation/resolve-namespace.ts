@@ -1,6 +1,6 @@
 /**
- * In which place of the store a conversation is. An id belongs to its owner: two owners may use the same one. A conversation that was kept
- * without an owner goes on without one, and one that an earlier version kept under a path goes on there.
+ * Resolves the namespace of a conversation. An id belongs to its owner: two owners may use the same one. A conversation that was stored
+ * without an owner continues without one, and one that an earlier version stored under a path continues there.
  */
 import { isSafeId } from "../base/clock.ts"
 import { InvalidOptionError } from "../base/options.ts"
@@ -15,22 +15,25 @@ import {
 } from "../journal/project-namespaces.ts"
 import type { Store } from "../journal/store.ts"
 
-export interface Whose extends ProjectInStore {
-  /** Absent: a new one. */
+export interface NamespaceQuery extends ProjectInStore {
+  /** Id of the conversation. Absent for a new one. */
   readonly id?: string | undefined
 }
 
-/** Throws where an owner asks for a conversation that is kept without one: going on with an empty one would look like a loss. */
-export async function placeOfConversation(whose: Whose): Promise<string> {
+/**
+ * Finds the namespace. Throws if an owner requests a conversation that is stored without one, because continuing with an empty one would
+ * look like data loss.
+ */
+export async function resolveConversationNamespace(whose: NamespaceQuery): Promise<string> {
   const { store, project, owner, id } = whose
   const own = projectNamespace(whose)
   if (id === undefined) return own
-  const others = (one: Whose["owner"]) => otherNames({ ...whose, owner: one })
+  const others = (one: NamespaceQuery["owner"]) => otherNames({ ...whose, owner: one })
   const isSimple = store.isShared || !tracksDirectories(project)
-  if (owner === localUser && isSimple && isNothing(await others(owner))) return own
-  // without an owner, the local person's conversations can be opened too
-  const owners: readonly Whose["owner"][] = owner === undefined ? [localUser, undefined] : [owner]
-  const kept = (places: readonly string[]) => keptIn(store, places, id)
+  if (owner === localUser && isSimple && isEmpty(await others(owner))) return own
+  // without an owner, the local user's conversations can be opened too
+  const owners: readonly NamespaceQuery["owner"][] = owner === undefined ? [localUser, undefined] : [owner]
+  const kept = (places: readonly string[]) => namespacesWith(store, places, id)
   const [found] = await kept(owners.map((one) => namespaceFor(project.name, one)))
   if (found !== undefined) return found
   for (const one of owners) {
@@ -50,11 +53,11 @@ export async function placeOfConversation(whose: Whose): Promise<string> {
   return own
 }
 
-const isNothing = ({ claimed, free }: OtherNames): boolean => claimed.length + free.length === 0
+const isEmpty = ({ claimed, free }: OtherNames): boolean => claimed.length + free.length === 0
 
-/** Those of these places that have it, in their order. */
-async function keptIn(store: Store, places: readonly string[], id: string): Promise<readonly string[]> {
-  if (places.length === 0 || !isSafeId(id)) return [] // opening says what is wrong with the id
+/** The given namespaces that contain the conversation, in order. */
+async function namespacesWith(store: Store, places: readonly string[], id: string): Promise<readonly string[]> {
+  if (places.length === 0 || !isSafeId(id)) return [] // opening reports what is wrong with the id
   const has = await store.has(places.map((project) => ({ project, id })))
   return places.filter((_, at) => has[at])
 }

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest"
 import { entriesOf, openTestConversation } from "../../test/open.ts"
 import { InvalidContentError } from "../base/errors.ts"
 
-/** As `HumanMessage`, `AIMessage` and so on of `@langchain/core` are: the type is a method, the rest are fields. */
+/** Like `HumanMessage`, `AIMessage` and others of `@langchain/core`: the type is a method, the rest are fields. */
 class LangChainMessage {
   readonly lc_serializable = true
   readonly lc_namespace = ["langchain_core", "messages"]

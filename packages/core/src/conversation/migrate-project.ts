@@ -1,6 +1,6 @@
 /**
- * The first use of a project from a directory: what earlier versions kept under paths becomes the project's, and the directory is noted.
- * Two processes that do it at once do it once, and one that is killed leaves nothing that the next does not complete.
+ * Migration on the first use of a project from a directory: data that earlier versions stored under paths moves to the project, and the
+ * directory is recorded. Concurrent processes do it once, and a killed process leaves nothing that the next one cannot complete.
  */
 import { homedir } from "node:os"
 import type { Clock } from "../base/clock.ts"
@@ -23,14 +23,14 @@ import {
 import { DREAM_FILES } from "../layers/6-dreaming/state-files.ts"
 import { adoptMemories, hasMemories } from "../memory/adopt-memories.ts"
 
-const MAX_ATTEMPTS = 100 // each failure means that another process succeeded
+const MAX_ATTEMPTS = 100 // each failure means that another process has succeeded
 
-export interface Settling extends ProjectInStore {
+export interface MigrationInput extends ProjectInStore {
   readonly clock: Clock
 }
 
-/** Sentences for the person. Only the first use from a directory has any, and only that one writes. */
-export async function settleProject(given: Settling): Promise<readonly string[]> {
+/** Migrates a project. Returns sentences for the user. Only the first use from a directory returns any, and only that use writes. */
+export async function migrateProject(given: MigrationInput): Promise<readonly string[]> {
   const { project } = given
   const files = projectMemories(given)
   if (!tracksDirectories(project)) return []
@@ -39,23 +39,23 @@ export async function settleProject(given: Settling): Promise<readonly string[]>
       const before = await readProjectRecord(files)
       if (before.directories.includes(project.directory)) return []
       try {
-        await settle(files, { ...given, before })
-        return noticeOf(project, before)
+        await migrateNames(files, { ...given, before })
+        return migrationNotice(project, before)
       } catch (error) {
         if (!(error instanceof MemoryChangedError) || attempt >= MAX_ATTEMPTS) throw error
       }
     }
   } catch (error) {
     return [
-      `What was kept under the path of this project could not be taken over (${describeReason(error)}). It is still there, and the next start tries again.`,
+      `Data stored under the path of this project could not be migrated (${describeReason(error)}). It is unchanged, and the next start tries again.`,
     ]
   }
 }
 
-/** The place of an agent's memory in the project, with what it had under names of earlier versions. */
-export async function agentMemoryPlace(
+/** Namespace of an agent's memory in the project, including memories under names of earlier versions. */
+export async function agentMemoryNamespace(
   agent: string,
-  { isReadOnly, ...given }: Settling & { readonly isReadOnly: boolean },
+  { isReadOnly, ...given }: MigrationInput & { readonly isReadOnly: boolean },
 ): Promise<AgentMemoryNamespace> {
   const at = (name: string): AgentMemoryNamespace => ({
     agent,
@@ -77,14 +77,14 @@ export async function agentMemoryPlace(
       expected: text,
     }
     await adoptMemories({ from, to, clock, alongside: record }).catch((error: unknown) => {
-      if (!(error instanceof MemoryChangedError)) throw error // another process did it
+      if (!(error instanceof MemoryChangedError)) throw error // another process has done it
     })
-    break // earlier versions kept it under one name
+    break // earlier versions used only one name
   }
   return at(project.name)
 }
 
-/** For a reader that writes nothing: as long as nothing was taken over, the memories are where they were. */
+/** Memories for a reader that writes nothing. Before the migration they are in their former namespace. */
 export async function memoriesToRead(given: ProjectInStore): Promise<MemoryFiles> {
   const files = projectMemories(given)
   const hasEarlier = given.project.formerNames.length > 0 && !given.store.isShared
@@ -96,19 +96,19 @@ export async function memoriesToRead(given: ProjectInStore): Promise<MemoryFiles
   return files
 }
 
-async function settle(
+async function migrateNames(
   files: MemoryFiles,
-  { before, ...given }: Settling & { readonly before: ProjectRecord },
+  { before, ...given }: MigrationInput & { readonly before: ProjectRecord },
 ): Promise<void> {
   const { project, clock } = given
   let { text } = before
   const names = [...before.names]
   for (const name of await claimedNames(given)) {
-    // also one that was taken over before: a clone without the remote may have gone on there since
+    // including an adopted one, because a clone without the remote may have continued to use it
     if (!names.includes(name)) names.push(name)
     const from = projectMemories(given, name)
     if (!(await hasMemories(from))) continue
-    if (!(await hasMemories(files))) await takeOverDreams(name, given)
+    if (!(await hasMemories(files))) await adoptDreams(name, given)
     const next = encodeProjectRecord({ directories: before.directories, names })
     await adoptMemories({ from, to: files, clock, alongside: { path: PROJECT_RECORD, text: next, expected: text } })
     text = next
@@ -118,10 +118,10 @@ async function settle(
 }
 
 /**
- * A change that waits for consent, and what the last dream left: without it, the same memories would be dreamed about again. Before the
- * memories, so that a process that is killed here does it again.
+ * Adopts the pending change and the state of the last dream, without which the same memories would be consolidated again. Done before the
+ * memories, so that it is repeated if the process is killed.
  */
-async function takeOverDreams(name: string, { store, project, owner }: Settling): Promise<void> {
+async function adoptDreams(name: string, { store, project, owner }: MigrationInput): Promise<void> {
   const notesOf = (one: string) => store.memories({ project: namespaceFor(one, owner), collection: "dreams" })
   const { pending, consolidated, status } = DREAM_FILES
   const all = await notesOf(name).readAll({ folders: [], paths: [pending, consolidated, status] })
@@ -130,12 +130,12 @@ async function takeOverDreams(name: string, { store, project, owner }: Settling)
   await notesOf(project.name)
     .install(changes)
     .catch((error: unknown) => {
-      if (!(error instanceof MemoryChangedError)) throw error // they are there
+      if (!(error instanceof MemoryChangedError)) throw error // already adopted
     })
 }
 
-/** Those of earlier versions, and what the project was called before it had a remote. */
-async function claimedNames(given: Settling): Promise<readonly string[]> {
+/** Names of earlier versions, and the project's name before it had a remote, if they were claimed for this project. */
+async function claimedNames(given: MigrationInput): Promise<readonly string[]> {
   const claimed: string[] = []
   for (const name of await earlierNames(given))
     if ((await isUsed(name, given)) && (await claimNamespace(name, given))) claimed.push(name)
@@ -145,19 +145,19 @@ async function claimedNames(given: Settling): Promise<readonly string[]> {
   return [...new Set([...claimed, commit, ...names])]
 }
 
-/** A claim on a place where nothing is would only leave a trace there. */
-async function isUsed(name: string, given: Settling): Promise<boolean> {
+/** Whether a namespace is in use. Claiming an unused one would only leave traces. */
+async function isUsed(name: string, given: MigrationInput): Promise<boolean> {
   if (await hasMemories(projectMemories(given, name))) return true
   return (await given.store.list(namespaceFor(name, given.owner), { isBare: true })).length > 0
 }
 
-/** What a repository says of itself is content, not consent: the person hears whose memory it gets. */
-function noticeOf({ from, title, directory }: Project, { directories }: ProjectRecord): readonly string[] {
+/** Notice about whose memory is used. A repository's own claims are content and not consent, so the user is informed. */
+function migrationNotice({ from, title, directory }: Project, { directories }: ProjectRecord): readonly string[] {
   const other = directories.findLast((one) => one !== directory)
   if (other === undefined || (from !== "remote" && from !== "root-commit")) return []
   const what = from === "remote" ? escapeInvisible(title) : "a repository with the same first commit as one"
   return [
-    `This is ${what}, known from ${shownPath(other)}: its memory is used here too. To keep it apart, set STRATA_PROJECT or the setting project.`,
+    `This is ${what}, known from ${shownPath(other)}, so it shares its memory. To separate them, set STRATA_PROJECT or the setting project.`,
   ]
 }
 

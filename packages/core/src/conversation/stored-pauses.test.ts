@@ -4,7 +4,7 @@ import type { Owner } from "../base/owner.ts"
 import { fileStore } from "../journal/file/file-store.ts"
 import { memoryStore } from "../journal/in-memory/store.ts"
 import type { MemoryFiles } from "../journal/memory-files.ts"
-import { keepPauses, PAUSES, pausesIn } from "./pauses.ts"
+import { PAUSES, pausesIn, storePauses } from "./pauses.ts"
 
 const readPauses = async (files: MemoryFiles, owner: Owner) => pausesIn(await files.read(PAUSES), owner)
 
@@ -16,8 +16,8 @@ test("BEY-4 the pauses of a hundred conversations that close at once all count, 
   const store = fileStore({ root })
   const files = store.memories({ shared: true })
   const owners = Array.from({ length: 100 }, (_, nth) => (nth % 4 === 0 ? "bert" : "anna"))
-  await keepPauses({ files, store }, "anna", counted)
-  await Promise.all(owners.map((owner) => keepPauses({ files, store }, owner, counted)))
+  await storePauses({ files, store }, "anna", counted)
+  await Promise.all(owners.map((owner) => storePauses({ files, store }, owner, counted)))
   expect(await readPauses(files, "anna")).toEqual({ count: 76 })
   expect(await readPauses(files, "bert")).toEqual({ count: 25 })
 })
@@ -31,18 +31,18 @@ test("BEY-4 those who wait for a write that fails get the error, and the next on
     throw new Error("no sum")
   }
   const [first, second] = await Promise.allSettled([
-    keepPauses({ files, store }, "anna", failing),
-    keepPauses({ files, store }, "anna", counted).then(() => keepPauses({ files, store }, "anna", counted)),
+    storePauses({ files, store }, "anna", failing),
+    storePauses({ files, store }, "anna", counted).then(() => storePauses({ files, store }, "anna", counted)),
   ])
   expect([first.status, second.status]).toEqual(["rejected", "rejected"])
-  await keepPauses({ files, store }, "anna", counted)
+  await storePauses({ files, store }, "anna", counted)
   expect(await readPauses(files, "anna")).toEqual({ count: 1 })
 })
 
 test("BEY-4 two stores that name their places alike keep pauses apart", async () => {
   const stores = [memoryStore(), memoryStore()]
   const kept = stores.map((store) => ({ store, files: store.memories({ shared: true }) }))
-  await Promise.all(kept.map((one, at) => keepPauses(one, at === 0 ? "anna" : "bert", counted)))
+  await Promise.all(kept.map((one, at) => storePauses(one, at === 0 ? "anna" : "bert", counted)))
   for (const [at, { files }] of kept.entries()) {
     expect(await readPauses(files, "anna")).toEqual(at === 0 ? { count: 1 } : undefined)
     expect(await readPauses(files, "bert")).toEqual(at === 0 ? undefined : { count: 1 })
