@@ -37,9 +37,9 @@ export function piSession(given: readonly unknown[], session = NO_SESSION): Clie
   const boundary = entries.findLastIndex(isCompaction)
   const kept = entries.findIndex(({ id }) => id !== undefined && id === entries[boundary]?.firstKeptEntryId)
   const first = boundary < 0 ? 0 : kept >= 0 && kept < boundary ? kept : boundary + 1
-  const placed = (entry: PiEntry, at: number) => messagesIn(entry, session).map((message) => ({ message, at }))
-  const spoken = entries.map((entry, at) => (isCompaction(entry) ? [] : placed(entry, at)))
-  const summary = boundary < 0 ? [] : placed(entries[boundary]!, boundary)
+  const withPosition = (entry: PiEntry, at: number) => messagesIn(entry, session).map((message) => ({ message, at }))
+  const spoken = entries.map((entry, at) => (isCompaction(entry) ? [] : withPosition(entry, at)))
+  const summary = boundary < 0 ? [] : withPosition(entries[boundary]!, boundary)
   return {
     inView: [...summary, ...spoken.slice(first).flat()],
     earlier: spoken.slice(0, first).flatMap((each) => each.map(({ message }) => message)),

@@ -119,7 +119,10 @@ async function resolveView(
     return { inView, ...(earlier.length > 0 ? { earlier } : {}) }
   }
   if (client !== "claude-code") return { inView: allOf(await readActiveBranch(found)) }
-  const recorded = await recordSessionLines({ session: session!, transcript: found, env }, { isWhole: !isGiven }).catch(
+  const recorded = await recordSessionLines(
+    { session: session!, transcript: found, env },
+    { allLines: !isGiven },
+  ).catch(
     () => undefined, // without a transcript the client's messages are enough
   )
   if (!recorded) return given

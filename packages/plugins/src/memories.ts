@@ -115,14 +115,14 @@ export async function learn(request: LearnRequest, env: Environment): Promise<Le
     const base = new Map<string, string | null>()
     for (const file of read.texts.keys()) base.set(file, (await bank.text(file)) ?? null)
     const words = typed.map((text) => wordOf(text, session, now))
-    const kept = await saveProposals(
+    const saved = await saveProposals(
       { texts: read.texts, base },
       {
         ...{ bank, mode, now, evidence: { conversation: session, words, outside: [] } },
         signal: new AbortController().signal,
       },
     )
-    return { learned: kept.memories.map(({ name }) => name) }
+    return { learned: saved.memories.map(({ name }) => name) }
   })
 }
 
@@ -137,11 +137,11 @@ async function findMemories(memory: ProjectMemory, request: MemoriesRequest): Pr
   const estimate = (piece: string) => estimator.text(piece)
   const { bank, findMissingNames } = memory
   const word = wordOf(text, session, now)
-  const kept = await saveRules(word, memory, session)
+  const saved = await saveRules(word, memory, session)
   const standing = isFirst
     ? await standingMemory({ bank, now, limit: START_TOKENS, estimate, access: "none", findMissingNames })
     : undefined
-  const files = new Set([...shown, ...filesIn(standing), ...kept.map(({ file }) => file ?? "")])
+  const files = new Set([...shown, ...filesIn(standing), ...saved.map(({ file }) => file ?? "")])
   const recalled = await recallFor({
     recall: { recall: (question) => memory.recall(question) },
     conversation: session,
@@ -156,7 +156,7 @@ async function findMemories(memory: ProjectMemory, request: MemoriesRequest): Pr
   return {
     context: attachments.map((attachment) => textOf(renderAttachment(attachment))),
     shown: [...files, ...recalled.flatMap(filesIn)].filter((file) => file !== ""),
-    learned: kept.map(({ name }) => name),
+    learned: saved.map(({ name }) => name),
     hasMemories: (await bank.all()).length > 0,
   }
 }
@@ -169,8 +169,8 @@ async function saveRules(
 ): Promise<readonly MemoryDraft[]> {
   const evidence = { conversation: session, words: [word], outside: [] }
   const rest = { refused: [], now: systemClock.now(), signal: new AbortController().signal }
-  const kept = await saveUserRules([word], { bank, mode, evidence, ...rest }).catch(() => undefined)
-  return kept?.memories ?? []
+  const saved = await saveUserRules([word], { bank, mode, evidence, ...rest }).catch(() => undefined)
+  return saved?.memories ?? []
 }
 
 const filesIn = (attachment: Attachment | undefined): readonly string[] => {

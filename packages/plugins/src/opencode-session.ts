@@ -31,12 +31,13 @@ interface Part {
 
 export function opencodeSession(given: readonly unknown[]): ClientSession {
   const messages = given.map((message) => Object(message) as SessionMessage)
-  const placed = (message: SessionMessage, at: number) => messagesIn(message).map((each) => ({ message: each, at }))
-  const spoken = messages.map((message, at) => (isOfCompaction(message) ? [] : placed(message, at)))
+  const withPosition = (message: SessionMessage, at: number) =>
+    messagesIn(message).map((each) => ({ message: each, at }))
+  const spoken = messages.map((message, at) => (isOfCompaction(message) ? [] : withPosition(message, at)))
   const boundary = messages.findLastIndex(isSummary)
   const first = firstInView(messages, boundary)
   return {
-    inView: [...(boundary < 0 ? [] : placed(messages[boundary]!, boundary)), ...spoken.slice(first).flat()],
+    inView: [...(boundary < 0 ? [] : withPosition(messages[boundary]!, boundary)), ...spoken.slice(first).flat()],
     earlier: spoken.slice(0, first).flatMap((each) => each.map(({ message }) => message)),
   }
 }

@@ -59,15 +59,15 @@ interface TranscriptLines {
   readonly stored: StoredRecord | undefined
 }
 
-/** Records new lines, and stores the record for the next call. `isWhole`: returns all lines instead of only new ones. */
-export async function recordSessionLines(place: SessionFiles, { isWhole = false } = {}): Promise<RecordedSession> {
-  const { lines, bytes, stored } = await readLines(place, isWhole)
+/** Records new lines, and stores the record for the next call. `allLines`: returns all lines instead of only new ones. */
+export async function recordSessionLines(files: SessionFiles, { allLines = false } = {}): Promise<RecordedSession> {
+  const { lines, bytes, stored } = await readLines(files, allLines)
   // input that waits in the client's queue is at the end, and gets its final position with the next answer
   const settled = lines.slice(0, lines.findLastIndex(isAnswer) + 1)
   const recorded = await recordLines(stored, settled)
   const answer = locateLine(settled[settled.findLastIndex((line) => !isAnswer(line)) + 1], bytes)
   if (recorded.state && answer && recorded.lines.length > (stored?.lines.length ?? 0))
-    await saveRecord(place, { version: programVersion(), answer, lines: recorded.lines, state: recorded.state })
+    await saveRecord(files, { version: programVersion(), answer, lines: recorded.lines, state: recorded.state })
   const all = await recordLines(recorded, lines)
   return { lines, recorded: all.lines, state: all.state }
 }
@@ -143,12 +143,12 @@ const idOf = (message: CompactableMessage): string | undefined => ("uuid" in mes
  * Reads the lines after the last recorded answer, if they continue it. Otherwise reads all lines, and returns the record only if its lines
  * are among them.
  */
-async function readLines(place: SessionFiles, isWhole: boolean): Promise<TranscriptLines> {
-  const { transcript } = place
+async function readLines(files: SessionFiles, allLines: boolean): Promise<TranscriptLines> {
+  const { transcript } = files
   const bytes = await readFile(transcript)
   if (bytes.length > MAX_TRANSCRIPT_BYTES) return { lines: [], bytes: Buffer.alloc(0), stored: undefined }
-  const stored = await loadRecord(place)
-  const end = stored && !isWhole ? bytes.subarray(stored.answer.at).toString("utf8") : ""
+  const stored = await loadRecord(files)
+  const end = stored && !allLines ? bytes.subarray(stored.answer.at).toString("utf8") : ""
   if (stored && continues(end, stored.answer.uuid)) return { lines: activeBranch(transcript, end), bytes, stored }
   const lines = activeBranch(transcript, bytes.toString("utf8"))
   const there = new Set(lines.map(({ uuid }) => uuid))
@@ -185,24 +185,24 @@ const contentHash = (line: Message): string =>
 const folderOf = (env: Environment): string => join(pluginsDirectory(env), FOLDER)
 const fileOf = ({ env, session }: SessionFiles): string => join(folderOf(env), `${session}.json`)
 
-async function loadRecord(place: SessionFiles): Promise<StoredRecord | undefined> {
+async function loadRecord(files: SessionFiles): Promise<StoredRecord | undefined> {
   try {
-    const kept = JSON.parse(await readFile(fileOf(place), "utf8")) as StoredRecord
-    return kept.version === programVersion() ? kept : undefined
+    const record = JSON.parse(await readFile(fileOf(files), "utf8")) as StoredRecord
+    return record.version === programVersion() ? record : undefined
   } catch {
     return undefined // missing or unreadable: it is rebuilt
   }
 }
 
 /** A failure to store the record only makes the next call slower. */
-async function saveRecord(place: SessionFiles, kept: StoredRecord): Promise<void> {
-  const path = fileOf(place)
+async function saveRecord(files: SessionFiles, record: StoredRecord): Promise<void> {
+  const path = fileOf(files)
   const draft = `${path}.${randomUUID()}`
   try {
-    await mkdir(folderOf(place.env), { recursive: true, mode: 0o700 })
-    await writeFile(draft, JSON.stringify(kept), { mode: 0o600, flag: "wx" })
+    await mkdir(folderOf(files.env), { recursive: true, mode: 0o700 })
+    await writeFile(draft, JSON.stringify(record), { mode: 0o600, flag: "wx" })
     await rename(draft, path)
-    await removeUnused(folderOf(place.env))
+    await removeUnused(folderOf(files.env))
   } catch {
     await rm(draft, { force: true }).catch(() => {})
   }

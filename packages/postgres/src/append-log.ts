@@ -31,8 +31,8 @@ export function postgresLog({ database, tenant, address }: PostgresLogOptions): 
       }
     },
     async append(line) {
-      const [, ...place] = key
-      await database.rows("log_append", tenant, randomUUID(), ...place, Buffer.from(line.toWellFormed()))
+      const [, ...logKey] = key
+      await database.rows("log_append", tenant, randomUUID(), ...logKey, Buffer.from(line.toWellFormed()))
     },
   }
 }

@@ -27,21 +27,21 @@ async function* journals(rows: QueryRows, project: string | null): AsyncGenerato
 
 async function* memories(rows: QueryRows, project: string | null): AsyncGenerator<StoredItem> {
   let last = { place: "", path: "" }
-  let place: MemoryRow[] = []
+  let group: MemoryRow[] = []
   for (let count = MAX_AT_ONCE; count === MAX_AT_ONCE; ) {
     const found = await rows<MemoryRow>("content_memories", project, last.place, last.path, MAX_AT_ONCE)
     for (const row of found) {
       if (row.path === SPENT && row.consolidated === null) continue // exported as totals instead
-      if (place[0] && place[0].place !== row.place) {
-        yield memoriesFrom(place)
-        place = []
+      if (group[0] && group[0].place !== row.place) {
+        yield memoriesFrom(group)
+        group = []
       }
-      place.push(row)
+      group.push(row)
     }
     count = found.length
     last = found.at(-1) ?? last
   }
-  if (place.length > 0) yield memoriesFrom(place)
+  if (group.length > 0) yield memoriesFrom(group)
 }
 
 async function* others(rows: QueryRows, project: string | null): AsyncGenerator<StoredItem> {

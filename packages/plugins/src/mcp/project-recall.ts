@@ -94,7 +94,7 @@ export class ProjectRecall {
   readonly #reader = new TranscriptReader()
   readonly #journals = new Map<string, JournalSearch>()
   readonly #estimator = createEstimator(findModel(MODEL).facts.family)
-  #place: Promise<OpenProject> | undefined
+  #project: Promise<OpenProject> | undefined
   /** Runs updates of the index serially. */
   readonly #updates = new SerialQueue()
   #isIndexing = false
@@ -113,8 +113,8 @@ export class ProjectRecall {
       search: (search) => this.#search(search, asker),
       findByHandle: async (handle) => {
         for await (const conversation of this.#having(handle, asker)) {
-          const places = await resolveHandle(conversation, handle)
-          if (places.length > 0) return places
+          const matches = await resolveHandle(conversation, handle)
+          if (matches.length > 0) return matches
         }
         return []
       },
@@ -138,7 +138,7 @@ export class ProjectRecall {
 
   /** Strata's own conversations, newest first. */
   async storedConversations(options: { readonly isBare?: boolean } = {}) {
-    const { store, projects } = await this.#placed()
+    const { store, projects } = await this.#openProject()
     const all = await Promise.all(
       projects.map(async (project) => (await store.list(project, options)).map((one) => ({ ...one, project }))),
     )
@@ -149,7 +149,7 @@ export class ProjectRecall {
     this.#isClosed = true
     for (const search of this.#journals.values()) search.close()
     // a running update ends with its batch
-    void this.#updates.run(async () => (await this.#place)?.index.close())
+    void this.#updates.run(async () => (await this.#project)?.index.close())
   }
 
   /** The calling conversation: the one that ends with this call, the one that its program identifies, or the one that it wrote last. */
@@ -163,7 +163,7 @@ export class ProjectRecall {
   }
 
   async #search({ in: where, ...asked }: RecallSearch, asker: RecallClient): Promise<RecallMatches> {
-    const { index } = await this.#placed()
+    const { index } = await this.#openProject()
     const transcripts = await this.transcripts()
     const current = await this.#current(transcripts, asker)
     const isHere = where === "conversation" && current !== undefined
@@ -196,7 +196,7 @@ export class ProjectRecall {
     question: Parameters<JournalSearch["search"]>[0],
     isLate: () => boolean,
   ): Promise<readonly JournalSearchResult[]> {
-    const { projects } = await this.#placed()
+    const { projects } = await this.#openProject()
     const searches = await Promise.all(projects.map((project) => this.#journalsOf(project)))
     const asked = searches.map(async (search) => (search ? [(await search.search(question, { isLate })).answer] : []))
     return (await Promise.all(asked)).flat()
@@ -204,7 +204,7 @@ export class ProjectRecall {
 
   /** Returns nothing while there are no journals, because a search would create an index. */
   async #journalsOf(project: string): Promise<JournalSearch | undefined> {
-    const { store } = await this.#placed()
+    const { store } = await this.#openProject()
     const known = () => this.#journals.get(project)
     if (!known() && (await store.list(project, { isBare: true })).length === 0) return undefined
     const search = known() ?? journalSearchIn(store, { project })
@@ -215,7 +215,7 @@ export class ProjectRecall {
   /** The conversations that may contain a handle, most likely first. */
   async *#having(handle: string, asker: RecallClient): AsyncGenerator<ReadableConversation> {
     const { agent: named, message = "" } = parseHandle(handle) ?? {}
-    const { index } = await this.#placed()
+    const { index } = await this.#openProject()
     const transcripts = await this.transcripts()
     const current = await this.#current(transcripts, asker)
     const indexed = named === undefined ? index.pathsWith(message) : new Set<string>()
@@ -231,7 +231,7 @@ export class ProjectRecall {
   }
 
   async *#journalsNamed(named: string | undefined): AsyncGenerator<ReadableConversation> {
-    const { store } = await this.#placed()
+    const { store } = await this.#openProject()
     const storedConversations = await this.storedConversations({ isBare: true })
     const fitting = storedConversations.filter(({ id }) => named === undefined || matchesId(id, named))
     for (const { project, id } of fitting.slice(0, MAX_JOURNALS)) {
@@ -250,7 +250,7 @@ export class ProjectRecall {
     this.#isIndexing = true
     const slices = async () => {
       for (let isThrough = false; !isThrough && !this.#isClosed; ) {
-        const { index } = await this.#placed()
+        const { index } = await this.#openProject()
         const transcripts = await this.transcripts()
         const end = performance.now() + SLICE_MS
         isThrough = await this.#updates.run(() =>
@@ -267,12 +267,12 @@ export class ProjectRecall {
       })
   }
 
-  #placed(): Promise<OpenProject> {
-    this.#place ??= this.#placeNow()
-    return this.#place
+  #openProject(): Promise<OpenProject> {
+    this.#project ??= this.#openUncached()
+    return this.#project
   }
 
-  async #placeNow(): Promise<OpenProject> {
+  async #openUncached(): Promise<OpenProject> {
     const { env, store = storeFrom({ env }) } = this.#options
     const cwd = realPath(this.#options.cwd) ?? this.#options.cwd
     const project = await resolveProject({ cwd, env, root: strataDirectory(env), store })

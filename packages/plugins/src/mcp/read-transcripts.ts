@@ -6,12 +6,12 @@ import type { Entry, JournalRange } from "@strata/core/store"
 import type { Transcript } from "../project-transcripts.ts"
 
 /** Total file size of cached transcripts. The last one read is always cached. */
-const MAX_KEPT_BYTES = 48 * 1024 * 1024
+const MAX_CACHED_BYTES = 48 * 1024 * 1024
 
 class ReadTranscript {
   /** The messages of the conversation, then those of each sub-agent. */
   readonly #messages: readonly Message[]
-  #places: ReadonlyMap<string, number> | undefined
+  #positions: ReadonlyMap<string, number> | undefined
 
   constructor(messages: readonly Message[]) {
     this.#messages = messages
@@ -36,8 +36,8 @@ class ReadTranscript {
   }
 
   #placeOf(uuid: string): number | undefined {
-    this.#places ??= new Map(this.#messages.map((message, place) => [message.uuid, place]))
-    return this.#places.get(uuid)
+    this.#positions ??= new Map(this.#messages.map((message, position) => [message.uuid, position]))
+    return this.#positions.get(uuid)
   }
 }
 
@@ -45,24 +45,24 @@ const NOTHING = new ReadTranscript([])
 
 export class TranscriptReader {
   /** Cache by path, least recently used first. */
-  readonly #kept = new Map<string, { readonly transcript: Transcript; readonly read: Promise<ReadTranscript> }>()
+  readonly #cached = new Map<string, { readonly transcript: Transcript; readonly read: Promise<ReadTranscript> }>()
 
   /** Reads a transcript. An unreadable one has no messages. */
   read(transcript: Transcript): Promise<ReadTranscript> {
     const { path, mark } = transcript
-    const known = this.#kept.get(path)
-    this.#kept.delete(path)
-    const kept = known?.transcript.mark === mark ? known : { transcript, read: readUncached(transcript) }
-    this.#kept.set(path, kept)
+    const known = this.#cached.get(path)
+    this.#cached.delete(path)
+    const entry = known?.transcript.mark === mark ? known : { transcript, read: readUncached(transcript) }
+    this.#cached.set(path, entry)
     this.#makeRoom()
-    return kept.read
+    return entry.read
   }
 
   #makeRoom(): void {
-    let bytes = this.#kept.values().reduce((sum, { transcript }) => sum + transcript.bytes, 0)
-    for (const [path, { transcript }] of this.#kept) {
-      if (bytes <= MAX_KEPT_BYTES || this.#kept.size === 1) return
-      this.#kept.delete(path)
+    let bytes = this.#cached.values().reduce((sum, { transcript }) => sum + transcript.bytes, 0)
+    for (const [path, { transcript }] of this.#cached) {
+      if (bytes <= MAX_CACHED_BYTES || this.#cached.size === 1) return
+      this.#cached.delete(path)
       bytes -= transcript.bytes
     }
   }

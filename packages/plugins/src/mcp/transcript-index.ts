@@ -33,12 +33,12 @@ interface ReadState {
 }
 
 export class TranscriptIndex {
-  readonly #kept: PersistentIndex
+  readonly #index: PersistentIndex
   readonly #reader: TranscriptReader
 
   /** `path`: a file for the index. Default: in memory. */
   constructor({ path, reader }: { readonly path?: string; readonly reader: TranscriptReader }) {
-    this.#kept = new PersistentIndex(path)
+    this.#index = new PersistentIndex(path)
     this.#reader = reader
     if (path === undefined) return
     try {
@@ -72,7 +72,7 @@ export class TranscriptIndex {
   }
 
   search({ around = 0, ...question }: JournalQuestion): JournalSearchResult {
-    return this.#kept.ask((index) => {
+    return this.#index.ask((index) => {
       const { found, ...answer } = index.search(question)
       const neighbors = index.around(found, around)
       const withAround = found.map((one, at) => (neighbors[at] ? { ...one, around: neighbors[at] } : one))
@@ -82,19 +82,19 @@ export class TranscriptIndex {
 
   /** Paths of transcripts with a message that has this handle or uuid. */
   pathsWith(message: string): ReadonlySet<string> {
-    return this.#kept.ask((index) => index.sourcesWith((uuid) => uuid === message || handleOf(uuid) === message))
+    return this.#index.ask((index) => index.sourcesWith((uuid) => uuid === message || handleOf(uuid) === message))
   }
 
   close(): void {
-    this.#kept.close()
+    this.#index.close()
   }
 
   #mark(path: string): string | undefined {
-    return this.#kept.ask((index) => index.positions().get(path))
+    return this.#index.ask((index) => index.positions().get(path))
   }
 
   #removeOthers(paths: ReadonlySet<string>): void {
-    this.#kept.ask((index) => {
+    this.#index.ask((index) => {
       for (const path of [...index.positions().keys()]) if (!paths.has(path)) index.remove(path)
     })
   }
@@ -125,7 +125,7 @@ export class TranscriptIndex {
       }
       const to = JSON.stringify(reached)
       const extension = { source: transcript.path, passages, from, to, isRestart }
-      if (!this.#kept.ask((index) => index.extend(extension))) return false // another process is indexing it
+      if (!this.#index.ask((index) => index.extend(extension))) return false // another process is indexing it
       if (isAll) return true
       from = to
       isRestart = false
