@@ -58,7 +58,7 @@ describe("CACHE-6 thinking that a server did not sign", () => {
     const first = await ask(agent, "And the host?")
     expect(first.end).toMatchObject({ reason: "answer", text: "One." })
     expect(ofType(first.events, "notice").map(({ message }) => message)).toEqual([
-      "The server does not accept the thinking of 2 earlier answers, so it is left out from now on; the journal keeps it.",
+      "The server does not accept the thinking of 2 earlier answers, so it is omitted from now on. The journal still contains it.",
     ])
     expect(Object.values(sim.stats().errors)).toEqual([1])
     const second = await ask(agent, "Thanks.")

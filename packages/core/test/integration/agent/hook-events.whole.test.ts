@@ -85,7 +85,7 @@ test("HOOK-1 every event runs its commands: tools, agents, compaction, instructi
     if (event.type !== "tool-result" || event.name !== "Read") continue
     await agent.enqueue("And be brief.")
     await expect(agent.enqueue("Something forbidden.")).rejects.toThrow(
-      "A hook blocked the message: not that. It was not kept.",
+      "A hook blocked the message: not that. It was not sent.",
     )
   }
   const steps: string[] = []

@@ -115,7 +115,7 @@ describe("LOOP-6 a query without progress ends with a clear event", () => {
     )
     const { end, events } = await ask(agent, "write")
     expect(end.reason).toBe("answer")
-    expect(ofType(events, "notice").at(-1)?.message).toMatch(/^The answer is not complete/)
+    expect(ofType(events, "notice").at(-1)?.message).toMatch(/^The response was cut/)
     expect(sim.log).toHaveLength(4)
   })
 
@@ -139,7 +139,7 @@ describe("LOOP-5 a stream that stalls or never ends", () => {
       message: expect.stringMatching(/sent nothing for 90 seconds .* characters had arrived/),
     })
     expect(ofType(events, "retry")).toHaveLength(2)
-    expect(ofType(events, "notice").at(-1)?.message).toMatch(/The first \d+ characters of it are kept/)
+    expect(ofType(events, "notice").at(-1)?.message).toMatch(/Its first \d+ characters are in the journal/)
     expect((await spoken(both.agent))[0]).toMatch(/^First words\./)
     expect((await goesOn(both)).reason).toBe("answer")
   })

@@ -204,7 +204,7 @@ test("L5-12 the tools of an agent may read what its own conversation offloaded, 
   const agent = await agentFor(sim, { ...where, dir: join(where.cwd, "data") }, { id: "mine", memory: false })
   expect(agent.problems).toEqual([])
   const ada = await agentFor(sim, { ...where, dir: join(where.cwd, "data") }, { memory: { owner: "ada" } })
-  expect(ada.problems).toContainEqual(expect.stringContaining("can read what other owners keep"))
+  expect(ada.problems).toContainEqual(expect.stringContaining("can read other owners' data"))
   const { policy } = agent.shared.state
   const reading = (...path: string[]) => {
     const paths = [join(where.cwd, "data", "projects", namespaceFor(projectName(where.cwd), undefined), ...path)]

@@ -138,7 +138,7 @@ test.runIf(isWhole)("BEY-12 two clones at two paths share memory and search, and
     await say(first, "Why did the nightly importer crash?")
     await first.close()
     const second = await open(two)
-    const notice = second.problems.filter((problem) => problem.includes("its memory is used here too"))
+    const notice = second.problems.filter((problem) => problem.includes("so it shares its memory"))
     expect(notice).toEqual([expect.stringContaining(`known from ${one}`)])
     expect(notice[0]).toContain(remote ? "This is github.com/acme/shop," : "the same first commit")
     await say(second, "What crashed the nightly importer?")
@@ -262,8 +262,8 @@ test.runIf(isWhole)("BEY-12 two processes that take over at once do it once", as
   const [one, two] = [repository("one", ACME), repository("two", ACME)]
   for (const cwd of [one, two]) await keptByEarlierVersion(dir, { repository: cwd })
   const index = join(inject("bundle"), "core", "dist", "index.js")
-  const script = `const { openMemoryBank, localPerson } = await import(${JSON.stringify(index)})
-    const bank = await openMemoryBank({ dir: ${JSON.stringify(dir)}, cwd: process.cwd(), owner: localPerson })
+  const script = `const { openMemoryBank, localUser } = await import(${JSON.stringify(index)})
+    const bank = await openMemoryBank({ dir: ${JSON.stringify(dir)}, cwd: process.cwd(), owner: localUser })
     console.log((await bank.all()).length)`
   const run = (cwd: string) =>
     promisify(execFile)(process.execPath, ["--input-type=module", "-e", script], { cwd, env })

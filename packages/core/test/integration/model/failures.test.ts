@@ -126,7 +126,7 @@ describe("LOOP-5 permanent failures are not retried", () => {
     const sim = await simulator()
     const { error, retries } = await play(modelAt(sim), { ...ask(), colour: "red" } as never)
     expect(error).toBeInstanceOf(InvalidModelRequestError)
-    expect(error).toMatchObject({ status: 400, said: "colour: Extra inputs are not permitted" })
+    expect(error).toMatchObject({ status: 400, providerMessage: "colour: Extra inputs are not permitted" })
     expect((error as InvalidModelRequestError).requestId).toMatch(/^req_/)
     expect(retries).toEqual([])
   })
