@@ -12,7 +12,7 @@ test("PERM-9 that there is no sandbox is said once, with the command that instal
   expect(await sandboxNotice("off", root, missing)).toEqual([])
   expect(await sandboxNotice("unasked", root, ready)).toEqual([])
   expect(await sandboxNotice("unasked", root, missing)).toEqual([
-    "There is no sandbox on this system, so you are asked about more commands. To have one: sudo apt-get install bubblewrap",
+    "This system has no sandbox, so more commands need your approval. To have one: sudo apt-get install bubblewrap",
   ])
   expect(await sandboxNotice("unasked", root, missing)).toEqual([])
 })

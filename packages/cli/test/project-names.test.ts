@@ -31,7 +31,7 @@ test("BEY-12 --continue goes on with what was begun in this clone, else with the
   expect((await run("One.")).stdout).toBe("I know 1 messages.\n")
   const continued = await run("--cwd", clone, "--continue", "Two.")
   expect(continued).toMatchObject({ stdout: "I know 3 messages.\n", stderr: expect.stringContaining(bench.project) })
-  expect(continued.stderr).toContain("its memory is used here too")
+  expect(continued.stderr).toContain("so it shares its memory")
   expect((await run("--cwd", clone, "Another one.")).stdout).toBe("I know 1 messages.\n")
   const back = await run("--continue", "Three.")
   expect(back.stdout).toBe("I know 5 messages.\n")
@@ -57,6 +57,6 @@ test("BEY-12 who lists memories first in another clone hears whose they are", as
   await using _ = bench
   await bench.here(["run", "One."])
   const first = await strataHere(["memory", "list"], { cwd: clone, env: bench.env })
-  expect(first.stderr).toContain("its memory is used here too")
+  expect(first.stderr).toContain("so it shares its memory")
   expect((await strataHere(["memory", "list"], { cwd: clone, env: bench.env })).stderr).toBe("")
 })

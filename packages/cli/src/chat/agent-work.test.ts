@@ -6,7 +6,7 @@ import { ChatStore } from "./store.ts"
 
 test("HOOK-1 a message that cannot be kept while the agent works goes back to the input, with a sentence", async () => {
   const agent = {
-    enqueue: () => Promise.reject(new StrataError("A hook blocked the message: no secrets. It was not kept.")),
+    enqueue: () => Promise.reject(new StrataError("A hook blocked the message: no secrets. It was not sent.")),
   } as unknown as SessionAgent
   const store = new ChatStore([])
   const work = new AgentWork({ store, agent: () => agent, limits: {} as never })
@@ -17,6 +17,6 @@ test("HOOK-1 a message that cannot be kept while the agent works goes back to th
   const { editor, items } = store.snapshot()
   expect(editor.text).toBe("the key is 123")
   expect(items).toEqual([
-    { kind: "notice", tone: "error", text: "A hook blocked the message: no secrets. It was not kept." },
+    { kind: "notice", tone: "error", text: "A hook blocked the message: no secrets. It was not sent." },
   ])
 })

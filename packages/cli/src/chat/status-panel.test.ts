@@ -20,7 +20,7 @@ test("PERM-8 /status says whether there is a sandbox, what runs in it, and how t
   expect(status({ settings: { sandbox: "off" } })).toContain('the setting sandbox is "off"')
   const missing = { state: "missing" as const, why: "To have one: sudo apt-get install bubblewrap" }
   expect(status({ sandbox: missing })).toMatch(
-    /sandbox +There is no sandbox on this system, so you are asked about more commands\. To/,
+    /sandbox +This system has no sandbox, so more commands need your approval\. To/,
   )
 })
 

@@ -118,7 +118,7 @@ describe("LOOP-1 a query", () => {
     const events = await eventsOf(agent)
     const notices = ofType(events, "notice").map(({ message }) => message)
     expect(notices.filter((message) => /asked to continue/.test(message))).toHaveLength(3)
-    expect(notices.at(-1)).toMatch(/^The answer is not complete/)
+    expect(notices.at(-1)).toMatch(/^The response was cut/)
     expect(events.at(-1)).toMatchObject({ type: "done", reason: "answer", text: "d", turns: 4 })
   })
 

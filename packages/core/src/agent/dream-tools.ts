@@ -5,7 +5,7 @@ import type { Clock } from "../base/clock.ts"
 import { cloneToolState, withoutTools } from "../forks/fork.ts"
 import type { DreamDirectories, DreamTools } from "../layers/6-dreaming/consolidate/consolidate.ts"
 import { INDEX_FILE, isTopicFile } from "../memory/file-names.ts"
-import type { CommandFacts, Confinement, FileUse, SimpleCommand, UnusualKind } from "../tools/command.ts"
+import type { CommandLineFacts, Confinement, FileUse, SimpleCommand, UnusualKind } from "../tools/command.ts"
 import { FileReads } from "../tools/files/read-state.ts"
 import type { PermissionQuestion, Tool } from "../tools/tool.ts"
 
@@ -171,7 +171,7 @@ const TAIL_WAITS = /^-[^-]*[fF]|^--(?:f|r|p)/
  * Decides whether a dream may run a command line: eight read-only commands, judged by the parsed line. Anything uncertain is refused, and
  * so is every path outside the given directories. Returns `true`, or the reason for the refusal.
  */
-export function judgeReadOnlyLine(facts: CommandFacts, limits: ReadLimits): true | string {
+export function judgeReadOnlyLine(facts: CommandLineFacts, limits: ReadLimits): true | string {
   const unusual = facts.unusual[0]
   if (unusual) return UNUSUAL[unusual.kind]
   const bare = unquotedText(facts.line)

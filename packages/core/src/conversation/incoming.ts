@@ -331,7 +331,7 @@ function stopReason({ stop_reason }: IncomingResponse, content: readonly Block[]
 
 // The user's text inside tool results: remarks in refusals, answers to questions. It is detected when messages are added.
 
-/** Marks user text in results. `views`: the state before the messages, which contains the newest calls. */
+/** Adds the user text found in results. `views`: the state before the messages, which contains the newest calls. */
 export function withUserText(drafts: readonly MessageDraft[], { context }: Views): readonly MessageDraft[] {
   const last = context.lastResponse
   const calls = new Map(last ? callsIn(contentOf(last)) : [])

@@ -31,7 +31,7 @@ export interface RecordDependencies {
   readonly clock: Clock
   readonly ids: Ids
   /** Facts for listing and resuming. */
-  readonly session: Omit<SessionFactsParts, "source">
+  readonly session: Omit<SessionFactsInput, "source">
   /** Purpose of the conversation's requests. */
   readonly source: RequestSource
 }
@@ -96,7 +96,7 @@ export class ConversationRecord {
   readonly clock: Clock
   readonly ids: Ids
   readonly source: RequestSource
-  readonly session: SessionFacts
+  readonly session: SessionRecorder
   readonly viewOptions: ViewOptions
   readonly #queue = new SerialQueue()
   #seen: Seen
@@ -114,7 +114,7 @@ export class ConversationRecord {
     this.clock = clock
     this.ids = ids
     this.source = source
-    this.session = new SessionFacts({ ...session, source })
+    this.session = new SessionRecorder({ ...session, source })
     this.viewOptions = viewOptions
     this.#seen = awake(views)
     // damage found at opening is in `opened`; this handles damage found later
@@ -395,7 +395,7 @@ const awake = (views: Views): Seen => ({ state: "awake", views, isDamaged: false
 // Facts for listing and resuming, as stored in the journal. They follow the first message of the user and every boundary, so a resume reads
 // nothing before.
 
-export interface SessionFactsParts {
+export interface SessionFactsInput {
   readonly model: string
   readonly cwd: string
   readonly title?: string | undefined
@@ -405,12 +405,12 @@ export interface SessionFactsParts {
 
 type SessionDraft = { readonly type: "strata" } & DecisionOf<"session">
 
-export class SessionFacts {
-  readonly #parts: SessionFactsParts
+export class SessionRecorder {
+  readonly #parts: SessionFactsInput
   /** The agent's permission mode. Without an agent, the mode in the journal remains. */
   mode: string | undefined
 
-  constructor(parts: SessionFactsParts) {
+  constructor(parts: SessionFactsInput) {
     this.#parts = parts
   }
 

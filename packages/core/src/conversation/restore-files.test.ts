@@ -97,7 +97,7 @@ describe("JRN-5 restoring files", () => {
     })
     await ask(agent, "change it")
     const plan = await agent.conversation.planRestore(newest(agent))
-    expect(plan.files).toMatchObject([{ name: "old.txt", does: "leave", why: expect.stringContaining("a command") }])
+    expect(plan.files).toMatchObject([{ name: "old.txt", action: "leave", why: expect.stringContaining("a command") }])
     expect(await agent.conversation.restoreFiles(plan)).toMatchObject({ restored: [], left: [{ name: "old.txt" }] })
     expect(inFile(place, "old.txt")).toBe("new\n")
   })

@@ -19,7 +19,7 @@ export interface RestoreReport {
   readonly left: readonly { readonly name: string; readonly why: string }[]
 }
 
-export interface RestoreInput {
+export interface FileRestoreInput {
   readonly plan: RestorePlan
   /** The project's directory with symbolic links resolved. Nothing outside it is written. */
   readonly project: string
@@ -34,7 +34,7 @@ export interface RestoreResult {
   readonly attachment: FilesRestored
 }
 
-export async function restoreFiles({ plan, project, overwrite, keeper }: RestoreInput): Promise<RestoreResult> {
+export async function restoreFiles({ plan, project, overwrite, keeper }: FileRestoreInput): Promise<RestoreResult> {
   const done: { readonly file: PlannedFile; readonly outcome: FileOutcome }[] = []
   for (const file of plan.files) {
     const outcome = await enqueueChange(file.path, () => restoreFile(file, { project, overwrite, keeper })).catch(
@@ -68,7 +68,7 @@ type FileOutcome =
 
 async function restoreFile(
   file: PlannedFile,
-  { project, overwrite, keeper }: Omit<RestoreInput, "plan">,
+  { project, overwrite, keeper }: Omit<FileRestoreInput, "plan">,
 ): Promise<FileOutcome> {
   const { path, name, action, content, why = "it cannot be put back" } = file
   if (action === "leave" || (file.needsConsent && !overwrite)) return { state: "left", why }
@@ -110,7 +110,7 @@ export async function planConversationRestore(engine: Engine, uuid: Uuid): Promi
 
 export async function restoreAndRecord(
   { record, parts, files }: Engine,
-  { plan, overwrite }: Pick<RestoreInput, "plan" | "overwrite">,
+  { plan, overwrite }: Pick<FileRestoreInput, "plan" | "overwrite">,
 ): Promise<RestoreReport> {
   const { report, attachment } = await restoreFiles({
     plan,

@@ -25,7 +25,7 @@ interface Settled {
   readonly revision: symbol
 }
 
-export interface CacheWatchParts {
+export interface CacheWatchDependencies {
   readonly record: ConversationRecord
   readonly window: Window
   /** Model facts in the settings. */
@@ -44,7 +44,7 @@ export class CacheWatch {
   /** The last request: its closed messages by number, the others as sent. */
   #last: (Settled & { readonly open: ModelRequest["messages"] }) | undefined
 
-  constructor({ record, window, models }: CacheWatchParts) {
+  constructor({ record, window, models }: CacheWatchDependencies) {
     this.#record = record
     this.#forecast = new CacheForecast({
       factsOf: (model) => findModel(model, models).facts,
@@ -118,17 +118,17 @@ function sizeOf(item: PromptItem, estimator: Estimator): number {
 // Informs the layers once, shortly before the server's cache of the last request expires. A pause is the time between a response and the
 // next request, for the user, a tool, or background work.
 
-export interface PauseWatchParts {
+export interface PauseWatchDependencies {
   readonly record: ConversationRecord
   readonly layers: LayerPipeline
   readonly clock: Clock
 }
 
 export class PauseWatch {
-  readonly #parts: PauseWatchParts
+  readonly #parts: PauseWatchDependencies
   #cancel: (() => void) | undefined
 
-  constructor(parts: PauseWatchParts) {
+  constructor(parts: PauseWatchDependencies) {
     this.#parts = parts
     parts.record.events.on("entry", ({ entry }) => {
       if (entry.type !== "strata" || entry.subtype !== "spent" || entry.purpose !== "keep-warm") return
@@ -164,7 +164,7 @@ export class PauseWatch {
 
 const IDLE_MS = 300_000 // most caches have expired by then, so rebuilding the views is the smallest part of the cost
 
-export interface SleepWatchParts {
+export interface SleepWatchDependencies {
   readonly record: ConversationRecord
   readonly clock: Clock
   /** Unloads the views, unless they were used more often than this or work is running. */
@@ -172,11 +172,11 @@ export interface SleepWatchParts {
 }
 
 export class SleepWatch {
-  readonly #parts: SleepWatchParts
+  readonly #parts: SleepWatchDependencies
   #cancel: () => void = () => undefined
   #isOver = false
 
-  constructor(parts: SleepWatchParts) {
+  constructor(parts: SleepWatchDependencies) {
     this.#parts = parts
     parts.record.events.on("woken", () => this.#await())
     this.#await()

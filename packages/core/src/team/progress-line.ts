@@ -102,7 +102,9 @@ export class ProgressLines {
     } catch (error) {
       if (method) this.#failures[method]++
       if (!this.#isReported && !signal.aborted)
-        this.#parts.onProblem(`The progress line of ${id} could not be written: ${errorMessage(error)} The work goes on.`)
+        this.#parts.onProblem(
+          `The progress line of ${id} could not be written: ${errorMessage(error)} The work goes on.`,
+        )
       this.#isReported = true
       return undefined
     }

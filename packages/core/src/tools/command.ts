@@ -4,7 +4,7 @@
  */
 import type { SandboxMode } from "../base/enums.ts"
 
-export interface CommandFacts {
+export interface CommandLineFacts {
   readonly line: string
   /** All simple commands at any nesting level, including those inside `bash -c`, `xargs`, `find -exec` and substitutions. */
   readonly commands: readonly SimpleCommand[]

@@ -7,7 +7,7 @@ import type { Attachment, Todo } from "../messages/attachments.ts"
 import type { Block } from "../messages/blocks.ts"
 import type { CallChanges } from "../messages/messages.ts"
 import type { InputSchema } from "../messages/tool-input.ts"
-import type { CommandFacts, Confinement } from "./command.ts"
+import type { CommandLineFacts, Confinement } from "./command.ts"
 import type { RecallSource } from "./session/recall-source.ts"
 
 /** A tool that the model can call. `defineTool` infers `Input` from the schema. */
@@ -223,7 +223,7 @@ export interface PermissionQuestion {
   /** Preview of the changes, for the user. */
   readonly preview?: string
   /** @internal The parsed command line: everything it would run, read and write. */
-  readonly command?: CommandFacts
+  readonly command?: CommandLineFacts
 }
 
 export interface ToolOutput {

@@ -124,7 +124,7 @@ describe("our loop", () => {
     await using agent = await openAgent({ model, ...project(), env: {} })
     const first = agent.query("one")
     await first.next()
-    await expect(agent.ask("two")).rejects.toThrow(/already works on a query.*enqueue\(\)/)
+    await expect(agent.ask("two")).rejects.toThrow(/already running a query.*enqueue\(\)/)
     for await (const _ of first) void _
     await expect(agent.ask("two")).resolves.toMatchObject({ text: "two" })
     await expect(agent.ask(5 as never)).rejects.toThrow(/must be a text or a list of blocks/)

@@ -3,7 +3,7 @@
  * Edit. Anything unknown before it runs cannot pass a rule that denies or asks.
  */
 import { join } from "node:path"
-import type { CommandFacts, FileUse, SimpleCommand } from "../../tools/command.ts"
+import type { CommandLineFacts, FileUse, SimpleCommand } from "../../tools/command.ts"
 import { Disk } from "../tools/shell/command/disk.ts"
 import { trackedIn } from "../tools/shell/command/git-config.ts"
 import { pathFits } from "./path-rules.ts"
@@ -23,10 +23,10 @@ import {
   pathRoots,
   setupAmong,
 } from "./permission-policy.ts"
-import { commandFits, coversWriting, parseRule, type Rule, toolFits } from "./rules.ts"
+import { commandFits, coversWriting, type PermissionRule, parseRule, toolFits } from "./rules.ts"
 
 export interface CommandRequest extends JudgementRequest {
-  readonly facts: CommandFacts
+  readonly facts: CommandLineFacts
 }
 
 /** Directories that are not searched for rule matches: rarely relevant, and often larger than everything else. */
@@ -61,33 +61,33 @@ export function judgeCommand(request: CommandRequest, policy: PermissionPolicy):
   return ask(refusal)
 }
 
-const allReads = ({ commands, redirections }: CommandFacts): readonly FileUse[] => [
+const allReads = ({ commands, redirections }: CommandLineFacts): readonly FileUse[] => [
   ...redirections.reads,
   ...commands.flatMap(({ uses }) => uses.reads),
 ]
-const allWrites = ({ commands, redirections }: CommandFacts): readonly FileUse[] => [
+const allWrites = ({ commands, redirections }: CommandLineFacts): readonly FileUse[] => [
   ...redirections.writes,
   ...commands.flatMap(({ uses }) => uses.writes),
 ]
 /** Possible uses of commands that are not understood. */
-const possibleUses = ({ commands }: CommandFacts): readonly FileUse[] =>
+const possibleUses = ({ commands }: CommandLineFacts): readonly FileUse[] =>
   commands.flatMap(({ names }) => names.map((path) => ({ path })))
 
 const belongsToStrata = (path: string): string => `${path} belongs to Strata, and no tool may write it`
 
 /** A file of Strata that would be written, or is passed to a program that may do more than read. */
-const protectedAmong = (facts: CommandFacts, policy: PermissionPolicy): string | undefined =>
+const protectedAmong = (facts: CommandLineFacts, policy: PermissionPolicy): string | undefined =>
   [...allWrites(facts), ...possibleUses(facts)].find(({ path }) => path !== undefined && isProtected(path, policy))
     ?.path
 
 /** A directory of Strata below a directory that would be removed or moved. */
-function protectedBelow(facts: CommandFacts, { protectedDirectories }: PermissionPolicy): string | undefined {
+function protectedBelow(facts: CommandLineFacts, { protectedDirectories }: PermissionPolicy): string | undefined {
   const trees = allWrites(facts).flatMap(({ path, isTree }) => (isTree && path !== undefined ? [path] : []))
   return protectedDirectories.find((directory) => trees.some((tree) => isInside(directory, tree)))
 }
 
 /** A directory of Strata that the line mentions, if not all of its writes are known. */
-function namedProtected(facts: CommandFacts, policy: PermissionPolicy): string | undefined {
+function namedProtected(facts: CommandLineFacts, policy: PermissionPolicy): string | undefined {
   const isKnown = (command: SimpleCommand) => command.isReadOnly || command.isWrapper || command.uses.writes.length > 0
   const areWritesKnown = allWrites(facts).every(({ path }) => path !== undefined)
   if (facts.isReadOnly || (areWritesKnown && facts.commands.every(isKnown))) return undefined
@@ -108,7 +108,7 @@ const names = (line: string, path: string): boolean =>
   line.split(path).some((after, at) => at > 0 && !/^[\w.-]/.test(after))
 
 /** A sentence if the line writes files that decide which programs run. */
-function setupWritten(facts: CommandFacts, policy: PermissionPolicy): string | undefined {
+function setupWritten(facts: CommandLineFacts, policy: PermissionPolicy): string | undefined {
   const writes = allWrites(facts).flatMap(({ path, isTree }) => (path === undefined ? [] : [{ path, isTree }]))
   const whole = writes.find(({ path, isTree }) => isTree && isInside(policy.project, path))
   if (whole) return `it can change everything in ${whole.path}, also files that decide which programs run`
@@ -134,7 +134,11 @@ function restriction(
   return found.find(({ match }) => match === "certain") ?? found[0]
 }
 
-function matchOf(rule: Rule, { tool, facts }: CommandRequest, policy: PermissionPolicy): Restriction | undefined {
+function matchOf(
+  rule: PermissionRule,
+  { tool, facts }: CommandRequest,
+  policy: PermissionPolicy,
+): Restriction | undefined {
   const certain: Restriction = { rule: rule.text, match: "certain", why: "" }
   const possible = (why: string): Restriction => ({ ...certain, match: "possible", why })
   if (toolFits(rule.tool, tool)) {
@@ -184,14 +188,14 @@ function matchBelow(use: FileUse, fits: (path: string) => boolean): string | und
 }
 
 /** Whether rules of the user allow each command of the line. */
-const rulesAllow = ({ tool, facts }: CommandRequest, rules: readonly Rule[]): boolean =>
+const rulesAllow = ({ tool, facts }: CommandRequest, rules: readonly PermissionRule[]): boolean =>
   facts.isExact && ruledCommands(facts).every((command) => isAllowedBy(rules, tool, command))
 
 /** Commands that a rule must cover. */
-const ruledCommands = ({ commands }: CommandFacts): readonly SimpleCommand[] =>
+const ruledCommands = ({ commands }: CommandLineFacts): readonly SimpleCommand[] =>
   commands.filter(({ isGuess, isWrapper }) => !isGuess && !isWrapper)
 
-const isAllowedBy = (rules: readonly Rule[], tool: string, command: SimpleCommand): boolean =>
+const isAllowedBy = (rules: readonly PermissionRule[], tool: string, command: SimpleCommand): boolean =>
   !command.changesEnvironment &&
   rules.some(
     (rule) =>
@@ -206,7 +210,7 @@ const isWholeLine = (pattern: string): boolean => !pattern.includes("*") && /[;&
 
 interface Allowance {
   readonly policy: PermissionPolicy
-  readonly rules: readonly Rule[]
+  readonly rules: readonly PermissionRule[]
 }
 
 /**

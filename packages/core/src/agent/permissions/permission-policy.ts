@@ -7,7 +7,7 @@ import { INDEX_FILE, isTopicFile } from "../../memory/file-names.ts"
 import type { PermissionQuestion } from "../../tools/tool.ts"
 import { SIGN_INS } from "../tools/mcp/sign-in/sign-in-store.ts"
 import { type ProjectCopy, pathFits } from "./path-rules.ts"
-import { parseRule, type Rule } from "./rules.ts"
+import { type PermissionRule, parseRule } from "./rules.ts"
 
 export interface PermissionPolicy {
   readonly mode: PermissionMode
@@ -116,7 +116,7 @@ interface SetupFile {
   readonly policy: PermissionPolicy
 }
 
-function namesSetup(rule: Rule, { path, part, policy }: SetupFile): boolean {
+function namesSetup(rule: PermissionRule, { path, part, policy }: SetupFile): boolean {
   if (rule.tool !== "Edit" && rule.tool !== "Write") return false
   if (rule.pattern === undefined) return true
   return (

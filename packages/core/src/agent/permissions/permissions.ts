@@ -22,7 +22,7 @@ import {
   pathRoots,
   setupAmong,
 } from "./permission-policy.ts"
-import { coversReading, coversWriting, parseRule, type Rule, toolFits } from "./rules.ts"
+import { coversReading, coversWriting, type PermissionRule, parseRule, toolFits } from "./rules.ts"
 
 export { isInside, type Judgement, type JudgementRequest, type PermissionPolicy } from "./permission-policy.ts"
 
@@ -91,9 +91,9 @@ function findRule(
   { policy, quantifier }: RuleSearch,
 ): string | undefined {
   const strict = quantifier === "any"
-  const isNamed = (rule: Rule) =>
+  const isNamed = (rule: PermissionRule) =>
     toolFits(rule.tool, tool) || (question.ruleName !== undefined && toolFits(rule.tool, question.ruleName))
-  const covers = (rule: Rule): boolean => {
+  const covers = (rule: PermissionRule): boolean => {
     if (question.kind === "read") return strict ? coversReading(rule, tool) : toolFits(rule.tool, tool)
     return question.kind === "write" ? coversWriting(rule, { by: tool, strict }) : isNamed(rule)
   }
@@ -103,7 +103,7 @@ function findRule(
   const subjects = question.subject === undefined ? (question.paths ?? []) : [question.subject]
   if (subjects.length === 0) return undefined
   // a domain includes its subdomains if the rule restricts, and only itself if it allows
-  const fits = (rule: Rule, subject: string) =>
+  const fits = (rule: PermissionRule, subject: string) =>
     question.kind === "network"
       ? matchesUrl(subject, { pattern: rule.pattern!, withSubdomains: strict })
       : pathFits(rule.pattern!, subject, { ...pathRoots(policy), strict })

@@ -4,13 +4,13 @@ import type { Tool } from "../../tools/tool.ts"
 import { canMatchUrl } from "../tools/web/hosts.ts"
 import { hasParentPart } from "./path-rules.ts"
 
-export interface Rule {
+export interface PermissionRule {
   readonly text: string
   readonly tool: string
   readonly pattern: string | undefined
 }
 
-export function parseRule(text: string): Rule {
+export function parseRule(text: string): PermissionRule {
   const match = /^([^()\s]+)(?:\((.*)\))?$/s.exec(text.trim())
   const pattern = match?.[2]?.trim()
   return { text, tool: match?.[1] ?? text, pattern: pattern === "*" || pattern === "**" ? undefined : pattern }
@@ -28,12 +28,12 @@ export function toolFits(rule: string, tool: string): boolean {
 }
 
 /** Whether a rule applies to reads by a tool. */
-export const coversReading = ({ tool }: Rule, by: string): boolean =>
+export const coversReading = ({ tool }: PermissionRule, by: string): boolean =>
   (tool === "Read" && READING_TOOLS.has(by)) || toolFits(tool, by)
 
 /** Whether a rule applies to writes by a tool. `Edit(…)` covers all tools that write files. If `strict`, `Write(…)` does too. */
 export function coversWriting(
-  { tool, pattern }: Rule,
+  { tool, pattern }: PermissionRule,
   { by, strict }: { readonly by: string; readonly strict: boolean },
 ): boolean {
   if (!WRITING_TOOLS.has(by)) return toolFits(tool, by)

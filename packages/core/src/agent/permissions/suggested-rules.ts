@@ -3,7 +3,7 @@
  * anything, none is suggested.
  */
 import { dirname, relative } from "node:path"
-import type { CommandFacts, SimpleCommand } from "../../tools/command.ts"
+import type { CommandLineFacts, SimpleCommand } from "../../tools/command.ts"
 import type { PermissionQuestion } from "../../tools/tool.ts"
 import { isInside } from "./permission-policy.ts"
 
@@ -98,7 +98,7 @@ const isLiteral = (path: string): boolean => /^[^*?[\]{}()\\\p{C}]+$/u.test(path
 /**
  * Rules for a command line. Empty for several commands, or words that are unknown before it runs: then only the exact line can be allowed.
  */
-function commandRules(tool: string, facts: CommandFacts, project: string): readonly string[] {
+function commandRules(tool: string, facts: CommandLineFacts, project: string): readonly string[] {
   const [only, ...others] = judgedCommands(facts)
   if (!only || others.length > 0 || only.words.includes(undefined) || hidesCharacters(facts)) return []
   const pattern = patternFor(only)
@@ -109,16 +109,16 @@ function commandRules(tool: string, facts: CommandFacts, project: string): reado
   return [...new Set([`${tool}(${pattern})`, ...written.map((file) => `Edit(${file})`)])]
 }
 
-const judgedCommands = ({ commands }: CommandFacts): readonly SimpleCommand[] =>
+const judgedCommands = ({ commands }: CommandLineFacts): readonly SimpleCommand[] =>
   commands.filter(({ isGuess }) => !isGuess)
 
 const HIDDEN: ReadonlySet<string> = new Set(["control character", "invisible character", "look-alike character"])
 
 /** Whether the line hides characters, so that the user cannot review it. */
-const hidesCharacters = ({ unusual }: CommandFacts): boolean => unusual.some(({ kind }) => HIDDEN.has(kind))
+const hidesCharacters = ({ unusual }: CommandLineFacts): boolean => unusual.some(({ kind }) => HIDDEN.has(kind))
 
 /** Pattern for the exact line. `undefined` if it contains a star, which matches any text in a rule. */
-function linePattern(facts: CommandFacts): string | undefined {
+function linePattern(facts: CommandLineFacts): string | undefined {
   const line = facts.line.trim()
   return /[*\n]/.test(line) || hidesCharacters(facts) ? undefined : line
 }

@@ -108,7 +108,7 @@ describe("PERM-3 an agent in a project that no one trusted", () => {
     writeFileSync(join(project.options.dir, "trust"), "a file in its place")
     const agent = await project.open({ trustProject: async () => true })
     expect(agent.mode).toBe("bypass")
-    expect(agent.problems).toEqual([expect.stringContaining("could not be kept")])
+    expect(agent.problems).toEqual([expect.stringContaining("could not be saved")])
   })
 
   test("what was shown is what runs, even if the file changes during the question", async () => {

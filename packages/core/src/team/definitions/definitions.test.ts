@@ -336,7 +336,7 @@ describe("L7-4 hostile agent files", () => {
     const { definitions, problems } = await load()
     expect(definitions).toHaveLength(101)
     expect(definitions.map(({ name }) => name)).not.toContain("deep")
-    expect(problems.filter((sentence) => sentence.includes("only the first 100 files count"))).toHaveLength(1)
+    expect(problems.filter((sentence) => sentence.includes("Only the first 100 agent files"))).toHaveLength(1)
     expect(problems).toContain("20 more files in .claude/agents cannot be used.")
     expect(problems.length).toBeLessThan(50)
   })

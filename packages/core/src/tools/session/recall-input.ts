@@ -17,14 +17,14 @@ interface Budgeted {
   readonly budget: number
 }
 
-export type RecallQuestion =
+export type ParsedRecallInput =
   | ({ readonly state: "handle"; readonly handle: string; readonly offset: number } & Budgeted)
   | ({ readonly state: "range" } & RecallRange & Budgeted)
   | ({ readonly state: "search" } & Omit<RecallSearch, "limit"> & Budgeted)
   /** `why` is for the model. */
   | { readonly state: "unclear"; readonly why: string }
 
-export function parseRecallInput(input: RecallInput): RecallQuestion {
+export function parseRecallInput(input: RecallInput): ParsedRecallInput {
   const { handle, from, to, search } = input
   const given = [handle, from ?? to, search].filter((value) => value !== undefined && value !== "")
   if (given.length !== 1) return unclear("Give one of these: handle; from, with or without to; search.")
@@ -42,7 +42,7 @@ export function parseRecallInput(input: RecallInput): RecallQuestion {
   return { state: "range", ...ends, ...filter, budget }
 }
 
-const unclear = (why: string): RecallQuestion => ({ state: "unclear", why })
+const unclear = (why: string): ParsedRecallInput => ({ state: "unclear", why })
 
 const wrongHandle = (named: unknown) =>
   `${JSON.stringify(String(named).slice(0, 80))} is no handle. A handle has ten hex digits, and .0 for a first block. Use search if you have none.`

@@ -5,7 +5,7 @@
 import { fenced } from "../../messages/attachment-texts.ts"
 import { inline } from "../../messages/blocks.ts"
 import type { ToolOutput } from "../tool.ts"
-import { parseRecallInput, type RecallQuestion } from "./recall-input.ts"
+import { type ParsedRecallInput, parseRecallInput } from "./recall-input.ts"
 import type { RecalledItem, RecalledText, RecallInput, RecallMatch, RecallSource } from "./recall-source.ts"
 
 /** Wording of the follow-up hints: tool input for the model, command lines for the user. */
@@ -66,7 +66,7 @@ interface RecallSources {
   readonly wording: RecallWording
 }
 
-type QuestionOf<State> = Extract<RecallQuestion, { readonly state: State }>
+type QuestionOf<State> = Extract<ParsedRecallInput, { readonly state: State }>
 
 async function byHandle({ handle, offset, budget }: QuestionOf<"handle">, past: RecallSources): Promise<ToolOutput> {
   const places = await past.source.findByHandle(handle)

@@ -51,7 +51,7 @@ test("CACHE-4 each request names the answer before, and the provider's reason is
     provider: { changed: "system", tokens: expect.any(Number) },
   })
   expect(ofType(events, "notice").map(({ message }) => message)).toEqual([
-    expect.stringMatching(/because the system prompt changed\. The provider says so too, [\d,]+ tokens\.$/),
+    expect.stringMatching(/because the system prompt changed\. The provider reports the same cause, [\d,]+ tokens\.$/),
   ])
 })
 

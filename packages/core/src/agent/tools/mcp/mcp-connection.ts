@@ -55,7 +55,7 @@ export interface ConnectionOptions {
   /** Called when the server's prompts are known or changed. */
   readonly onPrompts?: () => void
   /** Time that opening waits for a slow server, which then joins later. Default: until it has responded or failed. */
-  readonly patienceMs?: number
+  readonly openTimeoutMs?: number
   /** Store of tokens. Without it, sign-in is not possible. */
   readonly signIns?: SignInStore
   /** Access to the model, for servers that use it. */

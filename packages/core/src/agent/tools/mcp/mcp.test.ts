@@ -287,7 +287,7 @@ describe("MCP configurations that people have", () => {
 describe("MCP tools that come later", () => {
   it.runIf(isWhole)("join when a slow server is ready, which does not hold up the others", async () => {
     const go = join(scratchDirectory(), "go")
-    const { servers, tool, seen } = await connect({ slow: stdio("slow", go), quick: stdio() }, { patienceMs: 0 })
+    const { servers, tool, seen } = await connect({ slow: stdio("slow", go), quick: stdio() }, { openTimeoutMs: 0 })
     expect(servers.status()).toMatchObject([{ state: "starting" }, { state: "starting" }])
     expect(servers.tools).toEqual([])
     expect(servers.later).toMatchObject({ isExpected: true })

@@ -94,10 +94,10 @@ export interface McpServers {
 const DESCRIPTION_CHARACTERS = 4_000 // descriptions cost tokens in every request
 const INSTRUCTION_CHARACTERS = 8_000
 const SUMMARY_CHARACTERS = 200
-const PATIENCE_MS = 5_000 // most servers respond in a second or two; one that must be downloaded joins later
+const OPEN_TIMEOUT_MS = 5_000 // most servers respond in a second or two; one that must be downloaded joins later
 
 /**
- * Connects to all servers concurrently and waits until each has responded or failed, or for `patienceMs`.
+ * Connects to all servers concurrently and waits until each has responded or failed, or for `openTimeoutMs`.
  *
  * @example
  * const servers = await connectMcpServers({ files: { command: "mcp-files", args: ["."] }, web: { url: "https://example.com/mcp" } })
@@ -115,7 +115,7 @@ export async function connectMcpServers(
     ([name, config]) => new McpConnection(name, config, { ...options, onTools }),
   )
   const opening = Promise.all(connections.map((connection) => connection.open()))
-  await (options.patienceMs === undefined ? opening : Promise.race([opening, pause(options.patienceMs)]))
+  await (options.openTimeoutMs === undefined ? opening : Promise.race([opening, pause(options.openTimeoutMs)]))
   const named = namer()
   const ready = connections.filter(({ status }) => status.state === "connected")
   const tools = ready.flatMap(named)
@@ -193,14 +193,14 @@ export async function openMcpTools(
     cwd,
     root,
     sampling,
-    patienceMs = PATIENCE_MS,
+    openTimeoutMs = OPEN_TIMEOUT_MS,
     openTransport,
-  }: Partial<ToolsetContext> & Pick<ConnectionOptions, "patienceMs" | "openTransport"> = {},
+  }: Partial<ToolsetContext> & Pick<ConnectionOptions, "openTimeoutMs" | "openTransport"> = {},
 ): Promise<OpenToolset> {
   const missing = await mcpLibrary().then(() => undefined, errorMessage)
   if (missing !== undefined) return { tools: [], problems: [missing], close: async () => undefined }
   const servers = await connectMcpServers(configs, {
-    patienceMs,
+    openTimeoutMs,
     ...(openTransport ? { openTransport } : {}),
     ...(env ? { env } : {}),
     ...(cwd ? { cwd } : {}),

@@ -3,7 +3,7 @@
  * parser understands it. Rules, read-only detection and dialogs use the facts. Never throws.
  */
 import { homedir } from "node:os"
-import type { CommandFacts, FileUse, UnusualKind, UnusualPart } from "../../../../tools/command.ts"
+import type { CommandLineFacts, FileUse, UnusualKind, UnusualPart } from "../../../../tools/command.ts"
 import { TrustedPrograms } from "../trusted-path.ts"
 import type { AnalysisContext } from "./command-effects.ts"
 import { Disk } from "./disk.ts"
@@ -24,7 +24,7 @@ export interface ShellContext {
 }
 
 /** Determines the facts with access to the disk: symbolic links, patterns, programs, git's configuration. */
-export function commandFacts(line: string, given: ShellContext): CommandFacts {
+export function commandFacts(line: string, given: ShellContext): CommandLineFacts {
   const { directory, project = directory, env, shell, hasSandbox = false } = given
   const disk = new Disk()
   const home = env.HOME ?? homedir()
@@ -40,7 +40,7 @@ export function commandFacts(line: string, given: ShellContext): CommandFacts {
 export function commandShape(
   line: string,
   { shell, hasSandbox = false }: Pick<ShellContext, "shell" | "hasSandbox"> = {},
-): CommandFacts {
+): CommandLineFacts {
   const place = { directory: "/", disk: undefined, programs: undefined, home: undefined, env: {}, hasSandbox }
   return factsOf(line, place, shell)
 }
@@ -48,7 +48,7 @@ export function commandShape(
 /** Shells that interpret the supported subset as Strata does, including builtins. */
 const COMPATIBLE_SHELLS = /(?:^|\/)(?:bash|sh|dash)$/
 
-function factsOf(line: string, place: AnalysisContext, shell = "bash"): CommandFacts {
+function factsOf(line: string, place: AnalysisContext, shell = "bash"): CommandLineFacts {
   const characters = unusualCharacters(line)
   const isHiding = hidesCharacters(characters)
   const isKnownShell = COMPATIBLE_SHELLS.test(shell)
@@ -95,7 +95,7 @@ function factsOf(line: string, place: AnalysisContext, shell = "bash"): CommandF
 const inOrder = (parts: readonly UnusualPart[]): readonly UnusualPart[] =>
   parts.toSorted((a, b) => a.start - b.start || b.end - a.end)
 
-function unreadable(line: string): CommandFacts {
+function unreadable(line: string): CommandLineFacts {
   return {
     line,
     commands: [HIDDEN_COMMAND],
@@ -113,7 +113,7 @@ function distinct(uses: readonly FileUse[]): readonly FileUse[] {
 }
 
 /** All files that the line reads or writes, as far as known. */
-export function filesTouched({ commands, redirections }: CommandFacts): readonly string[] {
+export function filesTouched({ commands, redirections }: CommandLineFacts): readonly string[] {
   const uses = [redirections, ...commands.map((command) => command.uses)].flatMap(({ reads, writes }) => [
     ...reads,
     ...writes,

@@ -5,7 +5,7 @@ import type { ExpandedWord } from "./expanded-word.ts"
 import type { Repository } from "./git-config.ts"
 import type { GivenOption } from "./options.ts"
 
-export interface GitCall {
+export interface GitCommand {
   readonly subcommand: string
   readonly options: readonly GivenOption[]
   readonly operands: readonly ExpandedWord[]
@@ -29,7 +29,7 @@ const REVISION = /^(?:HEAD|@)(?:[~^]\d*)*$/
 const MAGIC = /^:|[*?[\\]/
 
 /** Reads of files in the working directory, and of the same paths in other revisions. */
-export function trackedReads(call: GitCall, place: AnalysisContext, { top, index }: Repository): readonly FileUse[] {
+export function trackedReads(call: GitCommand, place: AnalysisContext, { top, index }: Repository): readonly FileUse[] {
   const named = [...call.operands, ...call.options.flatMap(({ name, value }) => (name === "L" && value ? [value] : []))]
   const inRevisions = named.flatMap(({ text }) => pathsAfterColons(text ?? "", place, top))
   if (!showsContent(call)) return inRevisions
@@ -42,7 +42,7 @@ export function trackedReads(call: GitCall, place: AnalysisContext, { top, index
   return [...inRevisions, { path: call.subcommand === "grep" && specs.length === 0 ? place.directory : top, tracked }]
 }
 
-function showsContent({ subcommand, options, operands }: GitCall): boolean {
+function showsContent({ subcommand, options, operands }: GitCommand): boolean {
   const hasPatch = hasOption(options, ...PATCH)
   switch (subcommand) {
     case "cat-file":
@@ -64,7 +64,7 @@ function showsContent({ subcommand, options, operands }: GitCall): boolean {
 }
 
 /** Operands that are paths: all after `--`, and before it those that exist, because git refuses ambiguous arguments. */
-function pathspecsOf({ operands, beforeDashes }: GitCall, place: AnalysisContext): readonly string[] {
+function pathspecsOf({ operands, beforeDashes }: GitCommand, place: AnalysisContext): readonly string[] {
   const words = (beforeDashes === undefined ? operands : operands.slice(beforeDashes)).flatMap(({ text }) => text ?? [])
   if (beforeDashes !== undefined) return words
   const isThere = (word: string) => {

@@ -13,7 +13,7 @@ import {
 } from "./command-effects.ts"
 import type { ExpandedWord } from "./expanded-word.ts"
 import { findRepository } from "./git-config.ts"
-import { type GitCall, trackedReads } from "./git-content.ts"
+import { type GitCommand, trackedReads } from "./git-content.ts"
 import { isHarmlessSetting } from "./git-settings.ts"
 import { type GivenOption, type OptionTable, parseOptions } from "./options.ts"
 
@@ -146,7 +146,7 @@ function isHarmlessPair(pair: string | undefined): boolean {
   return isHarmlessSetting({ key, value: match[2]! })
 }
 
-type GitEffects = CommandEffects | (Extract<CommandEffects, { state: "understood" }> & { readonly call: GitCall })
+type GitEffects = CommandEffects | (Extract<CommandEffects, { state: "understood" }> & { readonly call: GitCommand })
 
 function judgeSubcommand(name: string, args: readonly ExpandedWord[], place: AnalysisContext): GitEffects {
   const [first, ...rest] = args
@@ -235,7 +235,7 @@ function reads(subcommand: string, { table, args, place }: ReadInput): GitEffect
 /** Checks the repository, whose configuration git obeys. */
 function checkRepository(
   judged: CommandEffects,
-  { place, call }: { readonly place: AnalysisContext; readonly call: GitCall | undefined },
+  { place, call }: { readonly place: AnalysisContext; readonly call: GitCommand | undefined },
 ): CommandEffects {
   const { directory, disk, env } = place
   if (judged.state === "not understood") return judged

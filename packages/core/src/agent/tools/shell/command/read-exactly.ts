@@ -1,13 +1,13 @@
 /** Facts about a line of the supported subset: its commands in order, with the directory in which each one runs. */
 import { posix } from "node:path"
-import type { CommandFacts, FileUse, SimpleCommand, UnusualPart } from "../../../../tools/command.ts"
+import type { CommandLineFacts, FileUse, SimpleCommand, UnusualPart } from "../../../../tools/command.ts"
 import { analyzeWords } from "./analyze-words.ts"
 import { type AnalysisContext, filesOf, knownWord, resolveIn } from "./command-effects.ts"
 import type { ExpandedWord } from "./expanded-word.ts"
 import { expandPattern } from "./file-pattern.ts"
 import type { SmallCommand, SmallPipeline } from "./small-language.ts"
 
-type ExactFacts = Pick<CommandFacts, "commands" | "redirections" | "unknown" | "unusual" | "isReadOnly">
+type ExactFacts = Pick<CommandLineFacts, "commands" | "redirections" | "unknown" | "unusual" | "isReadOnly">
 
 /** Analyzes a line exactly. `undefined` if it starts a shell with a script, which must be analyzed as a line of its own. */
 export function readExactly(pipelines: readonly SmallPipeline[], start: AnalysisContext): ExactFacts | undefined {
