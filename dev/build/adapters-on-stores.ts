@@ -30,7 +30,7 @@ const whose = owner === undefined ? {} : { owner }
 const failures: string[] = []
 const options = { ...whose, log: (line: string) => void failures.push(line) }
 
-/** Two turns of a client that sends its whole list each time. */
+/** Sends two turns as a client that resends its full message list. */
 async function talk(client: Anthropic): Promise<void> {
   const messages: Anthropic.MessageParam[] = []
   for (const content of TURNS) {
@@ -51,7 +51,7 @@ async function aiSdk(url: string): Promise<void> {
   }
 }
 
-/** LangChain's own chat model, which answers from a list. */
+/** A chat model of LangChain that answers from a list. */
 class ListedAnswers extends FakeListChatModel {
   override bindTools(_tools: readonly unknown[]) {
     return this.withConfig({})
@@ -70,7 +70,7 @@ async function langchain(): Promise<void> {
   }
 }
 
-/** As Mastra's loop calls a processor before each step. */
+/** Calls the processor as Mastra's loop does before each step. */
 async function mastra(url: string): Promise<void> {
   const model = createAnthropic({ baseURL: `${url}/v1`, apiKey: "none" })(MODEL)
   const step = { model, messages: [{ threadId: "mastra" }] }
@@ -121,7 +121,7 @@ function expect(holds: boolean, problem: string): void {
   if (!holds) failures.push(problem)
 }
 
-/** An agent's conversation, and a row for each that the adapters of this process have managed. */
+/** Runs an agent's conversation and returns a row for each conversation that the adapters of this process managed. */
 async function main(): Promise<readonly string[]> {
   if (kind === "postgres") registerStore("postgres", (address, given) => namedPostgresStore(address, given))
   const simulator = await startSimulator({ responder: helpfulResponder() })

@@ -43,7 +43,7 @@ export async function checkPackages(built: readonly BuiltPackage[]): Promise<boo
   }
 }
 
-/** Looks through the files of one package. */
+/** Checks the files of one package. */
 function inspection(packed: PackedPackage, directory: string) {
   const { manifest, paths, size } = packed
   return {
@@ -98,7 +98,7 @@ function startTime(user: User): string {
   ].join("\n")
 }
 
-/** Those that import no package of others. */
+/** Adapters that import no third-party package. */
 const ADAPTERS = [
   ...["anthropic", "ai-sdk", "mastra", "langchain"].map((name) => `@strata/adapters/${name}`),
   ...["openai-agents", "claude-agent-sdk"].map((name) => `@strata/sessions/${name}`),

@@ -42,7 +42,7 @@ interface BenchOptions {
   readonly policies?: readonly Policy[]
 }
 
-/** What the same requests cost according to the recording, if it says so. */
+/** Returns the cost of the same requests according to the recording, if it has usage. */
 function billed(messages: readonly Message[]): number | undefined {
   const usages = new Map(
     messages.flatMap((message) =>

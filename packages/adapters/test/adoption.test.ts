@@ -1,4 +1,4 @@
-/** What the writer of a program sees of Strata: failures, whose conversation it is, and what was done. */
+/** What a program's developer notices of Strata: failures, the owner of a conversation, and the status. */
 import { mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
@@ -38,7 +38,7 @@ async function place() {
 
 type Sends = Pick<Anthropic, "messages">
 
-/** A chat without tools, as most are. */
+/** A chat without tools, as most programs have. */
 async function chat(client: Sends, questions: readonly string[], headers: Record<string, string> = {}) {
   const messages: Anthropic.MessageParam[] = []
   for (const content of questions) {
@@ -175,7 +175,7 @@ describe("BEY-11 what the writer of a program sees", () => {
     await new Promise((resolve) => setImmediate(resolve))
     const [row] = await client.strata.status()
     expect(row).toMatchObject({ direct: row!.sent, requests: 1 })
-    expect(await withStrata(plain, { dir }).strata.status()).toEqual([row]) // a door with the same options
+    expect(await withStrata(plain, { dir }).strata.status()).toEqual([row]) // an adapter with the same options
     expect(row!.directCost).toBeCloseTo(row!.cost!, 6)
   })
 })

@@ -1,4 +1,4 @@
-/** Programs on the Anthropic SDK with one line more, against the simulator. */
+/** Programs on the Anthropic SDK with one additional line, against the simulator. */
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
@@ -18,7 +18,7 @@ const LONG = "line of a file with words in it\n".repeat(500)
 
 afterEach(closeStrata)
 
-/** Calls its tool until it is asked to stop. Asked for the port, it looks at what it can see, and then asks Recall. */
+/** Calls its tool until it is asked to stop. When asked for the port, it answers from the view, else calls Recall. */
 class Worker implements Responder {
   readonly name = "worker"
   readonly asked: (readonly ResponderMessage[])[] = []
@@ -64,7 +64,7 @@ async function server() {
   return { responder, sim, dir, plain, strata }
 }
 
-/** A program that keeps its own list, as its writer would have written it. */
+/** A program that keeps its own list, as a developer would write it. */
 class Program {
   readonly messages: Anthropic.MessageParam[] = [{ role: "user", content: "Count the files. the staging port is 4711" }]
   readonly client: Pick<Anthropic, "messages">
@@ -111,7 +111,7 @@ describe("BEY-11 withStrata(new Anthropic())", () => {
       const managed = new Program(through.strata({ recall: false }), { streams })
       for (const program of [direct, managed]) await program.work(4)
       expect(managed.messages).toEqual(direct.messages)
-      expect(through.sim.stats().total.dollars).toBeLessThan(without.sim.stats().total.dollars) // it sets marks
+      expect(through.sim.stats().total.dollars).toBeLessThan(without.sim.stats().total.dollars) // Strata sets cache breakpoints
     },
   )
 
@@ -166,7 +166,7 @@ describe("BEY-11 withStrata(new Anthropic())", () => {
       await without.plain.messages.create({ model: MODEL, max_tokens: 100, messages, ...more })
       await through.strata({ recall: false }).messages.create({ model: MODEL, max_tokens: 100, messages, ...more })
     }
-    // a prompt that is cached, and a text that is read once
+    // a cached prompt, and a text that is read once
     const system = [{ type: "text" as const, text: LONG, cache_control: { type: "ephemeral" as const } }]
     for (const client of [without.plain, through.strata({ recall: false })])
       await client.messages.create({ model: MODEL, max_tokens: 100, system, messages })
@@ -199,7 +199,7 @@ describe("BEY-11 withStrata(new Anthropic())", () => {
     },
   )
 
-  test("a tool runner goes on in our conversation, and does not leave it to the server", async () => {
+  test("a tool runner continues in Strata's conversation, and does not leave it to the server", async () => {
     const { responder, sim, strata } = await server()
     const client = strata()
     const messages = [{ role: "user" as const, content: "Count the files. the staging port is 4711" }]
@@ -217,11 +217,11 @@ describe("BEY-11 withStrata(new Anthropic())", () => {
     const client = strata()
     const thread = client.beta.messages.thread({ model: MODEL, max_tokens: 1_000, tools: TOOLS })
     const sent = thread.send({ role: "user", content: "Hello" })
-    await expect(sent).rejects.toThrow(/this server does not support message threads/) // the simulator says so
+    await expect(sent).rejects.toThrow(/this server does not support message threads/) // the simulator reports this
     expect((await client.strata.status()).map(({ id }) => id)).toEqual(["other-requests"])
   })
 
-  test("a copy with other options does it too, and a client that is too old is told what it needs", async () => {
+  test("a copy with other options does it too, and a client that is too old gets an error with the required version", async () => {
     const { strata } = await server()
     const copy = strata().withOptions({ timeout: 60_000 })
     await new Program(copy).work(1)
@@ -230,7 +230,7 @@ describe("BEY-11 withStrata(new Anthropic())", () => {
     const elsewhere = await server()
     const moved = copy.withOptions({ baseURL: elsewhere.sim.url, fetch: (url, init) => fetch(url, init) })
     await new Program(moved).work(2)
-    expect((await moved.strata.status()).map(({ requests }) => requests)).toEqual([1, 2]) // of both
+    expect((await moved.strata.status()).map(({ requests }) => requests)).toEqual([1, 2]) // one row for each server
     const old = { baseURL: "http://127.0.0.1", messages: {} }
     expect(() => withStrata(old as never)).toThrow(/needs @anthropic-ai\/sdk 0\.50 or newer/)
   })

@@ -1,6 +1,6 @@
 /**
- * Objects with the shape of LangChain's: messages, a chat model for Claude, and an agent that calls it. The model sends what LangChain's own
- * package would send, with the official SDK. LangChain itself is run by `npm run clients -- --adapters`.
+ * Objects with the shape of LangChain's: messages, a chat model for Claude, and an agent that calls it. The model sends the same requests
+ * as LangChain's own package, with the official SDK. `npm run clients -- --adapters` tests LangChain itself.
  */
 import Anthropic from "@anthropic-ai/sdk"
 import type { UsageMetadata } from "../src/langchain/shapes.ts"
@@ -45,7 +45,7 @@ export class AiMessage extends Message {
   }
 }
 
-/** A piece of an answer. Parts with the same place grow together. */
+/** A chunk of a response. Parts with the same index are concatenated. */
 export class AiChunk extends AiMessage {
   tool_call_chunks: readonly Fields[] = []
 
@@ -308,7 +308,7 @@ function fieldsOf(event: Anthropic.MessageStreamEvent): Fields | undefined {
   return { content: [{ index, ...delta, type: delta.type === "text_delta" ? "text" : "thinking" }] }
 }
 
-/** An agent: it calls the model through its middleware until no tool is called. */
+/** An agent: it calls the model through its middleware until a response has no calls. */
 export class Agent {
   readonly messages: Message[] = []
   readonly #parts: AgentParts

@@ -1,4 +1,4 @@
-/** Every mixture of Recall and other calls, cut into pieces: what a listener puts together is the answer that the caller gets. */
+/** Every combination of Recall and other calls, split into chunks: a listener assembles the same response that the client gets. */
 import fc from "fast-check"
 import { expect, test } from "vitest"
 import { size } from "../../core/test/size.ts"
@@ -18,7 +18,7 @@ const rounds = fc.tuple(
   fc.array(kind, { maxLength: 4 }),
 )
 
-/** The pieces of one round, as a provider's package makes them. */
+/** The chunks of one round, as a provider's package creates them. */
 function pieces(kinds: readonly Kind[], round: number): readonly AiChunk[] {
   const id = `msg_${round}`
   const usage = { input_tokens: 100 + round, output_tokens: 0, total_tokens: 100 + round }
@@ -109,7 +109,7 @@ test("BEY-11 a listener hears one answer without Recall, whatever the rounds are
   )
 })
 
-test("BEY-11 late calls are heard in order: a listener may be told after the answer is there", async () => {
+test("BEY-11 late calls are heard in order: a listener may be called after the answer is there", async () => {
   const heard: string[] = []
   const listener: Listener = { name: "late", handleLLMEnd: () => void heard.push("end") }
   const run = new CallbackMerger("Recall")

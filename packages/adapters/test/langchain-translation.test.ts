@@ -1,4 +1,4 @@
-/** Messages of LangChain as a body of the Messages API and back: what the caller sent is there again. */
+/** Messages of LangChain converted to a body of the Messages API and back are unchanged. */
 import fc from "fast-check"
 import { describe, expect, test } from "vitest"
 import { size } from "../../core/test/size.ts"
@@ -45,7 +45,7 @@ const answer = fc.record(
   },
   { requiredKeys: ["role", "content"] },
 )
-/** A result for each call, as an agent gives them. */
+/** A result for each call, in the form of an agent. */
 const withResults = fc
   .tuple(answer, fc.array(fc.tuple(content, fc.boolean()), { minLength: 3, maxLength: 3 }))
   .map(([texts, results]) => [
@@ -110,7 +110,7 @@ describe("BEY-11 messages of LangChain", () => {
     { type: "tool_use", id: "toolu_1", name: "look", input: { at: 1 } },
   ]
 
-  test("Claude gets its own blocks: marks, thinking, and results that are errors", () => {
+  test("Claude gets its own blocks: cache breakpoints, thinking, and results that are errors", () => {
     const sent = back(
       [
         { type: "system", content: [{ type: "text", text: "Be brief.", cache_control: { type: "ephemeral" } }] },

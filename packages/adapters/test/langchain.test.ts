@@ -17,13 +17,13 @@ const LONG = "line of a file with words in it\n".repeat(500)
 
 afterEach(closeStrata)
 
-/** Looks so often as it is asked to. Asked for the port, it asks Recall. */
+/** Calls its tool as often as requested. When asked for the port, it calls Recall. */
 class Worker implements Responder {
   readonly name = "worker"
   readonly asked: (readonly ResponderMessage[])[] = []
   #number = 0
   #left = 0
-  /** Asks Recall and the tool in one message. */
+  /** Calls Recall and the tool in one message. */
   mixes = false
 
   answer(turn: ResponderTurn): Answer {
@@ -82,7 +82,7 @@ async function server(serverWindow = WINDOW) {
   return { responder, sim, dir, agent, lines }
 }
 
-/** Remembers what it heard. */
+/** A listener that records its callbacks. */
 function listener(streams: boolean) {
   const heard: (readonly [string, ...unknown[]])[] = []
   const hear =
@@ -116,7 +116,7 @@ describe("BEY-11 an agent of LangChain with the middleware", () => {
       for (const agent of [direct, managed]) await agent.say("look 4 times", { callbacks: [listener(streams).handler] })
       expect(plain(managed)).toEqual(plain(direct))
       expect(managed.messages.at(-1)?.constructor).toBe(direct.messages.at(-1)?.constructor)
-      expect(through.sim.stats().total.dollars).toBeLessThan(without.sim.stats().total.dollars) // it sets marks
+      expect(through.sim.stats().total.dollars).toBeLessThan(without.sim.stats().total.dollars) // Strata sets cache breakpoints
     },
   )
 
@@ -163,7 +163,7 @@ describe("BEY-11 an agent of LangChain with the middleware", () => {
     ).toBe(1)
   })
 
-  test("a call of Recall beside one of the caller's is held until the caller's result is there", async () => {
+  test("a call of Recall together with one of the client's is held until the client's result is there", async () => {
     const { agent, responder } = await server()
     responder.mixes = true
     const managed = agent({}, "t")
@@ -184,7 +184,7 @@ describe("BEY-11 an agent of LangChain with the middleware", () => {
     expect(sim.log.filter(({ status }) => status === 400).length).toBeGreaterThan(0)
   })
 
-  test("an error and an abort are the caller's, and the conversation goes on after them", async () => {
+  test("an error and an abort are the client's, and the conversation continues after them", async () => {
     const { agent, sim } = await server()
     const managed = agent({}, "t")
     await managed.say("look 2 times")
@@ -211,7 +211,7 @@ describe("BEY-11 an agent of LangChain with the middleware", () => {
     expect(responder.asked.filter((messages) => /4711.*4712|4712.*4711/.test(JSON.stringify(messages)))).toEqual([])
   })
 
-  test("where a failure of ours keeps the plan away, the request passes as it is", async () => {
+  test("where a failure of Strata keeps the plan away, the request passes as it is", async () => {
     const { agent, lines } = await server()
     const managed = agent({ dir: "/dev/null/nowhere" }, "t")
     expect(await managed.say("look 1 times")).toMatch(/^Done/)

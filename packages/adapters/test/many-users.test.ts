@@ -1,4 +1,4 @@
-/** A server for many people, without ids and owners: what one says never reaches the request of another. */
+/** A server for many users without ids and owners: the messages of one user never reach a request of another. */
 import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
@@ -21,7 +21,7 @@ afterEach(async () => {
 type Content = readonly Record<string, unknown>[]
 type Sent = { readonly messages: readonly { readonly content: unknown }[] }
 
-/** A server whose next answers are given. It keeps what it was sent. */
+/** A server with scripted responses that records its requests. */
 function server() {
   const sent: Sent[] = []
   const next: (Content | "lost")[] = []
@@ -49,7 +49,7 @@ class User {
     this.#server = at
   }
 
-  /** What the server got for it. */
+  /** Returns the request that the server received. */
   async says(content: Anthropic.MessageParam["content"], ...answers: readonly (Content | "lost")[]): Promise<string> {
     const { client, next, sent } = this.#server
     this.messages.push({ role: "user", content })
@@ -66,7 +66,7 @@ class User {
     return this.says([{ type: "tool_result", tool_use_id: id, content }], ...answers)
   }
 
-  /** Of each turn, as many programs do. */
+  /** Keeps only the final text of each turn, as many programs do. */
   keepsLastWords(): void {
     this.messages = this.messages.flatMap(({ role, content }): Anthropic.MessageParam[] => {
       if (typeof content === "string") return [{ role, content }]
@@ -116,7 +116,7 @@ describe("BEY-14 two people of one server that begin alike", () => {
     expect(await anna.says("And now?")).toContain("Anna")
   })
 
-  test("programs that keep the last words of each turn", async () => {
+  test("programs that keep the final text of each turn", async () => {
     const at = server()
     const [anna, ben] = [new User(at), new User(at)]
     for (const [user, result] of [
@@ -134,7 +134,7 @@ describe("BEY-14 two people of one server that begin alike", () => {
     expect(await ben.says("How much is it?")).not.toContain("12 euro")
   })
 
-  test("the last words of one that the server of another process had, where they are short", async () => {
+  test("a short final text that the server of another process had", async () => {
     const at = server()
     const [anna, ben] = [new User(at), new User(at)]
     await anna.says("What do I owe?", [called("toolu_0123456789abcdef12", {})])
@@ -146,7 +146,7 @@ describe("BEY-14 two people of one server that begin alike", () => {
     expect(await ben.says("How much is it?")).not.toContain("12 euro")
   })
 
-  test("one goes on in the conversation of the other, breaks off, and the other asks Recall", async () => {
+  test("one continues in the conversation of the other, breaks off, and the other asks Recall", async () => {
     const at = server()
     const [anna, ben] = [new User(at), new User(at)]
     for (const user of [anna, ben]) await user.says("Hello", [textBlock("How can I help?")])

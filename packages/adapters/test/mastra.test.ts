@@ -1,6 +1,6 @@
 /**
- * The processor, called as Mastra's loop calls it, around the models that its agents have. `npm run clients -- --adapters` runs it in
- * Mastra itself, which is too large to be a dependency.
+ * The processor, called as by Mastra's loop, with the models of its agents. `npm run clients -- --adapters` tests it in Mastra itself,
+ * which is too large to be a dependency.
  */
 import { globSync, mkdtempSync, readFileSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
@@ -11,7 +11,7 @@ import { describe, expect, onTestFinished, test } from "vitest"
 import { closeStrata } from "../src/conversation-pool.ts"
 import { strataProcessor } from "../src/mastra.ts"
 
-/** Says how many messages it was sent, and the last one. */
+/** Answers with the number of messages in the request, and the last one. */
 const counting: Responder = {
   name: "counting",
   answer: ({ request: { messages } }) => ({
@@ -37,7 +37,7 @@ interface MastraModel {
   readonly doStream: Doing
 }
 
-/** As Mastra wraps a model: an answer that came whole has a stream as well. */
+/** Wraps a model like Mastra: a complete result has a stream too. */
 function mastraModel(baseURL: string): MastraModel {
   const model = createAnthropic({ baseURL: `${baseURL}/v1`, apiKey: "sk-simulator" })("claude-opus-4-6")
   const { specificationVersion, provider, modelId, supportedUrls } = model
@@ -93,7 +93,7 @@ describe("BEY-11 the processor for Mastra", () => {
     expect(journals()).toHaveLength(3)
   })
 
-  test("a thread of which only the newest messages are sent goes on with all of them", async () => {
+  test("a thread of which only the newest messages are sent continues with all of them", async () => {
     const { step, journals, sim } = await mastra()
     const prompt: Prompted[] = []
     const newest = 4

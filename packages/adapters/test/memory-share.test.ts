@@ -1,4 +1,4 @@
-/** What memory may cost with an adapter: nothing in the first turns, and what was said there is looked at later. */
+/** Limits of memory costs with an adapter: nothing in the first turns, whose messages are processed later. */
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
@@ -19,7 +19,7 @@ interface Place {
   readonly url: string
   readonly dir: string
 }
-/** Opens a conversation; each call is a message of the user. */
+/** Opens a conversation; each call sends a user message. */
 type Program = (place: Place) => (text: string) => Promise<void>
 
 const anthropic: Program = ({ url, dir }) => {
@@ -73,7 +73,7 @@ describe.each([
   ["withStrata", anthropic],
   ["the middleware of the AI SDK", aiSdk],
 ] as const)("L5-9 memory with %s", (_, open) => {
-  test("asks for nothing in conversations of 1, 2 and 3 turns; a later one of the owner looks at what was said in them", async () => {
+  test("asks for nothing in conversations of 1, 2 and 3 turns; a later one of the owner looks at their messages", async () => {
     const { place, forks } = await stage()
     for (const turns of [1, 2, 3]) {
       const say = open(place)

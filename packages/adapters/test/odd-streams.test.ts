@@ -1,4 +1,4 @@
-/** Streams that no one expects, of servers and of programs: the SDK gets what it would get without Strata, and the conversation goes on. */
+/** Unexpected streams of servers and behavior of programs: the SDK gets the same as without Strata, and the conversation continues. */
 import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
@@ -25,7 +25,7 @@ type Block = Record<string, unknown> & { readonly type: string }
 interface PlayedStream {
   readonly content: readonly Block[]
   readonly stop?: string
-  /** Put between any two events. */
+  /** Inserted between any two events. */
   readonly between?: string
 }
 interface Sent {
@@ -69,7 +69,7 @@ function streamOf({ content, stop, between = "" }: PlayedStream, id: string): st
 function server(...answers: PlayedStream[]) {
   const sent: Sent[] = []
   let held: { refuses: boolean; readonly begin: () => void; readonly ended: Promise<void> } | undefined
-  /** The next request is too long. Those after it wait for `end`. */
+  /** Makes the next request too long. Those after it wait for `end`. */
   const hangs = () => {
     const [begun, ended] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
     held = { refuses: true, begin: begun.resolve, ended: ended.promise }
@@ -128,7 +128,7 @@ describe("BEY-11 odd streams", () => {
         .finalMessage()
       expect(answer.content.map((block) => block.type === "text" && block.text)).toEqual(["I look.", "4711."])
       const [row] = await strata().strata.status()
-      expect(row!.sent).toBeGreaterThan(0) // it was recorded
+      expect(row!.sent).toBeGreaterThan(0) // the response was recorded
     },
   )
 
@@ -185,7 +185,7 @@ describe("BEY-11 odd streams", () => {
       gone.abort()
       expect(await answer).toBeInstanceOf(Anthropic.APIUserAbortError)
       compacting.end()
-      // on a slow machine the first may still be ending; then one more is sent as it is
+      // on a slow machine the first may still be ending; then one more is sent unchanged
       let asks = 0
       do expect((await client.messages.create(asked(list))).content).toMatchObject([{ text: "Fine." }])
       while (++asks < 5 && !isShorter())

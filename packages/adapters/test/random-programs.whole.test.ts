@@ -1,4 +1,6 @@
-/** Programs that work, rewind, retry and restart at random, with a model that asks Recall at random: the simulator accepts every request. */
+/**
+ * Programs that work, rewind, retry and restart at random, with a model that calls Recall at random: the simulator accepts every request.
+ */
 import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
@@ -15,7 +17,7 @@ const MODEL = "claude-opus-5-5"
 const TOOLS = [{ name: "look", input_schema: { type: "object" as const } }]
 const LONG = "line of a file with words in it\n".repeat(300)
 
-/** What the model does next, and what the program does with it. */
+/** The model's next action, and the program's reaction. */
 type Step = "look" | "look twice" | "Recall" | "Recall and look" | "end"
 type Habit = "goes on" | "rewinds" | "asks again" | "restarts" | "keeps last words" | "strips thinking" | "aborts"
 
@@ -126,7 +128,7 @@ test("BEY-11, BEY-14 every request of a random program is valid, and our tool is
 
 const isText = (message: Anthropic.MessageParam) => typeof message.content === "string"
 
-/** To an earlier message of the person, which then says something else. */
+/** Rewinds to an earlier user message and replaces its text. */
 function rewound(messages: Anthropic.MessageParam[]): Anthropic.MessageParam[] {
   const at = messages.findLastIndex(
     (message, place) => place < messages.length - 2 && message.role === "user" && isText(message),

@@ -26,7 +26,7 @@ type Kind = "text" | "thinking" | "Recall" | "look"
 type Round = readonly Kind[]
 type Event = Record<string, unknown> & { readonly type: string }
 
-/** What the server sends for an answer. */
+/** The events of a response. */
 function eventsOf(round: Round, number: number): readonly Event[] {
   const usage = { input_tokens: 100 + number, cache_read_input_tokens: 10 * number, output_tokens: 1 }
   const message = { id: `msg_${number}`, type: "message", role: "assistant", model: MODEL, content: [] }
@@ -70,9 +70,9 @@ const written = (event: Event) => `event: ${event.type}\ndata: ${JSON.stringify(
 
 interface Script {
   readonly rounds: readonly Round[]
-  /** After so many events of the last answer the connection is lost. */
+  /** Number of events of the last response after which the connection is lost. */
   readonly cut?: number
-  /** Or the server says so. */
+  /** An error that the server reports instead. */
   readonly error?: "event" | "status"
 }
 
@@ -82,7 +82,7 @@ interface Sent {
   readonly stream?: boolean
 }
 
-/** A server that plays a script, one answer for each request, in pieces of any size. */
+/** A server with one scripted response for each request, in chunks of any size. */
 function playing({ rounds, cut, error }: Script, pieces: number) {
   const received: Sent[] = []
   const send: typeof fetch = async (_, init) => {
@@ -119,7 +119,7 @@ interface PlayedEvent {
   readonly delta: Record<string, string>
 }
 
-/** The message that the events make. */
+/** The message assembled from the events. */
 function assembled(events: readonly Event[]): unknown {
   const [start] = events as unknown as [{ message: Record<string, unknown> & { usage: object } }]
   const content: Record<string, unknown>[] = []
@@ -146,12 +146,12 @@ const rounds = fc
   .map(([before, last]): readonly Round[] => [...before, ...(isOnlyRecall(last) ? [["text" as const]] : [last])])
 const isOnlyRecall = (round: Round) => round.includes("Recall") && !round.includes("look")
 
-/** What the caller would have seen, had there been no Recall. */
+/** The blocks that the client would have seen without Recall. */
 const visible = (all: readonly Round[]) => all.flat().filter((kind) => kind !== "Recall")
 const kindsIn = (content: readonly { type: string; name?: string }[]) =>
   content.map(({ type, name }) => (type === "tool_use" ? name : type))
 
-describe("BEY-11 Recall in a caller's stream", () => {
+describe("BEY-11 Recall in a client's stream", () => {
   test.each([true, false])("is answered inside it and never seen, streaming %s", async (isStreaming) => {
     await fc.assert(
       fc.asyncProperty(rounds, fc.integer({ min: 1, max: 400 }), async (script, pieces) => {
@@ -169,7 +169,7 @@ describe("BEY-11 Recall in a caller's stream", () => {
         expect(answer.usage).toMatchObject({ input_tokens: 100 + last, output_tokens: 7 * script.length })
         expect(answer.stop_reason).toBe(script.at(-1)!.includes("look") ? "tool_use" : "end_turn")
 
-        // the next request extends what the server has seen, and answers every call
+        // the next request extends the previous one, and answers every call
         messages.push({ role: "assistant", content: answer.content })
         const calls = answer.content.filter((block) => block.type === "tool_use")
         const results = calls.map(({ id }) => ({ type: "tool_result" as const, tool_use_id: id, content: "8080" }))
@@ -247,7 +247,7 @@ describe("BEY-11 Recall in a caller's stream", () => {
       messages.push({ role: "assistant", content }, { role: "user", content: "Go on." })
       await ask()
       expect(unanswered(received.at(-1)!)).toEqual([])
-      expect(JSON.stringify(received.at(-1)!.messages)).toContain("said 0.0") // the model has its own words
+      expect(JSON.stringify(received.at(-1)!.messages)).toContain("said 0.0") // the model sees its own text
     },
   )
 
@@ -262,7 +262,7 @@ describe("BEY-11 Recall in a caller's stream", () => {
     expect(JSON.stringify(received.at(-1))).toContain("often enough")
   })
 
-  test("off with one option, and absent where the caller has no tools or one of that name", async () => {
+  test("off with one option, and absent where the client has no tools or one of that name", async () => {
     const own = [{ name: "Recall", input_schema: { type: "object" as const } }]
     for (const [options, tools, sent] of [
       [{ recall: false }, TOOLS, ["look"]],
@@ -278,7 +278,7 @@ describe("BEY-11 Recall in a caller's stream", () => {
   })
 })
 
-/** Calls without a result in the message after them. */
+/** Calls without a result in the next message. */
 function unanswered({ messages }: Sent): readonly string[] {
   return messages.flatMap(({ content }, at) => {
     const next = JSON.stringify(messages[at + 1] ?? "")

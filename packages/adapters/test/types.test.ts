@@ -1,4 +1,4 @@
-/** That the doors have the types of what they wrap is found by `npm run typecheck`; here they are called once. */
+/** `npm run typecheck` verifies that adapters have the types of the objects they wrap; here they are called once. */
 import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"

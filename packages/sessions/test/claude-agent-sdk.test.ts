@@ -40,7 +40,7 @@ describe.each(STORES)("BEY-12 sessions of the Claude Agent SDK in %s", (_, makeS
     expect(await sessions.load(KEY)).toEqual([...first, line("c")])
   })
 
-  test("lines that look like ours, or like nothing of ours, come back too", async () => {
+  test("lines that look like strata, or like nothing of Strata, come back too", async () => {
     const sessions = sessionStore({ store: makeStore() })
     let deep: unknown = "bottom"
     for (let level = 0; level < 300; level++) deep = [deep]
@@ -305,7 +305,7 @@ test("BEY-12 what cannot be a key or an option is refused, and nothing is writte
 })
 
 let folded: string[] = []
-/** Counts lines, and notes which it was given. */
+/** Counts lines, and records which lines it received. */
 const counting: FoldSessionSummary = (previous, { sessionId }, entries, { mtime = 0 } = {}) => {
   folded.push(entries.map(({ uuid }) => uuid).join())
   const before = (previous?.data.lines ?? 0) as number
@@ -315,7 +315,7 @@ const counting: FoldSessionSummary = (previous, { sessionId }, entries, { mtime 
 const dataOf = (summaries: readonly { sessionId: string; data: Record<string, unknown> }[]) =>
   Object.fromEntries(summaries.map(({ sessionId, data }) => [sessionId, data.lines]))
 
-/** Of all journals with the session's id. */
+/** Bytes of all journals with the session's id. */
 async function bytesKept(store: Store): Promise<number> {
   const project = namespaceFor(externalProjectName("claude-agent-sdk", KEY.projectKey), undefined)
   const [journal] = await store.list(project, { isBare: true })

@@ -1,4 +1,4 @@
-/** The `Session` for the OpenAI Agents SDK: its rules on files and in memory, and the SDK's own runner with a model that answers from a list. */
+/** The `Session` for the OpenAI Agents SDK: its rules on files and in memory, and the SDK's own runner with a scripted model. */
 import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
@@ -62,7 +62,7 @@ describe.each(STORES)("BEY-12 a session of the OpenAI Agents SDK in %s", (_, mak
     ])
   })
 
-  test("what a caller does with items later changes nothing", async () => {
+  test("what a client does with items later changes nothing", async () => {
     const session = opened(makeStore())
     const given = { type: "message", role: "user", content: "as it was" }
     const adding = session.addItems([given])
@@ -100,7 +100,7 @@ describe.each(STORES)("BEY-12 a session of the OpenAI Agents SDK in %s", (_, mak
     await eraseAfterReading()
     expect(await session.getItems()).toEqual([])
     await eraseAfterReading()
-    await opened(store).addItems(["ten", "ace", "ice", "end"].map(user)) // as long as those before
+    await opened(store).addItems(["ten", "ace", "ice", "end"].map(user)) // the same length as before
     expect(await session.getItems()).toEqual(["ten", "ace", "ice", "end"].map(user))
     expect(await session.popItem()).toEqual(user("end"))
     expect(await opened(store).getItems()).toEqual(["ten", "ace", "ice"].map(user))
@@ -159,7 +159,7 @@ describe.each(STORES)("BEY-12 a session of the OpenAI Agents SDK in %s", (_, mak
     for (const [at, options] of all.entries()) expect(await opened(store, options).getItems()).toEqual([user(`${at}`)])
   })
 
-  test("the runner of the SDK goes on with a session in another process", async () => {
+  test("the runner of the SDK continues with a session in another process", async () => {
     const store = makeStore()
     const asked: Input[] = []
     const model = answering(asked, [
@@ -266,7 +266,7 @@ test("BEY-12 a session without an id has one, and the SDK takes it without a cas
 
 type Answer = Extract<StreamEvent, { type: "response_done" }>["response"]["output"][number]
 
-/** A model that gives these answers, one after the other. */
+/** A model that returns these responses one after the other. */
 function answering(asked: Input[], answers: readonly Answer[][]): Model {
   let next = 0
   const responded = ({ input }: ModelRequest) => {
@@ -296,7 +296,7 @@ const clerk = (model: Model) =>
     ],
   })
 
-/** Each entry in short: the text of an item, or how many were taken back. */
+/** Each entry in short form: the text of an item, or the number of removed items. */
 async function journalOf(store: Store): Promise<readonly string[]> {
   const { name } = await projectAt({ cwd: "/", project: "shop", env: {} })
   const project = namespaceFor(externalProjectName("openai-agents", name), undefined)

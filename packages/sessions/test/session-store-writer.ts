@@ -1,4 +1,4 @@
-/** Run by a test as a process of its own: appends numbered lines to one session, a batch at a time. Arguments: directory, name, batches. */
+/** A separate process for tests: appends numbered lines to one session, a batch at a time. Arguments: directory, name, batches. */
 import { sessionStore } from "../src/claude-agent-sdk.ts"
 
 const [dir, name, batches] = process.argv.slice(2)

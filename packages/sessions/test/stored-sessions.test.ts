@@ -1,4 +1,4 @@
-/** Sessions of other SDKs are an owner's data too: they are erased, handed out and pruned with the rest. */
+/** Sessions of other SDKs are an owner's data too: they are erased, exported and pruned with the rest. */
 import { mkdtemp } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
@@ -24,7 +24,7 @@ async function threadOf(store: Store, thread: string, { project, owner }: { proj
   await checkpointer.close()
 }
 
-/** A conversation of ours, and one through each door. */
+/** Creates a Strata conversation, and one through each SDK. */
 async function filled(store: Store, project: string, owner: string): Promise<void> {
   await using chat = await openConversation({
     ...{ store, project, model: "claude-opus-5-5", memory: { owner }, env: {} },

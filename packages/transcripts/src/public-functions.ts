@@ -22,8 +22,8 @@ export async function importConversations(options: ImportOptions): Promise<reado
 /**
  * Imports every conversation in another program's transcript, or updates those imported before. The file is only read.
  *
- * @example const [taken] = await takeUpConversations({ file, owner: localPerson }) const agent = await openAgent({ model, id: taken.id,
- * memory: { owner: localPerson } })
+ * @example const [taken] = await takeUpConversations({ file, owner: localUser }) const agent = await openAgent({ model, id: taken.id,
+ * memory: { owner: localUser } })
  */
 export async function importOrUpdateConversations(options: ImportOptions): Promise<readonly ImportOrUpdateResult[]> {
   const { importOrUpdateConversations: take } = await import("./import/import-or-update.ts")

@@ -1,5 +1,5 @@
 /**
- * What the proxy adds to the time of a request, beside a proxy that only moves bytes: both get the same list in turn, each in a process of
+ * The time that the proxy adds to a request, compared with a proxy that only moves bytes: both get the same list in turn, each in a process of
  * its own. The server answers after 150 ms. Then the first request of new processes, bundled like the program.
  *
  *     npm run bench -- proxy
@@ -71,7 +71,7 @@ async function measureSize(file: string, tokens: number, directory: string): Pro
   )
 }
 
-/** Beside the first request of a bare one. */
+/** Measures the first request of a new process, with the proxy and without it. */
 async function measureFirst(file: string, { tokens, later }: { tokens: number; later: boolean }, place: () => string) {
   const body = new GrowingList(tokens).body()
   const added: number[] = []

@@ -1,4 +1,4 @@
-/** A client's list of about so many tokens that grows by a call and its result, and a server that answers it after a while. */
+/** A client's message list that grows by a call and its result, and a server that answers after a fixed time. */
 import { once } from "node:events"
 import { createServer } from "node:http"
 import type { AddressInfo } from "node:net"
@@ -7,7 +7,7 @@ import { MODEL } from "../../../../packages/adapters/test/proxy/program/model.ts
 
 const CHARACTERS_PER_TOKEN = 3.2
 const LONG = 24_000 // characters of the results that the list begins with
-const SHORT = 3_000 // of those that are added while it is measured
+const SHORT = 3_000 // characters of the results added during the measurement
 const ANSWER_MS = 150 // no model answers faster, and what is done meanwhile adds no time
 
 const SYSTEM = [{ type: "text", text: "You help with code. ".repeat(400), cache_control: { type: "ephemeral" } }]
@@ -56,7 +56,7 @@ export class GrowingList {
     this.#messages.push({ role: "assistant", content: callOf(number) }, { role: "user", content: [result] })
   }
 
-  /** As clients send it: the end of the last message is marked. */
+  /** The request body as clients send it, with a cache breakpoint at the end of the last message. */
   body(): Buffer {
     const last = this.#messages.at(-1)!
     const marked = last.content.map((block) => ({ ...block, cache_control: { type: "ephemeral" } }))
@@ -70,7 +70,7 @@ export interface StepServer {
   close(): void
 }
 
-/** Answers with the call that the list goes on with. */
+/** Starts a server that answers with the next call of the list. */
 export async function startStepServer(): Promise<StepServer> {
   const server = createServer(async (request, response) => {
     const chunks: Buffer[] = []

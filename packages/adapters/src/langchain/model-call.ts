@@ -57,7 +57,7 @@ export class ModelCall {
   }
 
   #logFailure(error: unknown): void {
-    this.#parts.lookup.log(`LangChain: the agent goes on without Strata, ${reasonOf(error)}`)
+    this.#parts.lookup.log(`LangChain: the agent continues without Strata, ${reasonOf(error)}`)
   }
 
   async #take(): Promise<TakenPlan | undefined> {

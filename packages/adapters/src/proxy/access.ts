@@ -23,7 +23,7 @@ export type AccessResult =
 export function checkAccess({ headers, rawHeaders, method, url = "" }: IncomingMessage, secret: string): AccessResult {
   const hosts = rawHeaders.filter((name, at) => at % 2 === 0 && name.toLowerCase() === "host")
   if (hosts.length !== 1 || !LOOPBACK_HOST.test(headers.host ?? ""))
-    return refused("The header host does not name this machine.")
+    return refused("The Host header does not name this machine.")
   if (headers.origin !== undefined || method === "OPTIONS") return refused("Web pages cannot use this proxy.")
   const site = headers["sec-fetch-site"]
   if (site !== undefined && !OWN_SITES.has(String(site))) return refused("Web pages cannot use this proxy.")

@@ -13,7 +13,7 @@ export interface ApiError {
 export const tooLarge = (max: number): ApiError => ({
   status: 413,
   type: "request_too_large",
-  message: `The request was not sent: it has more than ${max} bytes, the most that the proxy takes.`,
+  message: `The request was not sent: it is larger than the proxy's limit of ${max} bytes.`,
 })
 
 export const overloaded = (why: string): ApiError => ({

@@ -35,7 +35,7 @@ export async function answerMessages(passing: ProxiedRequest, route: MessagesRou
   const { limits, held, known } = route
   const read = await readBody(request, { max: limits.bodyBytes, held, known })
   if (read.kind !== "read") {
-    sendError(response, read.kind === "full" ? overloaded("the proxy has no room for it") : tooLarge(limits.bodyBytes))
+    sendError(response, read.kind === "full" ? overloaded("the proxy's memory is full") : tooLarge(limits.bodyBytes))
     return read.kind
   }
   const { sent, json } = read
@@ -47,7 +47,7 @@ export async function answerMessages(passing: ProxiedRequest, route: MessagesRou
     const { refusal, refusalCode: code } = taken.plan
     if (refusal !== undefined) {
       sendError(response, { status: 400, type: "invalid_request_error", message: refusal, code })
-      return `not sent: ${code ?? "the person said no"}`
+      return `not sent: ${code ?? "the user declined"}`
     }
     return await new AnswerRelay(passing, route, taken.plan).run(sent)
   } finally {

@@ -41,7 +41,7 @@ export function statusPage(rows: readonly ConversationStatus[]): string {
   const table = `<table><thead><tr>${head}</tr></thead><tbody>${rows.map(rowOf).join("")}</tbody></table>`
   return `<!doctype html><html lang="en"><head><meta charset="utf-8"><meta http-equiv="refresh" content="${REFRESH_SECONDS}">
 <title>Strata proxy</title><style>${STYLE}</style></head><body><h1>Strata proxy</h1>
-${rows.length === 0 ? "<p>No conversation has passed yet.</p>" : `<p>${totalCosts(rows)}</p>${table}`}</body></html>`
+${rows.length === 0 ? "<p>No conversations yet.</p>" : `<p>${totalCosts(rows)}</p>${table}`}</body></html>`
 }
 
 const numeric = (column: number): string => (NUMBERS.has(column) ? ' class="n"' : "")
@@ -113,7 +113,7 @@ export class RunningRequests {
     const busy = this.#isClosing
       ? "the proxy is closing"
       : this.#running.size >= this.#parts.limits.requests
-        ? "too many requests are under way in the proxy"
+        ? "the proxy is handling too many requests"
         : undefined
     const closed = new Promise((resolve) => response.once("close", resolve)) // after the last byte was sent
     const running = handle({ request, response, busy, signal: gone.signal }, this.#parts)
@@ -182,13 +182,13 @@ const LOOP_ERROR: ApiError = {
   status: 508,
   type: "api_error",
   message:
-    "The request was not sent: it goes in a circle. The proxy's upstream is the proxy itself. Name another upstream.",
+    "The request was not sent: it would loop, because the proxy's upstream is the proxy itself. Choose another upstream.",
 }
 
 const unreachable = (upstream: Upstream, error: unknown): ApiError => ({
   status: 502,
   type: "api_error",
-  message: `The proxy has no answer from ${upstream.name} (${errorReason(error)}). Check the upstream's address and the network.`,
+  message: `The proxy got no response from ${upstream.name} (${errorReason(error)}). Check the upstream's address and the network.`,
 })
 
 async function answerStatus(
@@ -202,10 +202,10 @@ async function answerStatus(
     return status
   }
   if (request.method !== "GET" && request.method !== "HEAD")
-    return error(405, "invalid_request_error", "The status can only be read: use GET.")
+    return error(405, "invalid_request_error", "The status is read-only. Use GET.")
   const isPage = path === "/_strata" || path === "/_strata/"
   if (!isPage && path !== "/_strata/status")
-    return error(404, "not_found_error", "There is /_strata/ and /_strata/status.")
+    return error(404, "not_found_error", "Not found. Use /_strata/ or /_strata/status.")
   const rows = await withinLimit(() => plans.status(), { ms: limits.planMs, clock })
   if (rows.kind !== "done") {
     const why = rows.kind === "late" ? "it took too long" : errorKind(rows.error)

@@ -54,7 +54,7 @@ export async function startProxy({
 }: ProxyOptions): Promise<RunningProxy> {
   if (!isSecret(secret))
     throw new StrataError(
-      'The proxy was not started: its secret must have 16 to 200 letters, digits, "-" or "_". Take one from newSecret().',
+      'The proxy was not started: its secret must have 16 to 200 letters, digits, "-" or "_". Create one with newSecret().',
     )
   const limits = { ...DEFAULT_LIMITS, ...given }
   const upstream = new Upstream(address, environment ? { environment } : {})
@@ -69,7 +69,7 @@ export async function startProxy({
   server.maxConnections = limits.requests * CONNECTIONS_PER_REQUEST
   server.listen(port, HOST)
   await once(server, "listening").catch((error: NodeJS.ErrnoException) => {
-    const why = error.code === "EADDRINUSE" ? "another program listens there" : error.message
+    const why = error.code === "EADDRINUSE" ? "another program is using it" : error.message
     throw new StrataError(`The proxy cannot listen on port ${port}: ${why}. Choose another port.`)
   })
   const { port: taken } = server.address() as AddressInfo
@@ -81,7 +81,7 @@ export async function startProxy({
   if (upstream.isHere(taken)) {
     server.close()
     end()
-    throw new StrataError("The proxy was not started: its upstream is the proxy itself. Name another upstream.")
+    throw new StrataError("The proxy was not started: its upstream is the proxy itself. Choose another upstream.")
   }
   return {
     url: `http://${HOST}:${taken}/${secret}`,

@@ -1,4 +1,4 @@
-/** Agents of the AI SDK, in its own loop, over several windows of work. */
+/** Agents of the AI SDK in its own loop, working over several windows. */
 import { describe, expect, test } from "vitest"
 import { everyNth, isWhole, size } from "../../../core/test/size.ts"
 import { closeStrata } from "../../src/ai-sdk.ts"
@@ -33,7 +33,7 @@ describe.each<Version>(size([7], [7, 6]))("BEY-11 an agent of AI SDK %i", (versi
     },
   )
 
-  test.runIf(isWhole).each(HOWS)("%s goes on over three windows, for a fraction of the bill", async (how) => {
+  test.runIf(isWhole).each(HOWS)("%s continues over three windows, for a fraction of the bill", async (how) => {
     const { model, direct, tools, sim, responder, lines } = await program(version)
     const ask = { tools, ...limit, system: "You work in steps.", prompt: `Task A: ${STEPS} steps` }
     const answer =
@@ -97,7 +97,7 @@ describe.each<Version>(size([7], [7, 6]))("BEY-11 an agent of AI SDK %i", (versi
     expect(mixed).toEqual([])
   })
 
-  test.runIf(isWhole)("a program that keeps only the last words of each turn is followed", async () => {
+  test.runIf(isWhole)("a program that keeps only the final text of each turn is followed", async () => {
     const { model, tools, sim, responder, dir } = await program(version)
     const messages: Message[] = []
     for (const task of ["A", "B", "C", "D"]) {

@@ -15,7 +15,7 @@ const strataFor = ({ dir, lines }: Program) => ({
 })
 
 describe("BEY-11 examples for the AI SDK", () => {
-  test.runIf(isWhole)("a chat route that saves UI messages goes on over windows and restarts", async () => {
+  test.runIf(isWhole)("a chat route that saves UI messages continues over windows and restarts", async () => {
     const given = await program(7)
     const { direct, tools, sim, responder, lines, dir } = given
     const saved = new Map<string, string>()

@@ -1,4 +1,4 @@
-/** What goes wrong: an abort, an error in the middle, a refusal. */
+/** Failures: an abort, an error in the middle of a response, a refusal. */
 import { describe, expect, test } from "vitest"
 import { isWhole, size } from "../../../core/test/size.ts"
 import { type Message, MODEL, newMessages, program, SETTINGS, VERSIONS, type Version } from "./program.ts"
@@ -7,7 +7,7 @@ describe.each<Version>(size([7], [7, 6]))("BEY-11 failures of AI SDK %i", (versi
   const { ai } = VERSIONS[version]
   const limit = { stopWhen: ai.stepCountIs(100), maxRetries: 0 }
 
-  test("an abort in the middle reaches the server, and the conversation goes on", async () => {
+  test("an abort in the middle reaches the server, and the conversation continues", async () => {
     const slow = { fault: { kind: "slow-stream" as const, delayMs: 1000 }, times: 1 }
     const { model, tools, sim, lines } = await program(version, { result: "short ", faults: [slow] })
     const tick = setInterval(() => sim.clock.advance(1000), 1)

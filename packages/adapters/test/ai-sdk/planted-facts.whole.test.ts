@@ -1,4 +1,4 @@
-/** What a program's model saw before many compactions is in view, or one call of Recall away. */
+/** Facts that a program's model saw before many compactions are in view, or one call of Recall away. */
 import { describe, expect, test } from "vitest"
 import { size } from "../../../core/test/size.ts"
 import type { AnswerBlock, ResponderTurn } from "../../../sim/src/responder.ts"
@@ -10,7 +10,7 @@ const number = (task: string, step: number) => (task.charCodeAt(0) * 7919 + step
 const nameOf = (task: string, step: number) => `depot${number(task, step).toString(36)}`
 const codeOf = (task: string, step: number) => `c-${number(task, step * 31)}`
 
-/** Asked for a code, it says it if it is in view, and looks it up otherwise. */
+/** When asked for a code, answers from the view if it contains the code, and looks it up otherwise. */
 function answersQuestions({ request: { messages }, nextToolUseId }: ResponderTurn): readonly AnswerBlock[] | undefined {
   const last = messages.at(-1)!
   const asked = messages.findLast(({ content }) =>

@@ -1,9 +1,9 @@
-/** A model object that plays given parts, one round after another, and says what it was asked. */
+/** A model object that returns scripted parts, one round after another, and records its calls. */
 import type { CallOptions, StreamPart } from "../../../core/src/model/ai-sdk/interface.ts"
 
 export type Kind = "text" | "json" | "reasoning" | "Recall" | "look"
 export type Round = readonly Kind[]
-/** How a round ends: whole, or after so many parts: closed, with an error part, or with a stream that throws. */
+/** How a round ends: completely or, after so many parts, by closing, with an error part, or with a stream that throws. */
 export type End =
   | { readonly how: "whole" }
   | { readonly how: "closed" | "error-part" | "thrown"; readonly after: number }
@@ -56,15 +56,15 @@ export interface PlayedModel {
 
 interface Playing {
   readonly version: "v3" | "v4"
-  /** Of the last round. */
+  /** End of the last round. */
   readonly end?: End
   /** The first round that cannot be sent. */
   readonly failsFrom?: number
-  /** A round that the server takes only the second time. */
+  /** A round that the server accepts only on the second attempt. */
   readonly busyAt?: number
 }
 
-/** After its rounds it says a text for ever. */
+/** After its rounds, it returns a text in every further round. */
 export function played(
   rounds: readonly Round[],
   { version, end = { how: "whole" }, failsFrom, busyAt }: Playing,

@@ -1,4 +1,4 @@
-/** A program of the AI SDK against the simulator, with Strata and without, in versions 6 and 7. */
+/** A program of the AI SDK against the simulator, with and without Strata, in versions 6 and 7. */
 import { mkdtempSync, readdirSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
@@ -23,7 +23,7 @@ export const VERSIONS = {
 }
 export type Version = keyof typeof VERSIONS
 
-/** The provider of version 6 is older than the field, and refuses it where it is empty. */
+/** The provider of version 6 predates this field and refuses an empty one. */
 const FETCH: Record<Version, typeof fetch> = {
   7: fetch,
   6: async (url, init) => {
@@ -37,8 +37,8 @@ const FETCH: Record<Version, typeof fetch> = {
 }
 
 /**
- * Works through numbered steps: what it does next depends on the newest message alone, so that it does the same whatever the view is.
- * "Task B: 9 steps" begins, a result "B: step 3 of 9" asks for the next.
+ * Works through numbered steps. Its next action depends only on the newest message, so that it is the same for any view. "Task B: 9 steps"
+ * starts a task, a result "B: step 3 of 9" requests the next step.
  */
 export class Worker implements Responder {
   readonly name = "worker"
@@ -71,7 +71,7 @@ export interface Step {
   readonly of: number
 }
 
-/** A summary may be in the newest message too, and name other tasks: results and the person's own words count before it. */
+/** The newest message may also contain a summary that names other tasks, so results and user messages have priority. */
 function lastStep(messages: readonly ResponderMessage[]): Step | undefined {
   const content = messages.at(-1)?.content ?? []
   const results = content.filter(({ type }) => type === "tool_result")
@@ -95,7 +95,7 @@ function nextStep(messages: readonly ResponderMessage[], { nextToolUseId }: Resp
   })
   const thought: AnswerBlock = { type: "thinking", thinking: `Step ${step + 1} of ${task} comes next.` }
   const textBlock: AnswerBlock = { type: "text", text: `I begin step ${step + 1} of task ${task}.` }
-  // every third time two at once
+  // two calls at once in every third step
   const calls = step % 3 === 2 && step + 2 <= of ? [call(step + 1), call(step + 2)] : [call(step + 1)]
   return [thought, textBlock, ...calls]
 }
@@ -107,7 +107,7 @@ export interface Program {
   readonly responder: Worker
   readonly dir: string
   readonly lines: string[]
-  /** With Strata, or the model itself. */
+  /** The model with Strata, or the plain model. */
   model(options?: StrataOptions): ai7.LanguageModel
   readonly direct: ai7.LanguageModel
   readonly tools: ai7.ToolSet
@@ -115,12 +115,12 @@ export interface Program {
 
 export const SETTINGS = { models: { [MODEL]: { window: WINDOW } }, figures: { "tool-result-limit": 50_000 } }
 
-/** Each summary is written when it is due, and the request waits for it: nothing depends on how soon one is ready. */
+/** Summaries are written when they are due, and the request waits for them, so that timing does not matter. */
 export const AT_ONCE = { ...SETTINGS, switches: { "compact-ahead": false } }
 
 export interface ProgramOptions extends Partial<SimulatorOptions> {
   readonly responder?: Worker
-  /** What the tool returns for each step, besides its number. */
+  /** Additional text that the tool returns for each step. */
   readonly result?: string
   readonly resultPrefix?: (step: Step) => string
 }
@@ -174,7 +174,7 @@ export const journalsIn = (dir: string): string[] =>
 
 export type Message = ai7.ModelMessage
 
-/** All messages of an answer. Version 6 has them under the name of the last step's in version 7. */
+/** All messages of a response. In version 7, version 6's name for them means those of the last step. */
 export async function newMessages(answer: object): Promise<readonly Message[]> {
   const { responseMessages, response } = answer as {
     responseMessages?: PromiseLike<readonly Message[]>
@@ -183,7 +183,7 @@ export async function newMessages(answer: object): Promise<readonly Message[]> {
   return (await responseMessages) ?? (await response).messages
 }
 
-/** What a program sees of an answer, without ids and times. */
+/** What a program sees of a response, without ids and times. */
 export const seen = (messages: readonly ai7.ModelMessage[]): unknown =>
   JSON.parse(
     JSON.stringify(messages, (name, value) =>

@@ -1,4 +1,4 @@
-/** Recall in every place of an answer: the program never sees it, and its SDK never throws. */
+/** Recall at every position of a response: the program never sees it, and its SDK never throws. */
 import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
@@ -91,7 +91,7 @@ describe.each<Version>(size([7], [7, 6]))("BEY-11 Recall in streams of AI SDK %i
           if (how === "whole") expect(failed).toBe(false)
           if (how === "error-part" || how === "thrown") expect(failed).toBe(true)
           if (how === "whole") expect(calls.length).toBeGreaterThanOrEqual(rounds.length)
-          // the plan knows that it is over: the next request need not wait
+          // the plan has ended, so the next request need not wait
           await ai.generateText(ask)
           expect(lines).toEqual([])
         },
@@ -139,7 +139,7 @@ describe.each<Version>(size([7], [7, 6]))("BEY-11 Recall in streams of AI SDK %i
     expect(await ai.streamText({ ...agent(version, { rounds }).ask, output }).output).toEqual({ round: 2 })
   })
 
-  test("a second round that cannot be sent is an error part after what was said", async () => {
+  test("a second round that cannot be sent is an error part after the text", async () => {
     const { parts, lines } = await streamed(version, { rounds: [["text", "Recall"]], failsFrom: 2 })
     const types = parts.map(({ type }) => type)
     expect(types).toContain("text-delta")

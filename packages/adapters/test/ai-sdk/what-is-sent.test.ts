@@ -1,4 +1,4 @@
-/** What a provider gets: the program's own call, as long as nothing is decided, with marks for Claude alone. */
+/** The requests that a provider receives: the program's own call until a decision is made, with cache breakpoints for Claude only. */
 import { mkdtempSync, readFileSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
@@ -12,7 +12,7 @@ import { journalsIn, program, VERSIONS, type Version } from "./program.ts"
 const RUNS = Number(process.env.FUZZ_RUNS ?? size(5, 15))
 
 let dir: string
-/** Doors with the same options share their conversations, and so their log. */
+/** Adapters with the same options share their conversations and their log. */
 let lines: string[]
 let count = 0
 beforeEach(() => {
@@ -29,7 +29,7 @@ const USAGE = {
   outputTokens: { total: 1, text: 1, reasoning: 0 },
 }
 
-/** Sends calls through the middleware to a model that answers with given contents, and says what it got. */
+/** Sends calls through the middleware to a model with scripted responses, and records the requests. */
 function caller(
   answers: readonly object[][],
   { provider = "test.chat", ...options }: StrataOptions & { provider?: string } = {},
@@ -85,7 +85,7 @@ const output = fc.oneof<fc.Arbitrary<object>[]>(
   fc.record({ type: fc.constant("content"), value: fc.array(text, { minLength: 1, maxLength: 2 }) }),
 )
 
-/** A turn: words, then an answer with calls, then their results. */
+/** A turn: user text, a response with calls, and their results. */
 const turn = fc
   .record({
     user: fc.array(fc.oneof(text, file), { minLength: 1, maxLength: 3 }),
@@ -191,7 +191,7 @@ describe("BEY-11 what a provider gets from a program of the AI SDK", () => {
   })
   const MARK = { anthropic: { cacheControl: { type: "ephemeral", ttl: "1h" } } }
 
-  test("Claude gets marks, a program's own marks of its prompt are kept, and other providers get none", async () => {
+  test("Claude gets cache breakpoints, a program's own breakpoints in its prompt stay, and other providers get none", async () => {
     const system = { role: "system", content: "Be kind." }
     const claude = caller([], { provider: "anthropic.messages" })
     await claude.call({ prompt: [system, user("Hello")], tools })

@@ -33,7 +33,7 @@ async function simulated(options: Partial<SimulatorOptions> = {}, plan = () => (
   return { sim, client, url, ...course }
 }
 
-/** Answers with these bytes, in one piece. */
+/** Responds with these bytes in one chunk. */
 const streaming = (text: string | Buffer, headers: Readonly<Record<string, string>> = {}) =>
   rawUpstream((response) => response.writeHead(200, { ...STREAM, ...headers }).end(text))
 
@@ -45,7 +45,7 @@ describe("BEY-11: the official SDK through the proxy", () => {
     const streamed = await client.messages.stream(BODY).finalMessage()
     const whole = await client.messages.create(BODY)
     expect(calls.map(({ name }) => name)).toEqual(["take", "answered", "take", "answered"])
-    const { parsed_output: _, ...message } = streamed // the SDK's own
+    const { parsed_output: _, ...message } = streamed // added by the SDK
     expect(plain(calls[1]!.value)).toEqual(plain(message))
     expect(plain(calls[3]!.value)).toEqual(plain({ ...whole }))
     expect(sim.stats().total.requests).toBe(2)
@@ -112,7 +112,7 @@ describe("BEY-11: the official SDK through the proxy", () => {
   })
 })
 
-describe("BEY-11: an answer that is read on its way", () => {
+describe("BEY-11: an answer that is parsed while it is relayed", () => {
   test("everything in a stream is put together: unknown blocks, deltas and events too, inputs letter by letter", async () => {
     const text = eventText(ANSWER_EVENTS)
     const { url: upstream } = await streaming(text)
@@ -178,7 +178,7 @@ describe("BEY-11: an answer that is read on its way", () => {
       hasAnswer = true
     })
     expect(plain(await called("answered"))).toEqual(ANSWER_MESSAGE)
-    // one that waits for no plan comes and goes meanwhile
+    // a request without a plan passes meanwhile
     expect(await ask(`${url}/v1/models`, { method: "GET" })).toMatchObject({ status: 200, isComplete: true })
     expect(hasAnswer).toBe(false)
     kept.resolve()
@@ -210,7 +210,7 @@ describe("BEY-11: an answer that is read on its way", () => {
     const answer = await ask(`${url}/v1/messages`, { body: HELLO })
     expect(answer).toMatchObject({ isComplete: false, body: Buffer.from(text) })
     expect(calls.map(({ name }) => name)).toEqual(["take", "brokeOff"])
-    expect(plain(calls[1]!.value)).toEqual(ANSWER_MESSAGE) // all blocks came, but no one said that this was all
+    expect(plain(calls[1]!.value)).toEqual(ANSWER_MESSAGE) // all blocks arrived, but without the end of the message
   })
 
   test("a slow client slows the server, and nothing piles up in between", async () => {

@@ -1,4 +1,4 @@
-/** Clients that lie, send nonsense or do several things at once: nothing is mixed up, lost or blocked. */
+/** Clients that send false data, nonsense or concurrent requests: nothing is mixed up, lost or blocked. */
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
@@ -25,7 +25,7 @@ class Worker implements Responder {
   readonly asked: ResponderTurn["request"][] = []
   readonly summaries: ResponderTurn["request"][] = []
   #answers = 0
-  /** Answers wait for it. */
+  /** Responses wait for it. */
   gate: Promise<unknown> = Promise.resolve()
 
   async answer(turn: ResponderTurn): Promise<Answer> {
@@ -92,7 +92,7 @@ async function ask(url: string, messages: readonly Message[], { id, body = {} }:
   return { status: response.status, headers: response.headers, answer }
 }
 
-/** One request, its answer, and what the tool says. */
+/** One request, its response, and the tool's result. */
 async function round(
   url: string,
   list: Message[],
@@ -109,7 +109,7 @@ async function round(
 }
 
 const begun = (text = "Count the files."): Message[] => [{ role: "user", content: text }]
-/** The server refuses it from everyone. */
+/** Requests that the server refuses from any client. */
 const BAD: readonly Fields[] = [{ temperature: 7 }, { thinking: { type: "enabled", budget_tokens: 40_000 } }]
 const filesIn = (home: string): string =>
   readdirSync(home, { recursive: true, withFileTypes: true })
@@ -198,7 +198,7 @@ describe("BEY-11 a client's own mistakes", () => {
     expect([status, passedIn(headers)]).toEqual([200, null])
   })
 
-  test("what the server refuses of the client's own list as well is no failure of ours", async () => {
+  test("what the server refuses of the client's own list as well is no failure of Strata", async () => {
     const { url, plans, home } = await running()
     const list = begun()
     await round(url, list, { id: "one" })
@@ -227,7 +227,7 @@ describe("BEY-11 what it costs", () => {
     ).toHaveLength(2)
   })
 
-  test.runIf(isWhole)("a request beside another of its conversation is in the bill", async () => {
+  test.runIf(isWhole)("a request concurrent with another of its conversation is in the bill", async () => {
     const { url, responder, sim, plans } = await running()
     const list = begun()
     await round(url, list, { id: "one" })

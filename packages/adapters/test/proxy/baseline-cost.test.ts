@@ -1,4 +1,4 @@
-/** What the proxy says going direct would have cost, beside the bill of a server to which the same conversation was really sent direct. */
+/** The proxy's estimate of the cost without Strata, compared with the bill of a server that received the same conversation directly. */
 import { mkdtempSync, rmSync } from "node:fs"
 import { createServer } from "node:http"
 import type { AddressInfo } from "node:net"
@@ -40,7 +40,7 @@ class Worker implements Responder {
 const newSimulator = () =>
   startSimulator({ responder: new Worker(), clock: frozenClock(), models: { [MODEL]: { window: WINDOW } } })
 
-/** In front of a simulator: a server that knows no cache. */
+/** A server without a cache, in front of a simulator. */
 async function withoutCache(url: string): Promise<string> {
   const server = createServer(async (incoming, response) => {
     const { messages, system, ...body } = JSON.parse(await readText(incoming))
@@ -66,7 +66,7 @@ async function withoutCache(url: string): Promise<string> {
 
 interface Case {
   readonly rounds: number
-  /** What the client marks. */
+  /** Where the client sets cache breakpoints. */
   readonly breakpoints: "messages" | "prompt" | "nothing"
   readonly hasCache: boolean
 }
@@ -111,7 +111,7 @@ async function bills(given: Case) {
   })
   await program(await address(direct.url), given)
   await program(url, given)
-  await new Promise(setImmediate) // the bill is written after the answer
+  await new Promise(setImmediate) // the cost is added after the response
   const [row] = await plans.status()
   return {
     reported: row!.directCost!,
@@ -138,7 +138,7 @@ describe("BEY-11 what going direct would have cost", () => {
     const { reported, really, paid, decisions } = await bills(given)
     expect(Math.abs(reported / really - 1)).toBeLessThan(0.02)
     expect(decisions.length > 0).toBe(given.rounds > 3)
-    // nothing of ours is in a short conversation
+    // a short conversation contains no changes by Strata
     if (given.rounds === 3 && given.breakpoints === "messages") expect(paid).toBeCloseTo(really, 8)
   })
 })

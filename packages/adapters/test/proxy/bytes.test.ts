@@ -1,4 +1,4 @@
-/** Random bodies as texts, through a proxy that manages and one that observes: what no decision is about arrives as it was sent. */
+/** Random bodies as texts, through a managing and an observing proxy: everything without a decision arrives as it was sent. */
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
@@ -85,7 +85,7 @@ function listText(items: readonly (readonly [string, string])[]): string {
   return `[${items.map(([gap, item]) => gap + item).join(",")}]`
 }
 
-/** With gaps between its parts. */
+/** An object with gaps between its parts. */
 function objectText(members: readonly (readonly [string, string, string])[]): string {
   return `{${members.map(([gap, name, item]) => `${gap}${name}${gap}:${gap}${item}${gap}`).join(",")}}`
 }
@@ -132,7 +132,7 @@ const message = (role: string, content: fc.Arbitrary<string>) =>
 const blocks = (...all: readonly fc.Arbitrary<string>[]) =>
   fc.tuple(space, ...all).map(([gap, ...each]) => `[${gap}${each.join(`${gap},`)}]`)
 
-/** `"cache_control"` in it: the caller marks, or leaves it to the server. */
+/** Whether the client sets `cache_control`, or leaves caching to the server. */
 const caching = fc.constantFrom("none", "automatic", "marked")
 
 const body = fc
@@ -158,7 +158,7 @@ const body = fc
       caching === "marked"
         ? `{"role":"user","content":[{"type":"text","text":"on",  "cache_control" :{"type":"ephemeral"}}]}`
         : undefined
-    // a text cannot carry a mark, so it would become a block
+    // a plain text cannot carry a cache breakpoint, so it would become a block
     const answers = caching === "none" ? [] : [`{"role":"assistant","content":"yes\\u0021"}`, plain]
     const listed = [
       `{"role":"user","content":[{"type":"text","text":"${seed}"}]}`,
@@ -256,7 +256,7 @@ describe("PERM-10 the bytes of a request", () => {
         const { status, got } = await sentOn(sent)
         expect(status).toBe(200)
         expect(got).toHaveLength(1)
-        // a caller that marks nothing gets marks
+        // a client without cache breakpoints gets Strata's
         const unmarked = caching === "none" && name === "manage" ? got[0]!.replaceAll(MARK, "") : got[0]!
         expect(unmarked).toBe(sent)
         count++

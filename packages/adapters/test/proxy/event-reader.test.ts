@@ -8,7 +8,7 @@ import { ANSWER_EVENTS, ANSWER_MESSAGE, eventText } from "./raw-upstream.ts"
 
 const RUNS = Number(process.env.FUZZ_RUNS ?? 200)
 
-/** What passes, and the message that came of it. `early`: bytes that passed before the whole stream was there. */
+/** The bytes passed and the assembled message. `early`: bytes passed before the stream was complete. */
 function read(chunks: readonly Buffer[]) {
   const reader = new EventReader()
   const message = new AssembledMessage()

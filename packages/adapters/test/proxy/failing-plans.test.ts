@@ -64,7 +64,7 @@ describe("BEY-11: a plan that fails", () => {
     expect((await answer).body.toString()).toBe(eventText(ANSWER_EVENTS))
   })
 
-  test("fails when it is told of a refusal: the client gets the refusal", async () => {
+  test("fails on a refusal: the client gets the refusal", async () => {
     const upstream = await rawUpstream((response) => response.writeHead(400).end("no"))
     const { plans } = remembering(() => ({ refused: () => Promise.reject(new Error("no")) }))
     const { url } = await proxy({ upstream: upstream.url, plans })
@@ -104,7 +104,7 @@ describe("BEY-11: a plan that fails", () => {
     expect(answer.status).toBe(502)
     const { error } = JSON.parse(answer.body.toString()) as { error: { type: string; message: string } }
     expect(error.type).toBe("api_error")
-    expect(error.message).toMatch(/no answer from http:\/\/127\.0\.0\.1:\d+ \(ECONNREFUSED\)/)
+    expect(error.message).toMatch(/no response from http:\/\/127\.0\.0\.1:\d+ \(ECONNREFUSED\)/)
     expect(error.message).not.toContain("key-in-path")
     expect(calls).toMatchObject([{ name: "take" }, { name: "brokeOff", value: undefined }])
   })
@@ -157,12 +157,12 @@ describe("BEY-11: bounds", () => {
     await expect.poll(() => upstream.received.length).toBe(1)
     const closing = close()
     socket.write(asked)
-    for (let round = 0; round < 20; round++) await setImmediate() // both ends are in this process: it arrives
+    for (let round = 0; round < 20; round++) await setImmediate() // both ends are in this process, so the bytes have arrived by then
     more.resolve()
     await closing
     const [first, ...others] = (await got).match(/^HTTP\/1.1 \d+/gm) ?? []
     expect(first).toBe("HTTP/1.1 200")
-    expect(others).not.toContain("HTTP/1.1 200") // refused, or cut with the connection
+    expect(others).not.toContain("HTTP/1.1 200") // refused, or cut off with the connection
     expect(upstream.received).toHaveLength(1)
   })
 
@@ -185,7 +185,7 @@ describe("BEY-11: bounds", () => {
     expect(calls.map(({ name }) => name)).toEqual(["take", "answered"])
   })
 
-  test("close ends an answer that goes on for longer, and its plan has what came", async () => {
+  test("close ends an answer that takes longer, and its plan has what came", async () => {
     const upstream = await rawUpstream((response) => {
       response.writeHead(200, STREAM).write(eventText(ANSWER_EVENTS.slice(0, 3)))
     })

@@ -1,4 +1,4 @@
-/** The proxy's process dies in the middle of an answer, and another one goes on. */
+/** The proxy's process is killed during a response, and another one continues. */
 import { once } from "node:events"
 import { mkdtempSync, rmSync } from "node:fs"
 import { createServer, request } from "node:http"
@@ -18,7 +18,7 @@ const LONG = "line of a file with words in it\n".repeat(500)
 const WORDS = "I look at what is there."
 const TOOLS = [{ name: "Bash", input_schema: { type: "object" as const } }]
 
-/** Calls a tool each time, and remembers what it was asked. */
+/** Calls a tool each time, and records its requests. */
 class Worker implements Responder {
   readonly name = "worker"
   readonly asked: (readonly ResponderMessage[])[] = []
@@ -32,7 +32,7 @@ class Worker implements Responder {
   }
 }
 
-/** Between the proxy and the server: passes all on, or holds a worker's answer after its first words. Summaries pass. */
+/** Between the proxy and the server: passes everything, or holds a worker's response after its first bytes. Summaries pass. */
 async function gateBefore(upstream: string) {
   const { hostname, port } = new URL(upstream)
   let onHeld: (() => void) | undefined
@@ -62,7 +62,7 @@ async function gateBefore(upstream: string) {
   })
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    /** Resolves when the next answer has begun. */
+    /** Resolves when the next response has begun. */
     hold: () =>
       new Promise<void>((resolve) => {
         onHeld = resolve
@@ -73,7 +73,7 @@ async function gateBefore(upstream: string) {
   }
 }
 
-test("BEY-14 killed in the middle of a stream: another process sends the same bytes, and the client goes on", async () => {
+test("BEY-14 killed in the middle of a stream: another process sends the same bytes, and the client continues", async () => {
   const responder = new Worker()
   const sim = await startSimulator({ responder, models: { [MODEL]: { window: WINDOW } } })
   const gate = await gateBefore(sim.url)

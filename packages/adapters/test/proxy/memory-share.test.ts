@@ -1,4 +1,4 @@
-/** What memory may cost where the proxy serves an owner: nothing in the first turns, and what was said there waits. */
+/** Limits of memory costs when the proxy serves an owner: nothing in the first turns, whose messages wait. */
 import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
@@ -11,7 +11,7 @@ const FACT = "The runbook of the heron service is at https://wiki.example.com/he
 const LONG = "A finding of the review. ".repeat(400)
 const MAX_TURNS = 60
 
-test("L5-9 memory asks for nothing in conversations of 1, 2 and 3 turns through the proxy; a later one looks at what was said in them", async () => {
+test("L5-9 memory asks for nothing in conversations of 1, 2 and 3 turns through the proxy; a later one looks at their messages", async () => {
   const dir = mkdtempSync(join(tmpdir(), "strata-proxy-share-"))
   const forks: string[] = []
   const sim = await startSimulator({

@@ -1,4 +1,4 @@
-/** Large results through the proxy: put aside where the model can read the file, and only there. */
+/** Large results through the proxy: offloaded if the model can read the file, and only then. */
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { isAbsolute, join } from "node:path"
@@ -10,8 +10,8 @@ import type { Answer, Responder, ResponderMessage, ResponderTurn } from "../../.
 import { Conversations, type ConversationsOptions } from "../../src/proxy/index.ts"
 import { proxy } from "./raw-upstream.ts"
 
-const LIMIT = 8_000 // characters: below what the client cuts, so that the layer acts
-const CUT = 30_000 // characters: Claude Code returns no more
+const LIMIT = 8_000 // characters; below the client's own limit, so that the layer acts
+const CUT = 30_000 // characters; Claude Code returns no more
 const LARGE = Array.from({ length: 9_000 }, (_, i) => `line ${i}`).join("\n")
 const CUT_BY_CLIENT = LARGE.slice(0, CUT)
 
@@ -23,11 +23,11 @@ interface Call {
 
 type Block = Readonly<Record<string, unknown>>
 
-/** Makes the calls it is given, one after the other, and remembers what it was sent. */
+/** Makes the given calls one after the other, and records its requests. */
 class Caller implements Responder {
   readonly name = "caller"
   next: Call | undefined
-  /** What it asks Recall next, once. */
+  /** The next call of Recall, made once. */
   recalls: Block | undefined
   sent: readonly ResponderMessage[] = []
   #calls = 0
@@ -43,7 +43,7 @@ class Caller implements Responder {
   }
 }
 
-/** A client with tools: makes one call, and returns what the server is sent as its result. */
+/** A client with tools: makes one call, and returns the result that the server receives. */
 async function client(options: Partial<ConversationsOptions> = {}) {
   const responder = new Caller()
   const sim = await startSimulator({ responder, clock: frozenClock() })
@@ -89,7 +89,7 @@ async function client(options: Partial<ConversationsOptions> = {}) {
 
 const bash = (result: string, command = "make") => ({ name: "Bash", input: { command }, result })
 
-test("BEY-11, L1-1 behind a client that cuts results, they are put aside in a file that the model can read, whole", async () => {
+test("BEY-11, L1-1 behind a client that cuts results, they are offloaded in a file that the model can read, whole", async () => {
   const { shownFor } = await client()
   const tools = ["Bash", "Read", "Edit"]
   expect(await shownFor(bash(LARGE.slice(0, LIMIT)), tools)).toBe(LARGE.slice(0, LIMIT))
@@ -123,7 +123,7 @@ test.runIf(isWhole)(
   },
 )
 
-test("BEY-11, L1-1 a model that can recall gets the handle of what was put aside, and looks it up", async () => {
+test("BEY-11, L1-1 a model that can recall gets the handle of an offloaded result, and looks it up", async () => {
   const { shownFor, responder } = await client({ recall: "always" })
   const shown = String(await shownFor({ name: "search", input: {}, result: LARGE }, ["search"]))
   const handle = /Recall: (\S+)/.exec(shown)![1]!

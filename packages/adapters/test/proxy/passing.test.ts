@@ -7,7 +7,7 @@ import { ask, begin, HELLO, type Json, proxy, rawUpstream, remembering } from ".
 
 const none = () => remembering(() => undefined)
 
-/** Without what belongs to a connection. */
+/** Header names, without those of a connection. */
 const names = (raw: readonly string[]) =>
   raw
     .filter((_, at) => at % 2 === 0)
@@ -177,14 +177,14 @@ describe("BEY-11: what passes as it is", () => {
       "content-length": String(body.length),
     })
     expect(headers).not.toHaveProperty("content-encoding")
-    expect(headers).not.toHaveProperty("strata-conversation") // it is for us
+    expect(headers).not.toHaveProperty("strata-conversation") // the header is for Strata only
     expect(path).toBe("/v1/messages?beta=true")
   })
 
   test("a connection that the server has closed while it was idle costs no request", async () => {
     let requests = 0
     const upstream = await rawUpstream((response) => {
-      // the second request on a connection finds it dead
+      // the second request on a connection finds it closed
       if (++requests === 2) return response.socket?.destroy()
       return response.end("{}")
     })

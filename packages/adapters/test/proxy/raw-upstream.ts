@@ -1,4 +1,4 @@
-/** Shared by the proxy's tests: a server that answers exactly what a test writes, and proxies with managers that remember. */
+/** Shared by the proxy's tests: a server that responds exactly as a test writes, and proxies with planners that record their calls. */
 import { once } from "node:events"
 import { createServer, type IncomingMessage, request, type ServerResponse } from "node:http"
 import type { AddressInfo } from "node:net"
@@ -37,7 +37,7 @@ export async function rawUpstream(handler: Handler): Promise<RawUpstream> {
     const body = await buffer(incoming)
     const one = { method, url, rawHeaders, headers, body }
     received.push(one)
-    // one that is cut off in the middle of its answer has nothing more to do
+    // the connection may be cut off in the middle of a response
     await Promise.resolve(handler(response, one)).catch(() => response.destroy())
   })
   server.listen(0, "127.0.0.1")
@@ -49,7 +49,7 @@ export async function rawUpstream(handler: Handler): Promise<RawUpstream> {
   return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, received }
 }
 
-/** The calls that the plans got, in order. */
+/** The calls that the plans received, in order. */
 export interface Course {
   readonly plans: RequestPlanner
   readonly calls: { readonly name: string; readonly value: unknown }[]
@@ -123,7 +123,7 @@ export interface RawAnswer {
   readonly headers: IncomingMessage["headers"]
   readonly rawHeaders: readonly string[]
   readonly body: Buffer
-  /** It ended as an answer ends. */
+  /** Whether the response ended normally. */
   readonly isComplete: boolean
 }
 
@@ -167,7 +167,7 @@ export const HELLO = JSON.stringify({
   messages: [{ role: "user", content: "Hi" }],
 })
 
-/** A stream as the API writes it. */
+/** A stream in the API's format. */
 export const eventText = (events: readonly Json[]): string =>
   events.map((event) => `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`).join("")
 

@@ -8,7 +8,7 @@ import { describe, expect, onTestFinished, test } from "vitest"
 import { Conversations } from "../../src/proxy/index.ts"
 import { proxy } from "./raw-upstream.ts"
 
-/** Asks Recall first, then says what it found, and calls the client's tool beside Recall where it is asked to. */
+/** Calls Recall first, then reports the result, and calls the client's tool together with Recall if asked to. */
 class Asker implements Responder {
   readonly name = "asker"
   #number = 0
@@ -64,7 +64,7 @@ describe.each([true, false])("BEY-11 Recall behind the proxy, streaming %s", (is
     expect((await plans.status()).map(({ requests: asked }) => asked)).toEqual([2])
   })
 
-  test("beside a call of the client's, its result waits for the client's", async () => {
+  test("together with a call of the client, its result waits for the client's", async () => {
     const { sim, ask } = await client(isStreaming)
     const both: Anthropic.MessageParam = { role: "user", content: `${BEGUN.content as string} Do both.` }
     const answer = await ask([both])

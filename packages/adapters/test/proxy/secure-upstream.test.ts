@@ -11,7 +11,7 @@ import { describe, expect, onTestFinished, test } from "vitest"
 import { needs } from "../../../core/test/needs.ts"
 import { ANSWER_EVENTS, ask, eventText, HELLO, proxy, remembering } from "./raw-upstream.ts"
 
-/** Made for this test, and trusted only while it runs. */
+/** Created for this test, and trusted only while it runs. */
 function certificate(): { readonly key: Buffer; readonly cert: Buffer } {
   const directory = mkdtempSync(join(tmpdir(), "certificate-"))
   const [key, cert] = [join(directory, "key.pem"), join(directory, "cert.pem")]

@@ -69,6 +69,6 @@ describe("BEY-11: the status of a proxy", () => {
 
   test("is empty before the first conversation", async () => {
     const { get } = await status(remembering().plans)
-    expect((await get("/_strata/")).body.toString()).toContain("No conversation has passed yet.")
+    expect((await get("/_strata/")).body.toString()).toContain("No conversations yet.")
   })
 })

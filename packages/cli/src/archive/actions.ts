@@ -77,12 +77,12 @@ async function hook({ install, uninstall, yes }: HookValues, { env, terminal }: 
   const program = [process.execPath, process.argv[1]!]
   const plan = () =>
     install === undefined ? planArchiveHookRemoval({ home }) : planArchiveHook({ env, program, home })
-  if (!(await plan())) throw new UsageError("Claude Code has no hook that keeps its sessions. Nothing was changed.")
+  if (!(await plan())) throw new UsageError("Claude Code has no hook that archives its sessions. Nothing was changed.")
   if (!(await confirmChanges(plan, terminal, yes))) return NOT_DONE
   terminal.print(
     install === undefined
-      ? "Done. Claude Code's sessions are no longer kept by themselves. What is kept stays.\n"
-      : 'Done. Every session of Claude Code is kept from now on. "strata archive --uninstall claude-code" ends that.\n',
+      ? "Done. Claude Code's sessions are no longer archived automatically. Existing copies stay.\n"
+      : 'Done. Every session of Claude Code is archived from now on. "strata archive --uninstall claude-code" ends that.\n',
   )
   return DONE
 }
@@ -96,23 +96,23 @@ interface ArchiveOptions extends CommandCall {
 async function archiveNow(store: SessionArchive, { terminal, dryRun, again, json }: ArchiveOptions): Promise<number> {
   const progress = progressOn(terminal)
   const report = await store
-    .update({ dryRun, again, onProgress: (at) => progress.show("Keeping sessions", at) })
+    .update({ dryRun, again, onProgress: (at) => progress.show("Archiving sessions", at) })
     .finally(() => progress.end())
   const { storedBytes } = await store.list()
   if (json) terminal.print(`${jsonForTerminal({ ...report, storedBytes }, 2)}\n`)
   else terminal.print(`${describeArchiveResult({ ...report, storedBytes, dryRun }).join("\n")}\n`)
   for (const { path, why } of report.failed)
-    terminal.complain(`Not kept: ${escapeToLine(path)} (${escapeToLine(why)}).\n`)
+    terminal.complain(`Not archived: ${escapeToLine(path)} (${escapeToLine(why)}).\n`)
   return report.failed.length === 0 ? DONE : NOT_DONE
 }
 
 async function check(store: SessionArchive, { terminal }: CommandCall): Promise<number> {
   const { sessions, mended, lost } = await store.check()
   terminal.print(
-    `Read every piece of ${pluralize(sessions, "session")}: ${formatBytes((await store.list()).storedBytes)}.\n`,
+    `Verified every chunk of ${pluralize(sessions, "session")}: ${formatBytes((await store.list()).storedBytes)}.\n`,
   )
-  for (const path of mended) terminal.print(`Damaged, and kept again: ${escapeToLine(path)}\n`)
-  for (const path of lost) terminal.complain(`Damaged, and its file is gone: ${escapeToLine(path)}\n`)
+  for (const path of mended) terminal.print(`Damaged, and repaired: ${escapeToLine(path)}\n`)
+  for (const path of lost) terminal.complain(`Damaged, and its original file no longer exists: ${escapeToLine(path)}\n`)
   return lost.length === 0 ? DONE : NOT_DONE
 }
 

@@ -30,7 +30,7 @@ export async function erase(store: SessionArchive, erasing: EraseOptions): Promi
     throw new UsageError("Say what to erase: SESSION, --project DIRECTORY or --older-than 90d.")
   const chosen = selectSessions((await store.list()).sessions, erasing)
   if (chosen.length === 0) {
-    terminal.print("No kept session fits. Nothing was erased.\n")
+    terminal.print("No archived session matches. Nothing was erased.\n")
     return DONE
   }
   terminal.print(`${sessionTable(chosen, { terminal, now }).join("\n")}\n`)

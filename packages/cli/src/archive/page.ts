@@ -26,16 +26,16 @@ export function archivePage(
   { terminal, now }: ArchivePageOptions,
 ): readonly string[] {
   if (sessions.length + damaged.length === 0)
-    return ['No session is kept yet. "strata archive" copies those on this machine.']
+    return ['No session is archived yet. "strata archive" copies those on this machine.']
   const size = sessions.reduce((sum, each) => sum + each.size, 0)
   const gone = sessions.filter(({ originalExists }) => !originalExists).length
   return [
-    `${pluralize(sessions.length, "session")} kept, ${formatBytes(size)} in ${formatBytes(storedBytes)}; ${gone} of them are gone from their place.`,
+    `${pluralize(sessions.length, "session")} archived, ${formatBytes(size)} in ${formatBytes(storedBytes)}; the files of ${gone} of them no longer exist.`,
     "",
     ...sessionTable(sessions, { terminal, now }),
     ...damaged.map(
       (file) =>
-        `A record is damaged: ${escapeToLine(file)}. "strata archive check" mends it if its session is still there.`,
+        `A record is damaged: ${escapeToLine(file)}. "strata archive check" repairs it if its session still exists.`,
     ),
   ]
 }
@@ -89,8 +89,9 @@ export function findSession(name: string, sessions: readonly ArchivedSession[]):
   const newest = fitting.filter(({ isEarlier }) => !isEarlier)
   const found = exact ?? (newest.length === 1 ? newest[0] : fitting.length === 1 ? fitting[0] : undefined)
   if (found) return found
-  if (fitting.length > 1) throw new UsageError(`${fitting.length} kept sessions start with ${name}. Type more of it.`)
-  throw new UsageError(`No kept session starts with ${name}. "strata archive list" shows them.`)
+  if (fitting.length > 1)
+    throw new UsageError(`${fitting.length} archived sessions start with ${name}. Give a longer prefix.`)
+  throw new UsageError(`No archived session starts with ${name}. "strata archive list" shows them.`)
 }
 
 interface ArchiveResult extends ArchiveReport {
@@ -112,12 +113,13 @@ export function describeArchiveResult({
     erased === 0
       ? []
       : [
-          `${pluralize(erased, "session")} left alone, because you erased ${erased === 1 ? "it" : "them"}. --again keeps such sessions.`,
+          `${pluralize(erased, "session")} skipped, because you erased ${erased === 1 ? "it" : "them"}. --again archives such sessions.`,
         ]
-  if (dryRun) return [`Would keep: ${parts.join(", ")}; ${formatBytes(read)} to read. Nothing was written.`, ...skipped]
+  if (dryRun)
+    return [`Would archive: ${parts.join(", ")}; ${formatBytes(read)} to read. Nothing was written.`, ...skipped]
   return [
     `Kept: ${parts.join(", ")}; ${formatBytes(read)} read. The store takes ${formatBytes(storedBytes)}.`,
     ...skipped,
-    "The copies are whole, secrets included. They stay on this machine, and only you can read them.",
+    "The copies are complete, including secrets. They stay on this machine, and only you can read them.",
   ]
 }

@@ -151,7 +151,7 @@ export class Chat implements CommandTarget {
     await this.#shell.close()
     await this.#work.close()
     if (this.agent.extracting && !this.#endings.isAskedAboutMemory)
-      this.notice("Writing down what was learned. To leave at once, press Ctrl-D: it is then done when you continue.")
+      this.notice("Saving what was learned. To leave at once, press Ctrl-D: it is then saved when you continue.")
     this.#endings.close(this.#session)
     await this.#endings.done
   }
@@ -315,7 +315,7 @@ export class Chat implements CommandTarget {
     this.#work.interrupt()
     if (isBusy || !this.agent.conversation.discardPreparedSummary()) return isBusy || isPreparing
     this.notice(
-      "The prepared summary was dropped. The notes are updated again once the conversation has grown by a tenth.",
+      "The prepared summary was dropped. The notes are updated again after the conversation has grown by 10%.",
     )
     return true
   }
@@ -342,7 +342,7 @@ export class Chat implements CommandTarget {
     else if (found?.type !== "command") await this.#guard(this.#sendAfterCommand(text.trim(), found?.message))
     else if (found.command.needsRest && (this.#work.isBusy || this.#shell.isRunning))
       this.notice(
-        `/${found.command.name} has to wait: interrupt ${this.#shell.isRunning ? "your command" : "the agent"} with Esc first.`,
+        `/${found.command.name} must wait: interrupt ${this.#shell.isRunning ? "your command" : "the agent"} with Esc first.`,
       )
     else await this.#guard(Promise.resolve(found.command.run(this, found.argument)))
   }
@@ -350,7 +350,7 @@ export class Chat implements CommandTarget {
   /** Waits for the user's command first if the agent is idle, because the message may refer to its output. */
   async #sendAfterCommand(line: string, unknown: string | undefined): Promise<void> {
     if (this.#shell.isRunning && !this.#work.isBusy) {
-      this.notice("Your message goes out when your command has ended. Esc stops the command.")
+      this.notice("Your message will be sent when your command has ended. Esc stops the command.")
       await this.#shell.ended
       if (this.#isLeaving) return
     }
@@ -377,7 +377,7 @@ export class Chat implements CommandTarget {
 
   async #remember(text: string): Promise<void> {
     const { file, location } = await this.agent.remember(text)
-    this.notice(`Remembered in ${location}/${file}. To take it back: strata memory forget ${fileStem(file)}`)
+    this.notice(`Remembered in ${location}/${file}. To undo this: strata memory forget ${fileStem(file)}`)
   }
 
   async #replace(input: Pick<SessionInput, "resumed" | "model" | "startedBy">): Promise<void> {

@@ -41,7 +41,7 @@ export async function exportConversation(target: CommandTarget, argument: string
     [
       `Exported as ${to} to ${shown(path)}.`,
       ...(exported.secrets === 0 ? [] : [`${pluralize(exported.secrets, "secret was", "secrets were")} masked.`]),
-      ...(left.length === 0 ? [] : [`Left out: ${left.join(", ")}.`]),
+      ...(left.length === 0 ? [] : [`Omitted: ${left.join(", ")}.`]),
     ].join(" "),
   )
 }

@@ -82,7 +82,7 @@ export function comparisonPage(card: Scorecard, all: readonly ComparedConversati
     title: "Strata: policies compared",
     description: [
       "Recorded conversations, run through each policy with the same prices and the same cache. No model was asked.",
-      "Answers and pauses are as recorded. What a policy took out of the view and an answer used again is fetched and paid for.",
+      "Answers and pauses are as recorded. If an answer uses content that a policy removed, fetching it again is charged.",
     ],
     scorecard: card,
     conversations: withShortNames(all.map(toPageConversation)),

@@ -30,7 +30,7 @@ export const run: Run = async ({ args, cwd, env, terminal }) => {
       ? "Secrets and paths are as they were. Do not give this file away."
       : `Secrets masked in ${pluralize(secrets, "place")}, home directories shortened. Read it before you give it away: no search finds every secret.`,
     ...(transcripts.length > 1 ? [`The file has ${transcripts.length} conversations; this is the first.`] : []),
-    ...Object.entries(omitted).map(([what, count]) => `Left out: ${what} (${formatNumber(count)}).`),
+    ...Object.entries(omitted).map(([what, count]) => `Omitted: ${what} (${formatNumber(count)}).`),
   ]
   terminal.complain(`${notes.join("\n")}\n`)
   return DONE

@@ -34,5 +34,5 @@ function chooseSession(name: string, all: readonly NamedSession[]): NamedSession
   const found = fitting.find(({ id }) => id === name) ?? (fitting.length === 1 ? fitting[0] : undefined)
   if (found) return found
   if (fitting.length > 1) throw new UsageError(`${fitting.length} sessions start with ${name}. Type more of the id.`)
-  throw new UsageError(`There is no file and no session ${name}. Name a transcript, or the start of a session's id.`)
+  throw new UsageError(`There is no file and no session ${name}. Give a transcript, or the prefix of a session id.`)
 }

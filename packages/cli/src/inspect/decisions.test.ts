@@ -131,10 +131,10 @@ it.each([80, 120])(
              4  compaction failed           ?             automatic: 模型没有回答，请稍…
 
           layer                  times  removed  not sent    worth     cost     saved
-          results put aside          1    20.0K     60.0K  $0.1450  $0.0000   $0.1450
+          results offloaded          1    20.0K     60.0K  $0.1450  $0.0000   $0.1450
           results cleared            1    15.0K     30.0K  $0.0150  $0.0517  -$0.0367
           cleared by the server      1     3.0K      6.0K  $0.0030  $0.0489  -$0.0459
-          results put aside: Compared with leaving the results in the context. Each
+          results offloaded: Compared with leaving the results in the context. Each
           would have been written to the cache once and read with every later request
           until the next boundary, or written again where the cache was lost.
           results cleared: Compared with not clearing. The results would have been read

@@ -21,7 +21,7 @@ export const replayPage = (all: readonly ReplayResult[]): Markup =>
     title: `Strata: replayed with the policy ${all[0]?.report.policy ?? "strata"}`,
     description: [
       all[0]?.report.about ?? "",
-      "No model was asked. Answers and pauses are as recorded. What the policy took out of the view and an answer used again is fetched and paid for.",
+      "No model was asked. Answers and pauses are as recorded. If an answer uses content that the policy removed, fetching it again is charged.",
     ].filter(Boolean),
     conversations: withShortNames(all.map(toPageConversation)),
   })

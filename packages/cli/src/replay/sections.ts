@@ -133,7 +133,7 @@ const SAVED_LABELS =
 export function actions(page: ReplayPage): string[] {
   const title = "What the layers did"
   const acted = actionsIn(page.report)
-  if (acted.length === 0) return sectionTitle(page, { title, about: "nothing: every request was sent whole" })
+  if (acted.length === 0) return sectionTitle(page, { title, about: "nothing: every request was sent in full" })
   return [
     ...sectionTitle(page, { title, about: pluralize(acted.length, "action") }),
     ...actionTable(page.report, page),
@@ -173,7 +173,7 @@ export function evidence(page: ReplayPage): string[] {
       : [`Of ${pluralize(paths, "path")} written there, tools had touched ${formatNumber(pathsTouched)}.`]),
     ...(rules === 0
       ? []
-      : [`${formatNumber(rulesVerbatim)} of ${pluralize(rules, "rule")} of the person are there word for word.`]),
+      : [`${formatNumber(rulesVerbatim)} of ${pluralize(rules, "rule")} of the user are present verbatim.`]),
   ]
   return [
     ...sectionTitle(page, { title: "What left the view" }),
@@ -221,7 +221,7 @@ export function failures(page: ReplayPage): string[] {
   const failed = page.report.failures
   if (failed.length === 0) return []
   return [
-    ...sectionTitle(page, { title: "Failures", about: "the replay went on without the layer" }),
+    ...sectionTitle(page, { title: "Failures", about: "the replay continued without the layer" }),
     ...failed.slice(0, MAX_FAILURES).flatMap((each) => indent(wrapText(escapeToLine(each), page.width - 2), 2)),
     ...moreLine(failed.length - MAX_FAILURES, "failure"),
   ]

@@ -36,7 +36,7 @@ function ownLine(step: MemoryStep): readonly string[] {
   switch (step.what) {
     case "kept-both":
       return [
-        `${file} was changed in the same lines on two machines. Both texts are kept: the other one is ${escapeToLine(step.as)}.`,
+        `${file} was changed in the same lines on two machines. Both texts were kept: the other one is ${escapeToLine(step.as)}.`,
       ]
     case "refused":
       return [`${file} was not taken from the remote: ${escapeToLine(step.why)}.`]
@@ -88,7 +88,7 @@ function ownSessionLine(step: SessionStep): readonly string[] {
   switch (step.what) {
     case "kept-both":
       return [
-        `Session ${escapeToLine(step.session)} went on here and on another machine. The other one is here as ${escapeToLine(step.as)}.`,
+        `Session ${escapeToLine(step.session)} was continued here and on another machine. The other version is stored as ${escapeToLine(step.as)}.`,
       ]
     case "not-sent":
       return [`Session ${escapeToLine(step.session)} was not sent: ${escapeToLine(step.why)}.`]

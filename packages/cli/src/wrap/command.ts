@@ -94,7 +94,7 @@ export function pauses({ terminal, ask, isQuiet }: PauseOptions): Pauses {
       const { minutes, cost, direct } = notice
       if (cost < MIN_NOTICE_DOLLARS) return true
       const saved = direct > cost * 1.1 ? ` Without Strata: about ${formatDollars(direct)}.` : ""
-      const line = `After ${Math.round(minutes)} minutes the server's cache is gone. This request costs about ${formatDollars(cost)}.${saved}`
+      const line = `After ${Math.round(minutes)} minutes the server's cache has expired. This request costs about ${formatDollars(cost)}.${saved}`
       if (ask) return ask(`${line} Send it?`)
       if (!isQuiet) terminal.complain(`${line}\n`)
       return true
@@ -169,7 +169,7 @@ export async function estimateSavings(
   { cwd, env }: Pick<CommandCall, "cwd" | "env">,
 ): Promise<string> {
   const there = (await Promise.all(journals.map(exists))).flatMap((path) => path ?? [])
-  if (there.length === 0) return "Nothing was kept that shows what Strata would have done."
+  if (there.length === 0) return "There is no record to estimate what Strata would have saved."
   const later = `"strata replay FILE" on the journal says what Strata would have done.`
   try {
     const output = await ownOutput(["replay", "--json", ...there], { cwd, env })

@@ -21,7 +21,7 @@ import { findModel } from "./models.ts"
 const accountOf = (messages: readonly Message[]) => breakDownContext(messages, createEstimator("unknown"))
 const sum = (numbers: readonly number[]) => numbers.reduce((total, number) => total + number, 0)
 
-/** Every class there is, added up. */
+/** The sum of all classes. */
 const sumOfClasses = (accounting: ContextBreakdown) =>
   sum([
     accounting.human,
@@ -34,7 +34,7 @@ const sumOfClasses = (accounting: ContextBreakdown) =>
     ...Object.values(accounting.attachments).map(({ tokens }) => tokens),
   ])
 
-/** 300 characters are 100 tokens of an unknown model: 4 bytes a token, and a third more. */
+/** 300 characters are 100 tokens of an unknown model: 4 bytes per token plus a third. */
 const HUNDRED = "x".repeat(300)
 
 describe("TOK-6 accounting by class", () => {
@@ -283,7 +283,7 @@ describe(`TOK-6 ${WHERE_THEY_ARE}`, needs("transcripts"), () => {
       expect(accounting.total).toBeGreaterThan(0)
       expect(sumOfClasses(accounting)).toBe(accounting.total)
       const shares = Object.values(breakdownPercentages(accounting))
-      expect(Math.abs(sum(shares) - 100)).toBeLessThanOrEqual(shares.length / 2) // each rounded by a half at most
+      expect(Math.abs(sum(shares) - 100)).toBeLessThanOrEqual(shares.length / 2) // each is rounded by at most a half
       for (const { reads, tokens, wasted } of accounting.duplicateReads) {
         expect(reads).toBeGreaterThan(1)
         expect(wasted).toBeLessThan(tokens)

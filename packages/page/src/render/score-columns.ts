@@ -63,12 +63,12 @@ export const SCORE_COLUMNS: readonly ScoreColumn[] = [
   },
   {
     title: "rules",
-    description: "of the person's rules, those still there word for word",
+    description: "of the user's rules, those still present verbatim",
     cell: ({ rulesVerbatim }) => formatShare(rulesVerbatim),
   },
   {
     title: "blocked",
-    description: "time the person waited for summaries",
+    description: "time the user waited for summaries",
     cell: ({ blockedMs }) => formatDuration(blockedMs),
   },
   {

@@ -1,4 +1,4 @@
-/** Real graphs of LangGraph on our saver. Another process is another saver on another handle of the same files. */
+/** Real graphs of LangGraph on Strata's saver. Another process is simulated by another saver on another handle of the same files. */
 import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
@@ -22,7 +22,7 @@ import { strataSaver } from "../../src/langgraph.ts"
 
 const CONFIG = { configurable: { thread_id: "chat-7" } }
 
-/** Each call gives the saver of another process. */
+/** Each call returns the saver of another process. */
 function processes(): () => BaseCheckpointSaver {
   const root = mkdtempSync(join(tmpdir(), "strata-langgraph-"))
   onTestFinished(() => rmSync(root, { recursive: true, force: true }))
@@ -33,7 +33,7 @@ function processes(): () => BaseCheckpointSaver {
   }
 }
 
-/** Calls a tool as often as it is asked to, then answers. */
+/** Calls a tool as often as requested, then answers. */
 function worker(checkpointer: BaseCheckpointSaver) {
   return new StateGraph(MessagesAnnotation)
     .addNode("model", ({ messages }) => {
@@ -80,7 +80,7 @@ test("BEY-12: an agent with tools has the state and the history that it has with
   expect(history).toHaveLength(12)
 })
 
-test("BEY-12: an interrupted graph goes on in another process", async () => {
+test("BEY-12: an interrupted graph continues in another process", async () => {
   const next = processes()
   const graph = (checkpointer: BaseCheckpointSaver) =>
     new StateGraph(Annotation.Root({ answer: Annotation<string> }))
@@ -93,7 +93,7 @@ test("BEY-12: an interrupted graph goes on in another process", async () => {
   expect(await graph(next()).invoke(new Command({ resume: "4711" }), CONFIG)).toEqual({ answer: "4711" })
 })
 
-test.runIf(isWhole)("BEY-12: a graph goes on from an old checkpoint, and both branches stay", async () => {
+test.runIf(isWhole)("BEY-12: a graph continues from an old checkpoint, and both branches stay", async () => {
   const next = processes()
   const input = { messages: [new HumanMessage({ id: "h", content: "go" })] }
   await worker(next()).invoke(input, CONFIG)
@@ -111,7 +111,7 @@ test.runIf(isWhole)("BEY-12: a graph goes on from an old checkpoint, and both br
   expect(texts(kept.values.messages).map(([id]) => id)).not.toContain("edited")
 })
 
-test.runIf(isWhole)("BEY-12: a subgraph that waits goes on in another process", async () => {
+test.runIf(isWhole)("BEY-12: a subgraph that waits continues in another process", async () => {
   const next = processes()
   const State = Annotation.Root({ texts: Annotation<string[]>({ reducer: (a, b) => [...a, ...b], default: () => [] }) })
   const graph = (checkpointer: BaseCheckpointSaver) => {

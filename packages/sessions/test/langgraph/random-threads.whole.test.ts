@@ -1,4 +1,4 @@
-/** Random threads, kept by our saver and by LangGraph's own: both must always answer the same. */
+/** Random threads, stored by Strata's saver and by LangGraph's own: both must always return the same. */
 import type { RunnableConfig } from "@langchain/core/runnables"
 import {
   type ChannelVersions,
@@ -18,7 +18,7 @@ const NAMESPACES = ["", "inner", "call:1"]
 const LARGE = "x".repeat(150_000) // after a few of them a new segment is due
 const LONG = "y".repeat(2000)
 
-/** `late`: by a machine whose clock is slow. `older`: by an older LangGraph, on a parent that was never put. */
+/** `late`: by a machine with a slow clock. `older`: by an older LangGraph, on a parent that was never stored. */
 type Odd = "none" | "late" | "older"
 
 type Step =
@@ -85,7 +85,7 @@ interface Put {
   readonly metadata: CheckpointMetadata
 }
 
-/** Makes the same steps with both savers. */
+/** Runs the same steps with both savers. */
 class Both {
   readonly theirs = new MemorySaver()
   readonly #store = memoryStore()
@@ -97,11 +97,11 @@ class Both {
   async make(step: Step): Promise<void> {
     if (step.kind === "another process") {
       await this.ours.close()
-      const { store } = { store: { ...this.#store } } // another object: nothing in memory is shared
+      const { store } = { store: { ...this.#store } } // another object, so that nothing in memory is shared
       this.ours = strataSaver({ store })
     } else if (step.kind === "the other process") {
       await this.ours.close()
-      ;[this.ours, this.#other] = [this.#other, this.ours] // it goes on with what it knew
+      ;[this.ours, this.#other] = [this.#other, this.ours] // continues with its own state
     } else if (step.kind === "delete") {
       for (const saver of [this.theirs, this.ours]) await saver.deleteThread(THREAD)
       this.#puts = []
@@ -117,7 +117,7 @@ class Both {
     const own = this.#puts.filter(({ config }) => config.configurable!.checkpoint_ns === ns)
     const parent = own.at(-1 - from) ?? own.at(-1)
     const before = (parent?.checkpoint.channel_values.messages ?? []) as readonly unknown[]
-    const topic = size === 0 ? undefined : parent?.checkpoint // most steps leave this channel as it was
+    const topic = size === 0 ? undefined : parent?.checkpoint // most steps leave this channel unchanged
     const values = {
       topic: topic?.channel_values.topic ?? `topic ${number}`,
       messages: [...before.slice(drop), { role: "user", content: `message ${number} ${size === 3 ? LONG : ""}` }],
@@ -146,7 +146,7 @@ class Both {
     if (put) await this.#putBoth(change ? { ...put, metadata: { ...put.metadata, source: "update" } } : put, {})
   }
 
-  /** As a graph copies a checkpoint: beside the old one, and without any channel that changed. */
+  /** Copies a checkpoint like a graph: as a sibling of the old one, without any changed channel. */
   async #copy({ at }: Extract<Step, { kind: "copy" }>): Promise<void> {
     const put = this.#puts.at(-1 - at)
     if (put) await this.#putBoth({ ...put, checkpoint: { ...put.checkpoint, id: idOf(this.#count++) } }, {})
@@ -201,7 +201,7 @@ async function all(tuples: AsyncIterable<CheckpointTuple>): Promise<unknown[]> {
   return found
 }
 
-/** Writes come in any order of tasks. */
+/** Sorts writes, which come in any order of tasks. */
 const plain = (tuple: CheckpointTuple | undefined): unknown =>
   tuple && {
     ...tuple,

@@ -1,4 +1,4 @@
-/** What the saver stores, with which calls of the port, and what happens when a call fails or two processes write at once. */
+/** The data that the saver stores, the calls of the port that it makes, and failures of calls or concurrent writers. */
 import { appendFileSync, globSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
@@ -123,7 +123,7 @@ test("BEY-12: a state that forgets is read without what it forgot, and the past 
   expect(ids).toHaveLength(60)
   expect(ids).toEqual(ids.toSorted().toReversed())
   expect(await valuesOf(other)).toEqual({ scratch: large(59) })
-  expect(await other.getTuple(old)).toBeUndefined() // no checkpoint has this id: each call of uuid6 makes another
+  expect(await other.getTuple(old)).toBeUndefined() // no checkpoint has this id: each call of uuid6 creates another
   const third = { configurable: { ...CONFIG.configurable, checkpoint_id: ids.at(-4)! } }
   expect(await valuesOf(other, third)).toEqual({ scratch: large(3) })
 })
@@ -249,6 +249,6 @@ test("BEY-12: an unchanged channel has the value that was stored for its version
   expect(await stored(step(3, values, versions), { notes: 1 })).toEqual(values)
   const later = { topic: "lakes", notes: ["long"] }
   expect(await stored(step(4, later, { topic: 2, notes: 1 }), { topic: 2 })).toEqual(later)
-  // a copy of the step before, as `updateState` makes it
+  // a copy of the previous step, as `updateState` creates it
   expect(await stored(step(5, values, versions), {})).toEqual(values)
 })

@@ -228,7 +228,7 @@ test("BEY-12 memory with a secret stays on its machine, and no secret is taken i
   expect(await a.sync()).toEqual(["refused fine.md", "not-sent key.md"])
 })
 
-test("BEY-12 from a remote that others write to, nothing counts as the person's, and no rule of theirs is changed or removed", async () => {
+test("BEY-12 from a remote that others write to, nothing counts as the user's, and no rule of theirs is changed or removed", async () => {
   const { a, b } = twoMachines("shared")
   await a.put("rule.md", memory("Rule", "Ask before a release.", "feedback"))
   await a.sync()
@@ -247,7 +247,7 @@ test("BEY-12 from a remote that others write to, nothing counts as the person's,
   expect([await a.names(), await b.names()]).toEqual([["rule.md"], []])
 })
 
-test("BEY-12 an instruction that a tool said is not taken from any remote", async () => {
+test("BEY-12 an instruction that comes from a tool is not taken from any remote", async () => {
   const { remote, a, b } = twoMachines()
   await a.put("fact.md", memory("Fact", "The server runs on port 80."))
   await a.sync()

@@ -1,4 +1,4 @@
-/** One small file of each format, damaged in the ways that files are: at most the damaged line or entry is lost, and the report says so. */
+/** One small file of each format, damaged in realistic ways: at most the damaged line or entry is lost, and the report lists it. */
 import { describe, expect, test } from "vitest"
 import { isFromUser, type Message, userText } from "../../../core/src/messages/messages.ts"
 import { listActiveBranch } from "./active-branch.ts"
@@ -10,7 +10,7 @@ const AT = "2026-01-01T00:00:00.000Z"
 const asLines = (lines: readonly object[]) => lines.map((line) => `${JSON.stringify(line)}\n`).join("")
 const asDocument = (document: object) => `${JSON.stringify(document, null, 2)}\n`
 
-/** Lines that name the one before by their ids. */
+/** Lines that name the previous one by id. */
 const linked = (names: readonly [id: string, parent: string], lines: readonly object[]) =>
   lines.map((line, at) => ({ [names[0]]: `e${at}`, [names[1]]: at === 0 ? null : `e${at - 1}`, ...line }))
 

@@ -56,7 +56,7 @@ describe("JRN-6: chats of the Gemini CLI", () => {
       },
       { purpose: "main", model: "gemini-x", usage: { input_tokens: 0, output_tokens: 0 } },
     ])
-    // a usage of 0 would say that the context is empty
+    // a usage of 0 would mean that the context is empty
     expect(messages.at(-1)).not.toHaveProperty("message.usage")
   })
 
@@ -105,7 +105,7 @@ describe("JRN-6: chats of the Gemini CLI", () => {
     expect(report).toMatchObject({ lines: 3, understood: { user: 1, info: 1 }, notUnderstood: { quantum: 1 } })
   })
 
-  test("of a message written twice the newest counts, and what the person went back from is left out", () => {
+  test("of a message written twice the newest counts, and what the user went back from is left out", () => {
     const { messages, report } = asLines(
       user("a", "One."),
       answer("b", "Wait"),
@@ -120,7 +120,7 @@ describe("JRN-6: chats of the Gemini CLI", () => {
     expect(report.understood).toMatchObject({ "message again": 1, $rewindTo: 1, $set: 1 })
   })
 
-  test("answers to questions are the person's", () => {
+  test("answers to questions are the user's", () => {
     const response = { output: JSON.stringify({ answers: { 0: "blue", 1: "never red" } }) }
     const { messages } = asDocument(user("a", "Go."), answer("b", "", { toolCalls: [call("c", "ask_user", response)] }))
     expect(project(userMessages, messages).messages).toMatchObject([

@@ -29,7 +29,7 @@ const FORMAT = "gemini"
 const ASKING_TOOL = "ask_user"
 
 /** Messages that Gemini displayed to the user but did not send to the model. */
-const DISPLAYED_ONLY = "shown to the person, never sent to the model"
+const DISPLAYED_ONLY = "displayed to the user, never sent to the model"
 const NOT_SENT: ReadonlySet<string> = new Set(["info", "error", "warning"])
 
 export const gemini: Importer = {
@@ -96,11 +96,11 @@ class Chat {
             getObjects(set, "messages").map((message, at) => [getString(message, "id") ?? `${at}`, message]),
           )
       } else if ("$rewindTo" in object) {
-        this.#tally.omitted("$rewindTo", "the person went back; the messages after it are left out")
+        this.#tally.omitted("$rewindTo", "the user rewound; the messages after it are omitted")
         messages = upTo(messages, getString(object, "$rewindTo"))
       } else {
         const key = id ?? `line ${index}`
-        if (messages.has(key)) this.#tally.omitted("message again", "the newest version of it counts")
+        if (messages.has(key)) this.#tally.omitted("message again", "the newest version is imported")
         messages.set(key, object)
       }
     }

@@ -1,4 +1,4 @@
-/** The transcripts next to the repository that other importers lose parts of. */
+/** Transcripts from the corpus next to the repository of which other importers lose parts. */
 import { readFileSync } from "node:fs"
 import { describe, expect, test } from "vitest"
 import { project } from "../../../core/src/views/projection.ts"
@@ -37,11 +37,11 @@ describe("JRN-6: the cases in ../shared/data/import-cases", needs("import cases"
     expect(texts(found)).toEqual(["Old request.", "New request."])
   })
 
-  test("4: notices of tasks and commands to the shell are not the person's", () => {
+  test("4: notices of tasks and commands to the shell are not the user's", () => {
     expect(texts(imported("4-task-json-as-human.jsonl"))).toEqual(["Start the tests."])
   })
 
-  test("5: a remark with a refusal is the person's", () => {
+  test("5: a remark with a refusal is the user's", () => {
     expect(imported("5-refusal.jsonl").words).toMatchObject([
       { text: "Clean up." },
       { text: "never delete x, use git stash", saidAt: "refusal", rules: ["never delete x, use git stash"] },

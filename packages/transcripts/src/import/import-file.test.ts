@@ -59,7 +59,7 @@ describe("JRN-6: files that cannot be imported say why", () => {
       })
       .map((fields) => JSON.stringify(fields)),
   )
-  // most of the time goes into making the values, and large ones find nothing that small ones do not
+  // generating values takes most of the time, and large ones find no additional failures
   const [SMALL, FEW] = [{ maxDepth: 2, maxKeys: 4 }, { maxLength: 5 }] as const
   const anyDocument = fc.record(
     {

@@ -1,4 +1,4 @@
-/** Taking up a session of another program: the first time, again, after it grew, and after both went on. Real files. */
+/** Importing a session of another program: the first time, again, after it grew, and after both were continued. On real files. */
 import {
   appendFileSync,
   mkdirSync,
@@ -22,7 +22,7 @@ import type { ImportOptions } from "./import-conversations.ts"
 import { importOrUpdateConversations } from "./import-or-update.ts"
 
 const RECORDINGS = join(import.meta.dirname, "../../../../../shared/data/transcripts")
-/** A file of OpenHands has a conversation in each line, so half of it has whole ones. */
+/** A file of OpenHands has a conversation in each line, so half of it contains complete ones. */
 const SEVERAL = /^openhands/
 const recordings = has("transcripts")
   ? readdirSync(RECORDINGS, { recursive: true, encoding: "utf8" })
@@ -97,7 +97,7 @@ describe("JRN-6 taking up a session of another program", () => {
     expect(await taken()).toMatchObject({ id: "old-session", state: "known" })
     appendFileSync(file, MORE)
     const second = await taken()
-    expect(second).toMatchObject({ state: "beside", earlier: "old-session" })
+    expect(second).toMatchObject({ state: "diverged", earlier: "old-session" })
     expect(second.id).not.toBe("old-session")
     expect(await userTexts(second.id)).toContain("localhost.")
     expect(await taken()).toMatchObject({ id: second.id, state: "known" })
@@ -110,7 +110,7 @@ describe("JRN-6 taking up a session of another program", () => {
     writeFileSync(file, FIRST + MORE)
     await taken()
     appendFileSync(file, line("u4", "a1", "Another question.") + line("a4", "u4", "Another answer."))
-    expect(await taken()).toMatchObject({ state: "beside", earlier: "old-session" })
+    expect(await taken()).toMatchObject({ state: "diverged", earlier: "old-session" })
   })
 
   test.each(recordings)(
@@ -122,7 +122,7 @@ describe("JRN-6 taking up a session of another program", () => {
       const half = await taken()
       writeFileSync(file, lines.join("\n"))
       const whole = await taken()
-      expect(["updated", "beside"]).toContain(whole.state)
+      expect(["updated", "diverged"]).toContain(whole.state)
       if (whole.state === "updated") expect(whole.id).toBe(half.id)
       const grown = await userTexts(whole.id)
       nth++

@@ -35,7 +35,7 @@ export type ImportOrUpdateResult = ImportOutcome & {
     /** The file had grown and the earlier import had not been continued. `added` messages were added. */
     | { readonly state: "updated"; readonly added: number }
     /** Both were continued. `earlier` is the id of the earlier import; this result is a second import of the file. */
-    | { readonly state: "beside"; readonly earlier: string }
+    | { readonly state: "diverged"; readonly earlier: string }
   )
 
 export async function importOrUpdateConversations(options: ImportOptions): Promise<readonly ImportOrUpdateResult[]> {
@@ -43,7 +43,8 @@ export async function importOrUpdateConversations(options: ImportOptions): Promi
   const { file, clock = systemClock } = options
   const given = await resolveTarget(options)
   const conversations = await readExternal(file)
-  if (conversations.length === 0) throw new ImportError(`${basename(file)} holds no conversation. Nothing was written.`)
+  if (conversations.length === 0)
+    throw new ImportError(`${basename(file)} contains no conversation. Nothing was written.`)
   const stored = await storedNamespaces(given, [options.owner])
   const results: ImportOrUpdateResult[] = []
   const isOwn = await isLocalSession(file, options.env ?? process.env)
@@ -90,7 +91,7 @@ async function importOrUpdate(
   const id = uuidFrom(`${target.id}@${path.at(-1)!.uuid}`)
   if (there.has(id)) return { ...about(id), state: "known" }
   await writeImported(conversation, { ...target, id })
-  return { ...about(id), state: "beside", earlier: target.id }
+  return { ...about(id), state: "diverged", earlier: target.id }
 }
 
 interface EarlierImport {

@@ -28,7 +28,7 @@ export const canBeWhole = (bytes: number): boolean => bytes <= usableMemory() * 
 /** The error for a file that does not fit in memory. */
 export const tooLarge = (what: string): ImportError =>
   new ImportError(
-    `${what} than ${formatNumber(Math.round(usableMemory() / 1024 / 1024))} MB of memory can hold. Nothing was imported. Allow more: NODE_OPTIONS=--max-old-space-size=8192 (in MB).`,
+    `${what} than ${formatNumber(Math.round(usableMemory() / 1024 / 1024))} MB of memory can hold. Nothing was imported. Allow more memory: NODE_OPTIONS=--max-old-space-size=8192 (in MB).`,
   )
 
 export class LargeFile {

@@ -13,7 +13,7 @@ const source = (path: string) => JSON.stringify(fileURLToPath(new URL(path, impo
 
 const place = { sessionId: "s1", cwd: "/x", timestamp: "2026-01-01T00:00:00.000Z" }
 
-/** Calls and results, each of which has so many characters. */
+/** Writes calls and results of `each` characters. */
 function writeTranscript(path: string, { bytes, each }: { readonly bytes: number; readonly each: number }): void {
   const file = openSync(path, "w")
   const text = "some words of a result ".repeat(Math.ceil(each / 23))

@@ -18,13 +18,13 @@ const FORMAT = "opencode"
 /** Parts that are not sent to the model, with the reason for the report. */
 const SILENT_PARTS: Readonly<Record<string, string>> = {
   "step-start": "marks where a response begins",
-  "step-finish": "its token counts are kept",
+  "step-finish": "its token counts are imported",
   snapshot: "a snapshot of the files is not part of the conversation",
   patch: "a list of changed files is not part of the conversation",
   agent: "names the agent that was addressed; the text says so too",
   subtask: "a sub-agent's task; its call is in the answer",
   retry: "a failed attempt of the program",
-  compaction: "the summary after it is kept",
+  compaction: "the summary after it is imported",
 }
 
 export const openCode: Importer = {
@@ -72,8 +72,7 @@ class Export {
   read(): ImportedConversation {
     const info = getObject(this.#session, "info")
     this.#tally.understood("session")
-    if (getObject(info, "revert"))
-      this.#tally.remark("the person had undone the last messages; they are imported anyway")
+    if (getObject(info, "revert")) this.#tally.remark("the user had undone the last messages; they are imported anyway")
     for (const [index, message] of getObjects(this.#session, "messages").entries()) this.#message(message, index)
     if ("todos" in this.#session) this.#tally.omitted("todos", "the todo list is in the calls that wrote it")
     return definedOnly({

@@ -52,7 +52,7 @@ describe("JRN-6: where the links of a file fail, the order of the file decides",
     expect(settle(...lines).repairs).toEqual({ unlinked: 0, boundaries: 0, afterKept: 0, startsLater: false })
   })
 
-  test("the person went back to the start: that is a branch, in the same session", () => {
+  test("the user went back to the start: that is a branch, in the same session", () => {
     expect(pathOf(messageWith("a", null), messageWith("b", "a"), messageWith("c", null))).toEqual(["c"])
     const [first, second] = [{ sessionId: "one" }, { sessionId: "two" }]
     expect(pathOf(messageWith("a", null, first), messageWith("c", null, second))).toEqual(["a", "c"])

@@ -85,7 +85,7 @@ test("JRN-6: usage is kept, but not the zeros of a request that was interrupted"
   expect(flatten(messages).messages).toHaveLength(2)
 })
 
-test("JRN-6: commands of the person reach the model unless they were kept from it", () => {
+test("JRN-6: commands of the user reach the model unless they were kept from it", () => {
   const bash = (more: object) => ({
     type: "message",
     message: { role: "bashExecution", command: "ls", output: "a.ts", exitCode: 0, ...more },
@@ -110,7 +110,7 @@ test("JRN-6: ids that repeat and parents that are not known do no harm", () => {
   expect(report.understood).toMatchObject({ "message:user": 3, "message again": 1 })
 })
 
-test("JRN-6: a message of the system is sent, and is not the person's", () => {
+test("JRN-6: a message of the system is sent, and is not the user's", () => {
   const { messages, report } = read(
     entry("s", null, { type: "message", message: { role: "system", content: "Today is Monday." } }),
     user("a", "s", "hello"),

@@ -32,7 +32,7 @@ const SETTINGS: Readonly<Record<string, string>> = {
   model_change: "each answer names its model",
   thinking_level_change: "a setting of the program",
   session_info: "the newest name is the title",
-  label: "a bookmark of the person",
+  label: "a bookmark of the user",
   custom: "an extension's own data, never sent to the model",
 }
 
@@ -158,7 +158,7 @@ class Session {
         return this.#assistant(message, blocks, origin)
       case "toolResult": {
         this.#tally.understood(kind)
-        if ("details" in message) this.#tally.remark("details of a tool that the model did not see are left out")
+        if ("details" in message) this.#tally.remark("details of a tool that the model did not see are omitted")
         const callId = getString(message, "toolCallId") ?? origin.key
         return this.#chain.user([toolResult(callId, blocks, isTrue(message, "isError"))], origin)
       }

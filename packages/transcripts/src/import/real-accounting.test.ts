@@ -1,4 +1,4 @@
-/** Every line of every real recording is accounted for, and what comes out is a conversation that could be gone on with. */
+/** Every line of every real recording is accounted for, and the result is a conversation that can be continued. */
 import { describe, expect, test } from "vitest"
 import { flatten } from "../../../core/src/messages/flatten.ts"
 import { type RepairRule, sinceLastBoundary } from "../../../core/src/messages/messages.ts"
@@ -26,9 +26,9 @@ const FORMATS = [
   { format: "openhands", files: OPENHANDS_FILES, records: countOfOutput },
 ]
 
-/** What has to be mended since the last boundary at most, and why. Files that are not listed need no repair at all. */
+/** Maximum number of repairs since the last boundary, with the reason. Files that are not listed need no repairs. */
 const EXPECTED_REPAIRS: Readonly<Record<string, Partial<Record<RepairRule, number>>>> = {
-  // the model began answers with empty lines
+  // the model began responses with empty lines
   "entireio-cli/43-2b48f6b6e6-0.jsonl": { "empty-text": 4 },
   // the file begins in the middle; one call was answered only after the next response had begun
   "episodic-memory/large-conversation.jsonl": {
@@ -36,11 +36,11 @@ const EXPECTED_REPAIRS: Readonly<Record<string, Partial<Record<RepairRule, numbe
     "unanswered-tool-use": 1,
     "orphan-tool-result": 1,
   },
-  // `finish` ends a run and is never answered: twice, the third run was cut off
+  // `finish` ends a run and is never answered: twice, the third run was truncated
   "openhands/multi_swe_bench_example_output.jsonl": { "unanswered-tool-use": 2 },
-  // the person interrupted
+  // the user interrupted
   "pi-mono/before-compaction.jsonl": { "unanswered-tool-use": 1, "unsigned-thinking": 1 },
-  // sixteen parallel calls in a response that failed, two in ones that were interrupted
+  // sixteen parallel calls in a response that failed, two in interrupted ones
   "pi-mono/large-session.jsonl": { "unanswered-tool-use": 18 },
 }
 

@@ -1,6 +1,6 @@
 /**
- * Everything that was said in the real recordings is in the imported messages byte for byte, and nothing else is. What was
- * said is read here a second time, straight from the raw JSON.
+ * All content of the real recordings is in the imported messages byte for byte, and nothing else. The content is read here a second time,
+ * directly from the raw JSON.
  */
 import { describe, expect, test } from "vitest"
 import { type Block, resultBlocks } from "../../../core/src/messages/blocks.ts"
@@ -18,7 +18,7 @@ import {
   WHERE_THEY_ARE,
 } from "../../../core/test/real-transcripts.ts"
 
-/** JSON of a shape that the recordings are known to have. */
+/** JSON of the shape that the recordings are known to have. */
 interface Raw {
   // biome-ignore lint/suspicious/noExplicitAny: the raw files are read without the importers' help
   readonly [key: string]: any
@@ -107,7 +107,7 @@ describe(`JRN-6, MSG-1: ${WHERE_THEY_ARE}`, needs("transcripts"), () => {
 
   test.each(SWE_AGENT_FILES)("%s: every entry of the history", (name) => {
     const { history } = JSON.parse(realTranscript(name).text) as { history: Raw[] }
-    // repeated call ids were made unique, so ids are left out of the comparison
+    // repeated call ids were made unique, so ids are omitted from the comparison
     const withoutIds = (blockTexts: readonly string[]) =>
       sorted(blockTexts.map((piece) => piece.replace(/^(call|result) \S+/, "$1")))
     expect(withoutIds(textsIn(importedMessages(name)))).toEqual(withoutIds(history.flatMap(textsInSweAgent)))
@@ -173,7 +173,7 @@ function textsInClaudeCode({ type, message, attachment }: Raw): readonly string[
   return typeof message.content === "string" ? [`text ${message.content}`] : message.content.map(described)
 }
 
-/** Input that was taken from the queue into a running turn. In these recordings entries were taken out in order. */
+/** Input that was moved from the queue into a running turn. In these recordings, entries were removed in order. */
 function slippedInto(lines: readonly Raw[]): readonly string[] {
   const operations = lines.filter(({ type }) => type === "queue-operation")
   return operations.flatMap(({ operation }, index) => {

@@ -27,7 +27,7 @@ test("BEY-10 names used after a compaction that came before it: how many were st
   expect(neededIn(talk)).toEqual([{ names: 5, inView: 2, lost: ["src/lexer.ts", "readToken", "8443"] }])
 })
 
-test("BEY-10 what is first said after the boundary, or only before it, is not needed", () => {
+test("BEY-10 what first occurs after the boundary, or only before it, is not needed", () => {
   const talk = before().user("Summary.", { isCompactSummary: true }).say("freshName is in src/fresh.ts.")
   expect(neededIn(talk)).toEqual([{ names: 0, inView: 0, lost: [] }])
 })

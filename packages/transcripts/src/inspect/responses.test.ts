@@ -67,7 +67,7 @@ test("BEY-10 a response that a fork repeats counts in its parent, in whatever or
   const inParent = ["parent", "msg_1 msg_2 msg_3"]
   expect(of([fork, parent])).toEqual([[inParent], []])
   expect(of([parent, fork])).toEqual([[], [inParent]])
-  // whether the fork or its own fork came first cannot be seen from the responses: the one that has nothing else is taken as the parent
+  // the responses do not show whether the fork or its own fork came first: the one without other responses counts as the parent
   const three = of([grandchild, fork, parent]).flat(2)
   expect(three.join(" ").match(/msg_6/g)).toHaveLength(1)
 })

@@ -7,7 +7,7 @@ const block = (text: string): Block => ({ type: "text", text })
 const item = (text: string, tokens = 100): PromptItem => ({ block: block(text), tokens })
 const items = (count: number, from = 0) => Array.from({ length: count }, (_, i) => item(`block ${from + i}`))
 
-/** Requests to one model, with no smallest size, each beginning where it says. */
+/** Requests to one model without a minimum size, each starting at its given time. */
 function sender(model = "a") {
   const cache = new CacheModel()
   return (sent: readonly PromptItem[], more: Partial<Parameters<CacheModel["send"]>[0]> = {}) => {
@@ -159,7 +159,7 @@ describe("CACHE-8 the model of the server's cache knows lifetimes", () => {
     [{ kind: "lost", kept: "part", upTo: 1_100 }, 0, 1_000],
     [{ kind: "outlived" }, LIFE_MS, 1_200],
     [{ kind: "found", upTo: 1_100 }, LIFE_MS, 1_100],
-    [{ kind: "found", upTo: 1_000 }, 0, 1_200], // its own entry is alive and holds more
+    [{ kind: "found", upTo: 1_000 }, 0, 1_200], // its own entry is alive and longer
     [{ kind: "answer-cached" }, LIFE_MS, 1_100],
   ] as const)("an incident changes what is read: %o", (incident, now, read) => {
     const cache = new CacheModel()

@@ -46,7 +46,7 @@ function recording(rounds: readonly Round[], model = MODEL): readonly Message[] 
 const calibrated = (rounds: readonly Round[], model = MODEL): Calibration =>
   calibrate({ entries: recording(rounds, model), model })!
 
-/** Requests that each read what the one before had cached, from the second on. */
+/** Requests that each read the previous one's cache, from the second on. */
 const smooth = (count: number, more: Partial<Round> = {}): Round[] =>
   Array.from({ length: count }, (_, i) => ({ read: i === 0 ? 0 : PROMPT + STEP * i, ...more }))
 

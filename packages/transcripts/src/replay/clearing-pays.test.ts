@@ -1,8 +1,7 @@
 /**
- * L2-10 as a property: layers 1 and 2 never make the work dearer. It holds for work that continues for at least 20 requests after the last
- * clearing, in a context below the compaction threshold. Both runs get the same answers. Sizes of results and thinking, tools, pauses and
+ * L2-10 as a property: layers 1 and 2 never increase the cost. It holds for work that continues for at least 20 requests after the last
+ * clearing, in a context below the compaction threshold. Both runs get the same responses. Sizes of results and thinking, tools, pauses and
  * the server's help vary.
- *
  * Beyond the threshold it does not hold: a clearing that replaces a compaction counts as free, and a replay compacts nothing.
  */
 import type { ModelOverride } from "@strata/core/tokens"
@@ -18,7 +17,7 @@ const HORIZON = 20 // `expected-turns`
 const RUNS = Number(process.env.FUZZ_RUNS ?? size(3, 6))
 const SEED = process.env.FUZZ_SEED === undefined ? 1 : Number(process.env.FUZZ_SEED)
 const WINDOW = 200_000
-const THRESHOLD = WINDOW - 32_000 - 13_000 // less the output reserve of a model that must fit its answer, and the buffer
+const THRESHOLD = WINDOW - 32_000 - 13_000 // less the output reserve of a model that must fit its response, and the buffer
 
 const PRICE = { input: 4, output: 20, cacheWrite5m: 5, cacheWrite1h: 8, cacheRead: 0.4 }
 const MODELS: Readonly<Record<string, ModelOverride>> = {
@@ -48,7 +47,7 @@ const work = fc.record({
   rounds: fc.array(round, { minLength: 5, maxLength: 60, size: "max" }),
 })
 
-/** How large the context was before something was done to it. */
+/** Context size before an action. */
 const sizeBefore = ({ turn, tokens }: PolicyAction, { requests }: ReplayReport) =>
   (requests[turn - 1]?.context ?? 0) + tokens
 
@@ -70,7 +69,7 @@ test.runIf(isWhole)(
       }),
       { numRuns: RUNS, seed: SEED, endOnFailure: true },
     )
-    expect(acted).toBeGreaterThan(RUNS / 4) // the claim is not an empty one
+    expect(acted).toBeGreaterThan(RUNS / 4) // the property was really tested
   },
 )
 

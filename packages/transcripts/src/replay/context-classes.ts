@@ -9,7 +9,7 @@ import type { PromptItem } from "./cache-model.ts"
 import { CLASSES, type ContextClass } from "./report.ts"
 import type { SentMessage } from "./server-context.ts"
 
-/** Texts that compactions wrote. They are recognized by content, because the view renders attachments anew. */
+/** Texts that compactions wrote. They are recognized by content, because the view renders attachments again. */
 export class CompactionTexts {
   readonly #texts = new Set<string>()
   readonly #lists = new Set<string>()

@@ -5,7 +5,7 @@ export const INCIDENT_CAUSES = {
   "unrecorded-request": "a request that is not in the recording had cached the last answer too",
   "more-read": "unexplained: more was read than any known request had cached",
   "tools-changed": "the tools or the system prompt changed, as recorded",
-  interrupted: "the person interrupted: the recording does not say what was kept of the turn",
+  interrupted: "the user interrupted: the recording does not show what remained of the turn",
   "other-prompt": "after a compaction less of the prompt was read",
   "prompt-left":
     "unexplained: only the prompt was read within the lifetime (the client changed an early message, or the server dropped the rest)",

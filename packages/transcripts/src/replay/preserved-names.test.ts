@@ -32,7 +32,7 @@ test("BEY-15 both policies are asked for the same names of the same compactions"
     .say("parseTokens in src/parser.ts now listens on 8443.", { usage: usage(9_000, 200) })
   expect(await kept(messages)).toEqual([
     { compactions: 1, names: 5, inView: 2 },
-    { compactions: 1, names: 5, inView: 5 }, // it would not have compacted so early
+    { compactions: 1, names: 5, inView: 5 }, // the policy would not have compacted so early
   ])
 })
 

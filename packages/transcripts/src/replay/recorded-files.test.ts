@@ -1,4 +1,4 @@
-/** BEY-7: files that a policy shows again come from the recording. */
+/** BEY-7: files that a policy attaches again come from the recording. */
 import { describe, expect, test } from "vitest"
 import { conversation } from "../../../core/test/builders.ts"
 import { RecordedFiles } from "./recorded-files.ts"

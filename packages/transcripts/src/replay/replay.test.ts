@@ -17,7 +17,7 @@ const replay = (conversation: Parameters<typeof replayAny>[0], input: ReplayInpu
   replayAny(conversation, { policies: CLEARING_ONLY, ...input })
 const replayed = (rounds: readonly WorkRound[], { model = MODEL, ...input }: ReplayInput & { model?: string } = {}) =>
   replay({ entries: workload(rounds, { model }), model }, input)
-/** Compared with sending everything. */
+/** Compares a policy with sending everything. */
 const only = (policy: string): ReplayInput => ({
   policies: CLEARING_ONLY.filter(({ name }) => name === "nothing" || name === policy),
 })
@@ -49,7 +49,7 @@ describe("CACHE-5 the replay of a recording", () => {
   })
 
   test.runIf(isWhole)("does not credit a clearing with what was sent but not recorded", async () => {
-    const counted = (i: number) => ({ input_tokens: 20_000 + i * 10_000, output_tokens: 20 }) // five times what the record has
+    const counted = (i: number) => ({ input_tokens: 20_000 + i * 10_000, output_tokens: 20 }) // five times the size of the recorded content
     const rounds = many(15).map((round, i) => ({
       ...round,
       ...(i === 12 ? { pauseMinutes: 90 } : {}),
@@ -128,7 +128,7 @@ describe("L2-10 the policies", () => {
     const found = await replayed(many(60), only("keep-last-10"))
     const { totals, requests } = reportOf(found, "keep-last-10")
     const nothing = reportOf(found, "nothing").totals
-    expect(totals.acts.cleared).toBe(49) // the last result is never sent: 59 are, 10 are shown
+    expect(totals.acts.cleared).toBe(49) // the last result is never sent: 59 are, and 10 stay in view
     expect(totals.peak).toBeLessThan(nothing.peak / 3)
     expect(requests.at(-1)!.counts.cacheRead).toBe(0)
     expect(totals.dollars).toBeGreaterThan(nothing.dollars!)
@@ -142,7 +142,7 @@ describe("L2-10 the policies", () => {
     expect(large.totals.peak).toBeLessThan(105_000)
   })
 
-  test.runIf(isWhole)("ours clears after a long pause, and the parts of what it saves add up", async () => {
+  test.runIf(isWhole)("strata clears after a long pause, and the parts of what it saves add up", async () => {
     const found = await replayed([...many(20), ...many(1, { pauseMinutes: 90 }), ...many(20)], only("strata"))
     const { totals, actions } = reportOf(found, "strata")
     expect(actions).toMatchObject([{ turn: 22, kind: "cleared", results: 16 }])
@@ -151,14 +151,14 @@ describe("L2-10 the policies", () => {
     expect(totals.dollars).toBeCloseTo(reportOf(found, "nothing").totals.dollars! - totals.saved.amount, 9)
   })
 
-  test.runIf(isWhole)("ours puts a large result aside before it is first sent", async () => {
+  test.runIf(isWhole)("strata offloads a large result before it is first sent", async () => {
     const found = await replayed([...many(3), ...many(1, { tool: "mcp__log__read", result: 80_000 }), ...many(10)])
     const { actions, requests } = reportOf(found, "strata")
     expect(actions).toMatchObject([{ turn: 5, kind: "put aside", results: 1 }])
     expect(requests[4]!.context).toBeLessThan(reportOf(found, "nothing").requests[4]!.context - 10_000)
   })
 
-  test("ours lets the server clear once the trigger is passed, and the next request reads on", async () => {
+  test("strata lets the server clear once the trigger is passed, and the next request reads on", async () => {
     const { actions, requests } = reportOf(await replayed(many(120), only("strata")), "strata")
     expect(actions).toMatchObject([{ kind: "cleared by the server" }])
     const { turn } = actions[0]!
@@ -167,12 +167,12 @@ describe("L2-10 the policies", () => {
     expect(requests[turn]!.counts.cacheRead).toBe(requests[turn - 1]!.context)
   })
 
-  test.runIf(isWhole)("ours clears by size where the server does not help", async () => {
+  test.runIf(isWhole)("strata clears by size where the server does not help", async () => {
     const { actions } = reportOf(await replayed(many(70), { model: "some-model", ...only("strata") }), "strata")
     expect(actions).toMatchObject([{ kind: "cleared", why: "to make the context smaller" }])
   })
 
-  test("a layer that fails is reported, and the replay goes on", async () => {
+  test("a layer that fails is reported, and the replay continues", async () => {
     const broken = layered({
       ...STRATA,
       name: "broken",

@@ -5,7 +5,7 @@ import { type SentMessage, ServerContext } from "./server-context.ts"
 
 const item = (block: object, tokens: number): PromptItem => ({ block: block as Block, tokens })
 
-/** A call and its result, of 1,000 tokens. */
+/** A call and its result of 1,000 tokens. */
 const round = (number: number, name = "Read"): SentMessage[] => [
   {
     role: "assistant",
@@ -54,7 +54,8 @@ describe("L2-5 the server's copy of a conversation", () => {
     const server = new ServerContext("keeps")
     const ask = (count: number) =>
       server.edit(rounds(count), { edits: [clearToolUses(11_000, 6_000)], prompt: 0 }).edit.cleared
-    expect([10, 11, 12, 13, 14, 15, 16, 17].map(ask)).toEqual([7, 0, 0, 0, 0, 0, 0, 7]) // at 16 it is passed, but 6 results are too little
+    // at 16 the trigger is passed, but 6 results are too few
+    expect([10, 11, 12, 13, 14, 15, 16, 17].map(ask)).toEqual([7, 0, 0, 0, 0, 0, 0, 7])
   })
 
   test("clears more with every call where each request is judged by itself", () => {

@@ -1,4 +1,4 @@
-/** The replay's cache model against the simulator's: two programs without shared code must compute the same cost. */
+/** The replay's cache model compared with the simulator's: two programs without shared code must compute the same cost. */
 
 import type { Block } from "@strata/core"
 import fc from "fast-check"
@@ -13,7 +13,7 @@ interface Step {
   readonly model: string
   /** Tokens of each new block. */
   readonly adds: readonly number[]
-  /** Which earlier block is cleared, as a share of the list. */
+  /** The earlier block that is cleared, as a share of the list. */
   readonly clears: number | undefined
   readonly waitMs: number
 }
@@ -25,7 +25,7 @@ const step: fc.Arbitrary<Step> = fc.record({
   waitMs: fc.oneof(fc.constant(1_000), fc.integer({ min: 0, max: 400_000 })),
 })
 
-/** Cleared blocks never come back here, so this does not test what the model keeps of them. */
+/** Cleared blocks never return here, so this does not test what the model remembers of them. */
 test("CACHE-5 random requests that grow, change and wait cost what they cost in the simulator's cache", () => {
   fc.assert(
     fc.property(fc.array(step, { maxLength: 25 }), fc.integer({ min: 0, max: 3_000 }), (steps, minimum) => {

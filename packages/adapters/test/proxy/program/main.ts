@@ -1,4 +1,7 @@
-/** A proxy as a process of its own, for measuring and for ending it at any moment. Bundled like the program, it starts like the program. */
+/**
+ * A proxy in a separate process, for measuring and for killing it at any moment. It is bundled like the program, and starts in the same
+ * way.
+ */
 import { enableCompileCache } from "node:module"
 
 enableCompileCache()

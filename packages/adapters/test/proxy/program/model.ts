@@ -1,2 +1,2 @@
-/** Of the requests that are measured. */
+/** Model of the measured requests. */
 export const MODEL = "claude-opus-5-5"

@@ -1,7 +1,6 @@
 /**
- * Listens and sends its address to the process that started it, and the processor time so far whenever that one asks.
- *
- *     main.ts bare|managed UPSTREAM [DIRECTORY] [WINDOW]
+ * Listens and sends its address to its parent process, and the processor time so far on request.
+ * main.ts bare|managed UPSTREAM [DIRECTORY] [WINDOW]
  */
 import { createServer, request as httpRequest } from "node:http"
 import type { AddressInfo } from "node:net"
@@ -15,7 +14,7 @@ else await serveManaged()
 process.on("disconnect", () => process.exit())
 process.on("message", () => process.send!({ processor: process.cpuUsage() }))
 
-/** Moves bytes both ways as they come, and does nothing else. */
+/** Relays bytes in both directions, and does nothing else. */
 function serveBare(): Promise<string> {
   const { hostname, port } = new URL(upstream)
   const server = createServer({ noDelay: true }, (request, response) => {

@@ -1,14 +1,14 @@
-/** Starts the proxy as a process of its own. */
+/** Starts the proxy as a separate process. */
 import { type ChildProcess, fork } from "node:child_process"
 import { once } from "node:events"
 import { join } from "node:path"
 
-/** Bundle it to measure it. */
+/** Must be bundled for measurements. */
 export const SOURCE = join(import.meta.dirname, "main.ts")
 
 export class Program {
   readonly #child: ChildProcess
-  /** For a client. */
+  /** The base URL for a client. */
   readonly url: string
 
   private constructor(child: ChildProcess, url: string) {
@@ -16,7 +16,7 @@ export class Program {
     this.url = url
   }
 
-  /** `cache`: where Node keeps what it has compiled. */
+  /** `cache`: directory of Node's compile cache. */
   static async start(file: string, args: readonly string[], cache = ""): Promise<Program> {
     const child = fork(file, [...args], { env: { ...process.env, NODE_COMPILE_CACHE: cache } })
     const [{ url }] = (await once(child, "message")) as [{ url: string }]
@@ -29,7 +29,7 @@ export class Program {
     return (processor.user + processor.system) / 1_000
   }
 
-  /** At once, without a chance to put anything in order. */
+  /** Kills the process at once, without cleanup. */
   async kill(): Promise<void> {
     if (this.#child.exitCode !== null || this.#child.signalCode !== null) return
     this.#child.kill("SIGKILL")

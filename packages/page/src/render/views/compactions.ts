@@ -110,7 +110,7 @@ ${cards([
     value: after === undefined ? "unknown" : formatCompact(after),
     note: after === undefined || before === undefined ? "tokens" : `${formatPercent(after, before)} of it`,
   },
-  { title: "kept as it was", value: facts ? pluralize(facts.kept.length, "message") : "unknown" },
+  { title: "kept unchanged", value: facts ? pluralize(facts.kept.length, "message") : "unknown" },
   ...(facts ? [{ title: "the summary cost", ...summaryCost(costs, boundary.uuid) }] : []),
   ...(facts
     ? [

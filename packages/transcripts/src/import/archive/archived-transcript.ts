@@ -12,7 +12,7 @@ const AGENT = /^agent-.*\.(?:jsonl|meta\.json)$/
 export async function readArchivedTranscript(file: string, bytes: Buffer): Promise<ExternalFile | undefined> {
   if (basename(dirname(file)) !== "sessions" || basename(dirname(dirname(file))) !== "kept") return undefined
   const record = parseManifest(bytes)
-  if (!record) throw new ImportError(`The record ${file} is damaged. Run "strata archive check".`)
+  if (!record) throw new ImportError(`The manifest ${file} is damaged. Run "strata archive check".`)
   const pieces = new ChunkStore(join(dirname(dirname(file)), "pieces"))
   const [transcript, ...others] = record.files
   const companions: ExternalFile[] = []

@@ -92,7 +92,7 @@ export class ChunkStore {
 }
 
 const damaged = (why: string, cause?: unknown) =>
-  new StrataError(`A piece of a kept session is damaged or missing (${why}).`, { code: "damaged", cause })
+  new StrataError(`A chunk of an archived session is damaged or missing (${why}).`, { code: "damaged", cause })
 
 /** Writes, flushes and then renames a file, so that a reader sees the old or the new version. Only one process writes at a time. */
 export async function writeDurably(path: string, bytes: Buffer, mark = ""): Promise<void> {

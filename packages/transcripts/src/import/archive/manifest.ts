@@ -116,7 +116,9 @@ async function readManifestFile(file: string): Promise<Buffer> {
   const facts = await lstat(file).catch(ifMissing(undefined))
   if (!facts?.isFile()) return Buffer.alloc(0)
   if (facts.size > MAX_BYTES)
-    throw new StrataError(`The record ${file} is too large to be one of Strata's. Nothing was changed. Move it away.`)
+    throw new StrataError(
+      `The manifest ${file} is larger than any that Strata writes. Nothing was changed. Move it to another directory.`,
+    )
   return readFile(file)
 }
 

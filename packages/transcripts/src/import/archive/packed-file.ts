@@ -136,7 +136,7 @@ export async function* readArchivedFile(file: ArchivedFile, pieces: ChunkStore):
     yield bytes
   }
   if (whole.digest("hex") !== file.sha256)
-    throw new StrataError("A kept file is damaged: its checksum does not match.", { code: "damaged" })
+    throw new StrataError("An archived file is damaged: its checksum does not match.", { code: "damaged" })
 }
 
 function withId(bytes: Buffer, id: string | undefined): Buffer {

@@ -51,7 +51,7 @@ const line = (n: number, { id = SESSION, text = `message ${n}` } = {}) =>
     ...{ timestamp: "2026-01-02T03:04:05.000Z", message: { role: "user", content: text } },
   })}\n`
 
-/** Lines that do not compress, so that a session has several pieces. */
+/** Lines that do not compress, so that a session has several chunks. */
 const NOISE = Array.from({ length: 12 }, () => randomBytes(48 * 1024).toString("base64"))
 const lines = (count: number, id = SESSION) =>
   Array.from({ length: count }, (_, n) => line(n, { id, text: `Fix it ${NOISE[n % NOISE.length]}` })).join("")
@@ -66,7 +66,7 @@ const storedBytes = () =>
   Object.values(filesBelow(at(".strata/kept/pieces"))).reduce((sum, bytes) => sum + bytes.length, 0)
 const pieces = () => Object.keys(filesBelow(at(".strata/kept/pieces")))
 
-describe("BEY-17: a kept session", () => {
+describe("BEY-17: a archived session", () => {
   test("comes back byte for byte after its program deleted it, with its sub-agents and results", async () => {
     put(transcript(), lines(20))
     put(at(`${PROJECT}/${SESSION}/subagents/agent-a1.jsonl`), line(0))
@@ -113,7 +113,7 @@ describe("BEY-17: a kept session", () => {
     await store().update()
     const [session] = (await store().list()).sessions
     rmSync(transcript())
-    await expect(store().restore(session!)).rejects.toThrow(/agent-a1\.jsonl is there already\. Nothing was restored/)
+    await expect(store().restore(session!)).rejects.toThrow(/agent-a1\.jsonl already exists\. Nothing was restored/)
     expect(() => statSync(transcript())).toThrow()
   })
 
@@ -125,9 +125,7 @@ describe("BEY-17: a kept session", () => {
     mkdirSync(at("to"))
     symlinkSync(at("elsewhere"), at(`to/${SESSION}`))
     const [session] = (await store().list()).sessions
-    await expect(store().restore(session!, at("to"))).rejects.toThrow(
-      /is a link to another place\. Nothing was restored/,
-    )
+    await expect(store().restore(session!, at("to"))).rejects.toThrow(/is a symbolic link\. Nothing was restored/)
     expect([readdirSync(at("elsewhere")), readdirSync(at("to"))]).toEqual([[], [SESSION]])
   })
 
@@ -138,7 +136,7 @@ describe("BEY-17: a kept session", () => {
       const store = openKept({ home: ${JSON.stringify(home)}, env: {} })
       await store.restore((await store.list()).sessions[0], ${JSON.stringify(at("to"))})
     })`
-    const limited = `trap "" XFSZ; ulimit -f 1000; exec "$0" --input-type=module -e "$1"` // blocks: half of it
+    const limited = `trap "" XFSZ; ulimit -f 1000; exec "$0" --input-type=module -e "$1"` // the limit in blocks, half of the size
     expect(spawnSync("sh", ["-c", limited, process.execPath, script], { encoding: "utf8" }).stderr).toContain("EFBIG")
     expect(readdirSync(at("to"))).toEqual([])
     const [session] = (await store().list()).sessions
@@ -229,7 +227,7 @@ describe("BEY-17: a kept session", () => {
   })
 })
 
-describe("BEY-17: a kept session that is gone from its place is read like any other", () => {
+describe("BEY-17: a archived session that is gone from its place is read like any other", () => {
   beforeEach(async () => {
     put(transcript(), line(0) + line(1))
     put(at(`${PROJECT}/${SESSION}/subagents/agent-a1.jsonl`), line(0))
@@ -306,7 +304,7 @@ describe("BEY-17: pieces are never removed because records cannot be read", () =
   test("none of them", async () => {
     const before = pieces()
     renameSync(sessions(), at("aside"))
-    writeFileSync(sessions(), "") // any error but that it is not there
+    writeFileSync(sessions(), "") // causes an error other than a missing file
     await expect(store().erase([])).rejects.toThrow(/ENOTDIR/)
     expect(pieces()).toEqual(before)
   })
@@ -357,7 +355,7 @@ describe("BEY-17: what is torn is found and mended", () => {
   })
 
   test.runIf(isWhole)("a killed process leaves a store that the next one completes", async () => {
-    const count = 20 // more than are kept side by side
+    const count = 20 // more than are archived concurrently
     for (let n = 0; n < count; n++) put(transcript(SESSION.replace("1111", `${1000 + n}`)), lines(2 + (n % 5)))
     for (const moment of ["0", "9", "14"]) await killedAt(moment)
     put(at(".strata/kept/sessions/0123456789abcdef01234567.json.draft"), "a name and a path")
@@ -390,7 +388,7 @@ async function kept(): Promise<readonly string[]> {
   return output
 }
 
-/** Killed somewhere in the session that it says it begins. */
+/** Kills the process during the session that it reports as started. */
 async function killedAt(moment: string): Promise<void> {
   const child = worker()
   const ended = new Promise((resolve) => child.once("close", resolve))

@@ -32,7 +32,7 @@ export interface ArchiveStores {
 export type ArchiveOutcome =
   | { readonly state: "unchanged" | "gone" }
   /** `bytes` is the size of new and changed files. */
-  | { readonly state: "kept" | "due"; readonly isNew: boolean; readonly bytes: number }
+  | { readonly state: "archived" | "due"; readonly isNew: boolean; readonly bytes: number }
 
 export interface ArchiveSessionOptions {
   readonly source: TranscriptFile
@@ -81,7 +81,7 @@ export async function archiveSession(
   await pieces.settle()
   if (before && !continues) await records.write(earlierVersionKey(key, before), before)
   await records.write(key, record)
-  return { state: "kept", ...outcome }
+  return { state: "archived", ...outcome }
 }
 
 const isSame = (found: FoundFile, kept: ArchivedFile | undefined): boolean =>
@@ -108,7 +108,7 @@ export async function restoreSession({ found, pieces, directory }: RestoreOption
   const { manifest, file } = found
   if (!manifest)
     throw new StrataError(
-      `The record ${file} is missing or damaged. Nothing was restored. Run "strata archive check".`,
+      `The manifest ${file} is missing or damaged. Nothing was restored. Run "strata archive check".`,
       {
         code: "damaged",
       },
@@ -133,19 +133,21 @@ export async function restoreSession({ found, pieces, directory }: RestoreOption
 
 async function checkTarget({ name }: ArchivedFile, folder: string): Promise<void> {
   if (!isSafeName(name))
-    throw new StrataError(`The record names a file outside its folder: ${JSON.stringify(name)}. Nothing was restored.`)
+    throw new StrataError(
+      `The manifest names a file outside its folder: ${JSON.stringify(name)}. Nothing was restored.`,
+    )
   const path = join(folder, name)
   for (let parent = dirname(path); parent !== folder; parent = dirname(parent))
     if ((await lstat(parent).catch(() => undefined))?.isSymbolicLink())
-      throw new StrataError(`${parent} is a link to another place. Nothing was restored. Name another directory.`)
+      throw new StrataError(`${parent} is a symbolic link. Nothing was restored. Choose another directory.`)
   if (await lstat(path).catch(() => undefined))
-    throw new StrataError(`${path} is there already. Nothing was restored. Name another directory.`, { code: "exists" })
+    throw new StrataError(`${path} already exists. Nothing was restored. Choose another directory.`, { code: "exists" })
 }
 
 /** Writes to a draft first, so that the name appears only once all bytes are on disk. Never replaces another file. */
 async function writeNew(path: string, content: AsyncIterable<Buffer>): Promise<void> {
   await makeDirectory(dirname(path))
-  const draft = `${path}.${process.pid}.strata-new` // what a killed process left is in no one's way
+  const draft = `${path}.${process.pid}.strata-new` // a draft of a killed process has another name
   const file = await open(draft, "wx", FILE_MODE)
   try {
     try {
@@ -293,7 +295,7 @@ export class SessionArchive {
       }
       const outcome = await archiveSession({ source, now, dryRun }, this.#stores)
       if (outcome.state === "unchanged") counts.unchanged++
-      if (outcome.state === "kept" || outcome.state === "due") {
+      if (outcome.state === "archived" || outcome.state === "due") {
         counts[outcome.isNew ? "added" : "grown"]++
         counts.bytes += outcome.bytes
       }

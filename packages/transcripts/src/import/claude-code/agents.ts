@@ -276,7 +276,7 @@ function promptIn(messages: readonly Message[]): string | undefined {
   return first && textOf(contentOf(first))
 }
 
-/** Marks a task as `isMeta`, because another agent wrote it, not the user. */
+/** Sets `isMeta` on a task, because another agent wrote it, not the user. */
 const asTask = (message: Message): Message =>
   message.type === "user" && !contentOf(message).some(isToolResult) ? { ...message, isMeta: true } : message
 

@@ -140,7 +140,7 @@ describe("JRN-6: Claude Code transcripts", () => {
     expect(repairs).toEqual([])
   })
 
-  test("input that was queued is the person's words", () => {
+  test("input that was queued is the user's messages", () => {
     const queued = { type: "queued_command", prompt: "and the tests", commandMode: "prompt", origin: { kind: "human" } }
     const { messages } = read(user("a", null, "hi"), {
       type: "attachment",
@@ -176,7 +176,7 @@ describe("JRN-6: input that was queued in Claude Code", () => {
     expect(flatten(path).repairs).toEqual([])
   })
 
-  test("what was given back, or has a message of its own, is not said twice", () => {
+  test("what was given back, or has a message of its own, is not imported twice", () => {
     const own = user("own", "a1", "and mind the tests")
     const queued = { type: "queued_command", prompt: "and mind the tests" }
     const attached = { type: "attachment", uuid: "att", parentUuid: "a1", attachment: queued }
@@ -186,7 +186,7 @@ describe("JRN-6: input that was queued in Claude Code", () => {
     expect(wordsIn(attached, queue("remove"), assistantLine("a2", "att", "m2", "hm"))).toHaveLength(2)
   })
 
-  test("a command to the program and a notice of a task in JSON are not a person's", () => {
+  test("a command to the program and a notice of a task in JSON are not the user's", () => {
     const queued = (input: string) => [queue("enqueue", input), queue("remove"), assistantLine("a2", "q", "m2", "hm")]
     for (const input of ["/exit", "/config theme dark", '{"task_id":"b1","tool_use_id":"t","task_type":"local_bash"}'])
       expect(read(user("q", null, "look"), ...queued(input)).messages.filter(isFromUser)).toHaveLength(1)
@@ -198,7 +198,7 @@ describe("JRN-6: input that was queued in Claude Code", () => {
     expect(words.map(userText)).toEqual(["look", "second"])
   })
 
-  test("a report of a background task is not a person's", () => {
+  test("a report of a background task is not the user's", () => {
     const task = [queue("enqueue", "<task-notification>done"), queue("remove"), assistantLine("a2", "q", "m2", "hm")]
     expect(read(user("q", null, "look"), ...task).messages.filter(isFromUser)).toHaveLength(1)
     const report = { ...user("q", null, "done"), origin: { kind: "task-notification" } }
@@ -325,7 +325,7 @@ describe("JRN-6: attachments of Claude Code", () => {
     expect(report).toMatchObject({ understood: { user: 1, [type]: 1 }, notUnderstood: {} })
   })
 
-  test("an unknown kind or shape is kept whole and not understood", () => {
+  test("an unknown kind or shape is imported unchanged and not understood", () => {
     const hologram = { type: "hologram", light: 1 }
     expect(attachmentFrom(hologram)).toEqual({
       kind: "hologram",

@@ -48,7 +48,7 @@ const SYNTHETIC_MODEL = "<synthetic>"
 /** Notifications of background agents and tasks, and commands to the program, pass through the same queue as user input. */
 const MACHINE_INPUT = /^\s*(?:<(?:agent|task)-notification>|\{"task_id":"|\/[A-Za-z][\w:-]*(?:\s|$))/
 
-const SYSTEM_FIELDS_KEPT = "position, subtype, text and compaction facts are kept, other fields are not"
+const SYSTEM_FIELDS_KEPT = "position, subtype, text and compaction facts are imported, other fields are not"
 
 export const claudeCode: Importer = {
   format: FORMAT,
@@ -271,8 +271,7 @@ class TranscriptReader {
     const content = blocksFromApi(getObject(line, "message")?.content)
     if (!content) return void this.#tally.notUnderstood("user without content")
     this.#tally.understood("user")
-    if ("toolUseResult" in line)
-      this.#tally.remark("structured output of a tool that the model did not see is left out")
+    if ("toolUseResult" in line) this.#tally.remark("structured output of a tool that the model did not see is omitted")
     const last = this.#messages.at(-1)
     // the text of a plugin's compaction is stored as if the user had typed it
     const isPlugins = last !== undefined && isBoundary(last) && isContinuation(textOf(content))

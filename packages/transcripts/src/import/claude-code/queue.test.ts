@@ -1,7 +1,7 @@
 import { expect, test } from "vitest"
 import { InputQueue } from "./queue.ts"
 
-test("JRN-6 input that is removed without a name is the person's, also while a report of a task waits before it", () => {
+test("JRN-6 input that is removed without a name is the user's, also while a report of a task waits before it", () => {
   const queue = new InputQueue()
   const operation = (name: string, content?: string) =>
     queue.operation({ operation: name, ...(content === undefined ? {} : { content }) })

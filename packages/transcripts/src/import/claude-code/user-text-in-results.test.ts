@@ -33,7 +33,7 @@ function wordsAfter(tool: string, result: object, line: object = {}) {
 const wordsOf = (messages: readonly Message[]) =>
   project(userMessages, messages).messages.map(({ text, saidAt, rules }) => ({ text, saidAt, rules }))
 
-describe("JRN-6, L4-29: what the person said inside a result of Claude Code", () => {
+describe("JRN-6, L4-29: user text inside a result of Claude Code", () => {
   test("with a refusal: a class of its own, rules included", () => {
     const content = `${REFUSED}To tell you how to proceed, the user said:\nnever delete x, use git stash`
     expect(wordsAfter("Bash", { is_error: true, content })).toEqual([

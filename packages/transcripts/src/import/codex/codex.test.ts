@@ -117,7 +117,7 @@ test("JRN-6: without token counts a result ends the response before it", () => {
   expect(first?.id).not.toBe(second?.id)
 })
 
-test("JRN-6: only what the person typed is theirs", () => {
+test("JRN-6: only what the user typed is theirs", () => {
   const { messages } = read(
     META,
     message("developer", "rules"),
@@ -156,7 +156,7 @@ test("JRN-6: a compaction becomes a boundary with the history that replaced the 
   expect(report.notes.join()).toContain("the summary of a compaction cannot be read")
 })
 
-test("JRN-6: an older compaction keeps the person's words after its summary", () => {
+test("JRN-6: an older compaction keeps the user's messages after its summary", () => {
   const { messages } = read(META, message("user", "go"), message("assistant", "on it"), [
     "compacted",
     { message: "All done." },

@@ -34,7 +34,7 @@ const FROM_PROGRAM = /^\s*(?:<[a-z_]+|# AGENTS\.md instructions|Warning: )/i
 
 /** Events that are not messages, with the reason for the report. */
 const EVENTS: Readonly<Record<string, string>> = {
-  user_message: "repeats an item; shows which user items the person wrote",
+  user_message: "repeats an item; shows which user items were typed",
   agent_message: "repeats an item",
   agent_reasoning: "repeats an item",
   task_started: "the course of a turn",
@@ -117,13 +117,13 @@ class Rollout {
   #session(payload: JsonObject): void {
     this.#cwd ??= getString(payload, "cwd")
     this.#system ??= getString(getObject(payload, "base_instructions"), "text") ?? getString(payload, "instructions")
-    this.#tally.omitted("session_meta", "the directory and the system prompt are kept, other facts are not")
+    this.#tally.omitted("session_meta", "the directory and the system prompt are imported, other facts are not")
   }
 
   #turn(payload: JsonObject): void {
     this.#cwd ??= getString(payload, "cwd")
     this.#model = getString(payload, "model") ?? this.#model
-    this.#tally.omitted("turn_context", "the model is kept, other settings are not")
+    this.#tally.omitted("turn_context", "the model is imported, other settings are not")
   }
 
   #item(payload: JsonObject, origin: Origin, index: number): void {
@@ -237,7 +237,7 @@ class Rollout {
     const history = items.filter(isPlainText).flatMap((item) => item.blocks)
     const summary = getString(payload, "message") ?? ""
     if (summary === "" || !items.every(isPlainText)) {
-      this.#tally.remark("the summary of a compaction cannot be read; the messages it kept are imported")
+      this.#tally.remark("the summary of a compaction cannot be read; the messages of its tail are imported")
     }
     const isRepeated = summary === "" || history.filter(isText).some(({ text }) => text.includes(summary))
     this.#chain.compaction(

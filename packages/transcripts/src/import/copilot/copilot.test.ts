@@ -65,7 +65,7 @@ describe("JRN-6: sessions of the Copilot CLI", () => {
     expect(report.lines).toBe(9)
   })
 
-  test("what the program sends beside a message is not the person's", () => {
+  test("what the program sends with a message is not the user's", () => {
     const sent = "<current_datetime>now</current_datetime>\n\nGo.\n\n<system_reminder>always</system_reminder>"
     const { messages } = read(user("Go.", { transformedContent: sent }), user("<skill-context>never</skill-context>"))
     expect(messages.filter(isFromUser).map(userText)).toEqual(["Go."])
@@ -169,7 +169,7 @@ describe("JRN-6: sessions of the Copilot CLI", () => {
 })
 
 describe("JRN-6: the recordings of Copilot", needs("more recordings"), () => {
-  test.each(moreFiles("copilot-agentv"))("%s: every message of the person, nothing left over", (name) => {
+  test.each(moreFiles("copilot-agentv"))("%s: every message of the user, nothing left over", (name) => {
     const { text } = realMore(name)
     const typed = text
       .split("\n")

@@ -212,7 +212,7 @@ class Session {
   #session(type: string, data: JsonObject): void {
     this.#cwd ??= getString(getObject(data, "context"), "cwd") ?? getString(data, "cwd")
     this.#model ??= getString(data, "selectedModel")
-    this.#tally.omitted(type, "the directory and the model are kept, other facts are not")
+    this.#tally.omitted(type, "the directory and the model are imported, other facts are not")
   }
 
   #notice(data: JsonObject, origin: Origin): void {
@@ -308,7 +308,7 @@ class Session {
     const [id, feedback] = [getString(data, "toolCallId"), getString(result, "feedback")]
     if (id !== undefined && feedback !== undefined && /^denied/.test(getString(result, "kind") ?? ""))
       this.#refusals.set(id, feedback)
-    this.#tally.omitted("permission.completed", "only what the person said at a refusal is kept")
+    this.#tally.omitted("permission.completed", "only the user's text with a refusal is imported")
   }
 
   #compacted(data: JsonObject, origin: Origin): void {

@@ -8,7 +8,7 @@ const state = (open: string) => `\n(Open file: ${open})\n(Current directory: /re
 const window = (file: string) => `[File: ${file} (3 lines total)]\n1:x${state(file)}`
 const REFUSED = `Your proposed edit has introduced new syntax error(s).\n[File: /repo/b.py (3 lines total)]${state("/repo/b.py")}`
 
-/** Commands and what was observed after each. */
+/** Commands and the observations after each. */
 const COMMANDS: readonly (readonly [string, string])[] = [
   ["create new.py", window("/repo/new.py")],
   ["edit 1:1\nx\nend_of_edit", window("/repo/new.py")],
@@ -26,7 +26,7 @@ const SUBMISSION = ["a.py", "c/made.py"]
   .join("")
 const info = { submission: SUBMISSION, model_stats: { tokens_sent: 900, tokens_received: 70, api_calls: 9 } }
 
-/** Before version 1: commands are in the text, and user messages answer them. */
+/** Before version 1: commands are in the text, and user messages contain their output. */
 const inText = {
   trajectory: COMMANDS.map(([action, observation]) => ({
     ...{ action, observation, response: `So.\n\`\`\`\n${action}\n\`\`\`` },
@@ -50,7 +50,7 @@ const calls = COMMANDS.flatMap(([action, content], at) => [
   },
   { role: "tool", content, tool_call_ids: [`c${at}`] },
 ])
-/** Since version 1: commands are calls, and each step has the messages up to it. */
+/** Since version 1: commands are calls, and each step contains the messages up to it. */
 const asCalls = {
   trajectory: COMMANDS.map((_, at) => ({
     messages: [SYSTEM, TASK, ...calls.slice(0, 2 * at + 2)],
@@ -85,7 +85,7 @@ describe("JRN-6: trajectories of SWE-agent", () => {
     ])
   })
 
-  test("a file cut off in its history goes on with the steps", () => {
+  test("a file cut off in its history continues with the steps", () => {
     const text = asText(inText)
     const whole = read(text).messages
     const { messages, report } = read(text.slice(0, text.indexOf('"action": "open b.py"', text.indexOf('"history"'))))

@@ -102,7 +102,7 @@ const ROLES = new Set(["system", "user", "assistant", "tool"])
 /** Fields other than the history, with the reason why they are not messages. */
 const OTHER_FIELDS: Readonly<Record<string, string>> = {
   info: "the outcome of the run is not part of the conversation",
-  replay_config: "the model and the name of the task are kept, other settings are not",
+  replay_config: "the model and the name of the task are imported, other settings are not",
   environment: "a setting of the program",
 }
 

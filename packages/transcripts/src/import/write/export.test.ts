@@ -84,7 +84,7 @@ describe("BEY-17: what is exported has no secrets and no home directory", () => 
     expect(exportTranscript({ ...about, entries: WITH_SECRETS }, { to: "claude-code" }).text).toContain(IMAGE)
   })
 
-  test("a person who asks for it gets everything as it was", () => {
+  test("a user who asks for it gets everything as it was", () => {
     const { text, secrets } = exportTranscript(
       { ...about, entries: WITH_SECRETS },
       { to: "claude-code", maskSecrets: false },
@@ -161,7 +161,7 @@ test("BEY-17: what was typed while the model worked comes where it was delivered
 describe("BEY-17: a page in markdown", () => {
   const shown = (entries: readonly Entry[]) => exportTranscript({ ...about, entries }, { to: "markdown" }).text
 
-  test("has what was said, and each call on a line with the start of its result", () => {
+  test("has the messages, and each call on a line with the start of its result", () => {
     const entries = [
       user("a", "Please list the files"),
       model("b", [{ type: "text", text: "I look." }, call("toolu_1", "ls -la")]),

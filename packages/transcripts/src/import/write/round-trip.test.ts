@@ -23,7 +23,7 @@ import { type ExportStep, listSteps } from "./steps.ts"
 const stepsIn = (imported: ImportedConversation) =>
   listSteps(placedEntries(imported).entries.filter(isMessage), new OmittedContent())
 
-/** What must be the same: who said what, which tools were called with what, what they returned, where the context was compacted. */
+/** The content that must be the same: the messages of each speaker, the tool calls with inputs and results, and the compactions. */
 function textsIn(steps: readonly ExportStep[]): readonly string[] {
   return steps.flatMap((step): readonly string[] => {
     switch (step.kind) {

@@ -37,7 +37,7 @@ const isFull: SummarizingOptions["when"] = ({ size, thresholds }) => size.tokens
 export const claudeStyle = layered({
   name: "claude-style",
   about:
-    "Fixed thresholds: large results are put aside, all but 5 are cleared after a pause of an hour, and a summary replaces everything at the window less 33K.",
+    "Fixed thresholds: large results are offloaded, all but 5 are cleared after a pause of an hour, and a summary replaces everything at the window less 33K.",
   layers: layersWith({ when: isFull }),
 })
 
@@ -161,7 +161,7 @@ const WORDS = 20_000
 export const userWords = layered({
   name: "user-words",
   about:
-    "At 90% of the window a summary and up to 20K tokens of the person's messages replace everything. No tool result stays.",
+    "At 90% of the window a summary and up to 20K tokens of the user's messages replace everything. No tool result stays.",
   layers: () => [
     storage(),
     summarizing({

@@ -4,7 +4,8 @@ import { storage, UNLIMITED } from "./storage.ts"
 
 export const none = layered({
   name: "none",
-  about: "Every request sends the whole conversation. Requests beyond the window are invalid and priced all the same.",
+  about:
+    "Every request sends the complete conversation. Requests beyond the window are invalid and priced all the same.",
   layers: () => [storage()],
   figures: UNLIMITED,
 })

@@ -1,4 +1,4 @@
-/** BEY-7: what the policies do, and that forgetting costs. */
+/** BEY-7: the behavior of the policies, and the cost of forgetting. */
 import type { AssistantMessage, Usage } from "@strata/core"
 import fc from "fast-check"
 import { describe, expect, test } from "vitest"
@@ -25,7 +25,7 @@ async function reports(rounds: readonly WorkRound[], input: ReplayInput = {}) {
   return Object.fromEntries(found.reports.map((report) => [report.policy, report])) as Record<string, ReplayReport>
 }
 
-/** The rounds with the usage of a client that sends everything and caches it for so long. */
+/** The rounds with the usage of a client that sends everything and caches it for `lifeMinutes`. */
 function billed(rounds: readonly { readonly result: number; readonly pauseMinutes: number }[], lifeMinutes: number) {
   let context = 20_000
   return rounds.map((round, i): WorkRound => {
@@ -51,7 +51,7 @@ describe("BEY-7 the policies", () => {
     for (const [name, { about, totals, failures }] of Object.entries(found)) {
       expect(about).toMatch(/^[A-Z].*\.$/)
       expect(failures).toEqual([])
-      // ours is in one task all the time, and clears enough
+      // strata works on one task all the time, and clears enough
       if (!["none", "masking", "hybrid", "clear-3", "strata", "optimum"].includes(name))
         expect([name, totals.compactions]).not.toEqual([name, 0])
       if (name !== "none") expect([name, totals.invalid]).toEqual([name, 0])
@@ -73,10 +73,10 @@ describe("BEY-7 the policies", () => {
     expect(found["claude-style"]!.actions).toMatchObject([{ kind: "cleared", why: "a long pause: the cache was gone" }])
   })
 
-  test.runIf(isWhole)("nothing is cheaper than the optimum, and ours is cheaper than fixed thresholds", async () => {
+  test.runIf(isWhole)("nothing is cheaper than the optimum, and strata is cheaper than fixed thresholds", async () => {
     const found = await reports(many(size(56, 80)), { policies: [...ALL_POLICIES, ECONOMY] })
     const cost = (name: string) => found[name]!.totals.dollars!
-    const updates = new Set(["economy", "strata"]) // an update of notes is cheaper than the whole summaries of the bound
+    const updates = new Set(["economy", "strata"]) // updating notes is cheaper than the complete summaries of the bound
     const whole = Object.keys(found).filter((name) => !updates.has(name))
     for (const name of whole) expect(cost("optimum")).toBeLessThanOrEqual(cost(name))
     for (const name of updates) expect(cost("optimum")).toBeLessThanOrEqual(1.02 * cost(name))
@@ -194,7 +194,7 @@ describe("BEY-7 the policies", () => {
   )
 })
 
-test.runIf(isWhole)("BEY-4 ours shows files again after a compaction, as the recording has them", async () => {
+test.runIf(isWhole)("BEY-4 strata shows files again after a compaction, as the recording has them", async () => {
   const work = Array.from({ length: 24 }).reduce<ReturnType<typeof conversation>>(
     (built, _, i) =>
       built
@@ -250,7 +250,7 @@ describe("BEY-7 forgetting costs", () => {
     expect(masking.totals.byPurpose.recall).toBeGreaterThan(0)
   })
 
-  test("L1-2 a result put aside is read again where an answer uses what its preview lacks: one request, and all of it", async () => {
+  test("L1-2 an offloaded result is read again where an answer uses what its preview lacks: one request, and all of it", async () => {
     const lines = (from: number) =>
       Array.from({ length: 1_000 }, (_, i) => `the line ${from + i} of a long log`).join("\n")
     const log = `opened by firstName_1\n${lines(0)}\nthen middleName_2 failed\n${lines(1_000)}\nclosed by lastName_3`
@@ -283,7 +283,7 @@ describe("BEY-7 forgetting costs", () => {
     expect(recalled.usedAgain).toMatchObject({ fetched: 1, readAgain: 0 })
     const asked = read.requests.filter(({ purpose }) => purpose === "recall")
     expect(asked).toHaveLength(1)
-    expect(asked[0]!.counts.cacheRead).toBeGreaterThan(0.9 * asked[0]!.context) // what came before is cached
+    expect(asked[0]!.counts.cacheRead).toBeGreaterThan(0.9 * asked[0]!.context) // earlier messages are cached
     expect(read.usedAgain.fetchedTokens).toBeGreaterThan(2 * recalled.usedAgain.fetchedTokens)
     const [, , afterwards] = read.requests.filter(({ purpose }) => purpose === "conversation")
     expect(afterwards!.context - asked[0]!.context).toBeGreaterThanOrEqual(read.usedAgain.fetchedTokens)

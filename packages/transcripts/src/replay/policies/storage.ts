@@ -1,4 +1,4 @@
-/** Layer 1 as the policies use it. With these limits it only marks empty results, which makes requests valid. */
+/** Layer 1 as the policies use it. With these limits it only replaces empty results, which makes requests valid. */
 import { type ToolResultStorageOptions, toolResultStorage } from "@strata/core/policy"
 
 /** Strata tools that limit their results themselves. */

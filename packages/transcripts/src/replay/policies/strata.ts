@@ -9,7 +9,7 @@ import { storage } from "./storage.ts"
 export const strata = layered({
   name: "strata",
   about:
-    "As the chat runs by default: large results are put aside, old ones cleared, the planner compacts where it pays, and the cache is kept warm in pauses.",
+    "As the chat runs by default: large results are offloaded, old ones cleared, the planner compacts when that is cheaper, and the cache is kept warm in pauses.",
   layers: ({ files: { reads, readFile, mayRead, forget }, notes, timing, keepsWarm }) => {
     const compacts = compaction({ offline: offline(), reads, readFile, mayRead, notes, timing })
     return [
