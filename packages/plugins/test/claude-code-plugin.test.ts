@@ -100,7 +100,7 @@ describe("Claude Code's plugin", () => {
     const messages = conversation()
     const { on, shown, ended } = await session(at.missing)
     expect(await on("session.compact", { trigger: "auto", messages })).toBe(OWN)
-    expect(shown.join("\n")).toMatch(/could not help with this compaction.*ENOENT/)
+    expect(shown.join("\n")).toMatch(/could not handle this compaction.*ENOENT/)
     await ended()
   })
 })

@@ -92,7 +92,7 @@ describe("an installation in Claude Code", () => {
     claudeSays("2.1.200")
     writeFileSync(settings, JSON.stringify({ hooks: { SessionStart: [{ hooks: [] }] } }))
     const plan = await planInstall(order())
-    expect(plan.notes.join()).toContain("Claude Code 2.1.200 lets no plugin compact")
+    expect(plan.notes.join()).toContain("Claude Code 2.1.200 does not let plugins compact")
     await plan.apply()
     expect(read().hooks.SessionStart).toHaveLength(2)
     expect(read().hooks.SessionStart[1]).toEqual({
