@@ -10,9 +10,9 @@ export const DEMO = describe({
   about: "watch an agent outgrow a small window; no key, no network",
   more: [
     `A simulated model works on a scratch copy of a repository, through the real agent loop, the real tools and the official
-SDK. You see the window fill up. Strata puts large results aside, clears old ones, takes notes, and compacts when the window is
+SDK. You see the window fill up. Strata offloads large results, clears old ones, takes notes, and compacts when the window is
 full.`,
-    `A second conversation follows, a simulated day later. It starts empty, recalls what the first one learned, and acts on it.`,
+    `A second conversation follows, a simulated day later. It starts empty, recalls what the first one learned, and uses it.`,
     `At the end, one table compares the same work with and without Strata. The demo touches nothing outside the copy and removes
 it afterwards. It copies this repository when you run it from a checkout, and the current directory otherwise.`,
   ],
@@ -27,7 +27,7 @@ it afterwards. It copies this repository when you run it from a checkout, and th
       max: 2_000_000,
     },
     task: { kind: "text", value: "TEXT", about: "give the agent your own task" },
-    fast: { kind: "flag", about: "run at full speed, without pauses to look" },
+    fast: { kind: "flag", about: "run at full speed, without pauses" },
     keep: { kind: "flag", about: "keep the scratch copy and the journal" },
   },
   examples: [
@@ -43,7 +43,7 @@ export const CHAT = describe({
   options: {},
   examples: [
     ["strata chat", "start a new conversation"],
-    ["strata chat --continue", "go on where you left off"],
+    ["strata chat --continue", "continue where you left off"],
     ["strata chat --resume", "choose a conversation from a list"],
     ["strata chat --mode plan --model claude-sonnet-5-5", "look and plan only, with another model"],
   ],
@@ -57,7 +57,7 @@ export const RUN = describe({
   examples: [
     ['strata run "What does this project do?"', "print the answer"],
     ['strata run "Fix the test" --mode accept-edits --allow "Bash(npm test:*)"', "allow edits, and this one command"],
-    ['strata run "Now the linter" --continue --max-turns 20', "go on with the newest conversation"],
+    ['strata run "Now the linter" --continue --max-turns 20', "continue the newest conversation"],
     ['strata run "/compact keep the port numbers" --continue', "compact it"],
     ["git diff | strata run --json > events.jsonl", "read the task from a pipe"],
   ],
@@ -67,7 +67,7 @@ export const COMPACT = describe({
   name: "compact",
   about: "make room in a conversation: summarise it, or clear a part",
   more: [
-    "Everything stays in the journal. The next request begins with a summary and facts from the journal. strata undo takes it back.",
+    "Everything stays in the journal. The next request begins with a summary and facts from the journal. strata undo reverts it.",
     "HINT says what the summary should focus on. --prune, --tool and --images write no summary and ask no model: they clear old results or images.",
     "HANDLE names a message, as the agent sees it in its context, or as strata recall prints it.",
   ],
@@ -76,20 +76,25 @@ export const COMPACT = describe({
     conversation: {
       kind: "text",
       value: "ID",
-      about: "another conversation than the newest; the start of its id is enough",
+      about: "conversation id or unique prefix (default: the newest)",
     },
     "dry-run": { kind: "flag", about: "show what would happen and change nothing" },
     edit: { kind: "flag", about: "change the summary in your $EDITOR before it takes effect; an empty text cancels" },
     before: { kind: "text", value: "HANDLE", about: "summarise only what comes before this message" },
     after: { kind: "text", value: "HANDLE", about: "summarise only what comes after this message" },
-    prune: { kind: "flag", about: "keep every message; clear only results that later work has overtaken" },
+    prune: { kind: "flag", about: "keep every message; clear only results that later work has made obsolete" },
     tool: { kind: "text", value: "NAME", about: "clear only the old results of this tool" },
-    keep: { kind: "number", value: "N", min: 0, about: "with --tool: its newest results that stay (default 3)" },
-    images: { kind: "flag", about: "leave out only old images and documents" },
+    keep: {
+      kind: "number",
+      value: "N",
+      min: 0,
+      about: "with --tool: number of its newest results to keep (default 3)",
+    },
+    images: { kind: "flag", about: "clear only old images and documents" },
     json: { kind: "flag", about: "print one JSON event per line" },
   },
   examples: [
-    ["strata compact --dry-run", "what would go, what would stay, and what it costs"],
+    ["strata compact --dry-run", "show the plan and its cost"],
     ['strata compact --edit "keep the port numbers"', "write the summary, then change it yourself"],
     ["strata compact --prune --dry-run", "how much old reads, failed calls and repeats take"],
     ["strata compact --tool Bash --keep 2", "clear the output of old commands"],
@@ -98,25 +103,25 @@ export const COMPACT = describe({
 
 export const UNDO = describe({
   name: "undo",
-  about: "take back a compaction, or what was cleared by hand",
+  about: "undo a compaction or a manual clearing",
   more: [
-    "The next request is the one from before, byte for byte. Messages that came later follow it, unless you drop them.",
+    "The next request is the one from before the compaction, byte for byte. Messages that came later follow it, unless you drop them.",
     "Call it again to undo the decision before that. The journal keeps everything either way.",
   ],
   options: {
     conversation: {
       kind: "text",
       value: "ID",
-      about: "another conversation than the newest; the start of its id is enough",
+      about: "conversation id or unique prefix (default: the newest)",
     },
-    "drop-later": { kind: "flag", about: "leave out the messages that came later" },
+    "drop-later": { kind: "flag", about: "drop the messages that came later" },
     "dry-run": { kind: "flag", about: "show what would happen and change nothing" },
     json: { kind: "flag", about: "print as JSON" },
   },
   examples: [
-    ["strata undo --dry-run", "what would come back, and how large the context would be"],
-    ["strata undo", "bring back what the last compaction summarised"],
-    ["strata undo --drop-later", "go back to the moment before it"],
+    ["strata undo --dry-run", "show what would be restored"],
+    ["strata undo", "restore what the last compaction summarised"],
+    ["strata undo --drop-later", "also drop the later messages"],
   ],
 })
 
@@ -125,28 +130,28 @@ const FORMATS_READ =
 
 export const USAGE = describe({
   name: "usage",
-  about: "see what all conversations on this machine cost, lost and said",
+  about: "report what all conversations on this machine cost",
   more: [
-    "Finds the conversations of Claude Code, Codex, pi, opencode, Gemini CLI, Copilot CLI and Strata. It reads them and never writes to them. What it read is kept in an index, so the next time only new and changed files are read.",
-    "It opens a page in your browser, and goes on reading while you look. A terminal without a browser gets the same as tables, as with --text. Nothing leaves this machine.",
+    "Finds the conversations of Claude Code, Codex, pi, opencode, Gemini CLI, Copilot CLI and Strata. It reads them and never writes to them. It keeps an index, so the next time it reads only new and changed files.",
+    "It opens a page in your browser and continues reading in the background. Without a browser it prints tables, as with --text. Nothing leaves this machine.",
   ],
   options: {
     text: { kind: "flag", about: "print tables in the terminal" },
     summary: { kind: "flag", about: "print one sentence" },
     json: { kind: "flag", about: "print everything as JSON" },
-    search: { kind: "text", value: "WORDS", about: "list the conversations in which someone said these words" },
+    search: { kind: "text", value: "WORDS", about: "list the conversations that contain these words" },
     dir: {
       kind: "list",
       value: "DIR",
-      about: "also look in this directory, for transcripts of any format; repeat it for more",
+      about: "also search this directory for transcripts of any format; repeatable",
     },
     project: { kind: "text", value: "DIR", about: "only conversations of this working directory" },
-    since: { kind: "text", value: "DATE", about: "only what was spent since this day, such as 2026-01-31" },
+    since: { kind: "text", value: "DATE", about: "only costs since this day, such as 2026-01-31" },
     replay: {
       kind: "number",
       value: "SECONDS",
       about:
-        "how long to compute what Strata would have saved (default 10, and up to 60 until a sample is large enough; 0: use what is known)",
+        "time to compute Strata's savings (default 10, or up to 60 until the sample is large enough; 0: use earlier results)",
       min: 0,
       max: 86_400,
     },
@@ -158,15 +163,15 @@ export const USAGE = describe({
       max: 65_535,
     },
     "no-open": { kind: "flag", about: "show the page, print its address and open no browser" },
-    share: { kind: "flag", about: "print figures without names, paths or contents, and write a picture of them" },
+    share: { kind: "flag", about: "print a report without names, paths or contents, and write a picture of it" },
     picture: {
       kind: "text",
       value: "FILE",
-      about: "where the picture goes, an SVG file (with --share: strata-usage.svg)",
+      about: "SVG file for the picture (with --share: strata-usage.svg)",
     },
   },
   examples: [
-    ["strata usage", "everything that is here"],
+    ["strata usage", "all conversations on this machine"],
     ["strata usage --search 'flaky login test'", "find a conversation of any agent"],
     ["strata usage --summary --since 2026-01-01", "one sentence about this year"],
     ["strata usage --dir ./runs --json | jq .cache.byCause", "more places, for another program"],
@@ -175,10 +180,10 @@ export const USAGE = describe({
 
 export const INSPECT = describe({
   name: "inspect",
-  about: "see where a conversation's context and money went",
+  about: "show where a conversation's context and money went",
   more: [
     `${FORMATS_READ} It never writes to them.`,
-    'Without a file it does what "strata usage --text" does, with a directory the same for what is in it.',
+    'Without a file it prints the same as "strata usage --text"; with a directory, the same for its files.',
   ],
   operands: { value: "FILE…", min: 0, max: Number.POSITIVE_INFINITY },
   options: {
@@ -195,7 +200,7 @@ export const INSPECT = describe({
 
 /** Options for the assumptions of a replay. */
 const REPLAY_OPTIONS = {
-  model: { kind: "text", value: "NAME", about: "as if this model had answered: its prices, cache and window" },
+  model: { kind: "text", value: "NAME", about: "assume this model, with its prices, cache and window" },
   window: {
     kind: "number",
     value: "N",
@@ -240,12 +245,12 @@ const POLICY_LIST = {
 
 export const DASHBOARD = describe({
   name: "dashboard",
-  about: "watch a conversation in the browser, while it goes on",
+  about: "watch running conversations in the browser",
   operands: { value: "CONVERSATION", min: 0, max: 1 },
   more: [
-    `Shows this project's conversations as pages: the context over time, every compaction and what it kept, the cache, the money,
-the messages, sub-agents and memories. What happens in a running chat is on the page within a second.`,
-    `The server listens on this machine only, and the address has a secret. Nothing leaves the machine. Press Ctrl-C to end it.`,
+    `Shows this project's conversations as pages: the context over time, every compaction and what it preserved, the cache, the
+cost, the messages, sub-agents and memories. Changes in a running chat appear within a second.`,
+    `The server listens on this machine only, and its URL contains a secret. Nothing leaves the machine. Press Ctrl-C to end it.`,
   ],
   options: {
     port: { kind: "number", value: "N", about: "listen on this port (default: a free one)", min: 1, max: 65_535 },
@@ -259,10 +264,10 @@ the messages, sub-agents and memories. What happens in a running chat is on the 
 
 export const REPLAY = describe({
   name: "replay",
-  about: "run a recorded conversation through a policy: cost, cache, losses",
+  about: "replay a recorded conversation: cost, cache, losses",
   more: [
     `${FORMATS_READ} No model is asked: the replay computes what each request would have sent and cost.`,
-    "Answers and pauses stay as recorded. What an answer uses and the policy has taken out of the view is fetched again and paid for.",
+    "Answers and pauses stay as recorded. If an answer uses content that the policy has removed, the replay charges for fetching it again.",
   ],
   operands: { value: "FILE…", min: 0, max: Number.POSITIVE_INFINITY },
   options: {
@@ -282,10 +287,10 @@ export const REPLAY = describe({
 
 export const COMPARE = describe({
   name: "compare",
-  about: "put policies side by side on recorded conversations",
+  about: "compare policies on recorded conversations",
   more: [
     `${FORMATS_READ} Each conversation runs through every policy, as strata replay does it.`,
-    "The scorecard has cost, cache, peak context, what stayed in view or in reach, and time. The references none, claude-style and optimum always run.",
+    "The scorecard shows cost, cache, peak context, content that stayed in view or in reach, and time. The references none, claude-style and optimum always run.",
   ],
   operands: { value: "FILE…", min: 0, max: Number.POSITIVE_INFINITY },
   options: {
@@ -308,17 +313,17 @@ export const COMPARE = describe({
 
 export const RECALL = describe({
   name: "recall",
-  about: "look up anything a conversation ever held, by handle or words",
+  about: "find anything a conversation contained, by handle or text",
   more: [
-    "Everything stays in the journal, also what was cleared, put aside or compacted. A handle is shown where something was, such as 3f09c1a2b4.0.",
-    "Without --conversation, the newest conversation of this directory counts, else of the project.",
+    "The journal keeps everything, including what was cleared, offloaded or compacted. Placeholders show a handle, such as 3f09c1a2b4.0.",
+    "Default: the newest conversation of this directory, else of the project.",
   ],
   operands: { value: "[HANDLE]", min: 0, max: 1 },
   options: {
     search: { kind: "text", value: "TEXT", about: "find words, names, paths or error texts" },
     from: { kind: "text", value: "HANDLE", about: "show the messages from here on" },
     to: { kind: "text", value: "HANDLE", about: "with --from: the last message" },
-    offset: { kind: "number", value: "N", about: "with a handle: begin at this character", min: 0 },
+    offset: { kind: "number", value: "N", about: "with a handle: start at this character", min: 0 },
     project: { kind: "flag", about: "search all conversations of the project" },
     kind: {
       kind: "choice",
@@ -326,14 +331,14 @@ export const RECALL = describe({
       about: "only user, assistant, call or result",
       choices: ["user", "assistant", "call", "result"],
     },
-    since: { kind: "text", value: "TIME", about: "only from this time on: 2026-01-31, 2026-01-31T08:00:00Z" },
+    since: { kind: "text", value: "TIME", about: "only after this time: 2026-01-31, 2026-01-31T08:00:00Z" },
     until: { kind: "text", value: "TIME", about: "only before this time" },
-    tokens: { kind: "number", value: "N", about: "how much to print at most (default 4000)", min: 1, max: 25_000 },
-    conversation: { kind: "text", value: "ID", about: "another conversation; the start of its id is enough" },
+    tokens: { kind: "number", value: "N", about: "maximum tokens to print (default 4000)", min: 1, max: 25_000 },
+    conversation: { kind: "text", value: "ID", about: "conversation id or unique prefix" },
     json: { kind: "flag", about: "print as JSON" },
   },
   examples: [
-    ["strata recall 3f09c1a2b4.0", "one block, with what is right before and after"],
+    ["strata recall 3f09c1a2b4.0", "one block, with the blocks before and after it"],
     ['strata recall --search "ECONNREFUSED" --kind result', "where did this error occur?"],
     ["strata recall --from 3f09c1a2b4 --to c81d02e5a9", "what a compaction replaced"],
   ],
@@ -341,15 +346,15 @@ export const RECALL = describe({
 
 export const AGENTS = describe({
   name: "agents",
-  about: "see the agents of a conversation; follow, stop and message them",
+  about: "list a conversation's agents; follow, stop, message them",
   more: [
-    "Agents work for the agent of strata chat or strata run. Each has its own journal under that conversation's.",
+    "Sub-agents work for the agent of strata chat or strata run. Each has its own journal below that of the conversation.",
     "ID is an agent's id or name. Without an action, the command lists the agents of the newest conversation of this project, then those of earlier ones.",
-    "tail, stop and send prefer the newest conversation that runs. A message from here is content for the agent: it gives no permission.",
+    "tail, stop and send prefer the newest running conversation. A message is content for the agent: it grants no permission.",
   ],
   operands: { value: "[ACTION]", min: 0, max: Number.POSITIVE_INFINITY },
   options: {
-    conversation: { kind: "text", value: "ID", about: "another conversation; the start of its id is enough" },
+    conversation: { kind: "text", value: "ID", about: "conversation id or unique prefix" },
     all: { kind: "flag", about: "list all agents of earlier conversations, not only the newest 10" },
     json: { kind: "flag", about: "print as JSON: list and show" },
   },
@@ -357,11 +362,11 @@ export const AGENTS = describe({
     {
       title: "Actions",
       rows: [
-        ["list", "every agent: status, turns, cost, and what it does now"],
-        ["show ID", "one agent: its task, its result and where its journal is"],
+        ["list", "every agent: status, turns, cost, current activity"],
+        ["show ID", "one agent: its task, its result and the path of its journal"],
         ["tail ID", "print what it does until it ends"],
-        ["stop ID", "end its work; its parent gets what it did so far"],
-        ["send NAME TEXT…", 'send it a message; "lead" is the conversation itself, "*" everyone'],
+        ["stop ID", "stop it; its parent gets the work done so far"],
+        ["send NAME TEXT…", 'send a message; "lead" is the conversation itself, "*" everyone'],
       ],
     },
   ],
@@ -374,15 +379,15 @@ export const AGENTS = describe({
 
 export const IMPORT = describe({
   name: "import",
-  about: "keep sessions of other programs here, to continue or search them",
+  about: "import sessions of other agents, to resume or search them",
   more: [
     "FILE is a transcript of Claude Code, Codex, pi, opencode, the Gemini CLI, the Copilot CLI, OpenHands or SWE-agent, or a directory with such files. It is only read.",
-    "A file that was imported before is brought up to date. If both went on, what the file has now is kept beside yours. To open one at once: strata chat --resume FILE.",
+    "A file that was imported before is updated. If both have changed, the new content is imported as a separate conversation. To open one directly: strata chat --resume FILE.",
   ],
   operands: { value: "FILE…", min: 1, max: Number.POSITIVE_INFINITY },
   options: {
     cwd: { kind: "text", value: "DIRECTORY", about: "the project (default: the current directory)" },
-    json: { kind: "flag", about: "print one JSON object per file, with what was understood" },
+    json: { kind: "flag", about: "print one JSON object per file, with import statistics" },
   },
   examples: [
     ["strata import session.jsonl", "one session"],
@@ -395,31 +400,31 @@ export const CONFIG = describe({
   about: "list every setting, its value and where the value comes from",
   options: {
     json: { kind: "flag", about: "print as JSON, with the environment variable of each" },
-    "forget-limits": { kind: "flag", about: "forget the limits that servers have shown by refusing a request" },
+    "forget-limits": { kind: "flag", about: "forget window limits learned from refused requests" },
     claude: {
       kind: "choice",
       value: "use|ignore",
       choices: ["use", "ignore"],
-      about: "whether your hooks, allow rules, variables and servers for Claude Code count",
+      about: "whether to apply your hooks, allow rules, variables and servers for Claude Code",
     },
   },
   examples: [
     ["strata config", "the settings for this directory"],
-    ["STRATA_CONTEXT_WINDOW=64000 strata config", "try a value before you keep it"],
+    ["STRATA_CONTEXT_WINDOW=64000 strata config", "try a value before you save it"],
   ],
 })
 
 export const MEMORY = describe({
   name: "memory",
-  about: "see, search, change and undo what a project remembers",
+  about: "show, search, change and restore what a project remembers",
   more: [
     "A project is its repository: every worktree and subdirectory has the same memory. Memories are plain files that any editor can change.",
-    "NAME is a memory's file or name, or the start of it. Without an action, the command lists the memories.",
+    "NAME is a memory's file or name, or a prefix of it. Without an action, the command lists the memories.",
   ],
   operands: { value: "[ACTION]", min: 0, max: Number.POSITIVE_INFINITY },
   options: {
     all: { kind: "flag", about: "list: also memories that newer ones replaced" },
-    erase: { kind: "flag", about: "forget: for good, also in the history; for a secret" },
+    erase: { kind: "flag", about: "forget: remove it for good, including its history; for secrets" },
     yes: { kind: "flag", about: "revert or erase without a question; for scripts" },
     json: { kind: "flag", about: "print as JSON: list, show, history, search and why" },
   },
@@ -430,33 +435,33 @@ export const MEMORY = describe({
         ["list", "every memory with its type, age and source"],
         ["show NAME", "one memory in full, and where it came from"],
         ["edit NAME", "change it in your $EDITOR"],
-        ["review", "what the agent noted and you have not confirmed; one key confirms or drops it"],
-        ["confirm NAME", "say that it is right: from now on it counts as yours"],
+        ["review", "go through the agent's unconfirmed notes; one key confirms or drops each"],
+        ["confirm NAME", "confirm it: from now on it counts as yours"],
         ["forget NAME", "move it to the archive; or with --erase, remove it everywhere"],
         ["history [ID]", "every change, or one as a diff"],
-        ["revert ID", "show a change and take it back"],
+        ["revert ID", "show a change and revert it"],
         ["search WORDS…", "find memories and passages of past conversations"],
-        ["why [CONVERSATION]", "which memories the newest (or this) conversation was offered, and what for"],
+        ["why [CONVERSATION]", "which memories were attached in a conversation (default: the newest), and why"],
       ],
     },
   ],
   examples: [
     ["strata memory", "what this project remembers, and since when"],
     ["strata memory search release notes", "memories first, then past conversations"],
-    ["strata memory revert 12", "take back one change of the history"],
+    ["strata memory revert 12", "revert one change"],
   ],
 })
 
 export const DREAM = describe({
   name: "dream",
-  about: "consolidate what a project remembers; watch, end or review that",
+  about: "consolidate a project's memory; watch, stop or review a run",
   more: [
-    "A dream merges memories, removes what is contradicted and keeps the index short. It works on a copy and becomes one change that you can revert.",
-    "Without an action, a dream starts now. Agents start one by themselves, in the background, when enough has happened.",
+    "A dream consolidates memory: it merges memories, removes contradicted ones and keeps the index short. It works on a copy and becomes one change that you can revert.",
+    "Without an action, a dream starts now. Agents start one automatically in the background when there is enough new content.",
   ],
   operands: { value: "[ACTION]", min: 0, max: 1 },
   options: {
-    model: { kind: "text", value: "NAME", about: "the model that dreams (default: STRATA_MODEL)" },
+    model: { kind: "text", value: "NAME", about: "the model to use (default: STRATA_MODEL)" },
     accept: { kind: "flag", about: "review: install the change without a question" },
     reject: { kind: "flag", about: "review: drop the change without a question" },
     json: { kind: "flag", about: "print as JSON: status and review" },
@@ -465,31 +470,31 @@ export const DREAM = describe({
     {
       title: "Actions",
       rows: [
-        ["now", "dream, and wait for it; Ctrl-C ends it and changes nothing"],
-        ["status", "the dream that runs or the last one, and when the next may start"],
-        ["kill", "end the dream of any process; the memory stays as it was"],
-        ["review", "see a change that waits for your consent, and decide"],
+        ["now", "start a dream and wait for it; Ctrl-C stops it and changes nothing"],
+        ["status", "the running or last dream, and when the next may start"],
+        ["kill", "stop the dream of any process; the memory stays unchanged"],
+        ["review", "review a change that waits for your consent"],
       ],
     },
   ],
   examples: [
     ["strata dream", "consolidate this project's memory now"],
-    ["strata dream status", "does one run, and what does it do?"],
+    ["strata dream status", "is a dream running, and what is it doing?"],
     ["strata dream review --accept", "install what waits for consent"],
   ],
 })
 
 export const TRUST = describe({
   name: "trust",
-  about: "see what a project's settings would run, and trust them or not",
+  about: "show what a project's settings would run, and trust them",
   more: [
-    "Settings in a repository can run programs (hooks, MCP servers) and widen permissions. They count only after you trusted them.",
-    "Trust holds for this directory with exactly these settings. After a change you are asked again. Rules that deny or ask always count.",
+    "Settings in a repository can run programs (hooks, MCP servers) and widen permissions. They apply only after you trust them.",
+    "Trust holds for this directory with exactly these settings. After a change you are asked again. Rules that deny or ask always apply.",
   ],
   operands: { value: "[DIRECTORY]", min: 0, max: 1 },
   options: {
     yes: { kind: "flag", about: "trust without a question; for scripts" },
-    revoke: { kind: "flag", about: "take the trust back" },
+    revoke: { kind: "flag", about: "revoke the trust" },
     list: { kind: "flag", about: "list the trusted directories" },
   },
   examples: [
@@ -500,11 +505,11 @@ export const TRUST = describe({
 
 export const UNLOCK = describe({
   name: "unlock",
-  about: "see who holds locks here; break those of machines that are gone",
+  about: "show locks; break those of machines that no longer exist",
   more: [
     "A conversation, a memory and a dream have one writer at a time. If its process ended on this machine, the next one takes over by itself.",
-    "On another machine, or in another container, that cannot be seen. If it is gone, break its lock here. What runs on this machine keeps its lock.",
-    "A store across a network frees a conversation by itself soon after its process has ended. There, the command only says who has it open.",
+    "On another machine, or in another container, that cannot be detected. If it no longer exists, break its lock here. Locks of processes on this machine are never broken.",
+    "A network store releases a conversation by itself soon after its process has ended. There, the command only shows who has it open.",
   ],
   operands: { value: "[ID]", min: 0, max: 1 },
   options: { yes: { kind: "flag", about: "break them without a question; for scripts" } },
@@ -518,44 +523,51 @@ export const ARCHIVE = describe({
   name: "archive",
   about: "copy sessions of other agents before they are deleted",
   more: [
-    `Claude Code deletes its transcripts after 30 days, without a word. Without an action, the command copies the sessions of
-Claude Code, Codex, pi, Gemini and Copilot on this machine: what is new since the last time, compressed, shared between forks.`,
-    `The copies are byte for byte, secrets included. They stay on this machine, and only you can read them. A session that is gone
-from its place can still be inspected, searched, taken up and exported.`,
-    "SESSION is the start of an id in the list.",
+    `Claude Code silently deletes transcripts that have not changed for 30 days. Without an action, the command copies new content
+of the sessions of Claude Code, Codex, pi, Gemini and Copilot on this machine, compressed and deduplicated between forks.`,
+    `The copies are exact, including secrets. They stay on this machine, and only you can read them. A session whose file was
+deleted can still be inspected, searched, imported and exported.`,
+    "SESSION is the prefix of an id in the list.",
   ],
   operands: { value: "[ACTION]", min: 0, max: Number.POSITIVE_INFINITY },
   options: {
-    "dry-run": { kind: "flag", about: "say what would be kept or erased, and change nothing" },
-    again: { kind: "flag", about: "also keep sessions that you erased here before" },
-    project: { kind: "text", value: "DIRECTORY", about: "erase: sessions that worked there" },
-    "older-than": { kind: "text", value: "AGE", about: "erase: sessions not written for that long, such as 90d" },
+    "dry-run": { kind: "flag", about: "show what would be copied or erased, and change nothing" },
+    again: { kind: "flag", about: "also copy sessions that you erased here before" },
+    project: { kind: "text", value: "DIRECTORY", about: "erase: sessions of this project" },
+    "older-than": {
+      kind: "text",
+      value: "AGE",
+      about: "erase: sessions that have not changed for that long, such as 90d",
+    },
     yes: { kind: "flag", about: "erase or change settings without a question; for scripts" },
     install: {
       kind: "choice",
       value: "AGENT",
-      about: "claude-code: keep its sessions by themselves, with a hook",
+      about: "claude-code: archive its sessions automatically, with a hook",
       choices: ["claude-code"],
     },
-    uninstall: { kind: "choice", value: "AGENT", about: "take that hook out again", choices: ["claude-code"] },
-    hook: { kind: "flag", about: "as that hook: keep in the background, and print nothing" },
-    json: { kind: "flag", about: "print as JSON: the list, and what was kept" },
+    uninstall: { kind: "choice", value: "AGENT", about: "remove that hook", choices: ["claude-code"] },
+    hook: { kind: "flag", about: "run as that hook: archive in the background, and print nothing" },
+    json: { kind: "flag", about: "print as JSON: the list, and the result of a run" },
   },
   sections: [
     {
       title: "Actions",
       rows: [
-        ["list", "every kept session: project, title, age, size, and whether its file is still there"],
-        ["restore SESSION [DIRECTORY]", "put its files back where they were, or there; never over another file"],
-        ["erase [SESSION…]", "show what would go, ask, then remove it for good"],
-        ["check", "read every piece; mend what is damaged from files that are still there"],
+        ["list", "every archived session: project, title, age, size, and whether its file still exists"],
+        [
+          "restore SESSION [DIRECTORY]",
+          "restore its files to their original place or to DIRECTORY; never overwrites a file",
+        ],
+        ["erase [SESSION…]", "show what would be erased, ask, then erase it for good"],
+        ["check", "verify every chunk; repair damaged ones from files that still exist"],
       ],
     },
   ],
   examples: [
     ["strata archive --install claude-code", "from now on, no session is lost"],
-    ["strata archive list", "what is kept, and what its program has deleted"],
-    ["strata archive erase --project ~/client --older-than 90d", "shows what goes, and asks"],
+    ["strata archive list", "archived sessions, and which of them were deleted elsewhere"],
+    ["strata archive erase --project ~/client --older-than 90d", "shows what would be erased, and asks"],
   ],
 })
 
@@ -563,9 +575,9 @@ export const EXPORT = describe({
   name: "export",
   about: "export a session for Claude Code, or as Markdown",
   more: [
-    `SESSION is a transcript of any program that strata inspect reads, or the start of an id: of a conversation of this project, of
-another agent's session on this machine, or of a kept one. Without FILE, it is printed.`,
-    "Secrets are masked and home directories shortened. What the format cannot hold is said.",
+    `SESSION is a transcript of any program that strata inspect reads, or the prefix of an id: of a conversation of this project, of
+another agent's session on this machine, or of an archived one. Without FILE, the result is printed.`,
+    "Secrets are masked and home directories shortened. Content that the format cannot represent is reported.",
   ],
   operands: { value: "SESSION [FILE]", min: 1, max: 2 },
   options: {
@@ -575,8 +587,8 @@ another agent's session on this machine, or of a kept one. Without FILE, it is p
       about: "claude-code or markdown",
       choices: ["claude-code", "markdown"],
     },
-    "with-secrets": { kind: "flag", about: "leave secrets and paths as they are: for a copy that stays yours" },
-    force: { kind: "flag", about: "replace FILE if it is there" },
+    "with-secrets": { kind: "flag", about: "keep secrets and paths unchanged, for a private copy" },
+    force: { kind: "flag", about: "replace FILE if it exists" },
   },
   examples: [
     ["strata export 4f0c --to markdown talk.md", "a page to read or send"],
@@ -588,10 +600,10 @@ export const INSTALL = describe({
   name: "install",
   about: "put Strata into another agent: claude-code, pi or opencode",
   more: [
-    "The agent then hands its compaction to Strata. No key, no base URL, no change to your account. You see what changes before it does.",
-    `--mode says what Strata does. observe: the agent compacts by itself, and Strata says what was lost of what is used later.
-record: a record of names, rules, words, files and commands follows the agent's own summary. replace: Strata writes the context
-after the compaction, and no model is asked.`,
+    "The agent then uses Strata for its compaction, without a key, a base URL or a change to your account. You see the changes before they are made.",
+    `--mode sets the role of Strata. observe: the agent compacts by itself, and Strata reports which names were lost that are used
+later. record: a record of names, rules, messages, files and commands follows the agent's own summary. replace: Strata writes
+the context after the compaction, and no model is asked.`,
   ],
   operands: { value: "AGENT", min: 1, max: 1 },
   options: {
@@ -604,17 +616,17 @@ after the compaction, and no model is asked.`,
     yes: { kind: "flag", about: "change the files without a question; for scripts" },
   },
   examples: [
-    ["strata install claude-code", "look first: Claude Code compacts, Strata says what it lost"],
-    ["strata install claude-code --mode replace", "let Strata do it"],
+    ["strata install claude-code", "observe first: Claude Code compacts, Strata reports what it lost"],
+    ["strata install claude-code --mode replace", "let Strata compact"],
   ],
 })
 
 export const UNINSTALL = describe({
   name: "uninstall",
-  about: "take Strata out of an agent again; its files are as they were",
+  about: "remove Strata from an agent; restores its files",
   operands: { value: "AGENT", min: 1, max: 1 },
   options: { yes: { kind: "flag", about: "change the files without a question; for scripts" } },
-  examples: [["strata uninstall claude-code", "the settings have the bytes that they had before"]],
+  examples: [["strata uninstall claude-code", "restores the settings byte for byte"]],
 })
 
 export const COMPACT_MESSAGES = describe({
@@ -622,14 +634,14 @@ export const COMPACT_MESSAGES = describe({
   about: "compact a JSON message array (used by plugins)",
   more: [
     `The request: {"messages": […]}, in the shape of the Messages API. With "client" (claude-code, pi or opencode) and "session"
-the messages may have that agent's own shape, and its transcript on disk is read too.`,
-    `Also "budget" (tokens of everything that is left), "keep" (tokens of the newest messages in it), "instructions", "summary" (one
-that is written already), "data": true for the record as data and for the state that the next request gives back as "before".`,
-    `"mode": "prune" keeps every message: "pruned" then has a shorter text for each result that later work has overtaken.`,
-    `"ask": "undo" gives back what was in view before the newest compaction of "session", and "ask": "observe" says which names
-the agent's own compaction lost.`,
-    `The answer: {"text", "facts", "kept", "tokens"}. The text takes the place of all messages but those at the places in
-"kept". Where less than "budget" is not possible, "overBudget" says the least.`,
+the messages may be in that agent's own format, and its transcript on disk is read too.`,
+    `Also "budget" (tokens of the result), "keep" (tokens of the newest messages in it), "instructions", "summary" (an existing
+summary), "data": true for the record as data and for the state that the next request passes as "before".`,
+    `"mode": "prune" keeps every message: "pruned" then has a shorter text for each result that later work has made obsolete.`,
+    `"ask": "undo" returns the context before the newest compaction of "session", and "ask": "observe" reports which names the
+agent's own compaction lost.`,
+    `The response: {"text", "facts", "kept", "tokens"}. The text replaces all messages except those at the positions in "kept".
+If "budget" cannot be reached, "overBudget" has the minimum.`,
   ],
   options: {
     hook: { kind: "flag", about: "as a hook of Claude Code 2.1.286 and older: the record after its own summary" },
@@ -641,18 +653,18 @@ export const MCP = describe({
   name: "mcp",
   about: "an MCP server: recall and memories for other agents",
   more: [
-    `Agents search and quote the conversations of this project: this one, earlier ones, and those of Claude Code, Codex, pi,
-opencode, Gemini and Copilot as they are on disk. They share the memories that strata memory shows.`,
+    `Lets agents search and quote the conversations of this project: this one, earlier ones, and those of Claude Code, Codex, pi,
+opencode, Gemini and Copilot on disk. They share the memories that strata memory shows.`,
     "Your agent starts it, in the project's directory, and talks to it over standard input and output.",
-    `With --http it listens on this machine only, and every request needs a token. The token is kept in a file that only you can
-read; STRATA_MCP_TOKEN sets another.`,
+    `With --http it listens on this machine only, and every request needs a token. The token is stored in a file that only you
+can read; STRATA_MCP_TOKEN overrides it.`,
   ],
   options: {
     http: { kind: "flag", about: "listen on 127.0.0.1 for Streamable HTTP" },
     port: {
       kind: "number",
       value: "N",
-      about: "with --http: the port (default 4017; 0 for any)",
+      about: "with --http: the port (default 4017; 0: any free port)",
       min: 0,
       max: 65_535,
     },

@@ -21,7 +21,7 @@ export const EXIT_MEANINGS: readonly { readonly code: number; readonly meaning: 
   { code: EXIT.noKey, meaning: "there is no API key" },
   { code: EXIT.maxTurns, meaning: "--max-turns was reached" },
   { code: EXIT.costLimit, meaning: "--cost-limit was reached" },
-  { code: EXIT.aborted, meaning: "interrupted; the conversation is kept" },
+  { code: EXIT.aborted, meaning: "interrupted; the conversation is saved" },
   { code: EXIT.refused, meaning: "the model refused to answer" },
   { code: EXIT.noProgress, meaning: "stopped because the model repeated itself" },
 ]
@@ -49,17 +49,17 @@ export function describeEnd(end: QueryEnd): string | undefined {
     case "refusal":
       return "The model refused to answer."
     case "max-turns":
-      return `Stopped after ${pluralize(end.limit, "turn")}, the limit of --max-turns. Everything so far is kept.`
+      return `Stopped after ${pluralize(end.limit, "turn")}, the limit of --max-turns. Everything so far is saved.`
     case "cost-limit": {
       const next = end.next === undefined ? "" : ` The next request costs about ${formatDollars(end.next)}.`
-      return `Stopped at ${formatDollars(end.spent)}: the limit for this conversation is ${formatDollars(end.limit)}.${next} Everything so far is kept.`
+      return `Stopped at ${formatDollars(end.spent)}: the limit for this conversation is ${formatDollars(end.limit)}.${next} Everything so far is saved.`
     }
     case "no-progress":
-      return `Stopped: no progress. ${end.why} Everything so far is kept; ask again to continue.`
+      return `Stopped: no progress. ${end.why} Everything so far is saved; ask again to continue.`
     case "stopped-by-hook":
       return `A hook stopped the run: ${end.why}`
     case "aborted":
-      return "Interrupted. Everything so far is kept."
+      return "Interrupted. Everything so far is saved."
     case "error":
       return end.message
   }

@@ -33,6 +33,6 @@ export async function registerNamedStore(
 function refuse(error: unknown): never {
   const why = error instanceof Error ? ` (${(error as NodeJS.ErrnoException).code ?? error.name})` : ""
   throw new Error(
-    `The address names a PostgreSQL store, and what opens it could not be loaded${why}. Nothing was opened. Install it beside strata: npm install @strata/postgres pg`,
+    `The address is a PostgreSQL store, but its package could not be loaded${why}. Nothing was opened. Install it next to strata: npm install @strata/postgres pg`,
   )
 }

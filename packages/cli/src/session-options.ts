@@ -43,11 +43,11 @@ export const SESSION_OPTIONS = {
     value: "NAME",
     about: `the model (default: STRATA_MODEL, ANTHROPIC_MODEL or ${DEFAULT_MODEL})`,
   },
-  continue: { kind: "flag", about: "go on with the newest conversation of this project" },
+  continue: { kind: "flag", about: "continue the newest conversation of this project" },
   resume: {
     kind: "text",
     value: "[ID|FILE]",
-    about: "go on with this conversation; the start of its id, or a transcript of another program",
+    about: "continue this conversation: an id or unique prefix, or a transcript of another program",
   },
   cwd: { kind: "text", value: "DIRECTORY", about: "the project (default: the current directory)" },
   mode: {

@@ -182,7 +182,8 @@ async function trustFor(
   return { trusted: false, problems: [...problem, ...changed, ...reading.untrusted, HOW_TO_TRUST] }
 }
 
-const WITHOUT = 'You go on without what this project\'s settings would run or widen. "strata trust" shows it.'
+const WITHOUT =
+  'The parts of this project\'s settings that run programs or widen permissions are ignored. "strata trust" shows them.'
 const HOW_TO_TRUST = 'To use what was left out: "strata trust" shows it and asks you, and --trust uses it once.'
 
 interface ModeChoice {
@@ -237,7 +238,7 @@ export async function findConversation(
 const elsewhere = ({ directory = "", origin }: StoredConversation, cwd: string): readonly string[] =>
   directory === "" || directory === cwd || origin !== undefined
     ? []
-    : [`This conversation was begun in ${escapeInvisible(directory)}. It goes on in this directory.`]
+    : [`This conversation was started in ${escapeInvisible(directory)}. It continues in this directory.`]
 
 /**
  * The project whose memory is used. An imported session uses the memory of its original project; tools and trust use the current one. A

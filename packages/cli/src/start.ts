@@ -2,7 +2,7 @@
 import { guardOutput, leaveScreen } from "./display/output.ts"
 
 const EXIT_FAILED = 1
-const UNEXPECTED = "strata failed unexpectedly. The journal keeps what was done before. Please report this:"
+const UNEXPECTED = "strata failed unexpectedly. Everything before is in the journal. Please report this:"
 
 /** Runs the command; `run` resolves with the exit code. */
 export async function startWith(
@@ -14,7 +14,7 @@ export async function startWith(
   process.stdout.on("error", (error: NodeJS.ErrnoException) => {
     if (error.code === "EPIPE") process.exit(0) // the reader has seen enough: `strata inspect … | head`
     leaveScreen()
-    process.stderr.write(`strata cannot write its output: ${error.message}. The journal keeps what was done before.\n`)
+    process.stderr.write(`strata cannot write its output: ${error.message}. Everything before is in the journal.\n`)
     process.exit(EXIT_FAILED)
   })
   process.exitCode = await run(args)

@@ -50,7 +50,7 @@ describe("BEY-17 strata archive", () => {
     const path = session(ID)
     const before = readFileSync(path)
     expect((await here("archive", "--dry-run")).stdout).toMatch(
-      /^Would keep: 1 new, 0 grown, 0 unchanged; .*Nothing was written/,
+      /^Would archive: 1 new, 0 grown, 0 unchanged; .*Nothing was written/,
     )
     expect(existsSync(place.env.STRATA_HOME!)).toBe(false)
     const kept = await here("archive")
@@ -102,7 +102,7 @@ describe("BEY-17 strata archive", () => {
     expect(await here(...erase, "90d")).toMatchObject({ code: 2, stderr: expect.stringContaining("--yes") })
     expect((await here("archive", "list")).stdout).toContain("2 sessions kept")
     expect(await here(...erase, "90d", "--yes")).toMatchObject({ code: 0, stdout: expect.stringContaining("Erased.") })
-    expect((await here("archive")).stdout).toContain("1 session left alone, because you erased it")
+    expect((await here("archive")).stdout).toContain("1 session skipped, because you erased it")
     expect(await here("archive", "erase", "2e2e", "--yes")).toMatchObject({ code: 0 })
     expect(keptFiles().filter(({ parentPath }) => /pieces|sessions/.test(parentPath))).toEqual([])
   })
@@ -127,7 +127,7 @@ describe("BEY-17 strata archive", () => {
 
   test("wrong words are answered with a sentence", async () => {
     expect((await here("archive", "lst")).stderr).toContain('Did you mean "strata archive list"?')
-    expect((await here("archive", "restore", "nothing")).stderr).toContain("No kept session starts with nothing")
+    expect((await here("archive", "restore", "nothing")).stderr).toContain("No archived session starts with nothing")
     expect((await here("archive", "list", "--project", "x")).stderr).toContain("belong to: strata archive erase")
   })
 })

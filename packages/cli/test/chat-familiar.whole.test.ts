@@ -158,7 +158,7 @@ describe.concurrent.each(TERMINALS)("the chat in $name", ({ open }) => {
     const { terminal } = at
     terminal.type("/tasks")
     terminal.press("enter")
-    await terminal.sees("Nothing works in the background.")
+    await terminal.sees("There is no background work.")
     terminal.type("Work")
     terminal.press("enter")
     await begun.promise
@@ -182,7 +182,7 @@ describe.concurrent.each(TERMINALS)("the chat in $name", ({ open }) => {
     await terminal.sees("Stop agent-1? What it did so far is kept")
     await terminal.sees(TAKES_KEYS)
     terminal.type("y")
-    await terminal.sees("Nothing works in the background.")
+    await terminal.sees("There is no background work.")
     await terminal.sees("It was stopped.")
   })
 })

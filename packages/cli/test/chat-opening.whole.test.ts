@@ -48,7 +48,7 @@ describe.each(TERMINALS)("the chat in $name", ({ open }) => {
     terminal.type("and more")
     await terminal.sees("and more")
     await openGate()
-    await terminal.sees(/You typed this, and it was not sent:\s+what I wanted to say\s+and more/)
+    await terminal.sees(/You typed this, but it was not sent:\s+what I wanted to say\s+and more/)
     await terminal.sees("is already open in process")
     if (held.state === "acquired") await held.lock.release()
   })

@@ -67,7 +67,7 @@ describe.concurrent.each(TERMINALS)("the chat in $name", ({ open }) => {
     await terminal.sees("alpha beta")
     await terminal.sees("Esc interrupts")
     terminal.press("escape")
-    await terminal.sees("Interrupted. Everything so far is kept.")
+    await terminal.sees("Interrupted. Everything so far is saved.")
     expect(terminal.screen()).not.toContain("upsilon")
     terminal.type("Still there?")
     terminal.press("enter")

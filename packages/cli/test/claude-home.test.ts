@@ -59,7 +59,7 @@ describe.concurrent("PERM-3 strata run and the person's settings for Claude Code
     const turns = [calls({ Bash: { command: "tool-199 run" } }), calls({ Bash: { command: "mkdir made" } }), turn, turn]
     await using bench = await personal(turns)
     expect((await bench.here(["config", "--claude", "use"])).stdout).toContain(
-      "All of it that has a counterpart counts",
+      "All settings that Strata supports apply",
     )
     const { stderr } = await bench.here(["run", "Work."])
     expect(stderr).toContain('the rule "Bash(tool-199:*)" forbids it')

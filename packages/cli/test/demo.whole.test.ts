@@ -6,7 +6,7 @@ import { needs } from "../../core/test/needs.ts"
 import { type InstalledDemo, installDemo } from "./installed-demo.ts"
 import { emptyPlace, type Place, type ProcessResult, runProcess } from "./strata-process.ts"
 
-const LAYERS = ["results put aside", "results cleared", "compaction"]
+const LAYERS = ["results offloaded", "results cleared", "compaction"]
 
 let place: Place
 beforeEach(() => {
@@ -43,7 +43,7 @@ function expectNextDay(stdout: string): void {
 
 describe("strata demo", () => {
   it.each([{}, { STRATA_STORE: "memory:" }])(
-    "L5-7 BEY-12 with %o, goes through several windows: results put aside and cleared, notes, compactions, one bill; then a second conversation knows what the first one learned; in plain lines where there is no terminal, and cleans up",
+    "L5-7 BEY-12 with %o, goes through several windows: results offloaded and cleared, notes, compactions, one bill; then a second conversation knows what the first one learned; in plain lines where there is no terminal, and cleans up",
     async (env) => {
       const acted = new Set<string>()
       // notes are taken beside the work, so the course is not the same every time: one run in many has no use for one of the layers

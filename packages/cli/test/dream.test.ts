@@ -38,7 +38,7 @@ test.runIf(isWhole)(
     const dreamed = await bench.strata(["dream"]).ended
     expect(dreamed).toMatchObject({
       code: 0,
-      stdout: expect.stringContaining("Take it back with: strata memory revert 2"),
+      stdout: expect.stringContaining("Revert it with: strata memory revert 2"),
     })
     expect(dreamed.stdout).toMatch(/It cost \$0\.\d+\.\n$/)
     expect(dreamed.stderr).toContain("updating")
@@ -75,7 +75,7 @@ test("L6-7 in the mode ask a dream waits; review shows it, rejects or accepts it
   await bench.here(["dream"], { env })
   const accepted = await review("--accept")
   expect(accepted.stdout).toContain("+superseded-by: server.md")
-  expect(accepted.stdout).toContain("Take it back with: strata memory revert 2")
+  expect(accepted.stdout).toContain("Revert it with: strata memory revert 2")
   expect(read("port.md")).toContain("superseded-by: server.md")
 })
 

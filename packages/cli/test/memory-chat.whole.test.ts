@@ -118,7 +118,7 @@ describe.each(TERMINALS)("dreams in the chat, in $name", ({ open }) => {
     at.type("/dream")
     await at.terminal.sees(/A dream runs in process \d+/)
     at.type("/dream kill")
-    await at.terminal.sees("The dream was asked to end.")
+    await at.terminal.sees("The dream was asked to stop.")
     await at.terminal.sees("The memory is unchanged.")
     expect(at.read("port.md")).not.toContain("superseded-by")
     await at.terminal.sees(/100% left[^─]* turns\s*$/)

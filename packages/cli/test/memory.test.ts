@@ -100,7 +100,7 @@ test("L5-13 confirm and review: one key confirms, drops or skips, and a command 
   const note = (name: string) => bank.change({ by: "agent", why: "w", puts: [{ name, body: `About ${name}.` }] })
   for (const name of ["one", "two", "three", "four"]) await note(name)
   expect((await at.memory(["confirm", "one"])).stdout).toMatch(
-    /^one is confirmed\. Take it back with: strata memory revert \d+\n$/,
+    /^one is confirmed\. Revert it with: strata memory revert \d+\n$/,
   )
   expect((await at.memory(["confirm", "one"])).stdout).toBe("one is confirmed already.\n")
   expect((await bank.get("one.md"))?.source).toEqual({ saidBy: "agent", confirmed: true })
@@ -218,7 +218,7 @@ test("L5-8 BEY-9 an editor that fails, no editor, no change, a secret", async ()
   expect(at.read("tabs.md")).toBe(TABS)
   const secret = `sk-ant-api03-${"Ab3dE6gH9j".repeat(9)}AA`
   const leaky = await edit({ EDITOR: `sh -c 'echo "key: ${secret}" >> "$0"'` })
-  expect(leaky.stderr).toContain("Memory keeps no secrets.")
+  expect(leaky.stderr).toContain("Memories must not contain secrets.")
   expect(at.read("tabs.md")).not.toContain(secret)
   expect((await at.memory(["history", "2"])).stdout).not.toContain(secret)
 })
@@ -306,7 +306,7 @@ test.runIf(isWhole).each(TERMINALS)("L5-8 BEY-9 revert shows the change and asks
     cwd: at.project,
     env: { ...at.env, NO_COLOR: "1" },
   })
-  await terminal.sees("Take this change back? yes or no:")
+  await terminal.sees("Revert this change? yes or no:")
   expect(terminal.screen()).toContain("-Two spaces.")
   terminal.type("yes")
   terminal.press("enter")

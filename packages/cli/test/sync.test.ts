@@ -213,7 +213,7 @@ test.runIf(isWhole)("BEY-12 a session that went on on two machines is two on bot
   await (await say(b, { id: "talk" }, "On the second machine.")).close()
   await a.sync("--sessions")
   expect(await b.sync("--sessions")).toMatch(
-    /Session talk went on here and on another machine. The other one is here as talk-elsewhere-/,
+    /Session talk was continued here and on another machine. The other version is stored as talk-elsewhere-/,
   )
   expect(await a.sync("--sessions")).toMatch(/1 session received: talk-elsewhere-/)
   for (const { sync } of [b, a, b]) expect(await sync("--sessions")).toContain("Both sides are the same.")

@@ -59,7 +59,7 @@ test("JRN-3 L6-2 it finds the locks of the memory and of a dream, and leaves tho
   expect(code).toBe(0)
   expect(stdout).toContain("A change of the memory: process 7 on gone")
   expect(stdout).toContain("Unlocked: A dream.")
-  expect(stdout).toContain("It runs, and keeps the lock.")
+  expect(stdout).toContain("The process is running and keeps the lock.")
   expect(own.lock.isHeld()).toBe(true)
   expect(await bench.here(["unlock", "--yes"])).toMatchObject({ code: 1 })
   await own.lock.release()

@@ -148,7 +148,7 @@ describe("BEY-10 a conversation in a browser", needs("browser"), () => {
     expect(await tab.locator(".tree > li").count()).toBe(2)
     await tab.getByRole("button", { name: "Stop" }).click()
     await tab.getByRole("button", { name: "Go on" }).click()
-    await tab.getByText("The dream was asked to end.").waitFor()
+    await tab.getByText("The dream was asked to stop.").waitFor()
     await tab.waitForFunction(() => document.querySelectorAll(".tree > li").length === 1)
     expect(complaints).toEqual([])
   })

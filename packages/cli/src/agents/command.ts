@@ -116,7 +116,7 @@ export const run: Run = async ({ args, cwd, env, terminal }) => {
       const { id } = findAgent(await place.list(), given[0]!)
       const answer = await deliverIfOpen(place, () => place.stop(id, { from: SENDER }))
       if (!answer.accepted) return refused(answer.why)
-      terminal.print(`${id} was asked to stop. What it did so far is kept.\n`)
+      terminal.print(`${id} was asked to stop. Its work so far is preserved.\n`)
       return DONE
     }
     case "send": {
@@ -140,7 +140,7 @@ async function deliverIfOpen(place: AgentDirectory, deliver: () => Promise<Socke
   const { id } = place.conversation
   return {
     accepted: false,
-    why: `The conversation ${id.slice(0, 8)} does not run, so its agents do not work. Nothing was sent. To go on with it: strata chat --resume ${id}`,
+    why: `The conversation ${id.slice(0, 8)} is not running, so its agents are not working. Nothing was sent. To continue it: strata chat --resume ${id}`,
   }
 }
 

@@ -51,7 +51,7 @@ export async function enterAgent(target: CommandTarget, team: Team, { id }: Agen
     .ask({ title, body, top: LAST_PAGE, why: `Journal: ${agent.journal}`, options: isActive ? [BACK, STOP] : [BACK] })
     .finally(unwatch)
   if (answer.type === "dismissed" || answer.index === 0) return
-  const question = `Stop ${id}? What it did so far is kept, and its parent gets it.`
+  const question = `Stop ${id}? Its work so far is preserved, and its parent gets it.`
   if (await confirmAction(target, question, "Yes, stop it")) await team.stop(id, "The user stopped it.")
 }
 

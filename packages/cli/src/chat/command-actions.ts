@@ -60,7 +60,7 @@ export function memoryLines(
   return [
     ...wrapText(
       current.length === 0
-        ? `This project has no memories yet. They are kept in ${escapeToLine(location)}`
+        ? `This project has no memories yet. They are stored in ${escapeToLine(location)}`
         : `${pluralize(current.length, "memory", "memories")} in ${escapeToLine(location)}`,
       columns,
     ),
@@ -141,7 +141,7 @@ export async function showMemory(target: CommandTarget, action = ""): Promise<vo
 async function reviewMemory(target: CommandTarget): Promise<void> {
   const bank = await target.memory({ isChanged: true })
   const memories = unconfirmedIn(await bank.all())
-  if (memories.length === 0) return target.notice("Everything that is remembered here is yours.")
+  if (memories.length === 0) return target.notice("Every memory here is yours.")
   for (const [at, memory] of memories.entries()) {
     const answer = await target.ask({
       title: `${escapeToLine(memory.name)}: ${escapeToLine(describeSource(memory))} (${at + 1} of ${memories.length})`,
@@ -161,7 +161,7 @@ async function reviewMemory(target: CommandTarget): Promise<void> {
 /** `/dream` shows the current dream; `now`, `kill` and `review` act. A dream of the chat runs in the background. */
 export async function dream(target: CommandTarget, action: string): Promise<void> {
   const { dreaming, conversation } = target.agent
-  if (!dreaming) return target.notice('There are no dreams here: memory may not be written (the setting "memory").')
+  if (!dreaming) return target.notice('Dreams are off, because memory may not be written (the setting "memory").')
   const figures = dreamSettings(createFlags({ settings: conversation.settings.values }).current)
   switch (action) {
     case "": {
@@ -177,12 +177,12 @@ export async function dream(target: CommandTarget, action: string): Promise<void
     }
     case "kill": {
       const answer = await dreaming.killAny()
-      return target.notice(answer.state === "none" ? answer.why : "The dream was asked to end.")
+      return target.notice(answer.state === "none" ? answer.why : "The dream was asked to stop.")
     }
     case "review":
       return reviewDream(target, dreaming)
     default:
-      return target.notice(`There is no /dream ${action}. Use /dream, or now, kill or review after it.`)
+      return target.notice(`There is no /dream ${action}. Use /dream, /dream now, /dream kill or /dream review.`)
   }
 }
 
@@ -197,7 +197,7 @@ async function reviewDream(target: CommandTarget, dreaming: DreamController): Pr
   if (answer.type === "dismissed" || answer.index === 2) return target.notice("The dream still waits.")
   if (answer.index === 1) {
     await dreaming.reject()
-    return target.notice("The change is dropped. The memory is as it was.")
+    return target.notice("The change was dropped. The memory is unchanged.")
   }
   const installed = await dreaming.accept()
   if (installed.state === "installed") target.notice(describeChange(installed.change))

@@ -169,12 +169,12 @@ function show(opening: OpeningChat, hasColours: boolean): ChatScreen {
 /** The input that was typed but never sent, because the conversation did not open or the user left first. */
 function describeUnsent(opening: OpeningChat): string {
   const lines = opening.unsent()
-  return lines.length === 0 ? "" : `You typed this, and it was not sent:\n\n${lines.join("\n")}\n\n`
+  return lines.length === 0 ? "" : `You typed this, but it was not sent:\n\n${lines.join("\n")}\n\n`
 }
 
 function farewell({ agent }: Chat): string {
   if (agent.conversation.views.context.isEmpty) return ""
   if (endsWithProcess(agent.conversation))
-    return "STRATA_STORE kept this conversation in memory, so it cannot be continued.\n"
+    return "STRATA_STORE is in memory, so this conversation cannot be continued.\n"
   return `To continue: strata chat --resume ${agent.conversation.id}\n`
 }

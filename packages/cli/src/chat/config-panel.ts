@@ -14,7 +14,7 @@ export async function showConfig(target: CommandTarget, argument: string): Promi
     ...configurationPage(shown, { style: plainStyle, columns }),
     ...(isWhole
       ? []
-      : ["", ...wrapText("Only what differs from the defaults. /config all lists everything.", columns)]),
+      : ["", ...wrapText("Only settings that differ from the defaults. /config all lists everything.", columns)]),
   ])
 }
 

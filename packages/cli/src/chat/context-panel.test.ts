@@ -96,7 +96,7 @@ test("WIN-4 only thresholds that are still ahead; without automatic compaction i
 
 test("what the layers keep out", () => {
   expect(aboutOf({ savings: SAVINGS })).toContain(
-    "Kept out of the window: 45.0K put aside, 12.0K cleared. /cost shows what that saves.",
+    "Kept out of the window: 45.0K offloaded, 12.0K cleared. /cost shows what that saves.",
   )
 })
 

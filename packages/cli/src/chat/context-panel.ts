@@ -76,7 +76,7 @@ function describeWindow({ window, believed, outputReserve }: Thresholds): string
   const learned =
     believed === undefined
       ? ""
-      : ` The server refused more; ${formatCompact(believed)} were believed. strata config --forget-limits forgets that.`
+      : ` The server refused more, although ${formatCompact(believed)} were expected. strata config --forget-limits forgets this limit.`
   return `The window holds ${formatCompact(window)} tokens.${learned} Strata keeps ${formatCompact(outputReserve)} free for the answer.`
 }
 
@@ -88,7 +88,7 @@ function describeThresholds(used: number, { warning, autoCompact, blocking, limi
     ["full", blocking],
   ]
   const ahead = steps.filter(([, at]) => at > used)
-  if (ahead.length === 0) return "The window is full. Nothing more is sent until /compact or /clear makes room."
+  if (ahead.length === 0) return "The window is full. Nothing more is sent until you use /compact or /clear."
   const named = ahead.map(([what, at]) => `${what} at ${formatCompact(at)}`).join(", ")
   return `Next threshold in ${formatCompact(ahead[0]![1] - used)} tokens: ${named}.`
 }

@@ -62,7 +62,7 @@ test.each([56, 76, 116, 156])("every line fits %i columns", (columns) => {
 test("in a narrow window the tables leave columns out, and cut no figure", () => {
   const text = linesFor(BUSY, 56).join("\n")
   expect(text).toMatch(/claude-opus-4-6 +conversation +20\.0K +500 +\$0\.1000$/m)
-  expect(text).toMatch(/results put aside +3 +1\.20M +\$0\.0000 +\$0\.6100$/m)
+  expect(text).toMatch(/results offloaded +3 +1\.20M +\$0\.0000 +\$0\.6100$/m)
 })
 
 test("CACHE-5 by model and purpose, saved by each layer, lost caches, what was sent again", () => {
@@ -91,9 +91,9 @@ test("CACHE-5 by model and purpose, saved by each layer, lost caches, what was s
 
     Layers: $0.5365 saved, 1.26M tokens not sent
       layer              times  removed  not sent    worth     cost     saved
-      results put aside      3    45.0K     1.20M  $0.6100  $0.0000   $0.6100
+      results offloaded      3    45.0K     1.20M  $0.6100  $0.0000   $0.6100
       results cleared        2    30.0K     60.0K  $0.0300  $0.1035  -$0.0735
-      results put aside: Had it not acted, all would have been sent.
+      results offloaded: Had it not acted, all would have been sent.
       results cleared: Had it not acted, all would have been sent. It has cost
       more than it saved so far. 1 decision without a size: not counted.
 

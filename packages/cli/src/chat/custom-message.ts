@@ -36,7 +36,7 @@ export async function customMessage(line: string, parts: CustomMessageOptions): 
   const { command, given } = found
   const pieces = splitCommand(command.text, given)
   if (parts.isBusy && (command.prompt || command.skill !== undefined || pieces.some((piece) => "run" in piece)))
-    return { state: "not sent", why: `/${command.name} has to wait: interrupt the agent with Esc first.` }
+    return { state: "not sent", why: `/${command.name} must wait: interrupt the agent with Esc first.` }
   if (command.prompt) return fromPrompt(command.prompt, { line, given, signal: parts.signal })
   if (command.skill !== undefined) return fromSkill(command.skill, { line, given, ...parts })
   await agreeOnTools(command, parts)

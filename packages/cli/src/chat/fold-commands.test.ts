@@ -85,7 +85,7 @@ test("BEY-13 a refusal is one sentence for the person", async () => {
 
 test("BEY-13 what was done says how to bring it back, and a dry run says what the cache costs", () => {
   expect(describeDone(PLAN)).toBe(
-    "Folded 1 range (14 messages): 81.2K to 60.3K tokens. Everything is kept: /unfold 0011223344 brings it back.",
+    "Folded 1 range (14 messages): 81.2K to 60.3K tokens. The journal keeps everything: /unfold 0011223344 brings it back.",
   )
   expect(rangeLines(PLAN)).toEqual([
     "0011223344 to 5566778899  14 messages, 21.0K tokens  Fix the parser.",

@@ -38,7 +38,7 @@ export async function snip(target: CommandTarget, argument: string): Promise<voi
 async function chooseExchange(target: CommandTarget): Promise<{ from: string; to: string } | undefined> {
   const exchanges = target.agent.conversation.exchanges()
   if (exchanges.length === 0) {
-    target.notice("There is no finished exchange that could be cut out.")
+    target.notice("There is no finished exchange to cut out.")
     return undefined
   }
   const options = exchanges.map((range) => ({ label: firstLine(range.preview, LABEL), hint: formatSizes(range) }))
@@ -83,7 +83,7 @@ export function describeDone({ action, ranges, tokensBefore, tokensAfter }: Rang
   const [first] = ranges
   if (action === "open" || !first) return done
   const which = ranges.length === 1 ? "brings it back" : "opens the first one again"
-  return `${done} Everything is kept: /unfold ${first.handles.from} ${which}.`
+  return `${done} The journal keeps everything: /unfold ${first.handles.from} ${which}.`
 }
 
 /** The affected ranges, the size afterwards, and the tokens that are written to the cache again. */

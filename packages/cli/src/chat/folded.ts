@@ -35,7 +35,7 @@ function summaryLines({ summary, restored, outcome, messages, at }: CompactionIt
     ...replaced,
     ...summary.trim().split("\n"),
     ...(checked.length === 0 ? [] : ["", ...checked]),
-    ...(restored.length === 0 ? [] : ["", "Then added:", ...restored.map((what) => `- ${what}`)]),
+    ...(restored.length === 0 ? [] : ["", "Added afterwards:", ...restored.map((what) => `- ${what}`)]),
   ]
 }
 

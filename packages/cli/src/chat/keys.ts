@@ -18,7 +18,7 @@ export const KEYS: readonly (readonly [keys: string, meaning: string])[] = [
   ["Alt-Enter, or \\ and Enter", "new line"],
   ["# and text", "remember the text for later conversations"],
   ["! and a command", "run it in the shell; the agent sees its output"],
-  ["paste", "a long text becomes a label; it is sent whole"],
+  ["paste", "a long text becomes a label; it is sent in full"],
   ["@ and a path", "attach a file; Tab completes its name"],
   ["Up, Down", "earlier inputs"],
   ["Ctrl-R", "search earlier inputs"],

@@ -16,7 +16,7 @@ describe("L4-3, L4-35 the state of compaction", () => {
     ],
     [
       { failures: 3 },
-      "Automatic compaction failed 3 times in a row and has stopped. A successful /compact starts it again.",
+      "Automatic compaction failed 3 times consecutively and has stopped. A successful /compact starts it again.",
     ],
     [
       { prepared: "being-written" as const },

@@ -47,7 +47,7 @@ export class Pastes {
     if (isShort && text.search(PASTE_LABEL) < 0) return { state: "abbreviated", text }
     const { number, unkept } = this.#keep(text)
     if (text.length > MAX_TASK_CHARACTERS) {
-      const where = unkept ?? `It is kept in ${this.#path(number)}: name that file in your message.`
+      const where = unkept ?? `It is stored in ${this.#path(number)}: name that file in your message.`
       const size = `The pasted text has ${text.length.toLocaleString("en")} characters, and a message takes at most`
       return {
         state: "refused",
@@ -88,7 +88,7 @@ export class Pastes {
         return { number }
       }
     } catch {
-      const unkept = "It could not be kept either: write it to a file and name the file in your message."
+      const unkept = "It could not be stored either: write it to a file and name the file in your message."
       return { number: Math.max(0, ...this.#texts.keys()) + 1, unkept }
     }
   }

@@ -83,7 +83,7 @@ const UNUSUAL: Readonly<Record<UnusualKind, string>> = {
   substitution: "runs another command and uses its output",
   redirection: "reads or writes a file",
   "here-document": "gives text to a program as its input",
-  background: "goes on running by itself",
+  background: "continues running in the background",
   escape: "writes characters in another form",
   "control character": "a character that controls terminals",
   "invisible character": "a character that cannot be seen",

@@ -90,7 +90,7 @@ async function addRule(target: CommandTarget): Promise<void> {
 
 /** A rule that can match nothing protects no one. */
 function problemWith({ list, rule }: Pick<ListedRule, "list" | "rule">, { agent }: CommandTarget): string | undefined {
-  if (!isPermissionRule(rule)) return `"${escapeToLine(rule)}" is no rule: it must be ${PERMISSION_RULE}.`
+  if (!isPermissionRule(rule)) return `"${escapeToLine(rule)}" is not a rule: it must be ${PERMISSION_RULE}.`
   const [problem] = ruleProblems({ allow: [], ask: [], deny: [], [list]: [rule] }, agent.shared.toolset.tools)
   return problem
 }

@@ -51,7 +51,7 @@ test("opened, it is the summary and what was added after it", () => {
   } as const
   expect(openedItem(item)).toEqual({
     title: "Compacted: 167,000 to 23,000 tokens, from the notes.",
-    lines: ["Summary:", "All is well.", "", "Then added:", "- file a.ts"],
+    lines: ["Summary:", "All is well.", "", "Added afterwards:", "- file a.ts"],
   })
   expect(openedItem({ kind: "notice", tone: "plain", text: "x" })).toBeUndefined()
 })
@@ -80,7 +80,7 @@ test("L4-33 a boundary is one line that opens: what was replaced, when, the summ
     "",
     "It was about ports.",
     "",
-    "Then added:",
+    "Added afterwards:",
     "- file src/a.ts",
   ])
 })

@@ -105,7 +105,7 @@ describe("the end", () => {
     expect(drawn(state.items)).toEqual([
       "answer half",
       "tool a failed",
-      "notice Interrupted. Everything so far is kept.",
+      "notice Interrupted. Everything so far is saved.",
     ])
     expect(settledItems(state.items)).toBe(3)
     expect(state.work).toEqual({ type: "idle" })

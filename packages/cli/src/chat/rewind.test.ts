@@ -96,12 +96,12 @@ test("/rewind asks before it overwrites what someone else changed", async () => 
 })
 
 test("what was restored, in a sentence for each outcome", () => {
-  const left = Array.from({ length: 7 }, (_, i) => ({ name: `${i}.txt`, why: "it is a link now" }))
-  expect(describeRestore({ restored: ["a", "b"], removed: ["c"], left: left.slice(0, 1) })).toBe(
+  const skipped = Array.from({ length: 7 }, (_, i) => ({ name: `${i}.txt`, why: "it is a link now" }))
+  expect(describeRestore({ restored: ["a", "b"], removed: ["c"], skipped: skipped.slice(0, 1) })).toBe(
     "Restored 2 files. Removed 1 file that the agent created. Left 1 file unchanged: 0.txt (it is a link now).",
   )
-  expect(describeRestore({ restored: [], removed: [], left })).toMatch(/^Left 7 files unchanged: .*, 2 more\.$/)
-  expect(describeRestore({ restored: [], removed: [], left: [] })).toBe("No file was changed.")
+  expect(describeRestore({ restored: [], removed: [], skipped })).toMatch(/^Left 7 files unchanged: .*, 2 more\.$/)
+  expect(describeRestore({ restored: [], removed: [], skipped: [] })).toBe("No file was changed.")
   expect(restoreLines({ files: [CHANGED], more: 0 })).toEqual([
     "restore  mine.txt: someone else changed it since, so you are asked first",
   ])

@@ -15,8 +15,8 @@ const status = (parts: Partial<StatusPanelState>): string =>
   ).join("\n")
 
 test("PERM-8 /status says whether there is a sandbox, what runs in it, and how to get one", () => {
-  expect(status({})).toMatch(/^sandbox +bubblewrap\. Commands that no one allowed run in it/m)
-  expect(status({ settings: { sandbox: "all" } })).toContain("Commands that you allowed run in it too")
+  expect(status({})).toMatch(/^sandbox +bubblewrap\. Unapproved commands run in it/m)
+  expect(status({ settings: { sandbox: "all" } })).toContain("Approved commands run in it too")
   expect(status({ settings: { sandbox: "off" } })).toContain('the setting sandbox is "off"')
   const missing = { state: "missing" as const, why: "To have one: sudo apt-get install bubblewrap" }
   expect(status({ sandbox: missing })).toMatch(

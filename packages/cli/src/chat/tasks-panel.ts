@@ -26,7 +26,7 @@ export function showTasks(target: CommandTarget): Promise<void> {
     title: (tasks) => `${pluralize(tasks.length, "task")} in the background`,
     option: ({ label, about }) => ({ label: label, hint: about }),
     enter: (task) => task.enter?.(target) ?? askToStop(target, task),
-    empty: "Nothing works in the background.",
+    empty: "There is no background work.",
   })
 }
 
@@ -85,6 +85,6 @@ const LAYER_TASKS: Readonly<Record<string, Omit<BackgroundTask, "stop">>> = {
   dreaming: {
     label: "dream",
     about: "puts the memories in order",
-    stopEffect: "Stopped. The memory is as it was.",
+    stopEffect: "Stopped. The memory is unchanged.",
   },
 }

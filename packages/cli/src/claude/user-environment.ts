@@ -38,7 +38,7 @@ export async function askAboutClaude({ reading, offer, terminal }: ClaudeQuestio
   }
   await reading.decideClaude(answer).catch((error: unknown) => {
     throw new Error(
-      `Your answer could not be kept in your settings (${(error as NodeJS.ErrnoException).code ?? "failed"}). Nothing was started. Mend the file, or set STRATA_HOME to another directory.`,
+      `Your answer could not be saved in your settings (${(error as NodeJS.ErrnoException).code ?? "failed"}). Nothing was started. Repair the file, or set STRATA_HOME to another directory.`,
       { cause: error },
     )
   })

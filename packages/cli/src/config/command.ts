@@ -57,7 +57,7 @@ async function decideClaude(decision: "use" | "ignore", { place, terminal }: Cla
   const reading = await readSettings({ dir: place.home, cwd: place.cwd, env: place.env })
   await reading.decideClaude(decision)
   const folder = reading.claude ? escapeInvisible(reading.claude.directory) : undefined
-  const counts = decision === "use" ? "All of it that has a counterpart counts" : "Only rules that deny or ask count"
+  const counts = decision === "use" ? "All settings that Strata supports apply" : "Only rules that deny or ask apply"
   terminal.print(
     folder === undefined
       ? "You have no settings for Claude Code. Nothing was changed.\n"
@@ -177,7 +177,7 @@ function untrustedPart(leftOut: Configuration["leftOut"], { look, from }: Untrus
 }
 
 const DECISIONS = {
-  use: "all of it counts; strata config --claude ignore changes that",
+  use: "all of it applies; strata config --claude ignore changes that",
   ignore: "rules that deny or ask count; strata config --claude use takes the rest",
   undecided: "rules that deny or ask count; for the rest: strata config --claude use or ignore",
 } as const

@@ -138,7 +138,7 @@ describe("the live picture", () => {
       R files read 20.0K 40%  S system prompt and tools 10.0K 20%
       B command output 9.0K 18%  G search results 4.0K 8%  C tool calls 3.0K 6%  …
       450K in, 89% from cache · 4.0K out · $0.4567 · 12 requests
-      saved: 1.26M tokens not sent · 45.0K put aside, 12.0K cleared · notes 2.4K
+      saved: 1.26M tokens not sent · 45.0K offloaded, 12.0K cleared · notes 2.4K
       no compaction yet; the first one comes at 67.0K
       growth ▆
 
@@ -219,7 +219,7 @@ it("ends with a table, what to try next, and the comparison", () => {
                  conversation: 12 requests, $0.4000
                  notes: 4 requests, $0.0567 (they cost the same in a large window)
                  second conversation: 5 requests, $0.1000
-      layers     results put aside: 3 times, 45.0K tokens removed
+      layers     results offloaded: 3 times, 45.0K tokens removed
                  results cleared: 2 times, 30.0K tokens removed
       memories   2 kept by the first conversation
                  - "Never delete a file."

@@ -62,7 +62,7 @@ export function shownItem(item: Item): Item {
 function unfoldCompaction(item: Item): Item {
   if (item.kind !== "compaction" || !item.outcome) return item
   const { restored } = item
-  const added = restored.length === 0 ? [] : [`Then added: ${restored.join(", ")}`]
+  const added = restored.length === 0 ? [] : [`Added afterwards: ${restored.join(", ")}`]
   return { kind: "panel", title: "≡ Compacted", lines: [compactionTitle(item).replace(/^Compacted: /, ""), ...added] }
 }
 

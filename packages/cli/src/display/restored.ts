@@ -23,16 +23,16 @@ function fileLine({ name: given, action, why, needsConsent }: PlannedFile): stri
 }
 
 /** `Restored 2 files. Removed 1 file that the agent created. Left 1 file as it is: out.txt (a command changed it).` */
-export function describeRestore({ restored, removed, left }: RestoreReport): string {
+export function describeRestore({ restored, removed, skipped }: RestoreReport): string {
   const sentences = [
     ...(restored.length > 0 ? [`Restored ${pluralize(restored.length, "file")}.`] : []),
     ...(removed.length > 0 ? [`Removed ${pluralize(removed.length, "file")} that the agent created.`] : []),
-    ...(left.length > 0 ? [describeLeftFiles(left)] : []),
+    ...(skipped.length > 0 ? [describeLeftFiles(skipped)] : []),
   ]
   return sentences.length === 0 ? "No file was changed." : sentences.join(" ")
 }
 
-function describeLeftFiles(left: RestoreReport["left"]): string {
+function describeLeftFiles(left: RestoreReport["skipped"]): string {
   const named = left.slice(0, MAX_NAMED).map(({ name, why }) => `${escapeInvisible(name)} (${why})`)
   const more = left.length - named.length
   const list = [...named, ...(more > 0 ? [`${formatNumber(more)} more`] : [])].join(", ")

@@ -113,7 +113,7 @@ export function repeatedReadLines(
   )
 }
 
-/** Tokens kept out of the window now: `45.0K put aside, 12.0K cleared`; empty if there are none. */
+/** Tokens kept out of the window now: `45.0K offloaded, 12.0K cleared`; empty if there are none. */
 export function describeKeptOut(savings: readonly LayerSaving[]): string {
   return savings
     .filter(({ standing }) => standing > 0)
@@ -122,7 +122,7 @@ export function describeKeptOut(savings: readonly LayerSaving[]): string {
 }
 
 const KEPT_OUT_LABELS: Readonly<Record<LayerSaving["layer"], string>> = {
-  "tool-results": "put aside",
+  "tool-results": "offloaded",
   microcompact: "cleared",
   fold: "folded",
   server: "cleared by the server",

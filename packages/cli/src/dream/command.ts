@@ -68,7 +68,7 @@ const readAnswer = ({ accept, reject }: { accept: boolean; reject: boolean }): "
   accept ? "accept" : reject ? "reject" : undefined
 
 const WITHOUT_KEY =
-  "There is no API key, so no model is asked. By rule, repetitions are merged and outdated memories are marked."
+  "There is no API key, so no model is asked. Fixed rules merge repetitions and flag outdated memories."
 
 /** Runs a dream. Ctrl-C ends it, and the memory stays unchanged. */
 async function dreamNow({ dreaming, figures, isConnected }: DreamContext, terminal: Terminal): Promise<number> {
@@ -119,7 +119,7 @@ async function kill({ dreaming }: DreamContext, terminal: Terminal): Promise<num
     terminal.complain(`${answer.why}\n`)
     return NOT_DONE
   }
-  terminal.print("The dream was asked to end. The memory stays as it was before it.\n")
+  terminal.print("The dream was asked to stop. The memory stays unchanged.\n")
   return DONE
 }
 
@@ -154,7 +154,7 @@ async function review(
   if (answer === "accept") return accept({ dreaming }, terminal)
   if (answer === "reject") {
     await dreaming.reject()
-    terminal.print("The change is dropped. The memory is as it was.\n")
+    terminal.print("The change was dropped. The memory is unchanged.\n")
     return DONE
   }
   terminal.print("Nothing was changed. The dream still waits.\n")

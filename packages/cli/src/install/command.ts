@@ -43,7 +43,7 @@ export const uninstall: Run = async ({ args, env, terminal }) => {
   // planned only now, because both changes affect the same file
   if (hasKeepHook && !(await confirmChanges(() => planArchiveHookRemoval({ home }), terminal, values.yes)))
     return NOT_DONE
-  terminal.print(`Done. Strata is no longer in ${client}.\n`)
+  terminal.print(`Done. Strata was removed from ${client}.\n`)
   return DONE
 }
 

@@ -25,7 +25,7 @@ interface MemoryChangeOptions {
   readonly terminal: Terminal
 }
 
-const describeUndoHint = ({ id }: MemoryChange): string => `Take it back with: strata memory revert ${id}\n`
+const describeUndoHint = ({ id }: MemoryChange): string => `Revert it with: strata memory revert ${id}\n`
 
 export async function edit(
   name: string,
@@ -40,7 +40,8 @@ export async function edit(
   if (edited.state === "unchanged") terminal.print("Nothing was changed.\n")
   else {
     const kinds = edited.change.masked?.map(({ kind }) => kind) ?? []
-    if (kinds.length > 0) terminal.complain(`Memory keeps no secrets. Removed from your text: ${kinds.join(", ")}.\n`)
+    if (kinds.length > 0)
+      terminal.complain(`Memories must not contain secrets. Removed from your text: ${kinds.join(", ")}.\n`)
     terminal.print(`${escapeToLine(memory.file)} is changed. ${describeUndoHint(edited.change)}`)
   }
   return DONE
@@ -49,11 +50,11 @@ export async function edit(
 export async function forget(name: string, { bank, terminal }: MemoryChangeOptions): Promise<number> {
   const memory = findMemory(await bank.all(), name)
   const change = await bank.change({ by: "person", why: "Forgotten on request", removals: [memory.file] })
-  if (!change) throw new UsageError(`${memory.file} is gone already.`)
+  if (!change) throw new UsageError(`${memory.file} no longer exists.`)
   const archived = change.files.find(({ path }) => path === memory.file)?.archived
   terminal.print(`"${escapeToLine(memory.name)}" is forgotten.`)
   terminal.print(
-    archived === undefined ? " " : ` The text is kept in ${escapeToLine(`${bank.location}/${archived}`)}\n`,
+    archived === undefined ? " " : ` The text is stored in ${escapeToLine(`${bank.location}/${archived}`)}\n`,
   )
   terminal.print(describeUndoHint(change))
   return DONE
@@ -85,9 +86,7 @@ export async function erase(name: string, { bank, terminal, isSure }: EraseMemor
   }
   terminal.print(`${escapeToLine(file)} is erased: the file, the archive and the history have nothing of it.\n`)
   const where =
-    source?.conversation === undefined
-      ? "If it was said in a conversation, that"
-      : `Conversation ${source.conversation}`
+    source?.conversation === undefined ? "If it came from a conversation, that" : `Conversation ${source.conversation}`
   terminal.print(
     `${where} still has it in its journal, and search finds it there. Delete the journal to remove it there too.\n`,
   )
@@ -109,14 +108,14 @@ export async function revert(
   showChange(change, { diff: await bank.diff(change.id), terminal })
   if (!isSure && !isAtTerminal())
     throw new UsageError(`strata memory revert asks at a terminal. In scripts, use: strata memory revert ${id} --yes`)
-  const answer = isSure ? "yes" : await promptForChoice("\nTake this change back? yes or no: ", ["yes", "no"])
+  const answer = isSure ? "yes" : await promptForChoice("\nRevert this change? yes or no: ", ["yes", "no"])
   if (answer !== "yes") {
     terminal.print("Nothing was changed.\n")
     return NOT_DONE
   }
   const reverted = await bank.revert(change.id)
-  if (!reverted) terminal.print("Everything is as it was before that change already. Nothing was changed.\n")
-  else terminal.print(`Change ${change.id} is taken back. ${describeUndoHint(reverted)}`)
+  if (!reverted) terminal.print("That change has already been reverted. Nothing was changed.\n")
+  else terminal.print(`Change ${change.id} was reverted. ${describeUndoHint(reverted)}`)
   return DONE
 }
 
@@ -195,6 +194,6 @@ async function store({ bank, file, before, text, directory }: StoreEditOptions):
     const kept = `${directory}.md`
     await writeFile(kept, text, { mode: 0o600 })
     const reason = error instanceof Error ? error.message : String(error)
-    throw new Error(`${reason} Your text is kept in ${kept}`, { cause: error })
+    throw new Error(`${reason} Your text is stored in ${kept}`, { cause: error })
   }
 }

@@ -39,7 +39,7 @@ export interface MemoryListInput {
 export function listPage({ memories, location, all }: MemoryListInput, look: MemoryRenderOptions): readonly string[] {
   const { style } = look
   const where = escapeToLine(location)
-  if (memories.length === 0) return [`This project has no memories yet. They are kept in ${where}`]
+  if (memories.length === 0) return [`This project has no memories yet. They are stored in ${where}`]
   const current = sortMemories(memories.filter(isCurrentMemory))
   const replaced = sortMemories(memories.filter((memory) => !isCurrentMemory(memory)))
   const hidden = all ? 0 : replaced.length

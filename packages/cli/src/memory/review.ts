@@ -18,16 +18,16 @@ export const unconfirmedIn = (memories: readonly Memory[]): readonly Memory[] =>
 /** Applies a verdict and describes the result. */
 export async function applyVerdict(bank: MemoryBank, { file }: Memory, verdict: ReviewVerdict): Promise<string> {
   const name = escapeToLine(fileStem(file))
-  if (verdict === "later") return `${name} stays as it is: noted by the agent, not confirmed.`
+  if (verdict === "later") return `${name} stays unchanged: noted by the agent, not confirmed.`
   if (verdict === "confirm") {
     const change = await bank.confirm(file)
     return change ? `${name} is confirmed. ${undoHint(change.id)}` : `${name} is confirmed already.`
   }
   const change = await bank.change({ by: "person", why: "Dropped in a review", removals: [file] })
-  return change ? `${name} is dropped, and kept in the archive. ${undoHint(change.id)}` : `${name} is gone already.`
+  return change ? `${name} was dropped. The archive still has it. ${undoHint(change.id)}` : `${name} no longer exists.`
 }
 
-const undoHint = (id: string) => `Take it back with: strata memory revert ${id}`
+const undoHint = (id: string) => `Revert it with: strata memory revert ${id}`
 
 function reviewLines(memory: Memory, columns: number): readonly string[] {
   return [
@@ -54,7 +54,7 @@ export async function review({ bank, terminal, stdin }: ReviewOptions): Promise<
   const all = await bank.all()
   const memories = unconfirmedIn(all)
   if (memories.length === 0) {
-    const yours = "Everything that is remembered here is yours: you said it, wrote it or confirmed it."
+    const yours = "Every memory here is yours: you stated it, wrote it or confirmed it."
     terminal.print(`${all.length === 0 ? "Nothing is remembered here yet." : yours}\n`)
     return 0
   }

@@ -75,7 +75,7 @@ const OUTCOME_LABELS: Readonly<Record<MoveOutcome, string>> = {
   copied: "copied",
   continued: "continued",
   equal: "equal already",
-  further: "went on there since, and were left alone",
+  further: "have changed there since, and were not overwritten",
 }
 
 export const run: Run = async ({ args, cwd, terminal }) => {
@@ -108,7 +108,7 @@ export const run: Run = async ({ args, cwd, terminal }) => {
     progress.end()
     if (!stop.signal.aborted) throw error
     terminal.complain(
-      "Stopped. What was copied is whole, and the source is unchanged. The same command goes on from here.\n",
+      "Stopped. The copied data is complete, and the source is unchanged. The same command continues from here.\n",
     )
     return NOT_DONE
   } finally {

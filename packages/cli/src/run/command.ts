@@ -64,7 +64,7 @@ export async function readyTask({ task, agent, workspace, signal, notice }: Slas
   const dismissed = async () => ({ type: "dismissed" }) as const
   const own = await customMessage(written, { commands, agent, ask: dismissed, asked: new Set(), isBusy: false, signal })
   if (own === undefined) {
-    notice(`There is no command or skill ${written.split(/\s/, 1)[0]} here, so the task is sent as it is.`)
+    notice(`There is no command or skill ${written.split(/\s/, 1)[0]} here, so the task is sent unchanged.`)
     return asIs
   }
   if (own.state === "not sent") return own
@@ -79,9 +79,9 @@ export const description = {
     'A file that the task names with @ is sent with it: strata run "Explain @src/main.ts". In piped input, @ is only text.',
     "strata run never asks. A call that needs permission is denied unless --mode, --allow or a rule in the settings allows it.",
     "What this project's settings would run or widen is left out and named, until you trust it: strata trust, or --trust for one run.",
-    "Ctrl-C interrupts and keeps the conversation. A second Ctrl-C ends the process at once.",
+    "Ctrl-C interrupts and saves the conversation. A second Ctrl-C ends the process at once.",
     "Background agents are waited for. With --team and --as, several strata run work on one directory and send each other messages.",
-    "A member that has answered and is alone in its team waits a minute for another to join, and says so. --team-wait changes how long.",
+    "A member that has answered and is alone in its team waits a minute for another to join, and reports it. --team-wait changes how long.",
     "A task that begins with / uses your slash command or skill of that name, as in the chat: strata run '/review src'.",
     'The task "/compact [--dry-run] [what to keep]" compacts a conversation, or shows what that would do. strata compact does the same.',
   ],

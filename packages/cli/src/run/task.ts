@@ -76,6 +76,6 @@ async function readPipe({ stdin, waits, complain }: PipeOptions): Promise<string
     stdin.destroy()
   }
   if (text === "" && !waits && !stdin.readableEnded)
-    complain("- Standard input is open, but nothing came for 3 seconds. The task goes on without it.\n")
+    complain("- Standard input is open, but nothing arrived for 3 seconds. The task continues without it.\n")
   return text
 }

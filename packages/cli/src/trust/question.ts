@@ -48,8 +48,7 @@ function titleOf(parts: readonly TrustItem[]): string {
   const isText = (part: TrustItem) => part.kind === "command" || isOfAgents(part)
   if (parts.every(isOfAgents)) return "This project brings agents with their own instructions and tools:"
   if (parts.every(isText)) return "This project brings slash commands or agents with their own instructions:"
-  if (parts.some(isOfAgents))
-    return "This project runs programs, widens what the agent may do, or brings agents of its own:"
+  if (parts.some(isOfAgents)) return "This project runs programs, widens what the agent may do, or adds its own agents:"
   return "The settings of this project run programs or widen what the agent may do:"
 }
 
@@ -60,7 +59,7 @@ export async function rememberAnswer(root: string, { reading, terminal }: Pick<T
     return true
   } catch (error) {
     const { code = "failed" } = error as NodeJS.ErrnoException
-    terminal.complain(`Your answer could not be kept in ${root} (${code}). You will be asked again next time.\n`)
+    terminal.complain(`Your answer could not be saved in ${root} (${code}). You will be asked again next time.\n`)
     return false
   }
 }

@@ -62,7 +62,7 @@ export const heldLines = (held: readonly HeldConversation[]): readonly string[] 
   )
 
 export const NOT_BROKEN =
-  "Nothing was unlocked: this store frees a conversation by itself soon after its process has ended. Close it there, or wait and open it again."
+  "Nothing was unlocked: this store releases a conversation by itself soon after its process has ended. Close it there, or wait and open it again."
 
 const DONE = 0
 const NOT_DONE = 1
@@ -93,7 +93,9 @@ export const run: Run = async ({ args, cwd, env, terminal }) => {
   terminal.print(`${locks.flatMap((lock) => linesOf(lock, root)).join("\n")}\n`)
   const breakable = locks.filter(({ status }) => status !== "alive")
   if (breakable.length === 0) {
-    terminal.complain("Nothing was unlocked: what runs here keeps its lock. Close it there.\n")
+    terminal.complain(
+      "Nothing was unlocked: the owner is running on this machine and keeps its lock. Close it there.\n",
+    )
     return NOT_DONE
   }
   if (!values.yes && !(await isSure(breakable.length))) {
@@ -136,9 +138,10 @@ const belongsTo = (path: string, id: string): boolean =>
 
 function linesOf({ path, pid, host, since, status }: FoundLock, root: string): readonly string[] {
   const state = {
-    alive: "It runs, and keeps the lock.",
-    dead: "It has ended. The next process that needs the lock takes it over by itself.",
-    unknown: "It is on another machine or in another container. Whether it still runs cannot be seen from here.",
+    alive: "The process is running and keeps the lock.",
+    dead: "The process has ended. The next process that needs the lock takes it over automatically.",
+    unknown:
+      "The process is on another machine or in another container. This machine cannot tell whether it is still running.",
   }[status]
   const shown = relative(root, path)
   return [

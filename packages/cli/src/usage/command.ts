@@ -65,7 +65,7 @@ export async function checkPicturePath(file: string, cwd: string): Promise<strin
   const found = await stat(path).catch(() => undefined)
   if (found && !(await isPicture(path)))
     throw new UsageError(
-      `${file} exists and is no picture of strata usage. Nothing was written; choose another name after --picture.`,
+      `${file} exists and is not a picture of strata usage. Nothing was written; choose another name after --picture.`,
     )
   const directory = await stat(dirname(path)).catch(() => undefined)
   if (!directory?.isDirectory())

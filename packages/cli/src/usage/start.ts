@@ -4,6 +4,6 @@ import { serveUsageWorker } from "@strata/page"
 
 export async function start(): Promise<void> {
   if (!isMainThread) return serveUsageWorker()
-  process.stderr.write('"look-worker" is no command. "strata usage" starts it by itself.\n')
+  process.stderr.write('"look-worker" is not a command. "strata usage" starts it automatically.\n')
   process.exitCode = 2
 }

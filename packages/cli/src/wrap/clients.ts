@@ -59,7 +59,7 @@ async function forClaude(plain: PreparedClient, { url, args, inForce }: ClientOp
     return {
       ...plain,
       remarks: [
-        `${inForce.file} sets a base URL, and your --settings keeps Strata from setting another: this session may not pass through Strata.`,
+        `${inForce.file} sets a base URL, and your --settings keeps Strata from setting another: this session may bypass Strata.`,
       ],
     }
   const text = JSON.stringify({ env: { ANTHROPIC_BASE_URL: url } })

@@ -15,7 +15,7 @@ describe("BEY-11 a pause that cost the cache", () => {
     expect(await onPause(NOTICE)).toBe(true)
     await onPause(NOTICE)
     expect(printed[0]).toBe(
-      "After 12 minutes the server's cache is gone. This request costs about $0.1200. Without Strata: about $0.8300.\n",
+      "After 12 minutes the server's cache has expired. This request costs about $0.1200. Without Strata: about $0.8300.\n",
     )
     expect(lines()).toEqual(["2 pauses cost the server's cache: about $0.2400, without Strata about $1.66."])
   })

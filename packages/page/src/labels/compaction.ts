@@ -42,11 +42,11 @@ export function describeAudit({ coverage, perClass, unchecked = [], added }: Aud
 export const listAuditFindings = ({ struck, unchecked = [], added }: AuditFigures): readonly string[] => [
   ...(struck.length === 0
     ? []
-    : ["Struck from the summary, because the conversation does not say it:", ...struck.map(bullet)]),
+    : ["Removed from the summary because nothing in the conversation supports it:", ...struck.map(bullet)]),
   ...(unchecked.length === 0
     ? []
     : ["Not checked, because only an image, a document or a page could confirm it:", ...unchecked.map(bullet)]),
-  ...(added.length === 0 ? [] : ["Added, because the summary left it out:", ...added.map(bullet)]),
+  ...(added.length === 0 ? [] : ["Added, because the summary omitted it:", ...added.map(bullet)]),
 ]
 
 const bullet = (text: string) => `- ${text}`

@@ -204,7 +204,7 @@ const MAX_COMPACTIONS = 30
 function compactionTable({ compactions = [] }: ChartTimeline): Markup | undefined {
   if (compactions.length === 0) return undefined
   const left = compactions.length - MAX_COMPACTIONS
-  return html`<h3>What compactions kept of what was used again</h3><div class="scroll" tabindex="0"><table><thead><tr><th>after turn</th><th>tokens</th><th>still in view</th><th class="long">lost</th></tr></thead>
+  return html`<h3>Names used again after compactions</h3><div class="scroll" tabindex="0"><table><thead><tr><th>after turn</th><th>tokens</th><th>still in view</th><th class="long">lost</th></tr></thead>
 <tbody>${compactions
     .slice(0, MAX_COMPACTIONS)
     .map(

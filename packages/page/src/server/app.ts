@@ -113,23 +113,23 @@ export function addMemoryRoutes(routes: Hono, { base, memories, now }: MemoryRou
   routes.post("/memories/forget", async (context) => {
     const bank = await memories()
     const memory = (await bank.all()).find(({ file }) => file === context.req.query("file"))
-    if (!memory) return respondWithText(context, "This memory is gone already. Nothing was changed.")
+    if (!memory) return respondWithText(context, "This memory no longer exists. Nothing was changed.")
     if (await bank.isCommandRunning()) return respondWithText(context, COMMAND_IS_RUNNING)
     const change = await bank.change({ by: "person", why: "Forgotten on the page", removals: [memory.file] })
     return respondWithText(
       context,
-      change ? `“${memory.name}” is forgotten. The history has it as change ${change.id}.` : "It is gone already.",
+      change ? `“${memory.name}” is forgotten. The history has it as change ${change.id}.` : "It no longer exists.",
     )
   })
   routes.post("/memories/revert", async (context) => {
     const bank = await memories()
     const change = (await bank.history()).find(({ id }) => id === context.req.query("change"))
-    if (!change) return respondWithText(context, "There is no such change. Nothing was changed.")
+    if (!change) return respondWithText(context, "This change does not exist. Nothing was changed.")
     if (await bank.isCommandRunning()) return respondWithText(context, COMMAND_IS_RUNNING)
     const reverted = await bank.revert(change.id, { by: "person", why: "Taken back on the page" })
     return respondWithText(
       context,
-      reverted ? `Change ${change.id} is taken back, as change ${reverted.id}.` : "It is taken back already.",
+      reverted ? `Change ${change.id} was reverted as change ${reverted.id}.` : "It has already been reverted.",
     )
   })
 }
@@ -199,7 +199,7 @@ export function addWorkRoutes(routes: Hono, { base, work, now }: WorkRoutes): vo
     const answer = await work.stopDream()
     return respondWithText(
       context,
-      answer.state === "asked" ? "The dream was asked to end. The memories stay as they were before it." : answer.why,
+      answer.state === "asked" ? "The dream was asked to stop. The memories stay unchanged." : answer.why,
     )
   })
 }
@@ -257,7 +257,7 @@ export function pageApp(app: PageAppOptions): Hono {
         title: "Not found",
         base,
         trail: [],
-        main: emptyState("There is no such page.", "Go back to the start with the link at the top."),
+        main: emptyState("This page does not exist.", "Go back to the start with the link at the top."),
       }),
       404,
     ),

@@ -165,9 +165,10 @@ export function addConversationRoutes(routes: Hono, pages: ConversationRoutes): 
     if (!own) return respondWithText(context, "Only agents of Strata can be stopped.")
     return respondToAction(context, pages, async () => {
       const agents = await own.agents()
-      if (!(await agents.list()).some(({ id }) => id === agent)) return "There is no such agent. Nothing was stopped."
+      if (!(await agents.list()).some(({ id }) => id === agent))
+        return "This agent does not exist. Nothing was stopped."
       const answer = await agents.stop(agent, { from: "page" })
-      return answer.accepted ? "It was asked to stop. What it did so far is kept." : answer.why
+      return answer.accepted ? "It was asked to stop. Its work so far is preserved." : answer.why
     })
   })
 }

@@ -139,7 +139,7 @@ function compareCost(saved: UsageSavings): string {
     case "nothing":
       return "Strata's replay has no priced conversation to compare."
     case "unknown":
-      return "Strata's replay has not gone far enough to say what it would have cost."
+      return "Too few conversations were replayed to estimate the cost with Strata."
     case "sampled":
       return `With Strata it would have ${describeSampledSaving(saved)}. Both costs are modelled.`
     case "exact":

@@ -33,7 +33,7 @@ function agentMarkup(agent: AgentView, { base, conversation, isOpen }: AgentsVie
 ${progress === undefined ? undefined : html`<p>${progress}</p>`}${summary === undefined ? undefined : html`<p>${summary}</p>`}
 ${
   status === "running" && isOpen
-    ? html`<p><button type="button" class="danger" data-post="${base}/c/${conversation}/agents/${id}/stop" data-into="result-${id}" data-asks="Stop this agent?" data-asks-more="What it did so far is kept.">Stop</button></p>`
+    ? html`<p><button type="button" class="danger" data-post="${base}/c/${conversation}/agents/${id}/stop" data-into="result-${id}" data-asks="Stop this agent?" data-asks-more="Its work so far is preserved.">Stop</button></p>`
     : undefined
 }<div id="result-${id}" aria-live="polite"></div></li>`
 }

@@ -19,13 +19,13 @@ const MAX_CHANGES = 100
 export function memoriesView({ base, memories, history, problems, now }: MemoriesViewInput): Markup {
   const current = memories.filter(({ supersededBy }) => supersededBy === undefined)
   return html`<h1>Memories</h1>
-<p class="soft">What this project remembers across conversations. Each change can be taken back.</p>
+<p class="soft">What this project remembers across conversations. Each change can be reverted.</p>
 ${problems.map((problem) => html`<p class="problem">${problem}</p>`)}
 ${
   current.length === 0
     ? emptyState(
         "Nothing is remembered yet.",
-        "Say “remember that …” in a chat, or go on working: what is worth keeping is kept.",
+        "Say “remember that …” in a chat, or continue working: useful facts are saved automatically.",
       )
     : html`<ul class="memories">${current.map((memory) => memoryMarkup(memory, { base, now }))}</ul>`
 }
@@ -71,7 +71,7 @@ export function changeView({ base, change, diff }: ChangeViewInput): Markup {
     (line) => html`<span class="${diffLineClass(line)}">${fullText(line)}
 </span>`,
   )}</pre>
-<p><button type="button" class="danger" data-post="${base}/memories/revert?change=${encodeURIComponent(id)}" data-into="result" data-asks="Take this change back?" data-asks-more="It becomes a new change. Later edits of other lines stay.">Take it back</button></p><div id="result" aria-live="polite"></div>`
+<p><button type="button" class="danger" data-post="${base}/memories/revert?change=${encodeURIComponent(id)}" data-into="result" data-asks="Revert this change?" data-asks-more="It becomes a new change. Later edits of other lines stay.">Revert</button></p><div id="result" aria-live="polite"></div>`
 }
 
 const diffLineClass = (line: string): string =>

@@ -17,7 +17,7 @@ export interface MessagesViewOptions {
 export function messagesView({ rows }: LiveConversation, place: MessagesViewOptions): Markup {
   const { base, conversation, at } = place
   if (rows.length === 0)
-    return emptyState("Nothing was said yet.", "Messages appear here as soon as they are in the journal.")
+    return emptyState("There are no messages yet.", "Messages appear here as soon as they are in the journal.")
   const from = Math.floor(Math.min(at, rows.length - 1) / SLICE_ROWS) * SLICE_ROWS
   const path = `${base}/c/${conversation}`
   return html`<div class="tools">

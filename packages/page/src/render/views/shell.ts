@@ -50,7 +50,7 @@ ${
 </header>
 <main id="main" tabindex="-1" data-main>${main}</main>
 <footer><p class="soft">This page is served by Strata on this machine. Nothing leaves it.</p></footer>
-<dialog class="ask" data-ask aria-labelledby="ask-title"><form method="dialog"><h2 id="ask-title"></h2><p data-ask-words></p><menu><button value="no">Cancel</button><button value="yes" class="go">Go on</button></menu></form></dialog>
+<dialog class="ask" data-ask aria-labelledby="ask-title"><form method="dialog"><h2 id="ask-title"></h2><p data-ask-words></p><menu><button value="no">Cancel</button><button value="yes" class="go">Continue</button></menu></form></dialog>
 </body>
 </html>
 `

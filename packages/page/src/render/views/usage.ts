@@ -273,7 +273,7 @@ ${
   list.rows.length === 0
     ? emptyState(
         "No conversation has all of these words.",
-        "Try fewer words. The search looks at what people and models said, not at tool results.",
+        "Try fewer words. The search covers messages and answers, not tool results.",
       )
     : tableMarkup(
         list.rows,
@@ -313,7 +313,7 @@ ${
       )
 }
 <nav class="actions" aria-label="Pages">${page > 0 ? html`<a href="${to(page - 1)}">Previous</a>` : undefined}${page + 1 < pages ? html`<a href="${to(page + 1)}">Next</a>` : undefined}</nav>
-<p class="soft">“With Strata” is modelled beside the recorded course, modelled in the same way. Neither is the bill.</p></section>`
+<p class="soft">“With Strata” compares two modelled costs: Strata's and that of the recorded conversation. Neither is the actual bill.</p></section>`
 }
 
 function formatRowCost({ dollars: paid, cost }: UsageRow): string {

@@ -18,7 +18,7 @@ export function workView({ base, work, now }: WorkViewInput): Markup {
   return html`<h1>Background work</h1>${
     work.length === 0
       ? emptyState(
-          "Nothing works in the background.",
+          "There is no background work.",
           "Dreams, sub-agents, notes, summaries and memories of this project appear here while they run.",
         )
       : html`<p>${pluralize(work.length, "task")} running.</p><ul class="tree">${work.map((one) => html`<li class="agent running">${task(one, { base, now })}</li>`)}</ul>`
@@ -41,7 +41,7 @@ function task(one: BackgroundWork, { base, now }: WorkContext): Markup {
 ${doing === undefined || doing === "" ? undefined : html`<p>${doing}</p>`}${stopButton({
   post: `${base}/work/dream/stop`,
   asks: "Stop the dream?",
-  more: "The memories stay as they were before it.",
+  more: "The memories stay unchanged.",
 })}`
     }
     case "agent": {
@@ -54,7 +54,7 @@ ${doing === undefined || doing === "" ? undefined : html`<p>${doing}</p>`}${stop
         {
           post: `${base}/c/${conversation.id}/agents/${id}/stop`,
           asks: "Stop this agent?",
-          more: "What it did so far is kept.",
+          more: "Its work so far is preserved.",
         },
       )}`
     }
