@@ -1,5 +1,5 @@
 /**
- * What choosing costs: the planner's look before every request of a long conversation, and its count of requests that keep the cache
+ * The cost of the planner: its decision before every request of a long conversation, and its count of requests that keep the cache
  * warm. It must depend on what is new: at 1M tokens about the same as at 100K, and less than 0.2 ms.
  *
  *     npm run bench -- planner
@@ -19,7 +19,7 @@ const TURNS = isShort ? 200 : 1_000
 const TOKENS_PER_TURN = 100
 const GOAL_MS = 0.2
 const { facts } = findModel(MODEL)
-/** It looks before every request and never compacts: the conversation is what it costs. */
+/** A planner that decides before every request and never compacts, so that only its decisions are measured. */
 const flags = createFlags({ settings: { ...DEFAULT_SETTINGS, planner: "balanced" } }).current
 const roomy = { window: 1e9, limit: 1e9, blocking: 1e9, autoCompact: 1e9, warning: 1e9 }
 

@@ -26,7 +26,7 @@ const SIZES: readonly Size[] = [
   { name: "900K tokens", turns: 4_500, window: 1_000_000 },
 ]
 
-/** `prepare()` of each turn, in milliseconds. */
+/** The time of `prepare()` in each turn, in milliseconds. */
 async function prepareTimes(directory: string, { turns, window }: Size, layers: readonly Layer[]): Promise<number[]> {
   const model = "claude-opus-4-6"
   const chat = await openConversation({

@@ -1,4 +1,4 @@
-/** What layers 1 and 2 cost in time. Turns with and without them alternate, so that both see the same load on the machine. */
+/** The time that layers 1 and 2 take. Turns with and without them alternate, so that both see the same load on the machine. */
 
 import type { Conversation } from "@strata/core"
 import { toolResultStorage } from "../../../packages/core/src/layers/1-tool-results/tool-result-storage.ts"
@@ -11,7 +11,7 @@ const SIZES = isShort ? [100_000, 300_000] : [100_000, 1_000_000]
 const TURNS = isShort ? 40 : 200
 const LINE = "export const answer = (question: string): number => question.length * 42\n" // about 20 tokens
 const LARGE = { lines: 100, tokens: 2_000 } // the results that fill the context
-const SMALL_LINES = 4 // of the measured results
+const SMALL_LINES = 4 // lines of each measured result
 
 async function open(directory: string, id: string, withLayers: boolean): Promise<Conversation> {
   return openConversation({

@@ -97,7 +97,7 @@ async function dreamOver(planted: readonly PlantedMemories[]) {
   const start = process.cpuUsage()
   const checked = await checkConsolidation({ base, before, changed: new Map(), now: NOW, projectHas: () => false })
   const { user, system } = process.cpuUsage(start)
-  if (checked.state === "refused") throw new Error(checked.why)
+  if (checked.state === "refused") throw new Error(checked.reason)
   const gone = checked.after.filter((memory) => !isCurrent(memory))
   const inDoubt = checked.after.filter((memory) => isCurrent(memory) && memory.doubtedBy !== undefined)
   return {

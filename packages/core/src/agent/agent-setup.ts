@@ -53,7 +53,7 @@ export interface AgentSetup extends AgentSetupInput {
   readonly memory: AgentMemory
   readonly duringCommand: DuringCommand
   /** Tools of the toolset, wrapped for memory writes. */
-  readonly own: readonly Tool[]
+  readonly wrappedTools: readonly Tool[]
   readonly deferred: DeferredTools | undefined
   /** All tools, including the two that load and call deferred ones. */
   readonly tools: readonly Tool[]
@@ -72,7 +72,13 @@ export async function setUpAgent(given: AgentSetupInput): Promise<AgentSetup> {
   const policy = initialPolicy(ground, readable, sub)
   const inView = readsInView(reads, (toolUseId) => conversationRef.conversation.views.context.shows(toolUseId))
   const state = new AgentState({
-    ...{ ground: sub ? withoutAgents(ground) : ground, policy, reads: inView, within: sub?.within, conversationRef },
+    ...{
+      ground: sub ? withoutAgents(ground) : ground,
+      policy,
+      reads: inView,
+      within: sub?.leadPolicy,
+      conversationRef,
+    },
     ...(promptUser ? { promptUser } : {}),
     ...(approvePlan ? { approvePlan } : {}),
   })
@@ -83,13 +89,13 @@ export async function setUpAgent(given: AgentSetupInput): Promise<AgentSetup> {
   // a sub-agent's commands can also change the memory of the project
   const duringCommand: DuringCommand =
     sub?.duringCommand ?? ((run, isOpenEnded) => memory.duringCommand(run, isOpenEnded))
-  const own = withMemoryWrites(opened, {
+  const wrappedTools = withMemoryWrites(opened, {
     ...(ground.memory?.directory === undefined ? {} : { directory: ground.memory.directory }),
     write: (file, write) => memory.runWrite(file, write),
     duringCommand,
   })
-  const deferred = deferredTools(own, () => toolsInView(conversationRef.conversation.views.context), later)
-  const tools = deferred ? [...own, deferred.search, deferred.call] : own
+  const deferred = deferredTools(wrappedTools, () => toolsInView(conversationRef.conversation.views.context), later)
+  const tools = deferred ? [...wrappedTools, deferred.search, deferred.call] : wrappedTools
   const dreaming = createDreams(base, state)
   // no user waits for a batch run or a sub-agent
   const keepsWarm = options.keepWarm === true && !options.autonomous && !sub && models.model.warm !== undefined
@@ -97,7 +103,7 @@ export async function setUpAgent(given: AgentSetupInput): Promise<AgentSetup> {
   return {
     ...base,
     ...{ flags, notices, reads, state, closing, runHooks, instructions },
-    ...{ memory, duringCommand, own, deferred, tools, dreaming, keepsWarm, layers },
+    ...{ memory, duringCommand, wrappedTools, deferred, tools, dreaming, keepsWarm, layers },
   }
 }
 
@@ -146,7 +152,7 @@ function sessionHooks(
     session: () => {
       const { id, location } = conversationRef.conversation
       return {
-        session_id: sub?.under ?? id,
+        session_id: sub?.leadId ?? id,
         transcript_path: sub?.leadLocation ?? location,
         cwd: state.directory,
         permission_mode: claudeMode(state.policy.mode),
@@ -179,7 +185,10 @@ function watchInstructions(
     },
     // an abort ends the hook, and loading continues
     onLoaded: (path, reason) =>
-      runHooks("InstructionsLoaded", { about: { file_path: path, load_reason: reason } }).then(hookReports, () => []),
+      runHooks("InstructionsLoaded", { eventFields: { file_path: path, load_reason: reason } }).then(
+        hookReports,
+        () => [],
+      ),
     // deny and ask rules apply in every mode; whether a location is allowed depends on the owner of the import
     mayRead: (path) => judge(readRequest(path), { ...policy, mode: "ask", readable: ["/"] }).verdict === "allow",
   })

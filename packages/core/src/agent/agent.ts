@@ -72,7 +72,7 @@ interface AgentDependencies {
   /** Aborts running queries and hooks when the agent closes. */
   readonly closing: AbortController
   /** Sentences about what was not applied at opening: settings, a mode, instruction files. */
-  readonly leftOut: () => readonly string[]
+  readonly openingProblems: () => readonly string[]
 }
 
 export class Agent implements AsyncDisposable {
@@ -133,7 +133,7 @@ export class Agent implements AsyncDisposable {
    * files, MCP servers that did not start, unreadable skills, failed hooks.
    */
   get problems(): readonly string[] {
-    return [...this.#parts.leftOut(), ...this.#parts.toolset.problems, ...this.#problems]
+    return [...this.#parts.openingProblems(), ...this.#parts.toolset.problems, ...this.#problems]
   }
 
   /** Changes the mode at once. Resolves when the change is in the journal. The model is informed with the next request. */
@@ -328,11 +328,11 @@ export class Agent implements AsyncDisposable {
     instructions.remember(before, context.prompt?.context)
     if (!this.#parts.isSubAgent) {
       for (const path of instructions.paths) {
-        const about = { file_path: path, load_reason: "session_start" }
-        this.#problems.push(...hookReports(await runHooks("InstructionsLoaded", { about })))
+        const eventFields = { file_path: path, load_reason: "session_start" }
+        this.#problems.push(...hookReports(await runHooks("InstructionsLoaded", { eventFields })))
       }
       const source = resumed ? "resume" : this.#parts.startedBy
-      const outcome = await runHooks("SessionStart", { about: { source, model: this.model.name } })
+      const outcome = await runHooks("SessionStart", { eventFields: { source, model: this.model.name } })
       this.#problems.push(...hookReports(outcome))
       this.#stopped = outcome.stop
       for (const { hook, text } of outcome.contexts)
@@ -360,7 +360,7 @@ export class Agent implements AsyncDisposable {
     this.#parts.keeper?.stop()
     try {
       await this.#parts.agentLinks?.close()
-      if (!this.#parts.isSubAgent) await this.#parts.runHooks("SessionEnd", { about: { reason: "exit" } })
+      if (!this.#parts.isSubAgent) await this.#parts.runHooks("SessionEnd", { eventFields: { reason: "exit" } })
       await this.conversation.close()
     } finally {
       await this.#parts.toolset.close()

@@ -81,7 +81,7 @@ export interface ConversationDependencies {
   /** Whether other conversations of the same owner may be searched. */
   readonly isShared: boolean
   /** Namespaces of the store with conversations of the project. */
-  readonly places?: (() => Promise<readonly string[]>) | undefined
+  readonly namespaces?: (() => Promise<readonly string[]>) | undefined
   /** Computes embeddings for semantic search, in addition to full-text search. */
   readonly embed?: EmbedFunction | undefined
   /** Called when the conversation has closed. */
@@ -191,7 +191,7 @@ export class Engine {
       store: parts.store,
       journal: parts.journal,
       isShared: parts.isShared,
-      namespaces: parts.places ?? (async () => []),
+      namespaces: parts.namespaces ?? (async () => []),
       estimate: (text) => this.views.estimator.text(text),
       embed: parts.embed,
     })

@@ -104,7 +104,7 @@ export interface OpenContext {
   /** Whether the views may be unloaded while the conversation is idle. Default: false, because an agent holds references to them. */
   readonly sleeps?: boolean
   /** Address of the journal. A sub-agent's journal is nested under its lead's, wherever the agent works. */
-  readonly place?: Omit<JournalAddress, "id">
+  readonly address?: Omit<JournalAddress, "id">
   /** Project of the conversation. Default: the one that the options name. */
   readonly project?: Project
 }
@@ -187,13 +187,13 @@ const projectOf = (
 /** Opens the journal in the owner's namespace if it exists there, as most do. Other namespaces are checked only otherwise. */
 async function openJournal(
   { id: given, mustExist = false, lockTimeoutMs = 0 }: ConversationOptions,
-  { place }: OpenContext,
+  { address }: OpenContext,
   { store, project, owner, ids, clock }: ResolvedOptions & { readonly store: Store; readonly project: Project },
 ): Promise<Journal> {
   const id = given ?? ids.uuid()
   const open = (at: Omit<JournalAddress, "id">, create: boolean) =>
     waitForLock(() => store.open({ ...at, id }, { access: "write", create, preload: true }), { lockTimeoutMs, clock })
-  if (place) return open(place, !mustExist)
+  if (address) return open(address, !mustExist)
   const whose: ProjectInStore = { store, project, owner }
   if (given === undefined) return open({ project: projectNamespace(whose) }, true)
   if (typeof owner === "string") {
@@ -235,7 +235,7 @@ async function createConversation(journal: Journal, opening: OpeningInput): Prom
   const { views, read } = await loadViews(journal, following, journal.preloaded)
   if (options.messages?.length && views.context.newest) throw alreadyBegun(id)
   const conversationRef = new ConversationRef()
-  const layers = options.layers ?? layersOf(opening, { asked, summariser, conversationRef })
+  const layers = options.layers ?? layersOf(opening, { model: asked, summariser, conversationRef })
   const conversation = new Conversation({
     store,
     journal,
@@ -261,8 +261,8 @@ async function createConversation(journal: Journal, opening: OpeningInput): Prom
       }),
     ...{ telemetry, isTraced, provider: model.provider, address: model.address, meter },
     habits: createPausePattern({
-      kept: source === "main" ? { files: shared, store, text: sharedTexts.get(PAUSES) } : undefined,
-      asked: askedLifetime(options, views.cacheHistory),
+      storage: source === "main" ? { files: shared, store, text: sharedTexts.get(PAUSES) } : undefined,
+      requested: askedLifetime(options, views.cacheHistory),
       ...{ owner, isProgram, before: views.cacheHistory.pauses },
     }),
     limits: { files: shared, ...limitsIn(sharedTexts.get(LIMITS)) },
@@ -271,7 +271,7 @@ async function createConversation(journal: Journal, opening: OpeningInput): Prom
     layers,
     release: () => memory?.close(),
     isShared: owner !== undefined,
-    places: memory && (() => memory.places()),
+    namespaces: memory && (() => memory.namespaces()),
     embed: options.embed,
     cacheBreakpoints,
     refreshPrompt: options.refreshPrompt,
@@ -290,13 +290,13 @@ async function readTexts(files: MemoryFiles, paths: readonly string[]): Promise<
 
 interface LayerModels {
   /** The conversation's model, or the offline model if it cannot be reached. */
-  readonly asked: Model
+  readonly model: Model
   readonly summariser: Model | undefined
   readonly conversationRef: ConversationRef
 }
 
 /** Layers of a custom loop. */
-function layersOf(opening: OpeningInput, { asked, summariser, conversationRef }: LayerModels): readonly Layer[] {
+function layersOf(opening: OpeningInput, { model: asked, summariser, conversationRef }: LayerModels): readonly Layer[] {
   const { options, clock, cwd, root, source, settings, telemetry, memory, meter } = opening
   const { cacheBreakpoints = true, contextManagement: serverClears = false } = options
   const counted = (model: Model) =>

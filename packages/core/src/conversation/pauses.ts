@@ -108,24 +108,30 @@ export interface PausePattern {
 
 export interface PausePatternOptions {
   /** Storage of all owners' pauses, and its current text. Without it, or without an owner, nothing is stored. */
-  readonly kept?: (PauseFiles & { readonly text: string | undefined }) | undefined
+  readonly storage?: (PauseFiles & { readonly text: string | undefined }) | undefined
   readonly owner?: Owner | undefined
-  readonly asked?: PausePrior["asked"]
+  readonly requested?: PausePrior["asked"]
   readonly isProgram: boolean
   /** Pauses that the conversation had before it was opened. */
   readonly before: Pauses
 }
 
-export function createPausePattern({ kept, owner, asked, isProgram, before }: PausePatternOptions): PausePattern {
-  const earlier = kept && owner !== undefined ? asEarlier(pausesIn(kept.text, owner)) : undefined
+export function createPausePattern({
+  storage,
+  owner,
+  requested,
+  isProgram,
+  before,
+}: PausePatternOptions): PausePattern {
+  const earlier = storage && owner !== undefined ? asEarlier(pausesIn(storage.text, owner)) : undefined
   const { withinHour, beyondHour, grown } = before
   const start: EarlierPauses = { conversations: 0, withinHour, beyondHour, grown }
   return {
-    prior: { asked, isProgram, earlier },
+    prior: { asked: requested, isProgram, earlier },
     async keep(pauses) {
       const added = pausesSince(pauses, start)
-      if (!kept || owner === undefined || isProgram || added.grown <= 0) return
-      await storePauses(kept, owner, (sums) => ({
+      if (!storage || owner === undefined || isProgram || added.grown <= 0) return
+      await storePauses(storage, owner, (sums) => ({
         ...withConversation(asEarlier(sums) ?? NO_EARLIER_PAUSES, added),
       })).catch(() => undefined)
     },

@@ -46,7 +46,7 @@ const ASK_AGAIN_MS = 60_000
 export interface ProjectRecall {
   readonly store: Store
   /** Namespaces of the project in the store. */
-  readonly places: () => Promise<readonly string[]>
+  readonly namespaces: () => Promise<readonly string[]>
 }
 
 export interface ProjectSearch {
@@ -76,7 +76,7 @@ export function projectSearch({ bank, past, clock, index }: SearchOptions): Proj
       import("../recall/memory-recall.ts"), // loaded on demand, because they need SQLite
       import("../recall/journal-search.ts"),
     ])
-    const places = (await past?.places()) ?? []
+    const places = (await past?.namespaces()) ?? []
     const journals = places.map((project) => sharedJournalSearch(past!.store, { project }))
     const searched = combineIndexes(journals.map(({ value }) => value))
     const kept = index === undefined ? {} : { index }
@@ -154,8 +154,8 @@ class OtherConversations {
   }
 
   async #ask(): Promise<void> {
-    const { store, places } = this.#past
-    const names = await places()
+    const { store, namespaces } = this.#past
+    const names = await namespaces()
     this.#stopListening()
     if (this.#isClosed || this.#areThere) return
     this.#stops = names.flatMap((project) => {
@@ -183,7 +183,7 @@ export interface ProjectMemory {
   /** Budget of extractions and dreams, and the conversations waiting for extraction. Absent for an agent's own memory. */
   readonly budget?: MemoryBudget
   /** Reads the user's messages in a conversation of this memory. Absent for an agent's own memory. */
-  readonly wordsOf?: ReadUserMessages
+  readonly readUserMessages?: ReadUserMessages
   readonly quota: RateLimitState
   /** Directory with symbolic links resolved, if the store uses files, or of the working copy. */
   readonly directory?: string
@@ -197,7 +197,7 @@ export interface ProjectMemory {
   /** Sentences for the user about the first use of the project from this directory, and about problems with the files. */
   readonly notices: readonly string[]
   /** Namespaces of the project in the store, including those of earlier versions. Empty for an agent's own memory. */
-  readonly places: () => Promise<readonly string[]>
+  readonly namespaces: () => Promise<readonly string[]>
   /** State of dreams, and the conversations that they read. Absent for an agent's own memory. */
   readonly dreams?: { readonly stateFiles: MemoryFiles; readonly permit: Permit; readonly past: PastConversations }
   close(): void
@@ -268,7 +268,7 @@ export async function openProjectMemory(options: ProjectMemoryOptions): Promise<
   const notices = [...taken, ...(isReadOnly ? [] : await readNotices(files))]
   let found: Promise<readonly string[]> | undefined
   // all new conversations are in the first namespace, so the others do not change
-  const places = () => {
+  const namespaces = () => {
     found ??= listProjectNamespaces(options)
     return found
   }
@@ -279,29 +279,29 @@ export async function openProjectMemory(options: ProjectMemoryOptions): Promise<
     dreams: {
       stateFiles: store.memories({ project, collection: "dreams" }),
       permit: store.permit({ project, name: CONSOLIDATE }),
-      past: pastConversations(store, places),
+      past: pastConversations(store, namespaces),
     },
     budget: memoryBudget(files),
-    wordsOf: userMessagesReader(async (address) =>
+    readUserMessages: userMessagesReader(async (address) =>
       // the list of waiting conversations is a file, which must not refer to conversations of other owners
-      (await places()).includes(address.project) ? store.open(address, { access: "read" }) : undefined,
+      (await namespaces()).includes(address.project) ? store.open(address, { access: "read" }) : undefined,
     ),
-    past: { store, places, project },
+    past: { store, namespaces, project },
   })
 }
 
 export interface AgentMemoryOptions extends Omit<ProjectMemoryOptions, "owner" | "project"> {
-  readonly place: AgentMemoryNamespace
+  readonly namespace: AgentMemoryNamespace
   /** Namespace of the project's conversations. Its cost counts towards the project's daily budget. */
   readonly project: string
 }
 
 /** Opens the memory of one agent in one scope. It does not search past conversations, which belong to the project. */
 export async function openAgentMemory(options: AgentMemoryOptions): Promise<ProjectMemory | undefined> {
-  const { store, mode, place } = options
+  const { store, mode, namespace } = options
   if (mode === "off") return undefined
-  const { copy, withoutCopy } = place.scope === "project" ? {} : await workingCopyOf(store, place)
-  const files = copy ?? filesOf(store, place)
+  const { copy, withoutCopy } = namespace.scope === "project" ? {} : await workingCopyOf(store, namespace)
+  const files = copy ?? filesOf(store, namespace)
   const notices = mode === "read-only" ? [] : await readNotices(files)
   return openMemory(options, {
     kind: "agent",
@@ -354,12 +354,12 @@ interface MemoryPartsInput {
   /** Past conversations. `project`: namespace of the memory. */
   readonly past?: ProjectRecall & { readonly project: string }
   readonly budget?: MemoryBudget
-  readonly wordsOf?: ReadUserMessages
+  readonly readUserMessages?: ReadUserMessages
 }
 
 async function openMemory(
   { mode, clock, cwd, code = cwd }: Omit<ProjectMemoryOptions, "store" | "owner" | "project">,
-  { kind, files, copy, withoutCopy, notices = [], daily, dreams, past, budget, wordsOf }: MemoryPartsInput,
+  { kind, files, copy, withoutCopy, notices = [], daily, dreams, past, budget, readUserMessages }: MemoryPartsInput,
 ): Promise<ProjectMemory | undefined> {
   if (mode === "off") return undefined
   const directory = files.directory === undefined ? undefined : await followed(files.directory)
@@ -375,9 +375,9 @@ async function openMemory(
     ...{ kind, mode, files, notices, bank, recall, daily, quota: new RateLimitState() },
     ...(directory === undefined ? {} : { directory }),
     ...(budget ? { budget } : {}),
-    ...(wordsOf ? { wordsOf } : {}),
+    ...(readUserMessages ? { readUserMessages } : {}),
     ...(dreams ? { dreams } : {}),
-    places: async () => (past ? past.places() : []),
+    namespaces: async () => (past ? past.namespaces() : []),
     ...(copy ? { copy } : {}),
     ...(withoutCopy === undefined ? {} : { withoutCopy }),
     close() {

@@ -23,7 +23,7 @@ function searched({ isDeaf = false } = {}) {
   const { store, taken } = countedCalls(isDeaf ? deaf : kept)
   const clock = manualClock()
   const bank = openBank({ files: kept.memories({ project: "p" }), clock })
-  const search = projectSearch({ bank, clock, past: { store, places: async () => ["p", "q"] } })
+  const search = projectSearch({ bank, clock, past: { store, namespaces: async () => ["p", "q"] } })
   onTestFinished(() => search.close())
   const recall = async (text: string) => {
     const exclude = { conversations: new Set(["asking"]) }
@@ -72,12 +72,12 @@ test("BEY-12 a store that fails once is asked again with the next message", asyn
   await say(kept, "other", "The nightly importer did crash on the umlaut.")
   const clock = manualClock()
   let fails = 2
-  const places = async () => {
+  const namespaces = async () => {
     if (fails-- > 0) throw new Error("The connection was lost.")
     return ["p"]
   }
   const bank = openBank({ files: kept.memories({ project: "p" }), clock })
-  const search = projectSearch({ bank, clock, past: { store: kept, places } })
+  const search = projectSearch({ bank, clock, past: { store: kept, namespaces } })
   onTestFinished(() => search.close())
   const recall = () => search.recall({ text: "Why did the nightly importer crash?", now: clock.now() })
   await expect(recall()).rejects.toThrow("The connection was lost.")

@@ -16,7 +16,7 @@ export interface RestoreReport {
   /** Paths relative to the project's directory. */
   readonly restored: readonly string[]
   readonly removed: readonly string[]
-  readonly left: readonly { readonly name: string; readonly why: string }[]
+  readonly skipped: readonly { readonly name: string; readonly why: string }[]
 }
 
 export interface FileRestoreInput {
@@ -50,7 +50,7 @@ export async function restoreFiles({ plan, project, overwrite, keeper }: FileRes
     report: {
       restored: restored.map(({ name }) => name),
       removed: removed.map(({ name }) => name),
-      left: left.map(({ file: { name }, why }) => ({ name, why })),
+      skipped: left.map(({ file: { name }, why }) => ({ name, why })),
     },
     attachment: {
       type: "files_restored",
@@ -86,7 +86,7 @@ async function restoreFile(
   }
   const { mode } = file
   const like = found ? { before: found.stats } : mode === undefined ? {} : { mode }
-  await replaceFile({ target: { given: name, path }, bytes: content, ...like })
+  await replaceFile({ target: { inputPath: name, path }, bytes: content, ...like })
   return { state: "restored", change: { path, ...before, after: contentHash(content) } }
 }
 

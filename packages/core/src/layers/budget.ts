@@ -33,15 +33,15 @@ export interface ExpectedWork {
   /** Tokens in the server's cache. Default: none. */
   readonly cached?: number
   /** Tokens that are not cached. With several requests, the first one writes them to the cache. */
-  readonly fresh: number
+  readonly uncached: number
   /** Tokens of all answers. */
   readonly answer: number
   readonly requests: number
 }
 
-export function expectedDollars({ cached = 0, fresh, answer, requests }: ExpectedWork, facts: ModelFacts): number {
-  const cacheRead = requests * cached + (requests - 1) * fresh
-  const counts = { ...NO_TOKENS, cacheRead, [requests > 1 ? "cacheWrite5m" : "input"]: fresh, output: answer }
+export function expectedDollars({ cached = 0, uncached, answer, requests }: ExpectedWork, facts: ModelFacts): number {
+  const cacheRead = requests * cached + (requests - 1) * uncached
+  const counts = { ...NO_TOKENS, cacheRead, [requests > 1 ? "cacheWrite5m" : "input"]: uncached, output: answer }
   const cost = costOf(facts, counts)
   return cost.known ? cost.dollars : usualDollars(counts)
 }
@@ -68,7 +68,7 @@ export function checkBudgetShare({ total, own, nextCost, limit }: BudgetShareInp
   return { allowed: false, taken: percentOf(own, total), next, limit }
 }
 
-const percentOf = (part: number, whole: number): number => (whole === 0 ? 0 : (100 * part) / whole)
+const percentOf = (part: number, total: number): number => (total === 0 ? 0 : (100 * part) / total)
 
 const REQUESTS_OF_A_PIECE = 2 // at most, as a rule: a fork that changes notes reads them first
 const CAUTION = 2 // a piece may cost twice the mean: contexts grow, and the cache is cold after a compaction

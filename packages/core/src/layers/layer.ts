@@ -409,30 +409,30 @@ export function positionOf(messages: readonly Message[]): Position {
         : [],
     ),
   )
-  const openCalls = turn.pieces.flatMap(callsIn).filter((id) => !answered.has(id))
+  const openCalls = turn.parts.flatMap(callsIn).filter((id) => !answered.has(id))
   const last = openCalls.length > 0 ? messages[turn.start - 1] : messages.at(-1)
   return { throughUuid: last?.uuid, openCalls }
 }
 
 export interface AssistantTurn {
-  readonly pieces: readonly AssistantMessage[]
+  readonly parts: readonly AssistantMessage[]
   /** Index of the turn's first message. */
   readonly start: number
 }
 
 /** The last response. It may be split into several messages with results between them. Earlier messages are not read. */
 export function lastTurn(messages: readonly Message[]): AssistantTurn {
-  const pieces: AssistantMessage[] = []
+  const parts: AssistantMessage[] = []
   let start = messages.length
   for (let at = messages.length - 1; at >= 0; at--) {
     const message = messages[at]!
     if (message.type !== "assistant") continue
     const { id } = message.message
-    if (pieces.length > 0 && (id === undefined || id !== pieces[0]!.message.id)) break
-    pieces.unshift(message)
+    if (parts.length > 0 && (id === undefined || id !== parts[0]!.message.id)) break
+    parts.unshift(message)
     start = at
   }
-  return { pieces, start }
+  return { parts, start }
 }
 
 export const callsIn = (message: AssistantMessage): string[] =>

@@ -105,13 +105,13 @@ interface BudgetState {
 }
 
 export function memoryBudget(files: Pick<MemoryFiles, "read" | "install">): MemoryBudget {
-  const change = (to: (kept: BudgetState) => BudgetState): Promise<void> =>
+  const change = (to: (state: BudgetState) => BudgetState): Promise<void> =>
     updateText(files, FILE, (text) => {
-      const kept = parseState(text)
-      const after = to(kept)
-      return after === kept ? undefined : `${JSON.stringify(after)}\n`
+      const state = parseState(text)
+      const after = to(state)
+      return after === state ? undefined : `${JSON.stringify(after)}\n`
     })
-  const note = (own: MemoryWorkRequest["own"]) => change((kept) => withConversation(kept, own))
+  const note = (own: MemoryWorkRequest["own"]) => change((state) => withConversation(state, own))
 
   async function settle(
     one: RunningMemoryWork,
@@ -139,9 +139,9 @@ export function memoryBudget(files: Pick<MemoryFiles, "read" | "install">): Memo
       const started: RunningMemoryWork = { by: own.id, work, at: now.toISOString(), dollars }
       let answer: MemoryWorkAdmission = { state: "nothing" }
       await change((before) => {
-        const kept = withConversation(withoutKilled(before, started), own)
-        answer = admit(kept, { started, limit, settle })
-        return answer.state === "taken" ? { ...kept, underWay: [...kept.underWay, started] } : kept
+        const state = withConversation(withoutKilled(before, started), own)
+        answer = admit(state, { started, limit, settle })
+        return answer.state === "taken" ? { ...state, underWay: [...state.underWay, started] } : state
       })
       return answer
     },
@@ -154,11 +154,11 @@ interface AdmissionInput {
   readonly settle: (one: RunningMemoryWork, dollars: number, looked: readonly ExaminedConversation[]) => Promise<void>
 }
 
-function admit(kept: BudgetState, { started, limit, settle }: AdmissionInput): MemoryWorkAdmission {
+function admit(state: BudgetState, { started, limit, settle }: AdmissionInput): MemoryWorkAdmission {
   const { by, work, dollars: nextCost } = started
-  const { conversations, underWay } = kept
+  const { conversations, underWay } = state
   if (underWay.some((one) => one.work === work)) return { state: "busy" }
-  const waiting = othersIn(kept, by)
+  const waiting = othersIn(state, by)
   const own = conversations.find(({ id }) => id === by)
   if (work === "extraction" && waiting.length === 0 && !own?.tokens) return { state: "nothing" }
   const begun = sumOf(underWay, ({ dollars }) => dollars)
@@ -187,26 +187,26 @@ const isSame = (a: RunningMemoryWork, b: RunningMemoryWork) => a.by === b.by && 
 /**
  * Adds or updates a conversation. Returns the same state if it is still accurate enough: recorded costs may be too low, but never too high.
  */
-function withConversation(kept: BudgetState, own: MemoryWorkRequest["own"]): BudgetState {
+function withConversation(state: BudgetState, own: MemoryWorkRequest["own"]): BudgetState {
   const { project, id } = own
-  const before = kept.conversations.find((one) => one.id === id)
+  const before = state.conversations.find((one) => one.id === id)
   const after: WaitingConversation = {
     ...{ project, id, ...currentCounts(own, before) },
     // what was counted for work that was killed stays counted
     spent: Math.max(own.spent, before?.spent ?? 0),
     memory: Math.max(own.memory, before?.memory ?? 0),
   }
-  if (before && !isWorthWriting(before, after)) return kept
-  const others = kept.conversations.filter((one) => one !== before)
-  return { ...kept, conversations: limitConversations([...others, after]) }
+  if (before && !isWorthWriting(before, after)) return state
+  const others = state.conversations.filter((one) => one !== before)
+  return { ...state, conversations: limitConversations([...others, after]) }
 }
 
 const NO_MESSAGES = { from: 0, looked: 0, said: 0, tokens: 0 }
 
 function currentCounts({ from, said, tokensFrom }: MemoryWorkRequest["own"], before: WaitingConversation | undefined) {
   if (from === undefined || said === undefined || !tokensFrom) {
-    const kept = before ?? NO_MESSAGES
-    return { from: kept.from, looked: kept.looked, said: kept.said, tokens: kept.tokens }
+    const state = before ?? NO_MESSAGES
+    return { from: state.from, looked: state.looked, said: state.said, tokens: state.tokens }
   }
   // messages that were undone count again when they are repeated
   const looked = before && before.looked <= said ? before.looked : 0
@@ -230,19 +230,19 @@ function limitConversations(conversations: readonly WaitingConversation[]): read
 }
 
 /** Removes work of killed processes. Its reservation stays counted. */
-function withoutKilled(kept: BudgetState, { by, work, at }: RunningMemoryWork): BudgetState {
+function withoutKilled(state: BudgetState, { by, work, at }: RunningMemoryWork): BudgetState {
   const isKilled = (one: RunningMemoryWork) =>
     (one.by === by && one.work === work) || Math.abs(Date.parse(at) - Date.parse(one.at)) >= MAX_WORK_MS
-  const killed = kept.underWay.filter(isKilled)
-  if (killed.length === 0) return kept
+  const killed = state.underWay.filter(isKilled)
+  if (killed.length === 0) return state
   const dollarsBy = (id: string) =>
     sumOf(
       killed.filter((one) => one.by === id),
       ({ dollars }) => dollars,
     )
   return {
-    conversations: kept.conversations.map((one) => charged(one, dollarsBy(one.id))),
-    underWay: kept.underWay.filter((one) => !isKilled(one)),
+    conversations: state.conversations.map((one) => charged(one, dollarsBy(one.id))),
+    underWay: state.underWay.filter((one) => !isKilled(one)),
   }
 }
 
@@ -267,10 +267,10 @@ const sumOf = <T>(all: readonly T[], of: (one: T) => number): number => all.redu
 /** Parses the file. An unreadable file counts as empty and is replaced by the next update. */
 function parseState(text: string | undefined): BudgetState {
   try {
-    const { waiting = [], ...kept } = JSON.parse(text ?? "{}") as Partial<
+    const { waiting = [], ...state } = JSON.parse(text ?? "{}") as Partial<
       BudgetState & { waiting: readonly EarlierVersionRow[] }
     >
-    const { conversations = waiting.map(fromEarlierVersion), underWay = [] } = kept
+    const { conversations = waiting.map(fromEarlierVersion), underWay = [] } = state
     return { conversations: conversations.filter(isConversation), underWay: underWay.filter(isUnderWay) }
   } catch {
     return { conversations: [], underWay: [] }

@@ -47,7 +47,7 @@ export interface PipelineDependencies {
 /** Writes decisions of layers and reports them. */
 export interface PipelineRecord {
   /** Writes decisions of background work. `seen`: the views on which they are based. The conversation may have gone back since. */
-  append(drafts: readonly EntryDraft[], how: { readonly seen: Views }): Promise<unknown>
+  append(drafts: readonly EntryDraft[], options: { readonly seen: Views }): Promise<unknown>
   /** Writes decisions of the current call. */
   decide(drafts: readonly EntryDraft[]): Promise<unknown>
   /** Calls back when the decisions are in the journal, or are lost; immediately if they are already there. */
@@ -390,12 +390,12 @@ export class IncrementalReducer<S> {
       this.#taken = 0
       this.#revision = revision
     }
-    const fresh = context.storedFrom(this.#taken)
+    const newMessages = context.storedFrom(this.#taken)
     const settled = count - this.#taken
-    for (const message of fresh.slice(0, settled)) this.#fold.add(this.#state, message)
+    for (const message of newMessages.slice(0, settled)) this.#fold.add(this.#state, message)
     this.#taken = count
     this.#forgetNewest = this.#fold.snapshot(this.#state)
-    for (const message of fresh.slice(settled)) this.#fold.add(this.#state, message)
+    for (const message of newMessages.slice(settled)) this.#fold.add(this.#state, message)
     return this.#state
   }
 }

@@ -72,7 +72,7 @@ export interface HookOutcome {
 
 export interface HookCall {
   /** Fields of the event. */
-  readonly about: Readonly<Record<string, unknown>>
+  readonly eventFields: Readonly<Record<string, unknown>>
   /** Replacements for fields of `about`, for hooks that were written for Claude Code. */
   readonly claudeCode?: Readonly<Record<string, unknown>>
   /** Ends the hooks. The call then rejects. */
@@ -102,9 +102,9 @@ export interface SessionHooks {
 }
 
 export function createHookRunner({ hooks, session, closing }: SessionHooks): RunHooks {
-  return (event, { about, claudeCode, signal, onRun }) => {
+  return (event, { eventFields, claudeCode, signal, onRun }) => {
     const signals = [signal, event === "SessionEnd" ? undefined : closing].filter((one) => one !== undefined)
-    const given = { hook_event_name: event, ...session(), ...about }
+    const given = { hook_event_name: event, ...session(), ...eventFields }
     const fitting = claudeCode ? hooks.map((hook) => withFields(hook, claudeCode)) : hooks
     return runHooks(fitting, given, { signal: AbortSignal.any(signals), ...(onRun ? { onRun } : {}) })
   }
@@ -199,20 +199,26 @@ function fits(matcher: string | undefined, subject: string): boolean {
 export function compactionHooks(runHooks: RunHooks): CompactionHooks {
   return {
     async before({ trigger, instructions: own, ...run }) {
-      const about = { trigger, custom_instructions: own }
-      const { contexts, messages, blocked, stop } = await runHooks("PreCompact", { about, ...given(run, "PreCompact") })
+      const eventFields = { trigger, custom_instructions: own }
+      const { contexts, messages, blocked, stop } = await runHooks("PreCompact", {
+        eventFields,
+        ...given(run, "PreCompact"),
+      })
       const all = [own, ...contexts.map(({ text }) => text)].filter((text) => text !== "")
       return { instructions: all.join("\n\n"), messages, blocked: blocked ?? stop }
     },
     async started(run = {}) {
-      const outcome = await runHooks("SessionStart", { about: { source: "compact" }, ...given(run, "SessionStart") })
+      const outcome = await runHooks("SessionStart", {
+        eventFields: { source: "compact" },
+        ...given(run, "SessionStart"),
+      })
       return { contexts: outcome.contexts, messages: hookReports(outcome) }
     },
     // only its messages for the user are used
     async after({ trigger, summary, signal }) {
       try {
-        const about = { trigger, compact_summary: summary }
-        return { messages: hookReports(await runHooks("PostCompact", { about, ...(signal ? { signal } : {}) })) }
+        const eventFields = { trigger, compact_summary: summary }
+        return { messages: hookReports(await runHooks("PostCompact", { eventFields, ...(signal ? { signal } : {}) })) }
       } catch (error) {
         if (signal?.aborted) return { messages: [] } // the compaction is done
         throw error

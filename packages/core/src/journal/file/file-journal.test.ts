@@ -390,7 +390,7 @@ describe.skipIf(process.platform === "win32")("JRN-3 a disk without room", () =>
     const limited = `ulimit -f ${ROOM / 512} && exec "$0" "$@"` // in blocks of 512 bytes, as POSIX has it
     const { stdout } = await run("sh", ["-c", limited, process.execPath, WRITER, root, String(ROOM * 4)])
     const failure = (path: string) =>
-      `JournalWriteError: Writing to ${path} failed (the file may not grow, EFBIG). Everything acknowledged before is kept; this write was not made. Raise the limit for the size of a file ("ulimit -f"). Then try again.`
+      `JournalWriteError: Writing to ${path} failed (the file has reached the size limit, EFBIG). Everything acknowledged before is kept; this write was not made. Raise the limit for the size of a file ("ulimit -f"). Then try again.`
     expect(JSON.parse(stdout)).toEqual({
       first: "done",
       large: failure(pathsIn(root).journal),

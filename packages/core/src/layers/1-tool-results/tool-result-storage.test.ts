@@ -279,7 +279,7 @@ describe("layer 1", () => {
     await round(chat, ["Bash", LARGE, "toolu_full"])
     expect(await sentResults(chat)).toEqual([LARGE])
     expect(reported).toEqual([
-      expect.stringMatching(/"toolu_full" could not be put aside: .*no space left.*stays in the context/),
+      expect.stringMatching(/"toolu_full" could not be offloaded: .*no space left.*stays in the context/),
     ])
   })
 

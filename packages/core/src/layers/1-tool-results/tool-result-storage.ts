@@ -63,7 +63,7 @@ export function toolResultStorage(options: ToolResultStorageOptions = {}): Layer
         message: ({ saved }) => {
           if (count === 0) return undefined
           const subject = count === 1 ? "A large tool result was" : `${count} large tool results were`
-          return `${subject} put aside: ${formatNumber(saved)} tokens saved.`
+          return `${subject} offloaded: ${formatNumber(saved)} tokens saved.`
         },
         async journaled() {
           if (count + cut.length > 0) onOffload?.([...offloaded, ...cut])
@@ -144,9 +144,9 @@ async function storeResults(
         stored.push(id)
       }
     } catch (error) {
-      const why = errorReason(error)
-      const shortened = cutResult(result, { why, max: shortResults.get(await findToolName(id, context)) })
-      failures.push(storageError({ toolUseId: id, why, isCut: shortened !== undefined }))
+      const reason = errorReason(error)
+      const shortened = cutResult(result, { why: reason, max: shortResults.get(await findToolName(id, context)) })
+      failures.push(storageError({ toolUseId: id, reason, isCut: shortened !== undefined }))
       if (!shortened) continue
       drafts.push(shortened)
       cut.push(id)
@@ -189,13 +189,13 @@ async function offload(result: ToolResult, context: LayerContext): Promise<Decis
   const { journal, flags } = context
   const { tool_use_id: toolUseId } = result
   if (!isSafeId(toolUseId)) throw new Error("its id cannot be the name of a file")
-  const whole = fullResultFile(result)
+  const full = fullResultFile(result)
   const media = []
   for (const { name, data, mediaType } of mediaFiles(result)) {
     const { path, bytes } = await journal.writeBlob(name, data)
     media.push({ ...(path === undefined ? {} : { path }), mediaType, bytes })
   }
-  const { path, bytes } = await journal.writeBlob(whole.name, whole.data)
+  const { path, bytes } = await journal.writeBlob(full.name, full.data)
   const decision = {
     type: "strata",
     subtype: PERSISTED,
@@ -235,17 +235,17 @@ function effectOf(result: ToolResult, decision: DecisionOf<typeof PERSISTED>, { 
 
 interface StorageFailure {
   readonly toolUseId: string
-  readonly why: string
+  readonly reason: string
   readonly isCut: boolean
 }
 
 /** The error for a result that could not be stored. The journal has the complete result. */
-function storageError({ toolUseId, why, isCut }: StorageFailure): StrataError {
+function storageError({ toolUseId, reason, isCut }: StorageFailure): StrataError {
   const kept = isCut
-    ? "Its beginning and its end stay in the context. The journal has all of it."
-    : "It stays in the context whole."
+    ? "Its beginning and its end stay in the context. The journal has the complete result."
+    : "It stays in the context completely."
   return new StrataError(
-    `The large result of the call ${JSON.stringify(toolUseId)} could not be put aside: ${why}. ${kept}`,
+    `The large result of the call ${JSON.stringify(toolUseId)} could not be offloaded: ${reason}. ${kept}`,
     { code: "result-not-stored" },
   )
 }

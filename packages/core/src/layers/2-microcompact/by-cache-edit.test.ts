@@ -180,7 +180,9 @@ describe("L2-3 the cache is gone", () => {
     const size = chat.views.context.size().tokens
     await expectCleared(chat, "idle")
     expect(chat.views.context.size().tokens).toBeLessThanOrEqual(size)
-    expect(lines).toEqual(["7 old tool results were cleared here: the cache they were deleted in is gone."])
+    expect(lines).toEqual([
+      "7 old tool results were cleared here, because the cache in which they were deleted is lost.",
+    ])
   })
 
   test("early: less was read than before", async () => {

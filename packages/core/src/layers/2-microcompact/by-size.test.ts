@@ -17,7 +17,7 @@ import { planBySize, type SizeFigures, type SizeInput } from "./clearing.ts"
 
 const FIGURES: SizeFigures = { keep: 40_000, min: 20_000, protect: 3 }
 const PRICES = { write: 1.25, read: 0.1 }
-const COLD = { state: "cold", why: "idle" } as const
+const COLD = { state: "cold", reason: "idle" } as const
 
 /** Additional cost of a clearing after the given number of later turns, in tokens of plain input. Negative once it has paid off. */
 function extraCost({ removed, after }: ClearingSize, { write, read }: CachePrices, turns: number): number {
@@ -102,14 +102,14 @@ describe("L2-6 clearing by size", () => {
   })
 
   test("not where there is little to clear or little to save", () => {
-    expect(plan(surveyOf([20_000, 10_000, 5_000, 5_000]))).toEqual({ clears: false, why: "little to clear" })
-    expect(plan(surveyOf([19_000, 20_000, 20_000, 20_000]))).toEqual({ clears: false, why: "little to save" })
+    expect(plan(surveyOf([20_000, 10_000, 5_000, 5_000]))).toEqual({ clears: false, reason: "little to clear" })
+    expect(plan(surveyOf([19_000, 20_000, 20_000, 20_000]))).toEqual({ clears: false, reason: "little to save" })
   })
 
   test("L2-10 from a warm cache only where it pays; from a cold one, or one about to be lost, always", () => {
     const costly = surveyOf([30_000, 20_000, 10_000, 10_000], { between: 40_000 })
-    expect(plan(costly)).toMatchObject({ clears: false, why: "does not pay" })
-    expect(plan(costly, { cache: { state: "cold", why: "idle" } })).toMatchObject({ clears: true, payback: 0 })
+    expect(plan(costly)).toMatchObject({ clears: false, reason: "does not pay" })
+    expect(plan(costly, { cache: { state: "cold", reason: "idle" } })).toMatchObject({ clears: true, payback: 0 })
     expect(plan(costly, { cache: { state: "leaving", excess: 0 } })).toMatchObject({ clears: true, payback: 0 })
   })
 
@@ -118,7 +118,7 @@ describe("L2-6 clearing by size", () => {
     const removed = 5 * 19_970
     const full = (excess: number) => plan(survey, { cache: { state: "leaving", excess } })
     expect(full(removed - 1)).toMatchObject({ clears: true })
-    expect(full(removed)).toEqual({ clears: false, why: "compacted all the same" })
+    expect(full(removed)).toEqual({ clears: false, reason: "compacted all the same" })
     expect(plan(survey, { cache: { state: "leaving", excess: removed }, compacts: false })).toMatchObject({
       clears: true,
     })
@@ -138,7 +138,7 @@ describe("L2-6 clearing by size", () => {
         },
       })
     expect(within(5)).toMatchObject({ clears: true })
-    expect(within(3)).toMatchObject({ clears: false, why: "does not pay" })
+    expect(within(3)).toMatchObject({ clears: false, reason: "does not pay" })
     expect(asked).toEqual([7 * 19_970, 7 * 19_970])
   })
 
@@ -174,7 +174,7 @@ describe("L2-6 clearing by size", () => {
           },
         })
       const given = { ...survey, results: counted(survey.results), thinking: counted(survey.thinking) }
-      expect(plan(given, { horizon: () => 0, boundThinking: true })).toMatchObject({ why: "does not pay" })
+      expect(plan(given, { horizon: () => 0, boundThinking: true })).toMatchObject({ reason: "does not pay" })
       return reads
     }
     expect(looks(10_000)).toBeLessThan(looks(1_000) + 10) // one more halving for each doubling
@@ -182,7 +182,7 @@ describe("L2-6 clearing by size", () => {
 
   test("sizes count as calibration has them", () => {
     const survey = surveyOf(Array(10).fill(5_000))
-    expect(plan(survey)).toEqual({ clears: false, why: "little to save" })
+    expect(plan(survey)).toEqual({ clears: false, reason: "little to save" })
     expect(plan({ ...survey, scale: 4 })).toMatchObject({ clears: true })
   })
 

@@ -239,9 +239,9 @@ function clearableReducer(
       const measure = estimator.measure([block])
       return { block, measure, tokens: plain.tokens(measure) }
     })
-    const fresh = { message, blocks }
-    measured[place] = fresh
-    return fresh
+    const entry = { message, blocks }
+    measured[place] = entry
+    return entry
   }
 
   function takeResult(
@@ -277,7 +277,7 @@ function clearableReducer(
 export type CacheState =
   | { readonly state: "warm" }
   /** The server no longer has what was sent: everything is written again in any case. */
-  | { readonly state: "cold"; readonly why: "no response yet" | "idle" | "another model" | "another program" }
+  | { readonly state: "cold"; readonly reason: "no response yet" | "idle" | "another model" | "another program" }
   /** The cache is about to be lost: unless something is cleared, the context must be compacted. `excess`: tokens beyond the limit. */
   | { readonly state: "leaving"; readonly excess: number }
 
@@ -291,15 +291,15 @@ type CacheInput = Pick<LayerContext, "model" | "now" | "fill" | "thresholds"> & 
 
 export function cacheState({ views, model, now, fill, thresholds }: CacheInput): CacheState {
   const last = views.context.lastResponse
-  if (!last) return { state: "cold", why: "no response yet" }
+  if (!last) return { state: "cold", reason: "no response yet" }
   // another program sent it with a prompt of its own
   if (views.context.session?.origin !== undefined && !views.context.prompt)
-    return { state: "cold", why: "another program" }
+    return { state: "cold", reason: "another program" }
   const used = lastUse(last, views)
-  if (idleMinutes(used, now) > LIFE_MINUTES[used.lifetime]) return { state: "cold", why: "idle" }
+  if (idleMinutes(used, now) > LIFE_MINUTES[used.lifetime]) return { state: "cold", reason: "idle" }
   const by = last.message.model
   if (by !== undefined && canonicalModelId(by) !== canonicalModelId(model)) {
-    return { state: "cold", why: "another model" }
+    return { state: "cold", reason: "another model" }
   }
   const isFull = fill.state === "compact" || fill.state === "blocked"
   // if nothing is compacted automatically, the limit is what can be sent

@@ -246,21 +246,21 @@ export interface SizeInput {
 
 type SizePlan =
   | { readonly clears: true; readonly selection: Selection; readonly payback: number; readonly change: ClearingChange }
-  | { readonly clears: false; readonly why: "little to clear" | "little to save" | "compacted all the same" }
-  | { readonly clears: false; readonly why: "does not pay"; readonly payback: number }
+  | { readonly clears: false; readonly reason: "little to clear" | "little to save" | "compacted all the same" }
+  | { readonly clears: false; readonly reason: "does not pay"; readonly payback: number }
 
 export function planBySize(input: SizeInput): SizePlan {
   const { survey: found, figures, cache, compacts, prices, horizon, boundThinking, overtaken } = input
   const keep = figures.keep / found.scale
   const { results, deleted } = found
-  if ((results.at(-1)?.upTo.tokens ?? 0) <= keep) return { clears: false, why: "little to clear" }
+  if ((results.at(-1)?.upTo.tokens ?? 0) <= keep) return { clears: false, reason: "little to clear" }
   const limits = { keep, protect: figures.protect }
   const chosen = overtaken && selectOvertakenFirst(results, { ...limits, overtaken })
   const count = chosen ? 0 : oldestUntilFits(results, limits)
   const batch = chosen
     ? combineSizes(chosen.map(sizeOfItem))
     : (results[count - 1]?.upTo.worthwhile ?? combineSizes([]))
-  if (batch.saving * found.scale < figures.min) return { clears: false, why: "little to save" }
+  if (batch.saving * found.scale < figures.min) return { clears: false, reason: "little to save" }
   const memories = memoriesToClear(found)
   // results deleted in a cache that is written again must be cleared here
   const moved = deleted.slice(0, 1).map(({ before }) => ({ saving: 0, first: before }))
@@ -268,9 +268,9 @@ export function planBySize(input: SizeInput): SizePlan {
   const change = clearingChange(going, found, boundThinking)
   const removed = change.removed * found.scale
   if (compacts && cache.state === "leaving" && removed <= cache.excess)
-    return { clears: false, why: "compacted all the same" }
+    return { clears: false, reason: "compacted all the same" }
   const payback = cache.state === "warm" ? paybackTurns(change, prices) : 0
-  if (payback > horizon(removed)) return { clears: false, why: "does not pay", payback }
+  if (payback > horizon(removed)) return { clears: false, reason: "does not pay", payback }
   const worthwhile = chosen ?? results.slice(0, count).filter(({ saving }) => saving > 0)
   const selection = {
     toolUseIds: [...deleted, ...worthwhile].map(({ toolUseId }) => toolUseId),
@@ -403,7 +403,7 @@ export function cacheLossReason(context: LayerContext): string | undefined {
   if (toolUseIds.length === 0) return undefined
   if (!facts.accepts.cacheEditing) return "the model does not edit its cache"
   const cache = cacheState(context)
-  if (cache.state === "cold") return cache.why
+  if (cache.state === "cold") return cache.reason
   return answered && hasCacheBreak(context) ? "less was read from the cache than before" : undefined
 }
 

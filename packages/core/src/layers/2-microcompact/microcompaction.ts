@@ -199,13 +199,13 @@ interface MicrocompactionOptions {
 
 export function microcompaction(options: MicrocompactionOptions = {}): Layer {
   const { onCleared, compacts = () => undefined, isMain = true, serverClears = true } = options
-  const place = { isMain, serverClears }
+  const conditions = { isMain, serverClears }
   const later = yieldOnce()
   return {
     name: "microcompact",
 
     beforeRequest: async (context) =>
-      outcomeOf(chooseDecisions(context, activeMechanisms(context, place), compacts(context))),
+      outcomeOf(chooseDecisions(context, activeMechanisms(context, conditions), compacts(context))),
 
     whenBlocked: async (context) => (context.flags.on["clear-by-size"] ? outcomeOf(clearBlocked(context)) : undefined),
 
@@ -218,7 +218,7 @@ export function microcompaction(options: MicrocompactionOptions = {}): Layer {
     },
 
     requestExtras(context, sender) {
-      return activeMechanisms(context, place).has("by-api") ? serverClearingExtras(context, sender) : undefined
+      return activeMechanisms(context, conditions).has("by-api") ? serverClearingExtras(context, sender) : undefined
     },
   }
 
@@ -246,14 +246,16 @@ export const expectedSaving = (context: LayerContext): number =>
 function messageFor(drafts: readonly EntryDraft[], saved: number): string {
   const decisions = clearedIn(drafts)
   const count = decisions.reduce((sum, { toolUseIds }) => sum + toolUseIds.length, 0)
-  if (count === 0) return `Old images and documents were left out: ${formatNumber(saved)} tokens saved.`
+  if (count === 0) return `Old images and documents were removed from the context: ${formatNumber(saved)} tokens saved.`
   const results = count === 1 ? "1 old tool result was" : `${count} old tool results were`
   const tokens = `${formatNumber(saved)} tokens saved.`
   if (decisions.some(({ why }) => why === "cache-edit")) return `${results} deleted in the server's cache: ${tokens}`
   const isMove = drafts.some(
     (draft) => draft.type === "strata" && draft.subtype === "cache-edits-dropped" && draft.why !== OTHERS_CLEARED,
   )
-  return isMove ? `${results} cleared here: the cache they were deleted in is gone.` : `${results} cleared: ${tokens}`
+  return isMove
+    ? `${results} cleared here, because the cache in which they were deleted is lost.`
+    : `${results} cleared: ${tokens}`
 }
 
 /** Decisions of at most one mechanism. Deletions in a lost cache are repeated here first, whatever the switches say. */

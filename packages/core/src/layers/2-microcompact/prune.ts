@@ -90,12 +90,12 @@ function callsIn(messages: readonly Message[], cwd: string | undefined): readonl
       const done = callEffects(ended, { cwd, directory, ran: exitCode !== undefined })
       directory = done.directory ?? directory
       const blocks = message.type === "user" ? contentOf(message) : []
-      const place = blocks.findIndex((block) => isToolResult(block) && block.tool_use_id === call.id)
-      const result = blocks[place]
+      const blockIndex = blocks.findIndex((block) => isToolResult(block) && block.tool_use_id === call.id)
+      const result = blocks[blockIndex]
       if (!result || !isToolResult(result)) return []
       const read = isShellTool(call.tool) ? undefined : done.effects.find(({ what }) => what === "read")
       const changes = done.effects.filter(({ what }) => what !== "read" && what !== "touched").map(({ path }) => path)
-      const found = { at, message, address: `${message.uuid}.${place}`, result, text: previewText(result) }
+      const found = { at, message, address: `${message.uuid}.${blockIndex}`, result, text: previewText(result) }
       return [{ ...ended, ...found, file: read?.path, changes }]
     }),
   )

@@ -44,7 +44,7 @@ export function stubsOf(input: StubsInput): Readonly<Record<string, string>> {
     const stub = extractHighlights({
       text: previewText(result),
       room: stubRoom(estimator.block(block)),
-      estimate: (piece) => estimator.text(piece),
+      estimate: (text) => estimator.text(text),
       isUsedLater: (name) => (lastUse.get(name) ?? -1) > place,
     })
     if (stub !== "") stubs[id] = stub

@@ -51,7 +51,7 @@ describe("L3-4 notes that come as text", () => {
     [between("only text"), /names no section/],
     [between("# Worklog\n```\nnpm test"), /code block in "Worklog" is not closed/],
   ])("%j is refused as a whole", (answer, why) => {
-    expect(readChanges(answer, NOTES)).toEqual({ state: "refused", why: expect.stringMatching(why) })
+    expect(readChanges(answer, NOTES)).toEqual({ state: "refused", reason: expect.stringMatching(why) })
   })
 
   test("a hash in a code block is no heading", () => {

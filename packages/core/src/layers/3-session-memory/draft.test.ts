@@ -6,10 +6,10 @@ const MAX = 5
 
 /** Events whose texts differ from step to step. */
 const events = (step: number): readonly NotesDraftEvent[] => [
-  { is: "begun", why: "near", work },
+  { is: "begun", reason: "near", work },
   { is: "written", text: { through: `m${step}`, boundary: undefined, unfit: 0 } },
   { is: "stopped" },
-  { is: "refused", why: "failed", size: 100 },
+  { is: "refused", reason: "failed", size: 100 },
   { is: "unfit", size: 100 },
   { is: "moved" },
 ]
@@ -61,14 +61,14 @@ describe("L3-3 the summary in the making, over all sequences of up to five event
       (draft, is) => nextDraft(draft, { is, size: 7 }),
       nextDraft({ state: "none" }, events(0)[1]!),
     )
-    expect(twice).toMatchObject({ state: "resting", why: "unfit-twice", since: 7 })
+    expect(twice).toMatchObject({ state: "resting", reason: "unfit-twice", since: 7 })
   })
 
   test("where it was refused or stopped, the text before it is still there", () => {
     const ready = nextDraft({ state: "none" }, events(0)[1]!)
-    const writing = nextDraft(ready, { is: "begun", why: "grown", work })
+    const writing = nextDraft(ready, { is: "begun", reason: "grown", work })
     expect(nextDraft(writing, { is: "stopped" })).toEqual(ready)
-    expect(nextDraft(writing, { is: "refused", why: "failed", size: 9 })).toMatchObject({
+    expect(nextDraft(writing, { is: "refused", reason: "failed", size: 9 })).toMatchObject({
       state: "resting",
       text: { through: "m0" },
     })

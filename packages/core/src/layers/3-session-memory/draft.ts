@@ -40,16 +40,21 @@ export interface RunningUpdate {
 
 export type NotesDraft =
   | { readonly state: "none" }
-  | { readonly state: "writing"; readonly why: UpdateReason; readonly work: RunningUpdate; readonly text?: ReadyNotes }
+  | {
+      readonly state: "writing"
+      readonly reason: UpdateReason
+      readonly work: RunningUpdate
+      readonly text?: ReadyNotes
+    }
   | { readonly state: "ready"; readonly text: ReadyNotes }
-  | { readonly state: "resting"; readonly why: RestReason; readonly since: number; readonly text?: ReadyNotes }
+  | { readonly state: "resting"; readonly reason: RestReason; readonly since: number; readonly text?: ReadyNotes }
 
 export type NotesDraftEvent =
-  | { readonly is: "begun"; readonly why: UpdateReason; readonly work: RunningUpdate }
+  | { readonly is: "begun"; readonly reason: UpdateReason; readonly work: RunningUpdate }
   | { readonly is: "written"; readonly text: ReadyNotes }
   | { readonly is: "stopped" }
   /** `size`: tokens of the context. */
-  | { readonly is: "refused"; readonly why: RestReason; readonly size: number }
+  | { readonly is: "refused"; readonly reason: RestReason; readonly size: number }
   | { readonly is: "unfit"; readonly size: number }
   | { readonly is: "moved" }
 
@@ -60,13 +65,13 @@ export function nextDraft(draft: NotesDraft, event: NotesDraftEvent): NotesDraft
   const before = text ? { text } : {}
   switch (event.is) {
     case "begun":
-      return { state: "writing", why: event.why, work: event.work, ...before }
+      return { state: "writing", reason: event.reason, work: event.work, ...before }
     case "written":
       return { state: "ready", text: event.text }
     case "stopped":
       return text ? afterFailedInstall(text, 0) : NONE // it had started, so its rest was over
     case "refused":
-      return { state: "resting", why: event.why, since: event.size, ...before }
+      return { state: "resting", reason: event.reason, since: event.size, ...before }
     case "unfit":
       return !text || draft.state === "writing"
         ? draft
@@ -79,7 +84,7 @@ export function nextDraft(draft: NotesDraft, event: NotesDraftEvent): NotesDraft
 const NONE = { state: "none" } as const
 
 const afterFailedInstall = (text: ReadyNotes, since: number): NotesDraft =>
-  text.unfit < MAX_UNFIT ? { state: "ready", text } : { state: "resting", why: "unfit-twice", since, text }
+  text.unfit < MAX_UNFIT ? { state: "ready", text } : { state: "resting", reason: "unfit-twice", since, text }
 
 /** Writes the notes for `DraftHolder`. */
 export interface NotesWriter {
@@ -150,7 +155,7 @@ export class DraftHolder {
   }
 
   /** Starts an update in the background. Its cost and its progress are journaled together. */
-  begin(context: LayerContext, why: UpdateReason): void {
+  begin(context: LayerContext, reason: UpdateReason): void {
     if (this.#draft.state === "writing") return
     const { promise: done, resolve } = Promise.withResolvers<void>()
     const work: RunningUpdate = { startedAt: context.now, done, stop: new AbortController() }
@@ -159,7 +164,7 @@ export class DraftHolder {
       if (this.runningUpdate === work) this.#draft = nextDraft(this.#draft, event)
       resolve()
     }
-    this.#draft = nextDraft(this.#draft, { is: "begun", why, work })
+    this.#draft = nextDraft(this.#draft, { is: "begun", reason, work })
     context.runInBackground(LAYER, async (now) => {
       try {
         const signal = AbortSignal.any([now.signal, work.stop.signal])
@@ -180,7 +185,7 @@ export class DraftHolder {
         }
       } catch (error) {
         const isOnPurpose = work.stop.signal.aborted || now.signal.aborted
-        end(isOnPurpose ? STOPPED : { is: "refused", why: "failed", size: now.size.tokens })
+        end(isOnPurpose ? STOPPED : { is: "refused", reason: "failed", size: now.size.tokens })
         if (isOnPurpose) return undefined
         throw error
       }
@@ -204,7 +209,7 @@ export class DraftHolder {
     const { state } = this.#draft
     this.runningUpdate?.stop.abort() // what it has cost is counted
     if (state !== "ready" && state !== "writing") return false
-    this.#draft = nextDraft(this.#draft, { is: "refused", why: "dropped", size: size.tokens })
+    this.#draft = nextDraft(this.#draft, { is: "refused", reason: "dropped", size: size.tokens })
     return true
   }
 
@@ -222,7 +227,7 @@ const STOPPED = { is: "stopped" } as const
 
 function eventOf(text: ReadyNotes | undefined, rest: RestReason | undefined, { size }: LayerContext): NotesDraftEvent {
   if (text) return { is: "written", text }
-  return rest ? { is: "refused", why: rest, size: size.tokens } : STOPPED
+  return rest ? { is: "refused", reason: rest, size: size.tokens } : STOPPED
 }
 
 const isSame = (text: ReadyNotes, found: ReadyNotes | undefined): boolean =>

@@ -120,7 +120,7 @@ export function workSince(
     if (message.uuid === throughUuid) break
     if (message.type === "assistant") toolCalls += callsIn(message).length
   }
-  return { toolCalls, isCalling: lastTurn(messages).pieces.some((piece) => callsIn(piece).length > 0) }
+  return { toolCalls, isCalling: lastTurn(messages).parts.some((piece) => callsIn(piece).length > 0) }
 }
 
 export interface NotesTimingInput {
@@ -275,7 +275,7 @@ function notesWriter(options: NotesExtractor, write: WriteNotes): NotesWriter {
   async function shareOfDay(context: LayerContext): Promise<DailyReservation | undefined> {
     if (!options.daily || isFree || !followsFigures(context)) return NO_RESERVATION
     const { flags, now, size, facts } = context
-    const work = { cached: size.tokens, fresh: UPDATE.prompt, answer: UPDATE.answer, requests: 2 }
+    const work = { cached: size.tokens, uncached: UPDATE.prompt, answer: UPDATE.answer, requests: 2 }
     const [limit, expected] = [flags.figures["memory-daily-limit"], expectedDollars(work, facts)]
     const share = await reserveDailyBudget(options.daily, { limit, expected, day: utcDay(now) }).catch(
       () => NO_RESERVATION,
@@ -308,7 +308,7 @@ function notesWriter(options: NotesExtractor, write: WriteNotes): NotesWriter {
 
     due(context, asked) {
       const { draft } = asked
-      if (draft.state === "resting" && draft.why === "no-model") return undefined
+      if (draft.state === "resting" && draft.reason === "no-model") return undefined
       if (followsFigures(context)) {
         if (draft.state === "ready" && draft.text.unfit > 0) return "unfit" // a compaction waits for it
         const why = dueByThresholds(context, asked)
@@ -364,7 +364,7 @@ async function notesAsSummary(context: LayerContext, configDirectory: string | u
 }
 
 const describeWait = ({ taken, next, limit }: Extract<BudgetVerdict, { allowed: false }>) =>
-  `The notes wait: they have taken ${Math.round(taken)}% of the conversation's cost so far. Another update would make it ${Math.round(next)}%, and the limit is ${limit}%.`
+  `The notes are not updated now: they have taken ${Math.round(taken)}% of the conversation's cost so far. Another update would make it ${Math.round(next)}%, and the limit is ${limit}%.`
 
 /** Used without a limit, or if the daily sum cannot be read: that must not prevent notes. */
 const NO_RESERVATION: DailyReservation = { state: "taken", settle: async () => {} }

@@ -184,7 +184,7 @@ const NO_TOOLS = "No tools are available while notes are taken. Answer with the 
 
 /** Error for an answer that could not be used as notes. */
 const notUsable = (why: string) =>
-  new StrataError(`The notes were not updated: ${why}. They are as they were. The next update comes after more work.`, {
+  new StrataError(`The notes were not updated: ${why}. They are unchanged. The next update follows after more work.`, {
     code: "notes-answer",
   })
 

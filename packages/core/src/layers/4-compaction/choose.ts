@@ -63,7 +63,7 @@ export interface AcceptedSummary {
 
 export interface SummaryFailure {
   readonly kind: "failed"
-  readonly why: CompactionFailureReason
+  readonly reason: CompactionFailureReason
   readonly message: string
 }
 
@@ -95,15 +95,15 @@ export async function evaluateSummary(
 /** Like `evaluateSummary`, but an error counts as a failure. Otherwise every request would pay for the summary again. */
 export const evaluateOrFail = (
   situation: CompactionContext,
-  given: CandidateSummary,
+  candidate: CandidateSummary,
 ): Promise<AcceptedSummary | SummaryFailure> =>
-  evaluateSummary(situation, given).catch((error: unknown) => ({
+  evaluateSummary(situation, candidate).catch((error: unknown) => ({
     kind: "failed",
-    why: "no_summary",
+    reason: "no_summary",
     message: errorReason(error),
   }))
 
-const tooLarge = (message: string): SummaryFailure => ({ kind: "failed", why: "threshold_exceeded", message })
+const tooLarge = (message: string): SummaryFailure => ({ kind: "failed", reason: "threshold_exceeded", message })
 
 /** The text that replaces the messages. A signed summary stays unchanged and is followed by a separate text. */
 function withFrame(
@@ -186,10 +186,10 @@ interface RouteAttempt {
     | { readonly kind: "passed" }
 }
 
-const NO_ROUTE: SummaryFailure = { kind: "failed", why: "no_summary", message: "no route to a summary was open" }
+const NO_ROUTE: SummaryFailure = { kind: "failed", reason: "no_summary", message: "no route to a summary was open" }
 const MISMATCH: SummaryFailure = {
   kind: "failed",
-  why: "no_summary",
+  reason: "no_summary",
   message: "what it says is not what the conversation says",
 }
 
@@ -250,7 +250,7 @@ async function tryRoute(
   const found = async (): Promise<RouteAttempt["found"]> => {
     if (context.signal.aborted) return { kind: "passed" }
     if (result.kind === "passed") return { kind: "passed" }
-    if (result.kind === "failed") return { kind: "failed", why: result.why, message: result.message }
+    if (result.kind === "failed") return { kind: "failed", reason: result.reason, message: result.message }
     // quotations are the last resort: a repaired one is better than a full window
     if (route.name !== "offline" && isMismatched(result)) return { kind: "mismatched", route, outcome: result }
     return evaluateOrFail(situation, { route, outcome: result })
@@ -263,7 +263,7 @@ async function summariseSafely(route: Route, input: RouteInput): Promise<RouteRe
   try {
     return await route.summarise(input)
   } catch (error) {
-    return { kind: "failed", why: "no_summary", message: errorReason(error), responses: [] }
+    return { kind: "failed", reason: "no_summary", message: errorReason(error), responses: [] }
   }
 }
 
@@ -288,12 +288,12 @@ async function bestOf(
     (before, found) => (found.kind === "passed" ? before : failureOf(found)),
     NO_ROUTE,
   )
-  const wanting = all.filter((found) => found.kind === "mismatched")
-  for (const given of wanting.toSorted(betterFirst)) {
-    const weighed = await evaluateOrFail(situation, given)
+  const mismatched = all.filter((found) => found.kind === "mismatched")
+  for (const candidate of mismatched.toSorted(betterFirst)) {
+    const evaluated = await evaluateOrFail(situation, candidate)
     if (situation.context.signal.aborted) return { kind: "given-up" }
-    if (weighed.kind === "accepted") return weighed
-    failure = weighed
+    if (evaluated.kind === "accepted") return evaluated
+    failure = evaluated
   }
   return situation.context.signal.aborted ? { kind: "given-up" } : failure
 }
@@ -392,8 +392,8 @@ async function openRoute(situation: CompactionContext, route: Route): Promise<Op
     ask: () => route.summarise(input),
   })
   if (result.kind !== "summary" || (isMismatched(result) && !situation.order.written)) return undefined
-  const weighed = await evaluateSummary(situation, { route, outcome: result })
-  return weighed.kind === "accepted" ? { route, cut: weighed.cut, after: weighed.after } : undefined
+  const evaluated = await evaluateSummary(situation, { route, outcome: result })
+  return evaluated.kind === "accepted" ? { route, cut: evaluated.cut, after: evaluated.after } : undefined
 }
 
 const inputFor = (situation: CompactionContext): RouteInput => ({
@@ -422,9 +422,9 @@ function expectedSummary(situation: CompactionContext, cut: Cut) {
   const written = compactions.summaries.filter(({ route }) => !FREE_ROUTES.has(route))
   const sizes = written.map(({ measure }) => Math.min(max, estimator.tokens(measure)))
   const { words = Number.POSITIVE_INFINITY } = recordOptions({ ...situation, cut })
-  const asked = Math.min(roomForSummary(situation, cut), words / WORDS_PER_TOKEN)
+  const requested = Math.min(roomForSummary(situation, cut), words / WORDS_PER_TOKEN)
   const last = sizes.at(-1)
-  if (last === undefined) return { tokens: asked, min: asked * MIN_SHARE, max, earlier: 0 }
+  if (last === undefined) return { tokens: requested, min: requested * MIN_SHARE, max, earlier: 0 }
   const wider = 1 + 1 / sizes.length // a recorded second one had 0.86 to 1.19 of the first, a quoted one up to 1.7
   const [min, largest] = [Math.min(...sizes) / wider, Math.max(...sizes) * wider]
   return { tokens: (last + (sizes.at(-2) ?? last)) / 2, min, max: Math.min(max, largest), earlier: sizes.length }
@@ -447,6 +447,6 @@ function priceOf(
 }
 
 function titleOf(attachment: Attachment): string {
-  const about = "path" in attachment ? attachment.path : "name" in attachment ? attachment.name : ""
-  return [attachment.type.replaceAll("_", " "), about].filter(Boolean).join(": ")
+  const subject = "path" in attachment ? attachment.path : "name" in attachment ? attachment.name : ""
+  return [attachment.type.replaceAll("_", " "), subject].filter(Boolean).join(": ")
 }

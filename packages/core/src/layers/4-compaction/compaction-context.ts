@@ -141,10 +141,10 @@ export function sizesIn(context: LayerContext): TokensOf {
 /** Token sizes of preserved messages, with long results shortened. */
 export function shortenedSizesIn(context: LayerContext, limit = compactionBudgets(context).newest.result): TokensOf {
   const { views } = context
-  const whole = sizesIn(context)
+  const complete = sizesIn(context)
   return (message) => {
     const shortened = shortenResults([message], { context: views.context, limit })
-    if (shortened.length === 0) return whole(message)
+    if (shortened.length === 0) return complete(message)
     return views.estimator.blocks(applyShortening([message], shortened).flatMap(sentBlocks))
   }
 }
@@ -173,7 +173,7 @@ function refusalOf(situation: CompactionContext, cut: Cut | undefined): Compacti
   if (cut === undefined)
     return refused(
       "no-such-message",
-      `There is no message ${order.range?.uuid} since the last boundary. Nothing was changed. Take a handle from the messages after it.`,
+      `There is no message ${order.range?.uuid} since the last boundary. Nothing was changed. Use the handle of a message after the boundary.`,
     )
   if (cut.kind === "from" && openFrom(cut.summarised) < cut.summarised.length)
     return refused(
@@ -186,7 +186,7 @@ function refusalOf(situation: CompactionContext, cut: Cut | undefined): Compacti
   if (compactions.failures >= budgets.failures && !isWithoutModel(order))
     return refused(
       "stopped-after-failures",
-      `Automatic compaction has stopped after ${compactions.failures} failures in a row. Everything is kept. Try by hand with /compact: a success starts it again.`,
+      `Automatic compaction has stopped after ${compactions.failures} consecutive failures. Nothing was lost. Run /compact: if it succeeds, automatic compaction resumes.`,
     )
   if (!order.overflowed && waitsAfterUndo(context, limits))
     return refused(
@@ -228,8 +228,8 @@ export function waitsForContent(context: LayerContext, planned?: string): boolea
 
 /** New content that a compaction at the threshold waits for while there is room. */
 function requiredNewContent({ planned }: Pick<ResolvedCompactionRequest, "planned">, { window }: Thresholds): number {
-  const wanted = Math.floor(window * NEW_CONTENT_SHARE)
-  return planned === undefined ? wanted : Math.min(wanted, PLANNED_NEW_CONTENT)
+  const required = Math.floor(window * NEW_CONTENT_SHARE)
+  return planned === undefined ? required : Math.min(required, PLANNED_NEW_CONTENT)
 }
 
 /** Whether compaction waits after an undo: first the context must grow, or become too full to send. */
@@ -385,21 +385,21 @@ export function budgetsWithin(figures: CompactionBudgets, budget: number, prompt
 
 /** Shares of the usual budgets for preserved messages and for the record, and a maximum for the summary. */
 export interface ReducedShares {
-  readonly kept: number
+  readonly preserved: number
   readonly record: number
   readonly summary?: number
 }
 
 export function reducedBudgets(
   figures: CompactionBudgets,
-  { kept, record, summary = figures.summary }: ReducedShares,
+  { preserved, record, summary = figures.summary }: ReducedShares,
 ): CompactionBudgets {
   const part = (share: number) => (tokens: number) => Math.floor(tokens * share)
   return {
     ...figures,
     newest: {
-      budget: part(kept)(figures.newest.budget),
-      result: Math.min(figures.newest.result, Math.max(MIN_RESULT, part(kept)(figures.newest.result))),
+      budget: part(preserved)(figures.newest.budget),
+      result: Math.min(figures.newest.result, Math.max(MIN_RESULT, part(preserved)(figures.newest.result))),
     },
     summary: Math.min(figures.summary, summary),
     facts: part(record)(figures.facts),

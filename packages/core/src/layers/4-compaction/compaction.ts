@@ -228,7 +228,7 @@ export function compaction(options: CompactionOptions): Compactor {
   function announced(context: LayerContext, { planned }: ResolvedCompactionRequest): undefined {
     const why =
       planned ??
-      `It has ${formatNumber(context.size.tokens)} tokens, and ${formatNumber(context.thresholds.autoCompact)} are the threshold.`
+      `It has ${formatNumber(context.size.tokens)} tokens, and compaction starts at ${formatNumber(context.thresholds.autoCompact)}.`
     if (!reported.has(ANNOUNCED)) context.progress({ phase: "message", message: `${ANNOUNCED} ${why}` })
     reported.add(ANNOUNCED)
   }
@@ -263,7 +263,7 @@ const SWITCHED_OFF: CompactionRefusal = {
 const blockedBy = (why: string): CompactionRefusal => ({
   kind: "refused",
   why: "blocked-by-hook",
-  message: `A hook keeps the conversation from being compacted: ${why}. Nothing was changed.`,
+  message: `A hook blocked the compaction: ${why}. Nothing was changed.`,
 })
 
 // Steps 1 and 2, decide and cut. Before a model is asked, the resulting context is computed and made to fit: first files get only what the
@@ -272,15 +272,15 @@ const blockedBy = (why: string): CompactionRefusal => ({
 
 /** Shares of the usual budgets, tried in this order. */
 const REDUCTIONS = [
-  { kept: 1, record: 1 },
-  { kept: 0.5, record: 1 },
-  { kept: 0.2, record: 1 },
-  { kept: 0, record: 1 },
-  { kept: 0, record: 0.4 },
-  { kept: 0, record: 0.1 },
+  { preserved: 1, record: 1 },
+  { preserved: 0.5, record: 1 },
+  { preserved: 0.2, record: 1 },
+  { preserved: 0, record: 1 },
+  { preserved: 0, record: 0.4 },
+  { preserved: 0, record: 0.1 },
 ] as const
 /** The last reduction if a budget is given. It does not depend on the budget, so that the minimum named in a refusal is sufficient. */
-const MIN: ReducedShares = { kept: 0, record: 0, summary: SHORTEST_SUMMARY }
+const MIN: ReducedShares = { preserved: 0, record: 0, summary: SHORTEST_SUMMARY }
 
 const RESTORED_SHARE = 0.5 // of the conversation, with the summary and everything preserved: a compaction is to make room
 const SUMMARY_SHARE = 0.3 // of what it summarises, where that is short
@@ -381,7 +381,7 @@ function overBudget(
   return {
     kind: "refused",
     why: "no-gain",
-    message: `A compaction cannot leave as little as ${formatNumber(order.budget!)} tokens here: the least is ${roundedUp(tokens - prompt)} (${parts}). Nothing was changed, and no model was asked. Allow more tokens.`,
+    message: `A compaction cannot reduce the context to ${formatNumber(order.budget!)} tokens: the minimum is ${roundedUp(tokens - prompt)} (${parts}). Nothing was changed, and no model was called. Allow more tokens.`,
   }
 }
 
@@ -393,11 +393,11 @@ function noGain({ context, order }: CompactionContext, min: PostCompactionContex
   const prompt = formatNumber(Math.ceil(context.views.context.promptTokens))
   const instead =
     order.trigger === "manual"
-      ? "Go on, or clear tool results with /clear-results."
+      ? "Continue, or clear tool results with /clear-results."
       : "Go back to an earlier message, use fewer tools, or use a model with a larger window."
   return {
     kind: "refused",
     why: "no-gain",
-    message: `Compacting would not make enough room: it would leave about ${after} of ${size} tokens, and ${prompt} of them are system prompt and tools. Nothing was changed, and no model was asked. ${instead}`,
+    message: `Compacting would not make enough room: it would leave about ${after} of ${size} tokens, and ${prompt} of them are system prompt and tools. Nothing was changed, and no model was called. ${instead}`,
   }
 }

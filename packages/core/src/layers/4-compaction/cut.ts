@@ -272,9 +272,9 @@ const cutAt = (messages: readonly Message[], at: number, kind: Cut["kind"]): Cut
 
 function safeBefore(messages: readonly Message[], at: number): number {
   const safe = safeCuts(messages)
-  let place = at
-  while (!safe[place]) place--
-  return place
+  let position = at
+  while (!safe[position]) position--
+  return position
 }
 
 /** Index after the newest response and its results. */

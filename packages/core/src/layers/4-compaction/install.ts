@@ -53,14 +53,14 @@ export async function askHooks({
   const own = [instructions, ...(guidance?.() ?? [])].filter((text) => text.trim() !== "")
   if (!hooks) return { instructions: own, wishes: undefined, blocked: undefined }
   const { signal, progress } = context
-  const about = { trigger, instructions: own.join("\n\n"), signal, progress }
-  const asked = await unlessInterrupted(signal, hooks.before(about))
-  if (asked.state === "interrupted") throw context.signal.reason
-  const answer = asked.value
+  const input = { trigger, instructions: own.join("\n\n"), signal, progress }
+  const outcome = await unlessInterrupted(signal, hooks.before(input))
+  if (outcome.state === "interrupted") throw context.signal.reason
+  const answer = outcome.value
   for (const message of answer.messages) context.progress({ phase: "message", message })
   return {
     instructions: [answer.instructions].filter((text) => text !== ""),
-    wishes: answer.instructions.trim() === about.instructions.trim() ? undefined : answer.instructions,
+    wishes: answer.instructions.trim() === input.instructions.trim() ? undefined : answer.instructions,
     blocked: answer.blocked,
   }
 }
@@ -103,8 +103,8 @@ export function hookOutput(texts: readonly HookText[], { room, estimate }: HookB
 }
 
 function beginning(text: string, { room, estimate }: HookBudget): string {
-  const kept = room > 0 ? cutText({ text, limit: room, estimate }) : ""
-  return kept.trim() === "" ? "" : `${kept}${CUT_NOTE}`
+  const fitting = room > 0 ? cutText({ text, limit: room, estimate }) : ""
+  return fitting.trim() === "" ? "" : `${fitting}${CUT_NOTE}`
 }
 
 interface InstallOptions {
@@ -149,7 +149,7 @@ function notInstalled(
   return {
     drafts: [
       ...bill,
-      { type: "strata", subtype: "compaction-failed", trigger: order.trigger, reason: choice.why, message },
+      { type: "strata", subtype: "compaction-failed", trigger: order.trigger, reason: choice.reason, message },
     ],
   }
 }

@@ -11,9 +11,9 @@ const index = "- [Deploys](deploys.md): When we deploy"
 
 describe("L5-2, L5-3, L5-4 the prompt for memories, whole", () => {
   test.each([
-    ["first", { writing: "with-files", memories: "" }],
-    ["later", { writing: "with-files", memories: index, since: "No, use tabs.\nAnd run it again." }],
-    ["as-text", { writing: "as-text", memories: index }],
+    ["first", { mode: "with-files", memories: "" }],
+    ["later", { mode: "with-files", memories: index, since: "No, use tabs.\nAnd run it again." }],
+    ["as-text", { mode: "as-text", memories: index }],
   ] as const)("%s", async (name, input) => {
     const prompt = memoryPrompt({ ...input, location, today, turns: 5 })
     await expect(`${prompt}\n`).toMatchFileSnapshot(`prompts/rendered/${name}.md`)

@@ -172,10 +172,10 @@ function planOf(field: RangeContext, action: "fold" | "snip", spans: readonly Me
   const saved = spans.reduce((sum, span, i) => sum + savingOf(field, span, ranges[i]!.line), 0)
   const thinking = dropsThinking(field, spans[0]!) ? thinkingOutside(field, spans) : 0
   const tokensAfter = view.sizeAfter(saved + thinking)
-  const kept = thinking > 0 ? firstThinking(field) : spans[0]!.start
+  const start = thinking > 0 ? firstThinking(field) : spans[0]!.start
   const rewrites = isCold(context)
     ? 0
-    : Math.max(0, Math.round(tokensAfter - tokensUpTo(field, Math.min(kept, spans[0]!.start))))
+    : Math.max(0, Math.round(tokensAfter - tokensUpTo(field, Math.min(start, spans[0]!.start))))
   return {
     action,
     ranges,
@@ -303,10 +303,10 @@ function dropsThinking({ context, ground }: RangeContext, { start }: MessageSpan
 /** Tokens of thinking that is dropped although its messages stay. */
 function thinkingOutside({ context, ground }: RangeContext, spans: readonly MessageSpan[]): number {
   const { context: view, estimator } = context.views
-  const gone = new Set<Uuid>(
+  const removed = new Set<Uuid>(
     spans.flatMap(({ start, end }) => ground.messages.slice(start, end).map(({ uuid }) => uuid)),
   )
-  const left = view.storedMessages().filter(({ uuid }) => !gone.has(uuid))
+  const left = view.storedMessages().filter(({ uuid }) => !removed.has(uuid))
   return estimator.blocks(left.flatMap(sentBlocks).filter(isThinking))
 }
 

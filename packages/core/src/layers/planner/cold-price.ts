@@ -32,7 +32,7 @@ interface ColdPriceInput {
 /** Returns `undefined` if the cache may still have the conversation, the next request compacts automatically, or the price is unknown. */
 export function coldPrice(context: LayerContext, input: ColdPriceInput): ColdPrice | undefined {
   const cache = cacheState(context)
-  if (cache.state !== "cold" || cache.why === "no response yet") return undefined
+  if (cache.state !== "cold" || cache.reason === "no response yet") return undefined
   const isFull = context.fill.state === "compact" || context.fill.state === "blocked"
   if ((isFull && context.compaction.auto) || plannedCompaction(context, input.tail) !== undefined) return undefined
   const tokens = input.tokens ?? Math.max(0, context.size.tokens - expectedSaving(context))

@@ -294,7 +294,7 @@ function isPromptCold(context: LayerContext): boolean {
   const { views, now } = context
   const cache = cacheState(context)
   const last = views.context.lastResponse
-  if (cache.state !== "cold" || cache.why !== "idle" || !last) return cache.state === "cold"
+  if (cache.state !== "cold" || cache.reason !== "idle" || !last) return cache.state === "cold"
   const idle = now.getTime() - Date.parse(lastUse(last, views).timestamp)
   return idle > LIFETIME_MS[views.cacheHistory.chosen?.forPrompt ?? "5m"]
 }

@@ -328,7 +328,7 @@ export type TurnPhase = "pause" | "request" | "task"
 
 export function turnPhase(context: LayerContext): TurnPhase {
   const cache = cacheState(context)
-  if (cache.state === "cold" && cache.why !== "no response yet") return "pause"
+  if (cache.state === "cold" && cache.reason !== "no response yet") return "pause"
   return beginsRequest(context) ? "request" : "task"
 }
 

@@ -57,7 +57,7 @@ describe("BEY-4 balanced", () => {
 
   test.runIf(isWhole)("installs a prepared summary there, and never in a task", () => {
     const planned = (ends: Talk["ends"], more: Partial<Talk> = {}, newer: number | "not ready" = 0) => {
-      const tail = newer === "not ready" ? undefined : { tokens: newer, kept: newer }
+      const tail = newer === "not ready" ? undefined : { tokens: newer, shortened: newer }
       return plannedCompaction(contextOf({ ...LONG, ends, ...more }), tail) !== undefined
     }
     expect(planned("request")).toBe(true)

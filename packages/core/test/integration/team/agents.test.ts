@@ -220,7 +220,7 @@ describe("L7-4 the Agent tool", () => {
     )
     expect(agent.team.deliver({ ...message, to: "other" })).toMatchObject({
       state: "refused",
-      why: "There is no agent named other. These can get messages: lead, mate.",
+      reason: "There is no agent named other. These can get messages: lead, mate.",
     })
   })
 

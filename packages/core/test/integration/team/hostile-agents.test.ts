@@ -197,6 +197,6 @@ test("L7-5 a conversation that is closing takes no message, and a process of a t
   const agent = await leadFor(sim)
   await agent.close()
   const late = { id: "bridge:x#1", from: "bridge:x", to: "lead", text: "Hello?", hops: 1 }
-  expect(agent.team.deliver(late)).toEqual({ state: "refused", why: "The conversation was closed." })
+  expect(agent.team.deliver(late)).toEqual({ state: "refused", reason: "The conversation was closed." })
   await expect(leadFor(sim, { team: { name: "pair", as: "lead" } })).rejects.toThrow('The name "lead" is reserved.')
 })

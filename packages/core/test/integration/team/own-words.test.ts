@@ -38,7 +38,7 @@ test.each(["wait", "fork"])(
       { id: "agent-1", mustExist: true, model: MODEL, dir: where.dir, cwd: where.cwd, env: {}, layers: [] },
       {
         settings: agent.conversation.settings,
-        place: { project: projectName(where.cwd), under: agent.conversation.id },
+        address: { project: projectName(where.cwd), under: agent.conversation.id },
       },
     )
     expect(again.views.words.messages.map(({ text }) => text)).toEqual(expected)

@@ -84,7 +84,7 @@ export function* coverageSteps({
     note({ class: "messages", text, uuid, isCovered: isShown(text) })
     for (const rule of standingRules(text))
       note({ class: "rules", text: rule, uuid, isCovered: shown.has(tokensOf(rule)) })
-    for (const name of namesFromUser(text).filter((given) => !outdated.has(given)))
+    for (const name of namesFromUser(text).filter((name) => !outdated.has(name)))
       note({ class: "names", text: name, uuid, isCovered: raw.includes(name.toLowerCase()) || has(name) })
   }
   for (const { content, status } of todos)
@@ -110,13 +110,14 @@ function isQuoted(text: string, shown: TokenIndex): boolean {
 
 /** Whether a short message is visible with its punctuation, ignoring blanks. */
 function isWritten(text: string, raw: string): boolean {
-  const pieces = text
+  const segments = text
     .trim()
     .toLowerCase()
     .replace(/^[^\p{L}\p{N}]+|[^\p{L}\p{N}]+$/gu, "")
     .match(/[\p{L}\p{N}\p{M}]+|[^\p{L}\p{N}\p{M}\s]/gu)
   return (
-    !pieces || new RegExp(pieces.map((piece) => piece.replace(/[^\p{L}\p{N}\p{M}]/gu, "\\$&")).join("\\s*")).test(raw)
+    !segments ||
+    new RegExp(segments.map((segment) => segment.replace(/[^\p{L}\p{N}\p{M}]/gu, "\\$&")).join("\\s*")).test(raw)
   )
 }
 
@@ -147,8 +148,8 @@ const NUMBER = /^\d+$/
  * by chance.
  */
 export function mentions(summary: string, { index, spoken }: Pick<AuditSource, "index" | "spoken">): boolean {
-  const wanted = Math.min(MAX_WANTED, Math.ceil(spoken.size / WORDS_FOR_ONE))
-  if (wanted === 0) return true
+  const required = Math.min(MAX_WANTED, Math.ceil(spoken.size / WORDS_FOR_ONE))
+  if (required === 0) return true
   const found = new Set<string>()
   const own = new Set(distinctiveWords(summary))
   for (const token of new Set(tokensOf(summary))) {
@@ -156,12 +157,12 @@ export function mentions(summary: string, { index, spoken }: Pick<AuditSource, "
     const isFound = EXACT_NUMBER.test(token)
       ? index.at(token).length > 0
       : own.has(word) && (spoken.has(word) || index.at(token).length >= OFTEN)
-    if (isFound && found.add(word).size >= wanted) return true
+    if (isFound && found.add(word).size >= required) return true
   }
   for (const { text } of namesIn(summary)) {
     const tokens = tokensOf(text)
     if (tokens.every((token) => NUMBER.test(token)) || !index.has(tokens)) continue
-    if (found.add(text).size >= wanted) return true
+    if (found.add(text).size >= required) return true
   }
   return false
 }

@@ -81,14 +81,14 @@ interface SummaryEdit extends TextSpan {
 }
 
 function withEdits(summary: string, struck: readonly SummaryClaim[]): string {
-  const whole = struck
+  const sentenceEdits = struck
     .filter((claim) => SENTENCES.has(claim.class))
     .sort(byRank)
     .map(sentenceEdit)
   const edits: SummaryEdit[] = []
   const isFree = ({ at, text }: TextSpan) =>
     edits.every((edit) => at + text.length <= edit.at || at >= edit.at + edit.text.length)
-  for (const edit of [...whole, ...struck.filter((claim) => !SENTENCES.has(claim.class)).map(nameEdit)])
+  for (const edit of [...sentenceEdits, ...struck.filter((claim) => !SENTENCES.has(claim.class)).map(nameEdit)])
     if (isFree(edit)) edits.push(edit)
   let text = summary
   for (const { at, text: old, instead } of edits.sort((a, b) => b.at - a.at)) {
@@ -280,7 +280,7 @@ function unlessEmpty(
 ): Exclude<RouteResult, Summary> | CheckedSummary {
   if (!checked.saysNothing || order.written) return checked
   const { responses } = checked
-  return { kind: "failed", why: "no_summary", message: "it says nothing about the conversation", responses }
+  return { kind: "failed", reason: "no_summary", message: "it says nothing about the conversation", responses }
 }
 
 const CACHED = 0.5 // of the input, at least: less was not read from the cache of the conversation

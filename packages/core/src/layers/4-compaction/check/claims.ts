@@ -74,9 +74,9 @@ const piecesOf = (quote: string) =>
     .filter((tokens) => tokens.length > 0)
 
 function isStatedByUser(quote: string, source: AuditSource, turns: readonly TurnTokens[]): boolean {
-  const pieces = piecesOf(quote)
-  if (pieces.every((tokens) => source.userText.includes(joinTokens(tokens)))) return true
-  return turns.some((turn) => pieces.every((tokens) => isNearQuote(tokens, turn)))
+  const segments = piecesOf(quote)
+  if (segments.every((tokens) => source.userText.includes(joinTokens(tokens)))) return true
+  return turns.some((turn) => segments.every((tokens) => isNearQuote(tokens, turn)))
 }
 
 /** Whether nearly all words occur in the same order, and no missing word reverses the meaning. */
@@ -85,8 +85,8 @@ function isNearQuote(tokens: readonly string[], { tokens: stated, isNegated: isT
   let at = 0
   const missing: string[] = []
   for (const token of tokens) {
-    const place = stated.indexOf(token, at)
-    if (place >= 0) at = place + 1
+    const position = stated.indexOf(token, at)
+    if (position >= 0) at = position + 1
     else if (missing.push(token) > mostMissing) return false
   }
   return !missing.some((token) => /\d/.test(token)) && isNegated(tokens.join(" ")) === isTurnNegated
@@ -179,46 +179,46 @@ export interface SwappedNames {
 export function swappedNamesIn({ index, raw }: AuditSource): SwappedNames {
   const known = new Map<string, NameSurroundings>()
 
-  function about(name: string): NameSurroundings {
+  function surroundings(name: string): NameSurroundings {
     const found = known.get(name)
     if (found) return found
     const tokens = tokensOf(name)
-    const places = index.positionsOf(tokens, MAX_PLACES)
+    const positions = index.positionsOf(tokens, MAX_PLACES)
     const [near, before, after] = [new Set<string>(), new Set<string>(), new Set<string>()]
-    for (const place of places) {
-      const end = place + tokens.length
+    for (const position of positions) {
+      const end = position + tokens.length
       for (let step = 1; step <= NEAR; step++)
-        for (const token of [index.tokens[place - step], index.tokens[end - 1 + step]])
+        for (const token of [index.tokens[position - step], index.tokens[end - 1 + step]])
           if (token !== undefined) near.add(stem(token))
-      if (place > 0) before.add(index.tokens[place - 1]!)
+      if (position > 0) before.add(index.tokens[position - 1]!)
       if (end < index.tokens.length) after.add(index.tokens[end]!)
     }
     const isCalled = raw.includes(`${name.toLowerCase()}(`)
-    const facts = { places, length: tokens.length, near, before, after, isCalled }
+    const facts = { positions, length: tokens.length, near, before, after, isCalled }
     known.set(name, facts)
     return facts
   }
 
   /** Whether the first name occurs before the second with one of these words between them. */
   function isOrdered(first: NameSurroundings, second: NameSurroundings, between: readonly string[]): boolean {
-    const wanted = new Set(between.filter(isContent).map(stem))
-    if (wanted.size === 0) return false
+    const terms = new Set(between.filter(isContent).map(stem))
+    if (terms.size === 0) return false
     let from = 0
-    for (const place of first.places) {
-      const start = place + first.length
-      while (from < second.places.length && second.places[from]! < start) from++
-      for (let at = from; at < second.places.length; at++) {
-        const end = second.places[at]!
+    for (const position of first.positions) {
+      const start = position + first.length
+      while (from < second.positions.length && second.positions[from]! < start) from++
+      for (let at = from; at < second.positions.length; at++) {
+        const end = second.positions[at]!
         if (end > start + between.length + MORE_BETWEEN) break
-        for (let step = start; step < end; step++) if (wanted.has(stem(index.tokens[step]!))) return true
+        for (let step = start; step < end; step++) if (terms.has(stem(index.tokens[step]!))) return true
       }
     }
     return false
   }
 
   function isExchanged(text: string, one: SummaryName, other: SummaryName): boolean {
-    const [first, second] = [about(one.text), about(other.text)]
-    if (first.places.length === 0 || second.places.length === 0) return false
+    const [first, second] = [surroundings(one.text), surroundings(other.text)]
+    if (first.positions.length === 0 || second.positions.length === 0) return false
     const before = text.slice(Math.max(0, one.at - MAX_TEXT), one.at)
     const between = text.slice(one.at + one.text.length, other.at)
     const after = text.slice(other.at + other.text.length).slice(0, MAX_TEXT)
@@ -254,7 +254,7 @@ const KINDS: ReadonlySet<NameClass> = new Set(["identifiers", "paths"])
 
 /** Words around a name in the conversation. */
 interface NameSurroundings {
-  readonly places: readonly number[]
+  readonly positions: readonly number[]
   readonly length: number
   readonly near: ReadonlySet<string>
   readonly before: ReadonlySet<string>

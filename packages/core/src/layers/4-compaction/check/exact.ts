@@ -66,8 +66,8 @@ function isKnownPath(path: string, { index, raw }: AuditSource): boolean {
     .replace(/:[\d-]+$/, "")
     .split(/[\\/]/)
     .filter((part) => part !== "")
-  const whole = parts.join("/")
-  if (index.has(tokensOf(whole)) || occurs(whole, raw, "anywhere")) return true
+  const fullPath = parts.join("/")
+  if (index.has(tokensOf(fullPath)) || occurs(fullPath, raw, "anywhere")) return true
   for (let from = 1; from < Math.min(parts.length, MAX_PARTS); from++) {
     const end = parts.slice(from).join("/")
     if (occurs(end, raw, "at-start") && occurs(parts.slice(0, from).join("/"), raw, "anywhere")) return true
@@ -152,12 +152,12 @@ function contextOf(text: string, at: number, end: number): NumberContext {
 
 function isKnownNumber(value: string, { numbers, index: { tokens } }: AuditSource, around: NumberContext): boolean {
   const context = new Set(around.values())
-  const places = numbers.get(value) ?? numbers.get(value.replace(/\.0+$/, ""))
-  if (!places) return false
+  const positions = numbers.get(value) ?? numbers.get(value.replace(/\.0+$/, ""))
+  if (!positions) return false
   if (context.size === 0) return true
-  return places.some((place) => {
-    for (let at = Math.max(0, place - AROUND_SOURCE); at <= place + AROUND_SOURCE && at < tokens.length; at++)
-      if (at !== place && context.has(stem(tokens[at]!))) return true
+  return positions.some((position) => {
+    for (let at = Math.max(0, position - AROUND_SOURCE); at <= position + AROUND_SOURCE && at < tokens.length; at++)
+      if (at !== position && context.has(stem(tokens[at]!))) return true
     return false
   })
 }
@@ -195,10 +195,10 @@ function fitsAnotherNumber({ value, own, source: { index }, context, isCount }: 
   if (!own?.has(value)) return false
   const words = new Map<number, Set<string>>()
   for (const [token, word] of context) {
-    const places = index.at(token)
-    if (places.length > COMMON) continue
-    for (const place of places)
-      for (let at = Math.max(0, place - NEARBY); at <= place + NEARBY && at < index.tokens.length; at++) {
+    const positions = index.at(token)
+    if (positions.length > COMMON) continue
+    for (const position of positions)
+      for (let at = Math.max(0, position - NEARBY); at <= position + NEARBY && at < index.tokens.length; at++) {
         const other = index.tokens[at]!
         if (other.length !== value.length || !/^\d+$/.test(other) || (other !== value && own.has(other))) continue
         const found = words.get(at)
@@ -299,8 +299,8 @@ function prohibitionOf(part: SummaryPart, { rules, lost, before }: ProhibitionCo
 }
 
 function withNegation({ text, tokens }: SummaryPart, at: number, negation: string): string {
-  const place = Math.max(0, positionsIn(text, tokens)[at]!)
-  return `${text.slice(0, place)}${negation} ${text.slice(place)}`
+  const position = Math.max(0, positionsIn(text, tokens)[at]!)
+  return `${text.slice(0, position)}${negation} ${text.slice(position)}`
 }
 
 const FEWEST_TOKENS = 4 // fewer are in any text
@@ -313,8 +313,8 @@ function lostBefore(parts: readonly SummaryPart[], at: number, { index }: AuditS
   const { tokens } = parts[at]!
   if (tokens.length < FEWEST_TOKENS || negationAtEnd(parts[at - 1]?.tokens ?? []) !== undefined) return undefined
   let found: string | undefined
-  for (const place of index.positionsOf(tokens, MAX_PLACES)) {
-    found = negationAtEnd(index.tokens.slice(Math.max(0, place - 2), place))
+  for (const position of index.positionsOf(tokens, MAX_PLACES)) {
+    found = negationAtEnd(index.tokens.slice(Math.max(0, position - 2), position))
     if (found === undefined) return undefined
   }
   return found
@@ -364,8 +364,8 @@ interface LostNegation {
  * them.
  */
 function* lostNegations(tokens: readonly string[], index: TokenIndex): CooperativeTask<readonly LostNegation[]> {
-  const wanted = new Set<string>()
-  for (let at = BEFORE; at + AFTER <= tokens.length; at++) wanted.add(key(tokens, at, at))
+  const searched = new Set<string>()
+  for (let at = BEFORE; at + AFTER <= tokens.length; at++) searched.add(key(tokens, at, at))
   const around = new Map<string, { readonly from: number; readonly to: number }[]>()
   for (const words of NEGATIONS) {
     yield
@@ -373,18 +373,18 @@ function* lostNegations(tokens: readonly string[], index: TokenIndex): Cooperati
       const to = from + words.length
       if (words.some((word, step) => index.tokens[from + step] !== word)) continue
       const found = key(index.tokens, from, to)
-      if (!wanted.has(found)) continue
-      const places = around.get(found)
-      if (places && places.length < MAX_AROUND) places.push({ from, to })
-      else if (!places) around.set(found, [{ from, to }])
+      if (!searched.has(found)) continue
+      const positions = around.get(found)
+      if (positions && positions.length < MAX_AROUND) positions.push({ from, to })
+      else if (!positions) around.set(found, [{ from, to }])
     }
   }
   const lost: LostNegation[] = []
   for (let at = BEFORE; at + AFTER <= tokens.length; at++) {
     if (at % TOKENS_PER_STEP === 0) yield
-    const places = around.get(key(tokens, at, at))
-    if (!places || index.has(tokens.slice(at - BEFORE, at + AFTER))) continue
-    for (const { from, to } of places) {
+    const positions = around.get(key(tokens, at, at))
+    if (!positions || index.has(tokens.slice(at - BEFORE, at + AFTER))) continue
+    for (const { from, to } of positions) {
       const before = sameBefore(tokens, at, index.tokens, from)
       const after = sameAfter(tokens, at, index.tokens, to)
       if (before + after < FEWEST_AROUND) continue

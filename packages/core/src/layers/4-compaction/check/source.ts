@@ -169,9 +169,9 @@ function* numbersIn(tokens: readonly string[]): CooperativeTask<Map<string, numb
     if (digit < 48 || digit > 57) continue
     const number = NUMBER.exec(token)?.[1]
     if (number === undefined) continue
-    const places = numbers.get(number)
-    if (!places) numbers.set(number, [at])
-    else if (places.length < MAX_POSITIONS) places.push(at)
+    const positions = numbers.get(number)
+    if (!positions) numbers.set(number, [at])
+    else if (positions.length < MAX_POSITIONS) positions.push(at)
   }
   return numbers
 }
@@ -201,9 +201,9 @@ export function* indexSteps(tokens: readonly string[]): CooperativeTask<TokenInd
   const ids = new Map<string, number>()
   const counts: number[] = []
   const idAt = new Int32Array(tokens.length)
-  for (let place = 0; place < tokens.length; place++) {
-    if (place % TOKENS_PER_STEP === 0) yield
-    const token = tokens[place]!
+  for (let position = 0; position < tokens.length; position++) {
+    if (position % TOKENS_PER_STEP === 0) yield
+    const token = tokens[position]!
     let id = ids.get(token)
     if (id === undefined) {
       id = counts.length
@@ -211,31 +211,31 @@ export function* indexSteps(tokens: readonly string[]): CooperativeTask<TokenInd
       counts.push(0)
     }
     counts[id]!++
-    idAt[place] = id
+    idAt[position] = id
   }
   const starts = new Int32Array(counts.length + 1)
   for (let id = 0; id < counts.length; id++) starts[id + 1] = starts[id]! + counts[id]!
   const next = starts.slice()
-  const places = new Int32Array(tokens.length)
-  for (let place = 0; place < tokens.length; place++) {
-    if (place % TOKENS_PER_STEP === 0) yield
-    places[next[idAt[place]!]!++] = place
+  const positions = new Int32Array(tokens.length)
+  for (let position = 0; position < tokens.length; position++) {
+    if (position % TOKENS_PER_STEP === 0) yield
+    positions[next[idAt[position]!]!++] = position
   }
 
   function at(token: string): Int32Array {
     const id = ids.get(token)
-    return id === undefined ? NOWHERE : places.subarray(starts[id]!, starts[id + 1]!)
+    return id === undefined ? NOWHERE : positions.subarray(starts[id]!, starts[id + 1]!)
   }
 
-  function placesOf(wanted: readonly string[], max: number): readonly number[] {
-    const wantedIds = wanted.map((token) => ids.get(token) ?? -1)
+  function placesOf(phrase: readonly string[], max: number): readonly number[] {
+    const wantedIds = phrase.map((token) => ids.get(token) ?? -1)
     let rarest = 0
-    for (const [place, id] of wantedIds.entries()) {
+    for (const [position, id] of wantedIds.entries()) {
       if (id < 0) return []
-      if (counts[id]! < counts[wantedIds[rarest]!]!) rarest = place
+      if (counts[id]! < counts[wantedIds[rarest]!]!) rarest = position
     }
-    if (wanted.length === 0) return []
-    let left = wanted.length * MAX_COMPARED
+    if (phrase.length === 0) return []
+    let left = phrase.length * MAX_COMPARED
     const isAt = (start: number) => {
       if (start < 0 || start + wantedIds.length > idAt.length) return false
       let same = 0
@@ -245,12 +245,12 @@ export function* indexSteps(tokens: readonly string[]): CooperativeTask<TokenInd
     }
     const id = wantedIds[rarest]!
     const found: number[] = []
-    for (let place = starts[id]!; place < starts[id + 1]! && found.length < max && left > 0; place++)
-      if (isAt(places[place]! - rarest)) found.push(places[place]! - rarest)
+    for (let position = starts[id]!; position < starts[id + 1]! && found.length < max && left > 0; position++)
+      if (isAt(positions[position]! - rarest)) found.push(positions[position]! - rarest)
     return found
   }
 
-  const has = (wanted: readonly string[]): boolean => wanted.length === 0 || placesOf(wanted, 1).length > 0
+  const has = (phrase: readonly string[]): boolean => phrase.length === 0 || placesOf(phrase, 1).length > 0
 
   return { tokens, words: () => ids.keys(), at, positionsOf: placesOf, has }
 }

@@ -81,11 +81,11 @@ export function stem(token: string): string {
 }
 
 /** Share of `wanted` that is in `words`; 0 if `wanted` is empty. */
-export function shareOf(wanted: ReadonlySet<string>, words: ReadonlySet<string>): number {
-  if (wanted.size === 0) return 0
+export function shareOf(terms: ReadonlySet<string>, words: ReadonlySet<string>): number {
+  if (terms.size === 0) return 0
   let found = 0
-  for (const word of wanted) if (words.has(word)) found++
-  return found / wanted.size
+  for (const word of terms) if (words.has(word)) found++
+  return found / terms.size
 }
 
 const NEGATION_LATIN =
@@ -257,9 +257,9 @@ export function* partSteps(summary: string): CooperativeTask<readonly SummaryPar
     }
     const marker = MARKER.exec(line)?.[0].length ?? 0
     const content = { text: line.slice(marker), at: at + marker }
-    const place = { line: content, isCode: false, isQuoted: fence !== undefined, isUsersList }
+    const position = { line: content, isCode: false, isQuoted: fence !== undefined, isUsersList }
     for (const sentence of sentencesIn(content.text))
-      add({ ...place, text: sentence.text, at: content.at + sentence.at })
+      add({ ...position, text: sentence.text, at: content.at + sentence.at })
   }
   return parts
 }

@@ -21,12 +21,12 @@ export function* wordingSteps(
   parts: readonly SummaryPart[],
   source: AuditSource,
 ): CooperativeTask<readonly SummaryClaim[]> {
-  const asked = parts.filter(({ tokens }) => !source.index.has(tokens))
+  const unverified = parts.filter(({ tokens }) => !source.index.has(tokens))
   yield
-  const sentences = yield* byWord(source.sentences, new Set(asked.flatMap(({ tokens }) => tokens)))
+  const sentences = yield* byWord(source.sentences, new Set(unverified.flatMap(({ tokens }) => tokens)))
   const exchanges = swappedNamesIn(source)
   const claims: SummaryClaim[] = []
-  for (const part of asked) {
+  for (const part of unverified) {
     claims.push(...wordingOf(part, { source, sentences, exchanges }))
     yield
   }
@@ -68,13 +68,13 @@ const CODE = /^`[^`]+`$|^\s*[\w.]+ = |:=|==|=>|&&|\|\||[{};]\s*$/
 
 /** Replaces words of a text at their positions. A word that also occurs in the text keeps its spelling there. */
 function withWords({ text, tokens }: SummaryPart, words: readonly string[]): string {
-  const places = positionsIn(text, tokens)
-  const spelled = new Map(tokens.map((token, at) => [token, text.slice(places[at]!, places[at]! + token.length)]))
+  const positions = positionsIn(text, tokens)
+  const spelled = new Map(tokens.map((token, at) => [token, text.slice(positions[at]!, positions[at]! + token.length)]))
   let result = text
   for (let at = tokens.length - 1; at >= 0; at--) {
-    const [place, word] = [places[at]!, words[at]!]
-    if (word === tokens[at] || place < 0) continue
-    result = result.slice(0, place) + (spelled.get(word) ?? word) + result.slice(place + tokens[at]!.length)
+    const [position, word] = [positions[at]!, words[at]!]
+    if (word === tokens[at] || position < 0) continue
+    result = result.slice(0, position) + (spelled.get(word) ?? word) + result.slice(position + tokens[at]!.length)
   }
   return result
 }
@@ -155,20 +155,20 @@ function missing(some: readonly string[], others: readonly string[]): readonly s
   })
 }
 
-function isAltered({ tokens, names }: SummaryPart, given: SourceSentence, { index }: AuditSource): boolean {
-  const [added, lost] = [missing(tokens, given.tokens), missing(given.tokens, tokens)]
+function isAltered({ tokens, names }: SummaryPart, sequence: SourceSentence, { index }: AuditSource): boolean {
+  const [added, lost] = [missing(tokens, sequence.tokens), missing(sequence.tokens, tokens)]
   // the same words in another order: something was exchanged
-  if (added.length === 0 && lost.length === 0) return tokens.join(" ") !== given.tokens.join(" ")
+  if (added.length === 0 && lost.length === 0) return tokens.join(" ") !== sequence.tokens.join(" ")
   if (added.length > MAX_CHANGED || lost.length > MAX_CHANGED) return false
   const hasNegation = (words: readonly string[]) => words.some((word) => NEGATIONS.has(word))
-  if (hasNegation(lost) !== hasNegation(added) && isSame(without(tokens, added), without(given.tokens, lost)))
+  if (hasNegation(lost) !== hasNegation(added) && isSame(without(tokens, added), without(sequence.tokens, lost)))
     return true
-  if (added.length !== lost.length || !isSame(without(tokens, added), without(given.tokens, lost))) return false
+  if (added.length !== lost.length || !isSame(without(tokens, added), without(sequence.tokens, lost))) return false
   const isExact = exactIn(names)
   const isFromElsewhere = added
     .filter(isExact)
     .every((token) => /\d/.test(token) && occursElsewhere(tokens, tokens.indexOf(token), index))
-  return added.some(isExact) && !isFromElsewhere && lost.some(exactIn(namesIn(given.text)))
+  return added.some(isExact) && !isFromElsewhere && lost.some(exactIn(namesIn(sequence.text)))
 }
 
 const isSame = (some: readonly string[], others: readonly string[]) => some.join(" ") === others.join(" ")
@@ -202,12 +202,12 @@ const NEARBY = 2 // words next to a replaced one: if these occur together, the t
  * word, so that code and tool output are handled like sentences. Returns the conversation's words, one for each word of the text;
  * `undefined` if nothing was altered, or the text does not come from the conversation.
  */
-function alteredFrom(given: WordSequence, index: TokenIndex): readonly string[] | undefined {
-  if (given.tokens.length < FEWEST_COMPARED) return undefined
-  const starts = new Set([...positionsSwapped(given, index), ...similarPositions(given.tokens, index)])
+function alteredFrom(sequence: WordSequence, index: TokenIndex): readonly string[] | undefined {
+  if (sequence.tokens.length < FEWEST_COMPARED) return undefined
+  const starts = new Set([...positionsSwapped(sequence, index), ...similarPositions(sequence.tokens, index)])
   for (const start of [...starts].slice(0, 2 * MAX_PLACES)) {
-    const there = index.tokens.slice(start, start + given.tokens.length)
-    if (isSwapped(given, there) || isReplaced(given, there, index)) return there
+    const there = index.tokens.slice(start, start + sequence.tokens.length)
+    if (isSwapped(sequence, there) || isReplaced(sequence, there, index)) return there
   }
   return undefined
 }
@@ -216,9 +216,9 @@ function alteredFrom(given: WordSequence, index: TokenIndex): readonly string[] 
 function similarPositions(tokens: readonly string[], index: TokenIndex): readonly number[] {
   const votes = new Map<number, number>()
   for (const [at, token] of tokens.entries()) {
-    const places = index.at(token)
-    if (places.length > COMMON) continue
-    for (const place of places) if (place >= at) votes.set(place - at, (votes.get(place - at) ?? 0) + 1)
+    const positions = index.at(token)
+    if (positions.length > COMMON) continue
+    for (const position of positions) if (position >= at) votes.set(position - at, (votes.get(position - at) ?? 0) + 1)
   }
   const fewest = tokens.length > 2 * AROUND.words ? 2 : 1
   return [...votes]
@@ -233,17 +233,17 @@ const MAX_RARE = 6 // of one text, the rarest
 /** Start positions at which two names are as far apart as in the text, in the opposite order. */
 function positionsSwapped({ tokens, isCode, isExact }: WordSequence, index: TokenIndex): readonly number[] {
   const names = tokens
-    .map((token, at) => ({ token, at, places: index.at(token) }))
-    .filter(({ token, places }) => places.length <= COMMON && token.length > 2 && (isCode || isExact(token)))
-    .sort((a, b) => a.places.length - b.places.length)
+    .map((token, at) => ({ token, at, positions: index.at(token) }))
+    .filter(({ token, positions }) => positions.length <= COMMON && token.length > 2 && (isCode || isExact(token)))
+    .sort((a, b) => a.positions.length - b.positions.length)
     .slice(0, MAX_RARE)
   return names.flatMap((one) =>
     names.flatMap((other) =>
       one.token === other.token
         ? []
-        : [...one.places]
-            .filter((place) => index.tokens[place + one.at - other.at] === other.token)
-            .map((place) => place - other.at)
+        : [...one.positions]
+            .filter((position) => index.tokens[position + one.at - other.at] === other.token)
+            .map((position) => position - other.at)
             .filter((start) => start >= 0 && start + tokens.length <= index.tokens.length),
     ),
   )
@@ -254,39 +254,39 @@ function differingPositions(
   there: readonly string[],
   max: number,
 ): readonly number[] | undefined {
-  const places: number[] = []
+  const positions: number[] = []
   for (const [at, token] of tokens.entries()) {
     if (token === there[at]) continue
-    if (places.length === max) return undefined
-    places.push(at)
+    if (positions.length === max) return undefined
+    positions.push(at)
   }
-  return places
+  return positions
 }
 
 /** Whether two words are in each other's positions and nothing else differs. */
 function isSwapped({ tokens, isCode, isExact }: WordSequence, there: readonly string[]): boolean {
-  const places = differingPositions(tokens, there, MAX_EXCHANGED)
-  if (!places || places.length < 2) return false
-  const [one, other] = [tokens[places[0]!]!, there[places[0]!]!]
-  const isPair = places.every((at) =>
+  const positions = differingPositions(tokens, there, MAX_EXCHANGED)
+  if (!positions || positions.length < 2) return false
+  const [one, other] = [tokens[positions[0]!]!, there[positions[0]!]!]
+  const isPair = positions.every((at) =>
     tokens[at] === one ? there[at] === other : tokens[at] === other && there[at] === one,
   )
-  if (!isPair || !places.some((at) => tokens[at] === other)) return false
-  const same = tokens.length - places.length
+  if (!isPair || !positions.some((at) => tokens[at] === other)) return false
+  const same = tokens.length - positions.length
   if (isCode) return same >= AROUND.code
   return same >= (isExact(one) && isExact(other) ? AROUND.names : AROUND.words)
 }
 
 /** Whether only numbers differ. Words that also occur elsewhere in this form do not count as altered. */
 function isReplaced({ tokens, isCode }: WordSequence, there: readonly string[], index: TokenIndex): boolean {
-  const places = differingPositions(tokens, there, MAX_REPLACED)
+  const positions = differingPositions(tokens, there, MAX_REPLACED)
   if (
-    !places ||
-    places.length === 0 ||
-    tokens.length - places.length < (isCode ? AROUND.numbersInCode : AROUND.numbers)
+    !positions ||
+    positions.length === 0 ||
+    tokens.length - positions.length < (isCode ? AROUND.numbersInCode : AROUND.numbers)
   )
     return false
-  return places.every((at) => /\d/.test(tokens[at]!) && /\d/.test(there[at]!) && !occursElsewhere(tokens, at, index))
+  return positions.every((at) => /\d/.test(tokens[at]!) && /\d/.test(there[at]!) && !occursElsewhere(tokens, at, index))
 }
 
 /** Whether the conversation contains this word with its neighbors on either side: in repeated sentences only a number differs. */

@@ -126,15 +126,16 @@ export async function compactMessages<M extends CompactableMessage>(
   messages: readonly M[],
   options: CompactMessagesOptions = {},
 ): Promise<CompactedMessages<M>> {
-  checkOptions("carry", options, OPTIONS)
-  if (!Array.isArray(messages)) throw new InvalidOptionError("messages", "carry() takes a list of messages first.")
+  checkOptions("compactMessages", options, OPTIONS)
+  if (!Array.isArray(messages))
+    throw new InvalidOptionError("messages", "compactMessages() takes a list of messages as its first argument.")
   const { signal } = options
-  const given = inputMessages(messages, options.before)
+  const inputs = inputMessages(messages, options.before)
   const estimator = createEstimator(findModel(options.model ?? MODEL).facts.family)
   const tokensOf = measureOnce(estimator)
-  const record = await runCooperatively(recordSteps(given, options), { signal })
-  const all = given.map(({ message }) => message).filter(isSentToModel)
-  if (options.mode === "prune") return pruneOnly({ given, record, estimator, tokensOf }, options)
+  const record = await runCooperatively(recordSteps(inputs, options), { signal })
+  const all = inputs.map(({ message }) => message).filter(isSentToModel)
+  if (options.mode === "prune") return pruneOnly({ inputs, record, estimator, tokensOf }, options)
   const sum = (some: readonly Message[]) => Math.ceil(some.reduce((tokens, message) => tokens + tokensOf(message), 0))
   const before = sum(all)
   const budget = Math.min(options.budget ?? BUDGET, before)
@@ -149,20 +150,20 @@ export async function compactMessages<M extends CompactableMessage>(
     ...{ messages, kept: messages, text: "", summary: "", facts: "", record: record.data },
     tokens: { before, after: before, facts: 0, kept: before },
     ...(before <= (options.budget ?? before) ? {} : { overBudget: unchangedOverBudget(before, options.budget!) }),
-    state: stateOf(record, given, { text: options.before?.text ?? "", summary: options.before?.summary ?? "" }),
+    state: stateOf(record, inputs, { text: options.before?.text ?? "", summary: options.before?.summary ?? "" }),
   })
   if (!cut.summarised.some(({ type }) => type === "assistant")) return asGiven()
   const estimate = (text: string) => estimator.text(text)
-  const answer = await writtenSummary({ cut, given, estimate, budget }, options)
+  const answer = await writtenSummary({ cut, inputs, estimate, budget }, options)
   const written = answer === undefined ? undefined : annotateReplaced(notLikeRecord(answer), record.views.statements)
   const composed = await composedWithin({ record, cuts: [cut, cutFor(0)], written, budget, estimate, sum }, options)
   if (composed.tokens >= before) return asGiven()
   const held = new Set(composed.cut.preserved)
-  const kept = given.filter(({ message }) => held.has(message))
+  const kept = inputs.filter(({ message }) => held.has(message))
   const { text, summary, facts } = composed
   const first = { role: "user", content: text } as const
   return {
-    ...{ messages: [first, ...kept.map(({ from }) => from)], kept: kept.map(({ from }) => from) },
+    ...{ messages: [first, ...kept.map(({ original }) => original)], kept: kept.map(({ original }) => original) },
     ...{ text, summary, facts, record: record.data },
     tokens: { before, after: composed.tokens, facts: Math.ceil(estimate(facts)), kept: sum(composed.cut.preserved) },
     ...(composed.tokens <= budget ? {} : { overBudget: overBudget(composed, { budget, estimate, sum }) }),
@@ -190,8 +191,8 @@ interface ComposeInput {
 }
 
 /** Composes smaller and smaller texts until one fits: first with a smaller record, then with fewer preserved messages. */
-async function composedWithin(given: ComposeInput, options: CompactMessagesOptions): Promise<ComposedText> {
-  const { record, cuts, written, budget, estimate, sum } = given
+async function composedWithin(inputs: ComposeInput, options: CompactMessagesOptions): Promise<ComposedText> {
+  const { record, cuts, written, budget, estimate, sum } = inputs
   const outdated = [...record.views.statements.replaced.keys()]
   let min: ComposedText | undefined
   for (const cut of cuts) {
@@ -204,7 +205,7 @@ async function composedWithin(given: ComposeInput, options: CompactMessagesOptio
     const quoted = written === undefined && !isShort ? Math.floor(budget * QUOTED_SHARE) : 0
     let room = Math.floor(Math.min(budget - kept - frame, options.budget === undefined ? MAX_RECORD : budget))
     for (let tries = 0; tries < MAX_TRIES; tries++) {
-      const shared = { estimate, budget: Math.max(0, room), kept: held, summary: written ?? "" }
+      const shared = { estimate, budget: Math.max(0, room), preserved: held, summary: written ?? "" }
       const content = isShort
         ? shortRecord(record.views, shared).toWellFormed()
         : await runCooperatively(
@@ -241,7 +242,7 @@ function overBudget(
 ): NonNullable<CompactedMessages<unknown>["overBudget"]> {
   const rounded = (part: number) => formatNumber(Math.ceil(part))
   const parts = `summary ${rounded(estimate(summary))}, rules, open task and the rest of the record ${rounded(estimate(facts))}, messages kept as they are ${rounded(sum(cut.preserved))}`
-  const message = `The least that can be left is ${rounded(tokens)} tokens, and the budget is ${rounded(budget)}: ${parts}.`
+  const message = `The minimum is ${rounded(tokens)} tokens, and the budget is ${rounded(budget)}: ${parts}.`
   return { budget, min: tokens, message }
 }
 
@@ -251,7 +252,7 @@ function unchangedOverBudget(min: number, budget: number): NonNullable<Compacted
 }
 
 interface PruneInput<M> {
-  readonly given: readonly InputMessage<M>[]
+  readonly inputs: readonly InputMessage<M>[]
   readonly record: MessageRecord
   readonly estimator: Estimator
   readonly tokensOf: (message: Message) => number
@@ -259,35 +260,35 @@ interface PruneInput<M> {
 
 /** Prunes results only. Every message stays in view, so there is no text and nothing to list. */
 function pruneOnly<M extends CompactableMessage>(
-  { given, record, estimator, tokensOf }: PruneInput<M>,
+  { inputs, record, estimator, tokensOf }: PruneInput<M>,
   { keep = KEEP, recall, before }: CompactMessagesOptions,
 ): CompactedMessages<M> {
-  const { messages, results } = pruneMessages(given, { keep, recall, estimator, tokensOf })
+  const { messages, results } = pruneMessages(inputs, { keep, recall, estimator, tokensOf })
   const after = inputMessages(messages, before)
   const sum = (some: readonly InputMessage<M>[]) =>
     Math.ceil(some.reduce((tokens, { message }) => tokens + tokensOf(message), 0))
-  const kept = given.filter(({ from }, at) => from === messages[at])
+  const kept = inputs.filter(({ original }, at) => original === messages[at])
   return {
-    ...{ messages, kept: kept.map(({ from }) => from), pruned: results },
+    ...{ messages, kept: kept.map(({ original }) => original), pruned: results },
     ...{ text: "", summary: "", facts: "", record: record.data },
-    tokens: { before: sum(given), after: sum(after), facts: 0, kept: sum(kept) },
+    tokens: { before: sum(inputs), after: sum(after), facts: 0, kept: sum(kept) },
     state: stateOf(record, after, { text: before?.text ?? "", summary: before?.summary ?? "" }),
   }
 }
 
 /** Records the messages. Those recorded by an earlier call are skipped: `before` covers the preserved messages and all before them. */
 function* recordSteps(
-  given: readonly InputMessage<CompactableMessage>[],
+  inputs: readonly InputMessage<CompactableMessage>[],
   { earlier = [], before }: CompactMessagesOptions,
 ): CooperativeTask<MessageRecord> {
   const record = new MessageRecord(before?.record)
   const old = before ? [] : inputMessages(earlier)
-  const [first] = given
+  const [first] = inputs
   // with the messages themselves, an earlier record would duplicate their facts
   if (!before && old.length === 0 && first?.message.type === "user" && first.message.isCompactSummary)
-    addEarlierRecord(record.views, textOfInput(first.from))
-  const known = before ? recordedUntil(given, before.kept) : 0
-  for (const { message } of [...old, ...given.slice(known)]) {
+    addEarlierRecord(record.views, textOfInput(first.original))
+  const known = before ? recordedUntil(inputs, before.kept) : 0
+  for (const { message } of [...old, ...inputs.slice(known)]) {
     record.add(message)
     yield
   }
@@ -298,9 +299,9 @@ const textOfInput = (from: CompactableMessage): string =>
   "content" in from ? textIn(from.content) : from.type === "user" ? userText(from) : ""
 
 /** Index after the preserved messages, found in their order. */
-function recordedUntil(given: readonly InputMessage<CompactableMessage>[], kept: readonly string[]): number {
+function recordedUntil(inputs: readonly InputMessage<CompactableMessage>[], kept: readonly string[]): number {
   if (kept.length === 0) return 0
-  const at = given.findIndex((_, start) => kept.every((key, nth) => given[start + nth]?.key === key))
+  const at = inputs.findIndex((_, start) => kept.every((key, nth) => inputs[start + nth]?.key === key))
   return at < 0 ? 0 : at + kept.length
 }
 
@@ -312,20 +313,20 @@ const stateOf = (
 
 interface SummaryInput {
   readonly cut: Cut
-  readonly given: readonly InputMessage<CompactableMessage>[]
+  readonly inputs: readonly InputMessage<CompactableMessage>[]
   readonly estimate: (text: string) => number
   readonly budget: number
 }
 
 /** Returns `undefined` if neither the caller nor a model wrote a summary. */
 async function writtenSummary(
-  { cut, given, estimate, budget }: SummaryInput,
+  { cut, inputs, estimate, budget }: SummaryInput,
   { summary, instructions = "" }: CompactMessagesOptions,
 ): Promise<string | undefined> {
   if (summary === undefined) return undefined
   if (typeof summary === "string") return summary.trim()
   const covered = new Set(cut.summarised)
-  const messages = given.filter(({ message }) => covered.has(message)).map(({ from }) => from)
+  const messages = inputs.filter(({ message }) => covered.has(message)).map(({ original }) => original)
   const read = readSummary(
     await summary({ messages, prompt: summaryPrompt({ kind: "all", instructions: [instructions], record: true }) }),
   )

@@ -25,7 +25,7 @@ export type CompactableMessage = PlainMessage | Message
 
 /** A message as it was passed in, and its internal form. */
 export interface InputMessage<M> {
-  readonly from: M
+  readonly original: M
   readonly message: Message
   /** Stable key: the same for the same message in a later call. */
   readonly key: string
@@ -43,15 +43,15 @@ export function inputMessages<M extends CompactableMessage>(
 ): readonly InputMessage<M>[] {
   const times = new Map<string, number>()
   let parentUuid: Uuid | null = null
-  return messages.flatMap((from): readonly InputMessage<M>[] => {
-    if (isStored(from)) return [{ from, message: usable(withoutItsRecord(from)), key: from.uuid }]
-    const key = from.id ?? uuidFrom(`${from.role}:${JSON.stringify(from.content)}`)
+  return messages.flatMap((original): readonly InputMessage<M>[] => {
+    if (isStored(original)) return [{ original, message: usable(withoutItsRecord(original)), key: original.uuid }]
+    const key = original.id ?? uuidFrom(`${original.role}:${JSON.stringify(original.content)}`)
     const nth = times.get(key) ?? 0
     times.set(key, nth + 1)
     const uuid = nth === 0 ? key : uuidFrom(`${key}:${nth}`)
-    const message = usable({ ...asMessage(from, earlier), uuid, parentUuid, timestamp: BEGINNING } as Message)
+    const message = usable({ ...asMessage(original, earlier), uuid, parentUuid, timestamp: BEGINNING } as Message)
     parentUuid = uuid
-    return [{ from, message, key }]
+    return [{ original, message, key }]
   })
 }
 

@@ -40,7 +40,7 @@ export function pruneMessages<M extends CompactableMessage>(
     return text.length < previewText(each.result).length ? [{ toolUseId: each.toolUseId, text }] : []
   })
   const texts = new Map(results.map(({ toolUseId, text }) => [toolUseId, text]))
-  return { messages: given.map(({ from }) => withTexts(from, texts)), results }
+  return { messages: given.map(({ original }) => withTexts(original, texts)), results }
 }
 
 function cutResult(

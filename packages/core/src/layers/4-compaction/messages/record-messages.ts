@@ -17,10 +17,10 @@ export async function recordMessages(
   { before, recorded = messages }: RecordMessagesOptions = {},
 ): Promise<CompactionCarryover> {
   const record = new MessageRecord(before?.record)
-  const given = inputMessages(messages, before)
+  const inputs = inputMessages(messages, before)
   await runCooperatively(
     (function* () {
-      for (const { message } of given) {
+      for (const { message } of inputs) {
         record.add(message)
         yield
       }

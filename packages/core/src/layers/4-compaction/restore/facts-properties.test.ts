@@ -188,7 +188,7 @@ describe("L4-29 for any conversation", () => {
       fc.property(fc.array(planted, { minLength: 1, maxLength: 12 }), fc.nat(2_000), (said, limit) => {
         const { words: spoken } = viewsOf(conversationOf(said, []))
         const rendered = renderMessages({
-          ...{ words: spoken, statements: { replaced: new Map() }, limit, estimate, kept: new Set<string>() },
+          ...{ words: spoken, statements: { replaced: new Map() }, limit, estimate, preserved: new Set<string>() },
         })
         const { quoted, own } = framesOf(rendered.text)
         const lines = quoted.flatMap((frame) => frame.split("\n"))
@@ -225,7 +225,7 @@ describe("L4-29 for any conversation", () => {
         fc.nat(3_000),
         (said, effects, budget) => {
           const views = viewsOf(conversationOf(said, effects))
-          const task = renderMessages({ ...views, limit: 0, estimate, kept: new Set<string>() })
+          const task = renderMessages({ ...views, limit: 0, estimate, preserved: new Set<string>() })
           const rules = renderRules({ ...views, inView: task.complete })
           const fixed = estimate(rules) + estimate(task.text) + STATE
           const facts = renderFacts(views, { estimate, budget })

@@ -182,10 +182,10 @@ describe("L4-29 the user's words", () => {
   test("messages that are still in view are not repeated; the rules name them", () => {
     const builder = conversation().user("Always use tabs.").say("ok").user("kept one").say("ok").user("kept two")
     const kept = [builder.messages[2]!.uuid, builder.messages[4]!.uuid]
-    const said = section(factsOf(builder, { kept: new Set(kept) }), "What the user said")!
+    const said = section(factsOf(builder, { preserved: new Set(kept) }), "What the user said")!
     expect(said).toContain("] Always use tabs.")
     expect(said).not.toContain("kept one")
-    const all = factsOf(builder, { kept: new Set(builder.messages.map(({ uuid }) => uuid)) })
+    const all = factsOf(builder, { preserved: new Set(builder.messages.map(({ uuid }) => uuid)) })
     expect(section(all, "What the user said")).toBeUndefined()
     expect(section(all, "Standing rules")).toContain(`They are in message ${handleOf(builder.messages[0]!.uuid)}.`)
   })

@@ -36,7 +36,7 @@ export interface NamesToRender {
   readonly limit: number
   readonly estimate: Estimate
   /** Uuids of messages that stay in view. Their content is not repeated. */
-  readonly kept: ReadonlySet<Uuid>
+  readonly preserved: ReadonlySet<Uuid>
   /** The texts of the other sections. */
   readonly shown: readonly string[]
   /** Values that a later one replaced. */
@@ -65,7 +65,7 @@ export function* nameSteps({
   names,
   limit,
   estimate,
-  kept,
+  preserved,
   shown,
   outdated = NONE,
 }: NamesToRender): CooperativeTask<string> {
@@ -74,7 +74,7 @@ export function* nameSteps({
     for (const name of namesShown(section)) listed.add(name)
     yield
   }
-  const held = new Set([...kept].map((uuid) => handleOf(uuid)))
+  const held = new Set([...preserved].map((uuid) => handleOf(uuid)))
   const take = (ranked: readonly RankedName[], limited: number): ReadonlySet<string> => {
     const taken = new Set<string>()
     let room = limited
@@ -119,8 +119,8 @@ const NONE: ReadonlySet<string> = new Set()
 /** A line with the number of omitted names and the message with most of them. */
 function leftOutLine(leftOut: readonly RankedName[]): readonly string[] {
   if (leftOut.length === 0) return []
-  const places = [...Map.groupBy(leftOut, ({ use }) => use.at)].map(([at, { length }]) => ({ at, length }))
-  const { at, length } = places.reduce((a, b) => (b.length > a.length ? b : a))
+  const counts = [...Map.groupBy(leftOut, ({ use }) => use.at)].map(([at, { length }]) => ({ at, length }))
+  const { at, length } = counts.reduce((a, b) => (b.length > a.length ? b : a))
   return [noteOf(leftOut.length, length, at)]
 }
 
@@ -237,7 +237,7 @@ export interface FactsOptions {
    */
   readonly budget?: number
   /** Uuids of messages that stay in view. The facts do not repeat them. */
-  readonly kept?: ReadonlySet<Uuid>
+  readonly preserved?: ReadonlySet<Uuid>
   /** The summary before the facts. Its names and sentences are not repeated. */
   readonly summary?: string
   /** Whether there is no summary before the facts. */
@@ -286,16 +286,23 @@ export const renderFacts = (views: RecordViews, options: FactsOptions): string =
 /** `renderFacts` as a cooperative task. */
 export function* factSteps(
   views: RecordViews,
-  { estimate, budget = FACTS_BUDGET, kept = new Set(), summary = "", isAlone = false, hasRecall = true }: FactsOptions,
+  {
+    estimate,
+    budget = FACTS_BUDGET,
+    preserved = new Set(),
+    summary = "",
+    isAlone = false,
+    hasRecall = true,
+  }: FactsOptions,
 ): CooperativeTask<string> {
-  if (budget < SHORT_RECORD) return shortRecord(views, { estimate, budget, kept, summary }).toWellFormed()
+  if (budget < SHORT_RECORD) return shortRecord(views, { estimate, budget, preserved, summary }).toWellFormed()
   const { words, artifacts, names, results, statements, frontier } = views
   const language = renderLanguage(words.messages.map(({ text }) => text))
-  const request = renderRequest(frontier, { limit: budget, estimate, kept })
+  const request = renderRequest(frontier, { limit: budget, estimate, preserved })
   const todos = renderTodos(frontier.todos)
   yield
-  const task = renderMessages({ words, statements, limit: 0, estimate, kept })
-  const rulesAlone = renderRules({ words, statements, inView: new Set([...kept, ...task.complete]) })
+  const task = renderMessages({ words, statements, limit: 0, estimate, preserved })
+  const rulesAlone = renderRules({ words, statements, inView: new Set([...preserved, ...task.complete]) })
   const fixed = [language, rulesAlone, request, todos, task.text].reduce((sum, text) => sum + estimate(text), 0)
   const outdated = outdatedValues(statements)
   const shares = isAlone ? ALONE : AFTER_SUMMARY
@@ -315,17 +322,17 @@ export function* factSteps(
   const failures = room.take(shares.failures, (limit) => renderFailures({ artifacts, limit, estimate }))
   const tests = room.take(shares.tests, (limit) => renderTests({ artifacts, limit, estimate }))
   yield
-  let whole: ReadonlySet<Uuid> = new Set()
+  let complete: ReadonlySet<Uuid> = new Set()
   const messages = room.take(
     shares.messages,
     (limit) => {
-      const rendered = renderMessages({ words, statements, limit: limit + estimate(task.text), estimate, kept })
-      whole = rendered.complete
+      const rendered = renderMessages({ words, statements, limit: limit + estimate(task.text), estimate, preserved })
+      complete = rendered.complete
       return rendered.text
     },
     estimate(task.text),
   )
-  const inView = new Set([...kept, ...whole])
+  const inView = new Set([...preserved, ...complete])
   const rules = renderRules({ words, statements, inView })
   yield
   const sentences = room.take(shares.statements, (limit) =>
@@ -339,12 +346,12 @@ export function* factSteps(
   )
   yield
   const found = hasRecall
-    ? room.take(shares.results, (limit) => renderResults({ results, names, limit, estimate, kept }))
+    ? room.take(shares.results, (limit) => renderResults({ results, names, limit, estimate, preserved }))
     : ""
   yield
   const shown = [language, rules, messages, request, todos, plan, sentences, files, failures, tests, found]
   const forNames = Math.min(room.left, budget * MAX_NAMES)
-  const listed = yield* nameSteps({ names, limit: forNames, estimate, kept, shown: [summary, ...shown], outdated })
+  const listed = yield* nameSteps({ names, limit: forNames, estimate, preserved, shown: [summary, ...shown], outdated })
   return joined([...shown, listed]).toWellFormed() // half a surrogate pair would spoil the complete request
 }
 
@@ -356,8 +363,8 @@ class SharedBudget {
   /** Sum of the shares of the sections rendered so far. */
   #shared = 0
 
-  constructor(whole: number, estimate: Estimate) {
-    this.#whole = whole
+  constructor(complete: number, estimate: Estimate) {
+    this.#whole = complete
     this.#estimate = estimate
   }
 
@@ -384,18 +391,18 @@ function renderLanguage(texts: readonly string[]): string {
 interface RequestOptions {
   readonly limit: number
   readonly estimate: Estimate
-  readonly kept: ReadonlySet<Uuid>
+  readonly preserved: ReadonlySet<Uuid>
 }
 
 /** The newest request. Messages of the user are shown above; the task of a sub-agent is not among them, so its text is here. */
-function renderRequest({ request, answered }: WorkState, { limit, estimate, kept }: RequestOptions): string {
+function renderRequest({ request, answered }: WorkState, { limit, estimate, preserved }: RequestOptions): string {
   if (request === undefined) return ""
   const state = answered ? "The last answer to it was a final one." : "It has no final answer yet."
   const { uuid, text, isFromAgent } = request
-  const place = `It is message ${handleOf(uuid)}. ${state}`
-  if (!isFromAgent) return `## The newest request\n${place}`
-  const task = kept.has(uuid) ? [] : [fenced(cutText({ text, limit, estimate }))]
-  return [`## Your task`, `Another agent gave it, not the user. ${place}`, ...task].join("\n")
+  const location = `It is message ${handleOf(uuid)}. ${state}`
+  if (!isFromAgent) return `## The newest request\n${location}`
+  const task = preserved.has(uuid) ? [] : [fenced(cutText({ text, limit, estimate }))]
+  return [`## Your task`, `Another agent gave it, not the user. ${location}`, ...task].join("\n")
 }
 
 const TODO_STATES = { pending: "open", in_progress: "in progress", completed: "done" } as const
@@ -422,6 +429,6 @@ function renderPlan(
 }
 
 function planText(shown: string, text: string): readonly string[] {
-  const what = shown === text ? "The plan:" : `The plan, its first ${shown.length} of ${text.length} characters:`
-  return [what, fenced(shown)]
+  const title = shown === text ? "The plan:" : `The plan, its first ${shown.length} of ${text.length} characters:`
+  return [title, fenced(shown)]
 }

@@ -86,7 +86,7 @@ interface EarlierReadsInput {
   /** Reads that the tools know, oldest first. */
   readonly reads: Iterable<readonly [string, FileRead]>
   /** Uuids of messages that stay in view. Files that they show are not shown again. */
-  readonly kept: ReadonlySet<Uuid>
+  readonly preserved: ReadonlySet<Uuid>
   readonly mayRead: (path: string) => boolean
 }
 
@@ -103,7 +103,7 @@ export function withEarlierReads(seen: EarlierReadsInput): readonly (readonly [s
   const reads = [...seen.reads]
   const known = new Set(reads.map(([path]) => path))
   const before = [...seen.artifacts.files]
-    .filter(([, { deleted, last, onlyByShell }]) => !deleted && !onlyByShell && !seen.kept.has(last))
+    .filter(([, { deleted, last, onlyByShell }]) => !deleted && !onlyByShell && !seen.preserved.has(last))
     .map(([path]) => resolve(seen.cwd, path))
     .filter((path) => !known.has(path) && seen.mayRead(path))
     .slice(-MAX_FILES)
@@ -124,7 +124,7 @@ export type ReadFileAgain = (path: string, signal: AbortSignal) => Promise<Resto
 export const readAgain: ReadFileAgain = async (path, signal) => {
   try {
     if ((await realpath(path)) !== path) return undefined // before it is opened: a link may lead to anything
-    const file = await readTextIfPresent({ given: path, path }, { signal, directory: NOWHERE })
+    const file = await readTextIfPresent({ inputPath: path, path }, { signal, directory: NOWHERE })
     const isSamePlace = (await realpath(path)) === path // it may have been replaced while it was read
     return file && isSamePlace ? { text: file.text, modifiedMs: file.stats.mtimeMs } : undefined
   } catch {

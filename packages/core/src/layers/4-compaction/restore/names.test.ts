@@ -13,7 +13,7 @@ const estimate = createEstimator("claude-5").text
 
 const listOf = ({ messages }: Pick<ConversationBuilder, "messages">, options: Partial<NamesToRender> = {}) =>
   renderNames({
-    ...{ names: project(names, messages), limit: 2_000, estimate, kept: new Set<string>(), shown: [] },
+    ...{ names: project(names, messages), limit: 2_000, estimate, preserved: new Set<string>(), shown: [] },
     ...options,
   })
 const linesOf = (text: string) => text.split("\n").filter((line) => /^(?:said|typed|in results): /.test(line))
@@ -40,7 +40,7 @@ in results: bazQux ENOENT
     expect(linesOf(listOf(builder, { shown: ["- /repo/src/store.ts\nload_session"] }))).toEqual([
       "said: /repo/src/index.ts HookStore",
     ])
-    expect(listOf(builder, { kept: new Set(builder.messages.map(({ uuid }) => uuid)) })).toBe("")
+    expect(listOf(builder, { preserved: new Set(builder.messages.map(({ uuid }) => uuid)) })).toBe("")
   })
 
   test("a name used often comes before one used once, a new one before an old one", () => {

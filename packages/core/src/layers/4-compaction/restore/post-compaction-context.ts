@@ -65,7 +65,7 @@ export async function buildPostCompactionContext({
       artifacts: views.artifacts,
       cwd: views.context.session?.cwd ?? "/",
       reads,
-      kept: new Set(cut.preserved.map(({ uuid }) => uuid)),
+      preserved: new Set(cut.preserved.map(({ uuid }) => uuid)),
       mayRead: dependencies.mayRead ?? (() => false),
     }),
     excluded: dependencies.excluded?.() ?? { files: [], directories: [] },
@@ -133,7 +133,7 @@ export async function renderRecord(
       budget: Math.floor(Math.max(budgets.facts * MIN_FACTS, Math.min(budgets.facts, budgets.target - used))),
       summary,
       // messages typed in the meantime are delivered at their own position
-      kept: new Set([...preserved, ...views.context.queued].map(({ uuid }) => uuid)),
+      preserved: new Set([...preserved, ...views.context.queued].map(({ uuid }) => uuid)),
     }),
   )
 }

@@ -6,9 +6,9 @@ import { sizeOf } from "./files.ts"
 import { agentListing, agentStatus, serverInstructions, skillsInUse, toolSet } from "./restore.ts"
 
 const { text: estimate } = createEstimator("claude-5")
-const before = ({ messages }: ConversationBuilder, kept: readonly number[] = []) => ({
+const before = ({ messages }: ConversationBuilder, preserved: readonly number[] = []) => ({
   messages,
-  kept: new Set(kept.map((at) => messages[at]!.uuid)),
+  preserved: new Set(preserved.map((at) => messages[at]!.uuid)),
 })
 const skill = (name: string, content: string): Attachment => ({ type: "skill_content", name, content })
 const LIMITS = { estimate, each: 5_000, together: 25_000 }

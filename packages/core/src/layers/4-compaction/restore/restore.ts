@@ -103,20 +103,20 @@ export function agentListing(before: EarlierAttachments): readonly Attachment[] 
  * from the boundary on, so its name is enough.
  */
 export function toolSet(before: EarlierAttachments): readonly Attachment[] {
-  const there = new Map<string, { readonly tool: AddedTool; readonly isKept: boolean }>()
-  const gone = new Set<string>()
+  const there = new Map<string, { readonly tool: AddedTool; readonly isPreserved: boolean }>()
+  const removedNames = new Set<string>()
   for (const { change, isPreserved } of toolChanges(before)) {
     for (const name of change.removed) {
-      if (there.get(name)?.isKept && !isPreserved) gone.add(name)
+      if (there.get(name)?.isPreserved && !isPreserved) removedNames.add(name)
       there.delete(name)
     }
     for (const tool of change.added) {
-      there.set(tool.name, { tool, isKept: isPreserved })
-      gone.delete(tool.name)
+      there.set(tool.name, { tool, isPreserved })
+      removedNames.delete(tool.name)
     }
   }
-  const added = [...there.values()].filter(({ isKept }) => !isKept).map(({ tool }) => tool)
-  const removed = [...gone]
+  const added = [...there.values()].filter(({ isPreserved }) => !isPreserved).map(({ tool }) => tool)
+  const removed = [...removedNames]
   return added.length + removed.length === 0 ? [] : [{ type: "tool_delta", added, removed }]
 }
 
@@ -153,14 +153,14 @@ function attachmentsOf<Kind extends AttachmentKind>(
   return messages.flatMap((message) => {
     if (message.type !== "attachment" || message.isSidechain || message.attachment.type !== kind) return []
     const { belongsTo: _, ...attachment } = message.attachment // the message that it belonged to is no longer in view
-    return [{ attachment: attachment as AttachmentOf<Kind>, isKept: preserved.has(message.uuid) }]
+    return [{ attachment: attachment as AttachmentOf<Kind>, isPreserved: preserved.has(message.uuid) }]
   })
 }
 
 function unlessPreserved(
-  placed: { readonly attachment: Attachment; readonly isKept: boolean } | undefined,
+  placed: { readonly attachment: Attachment; readonly isPreserved: boolean } | undefined,
 ): readonly Attachment[] {
-  return placed === undefined || placed.isKept ? [] : [placed.attachment]
+  return placed === undefined || placed.isPreserved ? [] : [placed.attachment]
 }
 
 export interface RestoreInput {

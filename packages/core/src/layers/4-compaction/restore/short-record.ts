@@ -15,7 +15,7 @@ type ShortRecordViews = Pick<Views, "words" | "statements">
 interface ShortRecord {
   readonly estimate: Estimate
   readonly budget: number
-  readonly kept: ReadonlySet<Uuid>
+  readonly preserved: ReadonlySet<Uuid>
   readonly summary: string
 }
 
@@ -33,9 +33,9 @@ const RECENCY = 0.5
 const BY_ASSISTANT = 0.5 // of the weight of a statement
 const SHORTEST = 8 // tokens: a shorter line is not worth more
 
-export function shortRecord(views: ShortRecordViews, { estimate, budget, kept, summary }: ShortRecord): string {
+export function shortRecord(views: ShortRecordViews, { estimate, budget, preserved, summary }: ShortRecord): string {
   const lines = new Map<string, Line>()
-  for (const line of [...linesOfUser(views, kept), ...linesOfAssistant(views, kept)])
+  for (const line of [...linesOfUser(views, preserved), ...linesOfAssistant(views, preserved)])
     if (!summary.includes(line.text) && (line.by === "user" || !lines.has(line.text))) lines.set(line.text, line)
   // a short line leaves room for another one; of those that are needed, the longest first, so that none is there twice
   const worthwhile = ({ score, text }: Line) =>
@@ -64,19 +64,21 @@ function linesOfUser({ words, statements }: ShortRecordViews, kept: ReadonlySet<
   const task = openTask(words)
   const count = words.messages.length
   const outdated = outdatedSentences(words, statements)
-  const isOutdated = (piece: string) => outdated.some((old) => piece.includes(old))
+  const isOutdated = (segment: string) => outdated.some((old) => segment.includes(old))
   return words.messages.flatMap(({ uuid, text, rules }, at): readonly Line[] => {
     if (kept.has(uuid)) return []
     const max = task.has(uuid) ? TASK_LENGTH : SHORT_MESSAGE
     const shown = task.has(uuid) ? text.slice(0, TASK_LENGTH).toWellFormed() : text
     const parts = shown.length <= max && !isOutdated(shown) ? [shown] : sentenceParts(shown)
-    const pieces = parts.map((part) => part.trim()).filter((piece) => piece !== "" && !isOutdated(piece))
-    const standing = rules.filter((rule) => !isOutdated(rule) && !pieces.some((piece) => piece.includes(rule)))
-    return [...pieces.filter((piece) => !standing.some((rule) => rule.includes(piece))), ...standing].map((piece) => {
-      const isNeeded = uuid === words.messages.at(-1)!.uuid || rules.some((rule) => piece.includes(rule))
-      const score = worthOf(piece) + (RECENCY * at) / count + (isNeeded ? ALWAYS : 0)
-      return { text: piece, by: "user", at, score }
-    })
+    const segments = parts.map((part) => part.trim()).filter((segment) => segment !== "" && !isOutdated(segment))
+    const standing = rules.filter((rule) => !isOutdated(rule) && !segments.some((segment) => segment.includes(rule)))
+    return [...segments.filter((segment) => !standing.some((rule) => rule.includes(segment))), ...standing].map(
+      (segment) => {
+        const isNeeded = uuid === words.messages.at(-1)!.uuid || rules.some((rule) => segment.includes(rule))
+        const score = worthOf(segment) + (RECENCY * at) / count + (isNeeded ? ALWAYS : 0)
+        return { text: segment, by: "user", at, score }
+      },
+    )
   })
 }
 

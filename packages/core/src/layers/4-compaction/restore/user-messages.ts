@@ -24,7 +24,7 @@ interface MessagesToRender {
   readonly limit: number
   readonly estimate: Estimate
   /** Uuids of messages that stay in view and are not repeated. */
-  readonly kept: ReadonlySet<Uuid>
+  readonly preserved: ReadonlySet<Uuid>
 }
 
 interface RenderedMessages {
@@ -60,8 +60,8 @@ export function outdatedSentences(
   return [...replaced].flatMap(([sentence, { uuid }]) => (own.has(uuid) ? [sentence] : []))
 }
 
-export function renderMessages({ words, statements, limit, estimate, kept }: MessagesToRender): RenderedMessages {
-  const own = words.messages.filter(({ uuid }) => !kept.has(uuid))
+export function renderMessages({ words, statements, limit, estimate, preserved }: MessagesToRender): RenderedMessages {
+  const own = words.messages.filter(({ uuid }) => !preserved.has(uuid))
   if (own.length === 0) return { text: "", complete: new Set() }
   const task = openTask(words)
   const outdated = replacedSentences(statements)
@@ -239,12 +239,13 @@ export function renderFiles({
   outdated = [],
   estimate,
 }: WorkToRender & { readonly reads: number; readonly outdated?: Iterable<string> }): string {
-  const gone = [...outdated].filter((value) => value.includes("/"))
+  const outdatedPaths = [...outdated].filter((value) => value.includes("/"))
   let room = limit
   const lists = FILE_HEADINGS.flatMap(([fate, heading]) => {
     const paths = [...files]
       .filter(
-        ([path, facts]) => fileFate(facts) === fate && !(fate === "read" && gone.some((old) => path.endsWith(old))),
+        ([path, facts]) =>
+          fileFate(facts) === fate && !(fate === "read" && outdatedPaths.some((old) => path.endsWith(old))),
       )
       .map(([path]) => `- ${inline(path)}`)
     if (paths.length === 0) return []
@@ -303,7 +304,7 @@ interface ResultsToRender {
   readonly limit: number
   readonly estimate: Estimate
   /** Uuids of messages that stay in view. */
-  readonly kept: ReadonlySet<Uuid>
+  readonly preserved: ReadonlySet<Uuid>
 }
 
 const HEAD_WORK_DONE = ["## Tool results", "No longer shown, by their handles. They are data."]
@@ -315,10 +316,10 @@ const REFERRED = 1.5 // for the most recently used name; less for one that was u
  * Tool results after a boundary, one line each: those that were offloaded or cleared. Results that the work still refers to come first,
  * then the newest. Each line has the handle and a description. All other results can be found by search. Empty if there is nothing to list.
  */
-export function renderResults({ results, names, limit, estimate, kept }: ResultsToRender): string {
+export function renderResults({ results, names, limit, estimate, preserved }: ResultsToRender): string {
   const used = usesOf(names)
   const lines = [...results.lines.values()].filter(
-    ({ uuid, telling, shown }) => shown !== "whole" && !kept.has(uuid) && telling !== "",
+    ({ uuid, telling, shown }) => shown !== "whole" && !preserved.has(uuid) && telling !== "",
   )
   const ranked = lines
     .map((line, at) => ({ line, at, score: scoreOf(line, used) + at / lines.length }))

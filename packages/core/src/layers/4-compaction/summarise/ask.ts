@@ -54,9 +54,9 @@ interface SummaryQuestion {
 export type SummaryResponse =
   | { readonly kind: "summary"; readonly text: string; readonly dropped: number }
   /** `message` is a clause with the reason, to be embedded in a sentence. */
-  | { readonly kind: "failed"; readonly why: CompactionFailureReason; readonly message: string }
+  | { readonly kind: "failed"; readonly reason: CompactionFailureReason; readonly message: string }
 
-const NO_SUMMARY: Readonly<Record<Extract<ReadSummary, { kind: "none" }>["why"], string>> = {
+const NO_SUMMARY: Readonly<Record<Extract<ReadSummary, { kind: "none" }>["reason"], string>> = {
   empty: "the model answered with nothing",
   cut: "the model's answer ended before the summary began",
   "api-error": "the answer was an error message",
@@ -83,12 +83,12 @@ export async function requestSummary(
           shrinkings++ < caller.shrinkings
             ? now.smaller(missingRoom(answer.excess, sizeOf(sent, caller.estimator), caller))
             : undefined
-        if (!smaller) return { kind: "failed", why: "prompt_too_long", message: answer.message }
+        if (!smaller) return { kind: "failed", reason: "prompt_too_long", message: answer.message }
         now = smaller
         break
       }
       case "again":
-        if (retries++ >= caller.retries) return { kind: "failed", why: answer.why, message: answer.message }
+        if (retries++ >= caller.retries) return { kind: "failed", reason: answer.reason, message: answer.message }
         if (answer.cut) asking = `${prompt}\n\n${noRoomNote()}`
     }
   }
@@ -98,7 +98,12 @@ type AttemptResult =
   | { readonly kind: "summary"; readonly text: string }
   | Extract<SummaryResponse, { kind: "failed" }>
   | { readonly kind: "too-long"; readonly excess: TokenExcess; readonly message: string }
-  | { readonly kind: "again"; readonly why: CompactionFailureReason; readonly message: string; readonly cut?: boolean }
+  | {
+      readonly kind: "again"
+      readonly reason: CompactionFailureReason
+      readonly message: string
+      readonly cut?: boolean
+    }
 
 async function attempt(caller: SummaryRequester, messages: readonly FlatMessage[]): Promise<AttemptResult> {
   const { model } = caller
@@ -106,18 +111,18 @@ async function attempt(caller: SummaryRequester, messages: readonly FlatMessage[
   const violations = validateRequest({ request, model: model.facts })
   if (violations.length > 0) {
     const message = violations.map(({ rule, path }) => `${rule} at ${path}`).join(", ")
-    return { kind: "failed", why: "api_error", message: `the request would be refused (${message})` }
+    return { kind: "failed", reason: "api_error", message: `the request would be refused (${message})` }
   }
   try {
     return await readResponse(caller, request)
   } catch (error) {
     if (!(error instanceof ModelError)) throw error
     const message = clauseOf(error)
-    if (error instanceof ModelAbortedError) return { kind: "failed", why: "aborted", message }
+    if (error instanceof ModelAbortedError) return { kind: "failed", reason: "aborted", message }
     if (error instanceof PromptTooLongError) return { kind: "too-long", excess: error, message }
     // a model that retries on its own has done so already; one that does not gets another attempt here
     const isOurs = error instanceof ConnectionLostError && error.attempts <= 1 && !error.forbidsRetry
-    return { kind: isOurs ? "again" : "failed", why: "api_error", message }
+    return { kind: isOurs ? "again" : "failed", reason: "api_error", message }
   }
 }
 
@@ -142,24 +147,25 @@ async function readResponse(
   }
   if (!response) {
     if (signal.aborted) throw new ModelAbortedError(model.provider)
-    return { kind: "again", why: "api_error", message: "the answer ended early" }
+    return { kind: "again", reason: "api_error", message: "the answer ended early" }
   }
   onResponse(response)
   if (response.stop_reason === "refusal") {
-    return { kind: "again", why: "no_summary", message: "the model refused to write one" }
+    return { kind: "again", reason: "no_summary", message: "the model refused to write one" }
   }
   const summary = readSummary(textOf(response.content as readonly Block[]))
-  const isError = summary.kind === "none" && summary.why === "api-error"
+  const isError = summary.kind === "none" && summary.reason === "api-error"
   if (!isError && isCutShort(response.stop_reason)) {
     // a full window leaves more room for the answer only if the request gets smaller
     return response.stop_reason === "model_context_window_exceeded"
       ? { kind: "too-long", excess: {}, message: CUT_MESSAGE }
-      : { kind: "again", why: "no_summary", message: CUT_MESSAGE, cut: true }
+      : { kind: "again", reason: "no_summary", message: CUT_MESSAGE, cut: true }
   }
   if (summary.kind === "summary") return summary
-  const message = NO_SUMMARY[summary.why]
-  if (summary.why !== "api-error") return { kind: "again", why: "no_summary", message, cut: summary.why === "cut" }
-  if (!summary.tooLong) return { kind: "again", why: "api_error", message }
+  const message = NO_SUMMARY[summary.reason]
+  if (summary.reason !== "api-error")
+    return { kind: "again", reason: "no_summary", message, cut: summary.reason === "cut" }
+  if (!summary.tooLong) return { kind: "again", reason: "api_error", message }
   return { kind: "too-long", excess: summary.tooLong, message: "it was refused as too long" }
 }
 

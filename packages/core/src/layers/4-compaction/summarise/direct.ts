@@ -132,7 +132,7 @@ export type SummaryOutcome = { readonly responses: readonly ModelResponse[] } & 
       readonly parts: number
     }
   /** `message` is a clause with the reason, to be embedded in a sentence. */
-  | { readonly kind: "failed"; readonly why: CompactionFailureReason; readonly message: string }
+  | { readonly kind: "failed"; readonly reason: CompactionFailureReason; readonly message: string }
 )
 
 const SURE_SHARE = 0.95 // of the room; the rest covers what the estimate misses
@@ -169,18 +169,28 @@ export async function summariseDirectly(options: DirectSummary): Promise<Summary
   const instructions = options.instructions.map((each) => cutMiddle(each, share))
   const maxWords = output < OUTPUT_RESERVE ? Math.floor(output * WORDS_PER_TOKEN) : undefined
   const words = options.words === undefined ? maxWords : Math.min(options.words, maxWords ?? options.words)
-  const wanted = { kind, instructions, words, record: options.record ?? false }
-  const budget = inputBudget({ window, output, estimator, messages: options.messages, prompt: summaryPrompt(wanted) })
+  const promptOptions = { kind, instructions, words, record: options.record ?? false }
+  const budget = inputBudget({
+    window,
+    output,
+    estimator,
+    messages: options.messages,
+    prompt: summaryPrompt(promptOptions),
+  })
   const room = { ...budget, dropShare: options.dropShare, media: options.media ?? false }
-  const asked = await summarise(caller, { wanted, room, messages: options.messages }).catch(asFailure)
+  const asked = await summarise(caller, { promptOptions, room, messages: options.messages }).catch(asFailure)
   return { ...asked, responses }
 }
 
 /** Converts an error to a failure. Answers before it were billed and are returned too. */
-const asFailure = (error: unknown): DirectResult => ({ kind: "failed", why: "api_error", message: errorReason(error) })
+const asFailure = (error: unknown): DirectResult => ({
+  kind: "failed",
+  reason: "api_error",
+  message: errorReason(error),
+})
 
 interface DirectSummaryTask {
-  readonly wanted: Pick<SummaryPromptOptions, "kind" | "instructions" | "words" | "record">
+  readonly promptOptions: Pick<SummaryPromptOptions, "kind" | "instructions" | "words" | "record">
   readonly room: InputBudget
 }
 
@@ -192,14 +202,14 @@ async function summarise(
   caller: SummaryRequester,
   work: DirectSummaryTask & { messages: readonly Message[] },
 ): Promise<DirectResult> {
-  const { wanted, room, messages } = work
+  const { promptOptions, room, messages } = work
   const chunks = await runCooperatively(chunkSteps(messages, room))
   const texts: string[] = []
   let dropped = 0
   for (const [at, chunk] of chunks.entries()) {
     const part = chunks.length > 1 ? { number: at + 1, of: chunks.length } : undefined
     const rounds = part && at > 0 ? withMarker(chunk, partMarker(part.number, part.of)) : chunk
-    const prompt = summaryPrompt({ ...wanted, ...(part ? { part } : {}) })
+    const prompt = summaryPrompt({ ...promptOptions, ...(part ? { part } : {}) })
     const asked = await requestSummary(caller, { subject: conversationSubject(rounds, room), prompt })
     if (asked.kind === "failed") return asked
     texts.push(asked.text)
@@ -215,7 +225,7 @@ async function merge(
   work: DirectSummaryTask,
   parts: readonly string[],
 ): Promise<SummaryResponse> {
-  const { wanted, room } = work
+  const { promptOptions, room } = work
   const [only] = parts
   if (parts.length === 1) return { kind: "summary", text: only!, dropped: 0 }
   const sizes = parts.map((part) => room.estimator.text(part))
@@ -226,7 +236,7 @@ async function merge(
       joined.push(texts[0]!)
       continue
     }
-    const prompt = mergePrompt({ ...wanted, parts: texts.length })
+    const prompt = mergePrompt({ ...promptOptions, parts: texts.length })
     const asked = await requestSummary(caller, { subject: partsSubject(texts, room), prompt })
     if (asked.kind === "failed") return asked
     joined.push(asked.text)
@@ -236,7 +246,7 @@ async function merge(
 
 const nothingToSummarise = (): SummaryResponse => ({
   kind: "failed",
-  why: "no_summary",
+  reason: "no_summary",
   message: "there is no message to summarise",
 })
 

@@ -38,11 +38,11 @@ describe("L4-25 what does not fit is divided", () => {
   })
 
   test("what does not is several, of about equal size, each within the room", () => {
-    const room = { budget: 5_000, estimator }
+    const room = { tokens: 5_000, estimator }
     const chunks = chunksOf(work(60), room)
     expect(chunks.length).toBeGreaterThan(2)
     const sizes = chunks.map((chunk) => sizeOf(conversationSubject(chunk, room).messages, estimator))
-    expect(Math.max(...sizes)).toBeLessThanOrEqual(room.budget)
+    expect(Math.max(...sizes)).toBeLessThanOrEqual(room.tokens)
     expect(Math.min(...sizes)).toBeGreaterThan(Math.max(...sizes) / 3)
   })
 
@@ -50,7 +50,7 @@ describe("L4-25 what does not fit is divided", () => {
     const messages = work(30)
     const whole = sizeOf(fitToBudget(messages, { tokens: 1_000_000, estimator }), estimator)
     for (const part of [0.9, 0.7, 0.55]) {
-      const room = { budget: Math.floor(whole * part), estimator }
+      const room = { tokens: Math.floor(whole * part), estimator }
       const sizes = chunksOf(messages, room).map((chunk) =>
         sizeOf(conversationSubject(chunk, room).messages, estimator),
       )
@@ -60,7 +60,7 @@ describe("L4-25 what does not fit is divided", () => {
   })
 
   test("rounds add up to what the whole takes", () => {
-    const room = { budget: 50_000, estimator }
+    const room = { tokens: 50_000, estimator }
     const messages = work(10)
     const sum = rounds(messages).reduce((total, round) => total + roundSize(round, room), 0)
     expect(sum).toBeCloseTo(sizeOf(fitToBudget(messages, room), estimator), 5)
@@ -74,7 +74,7 @@ describe("L4-25 what does not fit is divided", () => {
   test.runIf(isWhole)("property: no round is lost, split or moved; each chunk fits the room and is valid", () => {
     fc.assert(
       fc.property(randomConversation, fc.integer({ min: 400, max: 20_000 }), (messages, budget) => {
-        const room = { budget, estimator }
+        const room = { tokens: budget, estimator }
         const chunks = chunksOf(messages, room)
         expect(chunks.flat()).toEqual(rounds(messages))
         for (const chunk of chunks) {

@@ -293,11 +293,11 @@ const mediaIn = (messages: readonly FlatMessage[]): number =>
 
 /** Last resort for a round of very many calls: one text, of which the beginning and the end stay. */
 function asOneText(messages: readonly FlatMessage[], { tokens, estimator }: InputBudget): readonly FlatMessage[] {
-  const whole = messages.map(({ role, content }) => `${role}: ${content.map(textOfBlock).join("\n")}`).join("\n\n")
+  const fullText = messages.map(({ role, content }) => `${role}: ${content.map(textOfBlock).join("\n")}`).join("\n\n")
   const wrap = (text: string): readonly FlatMessage[] => [
     { role: "user", content: [{ type: "text", text: `<shortened-messages>\n${text}\n</shortened-messages>` }] },
   ]
-  return wrap(textWithin(whole, tokens, (text) => sizeOf(wrap(text), estimator)))
+  return wrap(textWithin(fullText, tokens, (text) => sizeOf(wrap(text), estimator)))
 }
 
 function textOfBlock(block: Block): string {
@@ -308,13 +308,13 @@ function textOfBlock(block: Block): string {
 
 /** Removes the middle of a text until it fits. */
 function textWithin(text: string, budget: number, size: (text: string) => number): string {
-  let kept = text
-  for (let now = size(kept); now > budget; now = size(kept)) {
-    const shorter = cutMiddle(text, Math.floor(kept.length * Math.min(0.9, (0.9 * budget) / now)))
-    if (shorter.length >= kept.length) return kept // cutting further would leave nothing
-    kept = shorter
+  let shortened = text
+  for (let now = size(shortened); now > budget; now = size(shortened)) {
+    const shorter = cutMiddle(text, Math.floor(shortened.length * Math.min(0.9, (0.9 * budget) / now)))
+    if (shorter.length >= shortened.length) return shortened // cutting further would leave nothing
+    shortened = shorter
   }
-  return kept
+  return shortened
 }
 
 /** Groups neighboring parts so that each group fits one call, with at least two parts each. */

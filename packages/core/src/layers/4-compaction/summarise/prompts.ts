@@ -42,8 +42,8 @@ const VARIANTS = textsIn(promptText(new URL("./prompts/variants.md", import.meta
 
 /** Splits a file into texts, each named by a comment before it. */
 function textsIn(file: string): ReadonlyMap<string, string> {
-  const pieces = file.split(/^<!-- (.+) -->\n/m).slice(1)
-  return new Map(pieces.flatMap((name, at) => (at % 2 === 0 ? [[name, pieces[at + 1]!.trim()] as const] : [])))
+  const segments = file.split(/^<!-- (.+) -->\n/m).slice(1)
+  return new Map(segments.flatMap((name, at) => (at % 2 === 0 ? [[name, segments[at + 1]!.trim()] as const] : [])))
 }
 
 const variant = (name: string, values: Readonly<Record<string, string>> = {}) => fillPrompt(VARIANTS.get(name)!, values)
@@ -98,8 +98,8 @@ const roomOf = (words: number | undefined, record: boolean) =>
   words === undefined ? "" : `\n${variant(record ? "aim" : "room", { words: formatNumber(words) })}`
 
 function instructionsOf(instructions: readonly string[]): string {
-  const given = instructions.map((each) => each.trim()).filter((each) => each !== "")
-  return given.length === 0 ? "" : `\n${variant("instructions", { instructions: given.join("\n\n") })}\n`
+  const filled = instructions.map((each) => each.trim()).filter((each) => each !== "")
+  return filled.length === 0 ? "" : `\n${variant("instructions", { instructions: filled.join("\n\n") })}\n`
 }
 
 const quoted = (text: string) => JSON.stringify(text.trim().slice(0, MAX_START).toWellFormed())
@@ -162,7 +162,7 @@ export function limited({ context, budgets }: CompactionContext, { name }: Route
   if (name === "notes" || tokens <= budgets.summary || !first || !last) return summary
   if (tokens > Math.max(LONG, context.size.tokens * RETELLING)) {
     const message = `its summary has ${formatNumber(tokens)} tokens, and the whole context ${formatNumber(context.size.tokens)}, which saves too little`
-    return { kind: "failed", why: "threshold_exceeded", message, responses }
+    return { kind: "failed", reason: "threshold_exceeded", message, responses }
   }
   const range = [handleOf(first.uuid), handleOf(last.uuid)] as const
   return { ...summary, text: withinBudget({ text, budget: budgets.summary, estimate, range }) }
@@ -196,10 +196,10 @@ export function withinBudget({ text, budget, estimate, range: [first, last] }: S
   const [opening = "", ...sections] = sectionsOfOfBudget(text)
   const within = (room: number) => {
     const shown = sections.length > 1 ? mostWorth(sections, { room: room - estimate(opening), estimate }) : undefined
-    const kept = shown
+    const body = shown
       ? `${opening}${shown.join("")}`
       : withFencesClosed(cutText({ text, limit: Math.max(0, room), estimate }))
-    return `${kept.trimEnd()}\n\n${note}`
+    return `${body.trimEnd()}\n\n${note}`
   }
   // joined pieces may take a little more than each alone
   let room = budget - estimate(`\n\n${note}`)
@@ -216,7 +216,7 @@ export function withinBudget({ text, budget, estimate, range: [first, last] }: S
  * numbered consecutively.
  */
 function sectionsOfOfBudget(text: string): readonly string[] {
-  const pieces: string[][] = [[]]
+  const segments: string[][] = [[]]
   let fence: string | undefined
   let next: number | undefined
   for (const line of text.split(/(?<=\n)/)) {
@@ -224,12 +224,12 @@ function sectionsOfOfBudget(text: string): readonly string[] {
     fence = fenceAfter(line, fence)
     const number = before === undefined && fence === undefined ? Number(SECTION.exec(line)?.[1]) : Number.NaN
     if (number === (next ?? number)) {
-      pieces.push([])
+      segments.push([])
       next = number + 1
     }
-    pieces.at(-1)!.push(line)
+    segments.at(-1)!.push(line)
   }
-  return pieces.map((lines) => lines.join(""))
+  return segments.map((lines) => lines.join(""))
 }
 
 /** Selects the most valuable sections. Every section keeps its title. The most valuable section is cut at a line end if it does not fit. */
@@ -254,8 +254,8 @@ function mostWorth(
 }
 
 function worthOf(section: string): number {
-  const place = BY_WORTH.indexOf(Number(/[1-9]/.exec(section)?.[0]))
-  return place < 0 ? BY_WORTH.length : place
+  const rank = BY_WORTH.indexOf(Number(/[1-9]/.exec(section)?.[0]))
+  return rank < 0 ? BY_WORTH.length : rank
 }
 
 const titleOf = (section: string) => /^[^:\n]*:?/.exec(section)![0]
@@ -266,11 +266,11 @@ const titleOf = (section: string) => /^[^:\n]*:?/.exec(section)![0]
 
 export type ReadSummary =
   | { readonly kind: "summary"; readonly text: string }
-  | { readonly kind: "none"; readonly why: "empty" }
+  | { readonly kind: "none"; readonly reason: "empty" }
   /** The answer ended before the summary began. */
-  | { readonly kind: "none"; readonly why: "cut" }
+  | { readonly kind: "none"; readonly reason: "cut" }
   /** An error message instead of an answer; `tooLong` is set if it says that the request was too long. */
-  | { readonly kind: "none"; readonly why: "api-error"; readonly tooLong?: TooLongMatch }
+  | { readonly kind: "none"; readonly reason: "api-error"; readonly tooLong?: TooLongMatch }
 
 const CUT_SHORT: ReadonlySet<string> = new Set(["max_tokens", "model_context_window_exceeded", "pause_turn"])
 export const CUT_MESSAGE = "the model's answer was cut off"
@@ -304,19 +304,19 @@ const SECTION_HEADING = /^[ \t]{0,3}[1-9]\. \S/m
 
 export function readSummary(answer: string): ReadSummary {
   const text = answer.trim()
-  if (text === "") return { kind: "none", why: "empty" }
+  if (text === "") return { kind: "none", reason: "empty" }
   if (isErrorText(text)) {
     const tooLong = matchTooLong(text)
-    return { kind: "none", why: "api-error", ...(tooLong ? { tooLong } : {}) }
+    return { kind: "none", reason: "api-error", ...(tooLong ? { tooLong } : {}) }
   }
   const start = startOfSummary(text)
   if (start !== undefined) {
     const body = upToClosing(text.slice(start)).trim()
-    return body === "" ? { kind: "none", why: "empty" } : { kind: "summary", text: `Summary:\n${body}` }
+    return body === "" ? { kind: "none", reason: "empty" } : { kind: "summary", text: `Summary:\n${body}` }
   }
   const rest = withoutAnalysis(text)
-  if (rest === undefined) return { kind: "none", why: "cut" }
-  return rest === "" ? { kind: "none", why: "empty" } : { kind: "summary", text: rest }
+  if (rest === undefined) return { kind: "none", reason: "cut" }
+  return rest === "" ? { kind: "none", reason: "empty" } : { kind: "summary", text: rest }
 }
 
 function isErrorText(text: string): boolean {

@@ -39,7 +39,7 @@ export type RouteResult =
   | { readonly kind: "passed"; readonly message: string }
   | {
       readonly kind: "failed"
-      readonly why: CompactionFailureReason
+      readonly reason: CompactionFailureReason
       readonly message: string
       readonly responses: readonly ModelResponse[]
     }
@@ -146,12 +146,12 @@ export function offline(): Route {
       const tokens = Math.min(context.flags.figures["offline-summary-limit"], Math.floor(threshold * MAX_OF_THRESHOLD))
       const messages = await readMessages(cut.summarised, context)
       const budget = { tokens, tokensOf: (part: string) => estimator.text(part) }
-      const kept = new Set(cut.preserved.map(({ uuid }) => uuid))
+      const preserved = new Set(cut.preserved.map(({ uuid }) => uuid))
       const facts = context.flags.on["compact-facts"]
         ? await runCooperatively(
             factSteps(context.views, {
               estimate: budget.tokensOf,
-              kept,
+              preserved,
               budget: context.flags.figures["record-limit"],
             }),
           )

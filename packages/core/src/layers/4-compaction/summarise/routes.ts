@@ -39,10 +39,10 @@ export function server({ model }: Pick<ForkDependencies, "model">): Route {
       if (why !== undefined) return { kind: "passed", message: why }
       const { context, order } = input
       const cut = unshortenedCut(input)
-      const asked = { ...input, cut }
+      const routeInput = { ...input, cut }
       try {
         const { signal, flags } = context
-        const request = await requestFor(asked)
+        const request = await requestFor(routeInput)
         const shared = request.messages.findLastIndex(({ role }) => role === "user") + 1
         const events = model.stream(request, {
           ...{ signal, limits: streamLimits(flags), purpose: purposeOf(order.trigger) },
@@ -57,16 +57,16 @@ export function server({ model }: Pick<ForkDependencies, "model">): Route {
         return failed("the answer ended early")
       } catch (error) {
         isRefused ||= error instanceof InvalidModelRequestError
-        if (context.signal.aborted) return { ...failed("it was stopped"), why: "aborted" }
-        const why = error instanceof PromptTooLongError ? "prompt_too_long" : "api_error"
-        return { ...failed(error instanceof Error ? error.message : "the request failed"), why }
+        if (context.signal.aborted) return { ...failed("it was stopped"), reason: "aborted" }
+        const reason = error instanceof PromptTooLongError ? "prompt_too_long" : "api_error"
+        return { ...failed(error instanceof Error ? error.message : "the request failed"), reason }
       }
     },
   }
 }
 
 const failed = (message: string, responses: readonly ModelResponse[] = []) =>
-  ({ kind: "failed", why: "no_summary", message, responses }) as const satisfies RouteResult
+  ({ kind: "failed", reason: "no_summary", message, responses }) as const satisfies RouteResult
 
 /** Reason why the route does not apply here. */
 function reasonClosed(input: RouteInput): string | undefined {
@@ -166,7 +166,7 @@ export function routesOf({ notes, parent, summariser, offline, timing }: RoutesO
     const names = wanted ?? (costsLess(situation) ? usual : usual.filter((name) => name !== "server"))
     const open = all.filter(({ name }) => names.includes(name))
     const cache = cacheState(context)
-    return cache.state === "cold" && cache.why !== "no response yet" ? open.toSorted(forkLast) : open
+    return cache.state === "cold" && cache.reason !== "no response yet" ? open.toSorted(forkLast) : open
   }
 
   return { all, routesFor }
@@ -183,7 +183,7 @@ const written = ({ text, route: name, last }: PlannedSummary): Route => ({
       ? { kind: "summary", text, cut: input.cut, responses: [] }
       : {
           kind: "failed",
-          why: "no_summary",
+          reason: "no_summary",
           message: "the conversation has changed since the summary was written",
           responses: [],
         },

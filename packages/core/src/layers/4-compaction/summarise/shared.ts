@@ -101,12 +101,12 @@ async function askFork(parent: ForkDependencies, { onProgress, trigger, ...input
 
 function readAnswer(outcome: ForkOutcome, cut: Cut): RouteResult {
   const { ended, responses } = outcome
-  const failed = (why: "aborted" | "prompt_too_long" | "api_error" | "no_summary", message: string) =>
-    ({ kind: "failed", why, message, responses }) as const
+  const failed = (reason: "aborted" | "prompt_too_long" | "api_error" | "no_summary", message: string) =>
+    ({ kind: "failed", reason, message, responses }) as const
   if (ended === "aborted") return failed("aborted", "it was stopped")
   if (ended === "failed") {
-    const why = outcome.error instanceof PromptTooLongError ? "prompt_too_long" : "api_error"
-    return failed(why, outcome.error instanceof Error ? outcome.error.message : "the request failed")
+    const reason = outcome.error instanceof PromptTooLongError ? "prompt_too_long" : "api_error"
+    return failed(reason, outcome.error instanceof Error ? outcome.error.message : "the request failed")
   }
   if (ended === "refusal") return failed("no_summary", "the model refused to write one")
   if (isCutShort(responses.at(-1)?.stop_reason)) return failed("no_summary", CUT_MESSAGE)
@@ -149,12 +149,12 @@ function clearedExtract({ views: { context, estimator }, limit }: ExtractInput):
   let left = limit
   for (const { call, address, text } of lost.toReversed()) {
     const name = `${handleFor(address)} ${inline(call.name)}${describeInput(call)}: `
-    const estimate = (piece: string) => estimator.text(piece)
-    const telling = extractHighlights({ text, room: share, estimate })
-    if (telling === "") continue
-    left -= estimate(`${name}${telling}\n`)
+    const estimate = (text: string) => estimator.text(text)
+    const highlights = extractHighlights({ text, room: share, estimate })
+    if (highlights === "") continue
+    left -= estimate(`${name}${highlights}\n`)
     if (left < 0) break
-    lines.unshift(`${name}${telling}`)
+    lines.unshift(`${name}${highlights}`)
   }
   return lines.length === 0 ? "" : fenced(lines.join("\n"))
 }
@@ -326,9 +326,9 @@ export function dropOldest(given: readonly Round[], options: DropOptions): DropR
   const rounds = withoutMarkers(given) // otherwise a retry might drop only the marker of the previous one
   if (rounds.length <= 1) return { kind: "nothing-left" }
   const droppable = rounds.slice(0, -1).sort((a, b) => Number(holdsSummary(a)) - Number(holdsSummary(b)))
-  const gone = new Set(droppable.slice(0, dropCount(droppable, { ...options, total: rounds.length })))
-  const left = rounds.filter((round) => !gone.has(round))
-  return { kind: "dropped", rounds: beginningWithUser(left, TRUNCATED), dropped: gone.size }
+  const dropped = new Set(droppable.slice(0, dropCount(droppable, { ...options, total: rounds.length })))
+  const left = rounds.filter((round) => !dropped.has(round))
+  return { kind: "dropped", rounds: beginningWithUser(left, TRUNCATED), dropped: dropped.size }
 }
 
 const holdsSummary = (round: Round) => round.some((message) => message.type === "user" && message.isCompactSummary)

@@ -5,7 +5,7 @@ import { readSummary } from "./prompts.ts"
 
 const textOf = (answer: string) => {
   const read = readSummary(answer)
-  return read.kind === "summary" ? read.text : `none: ${read.why}`
+  return read.kind === "summary" ? read.text : `none: ${read.reason}`
 }
 
 describe("L4-12 reading a summariser's answer", () => {
@@ -37,7 +37,7 @@ describe("L4-12 reading a summariser's answer", () => {
     '529 {"type":"error","error":{"type":"overloaded_error"}}',
     "Request timed out.",
   ])("an error in place of an answer is no summary: %s", (answer) => {
-    expect(readSummary(answer)).toMatchObject({ kind: "none", why: "api-error" })
+    expect(readSummary(answer)).toMatchObject({ kind: "none", reason: "api-error" })
   })
 
   test("an error that tells how much was too long hands the figures on", () => {

@@ -30,6 +30,6 @@ describe("L5-1 memories as text", () => {
     ["the history", file(".history/a.md"), "is not the name of a memory file"],
     ["a file that is too long", file("a.md", "x".repeat(30_000)), "is too long"],
   ])("%s: none is used", (_, answer, why) => {
-    expect(readAnswer(answer)).toEqual({ state: "unusable", why: expect.stringContaining(why) })
+    expect(readAnswer(answer)).toEqual({ state: "unusable", reason: expect.stringContaining(why) })
   })
 })

@@ -170,7 +170,7 @@ async function extractAsText(options: MemoryForkOptions, task: DirectedTask): Pr
   if (outcome.ended === "aborted") return nothingFound("aborted", { responses })
   if (outcome.ended !== "answer") return nothingFound("failed", { responses, problem: problemIn(outcome) })
   const answer = readAnswer(outcome.text)
-  if (answer.state === "unusable") return nothingFound("failed", { responses, problem: notUsable(answer.why) })
+  if (answer.state === "unusable") return nothingFound("failed", { responses, problem: notUsable(answer.reason) })
   const base = new Map([...answer.texts.keys()].map((file) => [file, shown.get(file) ?? null]))
   return { ended: "done", texts: answer.texts, base, responses }
 }
@@ -213,7 +213,7 @@ async function hasOurFileTools(tools: readonly Tool[]): Promise<boolean> {
 
 type ExtractionAnswer =
   | { readonly state: "files"; readonly texts: ReadonlyMap<string, string> }
-  | { readonly state: "unusable"; readonly why: string }
+  | { readonly state: "unusable"; readonly reason: string }
 
 const OPENING = /^<memory file="([^"\n]+)">[ \t]*$/
 const CLOSING = /^<\/memory>[ \t]*$/
@@ -249,4 +249,4 @@ export function readAnswer(answer: string): ExtractionAnswer {
   return { state: "files", texts }
 }
 
-const unusable = (why: string): ExtractionAnswer => ({ state: "unusable", why })
+const unusable = (reason: string): ExtractionAnswer => ({ state: "unusable", reason })
