@@ -134,6 +134,31 @@ export const EXACT_TERMS: readonly {
     names: ["said", "door"],
     reason: "parts of secret names and forms that patterns recognise",
   },
+  {
+    in: "packages/core/src/views/record/",
+    names: ["said", "saidAt", "telling"],
+    reason: "fields of view states in checkpoints, and words that patterns of rules and locations recognise",
+  },
+  {
+    in: "packages/core/src/views/record/lasting-rules",
+    names: ["told", "marks"],
+    reason: "words that patterns of rules recognise",
+  },
+  {
+    in: "packages/core/src/views/",
+    names: ["residues"],
+    reason: "field of `tool-results-cleared` in the journal",
+  },
+  {
+    in: "packages/core/src/views/reports/",
+    names: ["saidAt"],
+    reason: "field of a view state in checkpoints",
+  },
+  {
+    in: "packages/core/src/views/views.test",
+    names: ["said"],
+    reason: "field of a view state in checkpoints",
+  },
 ]
 
 /** Single words that end like a participle or a gerund and are nouns. */

@@ -1,4 +1,4 @@
-/** A small comparison as a page, without the command around it. */
+/** A small comparison as a page, without running the command. */
 import { generatedWork, scorecard, timedReplay } from "@strata/transcripts/replay"
 import { claudeStyle } from "../../transcripts/src/replay/policies/all.ts"
 import { none } from "../../transcripts/src/replay/policies/none.ts"

@@ -23,7 +23,7 @@ const read = (file: string) => readFileSync(join(place.cwd, file), "utf8")
 const SMALL = ["--generate", "50000", "--window", "40000"]
 const widest = (text: string) => Math.max(...text.split("\n").map((line) => line.length))
 
-/** A Claude Code transcript with names that would do harm in a page. */
+/** A Claude Code transcript with names that are dangerous in a page. */
 function hostileTranscript(name: string): string {
   const bad = `<script>alert("${name}")</script>\u202e`
   const { messages } = conversation()
@@ -90,7 +90,7 @@ describe("BEY-7 strata replay", () => {
   }
 
   it.runIf(isWhole)("does not take a request that keeps the cache warm for one for a summary", async () => {
-    const { stdout } = await run("replay", transcriptWithPause(size(150, 300), 300)) // long enough that it may cost something
+    const { stdout } = await run("replay", transcriptWithPause(size(150, 300), 300)) // long enough for a cost
     expect(stdout).toContain("keeping the cache warm")
     expect(stdout).toContain("no wait for a summary")
     expect(stdout).not.toContain("with the request for a summary")
@@ -171,7 +171,7 @@ describe("BEY-7 strata compare", () => {
     expect(stdout).toMatch(/^strata +/m)
     expect(stdout).toContain("in view: of the names that answers used again, those in view.")
     expect(stdout).toMatch(/^conversation +turns +none +strata +cheapest +optimum$/m)
-    expect(stdout).not.toMatch(/[\dKM] +optimum +/) // the bound is not a policy that one can choose
+    expect(stdout).not.toMatch(/[\dKM] +optimum +/) // the oracle is not a policy that can be chosen
     expect(widest(stdout)).toBeLessThanOrEqual(80)
     expect(stderr).toMatch(/^Wrote .*page\.html \(.*bytes\)\. Open it in a browser\.\n$/)
     const page = read("page.html")
@@ -241,7 +241,7 @@ describe("BEY-7 strata inspect --html", () => {
     writeFileSync(file, `${lines.join("\n")}\n`)
     const { code, stdout } = await run("inspect", file, "--html", "recorded.html")
     expect(code).toBe(0)
-    expect(stdout).toContain("recorded.jsonl") // the report comes too
+    expect(stdout).toContain("recorded.jsonl") // the report is printed as well
     const page = read("recorded.html")
     for (const part of ["compacted before turn 3", 'class="c-results"', 'class="c-summary"', "tokens written again"])
       expect(page).toContain(part)

@@ -16,10 +16,10 @@ beforeAll(() => {
 afterAll(() => place.remove())
 
 const MODEL = "claude-opus-4-6"
-/** Dollars for a million tokens. */
+/** Dollars per million tokens. */
 const PRICE = { input: 5, write: 6.25, read: 0.5, output: 25 }
 
-/** Five requests. The window of 60,000 has its threshold at 27,000, so the fourth comes after a compaction. */
+/** Five requests. The window of 60,000 has its threshold at 27,000, so the fourth follows a compaction. */
 function recorded(): string {
   const usage = (cache_read_input_tokens: number, cache_creation_input_tokens: number) => ({
     model: MODEL,
@@ -59,20 +59,20 @@ test("BEY-7 every figure of the scorecard is what a calculation by hand gives", 
   const written = 6_000 + 12_000 + 200 + 12_000 + 300
   const read = 6_000 + 18_000 + 18_200 + 30_200
   const everything = (written * PRICE.write + read * PRICE.read + 5 * 100 * PRICE.output) / 1e6
-  expect(score("none").cost).toBeCloseTo(everything, 4) // sizes of blocks are rounded: a token more or less
+  expect(score("none").cost).toBeCloseTo(everything, 4) // block sizes are rounded, so one token of difference is possible
   expect(score("none").hitRatio).toBeCloseTo(read / (read + written), 4)
   expect(score("none")).toMatchObject({
     ...{ peak: 30_500, invalid: 0, compactions: 0, blockedMs: 0 },
-    namesInView: { count: 2, of: 2 }, // the path it edits and the constant
+    namesInView: { count: 2, of: 2 }, // the edited path and the constant
   })
   const { requests } = conversations[0].reports[1] as { requests: Request[] }
   expect(requests.map(({ purpose }) => purpose)).toEqual([
     ...["conversation", "conversation", "conversation", "summary", "conversation"],
-    ...["recall", "conversation"], // the constant had left the view
+    ...["recall", "conversation"], // the constant was no longer in view
   ])
   const { context, counts } = requests[3]!
-  expect(counts.cacheRead).toBe(18_200) // what the request before left in the cache
-  expect(context).toBeGreaterThanOrEqual(30_200) // all of it, and what a summariser is asked
+  expect(counts.cacheRead).toBe(18_200) // the prefix cached by the previous request
+  expect(context).toBeGreaterThanOrEqual(30_200) // the complete context, and the request for the summary
   const paid = requests.map(
     ({ counts: { input, output, cacheWrite5m, cacheRead } }) =>
       (input * PRICE.input + cacheWrite5m * PRICE.write + cacheRead * PRICE.read + output * PRICE.output) / 1e6,
@@ -92,8 +92,8 @@ test("BEY-7 every figure of the scorecard is what a calculation by hand gives", 
   expect(score("claude-style")).toMatchObject(evidence)
   expect(score("strata")).toMatchObject({
     ...evidence,
-    ...{ peak: expect.any(Number), blockedMs: 0 }, // its summary is written in the background, and installed one request later
-    namesInView: { count: 2, of: 2 }, // the record has a line for the result with the constant
+    ...{ peak: expect.any(Number), blockedMs: 0 }, // its summary is written in the background and installed one request later
+    namesInView: { count: 2, of: 2 }, // the summary's record contains the result with the constant
     namesWithinSearch: { count: 2, of: 2 },
   })
 })

@@ -22,8 +22,9 @@ export async function importConversations(options: ImportOptions): Promise<reado
 /**
  * Imports every conversation in another program's transcript, or updates those imported before. The file is only read.
  *
- * @example const [taken] = await takeUpConversations({ file, owner: localUser }) const agent = await openAgent({ model, id: taken.id,
- * memory: { owner: localUser } })
+ * @example
+ * const [imported] = await importOrUpdateConversations({ file, owner: localUser })
+ * const agent = await openAgent({ model, id: imported.id, memory: { owner: localUser } })
  */
 export async function importOrUpdateConversations(options: ImportOptions): Promise<readonly ImportOrUpdateResult[]> {
   const { importOrUpdateConversations: take } = await import("./import/import-or-update.ts")
@@ -56,7 +57,7 @@ export async function listArchivedTranscripts(options: OpenArchiveOptions = {}):
  *
  * @example
  * const archive = await openSessionArchive()
- * await archive.keep()
+ * await archive.update()
  */
 export async function openSessionArchive(options: OpenArchiveOptions = {}): Promise<SessionArchive> {
   const { openSessionArchive: open } = await import("./import/archive/open-archive.ts")
@@ -78,7 +79,8 @@ export async function readTranscripts(
 /**
  * Reports what a recorded conversation spent its context and money on.
  *
- * @example for (const transcript of await readTranscripts(file)) console.log((await inspectTranscript(transcript)).money.dollars)
+ * @example
+ * for (const transcript of await readTranscripts(file)) console.log((await inspectTranscript(transcript)).money.dollars)
  */
 export async function inspectTranscript(transcript: Transcript): Promise<Inspection> {
   const { inspectTranscript: inspect } = await import("./inspect/inspection.ts")
@@ -99,10 +101,11 @@ export async function sumInspections(all: readonly InspectedResponses[]): Promis
 
 /**
  * Exports a conversation for another program, or as Markdown. Secrets are masked and home directories shortened unless you disable that.
- * `leftOut` counts the content that the format cannot represent.
+ * `omitted` counts the content that the format cannot represent.
  *
- * @example const [transcript] = await readTranscripts(file) const { text, secrets } = await exportTranscript(transcript!, { to: "markdown"
- * })
+ * @example
+ * const [transcript] = await readTranscripts(file)
+ * const { text, secrets } = await exportTranscript(transcript!, { to: "markdown" })
  */
 export async function exportTranscript(transcript: Exportable, options: ExportOptions): Promise<ExportedTranscript> {
   const { exportTranscript: write } = await import("./import/write/export.ts")

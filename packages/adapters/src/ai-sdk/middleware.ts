@@ -25,7 +25,8 @@ export interface StrataMiddleware {
 /**
  * Lets conversations with a model outgrow its window.
  *
- * ```ts const model = wrapLanguageModel({ model: anthropic("claude-opus-5-5"), middleware: strataMiddleware() })
+ * ```ts
+ * const model = wrapLanguageModel({ model: anthropic("claude-opus-5-5"), middleware: strataMiddleware() })
  * ```
  */
 export function strataMiddleware(options: StrataOptions = {}): StrataMiddleware {

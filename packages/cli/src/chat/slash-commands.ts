@@ -218,7 +218,7 @@ export const SLASH_COMMANDS: readonly SlashCommand[] = [
   {
     name: "context",
     usage: "/context",
-    about: "show the contents of the window and what was kept out",
+    about: "show what fills the window",
     run: showContext,
   },
   { name: "cost", usage: "/cost", about: "show what the conversation cost and saved", run: showCost },

@@ -1,4 +1,4 @@
-/** The money of `strata inspect` is the sum of the recorded usage: the conversation's, its sub-agents' and its compactions'. */
+/** The cost in `strata inspect` is the sum of the recorded usage: of the conversation, its sub-agents and its compactions. */
 
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
@@ -24,7 +24,7 @@ const place = () => ({
   uuid: `u${++count}`,
   timestamp: new Date(Date.UTC(2026, 0, 1, 0, count)).toISOString(),
 })
-/** Each has other tokens, so that a sum shows what is in it. */
+/** Usage with distinct numbers, so that a sum shows what it contains. */
 const usage = (tokens: number) => ({ input_tokens: tokens, output_tokens: 2 * tokens, cache_read_input_tokens: 1_000 })
 const answer = (id: string, tokens: number) => ({
   ...place(),
@@ -58,7 +58,7 @@ function write(file: string, lines: readonly Line[]): void {
   )
 }
 
-/** Recorded: one response per number of tokens. */
+/** Expects one response per number of tokens, by purpose. */
 async function expectSum(file: string, byPurpose: Readonly<Record<string, readonly number[]>>) {
   const [transcript] = await readTranscripts(file)
   const { money, cache, agents } = await analyse(transcript!)

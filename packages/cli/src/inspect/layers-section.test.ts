@@ -11,7 +11,7 @@ import { layers } from "./report.ts"
 
 const MINUTE = 60_000
 
-/** Thirty commands, with a pause of so many minutes in the middle. */
+/** Thirty commands, with a pause in the middle. */
 function recording({ pauseMinutes = 0, model = "claude-opus-4-5" } = {}): Transcript {
   const entries: Message[] = []
   let at = Date.UTC(2026, 0, 1)
@@ -97,7 +97,7 @@ describe("JRN-6 CACHE-5 strata inspect --layers after a compaction of another pr
   const MODEL = "claude-opus-4-5"
   const SHORT = "const answer = 42\n".repeat(300)
 
-  /** Twelve results, a compaction, then an hour's pause: what was compacted is not there to be cleared. */
+  /** Twelve results, a compaction, then a pause of an hour: compacted results cannot be cleared. */
   async function saved(boundary: object, next: string) {
     const lines: object[] = []
     const add = (uuid: string, line: object, minute = lines.length) =>

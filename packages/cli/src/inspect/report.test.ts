@@ -5,7 +5,7 @@ import { plainStyle as style } from "../display/terminal.ts"
 import { analyse } from "./analysis.ts"
 import { report } from "./report.ts"
 
-/** A conversation of reads of one file, each answered with the same long text, with a compaction in the middle. */
+/** A conversation that reads one file repeatedly with the same long result, with a compaction in the middle. */
 function recording(): Transcript {
   const messages: Message[] = [user("Look at the code, then explain it.")]
   for (let turn = 1; turn <= 12; turn++) {

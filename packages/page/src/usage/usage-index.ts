@@ -6,7 +6,7 @@ import { hash } from "node:crypto"
 import { closeSync, mkdirSync, openSync } from "node:fs"
 import { dirname, join } from "node:path"
 import { deflateRawSync, inflateRawSync } from "node:zlib"
-import { IndexFile, isBusy, isDamage, isFromSqlite, removeDatabase } from "@strata/core/recall"
+import { isBusy, isDamage, isFromSqlite, removeDatabase, SqliteIndexFile } from "@strata/core/recall"
 import { DIRECTORY_MODE, FILE_MODE } from "@strata/core/store"
 import type { FoundTranscript } from "@strata/transcripts"
 import { createDigest, type Digest } from "./digest.ts"
@@ -67,14 +67,14 @@ export function indexPath(root: string, store = ""): string {
 
 export class UsageIndex {
   readonly #path: string
-  #db: IndexFile
+  #db: SqliteIndexFile
 
   constructor(path: string) {
     this.#path = path
     this.#db = openIndexFile(path)
   }
 
-  get db(): IndexFile {
+  get db(): SqliteIndexFile {
     return this.#db
   }
 
@@ -171,7 +171,7 @@ export class UsageIndex {
     })
   }
 
-  /** Marks files as found in the usual directory of a program. */
+  /** Records that files were found in the usual directory of a program. */
   moveHome(files: readonly number[]): void {
     this.#db.inTransaction(() => {
       for (const file of files) this.#db.statement("UPDATE file SET place = 'home' WHERE id = ?").run(file)
@@ -247,16 +247,16 @@ export class UsageIndex {
   }
 }
 
-function openIndexFile(path: string): IndexFile {
+function openIndexFile(path: string): SqliteIndexFile {
   mkdirSync(dirname(path), { recursive: true, mode: DIRECTORY_MODE })
   closeSync(openSync(path, "a", FILE_MODE)) // SQLite creates its own files with the same mode
   try {
-    return new IndexFile(path, INDEX_SHAPE)
+    return new SqliteIndexFile(path, INDEX_SHAPE)
   } catch (error) {
     if (!isFromSqlite(error) || !isDamage(error)) throw error
     removeDatabase(path)
     closeSync(openSync(path, "a", FILE_MODE))
-    return new IndexFile(path, INDEX_SHAPE)
+    return new SqliteIndexFile(path, INDEX_SHAPE)
   }
 }
 

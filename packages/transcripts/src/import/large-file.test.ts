@@ -64,6 +64,6 @@ test("JRN-6 only what memory can hold is read whole, and the sentence says how t
   expect(canBeWhole(usableMemory() / 10)).toBe(true)
   expect(canBeWhole(usableMemory() / 2)).toBe(false)
   expect(tooLarge("some.traj is larger").message).toMatch(
-    /^some\.traj is larger than [\d,]+ MB of memory can hold\. Nothing was imported\. Allow more: NODE_OPTIONS=/,
+    /^some\.traj is larger than [\d,]+ MB of memory can hold\. Nothing was imported\. Allow more memory: NODE_OPTIONS=/,
   )
 })

@@ -92,7 +92,7 @@ const hasCalls = (message: Message): boolean =>
   message.message.content.some(({ type }) => type === "tool_use")
 
 async function textOf(context: LayerContext, messages: readonly Message[]): Promise<string> {
-  const cut = { kind: "all", summarised: messages, kept: [] } as const
+  const cut = { kind: "all", summarised: messages, preserved: [] } as const
   const input = { context, order: { trigger: "auto" }, cut, onProgress: () => undefined }
   const outcome = await offline().summarise(input as never)
   if (outcome.kind !== "summary") throw new Error("quotations are switched off")

@@ -1,6 +1,7 @@
 /**
  * Listens and sends its address to its parent process, and the processor time so far on request.
- * main.ts bare|managed UPSTREAM [DIRECTORY] [WINDOW]
+ *
+ *     main.ts bare|managed UPSTREAM [DIRECTORY] [WINDOW]
  */
 import { createServer, request as httpRequest } from "node:http"
 import type { AddressInfo } from "node:net"

@@ -163,7 +163,10 @@ test("L5-12 an agent's own memory is its owner's in every scope, and there is no
     const [ada, eve] = [await choose(scope, "ada"), await choose(scope, "eve")]
     expect(ada).toMatchObject({ state: "place", place: { agent: "finder", scope: "local" } })
     expect(ada).not.toEqual(eve)
-    expect(await choose(scope, undefined)).toMatchObject({ state: "refused", reason: expect.stringContaining("no owner") })
+    expect(await choose(scope, undefined)).toMatchObject({
+      state: "refused",
+      reason: expect.stringContaining("no owner"),
+    })
   }
   expect(await choose("user", localUser)).toMatchObject({ place: { agent: "finder", scope: "user" } })
 })
