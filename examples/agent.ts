@@ -1,4 +1,4 @@
-/** Strata's loop and tools: a task in, events while the agent works on it, and how it ended. */
+/** Strata's loop and tools: takes a task, yields events while the agent works, and returns the result. */
 import { anthropicModel, codingTools, openAgent, type QueryEnd, type QueryEvent } from "@strata/core"
 
 export interface Task {
@@ -6,7 +6,7 @@ export interface Task {
   readonly cwd: string
   readonly apiKey: string
   readonly baseURL?: string
-  /** Where the conversation is kept. Default: STRATA_HOME, else ~/.strata. */
+  /** Directory of the conversation. Default: STRATA_HOME, else ~/.strata. */
   readonly dir?: string
   readonly render: (event: QueryEvent) => void
 }
@@ -17,7 +17,7 @@ export async function workOn({ text, cwd, apiKey, baseURL, dir, render }: Task):
     tools: codingTools(),
     cwd,
     ...(dir ? { dir } : {}),
-    mode: "accept-edits", // edits in the project run unasked; other commands are refused, because no one is there to ask
+    mode: "accept-edits", // edits in the project are allowed; other commands are denied, because nobody can answer
   })
   let end: QueryEnd | undefined
   for await (const event of agent.query(text, { maxTurns: 50 })) {

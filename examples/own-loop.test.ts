@@ -8,12 +8,12 @@ import { isWhole } from "../packages/core/test/size.ts"
 import { ask } from "./own-loop.ts"
 import { readOnlyRunner, readOnlyTools } from "./read-only-tools.ts"
 
-const root = join(import.meta.dirname, "../packages/core/src/layers") // enough to read, and quick to search
+const root = join(import.meta.dirname, "../packages/core/src/layers") // large enough to read, and quick to search
 let dir: string
 let simulator: Awaited<ReturnType<typeof startSimulator>>
 
 beforeAll(async () => {
-  // the loop reads settings from the environment, which may contain some where the tests run
+  // removes settings of the machine from the environment
   for (const name of Object.keys(process.env)) if (/^(?:STRATA|DISABLE)_/.test(name)) vi.stubEnv(name, undefined)
   dir = mkdtempSync(join(tmpdir(), "strata-example-"))
   simulator = await startSimulator({ responder: workerResponder({ turns: 5 }) })

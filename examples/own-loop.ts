@@ -1,4 +1,4 @@
-/** Your own loop, your own SDK, your own tools: the library keeps the conversation. */
+/** Your own loop, your own SDK, your own tools: the library manages the conversation. */
 import type Anthropic from "@anthropic-ai/sdk"
 import { type Conversation, openConversation, type SettingsInput, type ToolResult } from "@strata/core"
 
@@ -7,7 +7,7 @@ export interface Agent {
   readonly model: string
   readonly system: string
   readonly tools: Anthropic.Messages.Tool[]
-  /** Runs a tool call. What it throws becomes an error result. */
+  /** Runs a tool call. An exception becomes an error result. */
   readonly run: (name: string, input: unknown) => Promise<string>
 }
 
@@ -16,20 +16,20 @@ export interface Where {
   readonly id?: string
   readonly dir?: string
   readonly settings?: SettingsInput
-  /** Gets the conversation before it begins, to listen to its events. */
+  /** Called with the conversation before it starts, to listen to its events. */
   readonly watch?: (chat: Conversation) => void
 }
 
-/** Answers a question. The conversation stays open, so you can look at it or continue it. */
+/** Answers a question. The conversation stays open, so that you can inspect or continue it. */
 export async function ask(agent: Agent, question: string, { watch, ...where }: Where = {}): Promise<Conversation> {
   const { client, model, system, tools } = agent
   const chat = await openConversation({ model, client, system, tools, ...where })
   watch?.(chat)
   await chat.add(question)
   for (;;) {
-    const request = await chat.prepare() // valid, within the window, cached, and the same bytes again after a crash
+    const request = await chat.prepare() // valid, within the window, cached, and byte-identical after a crash
     const response = await client.messages.stream(request).finalMessage()
-    await chat.record(response) // in the journal before anything else happens
+    await chat.record(response) // journaled before anything else happens
     const calls = response.content.filter((block) => block.type === "tool_use")
     if (calls.length === 0) return chat
     await chat.add(await Promise.all(calls.map((call) => answer(agent, call))))

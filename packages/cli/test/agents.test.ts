@@ -1,4 +1,4 @@
-/** Agents that work for the agent of `strata run`, as real processes over HTTP against the simulator. */
+/** Sub-agents of `strata run`, as real processes over HTTP against the simulator. */
 import type { ResponderTurn } from "@strata/sim"
 import { expect, test } from "vitest"
 import { isWhole } from "../../core/test/size.ts"
@@ -66,7 +66,7 @@ test("L7-4, L7-5: strata agents lists, shows, follows, messages and stops the ag
         },
         ({ request }) => {
           heard.resolve(JSON.stringify(request.messages.at(-1)))
-          return new Promise<string>(() => undefined) // it works until it is stopped
+          return new Promise<string>(() => undefined) // runs until it is stopped
         },
       ],
     },

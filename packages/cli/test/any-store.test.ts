@@ -1,4 +1,4 @@
-/** The program on a store that says nothing about files: every command works through the port, and other processes see the same. */
+/** The program on a store without file paths: every command works through the store interface, and other processes see the same data. */
 import { existsSync, readdirSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 import { pathToFileURL } from "node:url"
@@ -32,11 +32,11 @@ let database: string | undefined
 beforeAll(async () => {
   server = newestPrograms() === undefined ? undefined : await startServer()
   database = await server?.database()
-  await registerNamedStore({ STRATA_STORE: database }) // for what tests open themselves
+  await registerNamedStore({ STRATA_STORE: database }) // for stores that the tests open themselves
 })
 afterAll(() => server?.stop())
 
-/** The environment of a bench, which has nothing of another one's. */
+/** The environment of each bench, isolated from the others. */
 const STORES: Readonly<Record<string, (bench: Workbench) => Readonly<Record<string, string>>>> = {
   "files that say nothing of themselves": ({ home }) => ({
     STRATA_STORE: `${HINTLESS}:${join(home, "..", "elsewhere")}`,
@@ -52,10 +52,10 @@ const STORES: Readonly<Record<string, (bench: Workbench) => Readonly<Record<stri
       }),
 }
 
-const [OTHER, NEWEST = OTHER] = Object.keys(STORES) // the newest is across a network, where there is a server
+const [OTHER, NEWEST = OTHER] = Object.keys(STORES) // the newest is a network store, if there is a server
 
 describe.each(Object.entries(STORES))("on %s", (store, storeOf) => {
-  /** In `npm test`, on one of the stores. */
+  /** In `npm test`, these tests run on one store only. */
   const onNewest = test.runIf(isWhole || store === NEWEST)
   const envOf = (bench: Workbench, more: Readonly<Record<string, string>> = {}) => ({
     STRATA_NOTES: "0",
@@ -74,7 +74,7 @@ describe.each(Object.entries(STORES))("on %s", (store, storeOf) => {
     return { bench, env, strata }
   }
 
-  /** Nothing of a conversation is among the files of the program's own directory. */
+  /** Files of the program's own directory, which must not contain data of a conversation. */
   const filesIn = (bench: Workbench): readonly string[] =>
     existsSync(bench.home)
       ? readdirSync(bench.home, { recursive: true, encoding: "utf8" }).filter((name) => name.endsWith(".jsonl"))

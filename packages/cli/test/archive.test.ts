@@ -1,4 +1,4 @@
-/** `strata archive`: copies, the list, restoring and erasing them, and the hook of Claude Code. */
+/** `strata archive`: copying, listing, restoring and erasing sessions, and the hook of Claude Code. */
 import {
   appendFileSync,
   existsSync,

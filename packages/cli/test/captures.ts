@@ -1,4 +1,4 @@
-/** Captures of screens: texts kept in files, and the rules that every one of them follows. */
+/** Captures of screens: texts stored in files, and rules for all of them. */
 import { expect } from "vitest"
 import { widthOf } from "../src/display/text.ts"
 import type { ScreenSize } from "./emulated-screen.ts"
@@ -11,7 +11,7 @@ export const SIZES: readonly ScreenSize[] = [
 
 export const sizeName = ({ columns, rows }: ScreenSize): string => `${columns}x${rows}`
 
-/** Keeps them in a file, each row with the edge of the screen. */
+/** Compares rows with a stored file. Each row is stored with the edge of the screen. */
 export async function expectKept(
   name: string,
   captures: readonly (readonly [string, readonly string[], ScreenSize])[],
@@ -29,7 +29,7 @@ export function expectFits(rows: readonly string[], { columns, rows: max }: Scre
   if (isWholeScreen) expect(rows.length).toBeLessThanOrEqual(max)
 }
 
-/** Every text is there whole, or its beginning (or its end) followed (or preceded) by a mark. */
+/** Every text is complete, or truncated with an ellipsis. */
 export function expectWholeOrMarked(screen: readonly string[], texts: readonly string[]): void {
   const shown = squeezed(screen.join(" "))
   for (const text of texts.map(squeezed)) {
@@ -41,7 +41,7 @@ export function expectWholeOrMarked(screen: readonly string[], texts: readonly s
   }
 }
 
-const SHORTEST = 5 // characters of a beginning; fewer would be found anywhere
+const SHORTEST = 5 // minimum characters of a truncated text; fewer would match anywhere
 
-/** Without spaces and frames: where lines break is not what is compared. */
+/** Removes spaces and frames, so that line breaks are not compared. */
 const squeezed = (text: string): string => text.replace(/[\s│]+/g, "")

@@ -130,7 +130,7 @@ const QUESTION = permissionDialog({
       preview: `Builds it once more\n\n${COMMAND}`,
     },
     rules: ["Bash(npm run build:*)"],
-    exactRules: [`Bash(${COMMAND})`], // longer than what is offered for one command
+    exactRules: [`Bash(${COMMAND})`], // longer than a typical offered rule
   },
   project: "/home/ada/projects/nightly-builds",
 })
@@ -140,7 +140,7 @@ const ASKING: Partial<ChatState> = {
   ready: "d",
 }
 
-/** The sign that turns while it works. */
+/** Replaces the spinner, which changes while the agent works. */
 const still = (rows: readonly string[]): readonly string[] =>
   rows.map((row) => row.replace(/^[|/\\-] Working/, "| Working"))
 
@@ -170,7 +170,7 @@ test.each([
     expect(chat.screen.rows().findLast((row) => row !== "")).toMatch(STATUS)
     captures.push([sizeName(size), all, size] as const)
   }
-  if (name !== "chat-help") await expectKept(name, captures) // that one grows with every command
+  if (name !== "chat-help") await expectKept(name, captures) // this capture would change with every new command
 })
 
 test("a panel on a large enough screen follows the width, and is printed once", async () => {

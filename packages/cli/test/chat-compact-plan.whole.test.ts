@@ -1,17 +1,20 @@
-/** Compacting in the chat, in a real terminal, over HTTP against the simulator. One terminal is enough: keys are tried in all of them elsewhere. */
+/**
+ * Compaction in the chat, in a real terminal, over HTTP against the simulator. One terminal is enough, because keys are tested in all of
+ * them elsewhere.
+ */
 import type { ScriptedTurn } from "@strata/sim"
 import { describe, test } from "vitest"
 import { type ChatOptions, RESTS, startChat } from "./chatting.ts"
 import { sayMissingTerminals, TERMINALS } from "./terminal.ts"
 import { calls, HALTING } from "./workbench.ts"
 
-/** Enough for a summary to be worth it. */
+/** Long enough for a summary to pay off. */
 const LONG = { "log.txt": "port 8080 answers, port 9090 does not\n".repeat(700) }
 const READ = calls({ Bash: { command: "cat log.txt" } })
 const SUMMARY = `<summary>\n${"Ports 8080 and 9090 were looked at. ".repeat(60)}\n</summary>`
 const _MESSAGES: ScriptedTurn = ({ request }) => `${request.messages.length} messages`
 const HALF_A_SUMMARY = 50 // events with 24 characters each
-/** Their forks would take turns of the script. */
+/** Requests for notes would consume turns of the script. */
 const WITHOUT_NOTES = { args: ["--mode", "bypass"], env: { STRATA_NOTES: "0" }, files: LONG }
 
 sayMissingTerminals()

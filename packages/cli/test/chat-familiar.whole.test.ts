@@ -1,4 +1,4 @@
-/** More of what people know from other agents, in a real terminal: pastes, and slash commands with dialogs. */
+/** More features known from other agents, in a real terminal: pastes, and slash commands with dialogs. */
 import { readdirSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 import { describe, expect, test } from "vitest"

@@ -4,7 +4,7 @@ import { type ChatOptions, RESTS, startChat, TAKES_KEYS } from "./chatting.ts"
 import { sayMissingTerminals, TERMINALS } from "./terminal.ts"
 
 const LONG_ANSWER = "The port 8080 answers. ".repeat(60)
-/** The forks for notes would take turns of the script. */
+/** Requests for notes would consume turns of the script. */
 const SETTINGS = { env: { STRATA_NOTES: "0" } }
 
 sayMissingTerminals()

@@ -1,4 +1,4 @@
-/** `strata chat` that is left, or fails, before its conversation is open: what was typed comes back. */
+/** `strata chat` that is left or fails before its conversation is open: the typed text is printed again. */
 import { execFileSync } from "node:child_process"
 import { mkdirSync, readdirSync, writeFileSync } from "node:fs"
 import { writeFile } from "node:fs/promises"
@@ -10,7 +10,7 @@ import { type Workbench, type WorkbenchOptions, workbench } from "./workbench.ts
 
 const OPENING = "Opening the conversation"
 
-/** The conversation opens when a server of the user has answered or ended, and this one waits at a gate. */
+/** Delays opening: the conversation opens only after the user's MCP server has answered or ended, and this one waits. */
 async function withGate(options: WorkbenchOptions) {
   const bench = await workbench(options)
   const gate = join(bench.home, "gate")

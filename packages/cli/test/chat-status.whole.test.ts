@@ -1,4 +1,4 @@
-/** What people know from other agents, in a real terminal: keys, pastes, and slash commands. */
+/** Features known from other agents, in a real terminal: keys, pastes, and slash commands. */
 import { readdirSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 import { describe, expect, test } from "vitest"

@@ -9,12 +9,12 @@ import { calls, HALTING, type Workbench, workbench } from "./workbench.ts"
 
 const GREEK =
   "alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu xi omicron pi rho sigma tau upsilon"
-/** Sends the beginning of it and then halts: three events that open the message, one with text. */
+/** Sends the beginning of an answer and then halts: three events that open the message, one with text. */
 const BEGINNING = { faults: [{ nth: 1, fault: HALTING }], haltsAfter: 4 }
 
 sayMissingTerminals()
 
-// side by side: each waits for processes to start and to draw most of the time
+// in parallel, because each test mostly waits for processes to start and draw
 describe.concurrent.each(TERMINALS)("the chat in $name", ({ open }) => {
   const chat = (bench: Workbench, ...args: readonly string[]) =>
     open({ command: [...bench.command, "chat", ...args], cwd: bench.project, env: bench.env })

@@ -1,4 +1,4 @@
-/** More of `strata chat` in a real terminal: pastes, dialogs, commands of the user, and the figures of the layers. */
+/** More tests of `strata chat` in a real terminal: pastes, dialogs, commands of the user, and metrics of the layers. */
 import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { describe, expect, test } from "vitest"
@@ -13,7 +13,7 @@ const GREEK =
 
 sayMissingTerminals()
 
-// side by side: each waits for processes to start and to draw most of the time
+// in parallel, because each test mostly waits for processes to start and draw
 describe.concurrent.each(TERMINALS)("the chat in $name", ({ open }) => {
   const started = (options: ChatOptions) => startChat(open, options)
 
@@ -249,7 +249,7 @@ describe.concurrent.each(TERMINALS)("the chat in $name", ({ open }) => {
   })
 })
 
-/** One terminal is enough: what is tried is the width. */
+/** One terminal is enough for testing the width. */
 describe.concurrent.each(TERMINALS.slice(0, 1))("the chat in $name", ({ open }) => {
   test.each([80, 120])("CACHE-5 shows what the layers keep out and save, in %i columns", async (columns) => {
     await using bench = await workbench({

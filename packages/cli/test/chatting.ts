@@ -1,17 +1,17 @@
-/** A chat in a terminal, ready for input. A simulator is the server. */
+/** Opens a chat in a terminal, ready for input, with the simulator as the server. */
 import type { TERMINALS } from "./terminal.ts"
 import { type Workbench, type WorkbenchOptions, workbench } from "./workbench.ts"
 
-/** The input line is empty and the agent rests: after the last rule come only the prompt and the status. */
+/** Matches an empty input line of an idle agent: after the last rule there are only the prompt and the status. */
 export const RESTS = /─{40}\s+>\s+claude-opus-5-5[^─]*$/
 
-/** The newest question has been on the screen long enough to take keys. What was printed since the last key may still hold an earlier one. */
+/** Matches if the newest question takes keys. Output since the last key may still contain an earlier question. */
 export const TAKES_KEYS = /Enter or a key chooses(?![\s\S]*Takes keys in a moment)/
 
 export interface ChatOptions extends WorkbenchOptions {
   readonly args?: readonly string[]
   readonly env?: Readonly<Record<string, string>>
-  /** More variables, which depend on the place. */
+  /** Additional variables that depend on the bench. */
   readonly inStore?: (bench: Workbench) => Readonly<Record<string, string>>
 }
 

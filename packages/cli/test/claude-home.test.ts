@@ -1,4 +1,4 @@
-/** The user's settings for Claude Code, with the real program: rules that deny always count, the rest after one answer. */
+/** The user's settings for Claude Code, with the real program: deny rules always apply, the rest after one answer. */
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs"
 import { dirname, join } from "node:path"
 import type { ScriptedTurn } from "@strata/sim"
@@ -31,7 +31,7 @@ async function personal(turns: Parameters<typeof workbench>[0]["turns"], setting
 
 const ran = ({ project }: Workbench): string | undefined =>
   existsSync(join(project, "ran.txt")) ? readFileSync(join(project, "ran.txt"), "utf8") : undefined
-/** An answer that shows what was sent. */
+/** A scripted turn that records the requests. */
 function watched(): { readonly turn: ScriptedTurn; readonly sent: string[] } {
   const sent: string[] = []
   const turn: ScriptedTurn = ({ request }) => {

@@ -1,4 +1,4 @@
-/** The commands: what they print, what they complain about, how they end. As processes where it is about the process. */
+/** The commands: their output, error messages and exit codes. They run as processes only if a test concerns the process. */
 import { mkdirSync, readdirSync, statSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
@@ -159,7 +159,7 @@ describe("strata inspect", needs("transcripts"), () => {
 
   it.runIf(isWhole)("reads every recording, in 80 columns", async () => {
     const { code, stdout, stderr } = await start("inspect", ...recordings)
-    expect({ code, stderr: stderr.replaceAll(/^Reading .*\n/gm, "") }).toEqual({ code: 0, stderr: "" }) // a slow machine shows progress
+    expect({ code, stderr: stderr.replaceAll(/^Reading .*\n/gm, "") }).toEqual({ code: 0, stderr: "" }) // a slow machine shows progress lines
     expect(stdout).toMatch(/^\d+ conversations$/m)
     for (const line of stdout.split("\n")) expect([...line].length, line).toBeLessThanOrEqual(80)
   })
@@ -180,7 +180,7 @@ describe("strata inspect", needs("transcripts"), () => {
     expect(code).toBe(0)
     expect(stdout).toContain("compared with sending everything, with the same")
     for (const line of stdout.split("\n")) expect([...line].length, line).toBeLessThanOrEqual(80)
-    const recording = recordings.find((name) => name.endsWith("9e953218-sonnet45.jsonl"))! // long enough to save something
+    const recording = recordings.find((name) => name.endsWith("9e953218-sonnet45.jsonl"))! // long enough for savings
     const { reports } = JSON.parse((await run("inspect", "--layers", "--json", recording)).stdout).conversations[0]
       .layers
     const names = reports.map(({ policy }: { policy: string }) => policy)

@@ -5,7 +5,7 @@ import { onTestFinished } from "vitest"
 import { MAIN } from "./strata-process.ts"
 import type { Workbench } from "./workbench.ts"
 
-/** The pages as a browser gets them. */
+/** Requests pages like a browser. */
 export async function startDashboard(bench: Workbench, env: Readonly<Record<string, string>>) {
   const child = spawn(process.execPath, [MAIN, "dashboard", "--no-open"], {
     cwd: bench.project,
@@ -25,7 +25,7 @@ export async function startDashboard(bench: Workbench, env: Readonly<Record<stri
   const page = async (path: string) => (await fetch(base + path, { headers: { cookie } })).text()
   const post = async (path: string) =>
     (await fetch(base + path, { method: "POST", headers: { cookie, origin, "x-strata-page": "1" } })).text()
-  /** The number of rows, each time that the page hears of a change. */
+  /** The number of rows at each change event. */
   const events = async (path: string) => {
     const reader = (await fetch(base + path, { headers: { cookie } }))
       .body!.pipeThrough(new TextDecoderStream())

@@ -1,4 +1,4 @@
-/** `strata dashboard`: a process with pages of this project, and what a user does on them. */
+/** `strata dashboard`: a process with pages of this project, and the user's actions on them. */
 import { writeFileSync } from "node:fs"
 import { localUser, openConversation, openMemoryBank } from "@strata/core"
 import { expect, test } from "vitest"
@@ -71,7 +71,7 @@ test.runIf(isWhole)(
         slow: [
           () => {
             begun.resolve()
-            return new Promise<string>(() => undefined) // it works until it is stopped
+            return new Promise<string>(() => undefined) // runs until it is stopped
           },
         ],
       },
@@ -106,7 +106,7 @@ test.runIf(isWhole)(
     expect(asked).toContain("1 task running")
     expect(asked).toContain("type /tasks in that chat")
     await chat.close()
-    expect(await page("/work")).toContain("Nothing works in the background") // no process has it open
+    expect(await page("/work")).toContain("Nothing works in the background") // no process has the conversation open
     await end()
   },
 )

@@ -29,7 +29,7 @@ const MOMENTS = [
   ["at the end", eventsOfDemo.length],
 ] as const
 
-/** What is on the screen at these events. */
+/** The frame after a number of events. */
 const frameAt = (count: number): DemoFrame => ({
   items: itemsAt(count),
   ...{ state: stateAfter(count), hasColours: false, elapsedMs: () => 61_000 },
@@ -174,7 +174,7 @@ function expectSound(state: DemoState, before: DemoState): void {
   const sum = parts.reduce((all, { tokens }) => all + tokens, 0)
   expect(size).toBeLessThanOrEqual(thresholds.window)
   expect(Math.abs(sum - size)).toBeLessThanOrEqual(parts.length)
-  if (parts.length > 0) expect(parts[0]!.kind).toBe("prompt") // until it is known, no shares are shown
+  if (parts.length > 0) expect(parts[0]!.kind).toBe("prompt") // shares are shown only once the prompt's size is known
   for (const { tokens } of parts) expect(tokens).toBeLessThan(size)
   expect(turn).toBeGreaterThanOrEqual(before.turn)
   expect(done).toBeGreaterThanOrEqual(before.work)

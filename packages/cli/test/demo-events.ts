@@ -1,4 +1,4 @@
-/** A short run of the demo as events, and what the conversation says about itself meanwhile. */
+/** A short run of the demo as events, and the conversation's metrics during it. */
 import { findModel, type QueryEvent } from "@strata/core"
 import { NO_TOKENS } from "../../core/src/base/text.ts"
 import { resolveThresholds } from "../../core/src/tokens/window.ts"
@@ -59,7 +59,7 @@ export const eventsOfDemo: readonly QueryEvent[] = [
   response("Done."),
 ]
 
-/** The conversation after so many events. */
+/** Metrics of the conversation after a number of events. */
 function reading(count: number): ConversationMetrics {
   const isPrepared = count > 1
   const isAnswered = count > 4
@@ -104,7 +104,7 @@ const LONG_RUN = [
   { sent: 26_000, everything: 332_000, output: 300 },
 ]
 
-/** What the demo prints at the end. */
+/** The final output of the demo. */
 export const ENDING = (columns: number): readonly string[] =>
   summary(
     {

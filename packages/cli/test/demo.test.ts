@@ -1,4 +1,4 @@
-/** The demo as a process: in a pipe, and interrupted. In each case it removes everything it made. */
+/** The demo as a process: in a pipe, and interrupted. In each case it removes all its files. */
 import { spawn } from "node:child_process"
 import { once } from "node:events"
 import { readdirSync, readFileSync } from "node:fs"

@@ -1,4 +1,4 @@
-/** The demo as a process, to its end: through several windows, on a store in memory, and in a terminal. */
+/** The demo as a process, to its end: with several windows, on a store in memory, and in a terminal. */
 import { readdirSync } from "node:fs"
 import { join } from "node:path"
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest"
@@ -27,7 +27,7 @@ const runDemo = (options: readonly string[], env: Readonly<Record<string, string
 
 const CORRECTION = '"From now on, always write findings to docs/FINDINGS.md."'
 
-/** The correction is kept, recalled with source and age, and acted on: nothing in the second conversation names the file but memory. */
+/** The correction is saved, recalled with source and age, and followed: only memory names the file in the second conversation. */
 function expectNextDay(stdout: string): void {
   const parts = stdout.split(/^A second conversation, the next day$|^What happened$/m)
   const [first, second, summary] = parts.map((part) => part.replace(/\n +/g, " "))
@@ -46,7 +46,7 @@ describe("strata demo", () => {
     "L5-7 BEY-12 with %o, goes through several windows: results offloaded and cleared, notes, compactions, one bill; then a second conversation knows what the first one learned; in plain lines where there is no terminal, and cleans up",
     async (env) => {
       const acted = new Set<string>()
-      // notes are taken beside the work, so the course is not the same every time: one run in many has no use for one of the layers
+      // notes are written in parallel, so runs differ: one run in many does not need one of the layers
       for (const seed of ["2", "3", "4"]) {
         const { code, stdout, stderr } = await runDemo(["--seed", seed], env)
         expect({ code, stderr }).toEqual({ code: 0, stderr: "" })
@@ -102,7 +102,7 @@ describe("strata demo", () => {
     expect(code).toBe(0)
     expect(stdout).toContain("Window")
     expect(stdout).toContain("w warning 7.0K  c compaction 27.0K  b full 37.0K")
-    expect(stdout.split("\u001b[1A").length).toBeGreaterThan(2) // each frame is drawn over the one before
+    expect(stdout.split("\u001b[1A").length).toBeGreaterThan(2) // each frame is drawn over the previous one
     expect(stdout.lastIndexOf("\u001b[?25h")).toBeGreaterThan(stdout.lastIndexOf("\u001b[?25l"))
     expect(stdout).toContain("A second conversation, the next day")
     expect(stdout).toContain("What to try next")

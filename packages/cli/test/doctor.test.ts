@@ -1,4 +1,4 @@
-/** `strata doctor`: one line for each check, and an exit code. Clients are small programs on a PATH of their own. */
+/** `strata doctor`: one line for each check, and an exit code. Clients are small programs on a separate PATH. */
 import { once } from "node:events"
 import { chmodSync, mkdirSync, writeFileSync } from "node:fs"
 import { createServer } from "node:http"

@@ -22,7 +22,7 @@ export const RESTING = initialState(
   historyOf([]),
 )
 
-/** A terminal as the renderer sees it. */
+/** A terminal for the renderer. */
 class Output extends EventEmitter {
   readonly isTTY = true
   columns: number
@@ -60,7 +60,7 @@ export async function drawChat(size: ScreenSize) {
     },
     async resize(next: ScreenSize) {
       resizeTo(next)
-      app.rerender(element(shown)) // the first frame is drawn before React has the new size
+      app.rerender(element(shown)) // draws again, because the first frame is drawn before React knows the new size
       await app.waitUntilRenderFlush()
     },
     [Symbol.dispose]: () => app.unmount(),

@@ -1,6 +1,6 @@
 /**
- * A terminal's screen, for captures: it takes what a program writes and knows which rows are to be seen. It does what most terminals do
- * today: lines that were broken at the edge are joined and broken again when the width changes, and what leaves the top is kept.
+ * An emulated terminal screen for captures: it processes the output of a program and knows the visible rows. It behaves like most modern
+ * terminals: wrapped lines are rewrapped when the width changes, and rows that leave the top are preserved.
  */
 import { widthOf } from "../src/display/text.ts"
 
@@ -11,7 +11,7 @@ export interface ScreenSize {
 
 interface Row {
   readonly cells: string[]
-  /** Goes on in the next row, because the text was too wide. */
+  /** Continues in the next row, because the text was too wide. */
   isBroken: boolean
 }
 
@@ -27,7 +27,7 @@ export class EmulatedScreen {
   #past: Row[] = []
   #row = 0
   #column = 0
-  /** The usual screen, while the second one is shown. */
+  /** The primary screen, while the alternate one is shown. */
   #usual: { readonly rows: Row[]; readonly past: Row[]; readonly row: number; readonly column: number } | undefined
   /** Final letters of all sequences so far, with `?` for modes. */
   readonly sequences = new Set<string>()
@@ -40,12 +40,12 @@ export class EmulatedScreen {
     this.#size = size
   }
 
-  /** What is to be seen, without blanks at the ends. */
+  /** The visible rows, without trailing blanks. */
   rows(): readonly string[] {
     return this.#rows.map((row) => textOf(row).trimEnd())
   }
 
-  /** What has left the screen at the top, and what is to be seen. */
+  /** The scrollback and the visible rows. */
   everything(): readonly string[] {
     return [...this.#past.map((row) => textOf(row).trimEnd()), ...this.rows()]
   }
@@ -165,7 +165,7 @@ export class EmulatedScreen {
     } else this.#breakAgain()
   }
 
-  /** Breaks all lines of the usual screen to the current width. The cursor stays on its line. */
+  /** Rewraps all lines of the primary screen to the current width. The cursor stays on its line. */
   #breakAgain(): void {
     const all = [...this.#past, ...this.#rows]
     const at = this.#past.length + this.#row
@@ -191,13 +191,13 @@ export class EmulatedScreen {
   }
 }
 
-/** A line in rows of so many columns. */
+/** Splits a line into rows of a number of columns. */
 function rowsOf(cells: readonly string[], columns: number): readonly Row[] {
   const end = cells.findLastIndex((cell) => (cell ?? " ") !== " ") + 1
   const rows: Row[] = []
   for (let from = 0; from < end || rows.length === 0; ) {
     let to = Math.min(end, from + columns)
-    if (to < end && cells[to] === "") to-- // a letter of two columns stays whole
+    if (to < end && cells[to] === "") to-- // a letter of two columns is not split
     rows.push({ cells: cells.slice(from, to), isBroken: to < end })
     from = to
   }

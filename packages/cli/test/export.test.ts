@@ -1,4 +1,4 @@
-/** `strata export`: a session written for Claude Code, or as a page. */
+/** `strata export`: a session exported for Claude Code, or as Markdown. */
 import {
   existsSync,
   lstatSync,

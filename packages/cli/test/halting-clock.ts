@@ -1,12 +1,12 @@
 /**
- * A clock for slow streams that stand still in the middle: each brings so many events at once, and the rest when it is let go. So a test
- * has all the time it needs to look and to type, however slow the machine is.
+ * A clock for slow streams that halt in the middle: each sends a number of events at once, and the rest when it is released. So a test has
+ * all the time it needs to check and to type, however slow the machine is.
  */
 import { once } from "node:events"
 import { type Clock, createClock } from "@strata/sim"
 
 export interface HaltingClock extends Clock {
-  /** From here on nothing halts. */
+  /** Releases all streams; later ones do not halt. */
   goOn(): void
 }
 

@@ -1,6 +1,6 @@
 /**
- * The file store with everything taken away that says where its files are, in a directory that the program does not know. What works on it
- * works through the port alone, as on a store across a network, and other processes see the same.
+ * The file store without any information about its file paths, in a directory that the program does not know. Code that works with it uses
+ * only the store interface, as with a network store, and other processes see the same data.
  */
 
 import type { Store } from "@strata/core"
@@ -42,7 +42,7 @@ function withoutPath<H extends { readonly path?: string }>(holder: H | undefined
 
 type Changes<T> = { readonly [K in keyof T]?: T[K] | undefined }
 
-/** Methods keep their object: a journal has state of its own. */
+/** Wraps an object. Methods stay bound to it, because a journal has private state. */
 function changed<T extends object>(target: T, changes: Changes<T>): T {
   return new Proxy(target, {
     get(_, key) {

@@ -1,6 +1,6 @@
 /**
- * Shell lines for the hostile repository of hostile-repository.ts, and lines of daily work. `evil.sh` leaves a marker, `../outside` has a
- * secret, and so has the environment: a line that runs shows it.
+ * Shell lines for the hostile repository of hostile-repository.ts, and everyday lines. `evil.sh` creates a marker file, and `../outside`
+ * and the environment contain a secret, so that every executed line is detected.
  */
 
 const lines = (text: string): readonly string[] =>
@@ -280,7 +280,7 @@ split package.json ../outside/new
 
 export const HOSTILE_LINES = [...READS_OUTSIDE, ...READS_THE_ENVIRONMENT, ...RUNS, ...WRITES]
 
-/** What people and agents type all day, with a part of what each prints in the repository of `makeHonestRepository`. */
+/** Everyday shell lines, with a part of their output in the repository of `makeHonestRepository`. */
 export const HONEST_LINES: readonly (readonly [line: string, prints: string])[] = [
   ["git status", "modified:   src/app.ts"],
   ["git status -s && git stash list", " M src/app.ts"],

@@ -1,4 +1,4 @@
-/** Hostile text from everywhere, through real processes and inside the test: none of it may control the terminal. */
+/** Hostile text from all sources, through real processes and inside the test: none of it may control the terminal. */
 import { mkdirSync, readdirSync, writeFileSync } from "node:fs"
 import { createServer } from "node:http"
 import type { AddressInfo } from "node:net"
@@ -102,7 +102,7 @@ test("PERM-5 a hostile transcript in strata inspect", async () => {
   expectHarmless(await bench.here(["inspect", file], { env: { FORCE_COLOR: "0" } }))
 })
 
-/** What the chat's renderer sends: colours, moving the cursor, clearing, frames, paste mode, and asking for a key protocol. */
+/** Sequences of the chat's renderer: colours, cursor movement, clearing, frames, paste mode, and the query for a key protocol. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: the renderer's sequences
 const RENDERED = /\u001b\[(?:\d*(?:;\d+)*m|\d*[ABCDGJK]|\?(?:25|2004|2026)[hl]|\?u)|\r/gu
 

@@ -1,4 +1,4 @@
-/** A hostile repository, opened with the real program by someone who trusts nothing of it. What counts is what is on the disk and what was sent. */
+/** A hostile repository, opened with the real program by a user who does not trust it. The tests check the disk and the requests. */
 import { existsSync, readFileSync } from "node:fs"
 import { dirname } from "node:path"
 import type { ScriptedTurn } from "@strata/sim"
@@ -30,12 +30,12 @@ interface Result {
   readonly isError: boolean
 }
 
-/** Allowed, and the directory has instructions of half a million characters. */
+/** An allowed call, whose directory contains half a million characters of instructions. */
 const NESTED: Call = { name: "Read", input: { file_path: "nested/file.ts" } }
 
 const bash = (command: string): Call => ({ name: "Bash", input: { command, description: "Work" } })
 
-/** A model that makes these calls in one turn and then ends. It keeps what it was sent, also by the fork that takes notes. */
+/** A model that makes these calls in one turn and then ends. It records all requests, including those for notes. */
 function scriptedModel(calls: readonly Call[]) {
   const requests: string[] = []
   const byId = new Map<string, Call>()
@@ -63,7 +63,7 @@ function scriptedModel(calls: readonly Call[]) {
 
 const outOfProject = (bench: Workbench): string => dirname(bench.project)
 
-/** What a file tool could be talked into. */
+/** Calls that a file tool could be tricked into. */
 const fileCalls = (bench: { readonly project: string }): readonly Call[] => {
   const write = (file_path: string): Call => ({ name: "Write", input: { file_path, content: "#!/bin/sh\n" } })
   const read = (file_path: string): Call => ({ name: "Read", input: { file_path } })
@@ -93,7 +93,7 @@ const fileCalls = (bench: { readonly project: string }): readonly Call[] => {
   ]
 }
 
-/** The secret as it is and as common programs would print it. */
+/** The secret in plain form and in the encodings of common programs. */
 const formsOf = (secret: string): readonly string[] => [
   secret,
   secret.toUpperCase(),
@@ -123,12 +123,12 @@ async function hostileBench(calls: readonly Call[] | ((bench: { project: string 
 
 type Hostile = Awaited<ReturnType<typeof hostileBench>>
 
-/** Nothing ran, nothing outside or that decides what runs was changed, nothing secret was sent, kept or shown. */
+/** Expects that nothing ran, that no outside or executable file was changed, and that no secret was sent, stored or shown. */
 function expectUntouched({ bench, model, place, before }: Hostile, shown: readonly string[]): void {
   expect(existsSync(markerOf(place)) ? readFileSync(markerOf(place), "utf8") : "").toBe("")
   expect(contentsBelow(place.place, { except: [bench.home] })).toEqual(before)
   expectNoSecret([...model.requests, ...shown, ...Object.values(contentsBelow(bench.home))])
-  for (const request of model.requests) expect(request.length).toBeLessThan(400_000) // the nested file alone has more
+  for (const request of model.requests) expect(request.length).toBeLessThan(400_000) // the nested file alone is longer
 }
 
 describe("PERM-1 PERM-3 PERM-4 PERM-5 strata run in a hostile repository: nothing of it runs, widens, reads outside or is sent", () => {
@@ -212,7 +212,7 @@ async function expectUnasked(given: typeof HONEST_LINES, settings: Readonly<Reco
   const model = scriptedModel(given.map(([line]) => bash(line)))
   await using bench = await workbench({ turns: model.turns })
   makeHonestRepository(bench.project)
-  // only the system's programs: those of this checkout do not count where it is below a directory for temporary files
+  // system programs only, because those of a checkout below a temporary directory must not be used
   const env = { PATH: "/usr/local/bin:/usr/bin:/bin", ...settings }
   await bench.here(["run", "Work.", "--mode", "ask"], { env })
   expect(HONEST_LINES.length).toBeGreaterThanOrEqual(50)

@@ -14,7 +14,7 @@ const WIDTHS = [360, 1280]
 const BAD = `<img src="http://127.0.0.1:9/x.png" onerror="document.title='run'">"'\u202e`
 const classes = { prompt: 9_000, person: 500, answers: 700, thinking: 300, calls: 200, results: 40_000, summary: 1_300 }
 
-/** Every text is hostile or long, and there are many turns. */
+/** A conversation with hostile and long texts and many turns. */
 const hostile: PageConversation = {
   name: `${"long-name-".repeat(60)}${BAD}`,
   facts: [BAD, "x".repeat(10_000_000)],
@@ -44,7 +44,7 @@ interface Seen {
   readonly strangers: number
 }
 
-/** Runs in the page. */
+/** Script that runs in the page. */
 const LOOK = `({
   title: document.title,
   overflow: document.documentElement.scrollWidth - window.innerWidth,

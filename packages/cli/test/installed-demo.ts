@@ -1,16 +1,16 @@
 /**
- * The demo as it is where strata was installed as a package: it shows the directory it is called in, and that has always the same files.
- * From our own checkout it would show that one, and what comes of it would change with every commit.
+ * The demo as in an installed package: it works on the current directory, which always has the same files here. In Strata's own checkout it
+ * would work on the checkout, and the results would change with every commit.
  */
 import { cpSync, mkdirSync, symlinkSync, utimesSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { emptyPlace, MAIN } from "./strata-process.ts"
 
-const FILES = 120 // of what the demo works on
+const FILES = 120 // files that the demo works on
 
 export interface InstalledDemo {
   readonly command: readonly string[]
-  /** The directory to call it in. */
+  /** The directory to run it in. */
   readonly project: string
   remove(): void
 }
@@ -31,7 +31,7 @@ export function installDemo(): InstalledDemo {
     )
     const path = join(directory, `module-${n}.ts`)
     writeFileSync(path, `${lines.join("\n")}\n`)
-    utimesSync(path, 1_000 + n, 1_000 + n) // searches list the newest first
+    utimesSync(path, 1_000 + n, 1_000 + n) // searches list newer files first
   }
   const command = [process.execPath, join(program, "dist", "main.js"), "demo"]
   return { command, project, remove: elsewhere.remove }

@@ -1,4 +1,4 @@
-/** Figures of a ledger for the tests of what shows them. */
+/** Numbers of a ledger for tests of screens. */
 import type { LayerSaving } from "@strata/core/views"
 import { NO_TOKENS } from "../../core/src/base/text.ts"
 import type { LedgerSummary } from "../../core/src/views/ledger/ledger.ts"
@@ -33,7 +33,7 @@ export const summaryOf = (figures: Partial<LedgerSummary> = {}): LedgerSummary =
   ...figures,
 })
 
-/** One of each: gains, a loss, an unknown price. */
+/** One of each kind: savings, a loss, an unknown price. */
 export const SAVINGS: readonly LayerSaving[] = [
   saving("tool-results", {
     decisions: 3,

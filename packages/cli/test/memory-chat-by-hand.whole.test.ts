@@ -1,4 +1,7 @@
-/** Memory in `strata chat`: a line that starts with `#`, `/memory`, `/dream`, what is written after an answer, and what a later conversation was offered. */
+/**
+ * Memory in `strata chat`: lines that start with `#`, `/memory`, `/dream`, memories extracted after an answer, and memories attached in a
+ * later conversation.
+ */
 import { existsSync, readdirSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 import { extractiveResponder, type ScriptedTurn } from "@strata/sim"
@@ -10,7 +13,7 @@ import { HALTING, type Workbench } from "./workbench.ts"
 
 sayMissingTerminals()
 
-/** Only what the user saves: extraction would take answers of the scripted model. */
+/** Without extraction, which would consume turns of the scripted model. */
 const BY_HAND = { STRATA_AUTO_MEMORY: "0" }
 const SECRET = `sk-ant-api03-${"Ab3dE6gH9j".repeat(9)}AA`
 
@@ -59,13 +62,13 @@ test.runIf(first)(
 )
 
 describe.each(TERMINALS)("memories after the answer, in $name", ({ open }) => {
-  const RULE = "Always use tabs in the importer." // kept at once
-  const FACT = "The runbook of the importer is at https://docs.example.com/importer." // for an extraction
+  const RULE = "Always use tabs in the importer." // saved at once
+  const FACT = "The runbook of the importer is at https://docs.example.com/importer." // saved by extraction
   const responder = extractiveResponder()
   const fork: ScriptedTurn = (asked) => responder.answer(asked)
   const turns = ["Understood.", ...Array.from({ length: 6 }, () => fork)]
   const learning = { STRATA_AUTO_MEMORY: "1", STRATA_BACKGROUND_SHARE: "100", STRATA_DREAMING: "0" }
-  /** The stream of the fork's first request halts. */
+  /** The stream of the extraction's first request halts. */
   const halted = { faults: [{ nth: 2, fault: HALTING }], haltsAfter: 4 }
 
   async function chatAfter(options: Partial<ChatOptions>, text = RULE) {

@@ -1,4 +1,4 @@
-/** More of memory in `strata chat`: what is shown, asked or left undone after an answer, and a dream that is ended. */
+/** More tests of memory in `strata chat`: notices and questions after an answer, unfinished extraction, and a stopped dream. */
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { extractiveResponder, type ScriptedTurn } from "@strata/sim"
@@ -10,7 +10,7 @@ import { HALTING, type Workbench } from "./workbench.ts"
 
 sayMissingTerminals()
 
-/** Only what the user saves: extraction would take answers of the scripted model. */
+/** Without extraction, which would consume turns of the scripted model. */
 const BY_HAND = { STRATA_AUTO_MEMORY: "0" }
 
 async function memoryOf({ home, project }: Workbench) {
@@ -20,13 +20,13 @@ async function memoryOf({ home, project }: Workbench) {
 }
 
 describe.each(TERMINALS)("memories after the answer, in $name", ({ open }) => {
-  const RULE = "Always use tabs in the importer." // kept at once
-  const FACT = "The runbook of the importer is at https://docs.example.com/importer." // for an extraction
+  const RULE = "Always use tabs in the importer." // saved at once
+  const FACT = "The runbook of the importer is at https://docs.example.com/importer." // saved by extraction
   const responder = extractiveResponder()
   const fork: ScriptedTurn = (asked) => responder.answer(asked)
   const turns = ["Understood.", ...Array.from({ length: 6 }, () => fork)]
   const learning = { STRATA_AUTO_MEMORY: "1", STRATA_BACKGROUND_SHARE: "100", STRATA_DREAMING: "0" }
-  /** The stream of the fork's first request halts. */
+  /** The stream of the extraction's first request halts. */
   const halted = { faults: [{ nth: 2, fault: HALTING }], haltsAfter: 4 }
 
   async function chatAfter(options: Partial<ChatOptions>, text = RULE) {

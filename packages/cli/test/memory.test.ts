@@ -1,4 +1,4 @@
-/** `strata memory`, on memory files in a home of its own. */
+/** `strata memory`, on memory files in a separate home directory. */
 import { execFileSync } from "node:child_process"
 import { existsSync, mkdirSync, readdirSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
@@ -127,7 +127,7 @@ test("L5-13 confirm and review: one key confirms, drops or skips, and a command 
     ["three.md", undefined],
   ])
 
-  const owner = { pid: 1, host: "elsewhere", started: "" } // of which no one can say that it has ended
+  const owner = { pid: 1, host: "elsewhere", started: "" } // an owner that cannot be checked
   await files.install([{ path: ".history/writing/x.json", text: JSON.stringify({ by: "x", owner }) }])
   for (const args of [
     ["confirm", "three"],

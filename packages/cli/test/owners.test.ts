@@ -1,4 +1,4 @@
-/** The program beside a server that was made with the library, in one directory and one home. */
+/** The program and a server built with the library, in one directory and one home. */
 import { readdir } from "node:fs/promises"
 import { join } from "node:path"
 import { openConversation } from "@strata/core"

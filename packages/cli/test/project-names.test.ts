@@ -9,7 +9,7 @@ import { workbench } from "./workbench.ts"
 const echo: Parameters<typeof workbench>[0]["turns"][number] = ({ request }) =>
   `I know ${request.messages.length} messages.`
 
-/** A repository with a clone of it, and commands in either. */
+/** A repository and a clone of it, with commands in either. */
 async function twoClones() {
   const bench = await workbench({ turns: Array.from({ length: 8 }, () => echo) })
   const git = (...args: string[]) =>

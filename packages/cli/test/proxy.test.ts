@@ -1,4 +1,4 @@
-/** `strata proxy`: a process that listens until it is ended, and what `--status` sees of it. */
+/** `strata proxy`: a process that listens until it is stopped, and the output of `--status`. */
 import { globSync, readdirSync, readFileSync, statSync } from "node:fs"
 import { join } from "node:path"
 import { describe, expect, test } from "vitest"

@@ -1,4 +1,4 @@
-/** `strata recall`, on a conversation that `strata run` had. */
+/** `strata recall`, on a conversation of `strata run`. */
 import { expect, test } from "vitest"
 import { calls, type Workbench, workbench } from "./workbench.ts"
 

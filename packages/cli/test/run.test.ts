@@ -1,4 +1,4 @@
-/** `strata run`, over HTTP against the simulator. What concerns the process itself runs in a process of its own. */
+/** `strata run`, over HTTP against the simulator. Tests of the process itself run a separate process. */
 import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs"
 import { createServer, type IncomingMessage, request } from "node:http"
 import type { AddressInfo } from "node:net"
@@ -115,7 +115,7 @@ test("requests go through the proxy of the environment; the token, the model and
   expect(proxy.requests[0]!.headers["x-api-key"]).toBeUndefined()
 })
 
-/** A proxy on loopback. It answers in the place of every server, by asking the one it knows. */
+/** An HTTP proxy on loopback that forwards all requests to one server. */
 async function proxyTo(target: string) {
   const tunnels: string[] = []
   const requests: IncomingMessage[] = []
@@ -218,7 +218,7 @@ test("errors, refusals and wrong command lines have codes of their own", async (
   expect((await bench.here(["run", "Do harm."])).code).toBe(7)
   const failed = await bench.here(["run", "Hello."])
   expect(failed.code).toBe(1)
-  expect(failed.stderr).not.toContain("    at ") // no stack
+  expect(failed.stderr).not.toContain("    at ") // no stack trace
   const misspelt = await bench.here(["run", "--contine", "Hello."])
   expect(misspelt).toMatchObject({ code: 2, stderr: expect.stringContaining("Did you mean --continue?") })
   const keyless = await bench.here(["run", "Hello."], { env: { ANTHROPIC_BASE_URL: "" } })
@@ -350,7 +350,7 @@ test.runIf(isWhole)("LOOP-4: an interrupt in the middle of a command ends it, an
   expect((await bench.here(["run", "--continue", "Wake up."])).stdout).toBe("Awake.\n")
 })
 
-/** Enough for a summary to be worth it. */
+/** Long enough for a summary to pay off. */
 const LONG = { "log.txt": "port 8080 answers, port 9090 does not\n".repeat(700) }
 test("L5-1 the rule in a task is in the memory when the program has ended, without another request", async () => {
   await using bench = await workbench({ turns: ["Noted."] })
@@ -381,7 +381,7 @@ test("L5-1 what the task taught is in the memory when the program has ended, whe
 
 const READS: readonly ScriptedTurn[] = [calls({ Bash: { command: "cat log.txt" } }), "I have read it."]
 const SUMMARY = `<summary>\n${"Ports 8080 and 9090 were looked at. ".repeat(60)}\n</summary>`
-const NO_NOTES = { STRATA_NOTES: "0" } // their forks would take turns of the script
+const NO_NOTES = { STRATA_NOTES: "0" } // requests for notes would consume turns of the script
 
 describe("/compact", () => {
   test("L4-24 compacts a conversation that is continued; --dry-run tells the plan and changes nothing", async () => {

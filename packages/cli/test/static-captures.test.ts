@@ -55,7 +55,7 @@ interface Surface extends ScreenSize {
   readonly env: Readonly<Record<string, string>>
 }
 
-/** What a command prints on such a terminal. */
+/** Output of a command on such a terminal. */
 async function printed(args: readonly string[], { isTTY, env, ...size }: Surface): Promise<string> {
   const filter = outputFilter()
   let text = ""
@@ -87,7 +87,7 @@ describe.each(PAGES)("strata %s", (name, args) => {
       expect([...screen.sequences].filter((letter) => letter !== "m")).toEqual([])
       captures.push([sizeName(size), screen.rows().map(withoutPlace), size] as const)
     }
-    if (name !== "help-chat") await expectKept(`strata-${name}`, captures) // that one grows with every command of the chat
+    if (name !== "help-chat") await expectKept(`strata-${name}`, captures) // this capture would change with every new command of the chat
   })
 
   test.each([
@@ -105,7 +105,7 @@ describe.each(PAGES)("strata %s", (name, args) => {
   })
 })
 
-/** Where temporary files are differs from machine to machine. */
+/** Removes the path of the temporary directory, which differs between machines. */
 const withoutPlace = (row: string): string => row.replace(/^── .*nightly\.jsonl.*$/, "── nightly.jsonl ──")
 
 test("the chat does not draw on a dumb terminal, and says what to use", async () => {

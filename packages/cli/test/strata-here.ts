@@ -9,11 +9,11 @@ import { strata } from "../src/strata.ts"
 import type { Place, ProcessResult } from "./strata-process.ts"
 
 export interface Here extends Pick<Place, "cwd" | "env"> {
-  /** Comes from a file, as with `strata run < FILE`. */
+  /** Standard input from a file, as with `strata run < FILE`. */
   readonly stdin?: string
 }
 
-/** The output goes to pipes. */
+/** Runs a command with its output captured. */
 export async function strataHere(args: readonly string[], { cwd, env, stdin }: Here): Promise<ProcessResult> {
   const [stdout, stderr] = [new Pipe(), new Pipe()]
   const terminal: Terminal = {

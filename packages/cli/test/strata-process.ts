@@ -1,17 +1,17 @@
-/** Runs `strata` as people do: a process of its own, with an empty home. */
+/** Runs `strata` like a user: as a separate process with an empty home. */
 import { type SpawnOptions, spawn } from "node:child_process"
 import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { dirname, join } from "node:path"
 import { inject } from "vitest"
 
-/** The program bundled: it starts in a third of the time that its sources need. */
+/** The bundled program, which starts in a third of the time of its sources. */
 export const MAIN = join(inject("bundle"), "cli", "dist", "main.js")
 
-/** The program as it is in the workspace. */
+/** The program in the workspace. */
 export const SOURCE = join(import.meta.dirname, "..", "src", "main.ts")
 
-/** Shared by all processes that tests start: each would otherwise compile the same files again. */
+/** Compile cache shared by all test processes, which would otherwise compile the same files again. */
 export const COMPILE_CACHE = join(inject("bundle"), "compile-cache")
 
 export interface ProcessResult {

@@ -1,4 +1,4 @@
-/** Sessions of other programs, continued with the real program: named by file, chosen from the list, kept by `strata import`. */
+/** Sessions of other programs, continued with the real program: named by file, chosen from the list, stored by `strata import`. */
 import { appendFileSync, mkdirSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs"
 import { dirname, join } from "node:path"
 import { listConversations, localUser } from "@strata/core"
@@ -26,7 +26,7 @@ const line = (uuid: string, parent: string | null, text: string) => {
 const FIRST = line("u1", null, "Which port \u001b[2J does it use?") + line("a1", "u1", "It uses 8080.")
 const MORE = line("u2", "a1", "And the host?") + line("a2", "u2", "localhost.")
 
-/** Where Claude Code would have it. */
+/** Writes the transcript where Claude Code would. */
 function put({ env, project }: Workbench, text = FIRST): string {
   const file = join(env.HOME!, ".claude/projects", project.replace(/[^A-Za-z0-9]/g, "-"), "old-session.jsonl")
   mkdirSync(dirname(file), { recursive: true })
@@ -108,9 +108,9 @@ describe.concurrent("JRN-6 strata run --resume FILE", () => {
     )
     const estimate = Number(/costs about \$(\d\.\d\d)/.exec(stderr)?.[1])
     expect(estimate / bench.sim.stats().total.dollars).toBeCloseTo(1, 0)
-    // it is cached now
+    // the conversation is cached now
     expect((await bench.here(["run", "--resume", "old-session", "Go on."])).stderr).not.toContain("not cached")
-    // the command that it names is about this conversation, also where another one is newer
+    // the suggested command applies to this conversation, even if another one is newer
     await bench.here(["run", "Something else."])
     const named = /strata (compact .*) first/.exec(stderr)![1]!.split(" ")
     const planned = await bench.here([...named, "--dry-run", "--json"])

@@ -1,4 +1,4 @@
-/** Real terminals to drive programs in: tmux where it is installed, else a pseudo terminal through python3. */
+/** Real terminals for driving programs: tmux if it is installed, else a pseudo terminal through python3. */
 import { execFile, execFileSync, spawn } from "node:child_process"
 import { fileURLToPath } from "node:url"
 import { promisify, stripVTControlCharacters } from "node:util"
@@ -8,9 +8,9 @@ import { everyNth, isWhole } from "../../core/test/size.ts"
 
 const USUAL_COLUMNS = 80
 const ROWS = 30
-const DEADLINE_MS = 120_000 // a loaded machine is slow; what never comes is found all the same
+const DEADLINE_MS = 120_000 // long, because a busy machine is slow
 const FIRST_POLL_MS = 25
-const LAST_POLL_MS = 200 // each look at tmux is a process
+const LAST_POLL_MS = 200 // each query of tmux starts a process
 
 export interface TerminalProgram {
   readonly command: readonly string[]
@@ -20,21 +20,21 @@ export interface TerminalProgram {
   readonly columns?: number
 }
 
-/** A terminal that shows each byte the program sends. */
+/** A terminal with access to each byte that the program sends. */
 export interface BareTerminal extends TestTerminal {
-  /** Everything since the start. */
+  /** All bytes since the start. */
   bytes(): string
 }
 
 export interface TestTerminal extends AsyncDisposable {
-  /** What is to be seen. Without tmux: everything that was printed since the last key. */
+  /** The visible screen. Without tmux, all output since the last key. */
   screen(): string
-  /** Waits until the screen shows it. */
+  /** Waits until the screen shows the text. */
   sees(text: string | RegExp): Promise<void>
   type(text: string): void
   press(key: keyof typeof KEYS): void
   paste(text: string): void
-  /** Whether the program has ended, and all it printed is there. */
+  /** Whether the program has ended and all its output has arrived. */
   hasEnded(): boolean
 }
 
@@ -63,17 +63,17 @@ const ALL: readonly Terminal[] = [
 ]
 const FOUND = ALL.filter(({ need }) => has(need))
 
-/** One of them at the small size. */
+/** The terminals to test. At the small test size, only one of them. */
 export const TERMINALS: readonly Terminal[] = everyNth(FOUND, 2)
 
-/** For each file that goes through `TERMINALS`: what it does not try appears as a test that was left out. */
+/** Called by each file that iterates over `TERMINALS`: terminals that are not tested appear as skipped tests. */
 export function sayMissingTerminals(): void {
   const isOneEnough = !process.env.CI && !isWhole && FOUND.length > 0
   const missing = isOneEnough ? [] : ALL.filter((one) => !FOUND.includes(one))
   for (const { name, need } of missing) test(`in ${name}`, needs(need), () => {})
 }
 
-/** Only the variables given: what the machine has set must not change what is seen. */
+/** Command that sets only the given variables, so that the machine's environment does not affect the output. */
 function inEnvironment(env: TerminalProgram["env"], term: string): readonly string[] {
   return ["env", "-i", `TERM=${term}`, ...Object.entries(env).map(([name, value]) => `${name}=${value}`)]
 }
@@ -81,7 +81,7 @@ function inEnvironment(env: TerminalProgram["env"], term: string): readonly stri
 let opened = 0
 
 function openTmux({ command, cwd, env, columns = USUAL_COLUMNS }: TerminalProgram): TestTerminal {
-  const socket = `strata-test-${process.pid}-${++opened}` // a server of its own, so that no other session is touched
+  const socket = `strata-test-${process.pid}-${++opened}` // a separate server, so that no other session is affected
   const own = ["-L", socket, "-f", "/dev/null"]
   const tmux = (...args: readonly string[]) => execFileSync("tmux", [...own, ...args], { encoding: "utf8" })
   tmux(
@@ -102,12 +102,12 @@ function openTmux({ command, cwd, env, columns = USUAL_COLUMNS }: TerminalProgra
     type: (text) => void tmux("send-keys", "-l", text),
     press: (key) => void tmux("send-keys", KEYS[key].tmux),
     paste: (text) => {
-      execFileSync("tmux", [...own, "load-buffer", "-"], { input: text }) // no argument may be that long
+      execFileSync("tmux", [...own, "load-buffer", "-"], { input: text }) // the text may be too long for an argument
       tmux("paste-buffer", "-p")
     },
     hasEnded: () => tmux("list-panes", "-F", "#{pane_dead}").trim() === "1",
     async look() {
-      // the flag first, so that the screen of a program that has ended is complete
+      // the flag is read first, so that the screen of an ended program is complete
       const both = ["list-panes", "-F", "#{pane_dead}", ";", "capture-pane", "-p", "-J"]
       const { stdout } = await promisify(execFile)("tmux", [...own, ...both])
       const end = stdout.indexOf("\n")
@@ -158,7 +158,7 @@ export function openPty({ command, cwd, env, columns = USUAL_COLUMNS }: Terminal
 }
 
 interface Watched extends Omit<TestTerminal, "sees"> {
-  /** Does not hold up the simulator, which runs in this process. */
+  /** Asynchronous, so that it does not block the simulator in this process. */
   look(): Promise<{ readonly screen: string; readonly hasEnded: boolean }>
 }
 

@@ -1,4 +1,4 @@
-/** A hostile repository, opened with the real program: nothing of it runs or widens without a user's yes. */
+/** A hostile repository, opened with the real program: nothing in it runs or widens permissions without the user's consent. */
 import { existsSync, readFileSync, statSync, writeFileSync } from "node:fs"
 import { readdir } from "node:fs/promises"
 import { join } from "node:path"
@@ -22,14 +22,14 @@ const hostile = (settings: object = HOSTILE, turns = [WIDENED, "Done.", WIDENED,
 
 const ran = ({ project }: Workbench): readonly string[] =>
   existsSync(join(project, "ran.txt")) ? readFileSync(join(project, "ran.txt"), "utf8").trim().split("\n").sort() : []
-/** Each once: on a slow machine a server that ends at once is started again within the run. */
+/** Programs that ran, without duplicates: on a slow machine, a server that ends at once may be restarted within the run. */
 const ranAtAll = (bench: Workbench): readonly string[] => [...new Set(ran(bench))]
 const isWidened = ({ project }: Workbench): boolean => existsSync(join(project, "widened.txt"))
 const rewrite = ({ project }: Workbench, settings: object) =>
   writeFileSync(join(project, SETTINGS), JSON.stringify(settings))
 
 describe.concurrent("PERM-3 strata run in a hostile repository", () => {
-  // hostile-repository.test.ts has the same in npm test, with more that is hostile
+  // hostile-repository.test.ts tests the same and more in `npm test`
   test.runIf(isWhole).each([[[]], [["--mode", "plan"]]])(
     "runs and widens nothing, and says what it left out: %j",
     async (args) => {
@@ -97,7 +97,7 @@ describe.concurrent("PERM-3 strata run in a hostile repository", () => {
 
   test("strata trust is kept for exactly these contents; one changed byte asks again", async () => {
     await using bench = await hostile()
-    const args = ["-c", `echo server >> ${join(bench.project, "ran.txt")}`] // servers start where the process is: here
+    const args = ["-c", `echo server >> ${join(bench.project, "ran.txt")}`] // servers start in the working directory of the process
     const settings = { ...HOSTILE, mcpServers: { helper: { ...HOSTILE.mcpServers.helper, args } } }
     rewrite(bench, settings)
     const shown = await bench.here(["trust", "--yes"])
@@ -117,7 +117,7 @@ describe.concurrent("PERM-3 strata run in a hostile repository", () => {
     expect(after.stderr).toContain("changed since you trusted them")
     expect(ran(bench)).toEqual(before)
 
-    rewrite(bench, settings) // the old contents are trusted as before
+    rewrite(bench, settings) // the old contents are still trusted
     expect((await bench.here(["trust", "--revoke"])).stdout).toContain("is not trusted any more")
     expect((await bench.here(["run", "Work."])).stderr).toContain("Left out")
     expect(ran(bench)).toEqual(before)
@@ -162,7 +162,7 @@ describe.concurrent("PERM-3 strata run in a hostile repository", () => {
   })
 })
 
-// one word at a terminal decides
+// one word at the terminal decides
 describe.concurrent.each(TERMINALS)("PERM-3 strata chat in a hostile repository, in $name", ({ open }) => {
   const chat = (bench: Workbench, ...args: readonly string[]) =>
     open({ command: [...bench.command, "chat", ...args], cwd: bench.project, env: bench.env })

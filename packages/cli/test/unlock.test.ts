@@ -1,4 +1,4 @@
-/** `strata unlock`: who holds what, and breaking what a machine that is gone left. */
+/** `strata unlock`: listing lock owners, and breaking the locks of machines that no longer exist. */
 import { existsSync, mkdirSync, readdirSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { expect, test } from "vitest"
@@ -49,7 +49,7 @@ test("JRN-3 L6-2 it finds the locks of the memory and of a dream, and leaves tho
   await using _ = bench
   const own = await acquireLock(lock, "now")
   if (own.state !== "acquired") throw new Error("the lock is held")
-  for (const file of ["a.md", "b.md"]) writeFileSync(join(memory, file), "The server is in Frankfurt.\n") // something to do
+  for (const file of ["a.md", "b.md"]) writeFileSync(join(memory, file), "The server is in Frankfurt.\n") // gives the dream something to do
   writeFileSync(join(memory, ".consolidate-lock.guard"), JSON.stringify(GONE))
   const dream = await bench.here(["dream"])
   expect(dream).toMatchObject({ code: 1, stderr: expect.stringContaining("strata unlock") })

@@ -1,4 +1,4 @@
-/** Places where the program may not write, or finds something else than a file: clear sentences, nothing lost, no crash. */
+/** Directories where the program may not write or finds something other than a file: clear messages, nothing lost, no crash. */
 import { execFile, spawnSync } from "node:child_process"
 import { chmodSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
@@ -9,12 +9,12 @@ import { type Workbench, workbench } from "./workbench.ts"
 
 const PROGRAM = join(inject("bundle"), "cli", "dist", "several-commands.js")
 const NOBODY = "65534"
-const isRoot = process.getuid?.() === 0 // root may write anywhere, so the program runs as someone else
+const isRoot = process.getuid?.() === 0 // root may write anywhere, so the program runs as another user
 const AS_NOBODY = ["setpriv", `--reuid=${NOBODY}`, `--regid=${NOBODY}`, "--clear-groups"]
 const opened: string[] = []
 const RAW = /\bat .*\(.*:\d+:\d+\)|failed unexpectedly|^\s*(?:Error|EACCES|EISDIR|EROFS)\b/m
 
-/** Whether the one that runs the program can read it: a checkout may be in a directory that is closed to others. */
+/** Whether the other user can read the program, because a checkout may be in a private directory. */
 const mayRun = process.platform !== "win32" && (!isRoot || canReadProgram())
 const RUNS = mayRun
   ? {}
@@ -34,7 +34,7 @@ interface Ran {
   readonly text: string
 }
 
-/** One after the other, in one process that may not do more than the user who runs it. */
+/** Runs commands in sequence, in one process with the rights of its user only. */
 function runAll(
   bench: Workbench,
   lines: readonly (readonly string[])[],
@@ -63,7 +63,7 @@ async function place(turns: readonly string[] = ["Hello.", "Hello."]) {
   return { ...bench, [Symbol.asyncDispose]: () => reopen().then(() => bench[Symbol.asyncDispose]()) }
 }
 
-/** A place with a conversation. */
+/** A bench with a conversation. */
 async function usedPlace() {
   const bench = await place()
   expect((await bench.here(["run", "Hi."])).code).toBe(0)
@@ -71,7 +71,7 @@ async function usedPlace() {
   return bench
 }
 
-/** The whole place belongs to the one that runs the program. */
+/** Changes the owner of the complete directory to the user who runs the program. */
 const give = (directory: string) =>
   new Promise((resolve) => (isRoot ? execFile("chown", ["-R", `${NOBODY}:${NOBODY}`, directory], resolve) : resolve(0)))
 
@@ -80,7 +80,7 @@ function close(path: string, mode = 0o555): void {
   opened.push(path)
 }
 
-/** Or it could not be removed. */
+/** Restores the permissions, so that the directory can be removed. */
 async function reopen(): Promise<void> {
   for (const path of opened.splice(0)) chmodSync(path, 0o755)
 }

@@ -29,7 +29,7 @@ const claude = (options: Parameters<typeof session>[0], at = place) =>
 const lookAt = (at: Place, ...args: readonly string[]) => strataHere(["usage", "--replay", "0", ...args], at)
 const look = (...args: readonly string[]) => lookAt(place, ...args)
 
-/** One machine for all of these: files are read once, by workers that take half a second to start. */
+/** All tests share one home: its files are read once, by workers that take half a second to start. */
 describe("BEY-15 strata usage", () => {
   let machine: Place
   let flaky: string
@@ -49,7 +49,7 @@ describe("BEY-15 strata usage", () => {
     expect({ code, stderr }).toEqual({ code: 0, stderr: "" })
     const lines = stdout.split("\n")
     expect(lines[0]).toMatch(/^You spent \$/)
-    expect(lines.length).toBeLessThanOrEqual(65) // three of them are about what is deleted
+    expect(lines.length).toBeLessThanOrEqual(65) // three of them report deleted sessions
     expect(Math.max(...lines.map((line) => line.length))).toBeLessThanOrEqual(80)
     expect(stdout).toContain("Nothing leaves this machine.")
     expect(stdout.replace(/\s+/g, " ")).toContain(

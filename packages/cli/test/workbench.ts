@@ -1,4 +1,4 @@
-/** A place to try `strata` in: a simulator on loopback, a home and a project of its own, and the command as a real process. */
+/** A test environment for `strata`: a simulator on loopback, a separate home and project, and the command as a real process. */
 import { spawn } from "node:child_process"
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
@@ -21,13 +21,13 @@ export interface Workbench extends AsyncDisposable {
   readonly home: string
   readonly project: string
   readonly env: Readonly<Record<string, string>>
-  /** The command line that starts `strata`, for whatever runs it. */
+  /** The command line that starts `strata`. */
   readonly command: readonly string[]
-  /** A process of its own. */
+  /** Runs a command as a separate process. */
   strata(args: readonly string[], options?: StrataOptions): StrataProcess
-  /** The command inside the test. It costs a tenth of a process. */
+  /** Runs a command inside the test, which takes a tenth of the time of a process. */
   here(args: readonly string[], options?: StrataOptions): Promise<CommandResult>
-  /** Slow streams that stand still go on. */
+  /** Releases halted streams. */
   goOn(): void
 }
 
@@ -38,9 +38,9 @@ export interface StrataOptions {
 
 export interface StrataProcess {
   readonly ended: Promise<CommandResult>
-  /** Resolves when standard output holds the text. */
+  /** Resolves when standard output contains the text. */
   printed(text: string): Promise<void>
-  /** The same for standard error. */
+  /** Resolves when standard error contains the text. */
   complained(text: string): Promise<void>
   signal(name: NodeJS.Signals): void
 }
@@ -83,7 +83,7 @@ export async function workbench(options: WorkbenchOptions): Promise<Workbench> {
     ANTHROPIC_BASE_URL: sim.url,
     NO_COLOR: "1",
     LANG: "C.UTF-8",
-    STRATA_AUTO_MEMORY: "0", // it would take turns out of the script
+    STRATA_AUTO_MEMORY: "0", // extraction would consume turns of the script
     NODE_COMPILE_CACHE: COMPILE_CACHE,
   }
   return {
@@ -146,7 +146,7 @@ function start(
   }
 }
 
-/** A turn in which the model calls tools, after a few words where there are some. */
+/** A turn in which the model calls tools, optionally after some text. */
 export function calls(tools: Readonly<Record<string, unknown>>, words = ""): ScriptedTurn {
   return ({ nextToolUseId }) => ({
     content: [

@@ -1,4 +1,4 @@
-/** `strata wrap`: a program with the official SDK, as a process of its own, in front of the simulator. */
+/** `strata wrap`: a program with the official SDK, as a separate process, with the simulator as the server. */
 import { existsSync, globSync, readdirSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 import { describe, expect, test } from "vitest"
@@ -55,7 +55,7 @@ describe("BEY-11 strata wrap", () => {
     "managed past the window: direct is refused, wrapped goes on, and the report has the summaries too",
     async () => {
       await using direct = await wrapping({ window: 60_000 })
-      // one that is under way at the end would be an estimate of ours, and not on the server's bill
+      // a summary that is unfinished at the end would be estimated here, but not billed by the server
       const settings = { switches: { "compact-ahead": false } }
       await using wrapped = await wrapping({ window: 60_000, settings })
       expect((await direct.start([process.execPath, PROGRAM, ROUNDS, CHARACTERS]).ended).code).not.toBe(0)

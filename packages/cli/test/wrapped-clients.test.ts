@@ -1,4 +1,4 @@
-/** What `strata wrap` hands to each known client. The clients are small programs that say what they were given. */
+/** Arguments and environment that `strata wrap` passes to each known client. The clients are small programs that print what they get. */
 import { chmodSync, existsSync, mkdirSync, writeFileSync } from "node:fs"
 import { dirname, join } from "node:path"
 import { describe, expect, test } from "vitest"

@@ -1,4 +1,4 @@
-/** A simulator and a project for `strata wrap` and `strata proxy`: what passes through them is billed by the simulator. */
+/** A simulator and a project for `strata wrap` and `strata proxy`. The simulator bills all requests. */
 import { spawn } from "node:child_process"
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
@@ -8,7 +8,7 @@ import { extractiveAnswer } from "../../sim/src/responders/extractive.ts"
 import { strataHere } from "./strata-here.ts"
 import { COMPILE_CACHE, MAIN } from "./strata-process.ts"
 
-/** With the SDK in one file, which loads in half the time. */
+/** The wrapped program bundled with the SDK, which loads in half the time. */
 export const PROGRAM = join(dirname(MAIN), "wrapped-program.js")
 export const MODEL = "claude-opus-5-5"
 
@@ -33,21 +33,21 @@ export interface WrapOptions extends AsyncDisposable {
   readonly project: string
   readonly env: Readonly<Record<string, string>>
   start(command: readonly string[], env?: Environment): StartedWrap
-  /** A process of its own. */
+  /** Runs a command as a separate process. */
   strata(args: readonly string[], env?: Environment): Promise<WrapResult>
   /**
-   * The command inside the test. What a wrapped program writes to the file `SAYS` is in `stdout`: the two have no pipe between them here.
-   * A run that observes requests needs a process: it starts its own program again to replay them.
+   * Runs a command inside the test. `stdout` then contains what the wrapped program writes to the file `SAYS`, because there is no pipe.
+   * Observing needs a real process, because it starts the program again for a replay.
    */
   here(args: readonly string[], env?: Environment): Promise<Omit<WrapResult, "signal">>
 }
 
 type Environment = Readonly<Record<string, string | undefined>>
 
-/** `window`: of the model, small enough that Strata has something to do. */
+/** Options. `window` is the model's window, small enough that Strata has to act. */
 interface WrappingOptions {
   readonly window?: number
-  /** The user's. */
+  /** Settings of the user. */
   readonly settings?: object
 }
 

@@ -1,4 +1,4 @@
-/** Who gets in: real HTTP, as other programs and websites of the machine would send it. */
+/** Access control over real HTTP, with requests as other programs and websites on the machine would send them. */
 import { mkdtempSync, rmSync } from "node:fs"
 import { request } from "node:http"
 import { tmpdir } from "node:os"

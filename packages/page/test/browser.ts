@@ -1,4 +1,4 @@
-/** A real browser for tests: the one that the system has. Screenshots are kept as artefacts of `npm run test:all`. */
+/** A real browser for tests, as installed on the system. Screenshots are stored as artefacts of `npm run test:all`. */
 import { mkdirSync } from "node:fs"
 import { join } from "node:path"
 import { type Browser, chromium, type Page } from "playwright-core"

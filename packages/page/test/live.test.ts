@@ -1,4 +1,4 @@
-/** What a page hears of a journal that grows or is replaced, in any store, and of a conversation while others are looked at. Real files and HTTP. */
+/** Updates of a page when a journal grows or is replaced, in any store, and while other conversations are open. Real files and HTTP. */
 import { appendFileSync, copyFileSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
@@ -27,7 +27,7 @@ describe("BEY-10 a journal that another one replaces, larger than it was", () =>
     const { file, at } = await made(2, "first")
     const { file: other } = await made(1, "second".repeat(5_000))
     const long = readFileSync(other)
-    writeFileSync(other, long.subarray(0, long.indexOf("\n") + 1)) // one line, longer than all of the first journal
+    writeFileSync(other, long.subarray(0, long.indexOf("\n") + 1)) // one line, longer than the complete first journal
     const live = await LiveConversation.open(journalSource(at, systemClock))
     replace(other, file)
     await live.update()

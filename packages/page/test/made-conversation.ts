@@ -1,4 +1,4 @@
-/** A conversation of our own with results, a compaction and hostile texts, made by the library without a model. */
+/** Creates a Strata conversation with results, a compaction and hostile texts, with the library and without a model. */
 import { basename, dirname } from "node:path"
 import { openConversation } from "@strata/core"
 import { fileStore } from "../../core/src/journal/file/file-store.ts"
@@ -7,7 +7,7 @@ import type { JournalLocation } from "../src/live/live-source.ts"
 export interface MadeConversation {
   readonly id: string
   readonly file: string
-  /** Where pages follow it. */
+  /** Location of the journal. */
   readonly at: JournalLocation
 }
 
@@ -15,7 +15,7 @@ export interface ConversationOptions {
   readonly dir: string
   readonly cwd: string
   readonly rounds: number
-  /** Said in messages and results. */
+  /** Texts for messages and results. */
   readonly texts?: readonly string[]
   /** Characters of each result. */
   readonly resultCharacters?: number

@@ -1,4 +1,4 @@
-/** Texts that try to become markup, script or a request in a page. */
+/** Texts that try to inject markup, scripts or requests into a page. */
 const CALL = "window.ran=1"
 
 const TAGS = [
@@ -16,7 +16,7 @@ const TAGS = [
 const QUOTES = ["", '"', "'", "`"]
 const BEFORE = ["", '">', "'>", "--></style></script>", "</title></textarea>"]
 
-/** Two hundred and some. */
+/** More than two hundred payloads. */
 export const PAYLOADS: readonly string[] = [
   ...TAGS.flatMap((tag) =>
     QUOTES.flatMap((quote) => BEFORE.map((before) => `${before}<${tag}=${quote}${CALL}${quote}>`)),

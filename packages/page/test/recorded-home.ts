@@ -1,4 +1,4 @@
-/** A home directory with transcripts of Claude Code, for tests of what is made from them. */
+/** A home directory with Claude Code transcripts, for tests of reports. */
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { dirname, join } from "node:path"
@@ -7,19 +7,19 @@ export interface SessionOptions {
   readonly id: string
   readonly cwd?: string
   readonly title?: string
-  /** How many answers. */
+  /** Number of answers. */
   readonly turns?: number
   /** The day of the first message. */
   readonly day?: string
   readonly model?: string
-  /** Where the ids of the responses come from: a fork has its parent's. Default: the session. */
+  /** Session whose response ids are used, because a fork repeats those of its parent. Default: the session itself. */
   readonly responsesOf?: string
-  /** Answers from here on are its own. */
+  /** First answer with its own ids. */
   readonly ownFrom?: number
   readonly asks?: string
   readonly answers?: string
   readonly result?: string
-  /** The cache is lost before this answer, after ten minutes. */
+  /** A cache miss before this answer, after ten minutes. */
   readonly lostAt?: number
   /** A compaction before this answer. */
   readonly compactedAt?: number
@@ -95,7 +95,7 @@ export function session(options: SessionOptions): string {
 export class RecordedHome {
   readonly path = mkdtempSync(join(tmpdir(), "strata-usage-"))
 
-  /** Where Claude Code keeps this session. */
+  /** Writes a session where Claude Code would, and returns its path. */
   session(options: SessionOptions): string {
     return this.write(`.claude/projects/-work-app/${options.id}.jsonl`, session(options))
   }

@@ -1,4 +1,4 @@
-/** Pages over files, for tests: a server as the program starts it, and a tab that complains about everything it should not see. */
+/** Pages over files for tests: a server as the program starts it, and a browser tab that records everything it should not see. */
 import { readFileSync } from "node:fs"
 import { createRequire } from "node:module"
 import type { Browser, BrowserContextOptions, Page } from "playwright-core"
@@ -35,7 +35,7 @@ const SCREENS = (["light", "dark"] as const).flatMap((colorScheme) =>
   [375, 1_440].map((width) => ({ colorScheme, width })),
 )
 
-/** A phone and a wide screen, in light and dark. In `npm test` one of them: the light phone is 0, the dark wide screen 3. */
+/** A phone and a wide screen, in light and dark. `npm test` uses only one of them: 0 is the light phone, 3 the dark wide screen. */
 export const screens = (one: 0 | 3) => everyNth(SCREENS, SCREENS.length, one)
 
 export interface Tab {
@@ -65,7 +65,7 @@ export async function openTab(
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8")
 
-/** What axe-core finds wrong. It is put in by the test, past the page's own policy. */
+/** Accessibility problems found by axe-core, which the test injects despite the page's content security policy. */
 export async function findings(tab: Page): Promise<readonly string[]> {
   const session = await tab.context().newCDPSession(tab)
   await session.send("Runtime.evaluate", { expression: AXE })
@@ -78,7 +78,7 @@ export async function findings(tab: Page): Promise<readonly string[]> {
   return JSON.parse(String(result.value)) as readonly string[]
 }
 
-/** A dream that can be stopped, and a request that cannot be from here. */
+/** A dream that can be stopped, and a request that cannot be stopped from the page. */
 export function trialWork(): WorkPages {
   const listeners = new Set<() => void>()
   const startedAt = "2026-11-17T11:58:00Z"

@@ -87,14 +87,14 @@ describe("BEY-15 all conversations in a browser", needs("browser"), () => {
   it.runIf(isWhole)("searches, sorts and turns pages without a script, and opens a conversation", async () => {
     const { tab } = await openTab(browser, trial, { javaScriptEnabled: false })
     expect(await tab.locator("#list tbody tr").count()).toBe(50)
-    expect(await tab.getByRole("link", { name: "Save a picture" }).count()).toBe(0) // nothing is replayed yet
+    expect(await tab.getByRole("link", { name: "Save a picture" }).count()).toBe(0) // nothing has been replayed yet
     await look.replay({ signal: new AbortController().signal, isInBackground: false })
     changed()
     await tab.getByRole("link", { name: "Next" }).click()
     expect(await tab.locator("#list tbody tr").count()).toBe(11)
     await tab.goto(`${trial.base}/?sort=lost`)
     const lost = await tab.locator("#list tbody tr td:nth-child(7)").allInnerTexts()
-    expect(lost.slice(0, 8).every((cost) => cost.startsWith("$"))).toBe(true) // 8 of 61 lost a cache
+    expect(lost.slice(0, 8).every((cost) => cost.startsWith("$"))).toBe(true) // 8 of 61 conversations had a cache miss
     expect(new Set(lost.slice(8))).toEqual(new Set(["-"]))
     await tab.goto(`${trial.base}/?q=${encodeURIComponent("nothing says this")}`)
     expect(await tab.locator("#list").innerText()).toContain("No conversation has all of these words")

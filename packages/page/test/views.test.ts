@@ -21,7 +21,7 @@ import {
   trialWork,
 } from "./trial-pages.ts"
 
-/** In `npm test` each tag once, in other quotes, and the 16 at the end, of which each is of its own kind. */
+/** In `npm test`, each tag once with different quotes, and the 16 special ones at the end. */
 const hostileTexts = size(
   PAYLOADS.filter((_, at) => at % 21 === 0 || at >= PAYLOADS.length - 16),
   PAYLOADS,
@@ -147,7 +147,7 @@ describe("BEY-10 a conversation in a browser", needs("browser"), () => {
     await tab.waitForSelector(".live.on")
     expect(await tab.locator(".tree > li").count()).toBe(2)
     await tab.getByRole("button", { name: "Stop" }).click()
-    await tab.getByRole("button", { name: "Go on" }).click()
+    await tab.getByRole("button", { name: "Continue" }).click()
     await tab.getByText("The dream was asked to stop.").waitFor()
     await tab.waitForFunction(() => document.querySelectorAll(".tree > li").length === 1)
     expect(complaints).toEqual([])
@@ -162,6 +162,6 @@ describe("BEY-10 a conversation in a browser", needs("browser"), () => {
     const total = Number(await rows.getAttribute("data-total"))
     const there = await tab.locator("article").count()
     expect(there).toBeLessThan(total)
-    expect(there).toBeLessThanOrEqual(20 * 20) // 16 slices of 20 rows, and those that are on their way
+    expect(there).toBeLessThanOrEqual(20 * 20) // 16 slices of 20 rows, and slices that are being loaded
   })
 })

@@ -41,7 +41,7 @@ export async function describeActivity(newestEntries: AsyncIterable<Entry>): Pro
   return undefined
 }
 
-/** The first string of the input stands in for a summary, which the journal does not store. */
+/** Uses the first string of the input as a summary, because the journal stores no summaries. */
 function summarizeInput(input: unknown): string {
   const values = typeof input === "object" && input !== null ? Object.values(input) : []
   return firstLine(values.find((value): value is string => typeof value === "string") ?? "", 80)

@@ -1,4 +1,4 @@
-/** Copying with the terminal and with real programs of a test's own. */
+/** Copying through the terminal and through real test programs. */
 import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
@@ -11,7 +11,7 @@ beforeEach(() => {
 })
 afterEach(() => rmSync(directory, { recursive: true }))
 
-/** A program that keeps what it is given and its arguments. */
+/** Creates a program that stores its input and its arguments. */
 function program(name: string, exit = 0): void {
   const path = join(directory, name)
   const kept = join(directory, `${name}.got`)

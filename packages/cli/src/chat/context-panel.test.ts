@@ -5,7 +5,7 @@ import { SAVINGS } from "../../test/ledger-figures.ts"
 import { widthOf } from "../display/text.ts"
 import { type ContextPanelState, contextLines } from "./context-panel.ts"
 
-const COLUMNS = 76 // of a window with 80
+const COLUMNS = 76 // panel width in a window of 80 columns
 
 const ACCOUNTING: ContextBreakdown = {
   total: 60_000,
@@ -51,7 +51,7 @@ const picture = (more: Partial<ContextPanelState> = {}): ContextPanelState => ({
 test("WIN-9 a learned limit, and how to forget it", () => {
   const thresholds = { ...THRESHOLDS, window: 40_000, believed: 200_000 }
   expect(contextLines(picture({ thresholds }), COLUMNS).join(" ")).toContain(
-    "The window holds 40.0K tokens. The server refused more; 200K were believed. strata config --forget-limits forgets that.",
+    "The window holds 40.0K tokens. The server refused more, although 200K were expected. strata config --forget-limits forgets this limit.",
   )
 })
 
@@ -91,7 +91,7 @@ test("WIN-4 only thresholds that are still ahead; without automatic compaction i
   expect(aboutOf({ used: 150_000, thresholds: { ...THRESHOLDS, limit: 180_000 } })).toContain(
     "Next threshold in 27.0K tokens: full at 177K.",
   )
-  expect(aboutOf({ used: 178_000 })).toContain("Nothing more is sent until /compact or /clear makes room")
+  expect(aboutOf({ used: 178_000 })).toContain("Nothing more is sent until you use /compact or /clear")
 })
 
 test("what the layers keep out", () => {

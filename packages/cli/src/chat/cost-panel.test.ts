@@ -5,7 +5,7 @@ import { SAVINGS, saving, summaryOf } from "../../test/ledger-figures.ts"
 import { widthOf } from "../display/text.ts"
 import { type CostPanelState, costLines as linesFor } from "./cost-panel.ts"
 
-const COLUMNS = 76 // of a window with 80
+const COLUMNS = 76 // panel width in a window of 80 columns
 const costLines = (shown: CostPanelState) => linesFor(shown, COLUMNS)
 
 const counts = { input: 1_000, output: 500, cacheWrite5m: 4_000, cacheWrite1h: 0, cacheRead: 15_000 }

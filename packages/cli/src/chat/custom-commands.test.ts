@@ -57,7 +57,7 @@ test("a command's text is sent with its arguments in place, as they are", async 
   expect(await sent("/usr/bin/env")).toBeUndefined()
 })
 
-/** A chat that allows nothing and runs nothing, with other parts where given. */
+/** Options of a chat that allows and runs nothing, with overrides. */
 const at = (parts: Partial<CustomMessageOptions>): CustomMessageOptions => ({
   commands: [],
   agent: { allow: () => undefined, runForUser: async () => ({ state: "refused", why: "there is no one to ask" }) },

@@ -114,7 +114,7 @@ export interface FoundCustomCommand {
   readonly given: string
 }
 
-/** Finds the command of a line, or `undefined` if there is none with that name. */
+/** Finds the command of a line, or `undefined` if no command has this name. */
 export function findCustomCommand(line: string, commands: readonly CustomCommand[]): FoundCustomCommand | undefined {
   const [, typed, given = ""] = /^\/([^\s/]+)(?:\s+(.*))?$/s.exec(line.trim()) ?? []
   const wanted = typed?.toLowerCase()

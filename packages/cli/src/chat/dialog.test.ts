@@ -10,7 +10,7 @@ const question: Dialog = {
   selected: 0,
 }
 
-/** What comes of keys pressed one after the other. */
+/** The result of pressing keys in sequence. */
 function press(dialog: Dialog, ...intents: readonly Intent[]): DialogStep {
   let step: DialogStep = { type: "open", dialog }
   for (const intent of intents) if (step.type === "open") step = pressInDialog(step.dialog, intent)

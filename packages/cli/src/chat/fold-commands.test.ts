@@ -24,7 +24,7 @@ const PLAN: RangePlan = {
   dollars: 0.25,
 }
 
-/** A chat that keeps what it was asked for and what it showed. */
+/** A chat that records requests and output. */
 function chat({ answer = 0, refuse = false } = {}) {
   const asked: unknown[] = []
   const shown: string[] = []

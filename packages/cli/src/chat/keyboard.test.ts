@@ -1,4 +1,4 @@
-/** Which keys answer a question, and which belong to what the user was typing. */
+/** Which keys answer a question, and which go to the text that the user was typing. */
 import { setImmediate } from "node:timers/promises"
 import { expect, test } from "vitest"
 import type { Chat } from "./chat.ts"
@@ -13,7 +13,7 @@ const ENTER: Intent = { type: "submit" }
 const COMMANDS = ["context", "cost", "compact"].map((name) => ({ name, usage: `/${name}`, about: "" }))
 const FILES = { files: ["src/menu.ts", "notes.txt"], isPartial: false }
 
-/** A chat without an agent, on a clock that moves manually. */
+/** A chat without an agent, on a manual clock. */
 function chatting() {
   let waiting: { readonly ms: number; readonly then: () => void } | undefined
   const store = new ChatStore([], {

@@ -12,11 +12,11 @@ describe("L4-3, L4-35 the state of compaction", () => {
     ],
     [
       { count: 2, failures: 1 },
-      "Compacted 2 times. Strata compacts automatically at 167K tokens. It failed 1 time in a row; after 3 it stops.",
+      "Compacted 2 times. Strata compacts automatically at 167K tokens. It failed 1 time; after 3 consecutive failures it stops.",
     ],
     [
       { failures: 3 },
-      "Automatic compaction failed 3 times consecutively and has stopped. A successful /compact starts it again.",
+      "Automatic compaction has stopped after 3 consecutive failures. A successful /compact starts it again.",
     ],
     [
       { prepared: "being-written" as const },

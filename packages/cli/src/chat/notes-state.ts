@@ -47,8 +47,8 @@ function describeAutomatic({ failures, maxFailures, at, plannedAt, mayByHand }: 
   if (at === undefined) return "Automatic compaction is off. /compact still works."
   const times = pluralize(failures, "time")
   if (failures >= maxFailures)
-    return `Automatic compaction failed ${times} consecutively and has stopped. A successful /compact starts it again.`
-  const failed = failures === 0 ? "" : ` It failed ${times} consecutively; after ${maxFailures} it stops.`
+    return `Automatic compaction has stopped after ${pluralize(failures, "consecutive failure")}. A successful /compact starts it again.`
+  const failed = failures === 0 ? "" : ` It failed ${times}; after ${maxFailures} consecutive failures it stops.`
   const earlier =
     plannedAt === undefined ? "" : `, and to save money perhaps earlier: from about ${formatCompact(plannedAt)}`
   return `Strata compacts automatically at ${formatCompact(at)} tokens${earlier}.${failed}`

@@ -67,7 +67,7 @@ function itemOf(block: Block, results: ReadonlyMap<string, ToolResult>): readonl
   return [{ kind: "tool", id: block.id, name: block.name, summary: summaryOf(block.input), outcome }]
 }
 
-/** The first string of the input stands in for a summary, which the journal does not store. */
+/** Uses the first string of the input as a summary, because the journal stores no summaries. */
 function summaryOf(input: unknown): string {
   const values = typeof input === "object" && input !== null ? Object.values(input) : []
   return firstLine(values.find((value): value is string => typeof value === "string") ?? "", 80)

@@ -1,4 +1,4 @@
-/** Long pasted texts: what the input line shows, what is sent, and what is kept. */
+/** Long pasted texts: labels in the input line, sent text, and stored files. */
 import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
@@ -45,7 +45,7 @@ test("LOOP-7 a paste that is too long for a message is refused, and the sentence
   const refused = new Pastes(directory).abbreviate(text)
   if (refused.state !== "refused") throw new Error("it was taken")
   expect(refused.why).toContain("5,000,000 characters, and a message takes at most 1,000,000")
-  expect(readFileSync(/kept in (\S+):/.exec(refused.why)![1]!, "utf8")).toBe(text)
+  expect(readFileSync(/stored in (\S+):/.exec(refused.why)![1]!, "utf8")).toBe(text)
 })
 
 test("LOOP-7 a message of ten lines that comes back to be edited stays as it was written", () => {

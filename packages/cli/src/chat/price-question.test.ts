@@ -1,4 +1,4 @@
-/** The price before a message, on a real conversation whose clock is moved. */
+/** The price before a message, on a real conversation with a manual clock. */
 import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
@@ -9,7 +9,7 @@ import { PriceQuestion } from "./price-question.ts"
 
 const HOUR = 3_600_000
 
-/** Answered just now with so many tokens in the context. */
+/** A conversation that was just answered, with a number of tokens in its context. */
 async function answered(tokens: number) {
   const dir = mkdtempSync(join(tmpdir(), "strata-price-"))
   let now = Date.parse("2026-11-15T12:00:00Z")
@@ -55,7 +55,7 @@ const PRICE =
 test("BEY-20 after a pause the price is asked about once, before the message", async () => {
   const { chat, turn, wait } = await answered(200_000)
   const { price, asked } = question(chat)
-  expect([await price.ask(), asked.length]).toEqual([true, 0]) // the cache has it
+  expect([await price.ask(), asked.length]).toEqual([true, 0]) // the cache is warm
   wait(2 * HOUR)
   expect([await price.ask(), await price.ask(), asked.length]).toEqual([true, true, 1])
   expect(asked[0]!.title).toMatch(PRICE)

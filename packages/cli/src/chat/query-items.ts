@@ -91,7 +91,7 @@ function appendStreamed(
   return [...items.slice(0, -1), { kind, text: last.text + text, isArriving: true }]
 }
 
-/** Marks streamed items as complete and drops empty ones. */
+/** Completes streamed items and drops empty ones. */
 function completeStreamed(items: readonly Item[]): readonly Item[] {
   return items.flatMap((item) => {
     if (!("isArriving" in item)) return [item]

@@ -23,7 +23,7 @@ const PLAN: RestorePlan = {
   more: 0,
 }
 
-/** A chat that gives these answers, by the labels of the options, and keeps what was asked and done. */
+/** A chat that chooses options by label, and records questions and actions. */
 function chat(plan: RestorePlan, answers: readonly string[]) {
   const asked: DialogDraft[] = []
   const done: unknown[] = []

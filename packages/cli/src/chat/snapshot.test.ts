@@ -1,4 +1,4 @@
-/** The status line's figures, from a real conversation. */
+/** The numbers of the status line, from a real conversation. */
 import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"

@@ -33,7 +33,7 @@ export function recordChange({ past, future, open }: UndoHistory, change: Editor
   }
 }
 
-/** One step back or forward; `undefined` if there is none. */
+/** One step back or forward; `undefined` at either end. */
 export function stepUndo(
   { past, future }: UndoHistory,
   { editor, direction }: { readonly editor: Editor; readonly direction: "undo" | "redo" },

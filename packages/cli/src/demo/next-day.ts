@@ -78,7 +78,7 @@ async function usedMemory(offer: AttachedMemory, { bank, now }: DemoMemory): Pro
   return { text: `a passage of an earlier conversation, about ${words.join(", ")}`, source, age }
 }
 
-/** `recalled: "Never delete a file." (you said it, yesterday)` */
+/** Describes a recalled memory with its source and age. */
 const describeUsedMemory = ({ text, source, age }: UsedMemory): string => `recalled: ${text} (${source}, ${age})`
 
 const quoteMemory = ({ body }: Memory): string => firstLine(escapeToLine(body), MAX_CHARACTERS)

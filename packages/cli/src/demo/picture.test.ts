@@ -13,7 +13,7 @@ const { facts } = findModel("claude-opus-5-5")
 const thresholds = resolveThresholds({ window: 100_000, facts, maxOutput: 32_000, autoCompact: true })
 const first = initialState({ model: "claude-opus-5-5", thresholds, planned: 25 })
 
-/** What the conversation says at a size of so many tokens. */
+/** Metrics of a conversation with a number of tokens. */
 const reading = (tokens: number): ConversationMetrics => ({
   accounting: {
     total: 40_000,
@@ -105,7 +105,7 @@ const compaction: readonly QueryEvent[] = [
   { type: "compacted", tokensBefore: 67_400, tokensAfter: 18_900, route: "shared" },
 ]
 
-/** As text. */
+/** The picture as text. */
 const shown = (
   state: DemoState,
   { columns = 80, rows = 24, elapsedMs = 0, hasColours = false }: Partial<PictureOptions> = {},

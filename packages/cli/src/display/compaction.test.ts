@@ -39,7 +39,7 @@ test("L4-24 a plan: what is summarised, kept and added, tokens, cost, the routes
     routes, in order  by the model, from its cache; by the model
     "
   `)
-  for (const line of lines) expect(widthOf(line), line).toBeLessThanOrEqual(95) // a path is not broken
+  for (const line of lines) expect(widthOf(line), line).toBeLessThanOrEqual(95) // paths are not wrapped
 })
 
 test("L4-24 the figures of a plan add up on the screen, before and after", () => {

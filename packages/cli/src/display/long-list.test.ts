@@ -1,4 +1,4 @@
-/** Lists with 500 entries: on a screen the first ones and how to see the rest, in a pipe all of them. */
+/** Lists with 500 entries: on a screen the first entries and the command for the rest, in a pipe all of them. */
 
 import type { Memory } from "@strata/core"
 import type { AgentView } from "@strata/core/agent"

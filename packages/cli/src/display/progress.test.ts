@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest"
 import { outputFilter } from "./output.ts"
 import { progressOn, withProgress } from "./progress.ts"
 
-/** A terminal that keeps what it got, and a clock that is moved. */
+/** A terminal that records its output, and a manual clock. */
 function scene(canRewrite: boolean, columns = 40) {
   let time = 0
   const written: string[] = []
@@ -16,7 +16,7 @@ describe("progress on a screen", () => {
     const { progress, written, move } = scene(true)
     progress.show("Reading a.jsonl", { done: 0, of: 1_500 })
     move(50)
-    progress.show("Reading b.jsonl", { done: 1, of: 1_500 }) // too soon to be read
+    progress.show("Reading b.jsonl", { done: 1, of: 1_500 }) // too early for another update
     move(3_000)
     progress.show("Reading c.jsonl", { done: 1_200, of: 1_500 })
     progress.end()

@@ -7,7 +7,7 @@ import { formatNumber, pluralize } from "./numbers.ts"
 
 const MAX_NAMED = 5
 
-/** One line for each file: the planned action, or why there is none. */
+/** One line for each file: the planned action, or why nothing is done. */
 export function restoreLines({ files, more }: RestorePlan): readonly string[] {
   const rest =
     more > 0 ? [`leave    ${formatNumber(more)} more that commands changed: the journal does not name them`] : []

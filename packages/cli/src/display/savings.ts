@@ -113,7 +113,7 @@ export function repeatedReadLines(
   )
 }
 
-/** Tokens kept out of the window now: `45.0K offloaded, 12.0K cleared`; empty if there are none. */
+/** Tokens kept out of the window now: `45.0K offloaded, 12.0K cleared`. Empty if nothing is. */
 export function describeKeptOut(savings: readonly LayerSaving[]): string {
   return savings
     .filter(({ standing }) => standing > 0)

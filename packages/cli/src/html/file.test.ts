@@ -1,4 +1,4 @@
-/** Pages in real files. */
+/** Writing pages to real files. */
 
 import { mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"

@@ -1,4 +1,4 @@
-/** What `strata inspect` says of several files: the same sums on the screen, in JSON and on the page. */
+/** `strata inspect` of several files: the same sums on the screen, in JSON and on the page. */
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
@@ -11,11 +11,11 @@ interface Shape {
   readonly session: string
   readonly numbers: readonly number[]
   readonly model?: string
-  /** After this turn it is compacted. */
+  /** Turn before the compaction. */
   readonly compactedAfter?: number
 }
 
-/** Turn 3 reads nothing from the cache. */
+/** A transcript in which turn 3 reads nothing from the cache. */
 function transcript({ session, numbers, model = MODEL, compactedAfter }: Shape): string {
   let parentUuid: string | null = null
   const lines: object[] = []

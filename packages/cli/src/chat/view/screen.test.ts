@@ -27,7 +27,7 @@ const STATE = initialState(
   },
   historyOf([]),
 )
-/** Without colours also where the machine wants them (FORCE_COLOR): then the cursor is a space of another colour. */
+/** Without colours, even if FORCE_COLOR is set, because the cursor would otherwise be a space of another colour. */
 const screen = (change: Partial<ChatState>) =>
   stripVTControlCharacters(renderToString(h(Screen, { state: { ...STATE, ...change } }), { columns: 80 }))
     .replaceAll(/ +$/gm, "")
@@ -287,5 +287,5 @@ test("however many items there are, the window is listened to a few times only",
   const app = render(h(Screen, { state: { ...STATE, items } }), { stdout, patchConsole: false })
   await app.waitUntilRenderFlush()
   app.unmount()
-  expect(max).toBeLessThan(5) // beyond ten Node prints a warning, in the middle of the screen
+  expect(max).toBeLessThan(5) // with more than ten listeners, Node prints a warning on the screen
 })
