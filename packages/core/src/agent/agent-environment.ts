@@ -42,7 +42,7 @@ export interface AgentEnvironment {
   readonly owner: Owner | undefined
   readonly project: Project
   /** Namespace of the conversation in the store. For a sub-agent, that of its lead. */
-  readonly place: string
+  readonly namespace: string
   /** Directory for long outputs, which can be read without permission. */
   readonly results: string
   readonly memory: ProjectMemory | undefined
@@ -63,7 +63,7 @@ export async function createAgentEnvironment(
   const owner = ownerOption(options.memory)
   const id = options.id ?? (options.ids ?? randomIds).uuid()
   const project = await resolveProject({ ...{ cwd, env, root, store, settings: values }, project: options.project })
-  const place = sub?.project ?? (await resolveConversationNamespace({ store, project, owner, id: options.id }))
+  const namespace = sub?.namespace ?? (await resolveConversationNamespace({ store, project, owner, id: options.id }))
   const source = { env, models: values.models, cacheLifetime: values.cacheLifetime }
   const model = await chooseModel({ ...source, model: options.model, client })
   // a summariser that is not an id has its own client
@@ -78,8 +78,8 @@ export async function createAgentEnvironment(
     settings: values,
     model,
     store,
-    ...{ id, owner, project, place },
-    results: resultsDirectory({ root, place, owner, conversation: sub?.under ?? id }),
+    ...{ id, owner, project, namespace },
+    results: resultsDirectory({ root, namespace, owner, conversation: sub?.leadId ?? id }),
     memory: await openMemory(
       options.memory,
       { ...{ store, settings: loaded, cwd, project, clock, env, root }, isForTools: mayWorkOnFiles(options.tools) },
@@ -91,13 +91,13 @@ export async function createAgentEnvironment(
   }
 }
 
-interface ResultsLocation extends Pick<AgentEnvironment, "root" | "place" | "owner"> {
+interface ResultsLocation extends Pick<AgentEnvironment, "root" | "namespace" | "owner"> {
   readonly conversation: string
 }
 
 /** Directory for tool results. Conversations of one owner share it; without an owner, each conversation has its own. */
-function resultsDirectory({ root, place, owner, conversation }: ResultsLocation): string {
-  const all = join(projectDirectory(root, place), "tool-results")
+function resultsDirectory({ root, namespace, owner, conversation }: ResultsLocation): string {
+  const all = join(projectDirectory(root, namespace), "tool-results")
   return owner === undefined ? join(all, validateId("conversation id", conversation)) : all
 }
 
@@ -129,8 +129,11 @@ async function openMemory(
   const { store, cwd, clock, settings } = ground
   const code = repositoryRoot(cwd)
   if (!sub) return memoryFor(memory, { ...ground, code })
-  const { memory: place, project } = sub
-  return place && openAgentMemory({ store, cwd, clock, code, place, project, mode: settings.values.memory })
+  const { memory: memoryNamespace, namespace: project } = sub
+  return (
+    memoryNamespace &&
+    openAgentMemory({ store, cwd, clock, code, namespace: memoryNamespace, project, mode: settings.values.memory })
+  )
 }
 
 /** Real path of the project's directory. Throws if it does not exist. */

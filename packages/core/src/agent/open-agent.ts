@@ -131,7 +131,7 @@ const PASSED_OPTIONS = [
 /** Opens the conversation. */
 async function openAgentConversation(equipment: AgentSetup): Promise<Conversation> {
   const { options, ground, sub, models, toolset, flags, notices, layers, instructions, deferred, state } = equipment
-  const { id, cwd, root: dir, env, clock, store, settings, memory, place } = ground
+  const { id, cwd, root: dir, env, clock, store, settings, memory, namespace } = ground
   const { model, meter } = models
   // the provider may know a model that is not in the table; the conversation uses the facts it returns
   if (!findModel(model.name, settings.models).known) await model.learn?.().catch(() => undefined)
@@ -151,7 +151,7 @@ async function openAgentConversation(equipment: AgentSetup): Promise<Conversatio
       meter,
       ...(memory ? { memory } : {}),
       project: ground.project,
-      place: { project: place, ...(sub ? { under: sub.under } : {}) },
+      address: { project: namespace, ...(sub ? { under: sub.leadId } : {}) },
       due: await createPendingNotices(equipment),
       firstPrompt: {
         system: systemPrompt(cwd, sub?.prompt ?? withStyle(codingPrompt(), ground.loaded)),
@@ -203,7 +203,7 @@ async function begin(equipment: AgentSetup, { conversation, agentLinks, problems
       ? new CacheKeeper({ conversation, model: models.model, clock: ground.clock })
       : undefined,
     startedBy: options.startedBy ?? "startup",
-    leftOut: () => [
+    openingProblems: () => [
       ...problems,
       ...(ground.loaded.problems ?? []),
       ...unusable,
@@ -232,12 +232,12 @@ async function realNotes(path: string): Promise<string> {
 
 /** Collects notices for the next request: mode and date, deferred and late tools, what the editor shows. */
 async function createPendingNotices(equipment: AgentSetup): Promise<NonNullable<OpenContext["due"]>> {
-  const { options, ground, state, own, deferred, toolset, models } = equipment
+  const { options, ground, state, wrappedTools, deferred, toolset, models } = equipment
   const { model } = models
   const known = { ...ground.settings.models, ...modelSettings(model, ground.settings.models) }
   const { family } = findModel(model.name, known).facts
   const toolsDue = deferred
-    ? createToolListing(deferred, await definitionSizes(own, { ...deferred, family }))
+    ? createToolListing(deferred, await definitionSizes(wrappedTools, { ...deferred, family }))
     : () => []
   const lateIntroductions = createLateIntroductions(toolset.later)
   return (context) => [

@@ -22,7 +22,7 @@ import { SocketTransport } from "./socket-transport.ts"
 
 export interface MessageRouterOptions {
   /** The team of processes that this process joins. */
-  readonly place?: TeamJoinOptions | undefined
+  readonly team?: TeamJoinOptions | undefined
   /** The root directory for sockets. Without it, other conversations cannot reach this one. */
   readonly root?: string | undefined
   /** Identifies the conversation's owner: see `circleOf`. */
@@ -85,10 +85,10 @@ export class MessageRouter implements InboundMessages {
    */
   async open(lead: LeadConversation): Promise<void> {
     this.#lead = lead
-    const { place, root, circle, clock, agents } = this.#parts
-    if (place)
+    const { team, root, circle, clock, agents } = this.#parts
+    if (team)
       this.#mailbox = await MailboxTransport.join({
-        ...{ place, circle, clock, mailbox: lead.teamMailbox(place.name), conversation: lead.id },
+        ...{ place: team, circle, clock, mailbox: lead.teamMailbox(team.name), conversation: lead.id },
         journaled: () => lead.views.agents.cursor,
         onArrival: () => this.changed(),
         onProblem: (problem) => this.notice(problem),

@@ -138,7 +138,7 @@ async function openTeamAgentWith(
     {
       clock: options.clock,
       cheapestModel: (model) => cheapestModel(model, models),
-      mail: { place, root: socketRoot(options), circle: circleOf(options.memory) },
+      mail: { team: place, root: socketRoot(options), circle: circleOf(options.memory) },
     },
   )
   const changes = Worktree.isPossibleIn(options.cwd ?? process.cwd())

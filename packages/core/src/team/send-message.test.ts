@@ -152,7 +152,7 @@ test("L7-5 who waits for a change with a signal that has aborted goes on at once
 })
 
 /** A conversation on disk that is a member of a team. */
-const member = (store: Store, name: string) => opened({ id: `chat-${name}`, store, place: { name: "t", as: name } })
+const member = (store: Store, name: string) => opened({ id: `chat-${name}`, store, team: { name: "t", as: name } })
 
 async function diskStore(): Promise<Store> {
   const { root, remove } = await temporaryRoot()

@@ -51,8 +51,8 @@ export interface SubAgentContext {
   /** Whether its definition allows Recall. */
   readonly mayRecall: boolean
   /** Namespace that contains its journal. */
-  readonly project: string
-  readonly under: string
+  readonly namespace: string
+  readonly leadId: string
   /** Location of the lead's journal. */
   readonly leadLocation: string
   /** The agent's own memory. Without it, it has none, because only the lead adds to the project's memory. */
@@ -64,7 +64,7 @@ export interface SubAgentContext {
   /** Today's budget for the project's memory work, which includes this agent's notes. */
   readonly daily: DailyBudget | undefined
   /** The lead's current policy, which limits the sub-agent's. */
-  readonly within: () => PermissionPolicy
+  readonly leadPolicy: () => PermissionPolicy
   /** Runs a command while the lead watches the project's memory. */
   readonly duringCommand: DuringCommand
 }

@@ -226,8 +226,8 @@ const toolRun = ({ conversation, tools, signal = new AbortController().signal }:
   conversation: conversation.id,
 })
 
-const hookCall = (about: Readonly<Record<string, unknown>>, { signal }: QueryOptions): HookCall => ({
-  about,
+const hookCall = (eventFields: Readonly<Record<string, unknown>>, { signal }: QueryOptions): HookCall => ({
+  eventFields,
   ...(signal ? { signal } : {}),
 })
 

@@ -213,7 +213,7 @@ async function afterHooks(
 ): Promise<ToolOutput> {
   const { call, tool, input, context } = request
   const response = typeof output.content === "string" ? output.content : output.content.map((block) => block.type)
-  const about = {
+  const eventFields = {
     tool_name: tool.name,
     tool_input: cloneIfPossible(input),
     tool_use_id: call.id,
@@ -222,7 +222,7 @@ async function afterHooks(
   const claudeCode = {
     tool_response: claudeToolResponse({ tool: tool.name, input, output, directory: context.directory.get() }),
   }
-  const after = await gate.runHooks("PostToolUse", { about, claudeCode, signal: gate.signal })
+  const after = await gate.runHooks("PostToolUse", { eventFields, claudeCode, signal: gate.signal })
   for (const message of after.messages) gate.notice(message)
   if (after.stop !== undefined) round.stop(after.stop)
   if (after.output !== undefined) forgetCalls(context.reads, new Set([call.id]))

@@ -63,7 +63,9 @@ export class UserInput {
     const { conversation, isSubAgent, toolRun } = this.#parts
     if (isSubAgent) return conversation.enqueue(text)
     const run = toolRun()
-    const { stop, blocked, contexts, messages } = await run.runHooks("UserPromptSubmit", { about: { prompt: text } })
+    const { stop, blocked, contexts, messages } = await run.runHooks("UserPromptSubmit", {
+      eventFields: { prompt: text },
+    })
     const why = stop ?? blocked
     this.#pending.problems.push(...messages)
     if (why !== undefined)

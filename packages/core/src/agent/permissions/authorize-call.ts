@@ -186,8 +186,8 @@ async function user(
 
 /** Runs notification hooks without waiting for them, because one may play a sound. */
 function notifyHooks(tool: string, { runHooks, signal, notice }: PermissionGate): void {
-  const about = { message: `Strata needs your permission to use ${tool}`, notification_type: "permission_prompt" }
-  const done = runHooks("Notification", { about, signal }).then(hookReports, () => []) // aborted with the query
+  const eventFields = { message: `Strata needs your permission to use ${tool}`, notification_type: "permission_prompt" }
+  const done = runHooks("Notification", { eventFields, signal }).then(hookReports, () => []) // aborted with the query
   void done.then((reports) => {
     for (const report of reports) notice(report)
   })
@@ -240,13 +240,13 @@ async function withInput(
 /** Runs hooks with a copy of the input, so that a hook cannot change what was judged. */
 async function toolHooks(event: "PreToolUse" | "PermissionRequest", request: CallRequest, gate: PermissionGate) {
   const { call, tool, input, question: asked } = request
-  const about = {
+  const eventFields = {
     tool_name: tool.name,
     tool_input: cloneIfPossible(input),
     tool_use_id: call.id,
     summary: asked.summary,
   }
-  const outcome = await gate.runHooks(event, { about, signal: gate.signal })
+  const outcome = await gate.runHooks(event, { eventFields, signal: gate.signal })
   for (const message of outcome.messages) gate.notice(message)
   return outcome
 }

@@ -30,8 +30,8 @@ export function initialPolicy(
 }
 
 /** Directory of a sub-agent's offloaded results. */
-const offloadDirectory = (root: string, { project, under }: SubAgentContext): string =>
-  join(journalDirectory(root, { project, under }), "tool-results")
+const offloadDirectory = (root: string, { namespace, leadId }: SubAgentContext): string =>
+  join(journalDirectory(root, { project: namespace, under: leadId }), "tool-results")
 
 export const readRequest = (path: string): JudgementRequest => ({
   tool: "Read",

@@ -29,6 +29,8 @@ async function sent(chat: Conversation, messages: readonly ClientMessage[], opti
   return { ...report, messages: request.messages as readonly ClientMessage[], request }
 }
 
+const FACTS_TITLE = "A record of what was said and done"
+
 /** Converts to blocks, because a text and one block with it are the same message. */
 const inBlocks = (messages: readonly ClientMessage[]) =>
   messages.map(({ content, ...message }) => ({
@@ -290,12 +292,12 @@ describe("BEY-14 the caller compacts by itself", () => {
     const { how, messages } = await sent(chat, next)
     expect(how).toBe("restarted")
     expect(messages.map(({ role }) => role)).toEqual(["user", "system", "assistant", "user"])
-    expect(JSON.stringify(messages[0])).toMatch(/is being continued.*A record of what was said and done.*src\/port\.ts/)
+    expect(JSON.stringify(messages[0])).toMatch(new RegExp(`is being continued.*${FACTS_TITLE}.*src/port.ts`))
     expect(messages[2]!.content).toEqual([text("It is 8080, as the file says in its first line.")])
     await chat.record(answer(text("Done.")))
     const later = await sent(chat, [...next, assistant("Done."), user("Thanks.")])
     expect(later.how).toBe("added")
-    expect(JSON.stringify(later.messages).match(/A record of what was said/g)).toHaveLength(1)
+    expect(JSON.stringify(later.messages).split(FACTS_TITLE)).toHaveLength(2)
     expect(JSON.stringify(later.messages).startsWith(JSON.stringify(messages).slice(0, -1))).toBe(true)
   })
 
@@ -314,7 +316,7 @@ describe("BEY-14 the caller compacts by itself", () => {
     const summary = "The port of the server is 8080, and it is to be changed to 9090 next."
     await honest.record(answer(text(`<summary>\n${summary}\n</summary>`)))
     const { messages } = await sent(honest, [user([text(`${claim}\n\n${summary}`)])])
-    expect(JSON.stringify(messages)).toMatch(/changed to 9090 next.*A record of what was said and done.*src\/port\.ts/)
+    expect(JSON.stringify(messages)).toMatch(new RegExp(`changed to 9090 next.*${FACTS_TITLE}.*src/port.ts`))
   })
 
   test("a list that has nothing to do with what was before gets no record", async () => {

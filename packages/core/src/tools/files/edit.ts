@@ -79,7 +79,7 @@ function changeText({ target, before, input, reads }: EditContext & Pick<ToolCon
   const after = applyReplacement({ target, before, input })
   if (!canEncode(before.encoding, after.text)) {
     throw new FileError(
-      `${target.given} is encoded in Latin-1, which lacks characters of new_string. Nothing was changed. ` +
+      `${target.inputPath} is encoded in Latin-1, which lacks characters of new_string. Nothing was changed. ` +
         "Use other characters, or convert the file to UTF-8 first (iconv -f latin1 -t utf8).",
     )
   }
@@ -92,7 +92,7 @@ function refuseNoOp({ target, before, input }: EditContext): void {
   }
   if (input.old_string === "" && before.text !== "") {
     throw new FileError(
-      `${target.given} exists and is not empty, so an empty old_string has no place in it. Nothing was changed. ` +
+      `${target.inputPath} exists and is not empty, so an empty old_string has no place in it. Nothing was changed. ` +
         "Give the text to replace; or use Write to replace the whole file.",
     )
   }
@@ -109,7 +109,7 @@ function applyReplacement({ target, before, input }: EditContext): Omit<EditResu
     const { lines } = replaced
     const named = `${lines.slice(0, MAX_LINES_NAMED).join(", ")}${lines.length > MAX_LINES_NAMED ? ", …" : ""}`
     throw new FileError(
-      `old_string is in ${target.given} ${lines.length} times (lines ${named}), so it is not clear which one is meant. ` +
+      `old_string is in ${target.inputPath} ${lines.length} times (lines ${named}), so it is not clear which one is meant. ` +
         "Nothing was changed. Add lines around it to old_string, or set replace_all.",
     )
   }
@@ -117,7 +117,7 @@ function applyReplacement({ target, before, input }: EditContext): Omit<EditResu
 }
 
 function notFoundError({ target, before, input }: EditContext): FileError {
-  const problem = `old_string is not in ${target.given}. Nothing was changed.`
+  const problem = `old_string is not in ${target.inputPath}. Nothing was changed.`
   const lines = linesOf(input.old_string)
   if (lines.length > 0 && lines.every((line) => LINE_NUMBER.test(line))) {
     return new FileError(
@@ -145,14 +145,14 @@ async function renderPreview({ target, input, context }: PreviewInput): Promise<
   return formatFullDiff({ before: before?.text ?? "", after })
 }
 
-const describeNewFile = ({ given }: Target, { text }: EditResult) => `Created ${given} (${countLines(text)}).`
+const describeNewFile = ({ inputPath }: Target, { text }: EditResult) => `Created ${inputPath} (${countLines(text)}).`
 
-function describeChange({ given }: Target, { text, places }: EditResult): string {
+function describeChange({ inputPath }: Target, { text, places }: EditResult): string {
   const lines = linesOf(text)
   const snippets = places.slice(0, MAX_SNIPPETS).map((place) => snippetAt(lines, place))
   const more = places.length > MAX_SNIPPETS ? [`[${places.length - MAX_SNIPPETS} more places]`] : []
   const where = places.length > 1 ? ` in ${places.length} places` : ""
-  return `Updated ${given}${where}. It now reads:\n${[...snippets, ...more].join("\n…\n")}`
+  return `Updated ${inputPath}${where}. It now reads:\n${[...snippets, ...more].join("\n…\n")}`
 }
 
 function snippetAt(lines: readonly string[], place: EditResult["places"][number]): string {

@@ -38,7 +38,7 @@ export async function readTextIfPresent(target: Target, context: ReadContext): P
   if (decoded === undefined) {
     const format = describeBinary(content.bytes, target.path)
     throw new FileError(
-      `${target.given} is not text (${format}), so it was not changed. Use a program made for such files.`,
+      `${target.inputPath} is not text (${format}), so it was not changed. Use a program made for such files.`,
     )
   }
   return { ...decoded, ...content }
@@ -56,7 +56,7 @@ async function readIfPresent(target: Target, { signal }: ReadContext): Promise<F
     return { bytes, stats }
   } catch (error) {
     if (isMissing(error)) return undefined
-    throw toFileError(target.given, error)
+    throw toFileError(target.inputPath, error)
   } finally {
     await handle?.close()
   }
@@ -76,18 +76,18 @@ async function readBounded(handle: FileHandle, signal: AbortSignal): Promise<Buf
 }
 
 function refuseUnlessRegular(target: Target, stats: Stats): void {
-  const { given } = target
+  const { inputPath } = target
   if (stats.isDirectory())
-    throw new FileError(`${given} is a directory, not a file. List it with Glob (pattern "*") or with ls.`)
-  if (stats.isFIFO()) throw new FileError(`${given} is a named pipe, not a file. It was not opened.`)
-  if (stats.isSocket()) throw new FileError(`${given} is a socket, not a file. It was not opened.`)
-  if (!stats.isFile()) throw new FileError(`${given} is a device, not a file. It was not opened.`)
+    throw new FileError(`${inputPath} is a directory, not a file. List it with Glob (pattern "*") or with ls.`)
+  if (stats.isFIFO()) throw new FileError(`${inputPath} is a named pipe, not a file. It was not opened.`)
+  if (stats.isSocket()) throw new FileError(`${inputPath} is a socket, not a file. It was not opened.`)
+  if (!stats.isFile()) throw new FileError(`${inputPath} is a device, not a file. It was not opened.`)
   if (stats.size > MAX_FILE_BYTES) throw tooLarge(target, stats.size)
 }
 
-function tooLarge({ given }: Target, bytes: number): FileError {
+function tooLarge({ inputPath }: Target, bytes: number): FileError {
   return new FileError(
-    `${given} has ${formatBytes(bytes)}, more than the ${formatBytes(MAX_FILE_BYTES)} that can be opened. ` +
+    `${inputPath} has ${formatBytes(bytes)}, more than the ${formatBytes(MAX_FILE_BYTES)} that can be opened. ` +
       `Search it with Grep, or cut a part out with a command (sed -n '1000,1200p').`,
   )
 }

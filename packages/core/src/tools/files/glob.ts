@@ -41,7 +41,7 @@ export const glob: Tool<GlobInput> = {
   async execute(input, context) {
     const { root, pattern } = await searchScope(input, context)
     const stats = await statTarget(root, context.directory.get())
-    if (!stats.isDirectory()) throw new FileError(`${root.given} is not a directory to search in.`)
+    if (!stats.isDirectory()) throw new FileError(`${root.inputPath} is not a directory to search in.`)
     const visible = await VisibleFiles.under(root.path)
     const tooLong = AbortSignal.timeout(SEARCH_MS)
     const found = await findFiles(pattern, {
@@ -54,9 +54,9 @@ export const glob: Tool<GlobInput> = {
       signal: AbortSignal.any([context.signal, tooLong]),
     })
     context.signal.throwIfAborted()
-    const leftOut = new OmittedFiles(context, root.path)
-    const shown = await newestFirst(found.filter((path) => !leftOut.has(path)))
-    return { content: describeFound({ found: shown, input, context, leftOut, isPartial: tooLong.aborted }) }
+    const omitted = new OmittedFiles(context, root.path)
+    const shown = await newestFirst(found.filter((path) => !omitted.has(path)))
+    return { content: describeFound({ found: shown, input, context, omitted, isPartial: tooLong.aborted }) }
   },
 }
 
@@ -96,10 +96,10 @@ interface GlobResult {
   readonly input: GlobInput
   readonly context: ToolContext
   readonly isPartial: boolean
-  readonly leftOut: OmittedFiles
+  readonly omitted: OmittedFiles
 }
 
-function describeFound({ found, input, context, isPartial, leftOut }: GlobResult): string {
+function describeFound({ found, input, context, isPartial, omitted }: GlobResult): string {
   const directory = context.directory.get()
   const notes = [
     ...(found.length > MAX_FILES
@@ -108,7 +108,7 @@ function describeFound({ found, input, context, isPartial, leftOut }: GlobResult
     ...(isPartial
       ? [`[The search was stopped after ${SEARCH_MS / 1_000} s: there may be more. Search in a smaller directory.]`]
       : []),
-    ...leftOut.notes(),
+    ...omitted.notes(),
   ]
   if (found.length === 0) {
     return [`No files match ${input.pattern}. (Files that git ignores and node_modules are left out.)`, ...notes].join(

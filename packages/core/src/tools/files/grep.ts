@@ -75,11 +75,11 @@ export function createGrep({
       const root = await resolveTarget(input.path ?? ".", context)
       const stats = await statTarget(root, directory)
       if (!stats.isFile() && !stats.isDirectory()) {
-        throw new FileError(`${root.given} is neither a file nor a directory: it was not opened.`) // a pipe would block it
+        throw new FileError(`${root.inputPath} is neither a file nor a directory: it was not opened.`) // a pipe would block it
       }
       const mode = input.output_mode ?? "files"
       const maxLines = input.head_limit ?? DEFAULT_LINES
-      const leftOut = new OmittedFiles(context, root.path)
+      const omitted = new OmittedFiles(context, root.path)
       const output = await runRipgrep({
         program: program ?? (await ripgrepProgram()),
         args: [...argumentsFor(input), "--", root.path],
@@ -91,12 +91,12 @@ export function createGrep({
           mode === "files"
             ? { lines: MAX_FILES_SORTED, characters: Infinity }
             : { lines: maxLines, characters: context.offloadsResults?.() ? MAX_RESULT_CHARACTERS : SHORT_CHARACTERS },
-        skip: (line) => line !== GROUP_SEPARATOR && leftOut.has(line.split("\0", 1)[0]!),
+        skip: (line) => line !== GROUP_SEPARATOR && omitted.has(line.split("\0", 1)[0]!),
       })
       if (output.problem !== undefined && output.lines.length === 0) throw patternError(input, output.problem)
       const lines = mode === "files" ? await newestFirst(output.lines) : dropStraySeparators(output.lines)
-      const shown = lines.slice(0, maxLines).map((line) => fromDirectory(withSeparator(line), directory))
-      return { content: describeFound({ shown, found: lines.length, output, mode, timeoutMs, leftOut }) }
+      const displayed = lines.slice(0, maxLines).map((line) => fromDirectory(withSeparator(line), directory))
+      return { content: describeFound({ displayed, found: lines.length, output, mode, timeoutMs, omitted }) }
     },
   }
 }
@@ -162,23 +162,25 @@ function patternError({ pattern, type }: GrepInput, problem: string): FileError 
 }
 
 interface GrepResult {
-  readonly shown: readonly string[]
+  readonly displayed: readonly string[]
   readonly found: number
   readonly output: RipgrepOutput
   readonly mode: "files" | "content" | "count"
   readonly timeoutMs: number
-  readonly leftOut: OmittedFiles
+  readonly omitted: OmittedFiles
 }
 
-function describeFound({ shown, found, output, mode, timeoutMs, leftOut }: GrepResult): string {
+function describeFound({ displayed, found, output, mode, timeoutMs, omitted }: GrepResult): string {
   const unit = mode === "content" ? "lines" : "files"
-  const isCut = found > shown.length || output.stopped === "enough"
+  const isCut = found > displayed.length || output.stopped === "enough"
   const notes = [
-    ...(isCut ? [`[The first ${shown.length} ${unit}; there are more. Narrow the search, or raise head_limit.]`] : []),
+    ...(isCut
+      ? [`[The first ${displayed.length} ${unit}; there are more. Narrow the search, or raise head_limit.]`]
+      : []),
     ...(output.stopped === "time"
       ? [`[The search was stopped after ${timeoutMs / 1_000} s: there may be more. Narrow it.]`]
       : []),
-    ...leftOut.notes(),
+    ...omitted.notes(),
   ]
-  return [...(shown.length > 0 ? shown : ["No matches."]), ...notes].join("\n")
+  return [...(displayed.length > 0 ? displayed : ["No matches."]), ...notes].join("\n")
 }

@@ -66,7 +66,7 @@ export const notebookEdit: Tool<NotebookInput> = {
       const text = editNotebook({ target, before, input, seed: context.toolUseId })
       const recorded = await storeText({ target, before, after: { text, encoding: before.encoding }, context })
       const diff = formatDiff({ before: before.text, after: text, maxLines: RESULT_DIFF_LINES })
-      return { content: `Updated ${target.given}.\n${diff}`, touched: [target.path], ...recorded }
+      return { content: `Updated ${target.inputPath}.\n${diff}`, touched: [target.path], ...recorded }
     })
   },
 }
@@ -94,7 +94,7 @@ function editNotebook({ target, before, input, seed }: CellEdit): string {
   const at = findCell(input.cell_id, cells)
   if (input.cell_id !== undefined && at < 0)
     throw new FileError(
-      `${target.given} has no cell ${JSON.stringify(input.cell_id)}. Nothing was changed. It has ${cells.length} cells: give an id, or a place from 0 to ${cells.length - 1}.`,
+      `${target.inputPath} has no cell ${JSON.stringify(input.cell_id)}. Nothing was changed. It has ${cells.length} cells: give an id, or a place from 0 to ${cells.length - 1}.`,
     )
   if (mode !== "insert" && at < 0) throw new FileError(`To ${mode} a cell, name it with cell_id. Nothing was changed.`)
   if (mode !== "delete" && input.new_source === undefined)
@@ -148,7 +148,7 @@ function findCell(named: string | undefined, cells: readonly Cell[]): number {
   return place < cells.length ? place : -1
 }
 
-function parseNotebook({ given }: Target, text: string): Notebook {
+function parseNotebook({ inputPath }: Target, text: string): Notebook {
   const isNotebook = (value: unknown): value is Notebook =>
     typeof value === "object" && value !== null && Array.isArray((value as Partial<Notebook>).cells)
   try {
@@ -157,7 +157,9 @@ function parseNotebook({ given }: Target, text: string): Notebook {
   } catch {
     // the error below covers invalid JSON
   }
-  throw new FileError(`${given} is no Jupyter notebook: it has no list of cells. Nothing was changed. Use Edit for it.`)
+  throw new FileError(
+    `${inputPath} is no Jupyter notebook: it has no list of cells. Nothing was changed. Use Edit for it.`,
+  )
 }
 
 /** Serializes the notebook with the original indentation and final newline. */

@@ -13,7 +13,7 @@ import { similarityTo } from "./similarity.ts"
 /** A path as the model wrote it, and the real path. */
 export interface Target {
   /** The path as the model wrote it. Results use it. */
-  readonly given: string
+  readonly inputPath: string
   /** Absolute path with symbolic links resolved. */
   readonly path: string
 }
@@ -24,12 +24,13 @@ const MAX_LINKS = 40 // limit on Linux
 const MAX_SUGGESTIONS = 3
 const MIN_SIMILARITY = 0.5
 
-export async function resolveTarget(given: string, context: PathContext): Promise<Target> {
-  if (given.includes("\0")) throw new FileError(`${JSON.stringify(given)} contains a zero byte, which no path can.`)
+export async function resolveTarget(inputPath: string, context: PathContext): Promise<Target> {
+  if (inputPath.includes("\0"))
+    throw new FileError(`${JSON.stringify(inputPath)} contains a zero byte, which no path can.`)
   try {
-    return { given, path: await followLinks(resolve(context.directory.get(), expandHome(given, context))) }
+    return { inputPath, path: await followLinks(resolve(context.directory.get(), expandHome(inputPath, context))) }
   } catch (error) {
-    throw toFileError(given, error)
+    throw toFileError(inputPath, error)
   }
 }
 
@@ -72,12 +73,12 @@ export async function statTarget(target: Target, directory: string): Promise<Sta
   try {
     return await stat(target.path)
   } catch (error) {
-    throw isMissing(error) ? await missingFile(target, directory) : toFileError(target.given, error)
+    throw isMissing(error) ? await missingFile(target, directory) : toFileError(target.inputPath, error)
   }
 }
 
 /** Creates the error for a missing file, with similar names as suggestions. */
-export async function missingFile({ given, path }: Target, directory: string): Promise<FileError> {
+export async function missingFile({ inputPath, path }: Target, directory: string): Promise<FileError> {
   const { parent, name, names } = await nearestDirectory(path)
   const similarity = similarityTo(name)
   const similar = names
@@ -86,10 +87,10 @@ export async function missingFile({ given, path }: Target, directory: string): P
     .sort((a, b) => b.score - a.score)
     .slice(0, MAX_SUGGESTIONS)
     .map(({ other }) => shortPath(join(parent, other), directory))
-  const where = isAbsolute(given) ? "" : ` The working directory is ${directory}.`
+  const where = isAbsolute(inputPath) ? "" : ` The working directory is ${directory}.`
   const suggestion = similar.length > 0 ? ` Did you mean ${similar.join(" or ")}?` : ""
   const gap = parent === dirname(path) ? "" : ` Of its path only ${parent} exists.`
-  return new FileError(`${given} does not exist.${gap}${where}${suggestion}`)
+  return new FileError(`${inputPath} does not exist.${gap}${where}${suggestion}`)
 }
 
 /** The nearest existing ancestor of a path, its entries, and the name that is missing in it. */

@@ -23,16 +23,16 @@ interface KnownFileCheck {
  * timestamp.
  */
 export function refuseUnlessKnown({ target, current, reads }: KnownFileCheck): void {
-  const { given, path } = target
+  const { inputPath, path } = target
   const seen = reads.get(path)
   if (seen === undefined) {
     throw new FileError(
-      `${given} exists and has not been read in this conversation. Nothing was changed. Read it first.`,
+      `${inputPath} exists and has not been read in this conversation. Nothing was changed. Read it first.`,
     )
   }
   if (seen.content !== current.text) {
     throw new FileError(
-      `${given} has changed since it was read (${seen.at}): it was last modified at ${current.stats.mtime.toISOString()}, ` +
+      `${inputPath} has changed since it was read (${seen.at}): it was last modified at ${current.stats.mtime.toISOString()}, ` +
         "by the user, a formatter or another program. Nothing was changed. Read it again, then repeat the change.",
     )
   }

@@ -51,7 +51,7 @@ export const read: Tool<ReadInput> = {
   async execute(input, context) {
     const target = await resolveTarget(input.file_path, context)
     const { bytes, stats } = await readContent(target, context)
-    const file = { given: target.given, bytes }
+    const file = { given: target.inputPath, bytes }
     const kind = detectKind(bytes)
     const touched = [target.path]
     if (kind.kind === "image") return { content: imageBlocks(file, kind.mediaType), touched }
@@ -59,7 +59,7 @@ export const read: Tool<ReadInput> = {
     const decoded = decodeText(bytes)
     if (decoded === undefined) {
       throw new FileError(
-        `${target.given} is not text (${describeBinary(bytes, target.path)}). Look into it with a program made for it.`,
+        `${target.inputPath} is not text (${describeBinary(bytes, target.path)}). Look into it with a program made for it.`,
       )
     }
     return showText({ target, content: decoded.text, modifiedMs: stats.mtimeMs, input, context })
@@ -77,7 +77,7 @@ interface TextToShow {
 function showText({ target, content, modifiedMs, input, context }: TextToShow): ToolOutput {
   const page = pageLines(linesOf(content), input)
   if (page.first > 1 && page.shown.length === 0) {
-    throw new FileError(`${target.given} has ${page.total} lines: none from offset ${page.first} on.`)
+    throw new FileError(`${target.inputPath} has ${page.total} lines: none from offset ${page.first} on.`)
   }
   const touched = [target.path]
   const range = page.shown.length < page.total ? { offset: page.first, limit: page.shown.length } : undefined
@@ -91,7 +91,7 @@ function showText({ target, content, modifiedMs, input, context }: TextToShow): 
     toolUseId: context.toolUseId,
     ...(range && { range }),
   })
-  return { content: page.total === 0 ? `[${target.given} is empty.]` : textOfPage(page), touched }
+  return { content: page.total === 0 ? `[${target.inputPath} is empty.]` : textOfPage(page), touched }
 }
 
 /** Whether an earlier read showed the same lines. Edit and Write also record the content, but no result shows it. */
@@ -105,8 +105,10 @@ function showsTheSame(earlier: FileRead, { content, range }: Pick<FileRead, "con
 }
 
 /** Note for an unchanged file, in brackets to distinguish it from the text of the file. */
-function unchanged({ given }: Target, { range, toolUseId, at }: FileRead): string {
-  const subject = range ? `Lines ${range.offset}-${range.offset + range.limit - 1} of ${given} are` : `${given} is`
+function unchanged({ inputPath }: Target, { range, toolUseId, at }: FileRead): string {
+  const subject = range
+    ? `Lines ${range.offset}-${range.offset + range.limit - 1} of ${inputPath} are`
+    : `${inputPath} is`
   return `[${subject} unchanged since you read it at ${at} (call ${toolUseId}). That result still holds and is not repeated here.]`
 }
 

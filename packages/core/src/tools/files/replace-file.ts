@@ -33,8 +33,8 @@ export async function replaceFile(replacement: FileReplacement): Promise<Stats> 
     return await stat(target.path)
   } catch (error) {
     if (codeOf(error) === "EEXIST")
-      throw new FileError(`${target.given}: a part of its path is a file, not a directory.`)
-    throw toFileError(target.given, error)
+      throw new FileError(`${target.inputPath}: a part of its path is a file, not a directory.`)
+    throw toFileError(target.inputPath, error)
   }
 }
 
@@ -67,7 +67,9 @@ async function refuseIfChanged(target: Target, before: Stats | undefined): Promi
   const now = await statIfPresent(target.path)
   const same = now?.ino === before?.ino && now?.mtimeMs === before?.mtimeMs && now?.size === before?.size
   if (!same)
-    throw new FileError(`${target.given} was changed by something else just now. Nothing was written. Read it again.`)
+    throw new FileError(
+      `${target.inputPath} was changed by something else just now. Nothing was written. Read it again.`,
+    )
 }
 
 async function statIfPresent(path: string): Promise<Stats | undefined> {

@@ -50,10 +50,10 @@ export const write: Tool<WriteInput> = {
       const recorded = await storeText({ target, before, after, context })
       const size = countLines(after.text)
       const touched = [target.path]
-      if (!before) return { content: `Created ${target.given} (${size}).`, touched, ...recorded }
+      if (!before) return { content: `Created ${target.inputPath} (${size}).`, touched, ...recorded }
       const diff = formatDiff({ before: before.text, after: after.text, maxLines: RESULT_DIFF_LINES })
       return {
-        content: `Updated ${target.given} (${size}).\n${diff || "Its text is the same as before."}`,
+        content: `Updated ${target.inputPath} (${size}).\n${diff || "Its text is the same as before."}`,
         touched,
         ...recorded,
       }

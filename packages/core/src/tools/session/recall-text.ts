@@ -223,9 +223,10 @@ class Page {
   tokensOf(of: RecalledText, { from, to } = { from: 0, to: of.text.length }): number {
     const start = of.start ?? 0
     const text = of.text.slice(from, Math.min(to, from + this.room * MAX_CHARACTERS_PER_TOKEN))
-    const whole = of.length ?? of.text.length
+    const totalLength = of.length ?? of.text.length
     return (
-      this.#estimate(quotation(of, { text, from: start + from, to: start + to, whole, ...this.#wording })) + FRAME_SLACK
+      this.#estimate(quotation(of, { text, from: start + from, to: start + to, totalLength, ...this.#wording })) +
+      FRAME_SLACK
     )
   }
 
@@ -245,11 +246,12 @@ class Page {
 
   /** Quotes as much of a text as fits. Returns the tokens used. */
   quote(text: RecalledText, { tokens, offset = 0, around }: QuoteOptions): number {
-    const whole = text.length ?? text.text.length
+    const totalLength = text.length ?? text.text.length
     const base = text.start ?? 0
     const max = Math.min(tokens, this.room)
     const frame =
-      this.#estimate(quotation(text, { text: "", from: 1, to: whole - 1, whole, ...this.#wording })) + FRAME_SLACK
+      this.#estimate(quotation(text, { text: "", from: 1, to: totalLength - 1, totalLength, ...this.#wording })) +
+      FRAME_SLACK
     const room = max - frame
     const isAll = offset === 0 && this.tokensOf(text) <= max
     if (room < 1 && !isAll) return 0
@@ -262,7 +264,7 @@ class Page {
       text: text.text.slice(part.from, part.to),
       from: base + part.from,
       to: base + part.to,
-      whole,
+      totalLength,
       ...this.#wording,
     })
     const used = this.#estimate(quoted) + 1
@@ -291,13 +293,13 @@ interface QuotedPart extends Pick<RecallWording, "next"> {
   readonly text: string
   readonly from: number
   readonly to: number
-  readonly whole: number
+  readonly totalLength: number
 }
 
-function quotation(of: RecalledText, { text, from, to, whole, next }: QuotedPart): string {
-  const isWhole = from === 0 && to === whole
-  const place = isWhole ? "" : ` · characters ${from} to ${to} of ${whole}`
-  const rest = to < whole ? `\nMore of it: ${next({ handle: of.handle, offset: to })}` : ""
+function quotation(of: RecalledText, { text, from, to, totalLength, next }: QuotedPart): string {
+  const isWhole = from === 0 && to === totalLength
+  const place = isWhole ? "" : ` · characters ${from} to ${to} of ${totalLength}`
+  const rest = to < totalLength ? `\nMore of it: ${next({ handle: of.handle, offset: to })}` : ""
   return `${heading(of)}${place}\n${fenced(text)}${rest}`
 }
 

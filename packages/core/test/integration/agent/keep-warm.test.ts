@@ -250,9 +250,9 @@ describe("BEY-4 in a pause", () => {
     const { settings } = await settingsFor(options)
     const sub = {
       ...{ id: "helper", name: "helper", type: "helper", prompt: "You help.", mayRecall: false },
-      ...{ project: "project", under: "lead", leadLocation: where.dir },
+      ...{ namespace: "project", leadId: "lead", leadLocation: where.dir },
       budget: new CostBudget(),
-      within: () => ({
+      leadPolicy: () => ({
         mode: "bypass" as const,
         allow: [],
         ask: [],

@@ -121,7 +121,7 @@ function readOnlyView(
   return {
     directory,
     hidden: hiddenPaths(places),
-    shown: [
+    visible: [
       ...existing([...RUNTIME_DIRECTORIES.shown, ...VISIBLE_HOME_FILES.map((name) => join(home, name)), ...readable]),
       ...existing(programDirectories(context, project)),
       ...existing([...judged, project, directory, top, ...sharedRepository(top)]).filter(
@@ -180,7 +180,7 @@ function projectView(context: ToolContext, { project, root, readable }: RunConte
   return {
     directory,
     hidden: hiddenPaths([root]),
-    shown: existing(readable),
+    visible: existing(readable),
     writable: existing(writable).filter((path) => path !== realPath(root)),
     hasNetwork: true,
   }

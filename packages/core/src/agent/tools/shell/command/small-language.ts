@@ -1,6 +1,6 @@
 /**
- * The subset of shell syntax that Strata parses exactly, byte by byte. Syntax that is not listed here is outside it, and there is no fallback.
- * bash, dash, ksh, busybox and zsh all interpret these lines in the same way.
+ * The subset of shell syntax that Strata parses exactly, byte by byte. Syntax that is not listed here is outside it, and there is no
+ * fallback. bash, dash, ksh, busybox and zsh all interpret these lines in the same way.
  *
  *     line        = pipeline { ( "&&" | "||" | ";" | newline ) pipeline }
  *     pipeline    = command { "|" command }

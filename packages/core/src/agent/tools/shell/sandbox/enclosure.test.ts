@@ -5,7 +5,7 @@ import { profileOf } from "./sandbox.ts"
 const enclosure: Enclosure = {
   directory: "/tmp/home/project",
   hidden: ["/tmp", "/tmp/home/.ssh", "/tmp/home/project/.strata"].map((path) => ({ path, isDirectory: true })),
-  shown: ["/usr/bin", "/tmp/home/project", "/tmp/home/project/.strata/results"],
+  visible: ["/usr/bin", "/tmp/home/project", "/tmp/home/project/.strata/results"],
   writable: [],
   hasNetwork: false,
   scratch: '/tmp/scratch "1"',

@@ -10,7 +10,7 @@ export interface Enclosure {
   /** Hidden paths, except for shown paths inside. All paths are real paths of existing files. */
   readonly hidden: readonly HiddenPath[]
   /** Visible paths inside hidden directories. */
-  readonly shown: readonly string[]
+  readonly visible: readonly string[]
   readonly writable: readonly string[]
   readonly hasNetwork: boolean
   /** Directory for temporary files. */
@@ -30,10 +30,10 @@ export type Mount =
 const ORDER: Readonly<Record<Mount["how"], number>> = { hide: 0, show: 1, write: 2 }
 
 /** Mounts in order of application, from the outside in: the mount nearest to a file determines its visibility. */
-export function mountsOf({ hidden, shown, writable }: Enclosure): readonly Mount[] {
+export function mountsOf({ hidden, visible, writable }: Enclosure): readonly Mount[] {
   const wanted: readonly Mount[] = [
     ...hidden.map((place) => ({ how: "hide" as const, ...place })),
-    ...shown.map((path) => ({ how: "show" as const, path })),
+    ...visible.map((path) => ({ how: "show" as const, path })),
     ...writable.map((path) => ({ how: "write" as const, path })),
   ]
   const sorted = wanted.toSorted((a, b) => a.path.length - b.path.length || ORDER[a.how] - ORDER[b.how])
