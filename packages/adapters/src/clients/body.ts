@@ -15,7 +15,7 @@ const MAX_BREAKPOINTS = 4
 
 /** The cache breakpoints of a body. */
 export interface BreakpointSummary {
-  /** In the system prompt and the tools. */
+  /** Number of breakpoints in the system prompt and the tools. */
   readonly inPrompt: number
   readonly inMessages: number
   /** Whether the server places them. */

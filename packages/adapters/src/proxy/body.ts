@@ -37,7 +37,7 @@ export class ByteBudget {
 export type ReadBodyResult =
   | {
       readonly kind: "read"
-      /** As received. */
+      /** The bytes as received. */
       readonly sent: Buffer
       /** Decompressed and parsed, if it is a JSON object. */
       readonly json: { readonly raw: Buffer; readonly body: Readonly<Record<string, unknown>> } | undefined

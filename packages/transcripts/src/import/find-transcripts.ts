@@ -38,7 +38,7 @@ export interface FoundTranscript {
    * Strata store: `store:`, its project and its id.
    */
   readonly path: string
-  /** In bytes. 0 for a session in a database. */
+  /** Size in bytes. 0 for a session in a database. */
   readonly size: number
   readonly modifiedMs: number
   /** Inode number of the file. 0 for a session in a database, in a store, and for an archived copy. */
@@ -47,7 +47,7 @@ export interface FoundTranscript {
   readonly parent?: string
 }
 
-/** Where to look for transcripts. */
+/** Options for finding transcripts. */
 export interface FindTranscripts {
   /** The user's home directory. Default: `HOME`, else that of the system. */
   readonly home?: string

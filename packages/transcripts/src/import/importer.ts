@@ -35,7 +35,7 @@ export interface ImportedConversation {
   readonly model?: string
   readonly system?: string
   readonly tools?: unknown
-  /** In file order. `parentUuid` shows the branches: see `listActiveBranch`. */
+  /** The messages in file order. `parentUuid` shows the branches: see `listActiveBranch`. */
   readonly messages: readonly Message[]
   /** The sub-agents in the order they started. Their messages are not included in `messages`. */
   readonly agents?: readonly ImportedAgent[]

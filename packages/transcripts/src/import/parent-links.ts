@@ -18,7 +18,7 @@ export interface LinkRepairs {
 }
 
 interface LinkInput {
-  /** In file order, with the parents that the file names. */
+  /** The messages in file order, with the parents that the file names. */
   readonly messages: readonly Message[]
   /** Parents of lines that did not become messages, by uuid. */
   readonly skipped: ReadonlyMap<Uuid, Uuid | null>

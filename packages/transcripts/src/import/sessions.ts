@@ -31,7 +31,7 @@ export interface ExternalSession {
   readonly path: string
   /** The program's session id, if the beginning of the file contains it. */
   readonly id?: string
-  /** Its title, else the first line of the first message. */
+  /** Title of the session, else the first line of its first message. */
   readonly title?: string
   /** Time of the last message in milliseconds since 1970, or of the last write if the file has no times. */
   readonly lastMessageMs: number

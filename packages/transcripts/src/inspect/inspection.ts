@@ -148,7 +148,7 @@ export interface RecordedAgents {
   readonly all: CostReport
 }
 
-/** What the requests cost. */
+/** Cost of the requests. */
 export interface RecordedCost {
   readonly dollars: number
   /** Responses with too few output tokens recorded, which makes the sum a lower bound. */

@@ -57,7 +57,7 @@ export class Bill {
 
   constructor(
     recording: MeasuredRecording,
-    { lifetime, hasPromptBreakpoint }: Pick<LayeredPolicy, "lifetime" | "marksPrompt">,
+    { lifetime, hasPromptBreakpoint }: Pick<LayeredPolicy, "lifetime" | "hasPromptBreakpoint">,
   ) {
     this.#recording = recording
     this.lifetime = lifetime === "auto" ? "5m" : lifetime

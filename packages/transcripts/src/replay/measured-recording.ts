@@ -170,7 +170,7 @@ export function outputOf(recording: MeasuredRecording, { number, counted }: Reco
 
 const outputs = new WeakMap<MeasuredRecording, readonly number[]>()
 
-/** By the number of the request. */
+/** Entries are indexed by request number. */
 function estimatedOutputs(recording: MeasuredRecording): readonly number[] {
   const known = outputs.get(recording)
   if (known) return known

@@ -18,7 +18,7 @@ import type { SentMessage } from "./server-context.ts"
 export interface ComparedRequest {
   readonly request: RecordedRequest
   readonly billed: TokenCounts
-  /** By the rules alone: prefixes, breakpoints, lifetimes. */
+  /** Counts by the rules alone: prefixes, breakpoints, lifetimes. */
   readonly expected: TokenCounts
   /** Including the incident. Equal to `expected` if there was none. */
   readonly modelled: TokenCounts

@@ -11,7 +11,7 @@ import { usageTotal } from "@strata/core/tokens"
 import { clearedByServer } from "@strata/core/views"
 
 export interface RecordedConversation {
-  /** In order, along one branch. */
+  /** The entries in order, along one branch. */
   readonly entries: readonly Entry[]
   /** For responses that do not name their model. */
   readonly model?: string
@@ -34,7 +34,7 @@ export interface RecordedRequest {
   /** Start of the request: the time of the last entry that it sent. */
   readonly at: Date
   readonly model: string
-  /** As the API counted. Absent if not recorded. */
+  /** Token counts of the API. Absent if not recorded. */
   readonly counted?: { readonly input: number; readonly output: number }
   /** The billed usage. Absent if not recorded. */
   readonly usage?: Usage

@@ -32,7 +32,7 @@ export interface Replay {
   /** `counted`: requests have their recorded sizes. `estimated`: none were recorded. */
   readonly sizes: "counted" | "estimated"
   readonly model: string
-  /** In the order of the given policies. */
+  /** The reports in the order of the given policies. */
   readonly reports: readonly ReplayReport[]
 }
 

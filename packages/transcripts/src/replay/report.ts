@@ -76,7 +76,7 @@ export interface ReplayedCompaction {
   readonly tokensBefore: number
   /** The layer's own estimate. */
   readonly tokensAfter: number
-  /** How its summary was made. */
+  /** The route by which its summary was made. */
   readonly route: string
   /** Whether it was made only to save money. */
   readonly isPlanned: boolean

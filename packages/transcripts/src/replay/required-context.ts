@@ -23,7 +23,7 @@ const SHORTEST_LINE = 12 // characters; shorter lines occur anywhere
 
 const computed = new WeakMap<MeasuredRecording, readonly RequiredContext[]>()
 
-/** By the number of the request. */
+/** Entries are indexed by request number. */
 export function requiredContexts(recording: MeasuredRecording): readonly RequiredContext[] {
   const known = computed.get(recording)
   if (known) return known

@@ -21,7 +21,7 @@ export interface Scorecard {
   readonly conversations: number
   /** `tokens`: tokens of plain input at usual relative prices, because the price of a model is unknown. */
   readonly unit: CostUnit
-  /** In the order of the first replay. */
+  /** The scores in the order of the first replay. */
   readonly scores: readonly Score[]
 }
 

@@ -7,7 +7,7 @@ export interface ExportInput {
   readonly title?: string
   readonly cwd?: string
   readonly model?: string
-  /** In order, already redacted. */
+  /** The messages in order, already redacted. */
   readonly messages: readonly Message[]
   readonly omitted: OmittedContent
 }
