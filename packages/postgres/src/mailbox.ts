@@ -205,6 +205,6 @@ const messageFrom = ({ n, sender, sequence, receivers, content }: MessageRow): M
 function cursorPosition(cursor: MailboxCursor | undefined): number {
   if (cursor === undefined) return 0
   const place = parsePosition(cursor)
-  if (place === undefined) throw new InvalidIdError("place in a mailbox", cursor)
+  if (place === undefined) throw new InvalidIdError("position in a mailbox", cursor)
   return place
 }

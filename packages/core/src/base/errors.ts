@@ -113,7 +113,7 @@ function unlockAdvice({ path, status, endsAfterSeconds, isSelf }: NamedHolder, c
   if (endsAfterSeconds !== undefined && !isSelf)
     return ` If that process was killed, the lock ends by itself within ${endsAfterSeconds} seconds.`
   if (status !== "unknown" || path === undefined) return ""
-  return ` Whether that process still runs cannot be seen from here. If its machine or container is gone, run "${command}": it breaks ${path} so that no write of that process can follow.`
+  return ` This machine cannot tell whether that process is still running. If its machine or container is gone, run "${command}": it breaks ${path} so that no write of that process can follow.`
 }
 
 /** Another process, or another object in this process, has the conversation open for writing. */
@@ -217,7 +217,7 @@ const SYSTEM_FAILURES: Readonly<Record<string, SystemFailure>> = {
   EROFS: { is: "the disk is read-only", help: "Make it writable." },
   ENOSPC: { is: "the disk is full", help: "Free some disk space." },
   EDQUOT: { is: "the disk quota is used up", help: "Free some disk space, or raise the quota." },
-  EFBIG: { is: "the file may not grow", help: 'Raise the limit for the size of a file ("ulimit -f").' },
+  EFBIG: { is: "the file has reached the size limit", help: 'Raise the limit for the size of a file ("ulimit -f").' },
   EMFILE: {
     is: "this process has too many open files",
     help: 'Raise the limit ("ulimit -n" shows it), or do less at the same time.',
@@ -225,7 +225,7 @@ const SYSTEM_FAILURES: Readonly<Record<string, SystemFailure>> = {
   },
   ENFILE: { is: "the machine has too many open files", help: "Close other programs.", isEverywhere: true },
   ENOMEM: { is: "there is not enough memory", help: "Close other programs.", isEverywhere: true },
-  EIO: { is: "the disk reports an error", help: "Check the disk, and copy what is on it." },
+  EIO: { is: "the disk reports an error", help: "Check the disk, and back up its files." },
   EBUSY: { is: "another program uses it", help: "Close that program." },
   ESTALE: { is: "the network drive has lost the file", help: "Connect the drive again." },
   ELOOP: { is: "its symbolic links lead in a circle", help: "Check the path." },
@@ -297,7 +297,7 @@ export class ContextFullError extends StrataError {
 
   constructor({ used, limit, model }: { used: number; limit: number; model: string }) {
     super(
-      `The context is full: it has about ${used} tokens, and ${model} takes at most ${limit} if there is to be room for an answer. Nothing was sent, and everything is kept. Compact the conversation, rewind to an earlier message, or use a model with a larger window.`,
+      `The context is full: it has about ${used} tokens, and ${model} takes at most ${limit} if it is to leave room for a response. Nothing was sent, and everything is kept. Compact the conversation, rewind to an earlier message, or use a model with a larger window.`,
     )
     this.used = used
     this.limit = limit
@@ -350,7 +350,7 @@ export class BusyError extends StrataError {
 
   constructor() {
     super(
-      "The agent already works on a query, so this one was not started. Wait for its end, or add to it with enqueue().",
+      "The agent is already running a query, so this one was not started. Wait for it to finish, or add input with enqueue().",
     )
   }
 }
@@ -411,7 +411,7 @@ export class MemoryWriteError extends StrataError {
     const what =
       state === "unchanged"
         ? "This change was not made"
-        : "The change is kept as a whole, and some of its files may be written already. The next command that reads or writes this memory completes it"
+        : "The complete change is saved, and some of its files may already be written. The next command that reads or writes this memory completes it"
     super(`The memory in ${location} cannot be written (${describeReason(cause)}). ${what}. ${recoveryAdvice(cause)}`, {
       cause,
     })

@@ -1,14 +1,14 @@
 import { describe, expect, test } from "vitest"
 import { Events } from "./work.ts"
 
-interface Told {
+interface TestEvents {
   counted: { readonly number: number }
   ended: { readonly why: string }
 }
 
 describe("LOOP-1 events", () => {
   test("every listener of a name gets its events, in the order they subscribed, with the same object", () => {
-    const events = new Events<Told>()
+    const events = new Events<TestEvents>()
     const heard: unknown[] = []
     events.on("counted", (event) => heard.push(["first", event]))
     events.on("counted", (event) => heard.push(["second", event]))
@@ -22,11 +22,11 @@ describe("LOOP-1 events", () => {
   })
 
   test("emitting without listeners does nothing", () => {
-    expect(() => new Events<Told>().emit("ended", { why: "done" })).not.toThrow()
+    expect(() => new Events<TestEvents>().emit("ended", { why: "done" })).not.toThrow()
   })
 
   test("one who stops hears no more, the others do", () => {
-    const events = new Events<Told>()
+    const events = new Events<TestEvents>()
     const heard: string[] = []
     const stop = events.on("counted", ({ number }) => heard.push(`a${number}`))
     events.on("counted", ({ number }) => heard.push(`b${number}`))
@@ -38,7 +38,7 @@ describe("LOOP-1 events", () => {
   })
 
   test("a listener may unsubscribe while it is called", () => {
-    const events = new Events<Told>()
+    const events = new Events<TestEvents>()
     const heard: number[] = []
     const stop = events.on("counted", ({ number }) => {
       heard.push(number)
@@ -50,7 +50,7 @@ describe("LOOP-1 events", () => {
   })
 
   test("a listener that throws disturbs neither the one who tells nor the others, and its error is not lost", async () => {
-    const events = new Events<Told>()
+    const events = new Events<TestEvents>()
     const heard: number[] = []
     const problem = new Error("a listener's own fault")
     events.on("counted", () => {

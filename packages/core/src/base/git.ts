@@ -320,7 +320,7 @@ type Environment = Readonly<Record<string, string | undefined>>
 /** Cached per directory, because the first commit does not change while the process lives. */
 const rootCommits = new Map<string, Promise<string | undefined>>()
 
-/** The first commit, or the smallest of several. `undefined` if there is none yet, the clone is shallow, or git fails. */
+/** The first commit, or the smallest of several. `undefined` if there are no commits yet, the clone is shallow, or git fails. */
 export function rootCommit({ directory, common }: GitRepository, env: Environment): Promise<string | undefined> {
   if (common === undefined || statIfReachable(join(common, "shallow")) !== undefined) return Promise.resolve(undefined)
   const { ino, birthtimeMs } = statIfReachable(common) ?? {} // another repository may replace it

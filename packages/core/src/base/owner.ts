@@ -26,7 +26,7 @@ export type MemoryOption =
 const isOwner = (value: unknown): value is Owner =>
   value === localUser || (typeof value === "string" && value.trim() !== "")
 
-export const OWNER_OPTION: OptionRule = { expected: "a text that is not empty, or localPerson", accepts: isOwner }
+export const OWNER_OPTION: OptionRule = { expected: "a text that is not empty, or localUser", accepts: isOwner }
 
 export const MEMORY_OPTION: OptionRule = {
   expected: "an object with an owner, such as { owner: userId }, or false",

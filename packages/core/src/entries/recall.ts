@@ -3,12 +3,12 @@ import "../base/node-version.ts"
 
 export { BlockReader, type BlockText, plainText } from "../recall/block-texts.ts"
 export {
-  IndexFile,
   type IndexShape,
   isBusy,
   isDamage,
   isFromSqlite,
   removeDatabase,
+  SqliteIndexFile,
 } from "../recall/index/index-file.ts"
 export { PassageIndex } from "../recall/index/passage-index.ts"
 export {

@@ -10,7 +10,7 @@ export function describeOpeningReport(report: OpeningReport): readonly string[] 
   const { tornBytes, checkpoint, quarantineFile } = report
   const copy = quarantineFile === undefined ? "" : ` A copy is in ${quarantineFile}.`
   return [
-    ...describeJournalDamage({ ...report, repeatedLines: report.repeatedLines }).map((sentence, at) =>
+    ...describeJournalDamage(report).map((sentence, at) =>
       at === 0 ? `${sentence}${report.damagedCount > 0 ? copy : ""}` : sentence,
     ),
     ...(checkpoint === "damaged"

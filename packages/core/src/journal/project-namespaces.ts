@@ -12,7 +12,7 @@ import type { Store } from "./store.ts"
 
 /** State file, stored with the memories: the directories the project was used from, and the earlier names it has claimed. */
 export const PROJECT_RECORD = ".project.json"
-/** Marks a claimed namespace of an earlier version, for users and for other projects. The file is not a memory. */
+/** Labels a claimed namespace of an earlier version, for users and for other projects. The file is not a memory. */
 const CLAIM_FILE = "MOVED.txt"
 const MAX_DIRECTORIES = 50 // the newest ones: each is an index to search and a directory to read
 
@@ -79,7 +79,7 @@ async function namespaceClaim(name: string, given: ProjectInStore): Promise<stri
 }
 
 const claimText = ({ name }: Project): string =>
-  `The memories that were kept here belong to a project that has a name now. They were copied to the memory of that project, and what is here is no longer read. Conversations that were begun here go on here.
+  `The memories in this directory belong to a project that now has a name. They were copied to the memory of that project, and the files here are no longer read. Conversations that were started here continue here.
 
 Project: ${name}
 `

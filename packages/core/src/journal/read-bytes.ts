@@ -8,7 +8,7 @@ export interface JournalBytes {
   readonly entries: readonly Entry[]
   readonly damaged: readonly DamagedLine[]
   /** Lines skipped because the same line occurs earlier. */
-  readonly repeated: number
+  readonly repeatedLines: number
   readonly bridged: number
   readonly restored: number
 }
@@ -27,7 +27,7 @@ export function readJournalBytes(bytes: Buffer, { isFromStart = true } = {}): Jo
   const entries: Entry[] = []
   const damaged: DamagedLine[] = []
   const seen = new Set<string>()
-  let repeated = 0
+  let repeatedLines = 0
   let number = 0
   for (const { line, offset } of linesOf(bytes)) {
     number++
@@ -41,13 +41,13 @@ export function readJournalBytes(bytes: Buffer, { isFromStart = true } = {}): Jo
         continue
       }
       const key = `${decoded.entry.uuid} ${statedSum(piece.bytes)}`
-      if (seen.has(key)) repeated++
+      if (seen.has(key)) repeatedLines++
       else entries.push(...bridge.take(decoded.entry))
       seen.add(key)
     }
   }
   entries.push(...bridge.end())
-  return { entries, damaged, repeated, bridged: bridge.bridged, restored: bridge.restored }
+  return { entries, damaged, repeatedLines, bridged: bridge.bridged, restored: bridge.restored }
 }
 
 function* linesOf(bytes: Buffer): Generator<{ readonly line: Buffer; readonly offset: number }> {

@@ -119,7 +119,7 @@ export interface ConversationListing {
   readonly bytes: number
   /** When it was last written to, as an ISO time. */
   readonly touched: string
-  /** The time of the last message, as an ISO time. Absent if there is none, or the store does not record it. */
+  /** The time of the last message, as an ISO time. Absent without messages, or if the store does not record it. */
   readonly lastMessage?: string
   /** The newest title, mode, model and directory. Absent if the conversation has no request yet. */
   readonly facts?: Omit<DecisionOf<"session">, "subtype">

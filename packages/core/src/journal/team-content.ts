@@ -80,6 +80,6 @@ export function decodeTeam(texts: ReadonlyMap<string, Buffer>): TeamContent {
   ]
   const isRising = messages.every(({ at }, n) => Number.isSafeInteger(at) && at > (messages[n - 1]?.at ?? 0))
   if (!names.every(isSafeId) || !isRising || !Number.isSafeInteger(known.end ?? 0))
-    throw new StrataError("The messages of a team cannot be read. Nothing of it was written.", { code: "team-content" })
+    throw new StrataError("The messages of a team cannot be read. Nothing was written.", { code: "team-content" })
   return { messages, ...known }
 }

@@ -26,7 +26,7 @@ export interface Model {
   readonly facts: ModelFacts
   /** Request features that the model accepts but this adapter does not pass on. */
   readonly omits?: readonly (keyof ModelAccepts)[]
-  /** Streams the response; the last event is `response`. Throws a `ModelError` if there is none. */
+  /** Streams the response; the last event is `response`. Throws a `ModelError` if no response arrives. */
   stream(request: ModelRequest, options?: StreamOptions): AsyncIterable<ModelEvent>
   /**
    * Repeats a request without output, so that the server keeps its cached prefix for longer. Absent if the provider has no such request.

@@ -186,10 +186,10 @@ export function asModelError(
   if (failure) return modelErrorFrom(failure, context)
   const refused = causeChain(error).find(({ message }) => matchTooLong(message))
   if (refused) return modelErrorFrom({ message: refused.message, type: "invalid_request_error" }, context)
-  const trouble = connectionFailure(error)
-  if (trouble === undefined) return error
+  const connectionProblem = connectionFailure(error)
+  if (connectionProblem === undefined) return error
   const { provider, attempts, secrets, address } = context
   if (isRedirectLoop(error))
     return new InvalidModelRequestError({ provider, attempts, providerMessage: "the address redirects without an end" })
-  return new ConnectionLostError({ provider, attempts, address, providerMessage: redact(trouble, secrets) })
+  return new ConnectionLostError({ provider, attempts, address, providerMessage: redact(connectionProblem, secrets) })
 }

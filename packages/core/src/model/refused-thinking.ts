@@ -14,6 +14,6 @@ const PATTERNS: readonly RegExp[] = [
 
 /** Accepts our own errors, those of any SDK, or the text of a response. */
 export function refusesThinking(refusal: unknown): boolean {
-  const said = errorReason(refusal)
-  return PATTERNS.some((pattern) => pattern.test(said))
+  const reason = errorReason(refusal)
+  return PATTERNS.some((pattern) => pattern.test(reason))
 }

@@ -1,6 +1,6 @@
 /**
- * Reads files that define agents or slash commands: markdown in a directory and its subfolders. Size, number and depth are bounded, and a project's file
- * that leads out of the project is refused. What the texts mean is the business of `team/`.
+ * Reads files that define agents or slash commands: markdown in a directory and its subfolders. Size, number and depth are limited, and a
+ * project's file that leads out of the project is refused. What the texts mean is decided in `team/`.
  */
 import { readdir, realpath, stat } from "node:fs/promises"
 import { join, relative, sep } from "node:path"
@@ -9,16 +9,16 @@ import { isMissing, PlainFileError, readPlainFile, realPath } from "../base/file
 import { repositoryRoot } from "../base/git.ts"
 import { escapeInvisible } from "../base/text.ts"
 
-const MAX_BYTES = 128 * 1024 // instructions of one agent, not a book
-const MAX_FILES = 100 // in one directory with its subfolders: each is listed in the first request
-const MAX_ENTRIES = 2_000 // looked at in one directory with its subfolders
+const MAX_BYTES = 128 * 1024 // instructions for one agent have a few kilobytes
+const MAX_FILES = 100 // per directory with its subfolders: each is listed in the first request
+const MAX_ENTRIES = 2_000 // checked per directory with its subfolders
 const MAX_DEPTH = 4 // folders below the directory of agents
-const MAX_PROBLEMS = 20 // named for one directory
+const MAX_PROBLEMS = 20 // reported per directory
 
 export interface AgentFile {
-  /** Links followed. */
+  /** The path with links resolved. */
   readonly path: string
-  /** For a person: relative to the project's directory, or the whole path. Safe on a screen. */
+  /** A readable name: relative to the project's directory, or the full path. Safe to display. */
   readonly name: string
   readonly text: string
 }
@@ -26,20 +26,20 @@ export interface AgentFile {
 export interface AgentFiles {
   /** In a fixed order: by directory, then by name. */
   readonly files: readonly AgentFile[]
-  /** Files that cannot be read: a sentence each. */
+  /** Describes each file that cannot be read, in one sentence. */
   readonly problems: readonly string[]
 }
 
 export interface AgentFileLocations {
   /** The root directory of Strata. */
   readonly root: string
-  /** The home directory of the person. */
+  /** The user's home directory. */
   readonly home: string | undefined
   /** The project's directory. */
   readonly cwd: string
 }
 
-/** Strata's own folder, and the one that people have for Claude Code. */
+/** Folders of Strata and of Claude Code. */
 const FOLDERS = [".strata", ".claude"] as const
 export type FileKind = "agent" | "command"
 const folderName = (kind: FileKind): string => `${kind}s`
@@ -49,7 +49,7 @@ const homeFolders = ({ root, home }: Pick<AgentFileLocations, "root" | "home">, 
   ...(home ? [join(home, ".claude", folderName(kind))] : []),
 ]
 
-/** What the person has for all projects. */
+/** The user's files for all projects. */
 export async function homeAgentFiles(
   places: Pick<AgentFileLocations, "root" | "home">,
   kind: FileKind = "agent",
@@ -57,7 +57,7 @@ export async function homeAgentFiles(
   return joinFiles(await Promise.all(homeFolders(places, kind).map((directory) => readFolder(directory, { kind }))))
 }
 
-/** What the project brings: at its directory first, then at the root of its repository. Folders of the person are not the project's. */
+/** The project's files: in its directory first, then at the root of its repository. Folders of the user are excluded. */
 export async function projectAgentFiles(places: AgentFileLocations, kind: FileKind = "agent"): Promise<AgentFiles> {
   const { cwd, home } = places
   const project = repositoryRoot(cwd, { home })
@@ -85,7 +85,7 @@ const joinFiles = (parts: readonly AgentFiles[]): AgentFiles => ({
 })
 
 interface ProjectBounds {
-  /** Nothing outside of it is read. */
+  /** Files outside of it are refused. */
   readonly project: string
   readonly cwd: string
 }
@@ -129,8 +129,7 @@ class AgentFolder implements AgentFiles {
       if (code !== "ENOENT" && code !== "ENOTDIR")
         this.problems.push(`The ${this.#kind}s in ${name} cannot be read (${errorReason(error)}).`)
     }
-    if (this.#isCut)
-      this.problems.push(`Of the ${this.#kind}s in ${name}, only the first ${this.files.length} files count.`)
+    if (this.#isCut) this.problems.push(`Only the first ${this.files.length} ${this.#kind} files in ${name} are read.`)
     if (this.#unsaid > 0) this.problems.push(`${this.#unsaid} more files in ${name} cannot be used.`)
   }
 

@@ -1,4 +1,4 @@
-/** Permission rules in the person's settings file. */
+/** Permission rules in the user's settings file. */
 import {
   lstatSync,
   mkdtempSync,

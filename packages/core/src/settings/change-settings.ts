@@ -1,4 +1,7 @@
-/** Changes the person's settings file: one value, or one permission rule. Everything else in it stays, and a file that is not JSON is not touched. */
+/**
+ * Changes one value or one permission rule in the user's settings file. Everything else in the file stays, and a file that is not JSON is
+ * not changed.
+ */
 import { randomUUID } from "node:crypto"
 import { mkdir, rename, rm, stat, writeFile } from "node:fs/promises"
 import { dirname, join } from "node:path"
@@ -12,13 +15,13 @@ import type { Settings } from "./settings-schema.ts"
 const OWNER_ONLY = { directory: 0o700, file: 0o600 }
 
 export interface RecordChange {
-  /** A setting that is a record. */
+  /** The name of a setting whose value is a record. */
   readonly key: "claudeHome"
   readonly name: string
   readonly value: Settings["claudeHome"][string]
 }
 
-/** `root`: the directory that the file is in. */
+/** `root` is the directory of the settings file. */
 export function changeSettings(root: string, { key, name, value }: RecordChange): Promise<void> {
   return rewrite(root, (content) => ({ ...content, [key]: { ...asRecord(content[key]), [name]: value } }))
 }
@@ -29,7 +32,7 @@ export interface RuleChange {
   readonly change: "add" | "remove"
 }
 
-/** The other rules keep their order. A rule that is there already is not added again. */
+/** Other rules keep their order. An existing rule is not added again. */
 export function changeRules(root: string, { list, rule, change }: RuleChange): Promise<void> {
   return rewrite(root, (content) => {
     const permissions = asRecord(content.permissions)
@@ -43,7 +46,7 @@ export function changeRules(root: string, { list, rule, change }: RuleChange): P
 
 type Content = Readonly<Record<string, unknown>>
 
-/** A link in its place stays a link. */
+/** Rewrites the settings file. If it is a link, the link stays. */
 async function rewrite(root: string, change: (content: Content) => Content): Promise<void> {
   const named = join(root, "settings.json")
   const file = realPath(named) ?? named

@@ -1,20 +1,22 @@
-/** Whether the person's settings for Claude Code count: what they decided about that folder, asked once and kept in their own settings. */
+/**
+ * Whether the user's settings for Claude Code apply. The user is asked once per folder, and the decision is stored in their own settings.
+ */
 import { type ClaudeDecision, type ClaudeLayer, claudeDirectory, readClaudeHome } from "./claude-home.ts"
 import { asRecord } from "./claude-settings.ts"
 import type { OutputStyle } from "./output-style.ts"
 import { listTrustItems, type TrustItem } from "./trust-items.ts"
 
-/** What the person has for Claude Code, for a question and for a list. */
+/** The user's settings for Claude Code, for asking about them and for listing them. */
 export interface ClaudeOffer {
-  /** The folder, links followed. */
+  /** The folder, with links resolved. */
   readonly directory: string
-  /** Absent: the person was not asked yet. */
+  /** Absent if the user has not been asked. */
   readonly decision?: ClaudeDecision
-  /** What counts after a yes, without the values of variables. */
+  /** What applies after consent, without the values of variables. */
   readonly items: readonly TrustItem[]
-  /** Rules that deny or ask. They always count. */
+  /** Rules that deny or ask, which always apply. */
   readonly restricting: readonly TrustItem[]
-  /** A sentence about what has no counterpart. */
+  /** One sentence about settings without a counterpart in Strata. */
   readonly unused?: string
 }
 
@@ -33,7 +35,7 @@ export interface ConsentLocation {
   readonly managed?: string
 }
 
-/** `own`: the content of the person's settings file. */
+/** `own` is the content of the user's settings file. */
 export async function readClaudeConsent(place: ConsentLocation, own: unknown): Promise<ClaudeConsent> {
   const decision = parseDecision(asRecord(asRecord(own).claudeHome)[claudeDirectory(place)])
   const found = await readClaudeHome(place, decision)

@@ -1,4 +1,4 @@
-/** The person's own settings for Claude Code: what always counts, what waits for a yes, and what a project cannot do to them. Real files. */
+/** The user's own settings for Claude Code: what always applies, what needs consent, and what a project cannot change. Uses real files. */
 import {
   mkdirSync,
   mkdtempSync,

@@ -1,7 +1,8 @@
 /**
- * The person's own settings for Claude Code: `~/.claude/settings.json` (or in `CLAUDE_CONFIG_DIR`), their MCP servers in `.claude.json`, and
- * what an administrator set for the machine. Rules that deny or ask always count. What runs or widens counts after the person said yes once.
- * A project cannot pass for the person: of a file inside it, only what restricts counts. Values of variables are in no sentence.
+ * The user's own settings for Claude Code: `~/.claude/settings.json` (or in `CLAUDE_CONFIG_DIR`), their MCP servers in `.claude.json`, and
+ * settings that an administrator made for the machine. Rules that deny or ask always apply. Everything that runs programs or allows more
+ * applies after the user has consented once. A project cannot impersonate the user: of a file inside the project, only restrictions apply.
+ * Messages never contain values of variables.
  */
 
 import { isAbsolute, join, sep } from "node:path"
@@ -21,14 +22,14 @@ import { parseServers } from "./mcp-file.ts"
 import { findOutputStyle, type OutputStyle } from "./output-style.ts"
 import type { Settings } from "./settings-schema.ts"
 
-// Reads a settings file of another program in the person's home directory. A file that cannot be used must not stop Strata, so the answer
-// says what is wrong, without a word of the content: it may hold keys.
+// Reads a settings file of another program in the user's home directory. An unusable file must not stop Strata, so the result describes the
+// problem. It never quotes the content, which may contain keys.
 
-const MAX_BYTES = 64 * 1024 * 1024 // `.claude.json` also held the history of every project
+const MAX_BYTES = 64 * 1024 * 1024 // `.claude.json` used to contain the history of every project
 
 export type ExternalJson =
   | { readonly state: "read"; readonly content: unknown }
-  /** `why` ends a sentence that begins with the file. `text` is empty if the file could not be read. */
+  /** `why` completes a sentence that starts with the file name. `text` is empty if the file could not be read. */
   | { readonly state: "broken"; readonly why: string; readonly text: string }
 
 export async function readExternalJson(file: string): Promise<ExternalJson> {
@@ -47,24 +48,24 @@ export async function readExternalJson(file: string): Promise<ExternalJson> {
   }
 }
 
-/** Where an administrator puts them, by platform. */
+/** Paths of managed settings, by platform. */
 const MANAGED: Readonly<Record<string, string>> = {
   linux: "/etc/claude-code/managed-settings.json",
   darwin: "/Library/Application Support/ClaudeCode/managed-settings.json",
 }
-/** Variables that say where files and settings are. Settings cannot move themselves. */
+/** Variables that locate files and settings. Settings cannot change their own location. */
 const FIXED_VARIABLE = /^(?:HOME|USERPROFILE|CLAUDE_CONFIG_DIR|STRATA_.*)$/i
 
 export interface ClaudeHomeLocation {
   readonly env: Readonly<Record<string, string | undefined>>
   readonly cwd: string
-  /** The root of the repository. What is inside is the project's, not the person's. */
+  /** The root of the repository. Files inside belong to the project, not to the user. */
   readonly repository: string
-  /** Default: where this platform has it. */
+  /** Default: this platform's path. */
   readonly managed?: string | undefined
 }
 
-/** What the person decided about the folder. Absent: not asked yet. */
+/** The user's decision about the folder. Absent if they have not been asked. */
 export type ClaudeDecision = "use" | "ignore"
 
 export interface ClaudeLayer {
@@ -72,25 +73,25 @@ export interface ClaudeLayer {
   readonly values: Partial<Settings>
 }
 
-/** What the person has for Claude Code. */
+/** The user's settings for Claude Code. */
 export interface ClaudeHome {
-  /** The folder, links followed. The person's decision is about this one. */
+  /** The folder with links resolved, to which the user's decision applies. */
   readonly directory: string
-  /** Rules that deny or ask. They count without a question. */
+  /** Rules that deny or ask, which apply without consent. */
   readonly restricting: readonly ClaudeLayer[]
-  /** What counts after a yes. */
+  /** Settings that apply after consent. */
   readonly offered: readonly ClaudeLayer[]
-  /** Variables for the agent's programs, after a yes. */
+  /** Variables for the agent's programs, after consent. */
   readonly environment: Readonly<Record<string, string>>
-  /** Counts after a yes. */
+  /** Applies after consent. */
   readonly outputStyle?: OutputStyle
-  /** What has no counterpart here: a sentence. */
+  /** One sentence about settings without a counterpart. */
   readonly unused?: string
-  /** For the person, at every start. */
+  /** Problems to show the user at every start. */
   readonly problems: readonly string[]
 }
 
-/** The folder that the environment names, if it is the person's: one that a project brings is not. */
+/** The folder that the environment names, unless it belongs to the project. */
 export function claudeFolder({ env, repository }: Pick<ClaudeHomeLocation, "env" | "repository">): ClaudeFolder {
   const usual = env.HOME ? join(env.HOME, ".claude") : undefined
   const { CLAUDE_CONFIG_DIR: named } = env
@@ -103,7 +104,7 @@ export function claudeFolder({ env, repository }: Pick<ClaudeHomeLocation, "env"
 
 const NOT_USED = "Strata does not use it."
 
-/** The folder with links followed: what a decision is about. Empty without a home directory. */
+/** The folder with links resolved, to which a decision applies. Empty without a home directory. */
 export function claudeDirectory(place: Pick<ClaudeHomeLocation, "env" | "repository">): string {
   const { folder = "" } = claudeFolder(place)
   return realPath(folder) ?? folder
@@ -111,12 +112,12 @@ export function claudeDirectory(place: Pick<ClaudeHomeLocation, "env" | "reposit
 
 interface ClaudeFolder {
   readonly folder: string | undefined
-  /** By `CLAUDE_CONFIG_DIR`. Then `.claude.json` is inside. */
+  /** Set if `CLAUDE_CONFIG_DIR` names the folder. It then contains `.claude.json`. */
   readonly isNamed?: true
   readonly problem?: string
 }
 
-/** With the decision "ignore", only what restricts is read. */
+/** With the decision "ignore", only restrictions are read. */
 export async function readClaudeHome(place: ClaudeHomeLocation, decision?: ClaudeDecision): Promise<ClaudeHome> {
   const { folder, isNamed, problem } = claudeFolder(place)
   const managed = await readFile(place.managed ?? MANAGED[process.platform] ?? "", place)
@@ -161,7 +162,7 @@ const resolveLinks = (path: string): string => realPath(path) ?? path
 
 interface RestrictingFile {
   readonly source: string
-  /** `undefined` if there is no such file, or it cannot be read as an object. */
+  /** `undefined` if the file does not exist or does not contain an object. */
   readonly given: Fields | undefined
   readonly restricting: readonly ClaudeLayer[]
   readonly problems: readonly string[]
@@ -183,7 +184,7 @@ async function readFile(source: string, { cwd }: ClaudeHomeLocation): Promise<Re
   if (!given) {
     const kept = count === 0 ? "No rule in it could be read" : `Only its ${count} rules that deny or ask count`
     problems.unshift(
-      `${escapeInvisible(source)} ${read.state === "read" ? "is not an object" : read.why}. ${kept}. Mend it: until then, nothing else in it protects you.`,
+      `${escapeInvisible(source)} ${read.state === "read" ? "is not an object" : read.why}. ${kept}. Correct the file: until then, nothing else in it protects you.`,
     )
   }
   return { source, given, restricting: count > 0 ? [{ source, values: { permissions: values } }] : [], problems }
@@ -195,9 +196,9 @@ const describeInvalidRule = (
   rule: string,
   { source, list }: { readonly source: string; readonly list: "ask" | "deny" },
 ): string =>
-  `The rule ${JSON.stringify(escapeInvisible(rule.slice(0, MAX_RULE_SHOWN)))} in ${escapeInvisible(source)} ${list === "deny" ? "denies" : "asks"} nothing, because it is not "Tool" or "Tool(pattern)". Write it again.`
+  `The rule ${JSON.stringify(escapeInvisible(rule.slice(0, MAX_RULE_SHOWN)))} in ${escapeInvisible(source)} ${list === "deny" ? "denies" : "asks"} nothing, because it is not "Tool" or "Tool(pattern)". Correct the rule.`
 
-/** All but what restricts, which counts already. */
+/** Everything except restrictions, which already apply. */
 function translateHome(
   given: Fields,
   { source, directory }: { readonly source: string; readonly directory: string },
@@ -205,7 +206,7 @@ function translateHome(
   const { values, unused } = translateSettings(given, { directory, hasHooks: given.disableAllHooks !== true })
   const { permissions: { ask: _, deny: __, ...permissions } = {}, ...rest } = values
   const isEmpty = Object.keys(permissions).length === 0
-  const restricting = /^permissions\.(?:ask|deny) rules/ // they have sentences of their own
+  const restricting = /^permissions\.(?:ask|deny) rules/ // these are described separately
   return {
     source,
     values: { ...rest, ...(isEmpty ? {} : { permissions }) },
@@ -231,7 +232,7 @@ interface Servers {
 
 const NO_SERVERS: Servers = { layers: [], problems: [] }
 
-/** Those for every project, and those that the person added for this one. */
+/** MCP servers for all projects, and those that the user added for this one. */
 async function readServers(source: string, { cwd, repository }: ClaudeHomeLocation): Promise<Servers> {
   if (isMissing(source)) return NO_SERVERS
   const read = await readExternalJson(source)

@@ -1,6 +1,6 @@
 /**
- * Permission rules as people write them for Claude Code, in the form of our own. Tools have other names here, and a path with one slash
- * begins at the project there.
+ * Converts permission rules written for Claude Code. Some tools have other names in Strata, and in Claude Code a path with one leading
+ * slash starts at the project.
  */
 import { isPermissionRule } from "../base/enums.ts"
 import type { Settings } from "./settings-schema.ts"
@@ -10,12 +10,12 @@ export type RuleList = (typeof RULE_LISTS)[number]
 export type RuleLists = Pick<Settings["permissions"], RuleList>
 
 export interface RuleContext {
-  /** The directory that a path with one slash begins at. */
+  /** The directory where paths with one leading slash start. */
   readonly directory: string
   readonly list: RuleList
 }
 
-/** Seen in Claude Code 1.0 to 2.1. */
+/** Tool names of Claude Code 1.0 to 2.1, with their names in Strata. */
 const RENAMED_TOOLS: Readonly<Record<string, string>> = {
   AskUserQuestion: "AskUser",
   KillBash: "KillShell",
@@ -27,7 +27,7 @@ const RENAMED_TOOLS: Readonly<Record<string, string>> = {
   TaskStop: "KillShell",
 }
 
-/** Tools that Strata does not have: to allow one of them means nothing here. */
+/** Tools that Strata does not have. Rules that allow them are dropped. */
 const UNSUPPORTED_TOOLS = new Set([
   "SlashCommand",
   "TodoRead",
@@ -38,14 +38,14 @@ const UNSUPPORTED_TOOLS = new Set([
   "TaskUpdate",
 ])
 
-/** The rules that Strata understands, and those it does not. */
+/** Converted rules, and rules that are not valid. */
 export interface TranslatedRules {
   readonly rules: readonly string[]
   readonly notUnderstood: readonly string[]
 }
 
 export function translateRules(given: unknown, place: RuleContext): TranslatedRules {
-  const isOne = typeof given === "string" && place.list !== "allow" // a rule that denies counts also where a list was forgotten
+  const isOne = typeof given === "string" && place.list !== "allow" // a single rule that denies or asks is accepted without a list
   const all: readonly unknown[] = Array.isArray(given) ? given : isOne ? [given] : []
   const isGood = (rule: unknown): rule is string => typeof rule === "string" && isPermissionRule(rule)
   const good = all.filter(isGood).filter((rule) => place.list !== "allow" || !UNSUPPORTED_TOOLS.has(ruleTool(rule)))
@@ -64,8 +64,8 @@ function withStrataName(rule: string): string {
 }
 
 /**
- * There, a path with one slash begins at the project and one with two at the root of the disk. A rule that denies or asks counts for both
- * readings, because people write both.
+ * In Claude Code, a path with one leading slash starts at the project, and with two at the root of the disk. A rule that denies or asks
+ * applies to both meanings, because users write both.
  */
 function expandRule(rule: string, { directory, list }: RuleContext): string[] {
   const [, tool, path] = /^(Read|Edit|Write|MultiEdit|NotebookEdit|Grep|Glob)\((\/(?!\/).*)\)$/s.exec(rule) ?? []
@@ -78,8 +78,8 @@ const TEXT = /"(?:[^"\\\n]|\\.)*"/y
 const BETWEEN = /(?:[\s,]|\/\/[^\n]*|\/\*[\s\S]*?\*\/)*/y
 
 /**
- * The rules that deny or ask in a text that is not JSON, a comma too many for example. What restricts must not get lost with the rest of
- * the file.
+ * Extracts the rules that deny or ask from a text that is not valid JSON, for example because of an extra comma. Restrictions must not be
+ * lost with the rest of the file.
  */
 export function parseRestrictingRules(text: string): Readonly<Record<"ask" | "deny", readonly string[]>> {
   const found = { ask: [] as string[], deny: [] as string[] }

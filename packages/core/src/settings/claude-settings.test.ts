@@ -1,4 +1,4 @@
-/** Settings that people have for Claude Code: what counts, what waits for trust, what is named as not used. Real files. */
+/** Settings for Claude Code: what applies, what needs trust, and what is reported as unused. Uses real files. */
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { dirname, join } from "node:path"

@@ -1,6 +1,6 @@
 /**
- * Reads the settings that people have for Claude Code: `.claude/settings.json` and `.claude/settings.local.json`. Rules, the mode and
- * hooks become settings of Strata. What has no counterpart is listed, so that no one relies on it.
+ * Reads settings for Claude Code: `.claude/settings.json` and `.claude/settings.local.json`. Rules, the mode and hooks are converted to
+ * Strata's settings. Everything without a counterpart is reported, so that no one relies on it.
  */
 import { join } from "node:path"
 import { HOOK_EVENTS, type HookEvent, type PermissionMode } from "../base/enums.ts"
@@ -13,16 +13,16 @@ import type { Settings } from "./settings-schema.ts"
 const FILES = ["settings.json", "settings.local.json"]
 const MAX_LISTED = 10
 const MAX_LISTED_LENGTH = 80 // characters
-const HOOK_SECONDS = { byDefault: 600, min: 0.1, max: 3600 } // scripts written for Claude Code may take ten minutes
+const HOOK_SECONDS = { byDefault: 600, min: 0.1, max: 3600 } // hooks of Claude Code may take ten minutes
 
 export interface ClaudeSettings {
   readonly source: string
   readonly values: Partial<Settings>
-  /** Keys without a counterpart here. */
+  /** Keys without a counterpart in Strata. */
   readonly unused: readonly string[]
 }
 
-/** Of one directory, the shared file first. Files that do not exist are left out. */
+/** The settings files of one directory, the shared file first. Missing files are omitted. */
 export async function readClaudeSettings(directory: string): Promise<readonly ClaudeSettings[]> {
   const folder = join(directory, ".claude")
   if (statIfReachable(folder) === undefined) return []
@@ -35,7 +35,7 @@ export async function readClaudeSettings(directory: string): Promise<readonly Cl
   return files.map(({ source, given }) => ({ source, ...translateSettings(asRecord(given), { directory, hasHooks }) }))
 }
 
-/** One sentence for everything that was found and is not used. */
+/** Describes everything that was found but is not used, in one sentence. */
 export function describeUnused(found: readonly ClaudeSettings[]): string | undefined {
   const files = found
     .filter(({ unused }) => unused.length > 0)
@@ -43,7 +43,7 @@ export function describeUnused(found: readonly ClaudeSettings[]): string | undef
   return files.length === 0 ? undefined : `Found and not used, because Strata has no counterpart: ${files.join("; ")}.`
 }
 
-/** Names from a stranger's file: they must neither draw on the screen nor fill it. */
+/** Joins names from an untrusted file, escaped and limited in number and length. */
 function joinNames(names: readonly string[]): string {
   const shown = names.slice(0, MAX_LISTED).map((name) => escapeInvisible(name.slice(0, MAX_LISTED_LENGTH)))
   const more = names.length - shown.length
@@ -53,12 +53,12 @@ function joinNames(names: readonly string[]): string {
 export type Fields = Readonly<Record<string, unknown>>
 
 interface TranslationContext {
-  /** The project's directory: the one that has the `.claude` folder, or where the person's own settings are used. */
+  /** The directory that contains `.claude`, or the working directory for the user's own settings. */
   readonly directory: string
   readonly hasHooks: boolean
 }
 
-/** Read here, or without an effect here on purpose. */
+/** Keys that are converted, or deliberately ignored. */
 const KNOWN_KEYS: ReadonlySet<string> = new Set([
   "$schema",
   "permissions",
@@ -68,7 +68,7 @@ const KNOWN_KEYS: ReadonlySet<string> = new Set([
   "autoMemoryEnabled",
 ])
 
-/** What one file says, in our words. */
+/** Converts the settings of one file. */
 export function translateSettings(
   given: Fields,
   { directory, hasHooks }: TranslationContext,
@@ -99,7 +99,7 @@ const MODES: Readonly<Record<string, PermissionMode>> = {
   bypassPermissions: "bypass",
 }
 
-/** The name that hooks written for Claude Code expect. */
+/** The mode's name as hooks written for Claude Code expect it. */
 export const claudeMode = (mode: PermissionMode): string => Object.entries(MODES).find(([, ours]) => ours === mode)![0]
 
 const PERMISSION_KEYS = new Set(["allow", "ask", "deny", "defaultMode"])
@@ -120,7 +120,9 @@ function translatePermissions(given: Fields, directory: string): TranslationResu
 
 type HookCommand = NonNullable<Settings["hooks"][HookEvent]>[number]
 
-/** `{ "PreToolUse": [{ "matcher": "Bash", "hooks": [{ "type": "command", "command": "…", "timeout": 5 }] }] }` */
+/**
+ * Converts hooks of the form `{ "PreToolUse": [{ "matcher": "Bash", "hooks": [{ "type": "command", "command": "…", "timeout": 5 }] }] }`.
+ */
 function translateHooks(given: Fields, directory: string): TranslationResult<Settings["hooks"]> {
   const values: Partial<Record<HookEvent, HookCommand[]>> = {}
   const unused: string[] = []
@@ -136,7 +138,7 @@ function translateHooks(given: Fields, directory: string): TranslationResult<Set
   return { values, unused }
 }
 
-/** Fields that narrow or change what runs. Without them the hook would run for other calls, or in another way. */
+/** Fields that restrict or change what a hook runs. Ignoring them would run the hook for other calls, or differently. */
 const UNSUPPORTED = ["if", "args", "shell"]
 
 function translateHook(
@@ -155,7 +157,7 @@ function translateHook(
   }
 }
 
-/** There, names and lists of names are exact, and a regular expression may match any part of a name. */
+/** In Claude Code, names and lists of names match exactly, and a regular expression may match any part of a name. */
 const translateMatcher = (matcher: string): string =>
   /^(?:\*|[\w|-]*)$/.test(matcher) ? matcher : `.*(?:${matcher}).*`
 

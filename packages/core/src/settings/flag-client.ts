@@ -1,33 +1,33 @@
 /**
- * Asks an OpenFeature client for every switch, figure and limit, all at the same time. A flag of a switch may be an object that carries
- * its figures too. Each value is checked by itself: one that cannot be used is reported, and the value of the settings applies.
+ * Queries an OpenFeature client for all switches, figures and limits in parallel. The flag of a switch may be an object that also contains
+ * its figures. Each value is checked separately: an invalid one is reported, and the value from the settings applies.
  */
 import { errorReason } from "../base/errors.ts"
 import { CONFIGURATIONS, FIGURES, type FigureName, SWITCHES, type SwitchName } from "./flag-names.ts"
 
-/** The part of an OpenFeature client that flags are read through. Declared here, so that our types need no OpenFeature package. */
+/** The part of an OpenFeature client that is used. Declared here, so that our types do not need an OpenFeature package. */
 export interface FlagClient {
   getBooleanValue(name: string, otherwise: boolean, context?: FlagContext): Promise<boolean>
   getNumberValue(name: string, otherwise: number, context?: FlagContext): Promise<number>
-  /** Where a client has these, a flag of the wrong type is reported. */
+  /** Optional: with these methods, a flag of the wrong type is reported. */
   getBooleanDetails?(name: string, otherwise: boolean, context?: FlagContext): Promise<FlagDetails<boolean>>
   getNumberDetails?(name: string, otherwise: number, context?: FlagContext): Promise<FlagDetails<number>>
-  /** For flags that carry a switch and its figures in one object. */
+  /** For flags that contain a switch and its figures in one object. */
   getObjectValue?(name: string, otherwise: { [field: string]: number }, context?: FlagContext): Promise<unknown>
 }
 
-/** A flag's value, and why it could not be read. */
+/** A flag's value, or why it could not be read. */
 export interface FlagDetails<T> {
   readonly value: T
   readonly errorCode?: string
 }
 
-/** What a provider may use to decide: strings, numbers and booleans, by name. */
+/** Properties that a provider may use for its decision: strings, numbers and booleans, by name. */
 export type FlagContext = Readonly<Record<string, string | number | boolean>>
 
-/** The highest limit for a tool's results. No result reaches it. */
+/** The largest limit for a tool's results, which no result reaches. */
 export const MAX_RESULT_CHARACTERS = 100_000_000
-export const NOT_SET = Number.NaN // what the client answers for a tool that no flag names
+export const NOT_SET = Number.NaN // the client's answer for a tool without a flag
 
 interface FigureRange {
   readonly min: number
@@ -49,7 +49,7 @@ interface FlagValues {
 }
 
 export interface FlagAnswers extends FlagValues {
-  /** By tool. `NOT_SET` where no flag names it. */
+  /** Limits by tool. `NOT_SET` if there is no flag. */
   readonly limits: ReadonlyMap<string, number>
 }
 
@@ -57,9 +57,9 @@ export interface FlagQuery {
   readonly client: FlagClient
   readonly context: FlagContext
   readonly refuse: (message: string) => void
-  /** What the settings say. */
+  /** The values from the settings. */
   readonly fallback: FlagValues
-  /** Switches that no client can turn on. */
+  /** Whether the settings force a switch off, so that no client can turn it on. */
   readonly isForced: (name: SwitchName) => boolean
 }
 
@@ -99,7 +99,7 @@ interface ClientQuestion<T> {
   readonly ask: (otherwise: T, context: FlagContext) => Promise<T>
 }
 
-/** A client that fails must not stop the conversation. */
+/** Returns the fallback if the client fails, so that the conversation continues. */
 async function queryOrFallback<T>({ context, refuse }: FlagQuery, { otherwise, ask }: ClientQuestion<T>): Promise<T> {
   try {
     return await ask(otherwise, context)
@@ -166,7 +166,7 @@ async function queryLimit(tool: string, asked: FlagQuery): Promise<number> {
 
 type Fields = Readonly<Record<string, unknown>>
 
-/** The client answers with the empty object where the flag does not exist or has another type. */
+/** The client returns the empty object if the flag does not exist or has another type. */
 async function queryObject(name: SwitchName, asked: FlagQuery): Promise<Fields> {
   const { client } = asked
   if (!client.getObjectValue) return {}
@@ -183,7 +183,7 @@ interface FieldTarget extends Pick<FlagQuery, "refuse"> {
   readonly figures: Record<FigureName, number>
 }
 
-/** What an object says counts more than the flags of its figures. */
+/** Fields of an object take precedence over the separate flags of its figures. */
 function applyFields(fields: Fields, { name, on, figures, refuse }: FieldTarget): void {
   const known: readonly string[] = CONFIGURATIONS[name] ?? []
   for (const [field, value] of Object.entries(fields)) {

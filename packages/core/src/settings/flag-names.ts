@@ -1,6 +1,6 @@
 /**
- * Every switch and every figure that settings, environment or an OpenFeature client can set, with its default. Data only.
- * `npm run flags` writes them to `docs/flags.md`.
+ * All switches and figures that settings, environment or an OpenFeature client can set, with their defaults. Data only. `npm run flags`
+ * writes them to `docs/flags.md`.
  */
 
 export interface Switch {
@@ -184,7 +184,7 @@ export const FIGURES = [
 
 export type FigureName = (typeof FIGURES)[number]["name"]
 
-/** The figures that the flag of a switch may carry with it, as an object: `{ "on": true, "idle-gap": 30, "idle-keep": 3 }`. */
+/** The figures that a switch's flag may contain as an object: `{ "on": true, "idle-gap": 30, "idle-keep": 3 }`. */
 export const CONFIGURATIONS: Readonly<Partial<Record<SwitchName, readonly FigureName[]>>> = {
   "tool-result-storage": ["tool-result-limit", "tool-result-preview", "message-results-limit"],
   "clear-by-time": ["idle-gap", "idle-keep"],
@@ -203,14 +203,14 @@ export const CONFIGURATIONS: Readonly<Partial<Record<SwitchName, readonly Figure
   agents: ["max-agents", "max-agents-project", "agent-turns", "agent-result-limit"],
 }
 
-/** The same for values of settings. The default takes their place. */
+/** Setting values that earlier versions accepted. The default replaces them. */
 const RETIRED_VALUES: Readonly<Record<string, readonly string[]>> = { planner: ["money", "fidelity"] }
 
-/** Names that earlier versions accepted, by group. Settings files that still contain them are read without them. */
+/** Names that earlier versions accepted, by group. They are ignored in settings files. */
 const RETIRED_NAMES: Readonly<Record<"settings" | "switches" | "figures" | "hooks", readonly string[]>> = {
   settings: ["worktreeMemory"],
   switches: ["folding"],
-  // now constants in the code that uses them
+  // now constants in the code
   figures: [
     "compact-ahead-lead",
     ...["residue-limit", "cleared-extract-limit", "memory-messages", "restore-share", "fold-keep", "pauses"],
@@ -220,7 +220,7 @@ const RETIRED_NAMES: Readonly<Record<"settings" | "switches" | "figures" | "hook
   hooks: [],
 }
 
-/** What figures of earlier versions are called now. */
+/** New names of renamed figures. */
 const RENAMED_FIGURES: Readonly<Record<string, FigureName>> = {
   "keep-least": "tail-min",
   "keep-most": "tail-max",
@@ -240,7 +240,7 @@ const RENAMED_FIGURES: Readonly<Record<string, FigureName>> = {
 
 const OBSOLETE_NAMES = { ...RETIRED_NAMES, figures: [...RETIRED_NAMES.figures, ...Object.keys(RENAMED_FIGURES)] }
 
-/** Settings without obsolete names, so that an old file still opens. */
+/** The settings without obsolete names, so that an old file is still accepted. */
 export function withoutRetiredNames(given: unknown): unknown {
   if (!isRecord(given)) return given
   const { settings, ...groups } = OBSOLETE_NAMES
@@ -254,7 +254,7 @@ export function withoutRetiredNames(given: unknown): unknown {
   return kept
 }
 
-/** The obsolete names in these settings, as a reader writes them: `figures.pauses`, with the new name where there is one. */
+/** The obsolete names in these settings, as in `figures.pauses`, with the new name if there is one. */
 export function findRetired(given: unknown): { readonly gone: readonly string[]; readonly renamed: readonly string[] } {
   if (!isRecord(given)) return { gone: [], renamed: [] }
   const has = (group: string) => (name: string) => isRecord(given[group]) && Object.hasOwn(given[group], name)

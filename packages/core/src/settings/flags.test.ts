@@ -9,7 +9,7 @@ afterAll(() => OpenFeature.close())
 type FlagValue = boolean | number | string | Readonly<Record<string, unknown>>
 let clients = 0
 
-/** A client of the real SDK whose provider says these values; a function gets the evaluation context. */
+/** A client of the real SDK whose provider has these values. A function receives the evaluation context. */
 async function clientSaying(
   values: Readonly<Record<string, FlagValue | ((context: Readonly<Record<string, unknown>>) => FlagValue)>>,
 ): Promise<Client> {
@@ -147,16 +147,16 @@ describe("FLG-2 figures", () => {
       "%s its range it is refused, the default holds, and a message says so",
       async (side) => {
         const wrong = side === "below" ? min - 1 : max + 1
-        const told: string[] = []
-        const onRefused = (message: string) => told.push(message)
+        const reports: string[] = []
+        const onRefused = (message: string) => reports.push(message)
         const settings = settingsWith({ figures: { [name]: wrong } })
         expect((await createFlags({ settings, onRefused }).read()).figures[name]).toBe(value)
-        expect(told).toEqual([
+        expect(reports).toEqual([
           `The setting "figures.${name}" is ${wrong}, which is not between ${min} and ${max}. Using ${value} instead.`,
         ])
         const client = await clientSaying({ [name]: wrong })
         expect((await createFlags({ settings: DEFAULT_SETTINGS, client, onRefused }).read()).figures[name]).toBe(value)
-        expect(told.at(-1)).toBe(
+        expect(reports.at(-1)).toBe(
           `The flag "${name}" says ${wrong}, which is not between ${min} and ${max}. Using ${value} instead.`,
         )
       },
@@ -164,28 +164,28 @@ describe("FLG-2 figures", () => {
   })
 
   test("a provider's figure that is not a number is refused", async () => {
-    const told: string[] = []
+    const reports: string[] = []
     const client = await clientSaying({ "idle-gap": Number.NaN })
     const flags = await createFlags({
       settings: DEFAULT_SETTINGS,
       client,
-      onRefused: (message) => told.push(message),
+      onRefused: (message) => reports.push(message),
     }).read()
     expect(flags.figures["idle-gap"]).toBe(60)
-    expect(told).toHaveLength(1)
+    expect(reports).toHaveLength(1)
   })
 
   test("FLG-1 a provider's value of another type is said, and the settings hold", async () => {
-    const told: string[] = []
+    const reports: string[] = []
     const client = await clientSaying({
       ...{ notes: "enabled", "idle-gap": "an hour", "tool-result-limit.Read": "many" },
-      "clear-by-time": { "idle-keep": 3 }, // an object is no mistake
+      "clear-by-time": { "idle-keep": 3 }, // an object is valid
     })
-    const onRefused = (message: string) => told.push(message)
+    const onRefused = (message: string) => reports.push(message)
     const settings = settingsWith({ toolResultLimits: { Read: 100 } })
     const flags = await createFlags({ settings, client, onRefused }).read(["Read"])
     expect([flags.on.notes, flags.figures["idle-gap"], flags.toolResultLimit("Read")]).toEqual([true, 60, 100])
-    expect(told.toSorted()).toEqual([
+    expect(reports.toSorted()).toEqual([
       'The flag "idle-gap" is not a number. Using 60 instead.',
       'The flag "notes" is not true or false. Using true instead.',
       'The flag "tool-result-limit.Read" is not a number. The flag is ignored.',
@@ -229,13 +229,13 @@ describe("FLG-2 thresholds per tool", () => {
   })
 
   test("out of range it is ignored, and that is reported once", async () => {
-    const told: string[] = []
+    const reports: string[] = []
     const client = await clientSaying({ "tool-result-limit.Read": -1 })
     const settings = settingsWith({ toolResultLimits: { Read: 100 } })
-    const flags = createFlags({ settings, client, onRefused: (message) => told.push(message) })
+    const flags = createFlags({ settings, client, onRefused: (message) => reports.push(message) })
     await flags.read(["Read"])
     expect((await flags.read(["Read"])).toolResultLimit("Read")).toBe(100)
-    expect(told).toEqual([
+    expect(reports).toEqual([
       'The flag "tool-result-limit.Read" says -1, which is not between 0 and 100000000. The flag is ignored.',
     ])
   })
@@ -272,7 +272,7 @@ describe("FLG-4 a flag that carries a whole configuration", () => {
 })
 
 describe("FLG-4 a slow provider", () => {
-  /** Every lookup waits until `answer` is called. */
+  /** A client whose lookups wait until `answer` is called. */
   function slowClient() {
     let waiting: (() => void)[] = []
     let notes = true
@@ -306,10 +306,10 @@ describe("FLG-4 a slow provider", () => {
     expect(second.on.notes).toBe(true)
     const asked = slow.lookups()
     await flags.read(["Read", "Bash"])
-    expect(slow.lookups()).toBe(asked) // no second reading while one is under way
+    expect(slow.lookups()).toBe(asked) // reads do not overlap
     slow.answer(false)
     await new Promise((resolve) => setImmediate(resolve))
-    expect(flags.current.on.notes).toBe(true) // nothing changes during a turn
+    expect(flags.current.on.notes).toBe(true) // values do not change during a turn
     expect((await flags.read([])).on.notes).toBe(false)
     expect((await flags.readLimits(["Fetch"])).on.notes).toBe(false)
   })

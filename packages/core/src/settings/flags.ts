@@ -1,7 +1,7 @@
 /**
- * Flags: the switch of each mechanism and the figures it works with. Settings and environment give the values; an OpenFeature client may
- * override them. They are read once per turn into a plain record, so decisions made by them are synchronous. After the first reading no
- * turn waits for the client: a late answer counts from the next turn on.
+ * Flags: a switch for each mechanism and its figures. Settings and environment provide the values; an OpenFeature client may override
+ * them. Once per turn they are read into a plain record, so that decisions based on them are synchronous. After the first read no turn
+ * waits for the client: a late answer applies from the next turn on.
  */
 
 import type { CacheLifetimeSetting, PlannerMode } from "../base/enums.ts"
@@ -20,35 +20,37 @@ import type { Settings } from "./settings.ts"
 
 export type { FlagClient, FlagContext } from "./flag-client.ts"
 
-/** The values of one turn. */
+/** The flags of one turn. */
 export interface Flags {
-  /** Whether a mechanism may act. */
+  /** Whether each mechanism may act. */
   readonly on: Readonly<Record<SwitchName, boolean>>
   readonly figures: Readonly<Record<FigureName, number>>
-  /** Whether money decides when to clear and compact. */
+  /** Whether cost decides when to clear and compact. */
   readonly planner: PlannerMode
   readonly cacheLifetime: CacheLifetimeSetting
-  /** Tools besides ours whose old results may be cleared. */
+  /** Further tools whose old results may be cleared. */
   readonly clearableTools: readonly string[]
-  /** Characters from which a tool's results are put aside: by flag `tool-result-limit.<tool>`, by setting, else `otherwise` or the figure. */
+  /**
+   * Characters from which a tool's results are offloaded: by flag `tool-result-limit.<tool>`, by setting, else `otherwise` or the figure.
+   */
   toolResultLimit(tool: string, otherwise?: number): number
 }
 
 export interface FlagReader {
-  /** The values of the last `read`. Before the first one: those of the settings. */
+  /** The values of the last `read`. Before the first one, those of the settings. */
   readonly current: Flags
-  /** Asks the client for every value. `tools`: those whose result limits a flag may set. */
+  /** Queries the client for all values. `tools` are those whose result limits a flag may set. */
   read(tools?: Iterable<string>): Promise<Flags>
-  /** Asks only for the result limits of tools that the last `read` did not name. */
+  /** Queries only the result limits of tools that the last `read` did not include. */
   readLimits(tools: Iterable<string>): Promise<Flags>
 }
 
 export interface FlagOptions {
   readonly settings: Settings
-  /** An OpenFeature client that overrides the settings. Without one, the settings decide alone. */
+  /** An OpenFeature client that overrides the settings. */
   readonly client?: FlagClient
   readonly context?: FlagContext
-  /** Called once for each value that was refused because it is out of range. */
+  /** Called once for each invalid value. */
   readonly onRefused?: (message: string) => void
 }
 
@@ -70,7 +72,7 @@ export function createFlags({ settings, client, context = {}, onRefused }: FlagO
     ...{ on, figures, toolResultLimit: createResultLimits({ settings, figures, driven: limits }) },
   })
   let current = own
-  /** The newest answers of the client. They count from the next `read` on, so that nothing changes during a turn. */
+  /** The client's newest values. They apply from the next `read` on, so that nothing changes during a turn. */
   let latest: FlagAnswers = { on: own.on, figures: own.figures, limits: new Map() }
   let asking: Promise<void> | undefined
   let hasRead = false
@@ -104,7 +106,7 @@ export function createFlags({ settings, client, context = {}, onRefused }: FlagO
   }
 }
 
-/** A provider that has its values at hand is heard at once. A slow one delays only the first reading. */
+/** Gives a provider with local values time to answer. A slow one delays only the first read. */
 const nextTick = () => new Promise<void>((resolve) => setImmediate(resolve))
 
 function flagsFromSettings(settings: Settings, refuse: (message: string) => void): Flags {
@@ -119,7 +121,7 @@ function flagsFromSettings(settings: Settings, refuse: (message: string) => void
   return { on, figures, planner, cacheLifetime, clearableTools, toolResultLimit }
 }
 
-/** No client can switch these on. */
+/** Switches that no client can turn on. */
 const isForcedOff = (name: SwitchName, { off, disableMicrocompact }: Settings): boolean =>
   off || (disableMicrocompact && MICROCOMPACT.has(name))
 
@@ -132,7 +134,7 @@ function readFigure({ figures }: Settings, { name, value, min, max }: RangedFigu
 
 interface ResultLimitSources extends Pick<Flags, "figures"> {
   readonly settings: Settings
-  /** By tool, as the client answered. */
+  /** The client's limits, by tool. */
   readonly driven: ReadonlyMap<string, number>
 }
 
@@ -142,7 +144,7 @@ const createResultLimits =
     const limit = driven.get(tool) ?? NOT_SET
     if (!Number.isNaN(limit)) return limit
     const { toolResultLimits: own } = settings
-    const set = Object.hasOwn(own, tool) ? own[tool] : undefined // a tool may be called like a method of every object
+    const set = Object.hasOwn(own, tool) ? own[tool] : undefined // a tool may have the same name as an object method
     return set ?? otherwise ?? figures["tool-result-limit"]
   }
 

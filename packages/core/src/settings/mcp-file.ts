@@ -1,6 +1,6 @@
 /**
- * `.mcp.json`: the MCP servers of a project, in a file that other programs read too. A server that cannot be used is left out with a
- * sentence, because the file was not written for Strata. The others count like servers in the project's settings: after a person trusted them.
+ * `.mcp.json`: a project's MCP servers, in a file that other programs read too. An unusable server is skipped with a message, because the
+ * file was not written for Strata. The others apply like servers in the project's settings, once the user trusts them.
  */
 import { join } from "node:path"
 import { SettingsError } from "../base/errors.ts"
@@ -9,13 +9,13 @@ import { readSettingsFile } from "./settings-files.ts"
 import type { Settings } from "./settings-schema.ts"
 
 const FILE = ".mcp.json"
-/** What Strata knows. Other programs have keys of their own, which change nothing here. */
+/** Keys that Strata uses. Keys of other programs are ignored. */
 const KEYS = ["type", "command", "args", "env", "cwd", "timeout", "url", "headers"]
 
 export interface McpFiles {
-  /** For each file with servers, in the order of the directories. */
+  /** One layer per file with servers, in the order of the directories. */
   readonly layers: readonly { readonly source: string; readonly values: Pick<Settings, "mcpServers"> }[]
-  /** For the person. */
+  /** Problems to show the user. */
   readonly problems: readonly string[]
 }
 
@@ -46,7 +46,7 @@ async function readFile(source: string): Promise<McpFile> {
   }
 }
 
-/** The servers of a list that another program reads too. */
+/** Parses a list of servers that other programs read too. */
 export async function parseServers(listed: unknown, source: string): Promise<Omit<McpFile, "source">> {
   const servers: Settings["mcpServers"] = {}
   const problems: string[] = []
@@ -67,7 +67,7 @@ export async function parseServers(listed: unknown, source: string): Promise<Omi
 
 const isDisabled = (server: unknown): boolean => (server as { readonly disabled?: unknown } | null)?.disabled === true
 
-/** Numbers and switches in `env` are texts for the server. */
+/** Keeps the known keys. Converts numbers and booleans in `env` to text. */
 function withKnownKeys(given: unknown): unknown {
   if (typeof given !== "object" || given === null) return given
   const kept = Object.fromEntries(Object.entries(given).filter(([key]) => KEYS.includes(key)))

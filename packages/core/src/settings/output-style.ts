@@ -1,9 +1,9 @@
-/** An output style: how the person wants answers to read. A markdown file in the folder `output-styles` of their settings. */
+/** Output styles: instructions for how answers should read, in markdown files in the folder `output-styles` of the user's settings. */
 import { readdir } from "node:fs/promises"
 import { join } from "node:path"
 import { readMarkdown, readPlainFile } from "../base/files.ts"
 
-const MAX_BYTES = 128 * 1024 // instructions, not a book
+const MAX_BYTES = 128 * 1024 // instructions have a few kilobytes
 const MAX_FILES = 100
 
 export interface OutputStyle {
@@ -13,7 +13,10 @@ export interface OutputStyle {
   readonly source: string
 }
 
-/** By the name in its head, or by the name of its file. Those that come with Claude Code are not files: `undefined`. */
+/**
+ * Finds a style by the name in its frontmatter or by its file name. `undefined` for the styles built into Claude Code, which are not
+ * files.
+ */
 export async function findOutputStyle(folder: string, wanted: unknown): Promise<OutputStyle | undefined> {
   if (typeof wanted !== "string" || wanted === "") return undefined
   const directory = join(folder, "output-styles")

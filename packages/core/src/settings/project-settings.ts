@@ -1,6 +1,6 @@
 /**
- * What a project's settings may decide. Files in a repository come from anyone: what restricts always counts, what runs programs, widens
- * rights or sends data elsewhere counts only if a person trusted it. A new setting must be classified here before it compiles.
+ * Classifies what a project's settings may decide. Files in a repository may come from anyone: restrictions always apply, but running
+ * programs, allowing more or sending data elsewhere requires the user's trust. Every new setting must be classified here to compile.
  */
 
 import { MEMORY_MODES, type MemoryMode, type PermissionMode, SANDBOX_MODES, type SandboxMode } from "../base/enums.ts"
@@ -9,12 +9,12 @@ import type { Settings } from "./settings-schema.ts"
 
 type TrustClass = "restricts" | "harmless" | "needs trust"
 
-/** What the person's own settings say, where a project's value is compared with it. */
+/** The user's own settings that a project's values are compared with. */
 export interface UserSettings {
   readonly mode: PermissionMode
   readonly memory: MemoryMode
   readonly sandbox: SandboxMode
-  /** Whether they set a model's price. */
+  /** Whether the user sets a model's price. */
   readonly hasPrices: boolean
 }
 
@@ -34,12 +34,12 @@ type Rule<T> = TrustClass | ((value: NonNullable<T>, user: UserSettings) => Trus
 type Rules<T> = { readonly [K in keyof Required<T>]: Rule<T[K]> }
 type SettingRule<T> =
   | Rule<T>
-  /** A rule for each key of an object. */
+  /** One rule for each key of an object. */
   | { readonly inside: Rules<T> }
   /** One rule for all entries of a record. */
   | { readonly each: Rule<NonNullable<T>[keyof NonNullable<T>]> }
 
-/** From the strictest to the widest. */
+/** Permission modes from strictest to widest. */
 const MODE_WIDTH: Readonly<Record<PermissionMode, number>> = { plan: 0, ask: 1, "accept-edits": 2, bypass: 3 }
 
 const PERMISSIONS: Rules<Settings["permissions"]> = {
@@ -49,7 +49,7 @@ const PERMISSIONS: Rules<Settings["permissions"]> = {
   deny: "restricts",
 }
 
-/** Limits on what the project itself may add to the context, on money spent without a question, and on what others share. */
+/** Limits on what the project may add to the context, on money spent without asking, and on shared resources. */
 const GUARDED_FIGURES: ReadonlySet<FigureName> = new Set([
   "instructions-limit",
   "background-share",
@@ -61,13 +61,13 @@ const FIGURE_RULES = Object.fromEntries(
   FIGURES.map(({ name }) => [name, GUARDED_FIGURES.has(name) ? "needs trust" : "harmless"]),
 ) as Rules<Settings["figures"]>
 
-/** Cost limits count with these prices. An entry without a price would replace the person's entry for the same model. */
+/** Cost limits use these prices. An entry without a price would replace the user's entry for the same model. */
 const MODEL_RULE: Rule<Settings["models"][string]> = ({ price }, { hasPrices }) =>
   price !== undefined || hasPrices ? "needs trust" : "harmless"
 
 export const PROJECT_RULES: { readonly [K in keyof Required<Settings>]: SettingRule<Settings[K]> } = {
   $schema: "harmless", // only editors read it
-  // how the context is kept: more or fewer tokens of the same conversation, sent to the same server
+  // context management: more or fewer tokens of the same conversation, sent to the same server
   off: "harmless",
   autoCompactEnabled: "harmless",
   disableCompact: "harmless",
@@ -83,15 +83,15 @@ export const PROJECT_RULES: { readonly [K in keyof Required<Settings>]: SettingR
   toolResultLimits: "harmless",
   clearableTools: "harmless",
   compactInstructions: "needs trust", // they reach the model as the person's own
-  summariserModel: "needs trust", // it gets the whole conversation, and it costs
+  summariserModel: "needs trust", // it receives the entire conversation, and it costs money
   planner: "needs trust", // it decides what is paid and what stays in view
   cacheLifetime: "needs trust", // an hour costs more than five minutes
   models: { each: MODEL_RULE },
   exportContent: (exports) => (exports ? "needs trust" : "restricts"),
-  // a repository must not switch on what the person has restricted
+  // a repository must not enable what the user has restricted
   memory: (mode, user) =>
     MEMORY_MODES.indexOf(mode) >= MEMORY_MODES.indexOf(user.memory) ? "restricts" : "needs trust",
-  project: "needs trust", // it decides whose memory is used; in a shared file it never counts
+  project: "needs trust", // it decides whose memory is used; ignored in a shared file
   permissions: { inside: PERMISSIONS },
   sandbox: (mode, user) =>
     SANDBOX_MODES.indexOf(mode) >= SANDBOX_MODES.indexOf(user.sandbox) ? "restricts" : "needs trust",
@@ -101,7 +101,7 @@ export const PROJECT_RULES: { readonly [K in keyof Required<Settings>]: SettingR
 }
 
 export interface SplitSettings {
-  /** Restricts or harms no one: counts without a question. */
+  /** Settings that restrict or do no harm, which apply without asking. */
   readonly applied: Partial<Settings>
   readonly needsTrust: Partial<Settings>
 }

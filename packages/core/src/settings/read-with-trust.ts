@@ -1,18 +1,18 @@
-/** The settings of a project, and whether a person trusted what its files would run or widen. */
+/** The settings of a project, and whether the user trusts what its files would run or allow. */
 import { changeSettings } from "./change-settings.ts"
 import type { ClaudeDecision } from "./claude-home.ts"
 import { readSettings, type SettingsInput, type SettingsSnapshot } from "./settings.ts"
 import { describeUntrusted, grantTrust, readTrustState, type Trust } from "./trust.ts"
 
-/** Everything that settings say for a project, read once: what a person is asked about is what counts afterwards. */
+/** All settings of a project, read once: what the user approves is exactly what takes effect. */
 export interface ProjectSettings extends SettingsSnapshot {
-  /** Whether a person trusted exactly these contents. */
+  /** Whether the user has trusted exactly these contents. */
   trust(): Promise<Trust>
-  /** Trusts exactly these contents from now on. Call it only after a person said yes. */
+  /** Trusts exactly these contents from now on. Call it only after the user has agreed. */
   grantTrust(): Promise<void>
-  /** Keeps what the person decided about their settings for Claude Code: `use` or `ignore`. Call it only after they said so. */
+  /** Stores the user's decision about their settings for Claude Code: `use` or `ignore`. Call it only after they have decided. */
   decideClaude(decision: ClaudeDecision): Promise<void>
-  /** A sentence for each part that does not count without trust. */
+  /** One sentence for each item that does not apply without trust. */
   readonly untrusted: readonly string[]
 }
 

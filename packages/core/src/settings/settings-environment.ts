@@ -1,4 +1,4 @@
-/** Settings in environment variables. Our own names come first; names of other programs work too, so that people can keep their setup. */
+/** Settings in environment variables. Strata's own names take precedence; names of other programs are accepted too. */
 import { FIGURES, SWITCHES } from "./flag-names.ts"
 import type { Settings } from "./settings-schema.ts"
 
@@ -6,7 +6,7 @@ type Reader = (text: string) => unknown
 
 const ON = new Set(["1", "true", "yes", "on"])
 const OFF = new Set(["0", "false", "no", "off"])
-/** Anything else counts as not set: other programs read some of these variables too, and what they take must not end this one. */
+/** Ignores other values, because other programs read some of these variables too and accept more. */
 const parseSwitch: Reader = (text) => {
   const word = text.trim().toLowerCase()
   return ON.has(word) ? true : OFF.has(word) ? false : undefined
@@ -22,12 +22,12 @@ interface EnvironmentLayer {
 
 interface EnvironmentName {
   readonly key: keyof Settings
-  /** Our own name comes first. Names of other programs work too, so that people can keep their setup. */
+  /** Strata's own name first. Names of other programs are accepted too. */
   readonly names: readonly string[]
   readonly read: Reader
 }
 
-/** The first name that is set counts. */
+/** The first variable that is set applies. */
 export const ENVIRONMENT: readonly EnvironmentName[] = [
   { key: "off", names: ["STRATA_OFF"], read: parseSwitch },
   { key: "disableCompact", names: ["STRATA_DISABLE_COMPACT", "DISABLE_COMPACT"], read: parseSwitch },

@@ -1,12 +1,12 @@
-/** Reads a settings file. A repository can put anything in its place: a link to a device, a file without end. */
+/** Reads a settings file. A repository may contain anything in its place, such as a link to a device or an endless file. */
 import { errorReason, SettingsError } from "../base/errors.ts"
 import { isMissing, readPlainFile } from "../base/files.ts"
 import { escapeInvisible } from "../base/text.ts"
 
-const MAX_BYTES = 1_000_000 // settings take a few kilobytes; everything in them is shown before it is trusted
+const MAX_BYTES = 1_000_000 // settings have a few kilobytes; everything in them is displayed before it is trusted
 const MAX_DEPTH = 50 // the deepest setting has six levels
 
-/** The parsed content. A file that does not exist has none: `{}`. */
+/** The parsed content. `{}` if the file does not exist. */
 export async function readSettingsFile(file: string): Promise<unknown> {
   const unusable = (reason: string) => new SettingsError([{ source: file, key: "", reason }])
   if (isMissing(file)) return {}
@@ -28,7 +28,7 @@ export async function readSettingsFile(file: string): Promise<unknown> {
   return content
 }
 
-/** Checked level by level, because recursion on a hostile file would overflow the stack. */
+/** Limits the nesting. Checked level by level, because recursion on a hostile file would overflow the stack. */
 function isShallow(content: unknown): boolean {
   let level: readonly unknown[] = [content]
   for (let depth = 0; depth <= MAX_DEPTH; depth++) {

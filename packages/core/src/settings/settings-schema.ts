@@ -1,4 +1,4 @@
-/** The schema of the settings. It has its own file so that zod is loaded only when settings are. */
+/** The schema of the settings, in a file of its own so that zod is loaded only with settings. */
 import { z } from "zod/v4"
 import {
   CACHE_LIFETIMES,
@@ -12,13 +12,13 @@ import {
 } from "../base/enums.ts"
 import { FIGURES, SWITCHES } from "./flag-names.ts"
 
-/** A key that may be missing. Its type excludes `undefined`, because `combineSettings` drops such values before it checks the rest. */
+/** An optional key whose type excludes `undefined`, because `combineSettings` drops such values before the check. */
 const optionalKey = <T>(schema: z.ZodType<T>) => schema.optional() as unknown as OptionalKey<T> // zod 4.3 has exactOptional
 type OptionalKey<T> = z.ZodType<T> & { _zod: { optin: "optional"; optout: "optional" } }
 
 const tokens = z.int().min(1)
 
-/** What a request to the model may contain. The names are those of `ModelAccepts`. */
+/** Request features of a model, named as in `ModelAccepts`. */
 const accepts = z.partialRecord(
   z.enum([
     ...(["overflowingOutput", "prefill", "thinkingBudget", "adaptiveThinking", "thinkingOff", "forcedTools"] as const),
@@ -49,7 +49,7 @@ const modelOverride = z.strictObject({
   autoCompactTokens: optionalKey(z.number()),
 })
 
-/** Rules are `Tool` or `Tool(pattern)`. The rules of all sources count. */
+/** Rules have the form `Tool` or `Tool(pattern)`. The rules of all sources apply. */
 const rules = z.array(z.string().refine(isPermissionRule, { error: `must be ${PERMISSION_RULE}` }))
 const permissions = z.strictObject({
   mode: optionalKey(z.enum(PERMISSION_MODES)),
@@ -60,16 +60,16 @@ const permissions = z.strictObject({
 
 const hookCommand = z.strictObject({
   command: z.string().min(1),
-  /** The tools (or sources) it runs for, as a regular expression. Default: all. */
+  /** A regular expression for the tools or sources of the hook. Default: all. */
   matcher: optionalKey(z.string()),
   timeoutSeconds: optionalKey(z.number().min(0.1).max(3600)),
-  /** Variables it gets although they look like secrets. */
+  /** Variables that the hook receives although they look like secrets. */
   passEnv: optionalKey(z.array(z.string().min(1))),
-  /** What the command finds in `CLAUDE_PROJECT_DIR`. Default: the working directory. */
+  /** The value of `CLAUDE_PROJECT_DIR` for the command. Default: the working directory. */
   projectDirectory: optionalKey(z.string().min(1)),
 })
 
-/** Other programs write `type` into the same configuration. `${NAME}` in an address is filled in later. */
+/** An address may contain `${NAME}`, which is replaced later. */
 const address = z.string().refine((url) => url.includes("${") || URL.canParse(url))
 const texts = z.record(z.string(), z.string())
 const timeout = z.number().min(1) // milliseconds
@@ -110,7 +110,7 @@ export const settingsSchema = z.strictObject({
   disableCompact: z.boolean(),
   disableAutoCompact: z.boolean(),
   disableMicrocompact: z.boolean(),
-  // a text in the environment that is no number is ignored with a warning, like a percentage out of range
+  // a text that is not a number is ignored with a warning, like a percentage out of range
   autoCompactPercent: z
     .number()
     .or(z.string().refine((given) => Number.isNaN(Number(given)), "must be a number"))
@@ -118,14 +118,14 @@ export const settingsSchema = z.strictObject({
   autoCompactTokens: z.number().optional(),
   /** Instructions for every summary. */
   compactInstructions: z.string().optional(),
-  /** The model that writes summaries when the conversation's cache cannot be used for it. */
+  /** The model that writes summaries if the conversation's cache cannot be used for it. */
   summariserModel: z.string().optional(),
-  /** The window of models that the model table does not know. */
+  /** The context window of models that are not in the model table. */
   contextWindow: tokens.optional(),
   maxOutputTokens: tokens,
-  /** Whether money decides when to clear and compact. */
+  /** Whether cost decides when to clear and compact. */
   planner: z.enum(PLANNER_MODES),
-  /** How long the server keeps what it caches. An hour costs more to write. */
+  /** How long the server caches. An hour costs more to write. */
   cacheLifetime: z.enum(CACHE_LIFETIMES),
   /** When entries are flushed to disk: `always` (each write), after each `turn`, or `never` (the OS decides). */
   flush: z.enum(["always", "turn", "never"]),
@@ -135,24 +135,24 @@ export const settingsSchema = z.strictObject({
   /** Values of flags: switches turn a feature on or off, figures are its numbers. */
   switches: z.partialRecord(z.enum(SWITCHES.map(({ name }) => name)), z.boolean()),
   figures: z.partialRecord(z.enum(FIGURES.map(({ name }) => name)), z.number()),
-  /** By tool name: the length in characters from which a result is put aside. */
+  /** By tool name: the length in characters from which a result is offloaded. */
   toolResultLimits: z.record(z.string(), z.int().min(0)),
-  /** More tools that can simply be called again, so that their old results may be cleared. */
+  /** Further tools that can simply be called again, so that their old results may be cleared. */
   clearableTools: z.array(z.string()),
-  /** What is kept across conversations: `auto`, `ask` before each write, `read-only`, or `off`. */
+  /** What is stored across conversations: `auto`, `ask` before each write, `read-only`, or `off`. */
   memory: z.enum(MEMORY_MODES),
-  /** What the project is called, in place of its remote. A file that is shared through the repository cannot say it. */
+  /** The project's name, instead of its remote. Ignored in a file that the repository shares. */
   project: z.string().optional(),
   permissions,
-  /** Which commands run in the system's sandbox: `off`, those that no one allowed (`unasked`), or `all`. */
+  /** Which commands run in the system's sandbox: `off`, those without an allow rule (`unasked`), or `all`. */
   sandbox: z.enum(SANDBOX_MODES),
   hooks: z.partialRecord(z.enum(HOOK_EVENTS), z.array(hookCommand)),
   mcpServers: z.record(z.string(), mcpServerSchema),
-  /** By folder: whether the hooks, allow rules, variables and servers that you have for Claude Code count. Only your own file decides. */
+  /** By folder: whether your hooks, allow rules, variables and servers for Claude Code apply. Only your own settings file decides. */
   claudeHome: z.record(z.string(), z.enum(["use", "ignore"])),
 })
 
-/** For one source of settings. Made once: the first check with a schema compiles it, which takes milliseconds. */
+/** The schema for one source of settings. Created once, because the first use of a schema compiles it, which takes milliseconds. */
 export const settingsLayerSchema = settingsSchema.partial()
 
 /** All settings with their values. */

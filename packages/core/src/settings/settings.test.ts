@@ -169,7 +169,7 @@ describe("SET-1 errors name source, key and reason", () => {
   })
 
   test("a file that cannot be read", async () => {
-    await mkdir(userFile(), { recursive: true }) // a directory in its place
+    await mkdir(userFile(), { recursive: true }) // a directory in place of the file
     expect(await problemsOf(load())).toEqual([{ source: userFile(), key: "", reason: "cannot be read (EISDIR)" }])
   })
 

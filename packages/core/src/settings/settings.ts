@@ -1,7 +1,7 @@
 /**
- * Settings come from a user file, a project file, a local file, the environment and options in code; later ones win.
- * The schema checks every value, and the effective settings know where each value came from.
- * What the project's files would run or widen counts only if a person trusted it. Importing this module reads nothing.
+ * Settings come from a user file, a project file, a local file, the environment and options in code; later sources override earlier ones.
+ * The schema checks every value, and the effective settings record where each value comes from. What the project's files would run or
+ * allow applies only if the user trusts it. Importing this module reads nothing.
  */
 
 import { join } from "node:path"
@@ -33,7 +33,7 @@ import {
   type TrustItem,
 } from "./trust-items.ts"
 
-// Says what is wrong with a setting and what is allowed, as the end of a sentence that begins with the setting's name.
+// Describes an invalid setting and what is allowed, as the end of a sentence that starts with the setting's name.
 
 export function describeIssue(source: string, issue: SettingsIssue): SettingsProblem[] {
   const key = escapeInvisible(issue.path.join("."))
@@ -84,7 +84,7 @@ export const DEFAULT_SETTINGS: Settings = {
   disableCompact: false,
   disableAutoCompact: false,
   disableMicrocompact: false,
-  maxOutputTokens: 32_000, // fits every model since Claude Opus 4
+  maxOutputTokens: 32_000, // accepted by every model since Claude Opus 4
   planner: "balanced",
   cacheLifetime: "auto",
   flush: "turn",
@@ -102,26 +102,26 @@ export const DEFAULT_SETTINGS: Settings = {
   claudeHome: {},
 }
 
-/** The settings in force, and where each value comes from. */
+/** The settings in effect, and the source of each value. */
 export interface EffectiveSettings {
   readonly values: Settings
   /** The source of every value that is not a default. Keys of records are dotted: `models.claude-x`. */
   readonly origins: Readonly<Record<string, string>>
-  /** @internal Where each permission rule comes from. Absent without rules. */
+  /** @internal The source of each permission rule. Absent if there are no rules. */
   readonly rules?: readonly RuleOrigin[]
-  /** What the project's files say and no person trusted, so it does not count. Absent if there is nothing. */
+  /** Settings of the project that do not apply because the user has not trusted them. Absent if all apply. */
   readonly untrusted?: readonly TrustItem[]
-  /** @internal The project's agent definitions, exactly as they were trusted. Absent if nothing counts. */
+  /** @internal The project's agent definitions, exactly as trusted. Absent if none apply. */
   readonly agents?: AgentFiles
-  /** @internal The project's slash commands, exactly as they were trusted. Absent if nothing counts. */
+  /** @internal The project's slash commands, exactly as trusted. Absent if none apply. */
   readonly commands?: AgentFiles
-  /** @internal The project's skills, exactly as they were trusted. Absent if nothing counts. */
+  /** @internal The project's skills, exactly as trusted. Absent if none apply. */
   readonly skills?: readonly AgentFile[]
-  /** @internal Variables of the person's settings for Claude Code, for the agent's programs. They may be secrets. */
+  /** @internal Variables from the user's settings for Claude Code, for the agent's programs. They may be secrets. */
   readonly environment?: Readonly<Record<string, string>>
-  /** @internal How the person wants answers to read. */
+  /** @internal The user's output style. */
   readonly outputStyle?: OutputStyle
-  /** For the person: what nothing reads any more, and what cannot be used in files of other programs. Absent if there is nothing. */
+  /** Problems to show the user: settings that no longer exist, and unusable parts of other programs' files. Absent without problems. */
   readonly problems?: readonly string[]
 }
 
@@ -140,29 +140,29 @@ export interface SettingsSources {
   readonly cwd: string
   readonly env: Readonly<Record<string, string | undefined>>
   readonly code?: SettingsInput
-  /** What an administrator set for Claude Code on this machine. Default: where the platform has it. */
+  /** The managed settings of Claude Code on this machine. Default: the platform's path. */
   readonly managed?: string
 }
 
-/** The settings that count now: those of the project as far as the root directory says that a person trusted them. */
+/** The settings in effect, including those of the project that the user has trusted. */
 export async function loadSettings(sources: SettingsSources): Promise<EffectiveSettings> {
   const reading = await readSettings(sources)
   const { state } = await readTrustState(sources.home, reading)
   return reading.settings({ trusted: state === "trusted" })
 }
 
-/** All places, read once, so that what a person is asked about is what counts afterwards. */
+/** All settings sources, read once: what the user approves is exactly what takes effect. */
 export interface SettingsSnapshot extends ProjectClaim {
-  /** The effective settings, with everything the project says or without what needs trust. */
+  /** The effective settings, with or without the project's settings that need trust. */
   settings(given: { readonly trusted: boolean }): EffectiveSettings
-  /** What the person has for Claude Code, and whether it counts. Absent if there is nothing to decide or to name. */
+  /** The user's settings for Claude Code, and whether they apply. Absent without such settings. */
   readonly claude?: ClaudeOffer
 }
 
 export async function readSettings(sources: SettingsSources): Promise<SettingsSnapshot> {
   const { home, cwd, env, code = {} } = sources
   const project = join(cwd, ".strata")
-  const isOwn = resolveLinks(project) === resolveLinks(home) // in the home directory, both are the person's
+  const isOwn = resolveLinks(project) === resolveLinks(home) // in the home directory, both belong to the user
   const [own, shared, local] = await Promise.all([
     readLayer(join(home, "settings.json")),
     isOwn ? undefined : readLayer(join(project, "settings.json")),
@@ -242,7 +242,10 @@ function describeRetired(source: string, { gone, renamed }: ReturnType<typeof fi
   ]
 }
 
-/** Only the person's own settings vouch for what a server says about its tools, however much of the project is trusted. */
+/**
+ * Removes `trustReadOnlyHint`. Only the user's own settings may vouch for what a server claims about its tools, even if the project is
+ * trusted.
+ */
 function withoutHints(layer: CheckedLayer): CheckedLayer {
   const { mcpServers } = layer.values
   if (!mcpServers) return layer
@@ -250,13 +253,13 @@ function withoutHints(layer: CheckedLayer): CheckedLayer {
   return { ...layer, values: { ...layer.values, mcpServers: Object.fromEntries(servers) as typeof mcpServers } }
 }
 
-/** A repository does not choose whose memory it sees, however much of it is trusted. */
+/** Removes the project's name. A repository does not choose whose memory it sees, even if it is trusted. */
 function withoutName(layer: CheckedLayer): CheckedLayer {
   const { project: _, ...values } = layer.values
   return { ...layer, values }
 }
 
-/** What the project has for Claude Code. In the home directory these files are the person's. */
+/** The project's settings for Claude Code. In the home directory these files belong to the user. */
 async function readClaudeLayers(directories: readonly string[], folder: string | undefined) {
   const own = folder === undefined ? undefined : resolveLinks(folder)
   const places = [...new Set(directories)].filter((directory) => resolveLinks(join(directory, ".claude")) !== own)
@@ -265,7 +268,7 @@ async function readClaudeLayers(directories: readonly string[], folder: string |
   return { layers, problems: unused === undefined ? [] : [unused] }
 }
 
-/** A repository can bring memories for an agent of yours. */
+/** A repository can contain memories for one of the user's agents. */
 function memoryTrustItems(project: string, home: string): readonly TrustItem[] {
   const directory = join(project, ".strata", "agent-memory")
   const isOwn = resolveLinks(directory) === resolveLinks(join(home, "agent-memory"))
@@ -287,7 +290,7 @@ interface CheckedLayer extends SettingsLayer {
   readonly values: Partial<Settings>
 }
 
-/** Later layers win. Records (`models`, `switches` …) merge key by key; lists are joined. */
+/** Combines layers; later ones override earlier ones. Records (`models`, `switches` …) merge key by key; lists are joined. */
 export async function combineSettings(layers: readonly SettingsLayer[]): Promise<EffectiveSettings> {
   return mergeLayers(await validateLayers(layers))
 }
@@ -306,7 +309,7 @@ async function validateLayers(layers: readonly SettingsLayer[]): Promise<readonl
   return checked
 }
 
-/** A layer that sets nothing needs no check. */
+/** Whether a layer sets nothing, so that it needs no check. */
 const isEmpty = (layer: SettingsLayer): layer is CheckedLayer =>
   typeof layer.values === "object" &&
   layer.values !== null &&
@@ -337,14 +340,14 @@ function mergeLayers(layers: readonly CheckedLayer[]): EffectiveSettings {
   return { values: values as Settings, origins, ...(rules.length === 0 ? {} : { rules }) }
 }
 
-/** `{ window: undefined }` in code means that the window is not set. */
+/** Removes undefined values: in code, `{ window: undefined }` means that the window is not set. */
 function withoutUndefined(value: unknown): unknown {
   if (typeof value !== "object" || value === null || Array.isArray(value)) return value
   const given = Object.entries(value).filter(([, one]) => one !== undefined)
   return Object.fromEntries(given.map(([key, one]) => [key, withoutUndefined(one)]))
 }
 
-/** Merges key by key. Lists (rules, hooks) are joined, so that no source can silently drop what another one denies. */
+/** Merges key by key. Lists (rules, hooks) are joined, so that no source can drop what another one denies. */
 function mergeRecords(earlier: Readonly<Record<string, unknown>>, later: object): Record<string, unknown> {
   const merged: Record<string, unknown> = { ...earlier }
   for (const [key, value] of Object.entries(later)) {

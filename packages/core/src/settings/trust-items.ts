@@ -1,11 +1,14 @@
-/** What needs trust in a project's settings, as a list that a person can read, and its fingerprint. */
+/** The items in a project's settings that need trust, as a readable list, and their fingerprint. */
 import { hash } from "node:crypto"
 import { basename, dirname } from "node:path"
 import { escapeInvisible } from "../base/text.ts"
 import type { AgentFile } from "./agent-files.ts"
 import type { Settings } from "./settings-schema.ts"
 
-/** One thing that a project would run, widen, send or say to a model, as plain data. */
+/**
+ * One thing that a project would run, allow, send or tell a model, as plain data. The property names are part of stored fingerprints, so
+ * they do not change.
+ */
 export interface TrustItem {
   readonly kind:
     | "hook"
@@ -19,17 +22,17 @@ export interface TrustItem {
     | "skill"
     | "variable"
     | "output style"
-  /** The event of a hook, the name of a server or setting, the file of an agent. */
+  /** The event of a hook, the name of a server or setting, or the file of an agent. */
   readonly name?: string
-  /** The tools or sources a hook runs for, as a regular expression. */
+  /** A regular expression for the tools or sources of a hook. */
   readonly matcher?: string
-  /** The command, the URL, the rule, the value or the whole file of an agent, verbatim. */
+  /** The command, URL, rule, value or complete file of an agent, verbatim. */
   readonly what: string
   /** Environment variables or headers of an MCP server. */
   readonly variables?: Readonly<Record<string, string>>
-  /** The person's own variables that a hook or server gets by name. They may be keys. */
+  /** Names of the user's own variables that a hook or server receives. They may be keys. */
   readonly secrets?: readonly string[]
-  /** The file that says so. */
+  /** The file that contains the item. */
   readonly source: string
 }
 
@@ -59,7 +62,7 @@ export const commandTrustItem = (file: AgentFile): TrustItem => ({ ...agentTrust
 
 export const skillTrustItem = (file: AgentFile): TrustItem => ({ ...agentTrustItem(file), kind: "skill" })
 
-/** Its contents change with every run of an agent, so they are no part of the fingerprint. */
+/** The contents change with every run of an agent, so they are not part of the fingerprint. */
 export const memoryTrustItem = (directory: string): TrustItem => ({
   kind: "agent memory",
   what: "what agents of this project remember; they read it when they start",
@@ -72,7 +75,7 @@ function hookTrustItem(
   name: string,
   { command, matcher, passEnv, timeoutSeconds: _, projectDirectory: __, ...rest }: HookCommand,
 ) {
-  rest satisfies Readonly<Record<string, never>> // a new field must be shown too
+  rest satisfies Readonly<Record<string, never>> // a new field must be displayed too
   return {
     kind: "hook" as const,
     name,
@@ -97,27 +100,27 @@ function serverTrustItem(name: string, server: Settings["mcpServers"][string]): 
 
 type ProgramServer = Extract<Settings["mcpServers"][string], { readonly command: string }>
 
-/** Another directory can mean another program: `./server`. */
+/** Includes the directory, because a command such as `./server` can mean another program there. */
 function commandLine({ command, args = [], cwd }: ProgramServer): string {
   const line = [command, ...args].map(quoteArgument).join(" ")
   return cwd === undefined ? line : `${line} (in ${cwd})`
 }
 
-/** A server's configuration takes the person's variables as `${NAME}` or `${NAME:-default}`. */
+/** Names of the user's variables in a server's configuration, written as `${NAME}` or `${NAME:-default}`. */
 const variableNames = (text: string): string[] => [...text.matchAll(/\$\{([A-Za-z_]\w*)/g)].map(([, name]) => name!)
 
-/** An argument with spaces or quotes is quoted, so that it reads as one word. */
+/** Quotes an argument with spaces or quotes, so that it reads as one word. */
 const quoteArgument = (text: string): string => (/^[^\s"'\\]+$/.test(text) ? text : JSON.stringify(text))
 
 export interface FingerprintInput {
-  /** Files by their name, and what needs trust in them. */
+  /** Settings files by name, with the parts that need trust. */
   readonly settings: readonly { readonly source: string; readonly needsTrust: Partial<Settings> }[]
   readonly agents: readonly AgentFile[]
   readonly commands: readonly AgentFile[]
   readonly skills: readonly AgentFile[]
 }
 
-/** Equal texts mean equal settings and equal agents. */
+/** The fingerprint of everything that needs trust. Equal fingerprints mean equal settings and files. */
 export function fingerprint({ settings, agents, commands, skills }: FingerprintInput): string {
   const ofSettings = settings.map(({ source, needsTrust }) => [fileName(source), needsTrust])
   if (agents.length + commands.length + skills.length === 0) return canonicalHash(ofSettings)
@@ -127,16 +130,16 @@ export function fingerprint({ settings, agents, commands, skills }: FingerprintI
   return canonicalHash({ settings: ofSettings, agents: texts(agents), ...ofCommands, ...ofSkills })
 }
 
-/** Two folders have a file of this name. */
+/** The file name, with its folder if the name exists in two folders. */
 const fileName = (source: string): string =>
   basename(dirname(source)) === ".claude" ? `.claude/${basename(source)}` : basename(source)
 
-/** To recognise a part that was trusted before. */
+/** The fingerprint of one item, to recognize items that were trusted earlier. */
 export const trustItemFingerprint = ({ source, ...part }: TrustItem): string => canonicalHash([basename(source), part])
 
 export const canonicalHash = (value: unknown): string => hash("sha256", canonicalJson(value), "hex")
 
-/** JSON with sorted keys: the order in a file does not matter. */
+/** JSON with sorted keys, because the order in a file does not matter. */
 function canonicalJson(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(canonicalJson).join(",")}]`
   if (typeof value !== "object" || value === null) return JSON.stringify(value) ?? "null"
@@ -145,18 +148,18 @@ function canonicalJson(value: unknown): string {
 }
 
 export interface TrustItemTextOptions {
-  /** Show the values of variables and headers. They may be secrets, so logs leave them out. Default false. */
+  /** Whether to show the values of variables and headers. They may be secrets, so logs omit them. Default false. */
   readonly values?: boolean
 }
 
-/** What a part is, without what it says: `hook on SessionStart`, `MCP server docs`. */
+/** The title of an item without its content: `hook on SessionStart`, `MCP server docs`. */
 export function trustItemTitle({ kind, name, matcher }: TrustItem): string {
   if (kind === "hook") return escapeInvisible(`hook on ${name}${matcher ? ` for ${matcher}` : ""}`)
   if (kind === "mode") return "permission mode"
   return escapeInvisible([kind, name].filter(Boolean).join(" "))
 }
 
-/** What it runs with: `NAME=value` for each variable or header of a server, `your NAME` for each of the person's own. */
+/** The variables of an item: `NAME=value` for each variable or header of a server, `your NAME` for each of the user's own. */
 export const trustItemVariables = (
   { variables = {}, secrets = [] }: TrustItem,
   { values = false }: TrustItemTextOptions = {},
@@ -165,7 +168,10 @@ export const trustItemVariables = (
   ...secrets.map((name) => escapeInvisible(`your ${name}`)),
 ]
 
-/** A part as one line without control characters: `hook on SessionStart: ./prepare.sh`. Never cut. An agent, a command or a skill is named, without its text. */
+/**
+ * An item as one line without control characters, such as `hook on SessionStart: ./prepare.sh`. Never truncated. Agents, commands and
+ * skills are only named.
+ */
 export function trustItemText(part: TrustItem, options: TrustItemTextOptions = {}): string {
   if (part.kind === "agent" || part.kind === "command" || part.kind === "skill") return trustItemTitle(part)
   const variables = trustItemVariables(part, options)

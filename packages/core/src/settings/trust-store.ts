@@ -1,6 +1,6 @@
 /**
- * Which directories a person trusted, and for what: one small file per directory under `trust` in the root directory. A file that cannot
- * be relied on trusts nothing. Each write replaces its file in one step, so two processes cannot damage each other's.
+ * Stores which directories the user trusts, and for what: one small file per directory under `trust` in the root directory. A damaged file
+ * grants no trust. Each write replaces its file in one step, so two processes cannot damage each other's.
  */
 import { hash, randomUUID } from "node:crypto"
 import { mkdir, readdir, readFile, rename, rm, writeFile } from "node:fs/promises"
@@ -11,15 +11,15 @@ import { canonicalHash } from "./trust-items.ts"
 const VERSION = 1
 const OWNER_ONLY = { directory: 0o700, file: 0o600 }
 
-/** What a person trusted in one directory. */
+/** What the user trusted in one directory. */
 export interface TrustRecord {
-  /** With symlinks followed. */
+  /** The directory, with links resolved. */
   readonly directory: string
-  /** Of everything that needed trust. */
+  /** The fingerprint of everything that needed trust. */
   readonly fingerprint: string
-  /** The fingerprint of each part, to find what is new later. */
+  /** The fingerprint of each item, to find new items later. */
   readonly parts: readonly string[]
-  /** When, in ISO 8601. */
+  /** When it was trusted, in ISO 8601. */
   readonly trusted: string
 }
 
@@ -54,7 +54,7 @@ export async function writeTrust(home: string, record: TrustRecord): Promise<voi
   }
 }
 
-/** Whether there was something to remove. */
+/** Returns whether there was something to remove. */
 export async function removeTrust(home: string, directory: string): Promise<boolean> {
   const file = trustFile(home, directory)
   const { state } = await readRecord(file)
@@ -62,7 +62,7 @@ export async function removeTrust(home: string, directory: string): Promise<bool
   return state !== "none"
 }
 
-/** Every directory with a file, by path. Unusable files come last. */
+/** Every directory with a trust file, by path. Unusable files come last. */
 export async function listTrust(home: string): Promise<readonly Exclude<StoredTrust, { state: "none" }>[]> {
   const names = await readdir(trustFolder(home)).catch(() => [])
   const files = names.filter((name) => name.endsWith(".json")).toSorted()

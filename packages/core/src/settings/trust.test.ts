@@ -1,4 +1,4 @@
-/** What a project's settings may decide without trust, and how trust is kept: real files. */
+/** What a project's settings may decide without trust, and how trust is stored. Uses real files. */
 import { execFileSync } from "node:child_process"
 import {
   chmodSync,
@@ -339,7 +339,7 @@ test("PERM-3 processes that grant at the same time lose nothing", async () => {
   )
   const stored = await listTrust(home())
   expect(stored.map(({ state }) => state)).toEqual(Array(20).fill("kept"))
-  expect(readdirSync(join(home(), "trust"))).toHaveLength(20) // no drafts are left
+  expect(readdirSync(join(home(), "trust"))).toHaveLength(20) // no drafts remain
 })
 
 describe("PERM-3 a settings file that is not one", () => {

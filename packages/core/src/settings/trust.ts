@@ -1,4 +1,4 @@
-/** Whether a person trusted what a project's settings would run or widen, and how that is granted and taken back. */
+/** Whether the user trusts what a project's settings would run or allow, and how trust is granted and revoked. */
 import { basename, dirname, join, resolve } from "node:path"
 import type { Clock } from "../base/clock.ts"
 import { systemClock } from "../base/clock.ts"
@@ -7,17 +7,17 @@ import { escapeInvisible } from "../base/text.ts"
 import { type TrustItem, trustItemFingerprint, trustItemText } from "./trust-items.ts"
 import { readTrust, removeTrust, writeTrust } from "./trust-store.ts"
 
-/** What one reading of a project's settings found. */
+/** What a project's settings ask for, from one read. */
 export interface ProjectClaim {
-  /** The project's directory, with symlinks followed. */
+  /** The project's directory, with links resolved. */
   readonly directory: string
   /** Everything that needs trust. */
   readonly items: readonly TrustItem[]
-  /** Of exactly these parts. A directory is trusted for one fingerprint. */
+  /** The fingerprint of exactly these items. A directory is trusted for one fingerprint. */
   readonly fingerprint: string
 }
 
-/** Whether a person trusted what a project would run or widen. */
+/** Whether the user has trusted what a project would run or allow. */
 export type Trust =
   /** Nothing needs trust. */
   | { readonly state: "not-needed" }
@@ -26,9 +26,9 @@ export type Trust =
       readonly state: "untrusted"
       /** When other contents were trusted. */
       readonly earlier?: string
-      /** Of the parts, those that were not trusted earlier. */
+      /** The items that were not trusted earlier. */
       readonly fresh: readonly TrustItem[]
-      /** The file that says what was trusted cannot be relied on: a sentence. */
+      /** Why the trust file is unusable, in one sentence. */
       readonly problem?: string
     }
 
@@ -47,24 +47,24 @@ export async function readTrustState(home: string, { directory, items, fingerpri
   return { state: "untrusted", fresh: items, ...problem }
 }
 
-/** Trusts exactly what the claim holds, from now on. */
+/** Trusts exactly these items from now on. */
 export async function grantTrust(home: string, claim: ProjectClaim, clock: Clock = systemClock): Promise<void> {
   const { directory, items, fingerprint } = claim
   const trusted = clock.now().toISOString()
   await writeTrust(home, { directory, fingerprint, parts: items.map(trustItemFingerprint), trusted })
 }
 
-/** Whether there was trust to take back. */
+/** Revokes trust. Returns whether there was any. */
 export async function revokeTrust(home: string, directory: string): Promise<boolean> {
   return removeTrust(home, resolveLinks(directory))
 }
 
-/** The real path. A path that does not exist stays as it is. */
+/** The path with links resolved. A path that does not exist is only made absolute. */
 export function resolveLinks(path: string): string {
   return realPath(path) ?? resolve(path)
 }
 
-/** A sentence for each part that does not count, one for all agents, one for all commands, and one for all skills. */
+/** One sentence for each item that does not apply, and one each for all agents, commands and skills. */
 export function describeUntrusted(parts: readonly TrustItem[]): readonly string[] {
   const leftOut = (what: string) => `Left out, because this project is not trusted: ${what}.`
   const filesOf = (kind: "agent" | "command" | "skill") => {

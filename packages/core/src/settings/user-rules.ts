@@ -1,27 +1,27 @@
-/** The permission rules in the person's own settings file: to look at and to change. */
+/** Lists and changes the permission rules in the user's own settings file. */
 import { join } from "node:path"
 import { RULE_LISTS, type RuleList } from "../base/enums.ts"
 import { changeRules } from "./change-settings.ts"
 import { asRecord } from "./claude-settings.ts"
 import { readSettingsFile } from "./settings-files.ts"
 
-/** A rule of the person's settings. */
+/** A permission rule in the user's settings. */
 export interface UserRule {
   readonly list: RuleList
   readonly rule: string
 }
 
-/** Changes count for conversations that are opened afterwards. */
+/** Changes apply to conversations that are opened later. */
 export interface UserRules {
   /** The settings file. */
   readonly file: string
   list(): Promise<readonly UserRule[]>
-  /** A rule that is there already is not added again. */
+  /** Does nothing if the rule already exists. */
   add(rule: UserRule): Promise<void>
   remove(rule: UserRule): Promise<void>
 }
 
-/** `dir`: where Strata keeps its files. */
+/** `dir` is the root directory of Strata's files. */
 export function userRules(dir: string): UserRules {
   const file = join(dir, "settings.json")
   return {

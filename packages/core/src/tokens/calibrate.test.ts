@@ -6,7 +6,7 @@ import { createEstimator, measureText } from "./estimate.ts"
 
 const claude = () => createCalibration({ family: "claude-4" })
 
-/** Windows of varying size in which prose really takes 0.8 and code 1.3 of what is estimated. */
+/** Windows of varying size in which the actual size of prose is 0.8 and of code 1.3 times the estimate. */
 function teach(calibration: ReturnType<typeof claude>, windows: number): void {
   for (let index = 0; index < windows; index++) {
     const parts = { prose: 200 + (index % 7) * 150, code: (index % 3) * 400 }

@@ -1,12 +1,12 @@
 /**
- * Learns from API usage how far off each part of an estimate is, and reports how good the estimates are.
+ * Learns from API usage how far off each part of an estimate is, and reports the accuracy of the estimates.
  *
- * Each part has a correction, which begins at 1, and a variance: how uncertain that correction is. An observation is shared
- * among the parts by size and uncertainty (a Kalman filter without cross terms). Parts seen often settle; unseen ones stay.
+ * Each part has a correction, which starts at 1, and a variance: the uncertainty of that correction. An observation is shared among the
+ * parts by size and uncertainty (a Kalman filter without cross terms). Frequent parts converge; unseen ones do not change.
  *
- * Three limits protect against bad observations. A correction stays between a half and two. A large error counts no more than
- * a usual one. A gross surprise counts only if the next observation confirms it: a single lost message changes nothing, but
- * a new tokenizer under the same model name is learnt.
+ * Three limits protect against bad observations. A correction stays between 0.5 and 2. A large error has no more influence than a usual
+ * one. A gross surprise is used only if the next observation confirms it: one lost message changes nothing, but a new tokenizer under the
+ * same model name is learned.
  */
 import type { TokenizerFamily } from "./models.ts"
 
@@ -17,9 +17,9 @@ export interface CalibrationState {
   readonly family: TokenizerFamily
   readonly observations: number
   readonly parts: Readonly<Record<string, PartState>>
-  /** The direction of the last observation, if it was a gross surprise that is not confirmed yet. */
+  /** The direction of the last observation, if it was a gross surprise that is not yet confirmed. */
   readonly surprise: Surprise
-  /** The running factor over the whole context. Absent: 1. */
+  /** The running factor for the entire context. Default: 1. */
   readonly factor?: number
 }
 
@@ -31,12 +31,12 @@ export interface PartState {
 export interface CalibrationReport {
   readonly observations: number
   readonly corrections: Readonly<Record<string, number>>
-  /** Errors of the estimates as made, and as they would be without learning. Since this calibration was created. */
+  /** Errors of the estimates with and without learning, since this calibration was created. */
   readonly calibrated: ErrorSummary
   readonly uncalibrated: ErrorSummary
 }
 
-/** Relative errors: 0.1 is ten per cent of the actual size. */
+/** Relative errors: 0.1 is 10% of the actual size. */
 export interface ErrorSummary {
   readonly median: number
   readonly p95: number
@@ -52,24 +52,24 @@ export interface Calibration {
 
 type Surprise = "too high" | "too low" | "none"
 
-/** The starting values before any observation. Chosen on 2,900 recorded windows. */
+/** Initial values before any observation, chosen on 2,900 recorded windows. */
 const PRIOR: Readonly<Record<TokenizerFamily, { readonly deviation: number; readonly noiseTokens: number }>> = {
   "claude-4": { deviation: 0.15, noiseTokens: 10 },
   "claude-5": { deviation: 0.15, noiseTokens: 10 },
   "gpt-5": { deviation: 0.1, noiseTokens: 10 },
-  // 4 bytes per token is right for GPT and 1.7 times too many for Claude; framing is not estimated at all
+  // 4 bytes per token is right for GPT and 1.7 times too many for Claude; framing is not included
   unknown: { deviation: 0.4, noiseTokens: 100 },
 }
 const NOISE_SHARE = 0.1 // of an estimate: texts of one class differ by this much
-const DRIFT_VARIANCE = 0.0002 // per observation: fifty of them undo what one taught
+const DRIFT_VARIANCE = 0.0002 // per observation: fifty of them undo what one has taught
 const CORRECTION_RANGE = { min: 0.5, max: 2 }
 const COUNTED_DEVIATIONS = 0.8 // corrections follow the typical window, not a mean with outliers
-const GROSS_FACTOR = 1.5 // off by more than this factor: something other than the estimate is wrong
+const GROSS_FACTOR = 1.5 // off by more than this factor, something other than the estimate is wrong
 const MAX_ERRORS = 500
 
 export function createCalibration(options: { family: TokenizerFamily; state?: CalibrationState }): Calibration {
   const { family } = options
-  const state = options.state?.family === family ? options.state : undefined // what another tokenizer taught does not apply
+  const state = options.state?.family === family ? options.state : undefined // what was learned for another tokenizer does not apply
   const { deviation, noiseTokens } = PRIOR[family]
   const unseen: PartState = { correction: 1, variance: deviation ** 2 }
   const known = new Map(Object.entries(state?.parts ?? {}))
@@ -85,12 +85,12 @@ export function createCalibration(options: { family: TokenizerFamily; state?: Ca
 
   function learn(parts: EstimateParts, actual: number): void {
     const estimate = predict(parts)
-    if (!(actual > 0 && Number.isFinite(actual) && estimate > 0)) return // content was removed in between, so the figure says nothing about sizes
+    if (!(actual > 0 && Number.isFinite(actual) && estimate > 0)) return // content was removed in between, so the number says nothing about sizes
     observations++
     errors.calibrated.add(estimate / actual - 1)
     errors.uncalibrated.add(sumParts(parts) / actual - 1)
     const before = surprise
-    // short tails are mostly framing, so a factor says little about them
+    // short tails consist mostly of framing, so a factor says little about them
     surprise = grossSurprise(estimate + noiseTokens, actual + noiseTokens)
     if (surprise === "none" || surprise === before) adjust(parts, actual - estimate)
   }
@@ -148,7 +148,7 @@ class RecentErrors {
   }
 }
 
-/** Summarises signed relative errors: negative means the estimate was too low. All zero without errors. */
+/** Summarizes signed relative errors: negative means that the estimate was too low. All zero without errors. */
 export function summarizeErrors(errors: readonly number[]): ErrorSummary {
   const sizes = errors.map(Math.abs).sort((a, b) => a - b)
   const at = (quantile: number) => sizes[Math.max(0, Math.ceil(sizes.length * quantile) - 1)] ?? 0

@@ -8,8 +8,6 @@
  */
 import type { TokenizerFamily } from "./models.ts"
 
-/** A table with the kind of every UTF-16 code unit, for the estimator's automaton. */
-
 const CHARACTER_KINDS = [
   ...["lineEnd", "space", "tab", "lower", "upper", "digit", "accented"],
   ...["quote", "bracket", "stop", "slash", "rule", "sign"],
@@ -50,7 +48,7 @@ const RANGES: readonly (readonly [number, number, CharacterKind])[] = [
   [0xff00, 0xffef, "symbol"],
 ]
 
-/** The index in `CHARACTER_KINDS` for each code unit. 64 KB. */
+/** A table with the index in `CHARACTER_KINDS` for each UTF-16 code unit. 64 KB. */
 function tabulateKinds(): Uint8Array {
   const table = new Uint8Array(0x10000).fill(CHARACTER_KINDS.indexOf("otherScript"))
   for (const [first, last, kind] of RANGES) table.fill(CHARACTER_KINDS.indexOf(kind), first, last + 1)
@@ -68,12 +66,12 @@ export const CONTENT_CLASSES = ["prose", "code", "json", "script", "dense", "lis
  */
 export type ContentClass = (typeof CONTENT_CLASSES)[number]
 
-/** Called for each segment. `visits` is reused for the next segment, so do not keep it. */
+/** Called for each segment. `visits` is reused for the next segment, so copy it if you need it later. */
 export type SegmentVisitor = (contentClass: ContentClass, visits: Readonly<Float64Array>) => void
 
 const SEGMENT_CHARACTERS = 256
 
-/** The state after a character. A number is the place within a run of one kind; the last place of a run repeats. */
+/** The state after a character. A number is the position within a run of one kind; the last position of a run repeats. */
 export const STATES = [
   ...["lineEnd", "lineEnd2", "space", "space2", "space3", "tab", "tab2"],
   ...["word", "gluedWord", "capital", "gluedCapital", "hump", "capitals", "accented"],
@@ -86,7 +84,7 @@ export const STATES = [
 ] as const
 export type State = (typeof STATES)[number]
 
-const START = "lineEnd" // text begins as if a line had just ended, so a line measures the same at the start of a text as later
+const START = "lineEnd" // as if a line had just ended, so that the first line of a text is measured like any other
 const WORD_RUNS = [
   "word",
   "gluedWord",
@@ -101,7 +99,7 @@ const WORD_RUNS = [
 const NUMBER_RUNS = ["lineNumber", "number", "gluedNumber", "digit", "digitAfterLetter"]
 const BLANK_RUNS = ["lineEnd", "space", "tab"]
 
-/** The grammar of the automaton: the state that a character of this kind leads to. */
+/** The automaton's transition: the state after a character of this kind. */
 function stateAfter({ run, place }: RunPosition, kind: CharacterKind): string {
   const afterBlank = BLANK_RUNS.includes(run)
   const inWord = WORD_RUNS.includes(run)
@@ -120,7 +118,7 @@ function stateAfter({ run, place }: RunPosition, kind: CharacterKind): string {
       if (inWord) return "digitAfterLetter"
       if (!inNumber) return afterBlank ? "number" : "gluedNumber"
       if (run !== "digit") return "digit2"
-      return place === 4 ? "digit2" : nextInRun("digit", place) // a token has three digits: the fourth begins a new one
+      return place === 4 ? "digit2" : nextInRun("digit", place) // a token has three digits, so the fourth starts a new one
     case "quote":
     case "bracket":
     case "stop":
@@ -178,7 +176,7 @@ export function forEachSegment(text: string, visit: SegmentVisitor): void {
   }
 }
 
-/** What a state says about the class of its segment. `mixed` is a change between letters, digits and cases within a run. */
+/** Groups of states that determine the class of a segment. `mixed` is a change between letters, digits and cases within a run. */
 const GROUPS = [
   "blank",
   "letter",
@@ -207,7 +205,7 @@ function stateGroup(state: State): Group {
 const groupOfState = Uint8Array.from(STATES.map((state) => GROUPS.indexOf(stateGroup(state))))
 const COLUMN_GAP = indexOf("space2")
 
-/** The thresholds were chosen by eye on recorded tool results. The weights were then fitted to the resulting classes. */
+/** The thresholds were chosen manually on recorded tool results. The weights were then fitted to the resulting classes. */
 function classify(visits: Readonly<Float64Array>): ContentClass {
   const counts: CountEach<typeof GROUPS> = [0, 0, 0, 0, 0, 0, 0, 0, 0, 0]
   for (let state = 0; state < visits.length; state++) {
@@ -226,8 +224,8 @@ function classify(visits: Readonly<Float64Array>): ContentClass {
   return (visits[COLUMN_GAP] as number) >= 2 ? "listing" : "prose"
 }
 
-// Token weights: base tokens for each state of the automaton in `content-class.ts`, and tokens of each family per base token.
-// All of it is measured; comments say where and what is not.
+// Token weights: base tokens for each state of the automaton, and tokens of each family per base token. All values are measured unless a
+// comment says otherwise.
 
 /**
  * Base tokens are tokens of o200k. `dev/lab/fit-token-weights.ts` fits them to about 20 MB of text: recorded
@@ -300,7 +298,7 @@ const BASE_TOKENS: Readonly<Record<State, readonly [number, number, number, numb
   pictograph: [0.44, 0.46, 0.44, 0.44, 0.43, 0.44],
 }
 
-/** The columns: one list of weights per class. */
+/** One list of weights per class. */
 const classWeights = Object.fromEntries(
   CONTENT_CLASSES.map((name, column) => [
     name,
@@ -320,7 +318,7 @@ export type MeasuredFamily = Exclude<TokenizerFamily, "unknown">
 export interface FamilyFactors {
   /** Tokens of the family per base token. */
   readonly perBaseToken: Readonly<Record<ContentClass, number>>
-  /** The framing of a text, a call and a result: roles, names of fields, ids, markers. */
+  /** Tokens for the framing of a text, a call and a result: roles, field names, ids, markers. */
   readonly perText: number
   readonly perCall: number
   readonly perResult: number

@@ -1,4 +1,4 @@
-/** Where the context went. Every token sent to the model belongs to exactly one class, so the classes add up to the total. */
+/** Breaks down the context by content. Every token sent to the model belongs to exactly one class, so the classes add up to the total. */
 import { type CooperativeTask, runSync } from "../base/work.ts"
 import { renderAttachment } from "../messages/attachment-texts.ts"
 import { type Block, isText, isThinking, isToolResult, isToolUse } from "../messages/blocks.ts"
@@ -7,7 +7,7 @@ import { contentOf, isFromUser, isSentToModel, type Message } from "../messages/
 import type { BlockTokens } from "./estimate.ts"
 import type { ModelFacts } from "./models.ts"
 
-/** What fills the context, in tokens. */
+/** Tokens in the context, by content. */
 export interface ContextBreakdown {
   readonly total: number
   readonly human: number
@@ -20,14 +20,14 @@ export interface ContextBreakdown {
   readonly other: number
   /** Files that were read more than once. */
   readonly duplicateReads: readonly DuplicateRead[]
-  /** Tools that wait to be loaded. They are not part of the total. */
+  /** Deferred tools. They are not part of the total. */
   readonly deferredTools?: DeferredAccount
 }
 
 /** Tools that the model does not see until it loads them. */
 export interface DeferredAccount {
   readonly count: number
-  /** About what declaring them would add to every request. */
+  /** Approximate tokens that declaring them would add to every request. */
   readonly tokens: number
 }
 
@@ -36,7 +36,7 @@ export interface DuplicateRead {
   readonly path: string
   readonly reads: number
   readonly tokens: number
-  /** The tokens of all reads but one, each at the average size. */
+  /** The tokens of all reads but one, at the average size. */
   readonly wasted: number
 }
 
@@ -44,18 +44,18 @@ const COMMAND_OUTPUT = "local-command-stdout"
 const READ_TOOLS = new Set(["Read", "read", "read_file", "view"])
 
 export interface BreakdownOptions {
-  /** The same messages flattened: what flattening drops is not counted, and what it adds is. Default: all blocks count. */
+  /** The same messages, flattened: content that flattening drops is not counted, and content that it adds is. Default: all blocks count. */
   readonly sent?: readonly FlatMessage[]
 }
 
-/** `messages` must be those sent: since the last boundary, with decisions applied. */
+/** `messages` must be the messages as sent: since the last boundary, with decisions applied. */
 export const breakDownContext = (
   messages: readonly Message[],
   estimator: BlockTokens,
   options: BreakdownOptions = {},
 ): ContextBreakdown => runSync(breakdownTask(messages, estimator, options))
 
-/** The same in steps, one for each message. */
+/** The same as a cooperative task, with one step per message. */
 export function* breakdownTask(
   messages: readonly Message[],
   estimator: BlockTokens,
@@ -93,7 +93,7 @@ export function* breakdownTask(
     }
   }
 
-  // flattening made the others: results of interrupted calls, a missing beginning
+  // added by flattening: results of interrupted calls, a missing first message
   for (const block of sentBlocks ?? []) {
     if (own.has(block)) continue
     if (isToolResult(block)) add(`result ${calls.get(block.tool_use_id)?.tool ?? "unknown"}`, estimator.block(block))
@@ -143,18 +143,18 @@ export function breakdownPercentages(accounting: ContextBreakdown): Readonly<Rec
   return Object.fromEntries(flat.map(([key, tokens]) => [key, Math.round((100 * tokens) / total)]))
 }
 
-/** A part of the context. */
+/** A share of the context. */
 export interface ContextShare {
   readonly tokens: number
-  /** Of the total, rounded. */
+  /** Rounded percentage of the total. */
   readonly percent: number
 }
 
-/** Parts of the context that tools take. */
+/** Shares of the context that tools use. */
 export interface ContextShares {
   /** Calls and results of all tools together. */
   readonly tools: ContextShare
-  /** What repeats earlier reads: all reads of a file but one. */
+  /** Repeated reads of files: all reads of a file but one. */
   readonly repeatedReads: ContextShare
 }
 
@@ -196,9 +196,9 @@ function readPath(input: unknown): string | undefined {
   return typeof found === "string" ? found : undefined
 }
 
-// The cost of files that were read more than once: content that the model already had.
+// The cost of files that were read repeatedly, although the model already had their content.
 
-/** What reading files again cost. */
+/** The cost of repeated reads. */
 export interface RepeatedReads {
   readonly files: number
   /** The tokens of all reads but one, for each file. */

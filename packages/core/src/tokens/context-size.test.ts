@@ -16,7 +16,7 @@ const usage = (input: number, output: number, more: Partial<Usage> = {}): Usage 
   ...more,
 })
 
-/** By TOK-3, for an unknown model: a third more than 4 bytes a token. */
+/** TOK-3 for an unknown model: 4 bytes per token plus a third. */
 const textTokens = (characters: number) => (characters / 4) * (4 / 3)
 
 describe("TOK-1 context size", () => {
@@ -236,7 +236,7 @@ describe("TOK-1, TOK-2 message by message", () => {
     fc.constant({ kind: "progress" as const }),
   )
 
-  /** TOK-1 and TOK-2 as they are written: go back, find the anchor, add up what follows it. */
+  /** TOK-1 and TOK-2 as specified: go back, find the anchor, add up what follows it. */
   function byTheBook(messages: readonly Message[]): number {
     const rules = estimator()
     const responseOf = (message?: Message) => (message?.type === "assistant" ? message.message : undefined)
@@ -269,7 +269,7 @@ describe("TOK-1, TOK-2 message by message", () => {
           else if (given.kind === "result") builder.result(given.text)
           else if (given.kind === "progress") builder.progress()
           else {
-            // pieces of one response stand together, with results between them at most
+            // parts of one response are adjacent, with at most results between them
             if (given.id !== current && current !== undefined) ended.push(current)
             current = ended.includes(given.id) ? `${given.id}_${number}` : given.id
             const response = given.usage === undefined ? { id: current } : { id: current, usage: usage(given.usage, 1) }
@@ -277,7 +277,7 @@ describe("TOK-1, TOK-2 message by message", () => {
           }
           meter.add(builder.messages.at(-1)!)
           expect(meter.size().tokens).toBe(contextSize(builder.messages, estimator()).tokens)
-          expect(Math.abs(meter.size().tokens - byTheBook(builder.messages))).toBeLessThanOrEqual(1) // rounding
+          expect(Math.abs(meter.size().tokens - byTheBook(builder.messages))).toBeLessThanOrEqual(1) // rounding error
         }
       }),
       { numRuns: size(100, 500), seed: 1 },

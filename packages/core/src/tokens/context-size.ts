@@ -1,6 +1,6 @@
 /**
- * The size of the context: the API's count for the newest response, plus an estimate of everything since. The meter takes one
- * message at a time; `contextSize` does the same for a list.
+ * The size of the context: the API's count for the newest response, plus an estimate of everything since. The meter takes one message at a
+ * time; `contextSize` does the same for a list. Also calibrates estimates to the API's counts.
  */
 import { renderAttachment } from "../messages/attachment-texts.ts"
 import { type AssistantMessage, contentOf, isSentToModel, type Message, type Usage } from "../messages/messages.ts"
@@ -16,7 +16,7 @@ export interface ContextSize {
 
 const ROUNDING = 1e-6 // removing and adding back an amount may leave a rounding error
 
-/** An estimate as the whole number that is shown and stored. */
+/** An estimate rounded up to whole tokens, for display and storage. */
 export const toWholeTokens = (estimate: number): number => Math.ceil(estimate - ROUNDING)
 
 /** All tokens of a request and its response. */
@@ -32,7 +32,7 @@ export function contextSize(messages: readonly Message[], estimator: Estimator):
   return meter.size()
 }
 
-/** What a new anchor teaches: the measure of the messages since the last anchor, and their actual tokens. */
+/** A calibration sample from a new anchor: the measure of the messages since the last anchor, and their actual tokens. */
 export interface CalibrationSample {
   readonly measure: Measure
   readonly actual: number
@@ -49,21 +49,21 @@ export class ContextMeter {
   #anchorId: string | undefined
   #counted = 0
   #estimated = 0
-  /** What follows the anchor, without parts of the same response. Parts of a response without usage keep its id. */
+  /** Messages after the anchor, without parts of the same response. Parts of a response without usage keep its id. */
   #since: MeasuredMessage[] = []
-  /** Tokens in the anchor's count that decisions have removed since. */
+  /** Tokens that decisions have removed since the anchor's count. */
   #removed = 0
-  /** Tokens that the server removed from its copy before the anchor's count, and whether the next request has them again. */
+  /** Tokens that the server removed from its copy before the anchor's count. `#comesBack`: the next request contains them again. */
   #takenByServer = 0
   #comesBack = false
-  /** Of all messages in view. */
+  /** The measure of all messages in view. */
   #whole = runningMeasure()
 
   constructor(estimator: Estimator) {
     this.#estimator = estimator
   }
 
-  /** Returns a lesson if the message's usage shows how large the messages before it really were. */
+  /** Returns a sample if the message's usage shows the actual size of the messages before it. */
   add(message: Message): CalibrationSample | undefined {
     if (!isSentToModel(message)) return undefined
     if (message.type === "assistant") return this.#addAssistant(message)
@@ -79,39 +79,39 @@ export class ContextMeter {
     return undefined
   }
 
-  /** Of all messages that the meter counts, the anchor's included. */
+  /** The measure of all counted messages, including the anchor's. */
   get total(): Measure {
     return this.#whole
   }
 
-  /** What the API counted up to the anchor, with what the server removed from its copy. 0 where something has come since. */
+  /** The API's count up to the anchor, plus what the server removed from its copy. 0 if anything was added since. */
   get countedTotal(): number {
     return this.#since.length === 0 && this.#removed === 0 ? this.#counted + this.#takenByServer : 0
   }
 
-  /** A decision shows content in another form. */
+  /** A decision sends content in another form. */
   replace(before: Measure, after: Measure): void {
     subtractMeasure(this.#whole, before)
     addMeasure(this.#whole, after)
     this.remove(this.#estimator.tokens(before) - this.#estimator.tokens(after))
   }
 
-  /** A decision removed content from the view. An estimate, until the next response has usage. */
+  /** A decision removed content from the view. `tokens` is an estimate until the next response has usage. */
   remove(tokens: number): void {
     this.#removed += tokens
   }
 
-  /** The server removed this much from the request that the anchor counted, and is expected to do so again. */
+  /** The server removed these tokens from the request counted by the anchor, and is expected to do so again. */
   removedByServer(tokens: number): void {
     this.#takenByServer = tokens
   }
 
-  /** The server will not remove it again: the next request counts whole. */
+  /** The server will not remove them again, so the next request is counted in full. */
   restoredNextRequest(): void {
     this.#comesBack = true
   }
 
-  /** At a boundary, earlier counts of the API no longer apply. */
+  /** Called at a boundary, where earlier counts of the API no longer apply. */
   reset(): void {
     this.#anchorId = undefined
     this.#counted = 0
@@ -123,7 +123,10 @@ export class ContextMeter {
     this.#whole = runningMeasure()
   }
 
-  /** What another program's requests counted includes a prompt and messages that ours do not have. So all of it is estimated. */
+  /**
+   * Drops the counts of another program's requests, which include a prompt and messages that ours do not have. Everything is then
+   * estimated.
+   */
   forgetCounts(): void {
     const whole = this.#whole
     this.reset()
@@ -131,7 +134,7 @@ export class ContextMeter {
     this.#count(runningMeasure(whole))
   }
 
-  /** As it is, or as it would be if so many tokens were removed and the server took nothing. */
+  /** The present size. With `without`: the size if that many tokens were removed and the server removed nothing. */
   size(without?: number): ContextSize {
     const comesBack = this.#comesBack || without !== undefined
     const estimated = this.#estimated + (comesBack ? this.#takenByServer : 0) - this.#removed - (without ?? 0)
@@ -145,7 +148,7 @@ export class ContextMeter {
     const measure = this.#estimator.measure(contentOf(message))
     addMeasure(this.#whole, measure)
     if (id !== undefined && id === this.#anchorId) {
-      // a later part of the same response: all parts repeat the usage, and the last one has the whole output
+      // a later part of the same response: all parts repeat the usage, and the last one has the complete output
       this.#counted = Math.max(this.#counted, total)
       return undefined
     }
@@ -153,7 +156,7 @@ export class ContextMeter {
       this.#count(measure, id)
       return undefined
     }
-    // the response may have begun in parts without usage; the results between them are not in the count
+    // the response may have started in parts without usage; the results between them are not in the count
     const first = id === undefined ? -1 : this.#since.findIndex(({ responseId }) => responseId === id)
     const before = first < 0 ? this.#since : this.#since.slice(0, first)
     const between = first < 0 ? [] : this.#since.slice(first).filter(({ responseId }) => responseId !== id)
@@ -181,8 +184,8 @@ export class ContextMeter {
   }
 }
 
-// The running factor between estimates and what the API counts. Each response tells how large the whole request was. The first one measures
-// the prompt, which later ones share. From then on the messages take the difference, so that the parts add up to the count.
+// The running factor between estimates and the API's counts. Each response shows how large the entire request was. The first one measures
+// the prompt, which later ones share. From then on the difference is attributed to the messages, so that the parts add up to the count.
 
 export interface CalibratedSizes {
   /** Tokens of system prompt, tools and preamble. */
@@ -192,17 +195,17 @@ export interface CalibratedSizes {
 }
 
 export interface CountedContext {
-  /** By the API: prompt, messages and the response. */
+  /** Counted by the API: prompt, messages and the response. */
   readonly counted: number
-  /** As far as it is known: measured by an earlier response, or estimated. */
+  /** The best known size of the prompt: measured by an earlier response, or estimated. */
   readonly prompt: { readonly tokens: number; readonly estimate: number; readonly isMeasured: boolean }
   /** Estimated tokens of the messages, without the factor. */
   readonly messages: number
   readonly factor: number
 }
 
-const MIN_RELIABLE_TOKENS = 4_000 // estimated tokens: fewer say little about a factor, so the prompt takes the difference
-const RANGE = { min: 0.5, max: 2 } // outside of it something other than an estimate is wrong
+const MIN_RELIABLE_TOKENS = 4_000 // with fewer estimated tokens a factor is unreliable, so the difference is attributed to the prompt
+const RANGE = { min: 0.5, max: 2 } // outside this range, something other than an estimate is wrong
 
 export function calibrateSizes({ counted, prompt, messages, factor }: CountedContext): CalibratedSizes {
   const expected = prompt.tokens + factor * messages

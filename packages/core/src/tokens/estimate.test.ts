@@ -88,7 +88,7 @@ describe("TOK-3: a known family", () => {
 })
 
 describe("estimates", () => {
-  /** Text as it comes: words, marks, numbers, other scripts, line ends, any UTF-16. */
+  /** Realistic text: words, punctuation, numbers, other scripts, line ends, any UTF-16. */
   const anyText = fc
     .array(
       fc.oneof(
@@ -137,7 +137,7 @@ describe("estimates", () => {
   })
 
   test("are continuous: one more character anywhere changes them by few tokens, and never takes off more than that", () => {
-    const FEW = 50 // a segment of 256 characters that changes its class; in 9,600 edits of recorded texts the most was 17
+    const FEW = 50 // a segment of 256 characters that changes its class; in 9,600 edits of recorded texts the maximum was 17
     fc.assert(
       fc.property(
         families,

@@ -1,9 +1,9 @@
 /**
  * Estimates how many tokens content takes, without a tokenizer. The estimates improve as a conversation runs.
  *
- * An estimate is a sum over characters. Each counts once and depends only on what is directly before it, so one more character
- * never adds more than a few tokens. For unknown models plain rules apply: 4 bytes of text per token, 2 bytes of JSON, 2,000
- * tokens for an image or a document, and a third on top.
+ * An estimate is a sum over characters. Each depends only on what directly precedes it, so one more character never adds more than a few
+ * tokens. For unknown models simple rules apply: 4 bytes of text per token, 2 bytes of JSON, 2,000 tokens for an image or a document, and
+ * a third on top.
  */
 import { memoize } from "../base/work.ts"
 import {
@@ -35,15 +35,15 @@ import {
 } from "./content-class.ts"
 import type { TokenizerFamily } from "./models.ts"
 
-// Measures content independently of the model: base tokens of each content class, and the number of calls, results and media.
-// Measures add up. The estimator converts them into tokens of a model family.
+// Measures content independently of the model: base tokens of each content class, and the number of calls, results and media. Measures can
+// be added. The estimator converts them to tokens of a model family.
 
 export interface Measure {
   /** Base tokens of each content class. */
   readonly byClass: Readonly<Record<ContentClass, number>>
-  /** UTF-8 bytes: the basis of estimates for unknown models. */
+  /** UTF-8 bytes, used to estimate for unknown models. */
   readonly bytes: { readonly text: number; readonly json: number }
-  /** Text blocks outside results, calls, results: each adds some tokens of framing. */
+  /** Number of text blocks outside results, of calls and of results. Each adds some tokens of framing. */
   readonly texts: number
   readonly calls: number
   readonly results: number
@@ -84,7 +84,7 @@ export function sumMeasures(measures: readonly Measure[]): Measure {
   return total
 }
 
-/** A sum that grows in place. */
+/** A measure that is summed in place. */
 export interface RunningMeasure extends Measure {
   readonly byClass: Record<ContentClass, number>
   readonly bytes: Record<ByteKind, number>
@@ -118,7 +118,7 @@ export function subtractMeasure(total: RunningMeasure, measure: Measure): void {
   total.media -= measure.media
 }
 
-/** A text is measured as it comes, in its message, and before the next request. */
+/** Cached, because a text is measured several times: on arrival, in its message, and before the next request. */
 const classTokens = memoize(readClassTokens, { max: 100 })
 
 function readClassTokens(text: string): Readonly<Record<ContentClass, number>> {
@@ -142,8 +142,8 @@ function measureCall(call: { readonly name: string; readonly input: unknown }): 
 }
 
 /**
- * Claude writes parameters without JSON escapes. Measured that way, inputs have about as many tokens per base token as other
- * text (1.20 and 1.23); measured as JSON, a seventh fewer. For GPT, which writes JSON, the difference is 0.6%.
+ * The input as Claude writes it, without JSON escapes. Measured that way, inputs have about as many tokens per base token as other text
+ * (1.20 and 1.23); measured as JSON, a seventh fewer. For GPT, which writes JSON, the difference is 0.6%.
  */
 function modelInputText(input: unknown): string | undefined {
   if (typeof input !== "object" || input === null || Array.isArray(input)) return undefined
@@ -157,7 +157,7 @@ function measureInResult(block: Block): Measure {
   return measureText(block.text, looksLikeJson(block.text) ? "json" : "text")
 }
 
-/** Looks at both ends only. Parsing a large result would cost more than the better estimate is worth. */
+/** Checks only both ends, because parsing a large result would cost more than the better estimate is worth. */
 function looksLikeJson(text: string): boolean {
   return /^\s*(?:\{\s*["}]|\[\s*["{[\]\d-])/.test(text.slice(0, 64)) && /[}\]]\s*$/.test(text.slice(-64))
 }
@@ -175,23 +175,23 @@ export type { CalibrationReport, CalibrationState } from "./calibrate.ts"
 
 export interface Estimator {
   readonly family: TokenizerFamily
-  /** Measures add up and can be kept. `tokens` converts one with what is known now. */
+  /** Measures can be stored and added. `tokens` converts one with the current calibration. */
   measure(blocks: readonly Block[]): Measure
   sum(measures: readonly Measure[]): Measure
   tokens(measure: Measure): number
-  /** The same without the running factor. */
+  /** Like `tokens`, without the running factor. */
   unscaled(measure: Measure): number
-  /** Tokens that the API counts for each token of an estimate, over the whole context. */
+  /** The API's tokens per estimated token, for the entire context. */
   factor: number
   text(text: string): number
   block(block: Block): number
   blocks(blocks: readonly Block[]): number
-  /** The tools of the prompt: a reference to one of them in a result counts as its definition. */
+  /** The tools of the prompt: a reference to one of them in a result is measured as its definition. */
   knowTools(tools: readonly ToolDefinition[]): void
-  /** Takes in how many tokens the API counted for measured content. */
+  /** Learns from the API's token count for measured content. */
   learn(observation: Observation): void
   report(): CalibrationReport
-  /** Plain JSON. Pass it to `createEstimator` to continue with what was learnt. */
+  /** The state as plain JSON. Pass it to `createEstimator` to continue with what was learned. */
   state(): CalibrationState
 }
 
@@ -269,8 +269,8 @@ function familyParts({
 }
 
 /**
- * Caches the measure of tool results by tool_use id, as long as the content stays the same. It compares content by length and
- * hash, so it keeps no text in memory.
+ * Limit of cached measures. Tool results are cached by tool_use id while their content stays the same. Contents are compared by length and
+ * hash, so no text is held in memory.
  */
 const MAX_CACHED_RESULTS = 20_000 // about 5 MB; a conversation of a million tokens has fewer results
 
@@ -297,7 +297,7 @@ function forgetOldest(remembered: Map<string, unknown>): void {
   }
 }
 
-/** Length and FNV-1a. */
+/** Length and FNV-1a hash. */
 function fingerprint(content: NonNullable<ToolResult["content"]>): string {
   const text = typeof content === "string" ? content : JSON.stringify(content)
   let hash = 0x811c9dc5
@@ -305,7 +305,7 @@ function fingerprint(content: NonNullable<ToolResult["content"]>): string {
   return `${typeof content}:${text.length}:${hash}`
 }
 
-// How many tokens blocks have, for several questions about the same ones: each is measured once. The tools of the prompt stay the same meanwhile.
+// Caches the measures of blocks for several questions about the same ones. The tools of the prompt must not change meanwhile.
 
 export type BlockTokens = Pick<Estimator, "block" | "blocks">
 

@@ -110,7 +110,7 @@ describe("WIN-8 settings over the data", () => {
     const overrides = { "claude-opus-4-6": { window: 64_000, accepts: { prefill: true } } }
     const { facts } = findModel("anthropic/claude-opus-4-6-20260101", overrides)
     expect(facts).toEqual({ ...before, window: 64_000, accepts: { ...before.accepts, prefill: true } })
-    expect(findModel("claude-opus-4-6").facts).toEqual(before) // the data itself is as it was
+    expect(findModel("claude-opus-4-6").facts).toEqual(before) // the table itself is unchanged
   })
 
   test("are found under the full name, too", () => {

@@ -1,15 +1,15 @@
 /**
- * Looks up a model by any of its names: with a date, a provider's prefix or a `[1m]` suffix. An unknown model gets safe
- * defaults and a notice, and never a price of zero.
+ * Looks up a model by any of its names: with a date, a provider's prefix or a `[1m]` suffix. An unknown model gets safe defaults and a
+ * notice, but never a price of zero. Also converts usage to money.
  */
 import { addCounts, formatNumber, inputTokens, type TokenCounts, weighCounts } from "../base/text.ts"
 import { memoize } from "../base/work.ts"
 import type { Usage } from "../messages/messages.ts"
 
-// The model table: window, output, prices and what each model accepts. Data only; `models.ts` looks models up.
+// The model table: window, output, prices and accepted features. Data only.
 //
-// Prices and limits change. A row has what public documentation said on `MODEL_FACTS_DATE`. If sources disagree, the row has
-// the higher price and says so. The settings can override every figure (`models.<id>`).
+// Prices and limits change. A row has the values of public documentation on `MODEL_FACTS_DATE`. If sources disagree, the row has the higher
+// price and a comment. The settings can override every value (`models.<id>`).
 
 export const MODEL_FACTS_DATE = "2026-11-15"
 
@@ -25,13 +25,13 @@ export interface ModelPrice {
 /** Models with the same tokenizer. The estimator has one set of factors for each family. */
 export type TokenizerFamily = "claude-4" | "claude-5" | "gpt-5" | "unknown"
 
-/** What is known about a model. */
+/** Facts about a model. */
 export interface ModelFacts {
   readonly id: string
   readonly family: TokenizerFamily
   /** Context window in tokens. */
   readonly window: number
-  /** The maximum of output tokens in one response. */
+  /** Maximum number of output tokens in one response. */
   readonly maxOutput: number
   /** Absent if the price is unknown. Unknown never means free. */
   readonly price?: ModelPrice
@@ -39,12 +39,12 @@ export interface ModelFacts {
   readonly longPrompt?: { readonly above: number; readonly price: ModelPrice }
   /** The server does not cache prefixes with fewer tokens than this. */
   readonly minCacheable: number
-  /** How many requests its server works on at a time. Absent: many. */
+  /** How many requests the server processes at a time. Absent: many. */
   readonly slots?: number
   readonly accepts: ModelAccepts
 }
 
-/** What a request to the model may contain, and how the model treats thinking. */
+/** What a request to the model may contain, and how the model handles thinking. */
 export interface ModelAccepts {
   /** Input and `max_tokens` together may exceed the window. Generation then stops at the end of the window. */
   readonly overflowingOutput: boolean
@@ -54,7 +54,7 @@ export interface ModelAccepts {
   readonly thinkingBudget: boolean
   readonly adaptiveThinking: boolean
   readonly thinkingOff: boolean
-  /** Thinks where a request says nothing about it. */
+  /** Whether the model thinks if a request does not mention thinking. */
   readonly thinksUnasked: boolean
   /** Thinking comes back without its text, unless `thinking.display` asks for it. */
   readonly omitsThinking: boolean
@@ -108,7 +108,7 @@ const from45: ModelAccepts = { ...before45, overflowingOutput: true, toolReferen
 const from46: ModelAccepts = {
   ...from45,
   ...{ prefill: false, adaptiveThinking: true, earlierThinking: true },
-  signedSummaries: true, // the beta's pages name no models: one that refuses it is asked another way
+  signedSummaries: true, // the beta's documentation names no models; a model that refuses it is asked differently
 }
 const from47: ModelAccepts = { ...from46, thinkingBudget: false, omitsThinking: true }
 const from48: ModelAccepts = { ...from47, systemMessages: true }
@@ -133,10 +133,10 @@ export const MODEL_FACTS: readonly ModelFacts[] = [
   model("claude-fable-5-1", "claude-5", million(512), bound, { price: price(10, 50, 0.25) }),
   model("claude-mythos-5-1", "claude-5", million(512), bound, { price: price(10, 50, 0.25) }),
   model("claude-opus-5-5", "claude-5", million(512), bound, { price: price(4, 20, 0.2) }),
-  // cache read: 0.20 at launch, later sources say 0.10
+  // cache read: 0.20 at launch, 0.10 in later sources
   model("claude-sonnet-5-5", "claude-5", million(512), { ...bound, thinkingOff: true }, { price: price(2, 10, 0.2) }),
-  // minimum cacheable size not published: the largest known one, so that no cache is expected that the server does not keep;
-  // above 100K one source says 0.20 and 1 instead of 0.50 and 2.50
+  // minimum cacheable size not published: the largest known one, so that no cache is expected that the server does not provide; above 100K
+  // one source states 0.20 and 1 instead of 0.50 and 2.50
   model(
     "claude-haiku-5-5",
     "claude-5",
@@ -172,7 +172,7 @@ export const MODEL_FACTS: readonly ModelFacts[] = [
   model("claude-3-5-haiku", "claude-4", small(8 * K, 2048), before45, { price: price(0.8, 4, 0.08) }),
 ]
 
-/** The model without a network. It is in no provider's list, and it is free. */
+/** The offline model, which is in no provider's list and free. */
 export const OFFLINE_MODEL_FACTS: ModelFacts = model(
   "strata-offline",
   "claude-5",
@@ -181,7 +181,7 @@ export const OFFLINE_MODEL_FACTS: ModelFacts = model(
   { price: price(0, 0, 0) },
 )
 
-/** Assumptions about a model that is not in the table: nothing that its server could reject. */
+/** Assumptions about an unknown model: nothing that its server could reject. */
 export const UNKNOWN_MODEL: Omit<ModelFacts, "id"> = {
   family: "unknown",
   window: 200 * K,
@@ -190,12 +190,12 @@ export const UNKNOWN_MODEL: Omit<ModelFacts, "id"> = {
   accepts: { ...before45, prefill: false, contextManagement: false },
 }
 
-// Prices of OpenAI's and Google's models, for the costs of recorded conversations. Data only; `models.ts` looks them up. Their windows are
-// not here: a conversation with such a model takes them from the settings or from the safe defaults.
+// Prices of OpenAI's and Google's models, for the costs of recorded conversations. Data only. Their windows are not included: a
+// conversation with such a model takes them from the settings or from the safe defaults.
 //
-// A row has the standard rate that the providers' price pages (developers.openai.com/api/docs/pricing, ai.google.dev/gemini-api/docs/pricing)
-// gave on `OTHER_PRICES_DATE` for text, as public price tables quote them. Rates for batches, priority and audio, and the hourly price of
-// storing an explicit Gemini cache are left out. A model without a row has no known price.
+// A row has the standard rate for text on the providers' price pages (developers.openai.com/api/docs/pricing,
+// ai.google.dev/gemini-api/docs/pricing) on `OTHER_PRICES_DATE`, as quoted by public price tables. Rates for batches, priority and audio,
+// and the hourly price of storing an explicit Gemini cache are not included. A model without a row has no known price.
 
 export const OTHER_PRICES_DATE = "2026-11-18"
 
@@ -208,13 +208,13 @@ interface Rates {
   readonly output: number
 }
 
-/** Writing to the cache costs nothing extra: the tokens are ordinary input. */
+/** Cache writes cost nothing extra: the tokens are billed as ordinary input. */
 const freeWrites = ({ input, cached, output }: Rates): ModelPrice => ({
   ...{ input, output, cacheRead: cached },
   ...{ cacheWrite5m: input, cacheWrite1h: input },
 })
 
-/** From gpt-5.6 on, writes cost a quarter more, and those that are kept for 12 hours 2.5 times the input. */
+/** From gpt-5.6 on, writes cost 25% more, and writes cached for 12 hours cost 2.5 times the input. */
 const paidWrites = (rates: Rates): ModelPrice => ({
   ...freeWrites(rates),
   ...{ cacheWrite5m: rates.input * 1.25, cacheWrite1h: rates.input * 2.5 },
@@ -223,7 +223,7 @@ const paidWrites = (rates: Rates): ModelPrice => ({
 const OPENAI_LONG = 272_000 // tokens of input, from gpt-5.4 on
 const GEMINI_LONG = 200_000
 
-/** Above the limit, the whole request costs twice the input and cache rates and 1.5 times the output rate. */
+/** Above the limit, the entire request costs twice the input and cache rates and 1.5 times the output rate. */
 const longPromptRates = ({ input, cached, output }: Rates): Rates => ({
   input: input * 2,
   cached: cached * 2,
@@ -260,7 +260,7 @@ export const OTHER_PRICES: ReadonlyMap<string, ModelPrices> = new Map([
   row("gpt-5.6-sol", from56, [4, 0.4, 20]),
   row("gpt-5.6", from56, [4, 0.4, 20]),
   row("gpt-5.6-terra", from56, [2, 0.2, 12]),
-  // one table says that its long prompts begin at 200,000 tokens
+  // one price table states that its long prompts start at 200,000 tokens
   row("gpt-5.6-luna", from56, [0.2, 0.02, 1.2]),
   row("gpt-5.5", from54, [5, 0.5, 30]),
   row("gpt-5.4", from54, [2.5, 0.25, 15]),
@@ -283,7 +283,7 @@ export const OTHER_PRICES: ReadonlyMap<string, ModelPrices> = new Map([
   row("gpt-4.1-nano", flat, [0.1, 0.025, 0.4]),
   row("o3", flat, [2, 0.5, 8]),
   row("o4-mini", flat, [1.1, 0.275, 4.4]),
-  // until the end of 2026, then twice as much
+  // until the end of 2026, then doubled
   row("gemini-3.7-flash", flat, [0.75, 0.075, 3.75]),
   row("gemini-3.6-flash", flat, [0.75, 0.075, 3.75]),
   row("gemini-3.5-flash", flat, [1.5, 0.15, 9]),
@@ -297,19 +297,19 @@ export const OTHER_PRICES: ReadonlyMap<string, ModelPrices> = new Map([
   row("gemini-2.5-flash-lite", flat, [0.1, 0.01, 0.4]),
 ])
 
-/** The facts about a model, or why they are unknown. */
+/** Facts about a model. For an unknown model, assumptions and a notice. */
 export type ModelLookup =
   | { readonly known: true; readonly facts: ModelFacts }
   | { readonly known: false; readonly facts: ModelFacts; readonly notice: string }
 
-/** What the settings may say about a model. They win over the table. */
+/** Facts about a model in the settings. They take precedence over the table. */
 export type ModelOverride = Partial<Omit<ModelFacts, "id" | "accepts">> & { accepts?: Partial<ModelFacts["accepts"]> }
 
 const LONG_CONTEXT_SUFFIX = "[1m]"
 const LONG_CONTEXT_BETA = "context-1m-2025-08-07"
 export const LONG_WINDOW = 1_000_000 // tokens
 
-/** The name to send: without the `[1m]` suffix, which only selects the window. */
+/** The name for requests: without the `[1m]` suffix, which only selects the window. */
 export function requestModelName(name: string): string {
   return requestsLongContext(name) ? name.slice(0, -LONG_CONTEXT_SUFFIX.length).trimEnd() : name
 }
@@ -318,12 +318,14 @@ export function requestsLongContext(name: string): boolean {
   return name.toLowerCase().endsWith(LONG_CONTEXT_SUFFIX)
 }
 
-/** The beta header without which the API gives a `[1m]` model its usual window. Newer models have the large one anyway. */
+/** The beta header that the API requires for the large window of a `[1m]` model. Newer models have that window by default. */
 export function windowBetas(name: string, { window }: Pick<ModelFacts, "window">): readonly string[] {
   return requestsLongContext(name) && window < LONG_WINDOW ? [LONG_CONTEXT_BETA] : []
 }
 
-/** `us.anthropic.claude-sonnet-4-5-20250929-v1:0` and `anthropic/claude-sonnet-4-5` are both `claude-sonnet-4-5`. */
+/**
+ * Normalizes a model id: `us.anthropic.claude-sonnet-4-5-20250929-v1:0` and `anthropic/claude-sonnet-4-5` both become `claude-sonnet-4-5`.
+ */
 export const canonicalModelId = memoize((name): string =>
   requestModelName(name)
     .toLowerCase()
@@ -340,10 +342,10 @@ const byId = new Map([...MODEL_FACTS, OFFLINE_MODEL_FACTS].map((facts) => [facts
 type Overrides = Readonly<Record<string, ModelOverride>>
 
 const NO_OVERRIDES: Overrides = {}
-/** Settings do not change while they are in use, and a turn asks for its model a dozen times. */
+/** Lookups per settings object. Settings do not change while in use, and a turn looks its model up a dozen times. */
 const lookups = new WeakMap<Overrides, (name: string) => ModelLookup>()
 
-/** The facts about a model, by any of its names: window, output, price, what it accepts. */
+/** Finds the facts about a model by any of its names: window, output, price, accepted features. */
 export function findModel(
   name: string,
   overrides: Readonly<Record<string, ModelOverride>> = NO_OVERRIDES,
@@ -376,12 +378,12 @@ function guessFamily(id: string): TokenizerFamily {
   return "unknown"
 }
 
-// Turns usage into money. If the price is unknown, the cost is unknown, never zero.
+// Converts usage to money. If the price is unknown, the cost is unknown, never zero.
 
 /** Dollars, or why they are unknown. */
 export type Cost = { readonly known: true; readonly dollars: number } | { readonly known: false; readonly why: string }
 
-/** The tokens billed for a response: all its passes, if the server reports them. */
+/** The billed tokens of a response: all its passes, if the server reports them. */
 export function tokenCounts(usage: Usage): TokenCounts {
   return billedPasses(usage).reduce(addCounts)
 }
@@ -404,13 +406,13 @@ function passCounts(usage: Omit<Usage, "iterations">): TokenCounts {
   }
 }
 
-/** The price of one request. Long prompts cost more on some models. */
+/** The price per token of one request. Long prompts cost more on some models. */
 export function priceFor(facts: ModelFacts, counts: TokenCounts): ModelPrice | undefined {
   const long = facts.longPrompt
   return long && inputTokens(counts) > long.above ? long.price : facts.price
 }
 
-/** The cost of a response: each pass at the price for its own size. */
+/** The cost of a response, with each pass at the price for its own size. */
 export function costOfUsage(facts: ModelFacts, usage: Usage): Cost {
   const costs = billedPasses(usage).map((counts) => costOf(facts, counts))
   const dollars = costs.reduce((sum, cost) => sum + (cost.known ? cost.dollars : 0), 0)

@@ -14,7 +14,7 @@ import {
 } from "./window.ts"
 
 const factsOf = (name: string): ModelFacts => findModel(name).facts
-/** Input and output together may exceed this one's window; the output of the other counts against it. */
+/** Models before and after the change: for the newer ones, input and output together may exceed the window. */
 const SINCE_45 = factsOf("claude-sonnet-4-5")
 const BEFORE_45 = factsOf("claude-opus-4-1")
 
@@ -115,11 +115,11 @@ describe("WIN-3 the auto-compact threshold", () => {
 
   test.each([
     [100, 167_000], // never above the default
-    [95, 167_000], // 171,000 would be
+    [95, 167_000], // 171,000 without the limit
     [92, 165_600],
     [50, 90_000],
     [33.333, 59_999], // floor(59,999.4)
-    [0.0001, 1], // floor(0.18), but never nothing
+    [0.0001, 1], // floor(0.18), but at least one token
   ])("a percentage of %d gives %i", (percent, autoCompact) => {
     expect(thresholds({ percent })).toMatchObject({ autoCompact, notices: [] })
   })
@@ -198,7 +198,7 @@ describe("WIN-4 limits and how full it is", () => {
 
 describe("WIN-6 windows that are too small", () => {
   test("reserve and buffers shrink in proportion, and it is said", () => {
-    // 10,600 of the 53,000 that reserve and buffers want: a fifth
+    // 10,600 of the 53,000 tokens for reserve and buffers: a fifth
     expect(thresholds({ window: 10_600 })).toEqual({
       window: 10_600,
       countsOutput: false,
@@ -260,7 +260,7 @@ describe("WIN-6 windows that are too small", () => {
       fc.property(anyInput, fc.integer({ min: 0, max: 500_000 }), (input, more) => {
         const small = resolveThresholds(input)
         const large = resolveThresholds({ ...input, window: input.window + more })
-        // floors of two shares may differ by one against each other
+        // two rounded shares may differ by one
         expect(large.effective).toBeGreaterThanOrEqual(small.effective - 1)
         expect(large.autoCompact).toBeGreaterThanOrEqual(small.autoCompact - 2)
         expect(large.blocking).toBeGreaterThanOrEqual(small.blocking - 2)

@@ -1,10 +1,13 @@
-/** How much fits, and when layers must act: window, output reserve, thresholds. Pure functions of the model and the settings. */
+/**
+ * How much fits into the context, and when layers must act: window, output reserve, thresholds. Pure functions of the model and the
+ * settings.
+ */
 import { formatNumber } from "../base/text.ts"
 import { inline } from "../messages/blocks.ts"
 import type { Settings } from "../settings/settings.ts"
 import { LONG_WINDOW, type ModelFacts, type ModelLookup, requestsLongContext, windowBetas } from "./models.ts"
 
-/** Defaults, in tokens. */
+/** Default sizes in tokens. */
 const DEFAULT_WINDOW = 200_000
 export const OUTPUT_RESERVE = 20_000
 const AUTO_COMPACT_BUFFER = 13_000
@@ -14,16 +17,16 @@ const BLOCKING_BUFFER = 3_000
 const LONG_CONTEXT_BETA = /^context-1m-/
 
 export interface WindowInput {
-  /** The model's name as given, perhaps with `[1m]`. */
+  /** The model's name as given, possibly with `[1m]`. */
   readonly name: string
   readonly facts: ModelFacts
   /** Whether the model is in the table. Otherwise its window is an assumption. */
   readonly known: boolean
-  /** Beta headers that requests are sent with. */
+  /** Beta headers of the requests. */
   readonly betas?: readonly string[]
   /** From a setting or the environment. */
   readonly override?: number
-  /** What a refusal of the server has shown. */
+  /** The window learned from a server's refusal. */
   readonly learned?: number
 }
 
@@ -32,7 +35,7 @@ export interface ResolvedWindow {
   readonly from: "name" | "model" | "beta" | "override" | "default" | "learnt"
 }
 
-/** The first source that knows a window wins. A setting or a refusal can make any window smaller, but never larger than it is. */
+/** Uses the first source that knows the window. A setting or a refusal can make a window smaller, but never larger than it is. */
 export function resolveWindow(input: WindowInput): ResolvedWindow {
   const believed = believedWindow(input)
   const { learned = believed.tokens } = input
@@ -65,28 +68,28 @@ export interface ThresholdInput {
   readonly percent?: number | string
   /** Compact at this many tokens. It can only lower the threshold. */
   readonly tokens?: number
-  /** The window that was believed, where a refusal has shown a smaller one. */
+  /** The window that was assumed before a refusal showed a smaller one. */
   readonly believed?: number
 }
 
-/** The sizes at which something happens, in tokens. */
+/** Sizes in tokens at which something happens. */
 export interface Thresholds {
   readonly window: number
-  /** Set where the window is a learnt limit: the window that was believed before. */
+  /** The window that was assumed before, if the window is a learned limit. */
   readonly believed?: number
-  /** Whether input and `max_tokens` together must fit the window. Otherwise an answer may fill what the input leaves. */
+  /** Whether input and `max_tokens` together must fit the window. Otherwise the response may use what the input leaves. */
   readonly countsOutput: boolean
   readonly outputReserve: number
-  /** `max_tokens` to ask for. In a small window it is less than what the model could write. */
+  /** The `max_tokens` of requests. In a small window it is less than the model's maximum. */
   readonly maxOutput: number
   /** The tokens available for input: the window minus the output reserve. */
   readonly effective: number
   readonly autoCompact: number
-  /** What counts as full: the auto-compact threshold if auto-compaction is on, otherwise the effective window. */
+  /** The size that counts as full: the auto-compact threshold if auto-compaction is on, otherwise the effective window. */
   readonly limit: number
   readonly warning: number
   readonly blocking: number
-  /** Problems with the given figures. The person sees each of them once. */
+  /** Problems with the given values. Each is shown to the user once. */
   readonly notices: readonly string[]
 }
 
@@ -123,7 +126,7 @@ export function resolveThresholds(input: ThresholdInput): Thresholds {
   }
 }
 
-/** If the window is too small for the reserve and the buffers, they shrink in proportion. */
+/** The factor that scales down the reserve and the buffers if the window is too small for them. */
 function shrinkage(window: number, reserve: number): number {
   const wanted = reserve + AUTO_COMPACT_BUFFER + WARNING_BUFFER
   return Math.min(1, Math.max(0, window) / wanted)
@@ -153,7 +156,7 @@ export interface WindowUsage {
   readonly state: "fine" | "warning" | "compact" | "blocked"
 }
 
-/** How full a conversation is. A limit counts as reached at `used >= limit`. */
+/** How full a conversation is. A limit is reached at `used >= limit`. */
 export function computeWindowUsage(used: number, thresholds: Thresholds, autoCompact: boolean): WindowUsage {
   const { limit, warning, blocking } = thresholds
   const percentLeft = Math.max(0, Math.round((100 * (limit - used)) / limit))
@@ -162,52 +165,52 @@ export function computeWindowUsage(used: number, thresholds: Thresholds, autoCom
   return { used, percentLeft, state }
 }
 
-/** Whether a conversation of this size can continue with another model without compacting. */
+/** Whether a conversation of this size fits another model without a compaction. */
 export function fitsModel(used: number, target: Thresholds): boolean {
   return used < target.limit
 }
 
-// A limit that a server has shown by a refusal: how much one model at one address takes. It is smaller than what was believed: a local model,
-// a gateway, a missing beta. What the newest refusal says counts.
+// A limit learned from a server's refusal, for one model at one address. It is smaller than assumed, for example because of a local model,
+// a gateway or a missing beta. The newest refusal applies.
 
-/** A limit that a server's refusal showed. */
+/** A limit learned from a server's refusal. */
 export interface LearnedLimit {
-  /** As it was named. */
+  /** The model's name as given. */
   readonly model: string
-  /** Where its requests go. */
+  /** The server's address. */
   readonly address: string
   readonly tokens: number
   /** Input and output together must fit. */
   readonly countsOutput?: boolean
-  /** The refusal named no limit. This is what fitted before, and it holds for this conversation only. */
+  /** The refusal named no limit. The limit is what fitted before, and applies only to this conversation. */
   readonly isAssumed?: boolean
 }
 
 export const limitKey = ({ model, address }: Pick<LearnedLimit, "model" | "address">): string => `${model} ${address}`
 
-/** What a refusal says about sizes. */
+/** Sizes in a refusal. */
 export interface RefusedSizes {
   readonly tokens?: number | undefined
   readonly limit?: number | undefined
   readonly gap?: number | undefined
   readonly countsOutput?: boolean | undefined
-  /** It is about bytes, so it says nothing about tokens. */
+  /** The refusal is about bytes, so it says nothing about tokens. */
   readonly isBytes?: boolean | undefined
 }
 
 export interface RefusedRequest {
-  /** Its size by our own estimate. */
+  /** The request's size by our own estimate. */
   readonly estimate: number
-  /** The largest size that the server has counted before, as far as it is known. */
+  /** The largest size that the server has accepted, if known. */
   readonly accepted: number
-  /** What was believed until now. */
+  /** The limits that were assumed so far. */
   readonly believed: { readonly window: number; readonly countsOutput: boolean }
 }
 
-const MIN_WINDOW = 1_000 // tokens: a smaller figure is no window
-const ASSUMED_SHARE = 0.5 // of what was refused, where nothing else is known
+const MIN_WINDOW = 1_000 // tokens: a smaller number is not a window
+const ASSUMED_SHARE = 0.5 // of the refused size, if nothing else is known
 
-/** What the refusal of a request teaches; `undefined` where it says nothing new. */
+/** The limit that a refusal shows. `undefined` if it shows nothing new. */
 export function learnLimit(
   { tokens, limit, gap, countsOutput = false, isBytes }: RefusedSizes,
   { estimate, accepted, believed }: RefusedRequest,
@@ -226,19 +229,19 @@ export function learnLimit(
   }
 }
 
-/** For the person, once it is learnt. */
+/** Tells the user about a learned limit. */
 export const describeLearnedLimit = ({ model, tokens, isAssumed }: LearnedLimit, believed: number): string =>
   `${model} takes ${isAssumed ? "fewer" : `at most ${formatNumber(tokens)}`} tokens here, not ${formatNumber(believed)}: the server has refused a request. Strata keeps to ${isAssumed ? `${formatNumber(tokens)}, which fitted` : "that"} from now on.`
 
-// The thresholds of a conversation, from the model's window and the settings.
+// Computes the thresholds of a conversation from the model's window and the settings.
 
 export interface ThresholdSource {
   /** The model's name as given. */
   readonly name: string
   readonly values: Settings
-  /** Beta headers that requests are sent with. */
+  /** Beta headers of the requests. */
   readonly betas: readonly string[]
-  /** What a refusal of the server has shown. */
+  /** The limit learned from a server's refusal. */
   readonly learned?: Pick<LearnedLimit, "tokens" | "countsOutput"> | undefined
 }
 
@@ -275,7 +278,7 @@ const withoutOverflow = (facts: ModelFacts): ModelFacts => ({
   accepts: { ...facts.accepts, overflowingOutput: false },
 })
 
-/** Whether the person may compact, and whether the conversation compacts on its own. */
+/** Whether the user may compact, and whether the conversation compacts automatically. */
 export function allowedCompaction(settings: Settings): { manual: boolean; auto: boolean } {
   const manual = !settings.off && !settings.disableCompact
   return { manual, auto: manual && !settings.disableAutoCompact && settings.autoCompactEnabled }

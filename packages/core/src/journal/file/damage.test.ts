@@ -423,7 +423,7 @@ describe("JRN-9 what is in the way of opening", () => {
     const limited = 'ulimit -f 0 && exec "$0" "$@"'
     const { stdout } = await promisify(execFile)("sh", ["-c", limited, process.execPath, script, root])
     expect(stdout).toMatch(
-      /^JournalOpenError: .* \(the file may not grow, EFBIG\)\. No entry was added, and everything/,
+      /^JournalOpenError: .* \(the file has reached the size limit, EFBIG\)\. No entry was added, and everything/,
     )
   })
 })

@@ -77,15 +77,15 @@ export class FileFeed implements JournalFeed {
     // the directory changed without a report: other machines write to it
     if (last && now - last.at < FULL_POLL_MS && (isSame || (reported && reported.size > 0))) {
       const names = [...(reported ?? [])]
-      const told = names.flatMap((name) => [
+      const changedIds = names.flatMap((name) => [
         ...withoutExtension(name, EXTENSION),
         ...withoutExtension(name, LOCK_EXTENSION),
       ])
-      if (told.length <= MAX_GROWING) {
-        const looked = [...new Set([...last.growing, ...told, ...unread])]
-        const journals = this.#sizes(looked)
+      if (changedIds.length <= MAX_GROWING) {
+        const checked = [...new Set([...last.growing, ...changedIds, ...unread])]
+        const journals = this.#sizes(checked)
         this.#last = { ...last, changed, growing: last.growing.filter((id) => journals.has(id)) }
-        return { journals, isAll: false, deleted: looked.filter((id) => !journals.has(id)) }
+        return { journals, isAll: false, deleted: checked.filter((id) => !journals.has(id)) }
       }
     }
     const names = changed === 0n ? [] : readdirSync(this.directory)

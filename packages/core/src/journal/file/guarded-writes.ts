@@ -160,7 +160,7 @@ export class PooledFile implements ByteSource {
     }
   }
 
-  /** Marks this file as the most recently used one, unless it is being closed. */
+  /** Makes this file the most recently used one, unless it is being closed. */
   #noteOpen(): void {
     openFiles.delete(this)
     if (!this.#isClosed) openFiles.add(this)

@@ -92,7 +92,7 @@ export function memoryNamespaceDirectory(root: string, namespace: MemoryNamespac
   }
 }
 
-/** The directory with one lock file for each permit that is taken. Its name `seats` dates from earlier versions. */
+/** The directory with one lock file for each permit in use. Its name on disk is that of earlier versions. */
 export function permitDirectory(root: string, { project, name }: PermitAddress): string {
   return join(projectDirectory(root, project), "seats", validateId("permit name", name))
 }

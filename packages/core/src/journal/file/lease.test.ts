@@ -114,9 +114,9 @@ describe("JRN-3 BEY-12 a writer that was paused", needs("linux"), () => {
       expect(journal.fence).toBeGreaterThan(paused.fence)
       const files = filesBelow(root)
       paused.goOn()
-      const said = await paused.line()
-      expect(said).toMatch(answer)
-      if (said.startsWith("Lock")) expect(said).toContain(`process ${process.pid} on `) // names the present holder
+      const reply = await paused.line()
+      expect(reply).toMatch(answer)
+      if (reply.startsWith("Lock")) expect(reply).toContain(`process ${process.pid} on `) // names the present holder
       expect(filesBelow(root)).toEqual(files)
       expect(await paused.do("append three")).toMatch(/^LockLostError: .*This write was not made/)
       expect(await paused.do("close")).toBe("done")

@@ -130,7 +130,7 @@ export interface LockOwner {
   readonly space?: string
   /** An id that survives a restart of the machine. */
   readonly machine?: string
-  /** On disk as `door`: the id of the liveness socket next to the lock. Empty if there is none. */
+  /** Named as on disk: the id of the liveness socket next to the lock. Empty without a socket. */
   readonly door?: string
   /** The fencing number of this acquisition, larger than all earlier ones. Absent in locks of earlier versions. */
   readonly fence?: number

@@ -209,7 +209,7 @@ export interface FileLock {
   /** Returns `false` once the lock was broken or its file was removed. */
   isHeld(): boolean
   release(): Promise<void>
-  /** Releases the lock, but marks that an earlier owner may still run, because this one could not move the files out of its reach. */
+  /** Releases the lock, but records that an earlier owner may still run, because this one could not move the files out of its reach. */
   abandon(): Promise<void>
 }
 

@@ -133,7 +133,9 @@ test("L7-5 on a full disk a message is written whole or refused, and what was wr
   const { stdout } = await promisify(execFile)("sh", ["-c", script, process.execPath, SMALL_DISK, root])
   const happened = JSON.parse(stdout) as { sent: number; refused: string; then: string; read: number[] }
   expect(happened.sent).toBeGreaterThan(3)
-  expect(happened.refused).toMatch(/^JournalWriteError: Writing to .* failed \(the file may not grow, EFBIG\)/)
+  expect(happened.refused).toMatch(
+    /^JournalWriteError: Writing to .* failed \(the file has reached the size limit, EFBIG\)/,
+  )
   expect(happened.then).toBe("sent")
   expect(happened.read).toEqual(Array.from({ length: happened.sent + 1 }, (_, at) => at + 1))
 })

@@ -41,7 +41,7 @@ export const formatCursor = ({ segment, offset }: LogPosition): MailboxCursor =>
 
 export function parseCursor(cursor: MailboxCursor): LogPosition {
   const [, segment, offset] = /^(\d{1,8}):(\d{1,15})$/.exec(cursor) ?? []
-  if (segment === undefined) throw new InvalidIdError("place in a mailbox", cursor)
+  if (segment === undefined) throw new InvalidIdError("position in a mailbox", cursor)
   return { segment: Number(segment), offset: Number(offset) }
 }
 

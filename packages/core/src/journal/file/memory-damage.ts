@@ -43,4 +43,4 @@ const namesIn = async (directory: string): Promise<readonly string[]> =>
   (await readdir(join(directory, DAMAGED)).catch(() => [] as string[])).sort()
 
 const describeDamage = (place: string) =>
-  `A change of the memories was damaged on the disk before all of it was made. What it had not written yet is not remembered; all other memories and the history are kept. The damaged change is in ${place}: look there for what is missing, then delete it.`
+  `A change to the memories was damaged on the disk before it was complete. The part that was not written yet is missing; all other memories and the history are intact. The damaged change is in ${place}: look there for the missing part, then delete it.`

@@ -133,6 +133,6 @@ const memberOf = ({ member, idleAt }: MemberState): TeamMemberState =>
 function positionOf(cursor: MailboxCursor | undefined): number {
   if (cursor === undefined) return 0
   const place = parsePosition(cursor)
-  if (place === undefined) throw new InvalidIdError("place in a mailbox", cursor)
+  if (place === undefined) throw new InvalidIdError("position in a mailbox", cursor)
   return place
 }

@@ -199,10 +199,10 @@ describe("a request as the AI SDK takes it", () => {
   })
 
   test("breakpoints are set for Claude alone", async () => {
-    const marksFor = async (provider: string) =>
+    const breakpointsFor = async (provider: string) =>
       JSON.stringify(await promptFor(CONVERSATION, { provider })).match(/cacheControl/g)
-    expect(await marksFor("anthropic.messages")).toHaveLength(4)
-    expect(await marksFor("openai.responses")).toBeNull()
+    expect(await breakpointsFor("anthropic.messages")).toHaveLength(4)
+    expect(await breakpointsFor("openai.responses")).toBeNull()
   })
 })
 

@@ -138,10 +138,10 @@ function toBlock(part: SentPart): Block {
 function withUnstatedFields(
   block: Block,
   { type: _, ...part }: SentPart,
-  said: readonly string[],
+  stated: readonly string[],
   more: ProviderMetadata = {},
 ): Block {
-  const rest = plain(Object.fromEntries(Object.entries(part).filter(([field]) => !said.includes(field))))
+  const rest = plain(Object.fromEntries(Object.entries(part).filter(([field]) => !stated.includes(field))))
   return withMetadata(
     block,
     { ...(Object.keys(rest).length > 0 ? { part: rest } : {}), ...more },
@@ -163,11 +163,11 @@ function withMetadata(block: Block, door: ProviderMetadata, mark: object | undef
 function reasoningBlock(part: SentPart): Block {
   const { text, providerOptions } = part as { text?: string; providerOptions?: ProviderOptions }
   const block: Thinking = toThinking(text ?? "", providerOptions) ?? reasoningWithNotes(text ?? "")
-  const said = plainReasoning(block) as unknown as SentPart
-  const isSaid = (field: string) => isDeepStrictEqual(said[field], part[field])
-  return isSaid("text") && isSaid("providerOptions")
+  const plainPart = plainReasoning(block) as unknown as SentPart
+  const isStated = (field: string) => isDeepStrictEqual(plainPart[field], part[field])
+  return isStated("text") && isStated("providerOptions")
     ? withUnstatedFields(block, part, ["text", "providerOptions"])
-    : withUnstatedFields(block, part, isSaid("text") ? ["text"] : [])
+    : withUnstatedFields(block, part, isStated("text") ? ["text"] : [])
 }
 
 function callBlock(part: SentPart): Block {
@@ -181,8 +181,8 @@ function callBlock(part: SentPart): Block {
     name,
     input: isObject ? plain(input) : { rawInvalidInput: input ?? null },
   }
-  const said = [...(id === toolCallId ? ["toolCallId"] : []), ...(name === toolName ? ["toolName"] : [])]
-  return withUnstatedFields(call, part, isObject ? [...said, "input"] : said)
+  const stated = [...(id === toolCallId ? ["toolCallId"] : []), ...(name === toolName ? ["toolName"] : [])]
+  return withUnstatedFields(call, part, isObject ? [...stated, "input"] : stated)
 }
 
 /** Replaces ids and names that the API does not accept: those of some providers contain dots and colons. */
@@ -258,11 +258,16 @@ function fileBlock(part: SentPart): Block {
   const file = withTaggedData(part)
   const block = mediaBlock(file)
   if (!block) return placeholderBlock(file)
-  const said = plain(plainFile(block)!) as unknown as SentPart
+  const plainPart = plain(plainFile(block)!) as unknown as SentPart
   const given = plain(file) as SentPart
-  const isSaid = (field: string) => isDeepStrictEqual(said[field], given[field])
+  const isStated = (field: string) => isDeepStrictEqual(plainPart[field], given[field])
   const isBytes = file.data.type === "data" && (block as { source: { type: string } }).source.type === "text"
-  return withUnstatedFields(block, file, ["data", ...Object.keys(said).filter(isSaid)], isBytes ? { bytes: true } : {})
+  return withUnstatedFields(
+    block,
+    file,
+    ["data", ...Object.keys(plainPart).filter(isStated)],
+    isBytes ? { bytes: true } : {},
+  )
 }
 
 const withTaggedData = (part: SentPart) => ({ ...part, data: tagData(part.data) }) as unknown as FilePart & SentPart

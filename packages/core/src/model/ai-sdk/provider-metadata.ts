@@ -1,6 +1,6 @@
 /**
  * Data of AI SDK prompts that the Messages API has no field for: provider options, ids that the API does not accept, kinds of results,
- * parts without a counterpart. It is stored on blocks under `door` (the name on disk), so that a prompt can be restored exactly.
+ * parts without a counterpart. It is stored in a field of the block, so that a prompt can be restored exactly.
  */
 import { type Block, resultBlocks, type ToolResult, type ToolUse, textOf } from "../../messages/blocks.ts"
 import { providerFields } from "../../messages/message-identity.ts"

@@ -114,7 +114,7 @@ const KINDS = {
   "output-tokens": "output tokens",
 }
 
-/** Passes on the limits of each response. Without such headers there are none. */
+/** Passes on the limits of each response. Without such headers, it passes nothing on. */
 export const watchLimits =
   (onLimits: (limits: readonly RateLimit[]) => void): Middleware =>
   async (request, next) => {

@@ -30,19 +30,22 @@ const request = (messages: Message[], more: Partial<ModelRequest> = {}): ModelRe
 })
 
 /** Paths of the breakpoints: `tools.1`, `messages.0.content.2`, … */
-function marksIn(value: unknown, path = ""): string[] {
+function breakpointsIn(value: unknown, path = ""): string[] {
   if (typeof value !== "object" || value === null) return []
   const here = "cache_control" in value && value.cache_control ? [path] : []
-  return [...here, ...Object.entries(value).flatMap(([key, item]) => marksIn(item, path ? `${path}.${key}` : key))]
+  return [
+    ...here,
+    ...Object.entries(value).flatMap(([key, item]) => breakpointsIn(item, path ? `${path}.${key}` : key)),
+  ]
 }
-const withoutMarks = (placed: ModelRequest) =>
+const withoutBreakpoints = (placed: ModelRequest) =>
   serialiseRequest(placed).replaceAll(/,"cache_control":\{"type":"ephemeral"(,"ttl":"1h")?\}/g, "")
 
 const TURN = [user(text("a")), assistant(thinking, call("toolu_1")), user(result("toolu_1"), text("b"))]
 
 describe("CACHE-3 breakpoints", () => {
   test("tools, system, the end of the previous request, the end of this one", () => {
-    expect(marksIn(placeBreakpoints(request(TURN)))).toEqual([
+    expect(breakpointsIn(placeBreakpoints(request(TURN)))).toEqual([
       "tools.1",
       "system.1",
       "messages.0.content.0",
@@ -52,13 +55,13 @@ describe("CACHE-3 breakpoints", () => {
 
   test("the first request has no previous one; without tools and system there are fewer", () => {
     const { tools: _, system: __, ...bare } = request([user(text("a"), text("b"))])
-    expect(marksIn(placeBreakpoints(bare))).toEqual(["messages.0.content.1"])
+    expect(breakpointsIn(placeBreakpoints(bare))).toEqual(["messages.0.content.1"])
   })
 
   test("never on thinking, and not on a tool that is deferred", () => {
     const messages = [user(text("a")), assistant(text("b"), thinking)]
     const tools = [tool("Read"), tool("Rare", { defer_loading: true })] as never
-    expect(marksIn(placeBreakpoints(request(messages, { tools })))).toEqual([
+    expect(breakpointsIn(placeBreakpoints(request(messages, { tools })))).toEqual([
       "tools.0",
       "system.1",
       "messages.0.content.0",
@@ -68,19 +71,19 @@ describe("CACHE-3 breakpoints", () => {
 
   test("a fork stops where its parent's last request ended", () => {
     const fork = [...TURN, assistant(text("c")), user(text("Summarise all that."))]
-    const marks = ["tools.1", "system.1", "messages.2.content.1"]
-    expect(marksIn(placeBreakpoints(request(fork), { writesCache: false }))).toEqual(marks)
+    const breakpoints = ["tools.1", "system.1", "messages.2.content.1"]
+    expect(breakpointsIn(placeBreakpoints(request(fork), { writesCache: false }))).toEqual(breakpoints)
     const further = [...fork, assistant(text("d")), user(text("More."))]
     const options = { writesCache: false, sharedMessages: TURN.length }
-    expect(marksIn(placeBreakpoints(request(further), options))).toEqual(marks)
+    expect(breakpointsIn(placeBreakpoints(request(further), options))).toEqual(breakpoints)
   })
 
-  test("marks that came with the content do not count, also nested ones", () => {
+  test("breakpoints that came with the content do not count, also nested ones", () => {
     const mark = { cache_control: { type: "ephemeral" as const } }
     const nested = { ...result("toolu_1"), content: [{ ...text("x"), ...mark }] } as Block
     const marked = [{ ...text("a"), ...mark } as Block, { ...text("b"), ...mark } as Block]
     const messages = [user(...marked), assistant(call("toolu_1")), user(nested, text("c"))]
-    expect(marksIn(placeBreakpoints(request(messages)))).toEqual([
+    expect(breakpointsIn(placeBreakpoints(request(messages)))).toEqual([
       "system.1",
       "messages.0.content.0",
       "messages.0.content.1",
@@ -91,10 +94,10 @@ describe("CACHE-3 breakpoints", () => {
   test("instructions before the first words have a place of their own, which the system prompt's leaves free", () => {
     const [, ...rest] = TURN
     const messages = [user(text("The project's instructions."), text("a")), ...rest]
-    const marks = ["messages.0.content.0", "messages.0.content.1", "messages.2.content.1"]
-    expect(marksIn(placeBreakpoints(request(messages)))).toEqual(["system.1", ...marks])
+    const breakpoints = ["messages.0.content.0", "messages.0.content.1", "messages.2.content.1"]
+    expect(breakpointsIn(placeBreakpoints(request(messages)))).toEqual(["system.1", ...breakpoints])
     const { system: _, ...unsaid } = request(messages)
-    expect(marksIn(placeBreakpoints(unsaid))).toEqual(["tools.1", ...marks.slice(1)])
+    expect(breakpointsIn(placeBreakpoints(unsaid))).toEqual(["tools.1", ...breakpoints.slice(1)])
   })
 
   test("strings become blocks everywhere, so that a message's bytes do not depend on its place", () => {
@@ -104,7 +107,7 @@ describe("CACHE-3 breakpoints", () => {
       { role: "user", content: "c" },
     ]
     const placed = placeBreakpoints(request(messages, { system: "You help." }))
-    expect(withoutMarks(placed)).toBe(
+    expect(withoutBreakpoints(placed)).toBe(
       serialiseRequest(
         request([user(text("a")), assistant(text("b")), user(text("c"))], { system: [text("You help.")] as never }),
       ),
@@ -120,7 +123,7 @@ describe("CACHE-3 breakpoints", () => {
     const exact = withExactInput(call("toolu_1") as { input: unknown }, '{"n":1.0}') as Block
     const placed = placeBreakpoints(request([user(text("a")), assistant(exact)]))
     expect(exactInputOf(placed.messages[1]!.content[0] as object)).toBe('{"n":1.0}')
-    expect(marksIn(placed)).toContain("messages.1.content.0")
+    expect(breakpointsIn(placed)).toContain("messages.1.content.0")
   })
 })
 
@@ -162,10 +165,10 @@ describe("CACHE-3 properties", () => {
       user(text("Begin.")),
       ...turns.flatMap(({ calls, words, thinks }, turn) => {
         const ids = Array.from({ length: calls }, (_, i) => `toolu_${turn}_${i}`)
-        const said = Array.from({ length: words }, (_, i) => text(`${turn}.${i}`))
+        const texts = Array.from({ length: words }, (_, i) => text(`${turn}.${i}`))
         return [
           assistant(...(thinks ? [thinking] : []), text("So."), ...ids.map(call)),
-          user(...ids.map(result), ...said),
+          user(...ids.map(result), ...texts),
         ]
       }),
     ])
@@ -178,18 +181,21 @@ describe("CACHE-3 properties", () => {
   })
   const options = fc.record({ writesCache: fc.boolean(), lifetime: fc.constantFrom("5m", "1h", "prompt-1h") })
 
-  test.runIf(isWhole)("at most four, accepted by the validator, nothing changed but marks, the input untouched", () => {
-    fc.assert(
-      fc.property(requests, options, (given, how) => {
-        const before = serialiseRequest(given)
-        const placed = placeBreakpoints(given, how)
-        expect(marksIn(placed).length).toBeLessThanOrEqual(4)
-        expect(validateRequest({ request: placed, model: findModel(MODEL).facts })).toEqual([])
-        expect(withoutMarks(placed)).toBe(before)
-        expect(serialiseRequest(given)).toBe(before)
-      }),
-    )
-  })
+  test.runIf(isWhole)(
+    "at most four, accepted by the validator, nothing changed but breakpoints, the input untouched",
+    () => {
+      fc.assert(
+        fc.property(requests, options, (given, how) => {
+          const before = serialiseRequest(given)
+          const placed = placeBreakpoints(given, how)
+          expect(breakpointsIn(placed).length).toBeLessThanOrEqual(4)
+          expect(validateRequest({ request: placed, model: findModel(MODEL).facts })).toEqual([])
+          expect(withoutBreakpoints(placed)).toBe(before)
+          expect(serialiseRequest(given)).toBe(before)
+        }),
+      )
+    },
+  )
 
   test("a fork sets no mark that its parent did not set", () => {
     fc.assert(
@@ -197,9 +203,9 @@ describe("CACHE-3 properties", () => {
         const messages = [...parent.messages, assistant(text("So.")), user(text("Now aside."))]
         const shared = knowsParent ? { sharedMessages: parent.messages.length } : {}
         const fork = placeBreakpoints({ ...parent, messages }, { writesCache: false, ...shared })
-        const own = marksIn(placeBreakpoints(parent))
-        expect(own).toEqual(expect.arrayContaining(marksIn(fork)))
-        expect(marksIn(fork)).toContain(own.at(-1))
+        const own = breakpointsIn(placeBreakpoints(parent))
+        expect(own).toEqual(expect.arrayContaining(breakpointsIn(fork)))
+        expect(breakpointsIn(fork)).toContain(own.at(-1))
       }),
     )
   })

@@ -97,14 +97,14 @@ export function placeBreakpoints(request: ModelRequest, options: BreakpointOptio
   if (request.cache_control) return request // with automatic caching, the server chooses
   const messages = options.bare ? request.messages : request.messages.map(inBlocks)
   const { tools, system } = request
-  const marks = cacheControls(options.lifetime)
+  const controls = cacheControls(options.lifetime)
   const preamble = preamblePosition(request)
-  addBreakpoints(messages, { places: breakpointPositions(messages, options), mark: marks.messages })
-  if (preamble) addBreakpoints(messages, { places: [preamble], mark: marks.prompt })
+  addBreakpoints(messages, { places: breakpointPositions(messages, options), mark: controls.messages })
+  if (preamble) addBreakpoints(messages, { places: [preamble], mark: controls.prompt })
   return {
     ...request,
-    ...(tools ? { tools: cacheTools(tools, preamble ? undefined : marks.prompt) } : {}),
-    ...(system === undefined ? {} : { system: cacheSystem(system, marks.prompt) }),
+    ...(tools ? { tools: cacheTools(tools, preamble ? undefined : controls.prompt) } : {}),
+    ...(system === undefined ? {} : { system: cacheSystem(system, controls.prompt) }),
     messages,
   }
 }

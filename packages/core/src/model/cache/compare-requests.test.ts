@@ -53,7 +53,7 @@ describe("CACHE-4 where a request leaves the one before", () => {
     expect(compareRequests(request(), bare)).toMatchObject({ part: "system", block: 0, byte: 0 })
   })
 
-  test("settings that are part of the prompt; the default said is no change", () => {
+  test("settings that are part of the prompt; stating the default is no change", () => {
     expect(change({ tool_choice: { type: "none" } })).toMatchObject({ part: "settings", setting: "tool_choice" })
     expect(change({ tool_choice: { type: "auto" } })).toEqual({ kind: "same" })
     expect(change({ output_config: { effort: "low" } })).toMatchObject({ part: "settings", setting: "effort" })
@@ -82,9 +82,9 @@ describe("CACHE-4 where a request leaves the one before", () => {
 
   test("the spelling of a call's input counts", () => {
     const call = { type: "tool_use" as const, id: "toolu_1", name: "Read", input: { n: 1 } }
-    const said = (block: Block) => request({ messages: [user(text("a")), assistant(block)] })
+    const withBlock = (block: Block) => request({ messages: [user(text("a")), assistant(block)] })
     const exact = withExactInput(call, '{"n":1.0}') as Block
-    expect(compareRequests(said(call), said(exact))).toMatchObject({ part: "messages", message: 1, block: 0 })
+    expect(compareRequests(withBlock(call), withBlock(exact))).toMatchObject({ part: "messages", message: 1, block: 0 })
   })
 
   test("betas, where all else is as it was", () => {

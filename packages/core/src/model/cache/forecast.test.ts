@@ -59,9 +59,9 @@ class Talk {
   }
 
   send(minute: number, counted: Usage, options: SendOptions = {}) {
-    const { announced = [], answeredAt = minute, serverEdits = [], ...said } = options
+    const { announced = [], answeredAt = minute, serverEdits = [], ...more } = options
     this.forecast.sent(this.request, { at: new Date(START + minute * MINUTE), announced })
-    return this.forecast.settled(counted, { at: new Date(START + answeredAt * MINUTE), serverEdits, ...said })!
+    return this.forecast.settled(counted, { at: new Date(START + answeredAt * MINUTE), serverEdits, ...more })!
   }
 }
 
@@ -169,12 +169,12 @@ describe("CACHE-4 the cause of a break", () => {
     )
   })
 
-  test("CACHE-4 the provider's word: where it names another cause, the requests are compared once more, and both are said", () => {
+  test("CACHE-4 the provider's word: where it names another cause, the requests are compared once more, and both are reported", () => {
     const provider = { changed: "messages", tokens: 60_000 } as const
     const lost = healthy().add(text("d")).send(3, usage(0, 65_000), { provider })
     expect(lost.verdict).toMatchObject({ kind: "break", cause: { kind: "provider" }, provider })
     expect(describeBreak(lost.verdict as never)).toContain(
-      "nothing had changed here. The provider says that the messages changed, 60,000 tokens; compared once more, the requests show no such change here.",
+      "nothing had changed here. The provider reports that the messages changed, 60,000 tokens; a second comparison of the requests shows no such change.",
     )
   })
 
@@ -213,7 +213,7 @@ describe("CACHE-4 the cause of a break", () => {
     expect(verdict).toMatchObject({ cause: { kind: "below-minimum", tokens: 300, minimum: 512 } })
   })
 
-  test("the provider, where nothing here explains it; what follows is predicted from what it said", () => {
+  test("the provider, where nothing here explains it; what follows is predicted from what it reported", () => {
     const talk = healthy()
     const { verdict } = talk.add(text("d")).send(3, usage(0, 65_000))
     expect(verdict).toMatchObject({ kind: "break", foreseen: false, cause: { kind: "provider" } })

@@ -212,7 +212,7 @@ export class CacheForecast {
       deleted: deletedSince,
       suspects: () => this.#suspect(pending, at),
     })
-    const verdict = provider ? this.#besideProvider(judged, { provider, before, after: pending.prefix }) : judged
+    const verdict = provider ? this.#checkAgainstProvider(judged, { provider, before, after: pending.prefix }) : judged
     // keys describe what was sent: if the server edited its copy, only its own counts are certain
     if (editedByServer || deletedSince > 0) this.#entries.clear()
     this.#follow(pending, answered)
@@ -268,7 +268,7 @@ export class CacheForecast {
   }
 
   /** If the provider names another cause, compares both requests block by block again, without the hints. */
-  #besideProvider(
+  #checkAgainstProvider(
     verdict: CacheVerdict,
     { provider, before, after }: { provider: ProviderReason; before: AnsweredRequest | undefined; after: PromptPrefix },
   ): CacheVerdict {

@@ -176,8 +176,8 @@ const CHANGED_PART_LABELS = {
 
 function describeProviderReason(provider: ProviderReason, cause: CacheCause): string {
   const size = provider.tokens === undefined ? "" : `, ${formatNumber(provider.tokens)} tokens`
-  if (agreesWith(provider, cause)) return `The provider says so too${size}.`
-  return `The provider says that ${CHANGED_PART_LABELS[provider.changed]} changed${size}; compared once more, the requests show no such change here.`
+  if (agreesWith(provider, cause)) return `The provider reports the same cause${size}.`
+  return `The provider reports that ${CHANGED_PART_LABELS[provider.changed]} changed${size}; a second comparison of the requests shows no such change.`
 }
 
 function describeCause(cause: CacheCause): string {

@@ -209,19 +209,19 @@ describe("BEY-6 extractive summaries", () => {
 
   test.runIf(isWhole)("BEY-6 a summary of a summary keeps every user message, over twenty generations", () => {
     let messages: readonly ReadMessage[] = CONVERSATION
-    const said = [...USER_MESSAGES]
+    const userMessages = [...USER_MESSAGES]
     for (let generation = 0; generation < 20; generation++) {
       const text = `This session continues an earlier conversation.\n\nSummary:\n${textOf(ask(NINE_SECTIONS, messages)).replace(/[\s\S]*<summary>|<\/summary>/g, "")}`
-      said.push(`Now step ${generation}:\n- keep "this" exact\n7. and that`)
+      userMessages.push(`Now step ${generation}:\n- keep "this" exact\n7. and that`)
       messages = [
-        says(text, said.at(-1)!),
+        says(text, userMessages.at(-1)!),
         { role: "assistant", content: [call(`g${generation}`, "Read", { file_path: `/repo/${generation}.md` })] },
         { role: "user", content: [result(`g${generation}`, "1→x")] },
       ]
     }
     const last = textOf(ask(NINE_SECTIONS, messages))
     const section = /6\. All User Messages:\n([\s\S]*?)\n\n7\. Pending/.exec(last)![1]!
-    for (const message of said) expect(section.split(message)).toHaveLength(2)
+    for (const message of userMessages) expect(section.split(message)).toHaveLength(2)
     expect(last).toContain("`/repo/src/net/retry.ts` (read, changed)")
     expect(last).toContain("`/repo/0.md` (read)")
     expect(last).toContain("[pending] `Tell the team`")

@@ -56,9 +56,9 @@ export function readRules(text: string): Rule[] {
     const confined = CONFINES.exec(words)
     const start = forbidden ?? confined
     if (start === null) return []
-    const said = words.slice(start.index)
-    const paths = (said.match(PATH) ?? []).map((path) => path.replace(/^\.\//, "").replace(/[./]+$/, ""))
-    const roles = WORK_WORDS.filter(({ pattern }) => pattern.test(said)).flatMap((word) => word.roles)
+    const ruleText = words.slice(start.index)
+    const paths = (ruleText.match(PATH) ?? []).map((path) => path.replace(/^\.\//, "").replace(/[./]+$/, ""))
+    const roles = WORK_WORDS.filter(({ pattern }) => pattern.test(ruleText)).flatMap((word) => word.roles)
     const named = paths.filter((path) => path !== "")
     if (named.length === 0 && (roles.length === 0 || forbidden === null)) return []
     return [{ words, kind: forbidden === null ? "stay within" : "avoid", paths: named, roles }]

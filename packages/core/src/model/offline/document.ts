@@ -177,7 +177,7 @@ function withoutOpenTags(text: string): string {
   return open === 0 ? text : text.replace(PAIRED_TAG, (tag) => `&lt;${tag.slice(1)}`)
 }
 
-/** A verbatim quotation: in quotation marks, or in a fence if it has several lines. */
+/** A verbatim quotation: in double quotes, or in a fence if it has several lines. */
 export function quote(words: string): string {
   return words.includes("\n") ? `verbatim:\n${fenced(words)}` : `"${words}"`
 }

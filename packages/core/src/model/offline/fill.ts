@@ -240,8 +240,8 @@ function sayFiles({ files, statements }: Facts): string[] {
 }
 
 function sayFile({ path, doings, snippet }: FileFact, about: ReadonlyMap<string, string>): string {
-  const said = about.get(path.slice(path.lastIndexOf("/") + 1))
-  const line = `${code(path)} (${doings.join(", ")})${said === undefined ? "" : `, said of it: ${quote(said)}`}`
+  const description = about.get(path.slice(path.lastIndexOf("/") + 1))
+  const line = `${code(path)} (${doings.join(", ")})${description === undefined ? "" : `, said of it: ${quote(description)}`}`
   return snippet === undefined ? line : `${line}${NEWEST_TEXT}${fenced(headOf(snippet, MAX_SNIPPET))}`
 }
 
@@ -253,8 +253,8 @@ function sayCall(call: ToolCall): string {
 
 function sayCurrent(facts: Facts): string[] {
   const doing = facts.todos.filter(({ status }) => status === "in_progress").map(sayTodo)
-  const said = facts.lastText === undefined ? [] : [`last said: ${quote(facts.lastText)}`]
-  return [...doing, ...quotedAs(facts, ["progress"]).slice(-MAX_STATES), ...facts.lastCalls.map(sayCall), ...said]
+  const lastLines = facts.lastText === undefined ? [] : [`last said: ${quote(facts.lastText)}`]
+  return [...doing, ...quotedAs(facts, ["progress"]).slice(-MAX_STATES), ...facts.lastCalls.map(sayCall), ...lastLines]
 }
 
 function sayNext(facts: Facts): string[] {

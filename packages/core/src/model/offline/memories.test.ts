@@ -23,14 +23,14 @@ test("BEY-6 memories are looked for message by message, so a turn can come betwe
 })
 
 test("L5-4 what a person says for good and where things are; no address in code, and nothing about the moment", () => {
-  const said = [
+  const userMessages = [
     "I'm vegetarian.",
     "I prefer tables, can you make one?",
     "The runbook is at https://wiki.test/runbook.",
     'I\'m a bit stuck.\n```\nfetch("https://api.test/v2")\n```',
     "r = requests.get('https://api.test/v2')\nI know the address is right, but I get a 403.",
   ]
-  expect(runSync(keeping(said))).toEqual({
+  expect(runSync(keeping(userMessages))).toEqual({
     kind: "text",
     text: [
       '- user: "I\'m vegetarian."',

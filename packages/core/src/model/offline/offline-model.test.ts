@@ -109,11 +109,11 @@ test("BEY-6 what a program put into a user message is not among the user's messa
 test.runIf(isWhole)(
   "BEY-6 while it reads a long conversation, other work gets its turn, and it can be stopped",
   async () => {
-    const said = Array.from(
+    const responses = Array.from(
       { length: 4_000 },
       (_, n) => `File part-${n}.ts failed because port ${n} is taken. Next I try ${n + 1}.`,
     )
-    const long = said.flatMap((text, n) => [
+    const long = responses.flatMap((text, n) => [
       { role: "user" as const, content: `Go on with ${n}, and never touch file-${n}.ts.` },
       { role: "assistant" as const, content: text },
     ])

@@ -95,11 +95,11 @@ function responseWith(content: readonly AnswerBlock[], { request, usage }: Respo
 /** Counts a conversation's own turns with this model, so that its size is known. They are free. */
 function* countUsage(request: ModelRequest, content: readonly AnswerBlock[]): CooperativeTask<Usage> {
   const estimator = createEstimator(OFFLINE_MODEL_FACTS.family)
-  let asked = 0
+  let requestTokens = 0
   for (const message of request.messages) {
-    asked += estimator.blocks(toBlocks(message.content))
+    requestTokens += estimator.blocks(toBlocks(message.content))
     yield
   }
-  const said = estimator.blocks(content as readonly Block[])
-  return { input_tokens: Math.ceil(asked), output_tokens: Math.ceil(said) }
+  const responseTokens = estimator.blocks(content as readonly Block[])
+  return { input_tokens: Math.ceil(requestTokens), output_tokens: Math.ceil(responseTokens) }
 }

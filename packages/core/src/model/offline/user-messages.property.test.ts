@@ -79,9 +79,9 @@ describe("BEY-6 extractive, with any text from the user", () => {
       const half = Math.floor(messages.length / 2)
       const first = summarize(messages.slice(0, half))
       const section = userMessagesIn(summarize([says(`Summary:\n${first}`), ...messages.slice(half)]))
-      const said = textsOfKind(readTimeline(messages), "human")
-      expect(said.length, file).toBeGreaterThan(0)
-      for (const words of said) expect(section.includes(words), `${file}: ${words.slice(0, 80)}`).toBe(true)
+      const userTexts = textsOfKind(readTimeline(messages), "human")
+      expect(userTexts.length, file).toBeGreaterThan(0)
+      for (const words of userTexts) expect(section.includes(words), `${file}: ${words.slice(0, 80)}`).toBe(true)
     }
   })
 })

@@ -93,7 +93,7 @@ export class Meter {
   }
 
   /**
-   * Called before a request is sent. Waits for room in the cost budget, and throws a `CostLimitError` if there is none. Returns
+   * Called before a request is sent. Waits for room in the cost budget, and throws a `CostLimitError` if it is used up. Returns
    * `undefined` while the conversation is still opening.
    */
   async send(request: ModelRequest, { model, options = {} }: SendOptions): Promise<MeteredRequest | undefined> {
