@@ -13,6 +13,6 @@ export function fixedNotes(summary: () => string | undefined, startedAt?: Date):
     due: () => undefined,
     write: async () => ({ drafts: [] }),
   })
-  if (startedAt) draft.begin({ now: startedAt, meanwhile: () => undefined } as unknown as LayerContext, "near")
+  if (startedAt) draft.begin({ now: startedAt, runInBackground: () => undefined } as unknown as LayerContext, "near")
   return { draft, asksModel: true, summary: async () => summary() }
 }
