@@ -33,7 +33,7 @@ export interface ConversationCounts {
   readonly from: number
   /** Number of user messages. */
   readonly said: number
-  /** Tokens worth examining from a message on; 0 if there are none. */
+  /** Tokens worth examining from a message on; 0 if nothing is worth it. */
   readonly tokensFrom: (from: number) => number
 }
 

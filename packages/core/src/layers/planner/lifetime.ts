@@ -101,7 +101,7 @@ function affordablePings({ views, size, flags, prior }: LayerContext, prices: Li
   return Math.max(0, Math.floor((limit - owed) / (prices.read * size.tokens)))
 }
 
-/** The cache lifetime of the next request in this pause; `undefined` if there is none. */
+/** The cache lifetime of the next request in this pause; `undefined` if no request is due. */
 export function nextPing(context: LayerContext, sent: number): CacheEntryLifetime | undefined {
   const { lifetime, pings } = pausePlan(context, sent)
   return sent < pings ? lifetime : undefined

@@ -280,8 +280,8 @@ interface PreparationInput {
 const PAUSE_TURNS = 5 // that a compaction may be away, for its summary to be written in a pause
 
 /**
- * Reason to compact now although the window is not full; `undefined` if there is none. `tail`: what would be preserved verbatim after the
- * ready summary. Absent if none is ready.
+ * Reason to compact now although the window is not full; `undefined` without a reason. `tail`: what would be preserved verbatim after the
+ * ready summary. Absent if no summary is ready.
  */
 export function plannedCompaction(context: LayerContext, tail: VerbatimTail | undefined): string | undefined {
   const { planner } = context.flags

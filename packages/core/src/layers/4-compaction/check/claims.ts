@@ -27,7 +27,7 @@ const NAMES_USER =
 const USER_STATES =
   /\b(?:user|they|human|nutzer(?:in)?|benutzer(?:in)?)\s*(?:'s|explicitly|also|then|now|just|has|had|hat)?\s*(?:said|says|wrote|writes|asked|asks|requested|stated|instructed|insisted|replied|answered|told|demanded|ordered|typed|sagte|schrieb|fragte|bat)\b|用户(?:说|要求|表示|写道)/iu
 const OMISSION = /\[[^\]]*\]|\.{3,}|…/
-const FEWEST_TOKENS = 3 // shorter ones are names in quotation marks
+const FEWEST_TOKENS = 3 // shorter ones are quoted names
 const NEAR_SHARE = 0.9 // of a quote's words, in this order: a corrected typo is no invention
 
 /** Finds quotes line by line, because a quote may contain several sentences. */

@@ -327,7 +327,7 @@ const isKnown = ({ body }: Memory, memories: readonly Memory[]): boolean =>
         isComposedOf(withoutRemarks(body), parseStatements(userWording(memory))),
     )
 
-/** Marks a text as confirmed, because the user saw and accepted it. */
+/** Records a text as confirmed, because the user saw and accepted it. */
 const asConfirmed = (draft: MemoryDraft): MemoryDraft =>
   draft.source && !isUserMemory({ source: draft.source })
     ? { ...draft, source: { ...draft.source, confirmed: true } }

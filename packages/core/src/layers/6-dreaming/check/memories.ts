@@ -1,12 +1,12 @@
 /** The memories after a dream. The rules of the check change them here, and each change is recorded as a sentence. */
 import type { Memory } from "../../../memory/memory.ts"
-import { type FileFacts, parseMemory, renderMemory } from "../../../memory/topic-file.ts"
+import { type MemoryFileFacts, parseMemory, renderMemory } from "../../../memory/topic-file.ts"
 
 export interface CheckedMemory {
   readonly memory: Memory
   /** The text after the dream. */
   readonly text: string
-  readonly facts: FileFacts
+  readonly facts: MemoryFileFacts
   /** The memory before the dream; absent for a new file. */
   readonly before?: Memory
 }
@@ -73,7 +73,7 @@ export async function checkedMemories({ base, before, changed, today }: CheckedI
   }
 }
 
-const factsOf = ({ created, confirmed, source }: Memory): FileFacts => ({ created, confirmed, source })
+const factsOf = ({ created, confirmed, source }: Memory): MemoryFileFacts => ({ created, confirmed, source })
 const itemOf = (memory: Memory, text: string): CheckedMemory => ({
   memory,
   text,

@@ -127,7 +127,7 @@ function breakCircles(memories: CheckedMemories): void {
   }
 }
 
-/** Marks memories that another one repeats completely or a newer one contradicts. Bodies decide, not names. */
+/** Supersedes memories that another one repeats completely or a newer one contradicts. Bodies decide, not names. */
 function supersedeByBody(memories: CheckedMemories, { current, found }: RelatedMemories): void {
   const successors = new Map<string, string>()
   const isLeft = ({ file }: Memory) => !successors.has(file)
