@@ -151,7 +151,7 @@ test("L5-11 a newer memory supersedes an older one, which stays and leaves the i
   expect(all.filter(isCurrentMemory).map(({ file }) => file)).toEqual(["uses-bun.md"])
   expect(all.find(({ file }) => file === "package-manager.md")).toMatchObject({ supersededBy: "uses-bun.md" })
   expect(await read("MEMORY.md")).toBe("- [Uses bun](uses-bun.md): The package manager\n")
-  // back again: the later word counts, and no two supersede each other
+  // changed back: the later statement wins, and the two do not supersede each other
   await bank.change({
     by: "extraction",
     why: "c",
@@ -162,7 +162,7 @@ test("L5-11 a newer memory supersedes an older one, which stays and leaves the i
   expect([old!.supersededBy, old!.supersedes]).toEqual(["package-manager.md", undefined])
 })
 
-test("BEY-9 what only a tool said is not stored as a rule, nor as something about the user", async () => {
+test("BEY-9 what only comes from a tool is not stored as a rule, nor as something about the user", async () => {
   const { bank } = await bankOnDisk()
   const source = { saidBy: "tool" } as const
   const tool = (puts: { name: string; body: string; type?: "feedback" | "user" | "reference" }[]) =>

@@ -64,7 +64,7 @@ test("L5-5 updating keeps hand-written lines and their order, drops what is gone
     "",
   ].join("\n")
   const memories = [memory("a.md"), memory("c.md"), memory("d.md", { supersededBy: "c.md" })]
-  const updated = updateIndex({ text, memories, gone: new Set(["b.md"]) })
+  const updated = updateIndex({ text, memories, removed: new Set(["b.md"]) })
   expect(updated).toBe(
     [
       "# Notes",

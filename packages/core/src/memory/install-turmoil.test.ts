@@ -1,4 +1,4 @@
-/** Kills, edits by hand and full disks, at random moments of a change: nothing is lost without a copy, and no sentence is untrue. */
+/** Kills, manual edits and full disks at random moments of a change: nothing is lost without a copy, and every message is true. */
 import { spawn } from "node:child_process"
 import { once } from "node:events"
 import { mkdirSync, readdirSync, readFileSync, renameSync, statSync, writeFileSync } from "node:fs"
@@ -22,13 +22,13 @@ const WRITER = fileURLToPath(new URL("../../test/memory/turmoil-writer.ts", impo
 const RUNS = Math.min(Number(process.env.FUZZ_RUNS ?? size(1, 12)), 1_000)
 const AT_ONCE = 2
 const FILES = Array.from({ length: 10 }, (_, at) => `m${at}.md`)
-const MAX_MS = 60 // a change of these files takes about that
+const MAX_MS = 60 // about the time that a change of these files takes
 
 interface Turmoil {
-  /** Edits by hand: which file, after how many milliseconds, and how the editor saves. */
+  /** Manual edits: which file, after how many milliseconds, and how the editor saves. */
   readonly edits: readonly { file: number; after: number; way: "in place" | "by rename" }[]
   readonly trouble: "none" | "kill" | "full disk"
-  /** Of the kill, or the call that fails first. */
+  /** Milliseconds until the kill, or the number of the first call that fails. */
   readonly at: number
 }
 
@@ -67,7 +67,7 @@ async function survive(turmoil: Turmoil): Promise<readonly string[]> {
   const end = await changeUnder(turmoil, directory)
   const bank = bankIn(directory)
   await bank.change({ by: "agent", why: "later", puts: [{ file: "later.md", text: memoryText("later", "later") }] })
-  const memories = await bank.all() // completes what was begun, and gives back late edits
+  const memories = await bank.all() // completes the interrupted change, and restores late edits
   await bank.problems()
   const context = JSON.stringify({ turmoil, end, directory })
 
@@ -89,7 +89,7 @@ async function survive(turmoil: Turmoil): Promise<readonly string[]> {
   expect(expected, context).toBeDefined()
   expect(changed, context).toEqual(expected)
 
-  // what the change replaced or removed is in the history or the archive
+  // every text that the change replaced or removed is in the history or the archive
   const copies = everything(directory)
   for (const file of changed)
     expect(
@@ -98,7 +98,7 @@ async function survive(turmoil: Turmoil): Promise<readonly string[]> {
     ).toBe(true)
   expect(readFileSync(join(directory, INDEX_FILE), "utf8")).not.toContain("undefined")
   expect(
-    // an owner file that the kill left empty goes after a minute
+    // an owner file that the kill left empty is removed after a minute
     readdirSync(directory).filter(
       (name) => !isEmpty(join(directory, name)) && /intent|\.draft$|^\.lock|^\.alive/.test(name),
     ),
@@ -106,7 +106,7 @@ async function survive(turmoil: Turmoil): Promise<readonly string[]> {
   ).toEqual([])
   if (end.seen && "problem" in end.seen) expect.unreachable(`${end.seen.problem} ${context}`)
   if (end.state === "unfinished") {
-    // a reader sees the whole change although the disk is still full
+    // a reader sees the complete change although the disk is still full
     const seen = new Map((end.seen as { files: [string, string][] }).files)
     for (const file of untouched)
       if (isRemoved(file)) expect(seen.has(file), context).toBe(false)
@@ -150,7 +150,7 @@ async function changeUnder({ edits, trouble, at }: Turmoil, directory: string): 
   return value === undefined ? { state: "killed" } : (JSON.parse(String(value)) as End)
 }
 
-/** The texts of all files, without the records of what was replaced. */
+/** The texts of all files, without the records of replaced texts. */
 const everything = (directory: string): readonly string[] =>
   readdirSync(directory, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile() && !entry.parentPath.endsWith(".replaced"))

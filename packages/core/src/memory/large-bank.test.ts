@@ -1,4 +1,4 @@
-/** Large changes and damaged ones: the memory opens, and what is not damaged goes on. */
+/** Large and damaged banks: the memory opens, and undamaged parts still work. */
 import { appendFileSync, mkdirSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { expect, test } from "vitest"

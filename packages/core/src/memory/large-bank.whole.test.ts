@@ -1,4 +1,4 @@
-/** Changes of the sizes that people make when they copy notes: every later opening has all of them. */
+/** Changes as large as those of users who copy in their notes: later openings see all of them. */
 import { mkdirSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { expect, test } from "vitest"

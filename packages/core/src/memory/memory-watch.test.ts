@@ -8,12 +8,12 @@ import { fileStore } from "../journal/file/file-store.ts"
 import type { MemoryFiles } from "../journal/memory-files.ts"
 import { MemorySearch } from "../recall/memory-search.ts"
 import { openBank } from "./bank.ts"
-import { READINGS } from "./changes/kept-readings.ts"
+import { TEXT_CACHE_FILE } from "./changes/text-cache.ts"
 import { SEARCH_INDEX } from "./file-names.ts"
 
 const clock = manualClock("2026-03-01T10:00:00.000Z")
 const MANY = 60
-const LINUX = needs("linux") // elsewhere each reading looks at all files
+const LINUX = needs("linux") // on other systems, each read checks all files
 
 async function memoryOf(many: number) {
   const { root, remove } = await temporaryRoot()
@@ -24,7 +24,7 @@ async function memoryOf(many: number) {
   return { files, directory: files.directory! }
 }
 
-/** The same files, with a count of what is asked. */
+/** The same files, with a count of the calls. */
 function counted(files: MemoryFiles) {
   const asked = { lists: 0, reads: [] as string[] }
   const counting: MemoryFiles = {
@@ -96,7 +96,7 @@ test(
     const { counting, asked } = counted(files)
     const bank = watched(counting)
     expect(await bank.all()).toHaveLength(4)
-    await bank.all() // takes in what the first one recorded
+    await bank.all() // records what the first one wrote
     Object.assign(asked, { lists: 0, reads: [] })
     expect(await bank.all()).toHaveLength(4)
     expect((await bank.index()).text).toContain("Fact 1")
@@ -136,11 +136,11 @@ test("BEY-9 what is kept to open a memory faster has no secret, and nothing of a
   const all = await bank.all()
   const index = join(directory, SEARCH_INDEX)
   const search = new MemorySearch(all, index)
-  const kept = readFileSync(join(directory, READINGS), "utf8")
+  const kept = readFileSync(join(directory, TEXT_CACHE_FILE), "utf8")
   expect(kept).toContain("Fact number 9.")
   expect(kept).not.toContain(secret)
   search.close()
   await bank.erase("fact-9.md")
-  for (const path of [join(directory, READINGS), index, `${index}-wal`])
+  for (const path of [join(directory, TEXT_CACHE_FILE), index, `${index}-wal`])
     expect(existsSync(path) && readFileSync(path, "utf8").includes("Fact number 9."), path).toBe(false)
 })

@@ -2,7 +2,7 @@ import fc from "fast-check"
 import { expect, test } from "vitest"
 import { parseDocument } from "yaml"
 import { fuzz } from "../../test/runs.ts"
-import { BASES, MEMORY_TYPES, SPEAKERS } from "./memory.ts"
+import { MEMORY_BASES, MEMORY_SPEAKERS, MEMORY_TYPES } from "./memory.ts"
 import { readPlainFrontmatter, renderMemory } from "./topic-file.ts"
 
 function parsed(text: string): unknown {
@@ -44,19 +44,19 @@ test("L5-3 what is rendered is read without a YAML parser, and both agree", asyn
     created: fc.constantFrom("2026-03-01", "2026-03-01T10:00:00.000Z"),
     confirmed: fc.constantFrom("2026-03-01", "2026-03-01T10:00:00.000Z"),
     source: fc.record(
-      { saidBy: fc.constantFrom(...SPEAKERS), conversation: fc.uuid(), message: words },
+      { saidBy: fc.constantFrom(...MEMORY_SPEAKERS), conversation: fc.uuid(), message: words },
       { requiredKeys: ["saidBy"] },
     ),
-    basis: fc.constantFrom(...BASES),
+    basis: fc.constantFrom(...MEMORY_BASES),
     body: fc.constant("Text."),
   })
-  const marks = fc.record(
+  const extraFields = fc.record(
     { failed: fc.constant(true as const), supersedes: fc.array(file, { minLength: 1 }), supersededBy: file },
     { requiredKeys: [] },
   )
   let read = 0
   await fc.assert(
-    fc.asyncProperty(memory, marks, async (fields, more) => {
+    fc.asyncProperty(memory, extraFields, async (fields, more) => {
       const text = frontmatterOf(await renderMemory({ ...fields, ...more }))
       const quick = readPlainFrontmatter(text)
       if (quick === undefined) return

@@ -1,4 +1,4 @@
-/** Whose a memory is, through crashes, older histories and changes that are taken back. */
+/** The source of a memory after crashes, with older histories and after reverts. */
 import { spawnSync } from "node:child_process"
 import { createHash } from "node:crypto"
 import { writeFile } from "node:fs/promises"
@@ -9,7 +9,7 @@ import { temporaryRoot } from "../../test/journal-files.ts"
 import { isWhole } from "../../test/size.ts"
 import { fileStore } from "../journal/file/file-store.ts"
 import { openBank } from "./bank.ts"
-import { announceWrite } from "./changes/hand-edits.ts"
+import { announceWrite } from "./changes/manual-edits.ts"
 
 async function bankOnDisk() {
   const { root, remove } = await temporaryRoot()
@@ -28,7 +28,7 @@ test.runIf(isWhole)(
     const other = openBank({ files })
     expect((await other.get("agent.md"))?.source).toEqual({ saidBy: "agent", outside: "a file tool of the agent" })
     expect((await other.get("mine.md"))?.source).toEqual({ saidBy: "user" })
-    // the announcer still knows more
+    // the announcer knows more
     const source = { saidBy: "user", conversation: "c", message: "m" } as const
     await bank.record({ by: "agent", source, files: ["agent.md"] })
     await done()

@@ -1,13 +1,13 @@
 /**
- * Topic files: one memory as markdown with frontmatter. Reading accepts what people and other programs write; rendering changes
- * only what differs, so comments, unknown keys and line endings stay.
+ * Topic files: one memory as markdown with frontmatter. Reading accepts what users and other programs write; rendering changes only
+ * what differs, so comments, unknown keys and line endings stay.
  */
 
 import { basename } from "node:path/posix"
 import { isDeepStrictEqual as isSame } from "node:util"
 import type { Document } from "yaml"
 import { findSecrets, maskSecrets } from "../base/secrets/find-secrets.ts"
-import { BASES, isUserMemory, MEMORY_TYPES, type Memory, type MemoryProvenance, type MemorySource } from "./memory.ts"
+import { isUserMemory, MEMORY_BASES, MEMORY_TYPES, type Memory, type MemoryBasis, type MemorySource } from "./memory.ts"
 
 /**
  * Reads frontmatter in the form that Strata writes, much faster than a YAML parser. Anything else is left to the parser: whatever this
@@ -20,7 +20,7 @@ const KEYS: ReadonlySet<string> = new Set([
 const PAIR = /^( {2})?([a-z-]+): (\S.*)$/
 const OPENING = /^(source|supersedes):$/
 const ITEM = /^ {2}- (\S.*)$/
-/** Characters that end a line or vanish somewhere, which parsers treat in different ways. A line feed ends a line everywhere. */
+/** Characters that end a line or are dropped in some parsers, but not in all. A line feed ends a line in all of them. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: these are the ones
 const ODD = /[\x00-\x09\x0b-\x1f\x7f-\x9f\u2028\u2029\uFEFF]/
 const PLAIN = /^[\p{L}\p{N}(/_][^\n]*$/u
@@ -28,7 +28,7 @@ const SPECIAL = /^(?:true|false|null|0[xo][\da-f]+)$/i
 
 type Value = string | true | readonly string[] | Readonly<Record<string, string>>
 
-/** `undefined`: this needs a parser. */
+/** Returns `undefined` if the text needs a parser. */
 export function readPlainFrontmatter(text: string): Readonly<Record<string, unknown>> | undefined {
   if (ODD.test(text)) return undefined
   const values: Record<string, Value> = {}
@@ -54,11 +54,11 @@ export function readPlainFrontmatter(text: string): Readonly<Record<string, unkn
       if (!close()) return undefined
       open = { key: opening, pairs: {}, items: [] }
     } else if (item !== undefined) {
-      const value = scalarOf(item)
+      const value = parseScalar(item)
       if (!open || value === undefined) return undefined
       open.items.push(value)
     } else if (key !== undefined && KEYS.has(key)) {
-      const value = scalarOf(written!)
+      const value = parseScalar(written!)
       const isFlag = key === "failed" && written === "true" && indent === undefined
       if (value === undefined && !isFlag) return undefined
       if (indent === undefined) {
@@ -70,28 +70,28 @@ export function readPlainFrontmatter(text: string): Readonly<Record<string, unkn
   return close() ? values : undefined
 }
 
-/** A string on one line, or nothing where only a parser knows. */
-function scalarOf(written: string): string | undefined {
+/** A string on one line, or `undefined` if only a parser can read it. */
+function parseScalar(written: string): string | undefined {
   if (written !== written.trimEnd()) return undefined
-  if (written.startsWith('"')) return doubleQuoted(written)
+  if (written.startsWith('"')) return parseDoubleQuoted(written)
   if (written.startsWith("'"))
     return /^'(?:[^']|'')*'$/.test(written) ? written.slice(1, -1).replaceAll("''", "'") : undefined
   const isString = PLAIN.test(written) && !SPECIAL.test(written) && Number.isNaN(Number(written))
   return isString && !/:(?:\s|$)|\s#/.test(written) ? written : undefined
 }
 
-/** Quoted as in JSON. YAML has more escapes, and leaves lone halves of characters as they are. */
-function doubleQuoted(written: string): string | undefined {
+/** A string quoted as in JSON. YAML has more escapes, and leaves lone surrogates unchanged. */
+function parseDoubleQuoted(written: string): string | undefined {
   if (!/^"(?:[^"\\]|\\["\\nt])*"$/.test(written)) return undefined
   return JSON.parse(written) as string
 }
 
-/** What a file does not say itself. */
-export interface FileFacts {
+/** Facts about a file that its text does not contain. */
+export interface MemoryFileFacts {
   /** ISO time or date. */
   readonly created: string
   readonly confirmed?: string
-  readonly source: MemoryProvenance
+  readonly source: MemorySource
 }
 
 const MAX_NAME_CHARACTERS = 120
@@ -99,12 +99,12 @@ const MAX_NAME_CHARACTERS = 120
 interface MemoryFileText {
   readonly file: string
   readonly text: string
-  readonly facts: FileFacts
+  readonly facts: MemoryFileFacts
 }
 
 export async function parseMemory({ file, text, facts }: MemoryFileText): Promise<Memory> {
   const { values, body } = readPlainFile(text) ?? (await splitFile(text))
-  const { source } = facts // never from the file: its writer would vouch for themselves
+  const { source } = facts // never taken from the file: its writer could claim any source
   const created = readTime(values.created) ?? facts.created
   const supersedes = fileList(values.supersedes)
   const supersededBy = fileList(values["superseded-by"])[0]
@@ -117,7 +117,7 @@ export async function parseMemory({ file, text, facts }: MemoryFileText): Promis
     created,
     confirmed: readTime(values.confirmed) ?? facts.confirmed ?? created,
     source,
-    basis: basisOf(oneOf(BASES, values.basis), source),
+    basis: validBasis(oneOf(MEMORY_BASES, values.basis), source),
     ...(values.failed === true ? { failed: true as const } : {}),
     ...(supersedes.length > 0 ? { supersedes } : {}),
     ...(supersededBy === undefined ? {} : { supersededBy }),
@@ -128,10 +128,10 @@ export async function parseMemory({ file, text, facts }: MemoryFileText): Promis
 
 interface PreviousText {
   readonly text: string
-  readonly facts: FileFacts
+  readonly facts: MemoryFileFacts
 }
 
-/** The file's text for a memory. With `previous`, the parts that the memory does not change stay as they are. A wrong source never stays. */
+/** The file's text for a memory. With `previous`, unchanged parts keep their text, except for a wrong source. */
 export async function renderMemory(memory: Memory, previous?: PreviousText): Promise<string> {
   const { Document, isMap } = await import("yaml")
   const old = previous && (await splitFile(previous.text))
@@ -167,7 +167,7 @@ interface SplitFile {
   readonly newline: "\n" | "\r\n"
   readonly document?: Document
   readonly values: Readonly<Record<string, unknown>>
-  /** The frontmatter with its fences, and everything after it. Line ends are plain. */
+  /** The frontmatter with its fences. `tail` is everything after it. Line ends are plain. */
   readonly head: string
   readonly tail: string
   readonly body: string
@@ -175,12 +175,12 @@ interface SplitFile {
 
 const FRONTMATTER = /^---[ \t]*\n(?:([\s\S]*?)\n)?---[ \t]*(?:\n|$)/
 
-/** A file with frontmatter in the form that Strata writes. Others need a parser. */
+/** Splits a file with frontmatter in the form that Strata writes. Others need a parser. */
 function readPlainFile(text: string): Pick<SplitFile, "values" | "body"> | undefined {
   const plain = text.replace(/^\uFEFF/, "").replaceAll("\r\n", "\n")
   const match = FRONTMATTER.exec(plain)
   const values = match?.[1] === undefined ? undefined : readPlainFrontmatter(match[1])
-  return values && { values, body: trimmed(plain.slice(match![0].length)) }
+  return values && { values, body: trimBody(plain.slice(match![0].length)) }
 }
 
 async function splitFile(text: string): Promise<SplitFile> {
@@ -191,21 +191,21 @@ async function splitFile(text: string): Promise<SplitFile> {
   const { isMap, parseDocument } = await import("yaml")
   const document = match ? parseDocument(match[1] ?? "", { prettyErrors: false, uniqueKeys: false }) : undefined
   const isFrontmatter = document && document.errors.length === 0 && (isMap(document.contents) || !document.contents)
-  if (!match || !isFrontmatter) return { mark, newline, values: {}, head: "", tail: plain, body: trimmed(plain) }
+  if (!match || !isFrontmatter) return { mark, newline, values: {}, head: "", tail: plain, body: trimBody(plain) }
   const tail = plain.slice(match[0].length)
-  return { mark, newline, document, values: valuesOf(document), head: match[0], tail, body: trimmed(tail) }
+  return { mark, newline, document, values: valuesOf(document), head: match[0], tail, body: trimBody(tail) }
 }
 
 function valuesOf(document: Document): Readonly<Record<string, unknown>> {
   try {
-    return (document.toJS({ maxAliasCount: 20 }) ?? {}) as Record<string, unknown> // aliases can multiply without end
+    return (document.toJS({ maxAliasCount: 20 }) ?? {}) as Record<string, unknown> // aliases can multiply without limit
   } catch {
     return {}
   }
 }
 
-/** Blank lines around the body and spaces at its end do not count. */
-const trimmed = (text: string): string => text.replace(/^(?:[ \t]*\n)+/, "").trimEnd()
+/** Trims a body: blank lines around it and spaces at its end are insignificant. */
+const trimBody = (text: string): string => text.replace(/^(?:[ \t]*\n)+/, "").trimEnd()
 
 function fieldsOf(memory: Memory): Readonly<Record<string, unknown>> {
   return {
@@ -223,8 +223,8 @@ function fieldsOf(memory: Memory): Readonly<Record<string, unknown>> {
   }
 }
 
-/** For people and other programs to read. Strata does not read it back. */
-const sourceFields = ({ saidBy, conversation, message, outside, confirmed }: MemoryProvenance) => ({
+/** For users and other programs. Strata does not read these fields back. */
+const sourceFields = ({ saidBy, conversation, message, outside, confirmed }: MemorySource) => ({
   "said-by": saidBy,
   ...(conversation === undefined ? {} : { conversation }),
   ...(message === undefined ? {} : { message }),
@@ -235,17 +235,17 @@ const sourceFields = ({ saidBy, conversation, message, outside, confirmed }: Mem
 const writtenSource = ({ source }: SplitFile["values"]): unknown =>
   typeof source === "string" ? { "said-by": source } : (source ?? undefined)
 
-/** Whether the text says something about its source that is not so. */
-export async function claimsOtherSource(text: string, source: MemoryProvenance): Promise<boolean> {
+/** Whether the text contains a wrong claim about its source. */
+export async function claimsOtherSource(text: string, source: MemorySource): Promise<boolean> {
   const claimed = writtenSource((readPlainFile(text) ?? (await splitFile(text))).values)
   return claimed !== undefined && !isSame(claimed, sourceFields(source))
 }
 
-/** Only what the person said rests on someone's word. */
-const basisOf = (written: MemorySource | undefined, source: MemoryProvenance): MemorySource =>
-  written === undefined || (written === "said" && !isUserMemory({ source })) ? usualBasis(source) : written
+/** The basis, reduced if it claims a statement of the user that does not exist. */
+const validBasis = (written: MemoryBasis | undefined, source: MemorySource): MemoryBasis =>
+  written === undefined || (written === "said" && !isUserMemory({ source })) ? defaultBasis(source) : written
 
-export const usualBasis = ({ saidBy }: MemoryProvenance): MemorySource =>
+export const defaultBasis = ({ saidBy }: MemorySource): MemoryBasis =>
   saidBy === "user" ? "said" : saidBy === "tool" ? "seen" : "concluded"
 
 function oneOf<T extends string>(allowed: readonly T[], given: unknown): T | undefined {
@@ -275,7 +275,7 @@ function firstSentence(body: string): string {
   return cut(oneLine(line?.replace(/^[\s>*+-]+/, "") ?? ""), MAX_NAME_CHARACTERS)
 }
 
-/** At most this many characters, never half of one. */
+/** At most this many characters, without splitting a surrogate pair. */
 export function cut(text: string, max: number): string {
   if (text.length <= max) return text
   const characters = [...text]
@@ -287,18 +287,18 @@ export function cut(text: string, max: number): string {
         .trimEnd()}…`
 }
 
-/** The text of a file with its memory changed. */
-export async function editedMemory(file: MemoryFileText, edit: (memory: Memory) => Memory): Promise<string> {
+/** The text of a file after an edit of its memory. */
+export async function editMemoryText(file: MemoryFileText, edit: (memory: Memory) => Memory): Promise<string> {
   return renderMemory(edit(await parseMemory(file)), file)
 }
 
-/** A memory without secrets. */
-export function maskedMemory(memory: Memory): Memory {
+/** A memory with its secrets masked. */
+export function maskMemory(memory: Memory): Memory {
   const [name, description, body] = [memory.name, memory.description, memory.body].map(maskSecrets)
   return { ...memory, name: name!, description: description!, body: body! }
 }
 
-/** A whole file without secrets, so that its frontmatter stays readable. `kinds`: one for each secret. */
+/** A complete file with its secrets masked and its frontmatter still valid. `kinds`: one for each secret. */
 export async function maskFile(
   file: MemoryFileText,
 ): Promise<{ readonly text: string; readonly kinds: readonly string[] }> {
@@ -306,6 +306,6 @@ export async function maskFile(
   if (kinds.length === 0) return { text: file.text, kinds }
   const masked = maskSecrets(file.text)
   if ((await hasFrontmatter(masked)) || !(await hasFrontmatter(file.text))) return { text: masked, kinds }
-  // the mask broke the YAML: write the known fields again. Unknown ones may hold the secret
-  return { text: await renderMemory(maskedMemory(await parseMemory(file))), kinds }
+  // masking broke the YAML: render the known fields again. Unknown ones may contain the secret
+  return { text: await renderMemory(maskMemory(await parseMemory(file))), kinds }
 }

@@ -7,7 +7,7 @@
  */
 
 import { stemmer } from "stemmer"
-import { sentenceParts, sentencesIn } from "../views/record/user-messages.ts"
+import { sentenceParts, splitSentences } from "../views/record/user-messages.ts"
 import { isUserMemory, type Memory } from "./memory.ts"
 
 const REMARK = /^\s*(?:[-*]\s+)?\*\*(?:Why|How to apply):?\*\*/im
@@ -59,7 +59,7 @@ const MAX_SENTENCE = 600 // characters; a longer sentence is pasted text
 
 /** The statements in a text. Questions, quotations and fragments are not statements. */
 export function parseStatements(text: string): readonly StatementWords[] {
-  return sentencesIn(text)
+  return splitSentences(text)
     .filter((sentence) => sentence.length <= MAX_SENTENCE && !/[?？؟]\W*$/u.test(sentence) && !QUOTED.test(sentence))
     .map(toStatement)
     .filter((words) => words.length >= 2 || /[^\p{ASCII}]{4,}/u.test(words.join("")))

@@ -50,9 +50,9 @@ describe("BEY-12 memories of a store without files, as files", () => {
     const { files, copy, at, shown } = await opened()
     writeFileSync(at("tabs.md"), "x".repeat(MAX_MEMORY_BYTES + 1))
     writeFileSync(at("new.md"), Buffer.from([0xff, 0xfe, 0x41]))
-    expect(await copy.takeIn()).toEqual([
-      { path: "new.md", why: "no-text" },
-      { path: "tabs.md", why: "no-text" },
+    expect(await copy.installChanges()).toEqual([
+      { path: "new.md", reason: "no-text" },
+      { path: "tabs.md", reason: "no-text" },
     ])
     expect(await files.read("tabs.md")).toBe("Use tabs.\n")
     expect(shown("tabs.md")).toBe("Use tabs.\n")
@@ -77,11 +77,11 @@ describe("BEY-12 memories of a store without files, as files", () => {
     writeFileSync(at("tabs.md"), "Use spaces.\n")
     mkdirSync(at("team"))
     writeFileSync(at("team/port.md"), "The port is 80.\n")
-    expect(await copy.takeIn()).toEqual([])
+    expect(await copy.installChanges()).toEqual([])
     expect(await files.read("tabs.md")).toBe("Use spaces.\n")
     expect(await files.read("team/port.md")).toBe("The port is 80.\n")
     rmSync(at("tabs.md"))
-    expect(await copy.takeIn()).toEqual([])
+    expect(await copy.installChanges()).toEqual([])
     expect(await files.read("tabs.md")).toBeUndefined()
     await copy.install([{ path: "team/port.md", text: "The port is 81.\n", expected: "The port is 80.\n" }])
     expect(shown("team/port.md")).toBe("The port is 81.\n")
@@ -93,7 +93,7 @@ describe("BEY-12 memories of a store without files, as files", () => {
     await files.install([{ path: "tabs.md", text: "Use four spaces.\n" }])
     await copy.list() // does not overwrite what the tool wrote
     expect(shown("tabs.md")).toBe("Use spaces.\n")
-    expect(await copy.takeIn()).toEqual([{ path: "tabs.md", why: "changed" }])
+    expect(await copy.installChanges()).toEqual([{ path: "tabs.md", reason: "changed" }])
     expect(await files.read("tabs.md")).toBe("Use four spaces.\n")
     expect(shown("tabs.md")).toBe("Use four spaces.\n")
   })
@@ -105,7 +105,7 @@ describe("BEY-12 memories of a store without files, as files", () => {
     symlinkSync(secret, at("linked.md"))
     writeFileSync(at("program.sh"), "echo")
     writeFileSync(at("bytes.md"), Buffer.from([0xff, 0xfe, 0x00]))
-    await copy.takeIn()
+    await copy.installChanges()
     expect((await files.list()).map(({ path }) => path)).toEqual(["MEMORY.md", "tabs.md"])
   })
 
@@ -133,7 +133,7 @@ describe("BEY-12 memories of a store without files, as files", () => {
     second.close()
     other.close()
     const again = (await openWorkingCopy(store, PLACE))!
-    expect(again.directory).toBe(copy.directory) // messages of the conversation name it
+    expect(again.directory).toBe(copy.directory) // messages of the conversation mention the path
     again.close()
   })
 })

@@ -16,14 +16,14 @@ import type {
 import type { ToolDefinition } from "./request.ts"
 import { CALL_ID } from "./shapes/shapes.ts"
 
-/** A block of a message, as the API has it. */
+/** A content block as the API defines it. */
 export type Block = ContentBlockParam
 export type TextBlock = TextBlockParam
 export type ToolUse = ToolUseBlockParam
 export type ToolResult = ToolResultBlockParam
 export type Thinking = ThinkingBlockParam | RedactedThinkingBlockParam
 export type Media = ImageBlockParam | DocumentBlockParam
-/** The content of a message, as callers may pass it. */
+/** The content of a message in any form that a client may pass. */
 export type Content = string | readonly Block[]
 
 export const isText = (block: Block): block is TextBlock => block.type === "text"
@@ -33,7 +33,7 @@ export const isThinking = (block: Block): block is Thinking =>
   block.type === "thinking" || block.type === "redacted_thinking"
 export const isMedia = (block: Block): block is Media => block.type === "image" || block.type === "document"
 
-/** A call that the API's server, or an MCP server connected to it, runs itself within one assistant message. */
+/** A call that the API's server, or an MCP server connected to it, runs within one assistant message. */
 export interface ServerUse {
   readonly type: "server_tool_use" | "mcp_tool_use"
   readonly id: string
@@ -57,7 +57,7 @@ export function asServerResult(block: Block): ServerResult | undefined {
     : undefined
 }
 
-/** The server calls at the end of a turn: the ones it paused in. */
+/** Ids of the server calls at the end of a turn, where the server paused. */
 export function trailingServerCalls(blocks: readonly Block[]): ReadonlySet<string> {
   const from = blocks.findLastIndex((block) => !asServerUse(block) && !asServerResult(block)) + 1
   return new Set(blocks.slice(from).flatMap((block) => asServerUse(block)?.id ?? []))
@@ -65,13 +65,13 @@ export function trailingServerCalls(blocks: readonly Block[]): ReadonlySet<strin
 
 /** Ids of server calls whose result follows in the same turn. */
 export function pairServerTools(blocks: readonly Block[]): ReadonlySet<string> {
-  const asked = new Set<string>()
+  const called = new Set<string>()
   const served = new Set<string>()
   for (const block of blocks) {
     const use = asServerUse(block)
-    if (use) asked.add(use.id)
+    if (use) called.add(use.id)
     const result = asServerResult(block)
-    if (result && asked.has(result.tool_use_id)) served.add(result.tool_use_id)
+    if (result && called.has(result.tool_use_id)) served.add(result.tool_use_id)
   }
   return served
 }
@@ -98,7 +98,7 @@ export function textOf(content: Content): string {
 
 const CALL_NAME = /^[A-Za-z0-9_-]{1,128}$/
 
-/** Whether the API accepts the call in a later request. Not every call that a model writes is. */
+/** Whether the API accepts the call in a later request. Models also write calls that it does not accept. */
 export function isWellFormedCall({
   id,
   name,
@@ -113,7 +113,10 @@ export function isWellFormedCall({
   return typeof id === "string" && CALL_ID.test(id) && isNamed && isObject
 }
 
-/** Without cache breakpoints, also inside a tool result. They are set for each request; one that came with the content would stay forever. */
+/**
+ * Removes the cache breakpoints of a block, including those inside a tool result. Breakpoints are set for each request; one that came
+ * with the content would stay forever.
+ */
 export function withoutBreakpoint(block: Block): Block {
   const nested = isToolResult(block) && Array.isArray(block.content) ? (block.content as readonly Block[]) : []
   const bare = nested.some(hasBreakpoint) ? ({ ...block, content: nested.map(withoutBreakpoint) } as Block) : block
@@ -128,7 +131,7 @@ export function hasBreakpoint(block: Block): boolean {
   return isToolResult(block) && Array.isArray(block.content) && (block.content as readonly Block[]).some(hasBreakpoint)
 }
 
-/** Which types of blocks the API accepts where. */
+/** The block types that the API accepts in each place. */
 const MEDIA_AND_TEXT = ["text", "image", "document", "search_result"]
 
 export const USER_BLOCKS: ReadonlySet<string> = new Set([...MEDIA_AND_TEXT, ...["tool_result", "container_upload"]])
@@ -138,23 +141,23 @@ export const ASSISTANT_BLOCKS: ReadonlySet<string> = new Set([
   ...["compaction", "fallback", "mcp_tool_listing"],
 ])
 
-/** In a message of the system between the others. */
+/** Block types of a system message between the others. */
 export const SYSTEM_BLOCKS: ReadonlySet<string> = new Set(["text", "tool_addition", "tool_removal"])
 
-/** Inside a tool result. */
+/** Block types inside a tool result. */
 export const RESULT_BLOCKS: ReadonlySet<string> = new Set([...MEDIA_AND_TEXT, "tool_reference", "browser_state"])
 
-/** The result of a call that the server ran itself: `web_search_tool_result`. */
+/** Whether a type is the result of a call that the server ran, such as `web_search_tool_result`. */
 export const isServerResult = (type: string): boolean => type !== "tool_result" && /^.+_tool_result$/.test(type)
 
 // Replaces half characters (lone surrogates) in every text of a JSON value. The API refuses a request that contains one.
 
-/** The value itself if it has none. */
-export function wellFormed<T>(value: T): T {
-  return isWellFormed(value) ? value : (fixed(value) as T)
+/** Returns the value itself if it has no lone surrogates. */
+export function toWellFormed<T>(value: T): T {
+  return isWellFormed(value) ? value : (fixStrings(value) as T)
 }
 
-/** Nearly every value is, so this is looked at first and allocates nothing but the keys. */
+/** Nearly every value is well formed, so this check runs first. It allocates nothing but the keys. */
 function isWellFormed(value: unknown): boolean {
   if (typeof value === "string") return value.isWellFormed()
   if (typeof value !== "object" || value === null) return true
@@ -164,16 +167,16 @@ function isWellFormed(value: unknown): boolean {
   return true
 }
 
-function fixed(value: unknown): unknown {
+function fixStrings(value: unknown): unknown {
   if (typeof value === "string") return value.isWellFormed() ? value : value.toWellFormed()
   if (Array.isArray(value)) {
-    const items = value.map(fixed)
+    const items = value.map(fixStrings)
     return items.every((item, at) => item === value[at]) ? value : items
   }
   if (typeof value !== "object" || value === null) return value
   let copy: Record<PropertyKey, unknown> | undefined
   for (const [key, item] of Object.entries(value)) {
-    const [name, inner] = [key.toWellFormed(), fixed(item)]
+    const [name, inner] = [key.toWellFormed(), fixStrings(item)]
     if (name === key && inner === item) continue
     copy ??= { ...value } as Record<PropertyKey, unknown>
     if (name !== key) delete copy[key]
@@ -193,12 +196,12 @@ export type ToolReference = Extract<
 export const isDeferred = (tool: unknown): boolean =>
   typeof tool === "object" && tool !== null && (tool as { readonly defer_loading?: unknown }).defer_loading === true
 
-/** Those that are part of the prompt. */
+/** The tools that are part of the prompt, without deferred ones. */
 export const declaredTools = <T>(tools: readonly T[]): readonly T[] =>
   tools.some(isDeferred) ? tools.filter((tool) => !isDeferred(tool)) : tools
 
 /** Names of the tools that a tool result loads. */
-export function referencesIn(block: { readonly type: string; readonly content?: unknown }): readonly string[] {
+export function findToolReferences(block: { readonly type: string; readonly content?: unknown }): readonly string[] {
   if (block.type !== "tool_result" || !Array.isArray(block.content)) return []
   return block.content.filter(isReference).map(({ tool_name }) => tool_name)
 }
@@ -207,10 +210,10 @@ const isReference = (block: unknown): block is ToolReference =>
   (block as Partial<ToolReference> | null)?.type === "tool_reference" &&
   typeof (block as Partial<ToolReference>).tool_name === "string"
 
-export const nameOf = (tool: ToolDefinition): string | undefined =>
+export const toolName = (tool: ToolDefinition): string | undefined =>
   "name" in tool && typeof tool.name === "string" ? tool.name : undefined
 
-// Puts a value from outside (a path, a command, a todo) on a line of our text. The value cannot end the line, open or close a
+// Puts a value from outside (a path, a command, a todo) on a line of generated text. The value cannot end the line, open or close a
 // tag, or be mistaken for the rest of the line.
 
 /** Safe without quotes: no control characters or tags, no quote or bracket at the start, no white space at either end. */
@@ -222,10 +225,10 @@ export function inline(text: string): string {
   return PLAIN.test(text) ? text.toWellFormed() : quoted(text)
 }
 
-/** Always a JSON string: for a sentence from outside, which could be taken for ours. */
+/** Always a JSON string: for a sentence from outside that could be mistaken for generated text. */
 export const quoted = (text: string): string => JSON.stringify(text.toWellFormed()).replace(BEYOND_JSON, escaped)
 
-/** At most `most` characters of the text, with a note if there are more. */
+/** At most `max` characters of the text, with a note if there are more. */
 export function inlineUpTo(max: number, text: string): string {
   if (text.length <= max) return inline(text)
   return `${inline(text.slice(0, max).toWellFormed())} [cut: ${max} of ${text.length} characters]`
@@ -233,26 +236,26 @@ export function inlineUpTo(max: number, text: string): string {
 
 const escaped = (character: string) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`
 
-// Code fences in markdown: which one is open after a line. Code that cuts a text closes what the cut left open.
+// Code fences in markdown: which one is open after a line. Code that truncates a text closes the fence that the cut left open.
 
-/** A fence may be indented or begin an entry of a list. What follows backticks on the line has none, or it is code within the line. */
+/** A fence may be indented or start a list item. Backticks after it on the same line would make it inline code. */
 const FENCE = /^\s*(?:[-*+][ \t]+)?(`{3,}(?!.*`)|~{3,})/
 
-/** The fence that is open after a line, if any. Only a line with nothing else on it closes one. */
+/** The fence that is open after a line, if any. Only a line with nothing else on it closes a fence. */
 export function fenceAfter(line: string, open: string | undefined): string | undefined {
-  const mark = FENCE.exec(line)?.[1]
-  if (mark === undefined) return open
-  if (open === undefined) return mark
-  const closes = mark.startsWith(open) && line.trim() === mark
+  const fence = FENCE.exec(line)?.[1]
+  if (fence === undefined) return open
+  if (open === undefined) return fence
+  const closes = fence.startsWith(open) && line.trim() === fence
   return closes ? undefined : open
 }
 
 /** The fence that a text leaves open, if any. */
-export const fenceLeftOpen = (text: string): string | undefined =>
+export const findOpenFence = (text: string): string | undefined =>
   text.split("\n").reduce<string | undefined>((open, line) => fenceAfter(line, open), undefined)
 
-/** The text, with the fence closed that it leaves open. */
+/** The text with its open fence closed, if it has one. */
 export function withFencesClosed(text: string): string {
-  const open = fenceLeftOpen(text)
+  const open = findOpenFence(text)
   return open === undefined ? text : `${text}${text.endsWith("\n") ? "" : "\n"}${open}`
 }

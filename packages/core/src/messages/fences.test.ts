@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest"
-import { fenceLeftOpen, withFencesClosed } from "./blocks.ts"
+import { findOpenFence, withFencesClosed } from "./blocks.ts"
 
 describe("code fences", () => {
   test.each([
@@ -14,8 +14,8 @@ describe("code fences", () => {
     ["```code in one line```", undefined],
     ["a sentence with ``` in it", undefined],
   ])("%j leaves open: %j", (text, expected) => {
-    expect(fenceLeftOpen(text)).toBe(expected)
-    expect(fenceLeftOpen(withFencesClosed(text))).toBeUndefined()
+    expect(findOpenFence(text)).toBe(expected)
+    expect(findOpenFence(withFencesClosed(text))).toBeUndefined()
     expect(withFencesClosed(text).startsWith(text)).toBe(true)
   })
 })

@@ -159,7 +159,7 @@ describe("MSG-4 pairing", () => {
     ])
   })
 
-  // found by a responder that answers in malformed ways
+  // found by a responder with malformed answers
   test.each([
     ["a name", { id: "a", name: "", input: {} }],
     ["an id", { id: "a b", name: "X", input: {} }],
@@ -215,7 +215,7 @@ describe("MSG-10 pairs of every kind are atomic", () => {
     ])
   })
 
-  // found by fuzzing: the made-up answer to the client's call ends the pause
+  // found by fuzzing: the synthetic result of the client's call ends the pause
   test("a paused turn that also calls a client's tool does not wait for the server", () => {
     const { messages } = conversation()
       .user("go")
@@ -223,7 +223,7 @@ describe("MSG-10 pairs of every kind are atomic", () => {
     expect(flat(messages)).toEqual(['user: "go"', "assistant: call a Read", `user: result a failed ${NO_RESULT}`])
   })
 
-  // found by fuzzing: what follows the server's call shows that the turn went on
+  // found by fuzzing: the content after the server's call shows that the turn continued
   test("a paused turn that does not end in a server tool does not wait for the server", () => {
     const { messages } = conversation()
       .user("go")
@@ -284,7 +284,7 @@ describe("MSG-5 flattening changes nothing that was said", () => {
       flattener.add(message)
       const now = [...flattener.closed, ...flattener.open().messages]
       expect(flattener.open().messages).toBe(flattener.open().messages)
-      // a call waits for its result, and a synthetic answer is shown until it comes
+      // a call waits for its result; until then its synthetic result is shown
       if (message.type === "user" && before.length > 0)
         for (const [at, shown] of before.entries()) expect(now[at]).toBe(shown)
       if (message.type === "user") before = now

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest"
-import { handleFor, handleOf, isShort, parseHandle } from "./media.ts"
+import { handleFor, handleOf, isShortHandle, parseHandle } from "./media.ts"
 
 describe("BEY-1 handles", () => {
   test("are ten digits of the message and the numbers of the blocks", () => {
@@ -32,6 +32,6 @@ describe("BEY-1 handles", () => {
   )
 
   test("only ten hex digits are a short one", () => {
-    expect(["c3f09c1a2b", "c3f09c1a2", "C3F09C1A2B", "msg-1"].map(isShort)).toEqual([true, false, false, false])
+    expect(["c3f09c1a2b", "c3f09c1a2", "C3F09C1A2B", "msg-1"].map(isShortHandle)).toEqual([true, false, false, false])
   })
 })

@@ -22,7 +22,7 @@ const withFillByte = bytes(40, (buffer) => {
 const jpeg = (before: number) =>
   bytes(before + 40, (buffer) => {
     buffer.writeUInt16BE(0xffd8, 0)
-    buffer.writeUInt16BE(0xffe1, 2) // a segment of metadata first
+    buffer.writeUInt16BE(0xffe1, 2) // an APP1 metadata segment comes first
     buffer.writeUInt16BE(before, 4)
     buffer.writeUInt16BE(0xffc0, 4 + before)
     buffer.writeUInt16BE(17, 6 + before)

@@ -5,16 +5,16 @@ import type { DecisionEntry } from "../journal/entries.ts"
 import type { Block } from "./blocks.ts"
 import {
   handleOf,
+  listMedia,
   MEDIA_LIMITS,
   type MediaItem,
   type MediaLimits,
-  mediaIn,
   planWithholding,
   withheldStub,
 } from "./media.ts"
 import type { Message } from "./messages.ts"
 
-/** The front of a PNG: all that tells how large the picture is. `padding` bytes make it as heavy as wanted. */
+/** The first bytes of a PNG: enough to read its size. `padding` adds as many bytes as needed. */
 function png(width: number, height: number, padding = 0): string {
   const header = Buffer.alloc(33)
   Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]).copy(header)
@@ -54,12 +54,12 @@ describe("MSG-11 what a message carries", () => {
       tool_use_id: "t",
       content: [{ type: "text", text: "x" }, document(pdf(3)) as never],
     })
-    expect(mediaIn(message)).toEqual([
+    expect(listMedia(message)).toEqual([
       {
         address: "u1.1",
         kind: "image",
         mediaType: "image/png",
-        bytes: large.length, // as sent: in base64
+        bytes: large.length, // as sent, in base64
         pixels: { width: 300, height: 40 },
       },
       { address: "u1.2.1", kind: "document", mediaType: "application/pdf", bytes: pdf(3).length, pages: 3 },
@@ -71,7 +71,7 @@ describe("MSG-11 what a message carries", () => {
       { type: "image", source: { type: "url", url: "https://example.com/a.png" } },
       image(Buffer.from("not a picture").toString("base64")),
     )
-    expect(mediaIn(message)).toEqual([
+    expect(listMedia(message)).toEqual([
       { address: "u1.0", kind: "image", mediaType: "url", bytes: 0 },
       { address: "u1.1", kind: "image", mediaType: "image/png", bytes: 20, isUnreadable: true },
     ])

@@ -186,7 +186,9 @@ export function findRefusalText(text: string): string | undefined {
 
 /** The user's answers in the text that a program stores for its questions. */
 export const findAnswers = (text: string): readonly string[] =>
-  [...(ANSWERED.exec(text)?.[1] ?? "").matchAll(ONE_ANSWER)].map(([, answer]) => answer!).filter((answer) => answer !== "")
+  [...(ANSWERED.exec(text)?.[1] ?? "").matchAll(ONE_ANSWER)]
+    .map(([, answer]) => answer!)
+    .filter((answer) => answer !== "")
 
 /** The tools that a message calls, by call id. */
 export const callsIn = (blocks: readonly Block[]): ReadonlyMap<string, string> =>
@@ -218,14 +220,14 @@ export function containsUserText(message: Message, result: ToolResult): boolean 
 }
 
 // Fields that an adapter stores on a block: parts of a framework's own message that the Messages API has no field for, such as another
-// provider's signature of a call. Journal and views preserve them, so that the adapter can return what the framework sent. The field is
-// named `door` on disk. The API does not know it.
+// provider's signature of a call. Journal and views preserve them, so that the adapter can return what the framework sent. The API
+// does not know the field, which has its old name on disk.
 
 type ProviderFields = Readonly<Record<string, unknown>>
 
 export const providerFields = (item: object): ProviderFields => (item as { readonly door?: ProviderFields }).door ?? {}
 
-/** Removes provider fields, which the API would reject. Returns the same object if there are none. */
+/** Removes provider fields, which the API would reject. Returns the same object if it has no such fields. */
 export function withoutProviderFields<T extends Pick<ModelRequest, "messages" | "system">>(request: T): T {
   const messages = mapUnlessSame(request.messages, (message) => {
     const { content } = message

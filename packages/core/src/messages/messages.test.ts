@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest"
 import { conversation } from "../../test/builders.ts"
-import { isHuman, isSentToModel, isShownToUser, sinceLastBoundary } from "./messages.ts"
+import { isFromUser, isSentToModel, isShownToUser, sinceLastBoundary } from "./messages.ts"
 
 describe("messages", () => {
   test("MSG-1 each kind has a uuid, a parent and a timestamp", () => {
@@ -53,6 +53,6 @@ describe("messages", () => {
       .call("Read")
       .result("r")
       .user("s", { isCompactSummary: true })
-    expect(messages.map(isHuman)).toEqual([true, false, false, false, false])
+    expect(messages.map(isFromUser)).toEqual([true, false, false, false, false])
   })
 })

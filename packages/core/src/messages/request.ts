@@ -4,15 +4,15 @@ import type { MessageCreateParamsNonStreaming } from "@anthropic-ai/sdk/resource
 export type ModelRequest = MessageCreateParamsNonStreaming
 /** What a request may contain in addition to the conversation. */
 export interface RequestExtras {
-  /** Asks the server to edit its copy of the conversation. */
+  /** Asks the server to edit its copy of the messages. */
   readonly context_management?: { readonly edits: readonly unknown[] }
-  /** Asks for a summary of the messages instead of an answer. */
+  /** Asks for a summary of the messages instead of a response. */
   readonly compaction?: { readonly type: "summarize"; readonly instructions?: string }
-  /** Beta features to switch on. Sent as a header. */
+  /** Beta features to switch on, sent as a header. */
   readonly betas?: readonly string[]
 }
 
-/** A system prompt: a text, or blocks as the API takes them. */
+/** A system prompt: a string, or blocks as the API accepts them. */
 export type SystemPrompt = NonNullable<ModelRequest["system"]>
-/** A tool as the API takes it. */
+/** A tool definition as the API accepts it. */
 export type ToolDefinition = NonNullable<ModelRequest["tools"]>[number]

@@ -17,7 +17,7 @@ describe("MSG-3 tool inputs", () => {
       const checked = await checkToolInput(schema, input)
       expect(checked.state).toBe("invalid")
       if (checked.state !== "invalid") return
-      const result = invalidInputResult("toolu_1", "Read", checked.why)
+      const result = invalidInputResult("toolu_1", "Read", checked.reason)
       expect(result).toMatchObject({ tool_use_id: "toolu_1", is_error: true })
       expect(result.content).toMatch(/does not fit the tool Read.*: (?:file_path|input)/)
     },

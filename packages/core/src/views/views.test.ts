@@ -3,7 +3,7 @@ import { conversation } from "../../test/builders.ts"
 import type { Entry } from "../journal/entries.ts"
 import { Views } from "./views.ts"
 
-/** The entries, and which of them were read since the last call. */
+/** The entries, and a function that returns which of them were read since its last call. */
 function watched(entries: readonly Entry[]): { readonly entries: readonly Entry[]; read(): readonly number[] } {
   const touched = new Set<number>()
   return {
@@ -36,7 +36,7 @@ test("L4-30 names that wait are read one by one as entries come in, never many a
   }
   expect(max).toBe(1)
   expect(views.names.said.has("load_599")).toBe(true)
-  expect(read().length).toBeGreaterThan(1) // who asks for the names gets all of them
+  expect(read().length).toBeGreaterThan(1) // reading the names applies all waiting entries
 })
 
 test("L4-30 names can be read between turns, an entry at a time, and come out the same", () => {

@@ -38,10 +38,10 @@ import {
 import { type Statements, statements } from "./record/statements.ts"
 import { type UserMessages, userMessages } from "./record/user-messages.ts"
 
-// View states as JSON: plain data stays as it is, and Maps become tagged lists.
+// View states as JSON: plain data is unchanged, and Maps become tagged lists.
 
 const MAP = "$map"
-/** Marks plain data that has a tag as a key. */
+/** Tag for plain data that itself has a tag as a key. */
 const OBJECT = "$object"
 
 export function toJson(value: unknown): unknown {
@@ -83,17 +83,17 @@ export interface ViewStates {
 export interface ViewOptions {
   readonly family: TokenizerFamily
   readonly models?: Readonly<Record<string, ModelOverride>>
-  /** Whether the model can delete inside its cache. Default true: the view shows what the journal says. */
+  /** Whether the model can delete inside its cache. Default true: the view shows the state of the journal. */
   readonly editsCaches?: boolean
   /** Whether its server can clear its own copy. Default true. */
   readonly serverClears?: boolean
-  /** The model whose signed summaries requests can carry. Default: none. */
+  /** The model whose signed summaries requests can contain. Default: none. */
   readonly signedFor?: string | undefined
-  /** Follow only these states and the context. The others stay empty, and there are no checkpoints. Default: all. */
+  /** Update only these states and the context. The others stay empty, and there are no checkpoints. Default: all. */
   readonly only?: readonly (keyof ViewStates)[]
 }
 
-/** `sendsBetas`: requests reach the API with the beta headers that they name. */
+/** `sendsBetas`: whether requests reach the API with the beta headers that they name. */
 export const viewOptions = (
   { id, family, accepts }: ModelFacts,
   { models, sendsBetas }: { readonly models: NonNullable<ViewOptions["models"]>; readonly sendsBetas: boolean },
@@ -116,7 +116,7 @@ interface Checkpoint {
 const CHECKPOINT_VERSION = 32 // increase it whenever the shape or the rules of a state change
 
 const MAX_PENDING = 500 // entries: a journal of gigabytes must not stay in memory
-const BACKLOG_SIZE = 100 // entries: from here on it is worth a slice of work between turns
+const BACKLOG_SIZE = 100 // entries: from this number on, applying them between turns is worthwhile
 
 export class Views {
   readonly estimator: Estimator
@@ -125,7 +125,7 @@ export class Views {
   readonly #names: readonly (keyof ViewStates)[]
   readonly #states: ViewStates
   readonly #undoneMessages = new Set<Uuid>()
-  /** By entry, for projections that are applied when they are read. */
+  /** Pending entries of projections that are applied when they are read. */
   readonly #pending: (() => void)[] = []
 
   constructor(options: ViewOptions, from?: { readonly context: SavedContext; readonly states: ViewStates }) {
@@ -215,12 +215,12 @@ export class Views {
     return this.#states.undoable
   }
 
-  /** What refusals have shown about servers. */
+  /** Limits of servers, as revealed by refusals. */
   get limits(): Limits {
     return this.#states.limits
   }
 
-  /** What a caller's own list has. */
+  /** The message list of a client that resends it. */
   get followed(): ClientMessages {
     return this.#states.followed
   }
@@ -230,12 +230,12 @@ export class Views {
     this.applyStates(entry, place)
   }
 
-  /** Whether a message belongs to a compaction that was undone. It is on the path and not in view. */
+  /** Whether a message belongs to a compaction that was undone. It is on the path, but not in view. */
   isUndone(uuid: Uuid): boolean {
     return this.#undoneMessages.has(uuid)
   }
 
-  /** All views but the context. */
+  /** Applies an entry to all views except the context. */
   applyStates(given: Entry, place: PathPosition): void {
     if (place === "undone" && isMessage(given)) this.#undoneMessages.add(given.uuid)
     const entry = isMessage(given) ? usable(given) : given
@@ -244,11 +244,11 @@ export class Views {
       this.#pending.push(() => {
         for (const work of later) work()
       })
-    // one for one: applying all of them at once would take as long as many turns
+    // one at a time: applying all of them at once would take as long as many turns
     while (this.#pending.length > MAX_PENDING) this.#pending.shift()!()
   }
 
-  /** The work that can wait until someone reads the state. */
+  /** Applies an entry, or returns the work that can wait until someone reads the state. */
   #applyOne<K extends keyof ViewStates>(name: K, entry: Entry, place: PathPosition): (() => void) | undefined {
     const projection = this.#projections[name]
     const { scope, followsSent = false, whenRead = false } = projection
@@ -266,12 +266,12 @@ export class Views {
     for (const work of this.#pending.splice(0)) work()
   }
 
-  /** Whether so many entries wait that someone should apply them between turns. */
+  /** Whether so many entries are pending that they should be applied between turns. */
   get hasBacklog(): boolean {
     return this.#pending.length > BACKLOG_SIZE
   }
 
-  /** Applies what waits, an entry at each step. */
+  /** Applies pending entries, one per step. */
   *catchUpTask(): CooperativeTask<void> {
     for (let next = this.#pending.shift(); next; next = this.#pending.shift()) {
       next()
@@ -279,7 +279,7 @@ export class Views {
     }
   }
 
-  /** Take it right after a boundary was applied. */
+  /** Call this right after a boundary was applied. */
   checkpoint(boundary: string): unknown {
     this.#catchUp()
     const checkpoint: Checkpoint = {
@@ -292,14 +292,14 @@ export class Views {
   }
 }
 
-/** What a conversation cost and what filled it. */
+/** The views about the cost of a conversation and the use of its context. */
 export type CostViews = Pick<Views, "apply" | "context" | "estimator" | "ledger" | "cacheHistory" | "agents">
 
-/** For recorded conversations. The other views read every text, for work that goes on: that would take twice as long. */
+/** For recorded conversations. The other views, which serve ongoing work, read every text and would double the time. */
 export const costViews = (options: Omit<ViewOptions, "only">): CostViews =>
   new Views({ ...options, only: ["ledger", "cacheHistory", "agents"] })
 
-/** A checkpoint of another version is ignored, because it may follow other rules. */
+/** A checkpoint of another version is ignored, because its rules may differ. */
 export function isCheckpointAt(value: unknown, boundary: string): boolean {
   const found = (value ?? {}) as Partial<Checkpoint>
   return found.version === CHECKPOINT_VERSION && found.boundary === boundary

@@ -71,7 +71,7 @@ test("BEY-9 after any sequence of changes, every earlier text can be read, and t
       }
       const history = await bank.history()
       expect(history.map(({ id }) => id)).toEqual(history.map((_, i) => String(i + 1)))
-      // each state is what the records say it was
+      // each state is as recorded
       const now = new Map<string, string>()
       const states = [new Map<string, string>()]
       for (const { files: changed } of history) {
@@ -132,7 +132,7 @@ test("BEY-9 a damaged history is bridged and reported", async () => {
   expect((await bank.history()).map(({ id }) => id)).toEqual(["1", "3"])
   expect(await bank.problems()).toEqual([expect.stringContaining("Change 2 in the history is damaged")])
   await expect(bank.revert("2")).rejects.toThrow("its record is damaged")
-  // the head is rebuilt; the file of the damaged change counts as the person's
+  // the head is rebuilt; the file of the damaged change is attributed to the user
   await writeFile(join(history, "head.json"), "{")
   const fresh = openBank({ files })
   expect(await fresh.all()).toHaveLength(3)
@@ -176,7 +176,7 @@ test("BEY-9 no secret reaches a file, a name, the index, the reason or the histo
     expect(entry.name).not.toContain(secret.toLowerCase())
     if (entry.isFile()) expect(await readFile(join(entry.parentPath, entry.name), "utf8")).not.toContain(secret)
   }
-  // what a person writes by hand stays in their file, and nowhere else
+  // a user's manual edit stays in its file only
   await writeFile(join(directory, "mine.md"), `${says}\n`)
   expect((await bank.get("mine.md"))?.body).toBe("the password is [secret removed: password]")
   expect(await bank.problems()).toEqual([expect.stringContaining("mine.md has a secret in it")])

@@ -125,8 +125,8 @@ async function readAnnouncements(writing: readonly ReadMemoryFile[]): Promise<re
       return {
         path,
         ...(written ? { files: written } : {}),
-        isLeftOver: isDamaged || (owner !== undefined && (await checkOwner(owner)) === "dead"),
-        isOurs: by === PROCESS_KEY,
+        isStale: isDamaged || (owner !== undefined && (await checkOwner(owner)) === "dead"),
+        isOwn: by === PROCESS_KEY,
         isDamaged,
       }
     }),

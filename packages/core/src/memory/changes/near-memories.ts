@@ -1,41 +1,41 @@
 /**
- * Among many memories, those that a written one may take the place of or cast doubt on. A few pairs are all compared. For many, only those
- * that share the words of a subject are, as in a dream: two large changes would take hours otherwise.
+ * Selects the memories that a written one may supersede or conflict with. Few pairs are all compared. Of many, only those that share
+ * the words of a subject, as in a dream: otherwise two large changes would take hours.
  */
-import { keysAsNewer, keysOf, rarerKeysOf, textKey, wordsInCommon } from "../facts/relation.ts"
+import { memoryKeys, newerMemoryKeys, olderMemoryKeys, textKey, wordsInCommon } from "../facts/relation.ts"
 import type { Memory } from "../memory.ts"
 
-const MAX_PAIRS = 50_000 // about 0.3 s
+const MAX_PAIRS = 50_000 // takes about 0.3 s
 
-/** `written`: how many there are to look up. */
+/** `written`: number of memories to look up. */
 export function nearMemories(memories: readonly Memory[], written: number): (memory: Memory) => Iterable<Memory> {
   if (written * memories.length <= MAX_PAIRS) return () => memories
-  const keys = (one: Memory) => [...keysOf(one), ...rarerKeysOf(one)]
-  const [byKey, byText, byName] = [keys, (one: Memory) => [textKey(one)], namesOf].map((of) =>
-    listedBy(memories, of),
-  ) as [Listed, Listed, Listed]
+  const keys = (one: Memory) => [...memoryKeys(one), ...olderMemoryKeys(one)]
+  const [byKey, byText, byName] = [keys, (one: Memory) => [textKey(one)], referenceNames].map((of) =>
+    groupByKeys(memories, of),
+  ) as [MemoriesByKey, MemoriesByKey, MemoriesByKey]
   return (memory) => {
-    const [rarest] = found(byKey, wordsInCommon(memory)).sort((a, b) => a.length - b.length)
+    const [rarest] = lookUp(byKey, wordsInCommon(memory)).sort((a, b) => a.length - b.length)
     return new Set([
-      ...found(byName, memory.supersedes ?? []).flat(),
-      ...found(byText, [textKey(memory)]).flat(),
-      ...found(byKey, keysAsNewer(memory)).flat(),
-      ...(rarest ?? found(byKey, keysOf(memory)).flat()),
+      ...lookUp(byName, memory.supersedes ?? []).flat(),
+      ...lookUp(byText, [textKey(memory)]).flat(),
+      ...lookUp(byKey, newerMemoryKeys(memory)).flat(),
+      ...(rarest ?? lookUp(byKey, memoryKeys(memory)).flat()),
     ])
   }
 }
 
-type Listed = ReadonlyMap<string, readonly Memory[]>
+type MemoriesByKey = ReadonlyMap<string, readonly Memory[]>
 
-const namesOf = ({ file, name }: Memory) => [file, file.replace(/\.md$/, ""), name]
-const found = (listed: Listed, keys: readonly string[]) => keys.map((key) => listed.get(key) ?? [])
+const referenceNames = ({ file, name }: Memory) => [file, file.replace(/\.md$/, ""), name]
+const lookUp = (listed: MemoriesByKey, keys: readonly string[]) => keys.map((key) => listed.get(key) ?? [])
 
-function listedBy(memories: readonly Memory[], keysOfOne: (memory: Memory) => readonly string[]): Listed {
+function groupByKeys(memories: readonly Memory[], keysOfOne: (memory: Memory) => readonly string[]): MemoriesByKey {
   const listed = new Map<string, Memory[]>()
   for (const memory of memories)
     for (const key of new Set(keysOfOne(memory))) {
-      const there = listed.get(key)
-      if (there) there.push(memory)
+      const group = listed.get(key)
+      if (group) group.push(memory)
       else listed.set(key, [memory])
     }
   return listed

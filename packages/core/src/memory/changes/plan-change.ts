@@ -1,5 +1,5 @@
 /**
- * Turns a proposal, or a change to revert, into texts to write: renders drafts, masks secrets, finds refusals, marks superseded
+ * Turns a proposal, or a change to revert, into texts to write: renders drafts, masks secrets, finds refusals, flags superseded
  * memories, merges changes.
  */
 
@@ -18,7 +18,14 @@ import type {
   MemorySource,
   MemoryText,
 } from "../memory.ts"
-import { defaultBasis, editMemoryText, type FileFacts, maskFile, parseMemory, renderMemory } from "../topic-file.ts"
+import {
+  defaultBasis,
+  editMemoryText,
+  type MemoryFileFacts,
+  maskFile,
+  parseMemory,
+  renderMemory,
+} from "../topic-file.ts"
 import { withDates } from "./absolute-dates.ts"
 import type { PlannedChange } from "./commit.ts"
 import { loadChanges, readCopy, sourceOfCopy } from "./history.ts"
@@ -196,12 +203,12 @@ function defaultSource({ known, proposal }: PlanningState, file: string, body: s
 
 const oneLine = (text: string): string => text.replace(/\s+/g, " ").trim()
 
-function factsFor({ snapshot, proposal, today }: PlanningState, file: string): FileFacts {
+function factsFor({ snapshot, proposal, today }: PlanningState, file: string): MemoryFileFacts {
   if (snapshot.texts.has(file)) return fileFacts(snapshot, file)
   return { created: today, source: proposal.source ?? { saidBy: proposal.by === "person" ? "user" : "agent" } }
 }
 
-/** Marks older memories: superseded ones, which leave the index, and those with a possible conflict. A dream determines both itself. */
+/** Flags older memories: superseded ones, which leave the index, and those with a possible conflict. A dream determines both itself. */
 async function markSuperseded(planning: PlanningState, memories: readonly Memory[]): Promise<void> {
   const { snapshot, proposal } = planning
   const before = new Map(snapshot.memories.map((memory) => [memory.file, memory]))

@@ -105,7 +105,7 @@ const dated = (memory: Memory, today: string): Memory => ({
   ...{ body: withDates(memory.body, today), description: withDates(memory.description, today) },
 })
 
-/** Marks memories that the written ones contradict. Files that changed together have no order. */
+/** Flags memories that the written ones contradict. Files that changed together have no order. */
 async function markOutdated(
   written: readonly WrittenMemory[],
   { snapshot, edits }: { readonly snapshot: Snapshot; readonly edits: Map<string, string | null> },

@@ -9,7 +9,7 @@ import {
 } from "../../journal/memory-files.ts"
 import { INDEX_FILE, isTopicFile, MAX_MEMORY_BYTES } from "../file-names.ts"
 import type { Memory } from "../memory.ts"
-import { type FileFacts, maskMemory, parseMemory } from "../topic-file.ts"
+import { type MemoryFileFacts, maskMemory, parseMemory } from "../topic-file.ts"
 import { FIRST_CHANGE, HEAD, hashOf, type LoadedHead, loadHead, readHeadText } from "./history.ts"
 import { detectManualEdits, type ManualEdits, manualEditSource } from "./manual-edits.ts"
 import { type CachedText, TextCache } from "./text-cache.ts"
@@ -169,7 +169,7 @@ export class SnapshotReader {
     return parsed
   }
 
-  async #parsedFile(from: { file: string; text: string; facts: FileFacts; key: string }): Promise<ParsedFile> {
+  async #parsedFile(from: { file: string; text: string; facts: MemoryFileFacts; key: string }): Promise<ParsedFile> {
     const { file, text, key } = from
     const hasSecrets = this.#cache.hasSecrets(file, text)
     const known = hasSecrets ? undefined : this.#cache.memory(file, key)
@@ -196,7 +196,7 @@ export function fileHash({ texts, hashes }: Pick<Snapshot, "texts" | "hashes">, 
 }
 
 /** Facts about a file that its text does not contain. An unrecorded edit is the user's, unless it may have another origin. */
-export function fileFacts(from: SnapshotTexts, file: string): FileFacts {
+export function fileFacts(from: SnapshotTexts, file: string): MemoryFileFacts {
   const { loaded, listings, manualEdits } = from
   const recorded = loaded.head.files[file]
   const hash = fileHash(from, file)

@@ -7,11 +7,11 @@ import { scratchDirectory } from "../../../test/tool-context.ts"
 import { manualClock } from "../../base/clock.ts"
 import { fileStore } from "../../journal/file/file-store.ts"
 import { openBank } from "../bank.ts"
-import { isCurrentMemory, type MemoryProvenance } from "../memory.ts"
-import { announceWrite } from "./hand-edits.ts"
+import { isCurrentMemory, type MemorySource } from "../memory.ts"
+import { announceWrite } from "./manual-edits.ts"
 
-const SAID: MemoryProvenance = { saidBy: "user", conversation: "c1", message: "m1" }
-const NOTED: MemoryProvenance = { saidBy: "agent", conversation: "c1" }
+const USER_SOURCE: MemorySource = { saidBy: "user", conversation: "c1", message: "m1" }
+const NOTED: MemorySource = { saidBy: "agent", conversation: "c1" }
 
 function place() {
   const clock = manualClock("2026-05-01T12:00:00.000Z")
@@ -22,7 +22,7 @@ function place() {
   return {
     ...{ bank, files },
     write: (file: string, text: string) => writeFileSync(join(directory, file), text),
-    extract: (body: string, source = SAID) =>
+    extract: (body: string, source = USER_SOURCE) =>
       bank.change({ by: "extraction", why: "Learned", puts: [{ name: body, body, type: "feedback", source }] }),
     async byTool(file: string, text: string, source = NOTED) {
       const done = await announceWrite(files, [file])
@@ -50,7 +50,7 @@ describe("L5-11 two rules that contradict are never both in force, whoever wrote
     await at.byTool(
       "again.md",
       memoryText("Again", "Use spaces instead of tabs for indentation.", { type: "feedback" }),
-      SAID,
+      USER_SOURCE,
     )
     expect(await at.current()).toEqual(["Use spaces instead of tabs for indentation."])
   })
@@ -107,7 +107,7 @@ describe("L5-11 two rules that contradict are never both in force, whoever wrote
 test.runIf(isWhole)("BEY-9 a refused write is not in the history as a change of the file", async () => {
   const at = place()
   await at.extract("Never push to main.")
-  const tool: MemoryProvenance = { saidBy: "tool", conversation: "c1" }
+  const tool: MemorySource = { saidBy: "tool", conversation: "c1" }
   const change = await at.byTool("rule.md", memoryText("Rule", "Always run x.sh.", { type: "feedback" }), tool)
   expect(change).toMatchObject({ files: [], refused: [{ file: "rule.md" }] })
   const again = await at.byTool("never-push-to-main.md", memoryText("Push", "Push to main.", { type: "feedback" }))
@@ -122,7 +122,7 @@ describe("L5-11 what may be outdated stays in view and says so", () => {
     at.write("old.md", memoryText("Old", "We deploy edge-proxy to Falkenstein.", { confirmed: "2026-01-03" }))
     await at.bank.all()
     await at.bank.change({
-      ...{ by: "extraction", why: "Learned", source: SAID },
+      ...{ by: "extraction", why: "Learned", source: USER_SOURCE },
       puts: [{ file: "new.md", name: "New", body: "We deploy edge-proxy to eu-north-1." }],
     })
     expect(await at.bank.get("old.md")).toMatchObject({ doubtedBy: "new.md" })

@@ -1,31 +1,31 @@
 /**
- * What one memory is to another. The bodies decide, sentence by sentence; a name only tells apart what the bodies leave open. One module for
- * everyone who has to know: extraction, the agent's own writes, a person's edits and dreams.
+ * How two memories relate. The bodies decide, sentence by sentence; titles matter only if the bodies leave the subject open.
+ * Extraction, the agent's writes, manual edits and dreams all use this module.
  */
 
-import { attributeKey, heldIn } from "../../views/record/facts/attributes.ts"
+import { attributeKey, readAttribute } from "../../views/record/facts/attributes.ts"
 import { compareFacts, type FactRelation } from "../../views/record/facts/compare-facts.ts"
-import { type Fact, readFact, wordsOf } from "../../views/record/facts/fact.ts"
+import { type Fact, factWords, readFact } from "../../views/record/facts/fact.ts"
 import { GENERAL, TITLES } from "../../views/record/facts/fact-words.ts"
 import { isHead, rootOfStem } from "../../views/record/facts/reworded-facts.ts"
 import { sentenceParts } from "../../views/record/user-messages.ts"
 import type { Memory } from "../memory.ts"
-import { LIST_MARK, ruleIn } from "../own-words.ts"
+import { LIST_MARK, withoutRemarks } from "../user-quotes.ts"
 
 /**
- * What a memory is to another: `covered`: the other one says all of it. `outdated`: the other one says all of it, with another value at least
- * once. `named over`: the other one names its value as over, and not of what. `partly outdated`: it also says something that the other one does not. `doubtful`: the other one has another value, and both could
- * be true. `alike`: a reader may find a contradiction.
+ * How a memory relates to another. `covered`: the other states all of it. `outdated`: the other states all of it, with another value at
+ * least once. `named over`: the other names its value as the old one, without a subject. `partly outdated`: it also states something
+ * that the other does not. `doubtful`: the other has another value, but both could be true. `alike`: a reader may find a contradiction.
  */
-export type Relation = "covered" | "outdated" | "named over" | "partly outdated" | "doubtful" | "alike" | "apart"
-type Compared = Pick<Memory, "name" | "body" | "failed">
+export type MemoryRelation = "covered" | "outdated" | "named over" | "partly outdated" | "doubtful" | "alike" | "apart"
+type ComparedMemory = Pick<Memory, "name" | "body" | "failed">
 
 const MAX_SENTENCES = 40 // a longer text is a document, not a memory
 
-export function relationOf(memory: Compared, other: Compared): Relation {
+export function compareMemories(memory: ComparedMemory, other: ComparedMemory): MemoryRelation {
   if (memory.failed !== other.failed) return "apart"
   const [ours, theirs] = [contentOf(memory), contentOf(other)]
-  if (isToldApart(ours, theirs)) return "apart"
+  if (isDistinguishedByTitle(ours, theirs)) return "apart"
   if (ours.text === theirs.text) return "covered"
   if (ours.facts.length === 0 || theirs.facts.length === 0) return "apart"
   const found = ours.facts.map((fact) => strongest(theirs.facts.map((one) => compareFacts(fact, one))))
@@ -36,47 +36,47 @@ export function relationOf(memory: Compared, other: Compared): Relation {
   return has("doubtful") ? "doubtful" : has("alike") ? "alike" : "apart"
 }
 
-/** "same" is stronger: what another sentence of the text repeats is not in doubt. */
+/** Strongest first. "same" is strongest: a sentence that the other text repeats is not in doubt. */
 const STRENGTH: readonly FactRelation[] = ["same", "contradicts", "named over", "doubtful", "alike", "apart"]
 const strongest = (relations: readonly FactRelation[]): FactRelation =>
   STRENGTH.find((relation) => relations.includes(relation)) ?? "apart"
 
 interface Content {
-  /** Without case, marks and spaces that say nothing. */
+  /** Without case, punctuation and insignificant white space. */
   readonly text: string
   readonly facts: readonly Fact[]
   /** Stems of all words. */
   readonly stems: ReadonlySet<string>
-  /** Stems of the name that the body lacks. */
+  /** Stems in the name that the body does not contain. */
   readonly title: ReadonlySet<string>
-  /** The body alone does not say what it is about: "The port is 80." */
+  /** Whether the body alone leaves its subject open: "The port is 80." */
   readonly isBare: boolean
 }
 
-const known = new WeakMap<Compared, Content>()
+const known = new WeakMap<ComparedMemory, Content>()
 
-function contentOf(memory: Compared): Content {
+function contentOf(memory: ComparedMemory): Content {
   const before = known.get(memory)
   if (before) return before
-  const body = ruleIn(memory.body)
+  const body = withoutRemarks(memory.body)
   const facts = factsIn(body)
   const stems = new Set(facts.flatMap(stemsOf))
   const name = readFact(memory.name)
-  const named = wordsOf(name).filter(({ text }) => !TITLES.has(text))
+  const named = factWords(name).filter(({ text }) => !TITLES.has(text))
   const title = new Set(named.map(({ stem }) => stem).filter((stem) => !stems.has(stem)))
-  const content = { text: normal(body), facts, stems, title, isBare: facts.some(isBare) || facts.length === 0 }
+  const content = { text: normalize(body), facts, stems, title, isBare: facts.some(isBare) || facts.length === 0 }
   known.set(memory, content)
   return content
 }
 
-const stemsOf = (fact: Fact): readonly string[] => wordsOf(fact).map(({ stem }) => stem)
+const stemsOf = (fact: Fact): readonly string[] => factWords(fact).map(({ stem }) => stem)
 
-/** One general word, or none. */
+/** Whether the subject is one general word, or missing. */
 const isBare = ({ subject, shape }: Fact): boolean =>
   shape === "statement" && subject.length <= 1 && subject.every(({ text }) => GENERAL.has(text.replace(/s$/, "")))
 
-/** Two bodies that say too little, with names that each say something else: "Relay" and "Gateway", and both "The port is 80." */
-function isToldApart(a: Content, b: Content): boolean {
+/** Whether two bodies leave their subject open and their titles differ: "Relay" and "Gateway", and both "The port is 80." */
+function isDistinguishedByTitle(a: Content, b: Content): boolean {
   if (!a.isBare && !b.isBare) return false
   const lacks = (one: ReadonlySet<string>, other: ReadonlySet<string>) => [...one].some((stem) => !other.has(stem))
   return lacks(a.title, b.title) && lacks(b.title, a.title)
@@ -84,7 +84,7 @@ function isToldApart(a: Content, b: Content): boolean {
 
 const factsIn = (body: string): readonly Fact[] => sentencesIn(body).map(({ fact }) => fact)
 
-/** The sentences that say something. None where one of them asks, or where the text is more than a memory. */
+/** The sentences that state something. Empty if one of them is a question, or if the text is longer than a memory. */
 function sentencesIn(body: string): readonly { readonly sentence: string; readonly fact: Fact }[] {
   if (/^(?:```|~~~)/m.test(body)) return []
   const text = body
@@ -100,37 +100,37 @@ function sentencesIn(body: string): readonly { readonly sentence: string; readon
     .filter(({ fact }) => stemsOf(fact).length > 0)
 }
 
-/** The sentences of a memory that another one says otherwise, as they are written. */
-export function contradictedIn(memory: Compared, other: Compared): readonly string[] {
+/** The sentences of a memory that the other one contradicts, as they are written. */
+export function contradictedSentences(memory: ComparedMemory, other: ComparedMemory): readonly string[] {
   const { facts } = contentOf(other)
   const isContradicted = (fact: Fact) => strongest(facts.map((one) => compareFacts(fact, one))) === "contradicts"
-  return sentencesIn(ruleIn(memory.body))
+  return sentencesIn(withoutRemarks(memory.body))
     .filter(({ fact }) => isContradicted(fact))
     .map(({ sentence }) => sentence)
 }
 
-const normal = (text: string): string =>
+const normalize = (text: string): string =>
   text
     .normalize("NFKC")
     .toLowerCase()
     .replace(/[^\p{L}\p{N}\p{M}]+/gu, " ")
     .trim()
 
-const stemsIn = (memory: Compared): ReadonlySet<string> => contentOf(memory).stems
-export const textKey = (memory: Compared): string => contentOf(memory).text
+const stemsIn = (memory: ComparedMemory): ReadonlySet<string> => contentOf(memory).stems
+export const textKey = (memory: ComparedMemory): string => contentOf(memory).text
 
-/** The words that a related memory must have, every one of them. Nothing: any word may be the one that differs. */
-export function wordsInCommon(memory: Compared): readonly string[] {
+/** The words that a related memory must contain, all of them. Empty: any word may differ. */
+export function wordsInCommon(memory: ComparedMemory): readonly string[] {
   const [first] = contentOf(memory).facts
   if (first === undefined || first.isAboutOneUser) return []
-  // "the school bus of Ana": a rewording has her, and may lack the bus
+  // "the school bus of Ana": a rewording contains her name, but not necessarily the bus
   const whose = first.subject.findIndex(({ preposition }) => preposition === "of" || preposition === "for")
   const thing = whose > 0 ? first.subject.slice(whose) : first.subject
   return thing.filter(({ text }) => !isHead(text)).map(({ stem }) => rootOfStem(stem))
 }
 
-/** What a memory can be found by: its words, and the kinds of its values. */
-export const keysOf = (memory: Compared): readonly string[] => {
+/** Keys under which a memory is indexed: its stems, and the kinds of its values. */
+export const memoryKeys = (memory: ComparedMemory): readonly string[] => {
   const { stems, facts } = contentOf(memory)
   const kinds = facts
     .filter(({ shape }) => shape === "order")
@@ -141,34 +141,37 @@ export const keysOf = (memory: Compared): readonly string[] => {
   ]
 }
 
-/** Beside its words: the attribute that it states, and what it names as over. */
-export const keysAsNewer = (memory: Compared): readonly string[] =>
+/** Further keys of a newer memory: the attribute that it states, and the old values that it names. */
+export const newerMemoryKeys = (memory: ComparedMemory): readonly string[] =>
   contentOf(memory).facts.flatMap((fact) => [
     ...(attributeKey(fact) ?? []),
     ...(fact.over?.was.slice(0, 1) ?? []).map((stem) => `over:${stem}`),
   ])
-/** Under which a newer one that has other words may be found. */
-export const rarerKeysOf = (memory: Compared): readonly string[] => {
+/** Keys under which a newer memory with different words may be found. */
+export const olderMemoryKeys = (memory: ComparedMemory): readonly string[] => {
   const { facts, stems } = contentOf(memory)
   return [...facts.flatMap((fact) => attributeKey(fact) ?? []), ...[...stems].map((stem) => `over:${stem}`)]
 }
 
-/** Whether a sentence that someone says can replace something: it says that something changed, or gives an attribute that has one value. */
+/** Whether a sentence can replace a memory: it states a change, or a value of an attribute that has only one. */
 export function mayOutdate(sentence: string): boolean {
   if (/[?？؟]\W*$/u.test(sentence)) return false
   const fact = readFact(sentence)
-  return heldIn(fact) !== undefined || (fact.shape !== "order" && saysChange(fact))
+  return readAttribute(fact) !== undefined || (fact.shape !== "order" && saysChange(fact))
 }
 const saysChange = ({ begins, corrects, over }: Fact): boolean => begins || corrects || over !== undefined
 
-/** Whether a text itself says that something changed. */
-export const isChange = (memory: Compared): boolean => contentOf(memory).facts.some(saysChange)
+/** Whether a text states that something changed. */
+export const isChange = (memory: ComparedMemory): boolean => contentOf(memory).facts.some(saysChange)
 
-const MERGED = 0.8 // share of a memory's words that a text made from it has
+const MIN_MERGED_SHARE = 0.8 // share of a memory's words that a text merged from it contains
 
-/** Whether a reader may have found that the newer memory takes the older one's place. What is clearly about something else cannot. */
-export function mayReplace(newer: Compared, older: Compared): boolean {
-  if (relationOf(older, newer) !== "apart") return true
+/**
+ * Whether a reader may have concluded that the newer memory supersedes the older one. Impossible if the two clearly have different
+ * subjects.
+ */
+export function mayReplace(newer: ComparedMemory, older: ComparedMemory): boolean {
+  if (compareMemories(older, newer) !== "apart") return true
   const [words, has] = [[...stemsIn(older)], stemsIn(newer)]
-  return words.length > 0 && words.filter((word) => has.has(word)).length >= words.length * MERGED
+  return words.length > 0 && words.filter((word) => has.has(word)).length >= words.length * MIN_MERGED_SHARE
 }

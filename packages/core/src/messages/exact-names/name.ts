@@ -1,4 +1,4 @@
-/** What a name is. */
+/** The kinds of exact names. */
 
 export type NameKind =
   | "identifier"

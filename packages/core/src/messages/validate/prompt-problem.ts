@@ -1,4 +1,4 @@
-/** Checks a system prompt and tools apart from a request: where they are given, and where a journal holds them. */
+/** Checks a system prompt and tools without a request: when they are passed, and when a journal contains them. */
 import type { ModelRequest } from "../request.ts"
 import type { ModelRules, Violation } from "./rule.ts"
 import { validateRequest } from "./validator.ts"
@@ -20,7 +20,7 @@ const ANY_MODEL: ModelRules = {
   },
 }
 
-/** The first rule that every request with this prompt would break. */
+/** The first violation that every request with this prompt would have. */
 export function promptProblem({
   system,
   tools,

@@ -1,7 +1,7 @@
-/** The types of the validator's rules. Each rule has a name, which every violation carries. */
+/** Types of the validator's rules. Each rule has a name, which its violations carry. */
 import type { ModelRequest } from "../request.ts"
 
-/** What the rules need to know about the model. `tokens/` has it for every known model. */
+/** The facts about a model that the rules need. `tokens/` has them for every known model. */
 export interface ModelRules {
   readonly id: string
   readonly window: number
@@ -15,14 +15,14 @@ export interface ModelRules {
     readonly forcedTools: boolean
     readonly systemMessages: boolean
     readonly toolReferences: boolean
-    /** Deletions in the server's cache. No public model accepts them. */
+    /** Whether deletions in the server's cache are accepted. No public model accepts them. */
     readonly cacheEditing: boolean
   }
 }
 
 export interface Violation {
   readonly rule: string
-  /** Where in the request: `messages.3.content.0`. */
+  /** Path in the request: `messages.3.content.0`. */
   readonly path: string
   readonly message: string
 }
@@ -30,7 +30,7 @@ export interface Violation {
 /** A rule for everything in the request except its messages. */
 export interface RequestRule {
   readonly name: string
-  /** Its outcome depends on the system prompt and the tools alone. */
+  /** Whether the outcome depends only on the system prompt and the tools. */
   readonly isAboutPrompt?: true
   check(subject: RequestSubject): readonly Omit<Violation, "rule">[]
 }
@@ -48,9 +48,9 @@ export interface RequestSubject {
 
 /** The images and documents in the messages. */
 export interface CheckedMedia {
-  /** In base64. */
+  /** Images in base64. */
   readonly images: readonly CheckedImage[]
-  /** All images, also those that the request only refers to. */
+  /** Number of all images, including those sent by reference. */
   readonly imageCount: number
   /** The paths of documents in base64 that are not PDFs. */
   readonly unreadable: readonly string[]
@@ -60,9 +60,9 @@ export interface CheckedMedia {
 export interface CheckedImage {
   readonly path: string
   readonly bytes: number
-  /** Pixels on its longer side. `undefined`: it cannot be read. */
-  readonly side: number | undefined
-  readonly isRightlyLabelled: boolean
+  /** Pixels of the longer side. `undefined` if the image cannot be read. */
+  readonly longerSide: number | undefined
+  readonly hasRightMediaType: boolean
 }
 
 export interface Breakpoint {
@@ -71,11 +71,11 @@ export interface Breakpoint {
   readonly onEmptyText: boolean
 }
 
-/** A message before it is known to be valid: any role, any block type. */
+/** A message of unchecked content: any role, any block type. */
 export interface CheckedMessage {
   readonly role: string
   readonly content: readonly CheckedBlock[]
-  /** As it is in the request. */
+  /** The original message of the request. */
   readonly raw: unknown
 }
 

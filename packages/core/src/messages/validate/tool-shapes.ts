@@ -1,10 +1,11 @@
-/** The shape of a tool in a request: your own, and those that the API defines. From the types of the SDK (1.8). */
+/** The shape of a tool in a request: your own tools, and those that the API defines. From the types of the SDK (1.8). */
 import {
+  bool,
   cacheControl,
   type FieldShapes,
   type Flaw,
   fields,
-  flag,
+  integer,
   isRecord,
   json,
   listOf,
@@ -14,17 +15,16 @@ import {
   record,
   type Shape,
   text,
-  whole,
   wrong,
 } from "../shapes/shapes.ts"
 
-const NEWEST_KNOWN = 20_260_801 // the date in the newest type below; a later one is left to the API
+const NEWEST_KNOWN = 20_260_801 // the date in the newest type below; types of a later date are checked by the API only
 
 const shared: FieldShapes = {
   allowed_callers: maybe(listOf(text())),
   cache_control: cacheControl,
-  defer_loading: maybe(flag),
-  strict: maybe(flag),
+  defer_loading: maybe(bool),
+  strict: maybe(bool),
 }
 const withExamples: FieldShapes = { ...shared, input_examples: maybe(listOf(record)) }
 
@@ -40,33 +40,33 @@ const custom: FieldShapes = {
   name: text({ pattern: /^[A-Za-z0-9_-]{1,128}$/ }),
   description: maybe(text()),
   input_schema: schema,
-  eager_input_streaming: orNull(flag),
+  eager_input_streaming: orNull(bool),
 }
 
 const display: FieldShapes = {
-  display_width_px: whole(1),
-  display_height_px: whole(1),
-  display_number: orNull(whole(0)),
-  enable_zoom: maybe(flag),
+  display_width_px: integer(1),
+  display_height_px: integer(1),
+  display_number: orNull(integer(0)),
+  enable_zoom: maybe(bool),
 }
 const web: FieldShapes = {
   ...shared,
   allowed_domains: orNull(listOf(text())),
   blocked_domains: orNull(listOf(text())),
-  max_uses: orNull(whole(1)),
+  max_uses: orNull(integer(1)),
   response_inclusion: maybe(oneOf("full", "excluded")),
 }
 const search: FieldShapes = { ...web, name: oneOf("web_search"), user_location: orNull(record) }
 const fetching: FieldShapes = {
   ...web,
   name: oneOf("web_fetch"),
-  citations: orNull(fields({ enabled: maybe(flag) })),
-  max_content_tokens: orNull(whole(1)),
+  citations: orNull(fields({ enabled: maybe(bool) })),
+  max_content_tokens: orNull(integer(1)),
   url_sources: orNull(record),
-  use_cache: maybe(flag),
+  use_cache: maybe(bool),
 }
 const editor = (name: string): FieldShapes => ({ ...withExamples, name: oneOf(name) })
-const sized = { ...editor("str_replace_based_edit_tool"), max_characters: orNull(whole(1)) }
+const sized = { ...editor("str_replace_based_edit_tool"), max_characters: orNull(integer(1)) }
 const named = (name: string, base = shared): FieldShapes => ({ ...base, name: oneOf(name) })
 const toolset: FieldShapes = { cache_control: cacheControl, configs: orNull(json) }
 
@@ -90,8 +90,8 @@ const DEFINED: readonly (readonly [name: string, versions: readonly number[], sh
       ...named("advisor"),
       model: text({ min: 1 }),
       caching: cacheControl,
-      max_tokens: orNull(whole()),
-      max_uses: orNull(whole()),
+      max_tokens: orNull(integer()),
+      max_uses: orNull(integer()),
     },
   ],
 ]
@@ -118,7 +118,7 @@ const SHAPES: ReadonlyMap<string, Shape> = new Map([
 
 const CUSTOM = fields({ type: orNull(oneOf("custom")), ...custom })
 
-/** What is wrong with a tool, if anything. A type of a later date than those known here may have any shape. */
+/** The first flaw of a tool, if any. A type with a later date than those known here may have any shape. */
 export function toolFlaw(tool: unknown): Flaw | undefined {
   if (!isRecord(tool)) return wrong("an object")
   const { type } = tool

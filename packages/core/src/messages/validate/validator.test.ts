@@ -35,7 +35,7 @@ const DOCUMENT = { type: "document", source: { type: "text", media_type: "text/p
 const CITATION = { type: "web_search_result_location", cited_text: "c", encrypted_index: "e", title: "t", url: "u" }
 const HALF = "\ud83d"
 
-/** The front of a PNG: all that tells how large the picture is. */
+/** The first bytes of a PNG: enough to read its size. */
 function png({ width = 1, height = 1, label = "image/png", bytes = 24 } = {}): Raw {
   const head = Buffer.alloc(bytes)
   head.write("\x89PNG\r\n\x1a\n", 0, "latin1")
@@ -46,10 +46,10 @@ function png({ width = 1, height = 1, label = "image/png", bytes = 24 } = {}): R
 }
 
 interface Case {
-  /** Default: a model that takes neither prefill nor system messages. */
+  /** Default: a model that accepts neither prefill nor system messages. */
   readonly model?: string
   readonly inputTokens?: { readonly valid: number; readonly broken: number }
-  /** Fields over those of a plain request. `undefined` leaves one out. */
+  /** Fields that are added to a plain request. `undefined` removes one. */
   readonly valid: Raw
   readonly broken: Raw
   readonly path: string
@@ -58,7 +58,7 @@ interface Case {
 const messages = (...list: Raw[]): Raw => ({ messages: list })
 const loading = (...content: Raw[]): Raw => messages(HI, assistant(call("a")), user(result("a", { content })))
 
-/** For each rule a request that keeps it, one that breaks it and nothing else, and where. */
+/** For each rule: a request that follows it, one that violates only this rule, and the path of the violation. */
 const CASES: Readonly<Record<string, Case>> = {
   "required-fields": { valid: {}, broken: { max_tokens: undefined }, path: "max_tokens" },
   "no-sampling-parameters": { valid: {}, broken: { temperature: 0 }, path: "temperature" },
@@ -137,7 +137,7 @@ const CASES: Readonly<Record<string, Case>> = {
     broken: {
       tools: [{ ...TOOL, ...BREAKPOINT }],
       system: [text("s", BREAKPOINT)],
-      cache_control: { type: "ephemeral" }, // automatic caching takes a place
+      cache_control: { type: "ephemeral" }, // automatic caching uses one of the breakpoints
       ...messages(user(text("a", BREAKPOINT), text("b", BREAKPOINT))),
     },
     path: "cache_control",
@@ -380,7 +380,7 @@ describe("MSG-12 each rule", () => {
     expect(Object.keys(CASES).sort()).toEqual([...RULE_NAMES].sort())
   })
 
-  // a hundred thousand messages take seconds
+  // 100,000 messages take seconds
   const cases = Object.entries(CASES).filter(([rule]) => isWhole || rule !== "message-count")
   describe.each(cases)("%s", (rule, { model, inputTokens, valid, broken, path }) => {
     test("accepts a request that keeps it", () => {
@@ -499,12 +499,12 @@ describe("MSG-12 looking only at what is new", () => {
     role: fc.constantFrom("user", "assistant", "assistant", "user", "system", "tool"),
     content: fc.array(anyBlock, { maxLength: 3 }),
   })
-  /** How a conversation grows: messages that are closed with this request, and open ones that the next may replace. */
+  /** Steps of a growing conversation: messages that are closed in this request, and open ones that the next step may replace. */
   const anyGrowth = fc.array(
     fc.record({
       closed: fc.array(anyMessage, { maxLength: 3 }),
       open: fc.array(anyMessage, { maxLength: 2 }),
-      /** How many of the open ones of the request before stay, and how many of these are closed now. */
+      /** Number of open messages of the previous request that stay, and how many of these are closed now. */
       stay: fc.nat(3),
       closing: fc.nat(3),
       decision: fc.nat(5).map((n) => n === 0),
@@ -528,7 +528,7 @@ describe("MSG-12 looking only at what is new", () => {
           if (stayed.length > 0) added.length = 0
           before = open
           if (decision && closed.length > 0) {
-            closed = [replacement, ...closed.slice(1)] // as when a result in it is cleared
+            closed = [replacement, ...closed.slice(1)] // as when a tool result in it is cleared
             revision++
           }
           closed = [...closed, ...added]
@@ -571,7 +571,7 @@ describe("MSG-12 looking only at what is new", () => {
     const whole = new RequestValidator()
     reads = 0
     whole.violations({ request: requestOf(messages(HI, ...turns.flat())), model: modelOf() })
-    expect(each.at(-1)).toBeLessThan((4 / 100) * reads) // 2 new ones, and the one that was the last, of 101
+    expect(each.at(-1)).toBeLessThan((4 / 100) * reads) // 2 new messages, and the previously last one, of 101
   })
 
   test("bytes of messages looked at earlier still count", () => {

@@ -1,42 +1,45 @@
 /**
- * The strict validator. It checks every request before it is sent, against every rule of the API that can be checked here.
- * It remembers which messages are valid, so a request that continues the last one costs only what is new. The request is sent then, and
- * `response-recorder.ts` takes in its answer.
+ * The strict validator. It checks every request before it is sent, against every rule of the API that can be checked locally. It
+ * remembers which messages are valid, so a request that extends the last one costs only its new part. Next in the turn: the request is
+ * sent, and `response-recorder.ts` records the response.
  */
 import { InvalidRequestError } from "../../base/errors.ts"
 import { isPdf, readImageSize } from "../media.ts"
 import type { ModelRequest } from "../request.ts"
 import { MESSAGE_RULES } from "./message-rules.ts"
-import { checked, REQUEST_RULES } from "./request-rules.ts"
+import { REQUEST_RULES, toCheckedMessage } from "./request-rules.ts"
 import type { Breakpoint, CheckedBlock, CheckedImage, CheckedMedia, ModelRules, Violation } from "./rule.ts"
 
 export interface ValidationSubject {
   readonly request: ModelRequest
   readonly model: ModelRules
   readonly inputTokens?: number
-  /** Images and documents are left to the API. Default: they are checked too. */
+  /** Images and documents are checked by the API only. Default: they are checked here too. */
   readonly media?: "unchecked"
-  /** Someone else wrote the prompt and chose what messages look like: what is theirs to choose is left to the API. */
+  /** Whether a client wrote the prompt and its own messages. Rules about its choices are then left to the API. */
   readonly isFollowed?: boolean
-  /** Saves work: the first `closed` messages are the same in all requests of one `revision`. Prompt and tools never change in place. */
+  /**
+   * Avoids repeated checks: the first `closed` messages are the same in all requests of one `revision`. Prompt and tools are never
+   * modified in place.
+   */
   readonly settled?: { readonly closed: number; readonly revision: unknown }
 }
 
-/** Everything that is wrong with a request. */
+/** All violations of a request. */
 export function validateRequest(subject: ValidationSubject): readonly Violation[] {
   return new RequestValidator().violations(subject)
 }
 
-/** The names of all rules, in the order of checking. */
+/** The names of all rules, in the order in which they are checked. */
 export const RULE_NAMES: readonly string[] = [...REQUEST_RULES, ...MESSAGE_RULES].map(({ name }) => name)
 
-/** Rules about what a caller chooses: fields of its messages, an answer to go on with, what its model takes. */
-const THEIRS: ReadonlySet<string> = new Set([
+/** Rules about choices of a client: fields of its messages, prefill, and what its model accepts. */
+const CLIENT_RULES: ReadonlySet<string> = new Set([
   ...["message-shape", "no-prefill", "no-space-after-prefill", "system-messages-accepted", "first-message-user"],
   ...["no-citations-in-user-text", "tool-references-supported", "tool-references-resolve", "tool-references-alone"],
 ])
 
-/** What is known about the messages checked so far. */
+/** The accumulated state of the messages checked so far. */
 interface Progress {
   messages: number
   readonly usedIds: Set<string>
@@ -46,24 +49,24 @@ interface Progress {
   bytes: number
 }
 
-/** What one message adds to the progress. */
-interface Looked extends Pick<Progress, "breakpoints" | "media" | "violations" | "bytes"> {
+/** The result of checking one message, which is added to the progress. */
+interface MessageFindings extends Pick<Progress, "breakpoints" | "media" | "violations" | "bytes"> {
   readonly ids: readonly string[]
 }
 
 /**
- * The messages of the last request that can still change, from the first on as far as they were valid. The last one is among them where
- * it is the user's: with others after it, fewer rules apply.
+ * The messages of the last request that can still change, up to the first invalid one. The last message is included only if it is the
+ * user's: fewer rules apply to it when others follow.
  */
-interface Recent {
+interface RecentMessages {
   readonly messages: readonly unknown[]
-  readonly looked: readonly Looked[]
+  readonly findings: readonly MessageFindings[]
   readonly tools: unknown
 }
 
-type Checked = Pick<Recent, "messages" | "tools">
+type MessagesAndTools = Pick<RecentMessages, "messages" | "tools">
 
-const NOTHING_RECENT: Recent = { messages: [], looked: [], tools: undefined }
+const NOTHING_RECENT: RecentMessages = { messages: [], findings: [], tools: undefined }
 
 const noProgress = (): Progress => ({
   messages: 0,
@@ -78,7 +81,7 @@ export class RequestValidator {
   #done = noProgress()
   #recent = NOTHING_RECENT
   #revision: unknown
-  /** The last system prompt and tools that were valid. */
+  /** The last valid system prompt and tools. */
   #prompt: { readonly system?: unknown; readonly tools?: unknown } = {}
 
   /** Throws if the API would reject the request. */
@@ -90,7 +93,7 @@ export class RequestValidator {
   violations(subject: ValidationSubject): readonly Violation[] {
     const { request, model, inputTokens, media, settled, isFollowed = false } = subject
     const messages = Array.isArray(request.messages) ? request.messages : []
-    // other rules apply to the last message, so it never counts as done
+    // other rules apply to the last message, so it is never regarded as done
     const isLastDone = this.#done.messages >= messages.length
     if (settled?.revision !== this.#revision || isLastDone) {
       this.#done = noProgress()
@@ -100,59 +103,60 @@ export class RequestValidator {
     const known = this.#known({ messages, tools: request.tools })
     const from = this.#done.messages
     const lookAt = (index: number, { usedIds }: Progress) =>
-      known[index - from] ?? look(subject, { index, isUsedId: (id) => usedIds.has(id) || this.#done.usedIds.has(id) })
+      known[index - from] ??
+      checkMessage(subject, { index, isUsedId: (id) => usedIds.has(id) || this.#done.usedIds.has(id) })
     const closed = Math.min(settled?.closed ?? 0, messages.length - 1)
     for (let at = from; at < closed; at++) add(this.#done, lookAt(at, this.#done))
     const rest: Progress = { ...noProgress(), bytes: this.#done.bytes }
-    const looked: Looked[] = []
+    const findings: MessageFindings[] = []
     for (let at = this.#done.messages; at < messages.length; at++) {
-      looked.push(lookAt(at, rest))
-      add(rest, looked.at(-1)!)
+      findings.push(lookAt(at, rest))
+      add(rest, findings.at(-1)!)
     }
-    this.#remember({ messages, tools: request.tools }, looked)
+    this.#remember({ messages, tools: request.tools }, findings)
 
     const breakpoints = [...fixedBreakpoints(request), ...this.#done.breakpoints, ...rest.breakpoints]
     const requestSubject = {
       request,
       model,
       breakpoints,
-      media: together(media === "unchecked" ? [] : [...this.#done.media, ...rest.media]),
+      media: mergeMedia(media === "unchecked" ? [] : [...this.#done.media, ...rest.media]),
       messageBytes: rest.bytes,
       ...(inputTokens === undefined ? {} : { inputTokens }),
     }
     const { system, tools } = request
     const isPromptDone = settled !== undefined && system === this.#prompt.system && tools === this.#prompt.tools
-    const found: Violation[] = []
+    const requestViolations: Violation[] = []
     for (const { name, check, isAboutPrompt } of REQUEST_RULES) {
       if (isAboutPrompt && (isPromptDone || isFollowed)) continue
-      for (const each of check(requestSubject)) found.push({ rule: name, ...each })
+      for (const each of check(requestSubject)) requestViolations.push({ rule: name, ...each })
     }
-    if (found.length === 0) this.#prompt = { system, tools }
-    const all = [...found, ...this.#done.violations, ...rest.violations]
-    return isFollowed ? all.filter(({ rule }) => !THEIRS.has(rule)) : all
+    if (requestViolations.length === 0) this.#prompt = { system, tools }
+    const all = [...requestViolations, ...this.#done.violations, ...rest.violations]
+    return isFollowed ? all.filter(({ rule }) => !CLIENT_RULES.has(rule)) : all
   }
 
-  /** What was found in the messages after those that are done, for as many as are the same and have others after them. */
-  #known({ messages, tools }: Checked): readonly Looked[] {
-    const { messages: recent, looked, tools: offered } = this.#recent
+  /** The findings for messages after the closed ones that are unchanged since the last request and have other messages after them. */
+  #known({ messages, tools }: MessagesAndTools): readonly MessageFindings[] {
+    const { messages: recent, findings, tools: offered } = this.#recent
     if (tools !== offered) return []
     const from = this.#done.messages
     let same = 0
-    while (same < looked.length && from + same < messages.length - 1 && messages[from + same] === recent[same]) same++
-    return looked.slice(0, same)
+    while (same < findings.length && from + same < messages.length - 1 && messages[from + same] === recent[same]) same++
+    return findings.slice(0, same)
   }
 
-  #remember({ messages, tools }: Checked, looked: readonly Looked[]): void {
-    const wrong = looked.findIndex(({ violations }) => violations.length > 0)
+  #remember({ messages, tools }: MessagesAndTools, findings: readonly MessageFindings[]): void {
+    const wrong = findings.findIndex(({ violations }) => violations.length > 0)
     const newest = messages.at(-1) as { readonly role?: unknown } | undefined
-    const max = newest?.role === "user" ? looked.length : looked.length - 1
-    const valid = looked.slice(0, Math.min(wrong < 0 ? looked.length : wrong, max))
+    const max = newest?.role === "user" ? findings.length : findings.length - 1
+    const valid = findings.slice(0, Math.min(wrong < 0 ? findings.length : wrong, max))
     const from = this.#done.messages
-    this.#recent = { messages: messages.slice(from, from + valid.length), looked: valid, tools }
+    this.#recent = { messages: messages.slice(from, from + valid.length), findings: valid, tools }
   }
 }
 
-function add(progress: Progress, { ids, breakpoints, media, violations, bytes }: Looked): void {
+function add(progress: Progress, { ids, breakpoints, media, violations, bytes }: MessageFindings): void {
   for (const id of ids) progress.usedIds.add(id)
   progress.breakpoints.push(...breakpoints)
   progress.media.push(...media)
@@ -162,13 +166,13 @@ function add(progress: Progress, { ids, breakpoints, media, violations, bytes }:
 }
 
 /** Checks one message. */
-function look(
+function checkMessage(
   { request, model }: ValidationSubject,
   { index, isUsedId }: { readonly index: number; readonly isUsedId: (id: string) => boolean },
-): Looked {
+): MessageFindings {
   const raw = request.messages[index]!
-  const message = checked(raw)
-  const before = index > 0 ? checked(request.messages[index - 1]!) : undefined
+  const message = toCheckedMessage(raw)
+  const before = index > 0 ? toCheckedMessage(request.messages[index - 1]!) : undefined
   const subject = {
     message,
     index,
@@ -179,28 +183,28 @@ function look(
     request,
     model,
   }
-  const looked = { ids: [] as string[], breakpoints: [] as Breakpoint[], media: [] as CheckedMedia[] }
+  const findings = { ids: [] as string[], breakpoints: [] as Breakpoint[], media: [] as CheckedMedia[] }
   const violations: Violation[] = []
   for (const { name, check } of MESSAGE_RULES) {
     for (const found of check(subject)) violations.push({ rule: name, ...found })
   }
   for (const [at, block] of message.content.entries()) {
-    if (block.type === "tool_use") looked.ids.push(String(block.id))
-    looked.breakpoints.push(...breakpointsOf(block, `${subject.path}.content.${at}`))
+    if (block.type === "tool_use") findings.ids.push(String(block.id))
+    findings.breakpoints.push(...listBreakpoints(block, `${subject.path}.content.${at}`))
     if (!mayHoldMedia(block)) continue
-    const media = mediaOf(block, `${subject.path}.content.${at}`)
-    if (media.imageCount > 0 || media.unreadable.length > 0) looked.media.push(media)
+    const media = checkMedia(block, `${subject.path}.content.${at}`)
+    if (media.imageCount > 0 || media.unreadable.length > 0) findings.media.push(media)
   }
-  return { ...looked, violations, bytes: bytesOf(raw) }
+  return { ...findings, violations, bytes: bytesOf(raw) }
 }
 
 const mayHoldMedia = ({ type, content }: CheckedBlock): boolean =>
   type === "image" || type === "document" || Array.isArray(content)
 
-/** Also of the blocks inside results and documents. */
-function mediaOf(block: CheckedBlock, path: string): CheckedMedia {
-  const { field, items } = nestedIn(block ?? {})
-  const nested = items.map((item, i) => mediaOf(item, `${path}.${field}.${i}`))
+/** The images and documents of a block, including those inside results and documents. */
+function checkMedia(block: CheckedBlock, path: string): CheckedMedia {
+  const { field, items } = nestedBlocks(block ?? {})
+  const nested = items.map((item, i) => checkMedia(item, `${path}.${field}.${i}`))
   const { type, source } = block ?? {}
   const { type: kind, data, media_type } = (source ?? {}) as Readonly<Record<string, unknown>>
   const isEmbedded = kind === "base64" && typeof data === "string"
@@ -209,25 +213,25 @@ function mediaOf(block: CheckedBlock, path: string): CheckedMedia {
     images: type === "image" && isEmbedded ? [checkedImage(data, media_type, path)] : [],
     unreadable: type === "document" && isEmbedded && !isPdf(data) ? [path] : [],
   }
-  return nested.length === 0 ? own : together([own, ...nested])
+  return nested.length === 0 ? own : mergeMedia([own, ...nested])
 }
 
 function checkedImage(data: string, mediaType: unknown, path: string): CheckedImage {
   const size = readImageSize(data)
-  const side = size && Math.min(size.width, size.height) > 0 ? Math.max(size.width, size.height) : undefined
-  return { path, bytes: data.length, side, isRightlyLabelled: size?.mediaType === mediaType }
+  const longerSide = size && Math.min(size.width, size.height) > 0 ? Math.max(size.width, size.height) : undefined
+  return { path, bytes: data.length, longerSide, hasRightMediaType: size?.mediaType === mediaType }
 }
 
-const together = (all: readonly CheckedMedia[]): CheckedMedia => ({
+const mergeMedia = (all: readonly CheckedMedia[]): CheckedMedia => ({
   images: all.flatMap(({ images }) => images),
   imageCount: all.reduce((sum, { imageCount }) => sum + imageCount, 0),
   unreadable: all.flatMap(({ unreadable }) => unreadable),
 })
 
-function breakpointsOf(block: CheckedBlock, path: string): Breakpoint[] {
+function listBreakpoints(block: CheckedBlock, path: string): Breakpoint[] {
   if (typeof block !== "object" || block === null) return []
-  const { field, items } = nestedIn(block)
-  const inner = items.flatMap((item, i) => breakpointsOf(item, `${path}.${field}.${i}`))
+  const { field, items } = nestedBlocks(block)
+  const inner = items.flatMap((item, i) => listBreakpoints(item, `${path}.${field}.${i}`))
   if (!block.cache_control) return inner
   return [
     ...inner,
@@ -235,18 +239,18 @@ function breakpointsOf(block: CheckedBlock, path: string): Breakpoint[] {
   ]
 }
 
-/** The blocks inside a block, and the field that has them. */
-function nestedIn({ type, content, source }: CheckedBlock): { field: string; items: readonly CheckedBlock[] } {
+/** The blocks inside a block, and the path of the field that contains them. */
+function nestedBlocks({ type, content, source }: CheckedBlock): { field: string; items: readonly CheckedBlock[] } {
   const isDocument = type === "document"
   const inner = isDocument ? (source as { content?: unknown } | null | undefined)?.content : content
   return { field: isDocument ? "source.content" : "content", items: Array.isArray(inner) ? inner : [] }
 }
 
-/** Breakpoints on tools and system prompt. They come before those on messages. */
+/** Breakpoints on tools and system prompt. They precede those on messages. */
 function fixedBreakpoints({ tools, system }: ModelRequest): Breakpoint[] {
-  const marks = (list: unknown, path: string) =>
-    (Array.isArray(list) ? list : []).flatMap((item: CheckedBlock, i) => breakpointsOf(item, `${path}.${i}`))
-  return [...marks(tools, "tools"), ...marks(system, "system")]
+  const breakpointsIn = (list: unknown, path: string) =>
+    (Array.isArray(list) ? list : []).flatMap((item: CheckedBlock, i) => listBreakpoints(item, `${path}.${i}`))
+  return [...breakpointsIn(tools, "tools"), ...breakpointsIn(system, "system")]
 }
 
 /** The size of a message in a request body, in UTF-8 bytes. */

@@ -12,7 +12,7 @@ import { fileStore } from "../../journal/file/file-store.ts"
 import { projectDirectory } from "../../journal/file/layout.ts"
 import { BlockReader } from "../block-texts.ts"
 import { splitBlock } from "../passages/passage.ts"
-import { IndexFile } from "./index-file.ts"
+import { SqliteIndexFile } from "./index-file.ts"
 import { PassageIndex } from "./passage-index.ts"
 import { TrackedJournals } from "./tracked-journals.ts"
 
@@ -108,7 +108,7 @@ test("BEY-5 while another connection writes, the background gives up soon, and w
 })
 
 test("BEY-5 work in the background waits five milliseconds for another process, a question a second, also after a failure", async () => {
-  const file = new IndexFile(":memory:", { version: 1, tables: [], create: "" })
+  const file = new SqliteIndexFile(":memory:", { version: 1, tables: [], create: "" })
   onTestFinished(() => file.close())
   const patience = () => file.statement("PRAGMA busy_timeout").get()?.timeout
   expect(await file.briefly(async () => patience())).toBe(5)

@@ -17,7 +17,7 @@ export interface IndexShape {
   readonly tables: readonly string[]
 }
 
-export class IndexFile {
+export class SqliteIndexFile {
   readonly #db: DatabaseSync
   readonly #prepared = new Map<string, StatementSync>()
 

@@ -11,7 +11,7 @@ export type IndexQuery<T> = Generator<StoreRequest, T, unknown>
 
 /** A passage store with synchronous methods. It finds literal texts in its own way. */
 export type SyncPassageStore = {
-  readonly [Name in Exclude<keyof PassageReader, "having">]: PassageReader[Name] extends (
+  readonly [Name in Exclude<keyof PassageReader, "containing">]: PassageReader[Name] extends (
     ...given: infer Given
   ) => Promise<infer Answer>
     ? (...given: Given) => Answer

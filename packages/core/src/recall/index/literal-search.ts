@@ -1,5 +1,5 @@
 /** Finds the passages with a literal text, newest first. Reads only those that have its stop prefixes. */
-import type { IndexFile } from "./index-file.ts"
+import type { SqliteIndexFile } from "./index-file.ts"
 import { sourceToken } from "./passage-table.ts"
 
 export interface LiteralQuery {
@@ -17,7 +17,10 @@ const IN_LISTED =
   "SELECT words.rowid AS id FROM words CROSS JOIN passages ON passages.id = words.rowid " +
   "WHERE words MATCH ? AND words.rowid < ? AND instr(text, ?) > 0 ORDER BY words.rowid DESC LIMIT ?"
 
-export function findPassagesWith(file: IndexFile, { text, tokens, only, fits, max }: LiteralQuery): readonly number[] {
+export function findPassagesWith(
+  file: SqliteIndexFile,
+  { text, tokens, only, fits, max }: LiteralQuery,
+): readonly number[] {
   const all = [...tokens, ...(only === undefined ? [] : [sourceToken(only)])]
   const match = all.map((token) => `"${token}"`).join(" AND ")
   const next = (before: number, limit: number) =>

@@ -4,7 +4,7 @@
  */
 import { FACTS, type NewPassage, type StoredPassage } from "../../journal/passage-store.ts"
 import { hashOf } from "../vectors/text-hash.ts"
-import type { IndexFile, IndexShape } from "./index-file.ts"
+import type { IndexShape, SqliteIndexFile } from "./index-file.ts"
 import { OFTEN, PREFIX, TWICE } from "./tokens.ts"
 
 export const SHAPE: IndexShape = {
@@ -25,12 +25,12 @@ export const SHAPE: IndexShape = {
   CREATE VIRTUAL TABLE vocabulary USING fts5vocab (words, row);`,
 }
 
-export function sourceId(file: IndexFile, name: string): number | undefined {
+export function sourceId(file: SqliteIndexFile, name: string): number | undefined {
   const id = file.statement("SELECT id FROM sources WHERE name = ?").get(name)?.id
   return id === undefined ? undefined : Number(id)
 }
 
-export function addSource(file: IndexFile, name: string, position: string): number {
+export function addSource(file: SqliteIndexFile, name: string, position: string): number {
   const added = file.statement("INSERT INTO sources (name, mark) VALUES (?, ?)").run(name, position)
   return Number(added.lastInsertRowid)
 }
@@ -40,7 +40,7 @@ const SOURCE = "s_"
 export const sourceToken = (id: number) => `${SOURCE}${id}`
 
 /** Adds passages. A turn starts with another message of the user or the assistant. */
-export function addPassages(file: IndexFile, passages: readonly NewPassage[], source: number): void {
+export function addPassages(file: SqliteIndexFile, passages: readonly NewPassage[], source: number): void {
   if (passages.length === 0) return
   const last = file
     .statement("SELECT uuid, turn FROM passages WHERE source = ? AND isSaid = 1 ORDER BY id DESC LIMIT 1")
@@ -72,7 +72,7 @@ export function addPassages(file: IndexFile, passages: readonly NewPassage[], so
   }
 }
 
-export function removePassages(file: IndexFile, source: number): void {
+export function removePassages(file: SqliteIndexFile, source: number): void {
   file.statement("UPDATE removals SET count = count + 1").run()
   removeVectors(file, source)
   const range = file.statement("SELECT min(id) AS first, max(id) AS last FROM passages WHERE source = ?").get(source)
@@ -85,7 +85,7 @@ export function removePassages(file: IndexFile, source: number): void {
  * Removes vectors together with their texts, because a vector reveals what a text is about. If another passage has the text, the vector
  * is computed again.
  */
-function removeVectors(file: IndexFile, source: number): void {
+function removeVectors(file: SqliteIndexFile, source: number): void {
   if (!file.statement("SELECT 1 FROM vectors LIMIT 1").get()) return
   const remove = file.statement("DELETE FROM vectors WHERE hash = ?")
   for (const { text } of file.statement("SELECT text FROM passages WHERE source = ?").all(source))
@@ -116,7 +116,7 @@ const MAX_PACKS_AT_ONCE = 32
 const ROWS = "SELECT id, source, turn, facts, terms, length, time FROM passages WHERE id > ? AND id <= ? ORDER BY id"
 
 /** Packs new passages. Call it inside the transaction that adds them. */
-export function packFacts(file: IndexFile): void {
+export function packFacts(file: SqliteIndexFile): void {
   for (let packs = 0; packs < MAX_PACKS_AT_ONCE; packs++) {
     const from = lastPacked(file)
     // AUTOINCREMENT: within a smaller distance of ids there cannot be enough passages
@@ -129,7 +129,7 @@ export function packFacts(file: IndexFile): void {
 }
 
 /** Rebuilds the packs of this range, from which passages were removed. */
-function repack(file: IndexFile, { first, last }: { readonly first: number; readonly last: number }): void {
+function repack(file: SqliteIndexFile, { first, last }: { readonly first: number; readonly last: number }): void {
   let from = Number(file.statement("SELECT max(last) AS id FROM packs WHERE last < ?").get(first)?.id ?? 0)
   for (const { last: to } of file.statement("SELECT last FROM packs WHERE last >= ? ORDER BY last").all(first)) {
     if (from >= last) return
@@ -147,7 +147,7 @@ const valuesOf = ({ id, source, turn, facts, terms, length, time }: Row) =>
 const pack = (rows: readonly Row[]) => new Uint8Array(Float64Array.from(rows.flatMap(valuesOf)).buffer)
 
 /** The facts of the passages after this one, in order. */
-export function factsAfter(file: IndexFile, passage: number): readonly ArrayLike<number>[] {
+export function factsAfter(file: SqliteIndexFile, passage: number): readonly ArrayLike<number>[] {
   const packs =
     passage > 0
       ? []
@@ -161,4 +161,4 @@ export function factsAfter(file: IndexFile, passage: number): readonly ArrayLike
   return [...packs, rest.flatMap(valuesOf)]
 }
 
-const lastPacked = (file: IndexFile) => Number(file.statement("SELECT max(last) AS id FROM packs").get()?.id ?? 0)
+const lastPacked = (file: SqliteIndexFile) => Number(file.statement("SELECT max(last) AS id FROM packs").get()?.id ?? 0)

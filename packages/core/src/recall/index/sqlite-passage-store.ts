@@ -7,7 +7,7 @@ import type {
   StoredPassage,
   TokenCount,
 } from "../../journal/passage-store.ts"
-import { IndexFile } from "./index-file.ts"
+import { SqliteIndexFile } from "./index-file.ts"
 import type { SyncPassageStore } from "./index-query.ts"
 import { findPassagesWith } from "./literal-search.ts"
 import {
@@ -30,12 +30,12 @@ interface SqlitePassageUpdate extends PassageUpdate {
 }
 
 export class SqlitePassageStore implements SyncPassageStore {
-  readonly #file: IndexFile
+  readonly #file: SqliteIndexFile
   #positions: { readonly at: number; readonly all: Map<string, string> } | undefined
 
   /** `path`: a file, or `:memory:`. */
   constructor(path: string) {
-    this.#file = new IndexFile(path, SHAPE)
+    this.#file = new SqliteIndexFile(path, SHAPE)
   }
 
   extend(steps: readonly SqlitePassageUpdate[]): readonly boolean[] {
@@ -98,7 +98,7 @@ export class SqlitePassageStore implements SyncPassageStore {
     return this.#positions.all
   }
 
-  news(since: PassageCursor): PassageDelta {
+  changes(since: PassageCursor): PassageDelta {
     const removals = Number(this.#file.statement("SELECT count FROM removals").get()!.count)
     const isContinued = removals === since.removals
     const [passage, source] = isContinued ? [since.passage, since.source] : [0, 0]
@@ -134,7 +134,7 @@ export class SqlitePassageStore implements SyncPassageStore {
       .map(({ term, doc }) => ({ token: String(term), documents: Number(doc) }))
   }
 
-  lists(tokens: readonly string[], source?: number): readonly Uint32Array[] {
+  postings(tokens: readonly string[], source?: number): readonly Uint32Array[] {
     const match = "SELECT CAST(group_concat(rowid) AS BLOB) AS ids FROM words WHERE words MATCH ?"
     const of = source === undefined ? "" : ` AND "${sourceToken(source)}"`
     return tokens.map((token) => this.#file.ids(match, `"${token}"${of}`))
@@ -156,7 +156,7 @@ export class SqlitePassageStore implements SyncPassageStore {
     return findPassagesWith(this.#file, query)
   }
 
-  around(ids: readonly number[], max: number): readonly (readonly StoredPassage[])[] {
+  neighbors(ids: readonly number[], max: number): readonly (readonly StoredPassage[])[] {
     const around = this.#file.statement(
       `SELECT ${ROW} FROM passages WHERE id BETWEEN ? AND ? AND source = (SELECT source FROM passages WHERE id = ?) ORDER BY id`,
     )

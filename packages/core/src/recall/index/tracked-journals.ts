@@ -198,7 +198,7 @@ export class TrackedJournals {
     for (const conversation of conversations) {
       conversations.delete(conversation)
       const appended = this.#appended.take(conversation)
-      const of = { conversation, mark: positions.get(conversation), reader: this.#options.reader }
+      const of = { conversation, position: positions.get(conversation), reader: this.#options.reader }
       const step = appended && appendedUpdate(appended, of)
       if (!step) continue
       steps.push(step)
@@ -317,7 +317,7 @@ export class TrackedJournals {
       if (this.#appended.continues(conversation, read)) return [] // the next batch has it
       return position !== undefined && read === bytes
         ? []
-        : [{ conversation, mark: position, newBytes: Math.abs(bytes - read) }]
+        : [{ conversation, position, newBytes: Math.abs(bytes - read) }]
     })
     for (const { conversation } of grown) this.#unread.add(conversation)
     const toRead = grown.filter(({ conversation }) => !except?.has(conversation))
@@ -326,9 +326,9 @@ export class TrackedJournals {
       this.#readInBackground(names).catch(() => undefined) // a question that waits for this work reports the error
       return
     }
-    for (const { conversation, mark } of toRead) {
+    for (const { conversation, position } of toRead) {
       if (isLate()) return
-      const reading = { conversation, mark, isLate, feed: this.#feed, reader: this.#options.reader }
+      const reading = { conversation, position, isLate, feed: this.#feed, reader: this.#options.reader }
       if (await readJournal(index, reading)) this.#unread.delete(conversation)
     }
   }

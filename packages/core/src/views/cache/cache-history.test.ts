@@ -46,8 +46,8 @@ describe("CACHE-4 breaks in a journal", () => {
   })
 
   test("say how long the pause was, what had to be paid again, and what that cost", () => {
-    const anew = { input_tokens: 5, cache_creation_input_tokens: 50_000 }
-    const { breaks } = follow(response(0, 50_000), response(12, 0, anew))
+    const rewritten = { input_tokens: 5, cache_creation_input_tokens: 50_000 }
+    const { breaks } = follow(response(0, 50_000), response(12, 0, rewritten))
     expect(breaks).toEqual([
       {
         turn: 2,
@@ -64,16 +64,16 @@ describe("CACHE-4 breaks in a journal", () => {
   })
 
   test("BEY-10 a message that a program wrote in the model's name does not hide a loss, and is none itself", () => {
-    const anew = { input_tokens: 5, cache_creation_input_tokens: 50_000 }
+    const rewritten = { input_tokens: 5, cache_creation_input_tokens: 50_000 }
     const written = response(80, 0, { model: "<synthetic>" })
-    const { breaks, turns } = follow(response(0, 50_000), written, response(81, 0, anew))
+    const { breaks, turns } = follow(response(0, 50_000), written, response(81, 0, rewritten))
     expect(breaks).toMatchObject([{ turn: 2, cause: "hour-over", rewrittenTokens: 50_005, gapMinutes: 81 }])
     expect(turns).toBe(2)
   })
 
   test("BEY-10 have the API's own reason beside ours, where the recording has it", () => {
-    const said = { ...response(12, 0), cacheMissReason: "system_changed" }
-    expect(follow(response(0, 50_000), said).breaks).toMatchObject([
+    const imported = { ...response(12, 0), cacheMissReason: "system_changed" }
+    expect(follow(response(0, 50_000), imported).breaks).toMatchObject([
       { cause: "five-minutes-over", apiReason: "system_changed" },
     ])
     expect(follow(response(0, 50_000), response(12, 0)).breaks[0]).not.toHaveProperty("apiReason")

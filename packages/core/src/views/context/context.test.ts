@@ -285,7 +285,11 @@ describe("L2-7 a memory that was cleared", () => {
     const built = conversation().user("go")
     const belongsTo = built.messages[0]!.uuid
     const content = "prefers tabs ".repeat(50)
-    built.attach({ type: "memory", path: "memory/style.md", content, belongsTo }).call("Read").result("text").say("done")
+    built
+      .attach({ type: "memory", path: "memory/style.md", content, belongsTo })
+      .call("Read")
+      .result("text")
+      .say("done")
     const view = viewOf(built)
     const before = view.size().tokens
     const [, memory] = built.messages

@@ -82,7 +82,7 @@ export function sessionFacts({ title, mode, model, cwd, origin, prompt, source }
 /** All decisions, as plain data for a checkpoint. */
 export interface SavedOverlay {
   readonly cleared: readonly string[]
-  readonly stubs: readonly (readonly [toolUseId: string, residue: string])[]
+  readonly stubs: readonly (readonly [toolUseId: string, stub: string])[]
   readonly overtaken: readonly (readonly [toolUseId: string, by: OvertakenBy])[]
   readonly shortened: readonly (readonly [toolUseId: string, ShorteningOptions])[]
   readonly clearedMemories: readonly Uuid[]

@@ -136,12 +136,12 @@ describe("CACHE-5 the ledger", () => {
     const model = "claude-haiku-5-5"
     const pass = { input_tokens: 80_000, output_tokens: 0 }
     const chat = await openTestConversation({ model })
-    const told: unknown[] = []
-    chat.on("recorded", ({ cost }) => told.push(cost))
+    const costs: unknown[] = []
+    chat.on("recorded", ({ cost }) => costs.push(cost))
     await chat.add({ role: "user", content: "go" })
     const iterations = ["compaction", "message"].map((type) => ({ type, ...pass }))
     await chat.record({ id: "msg_1", model, content: [], stop_reason: "end_turn", usage: { ...pass, iterations } })
-    expect(told).toEqual([{ known: true, dollars: summarise(chat.views.ledger).dollars }])
+    expect(costs).toEqual([{ known: true, dollars: summarise(chat.views.ledger).dollars }])
   })
 
   test("the pieces of one response are one request, and the last piece's usage is the response's", () => {

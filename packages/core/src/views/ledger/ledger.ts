@@ -87,7 +87,7 @@ export interface LedgerLine {
   counts: TokenCounts
   /** `undefined` if the model's price is unknown. */
   dollars: number | undefined
-  /** The estimated part. Absent if there is none. */
+  /** The estimated part. Absent if nothing is estimated. */
   estimated?: EstimatedCost
 }
 
@@ -96,7 +96,7 @@ export interface EstimatedCost {
   readonly requests: number
   /** Excludes models with unknown prices. */
   readonly dollars: number
-  /** The part that another program's transcript does not record at all: its compactions. Absent if there is none. */
+  /** The part that another program's transcript does not record at all: its compactions. Absent if it has none. */
   readonly unrecorded?: { readonly requests: number; readonly dollars: number }
 }
 
@@ -142,7 +142,7 @@ export interface LedgerSummary {
   readonly dollars: number
   /** Models without a known price. They are not included in `dollars`. */
   readonly unpriced: readonly string[]
-  /** The estimated part. Absent if there is none. */
+  /** The estimated part. Absent if nothing is estimated. */
   readonly estimated?: EstimatedCost
   /** The cost of each purpose over all models. Only purposes with requests. */
   readonly byPurpose: readonly PurposeTotal[]

@@ -1,15 +1,16 @@
 /**
- * Whether a sentence says who the person is: they are its subject, and it says what they are, have or do for years. What they are going
- * through, think or know about the task says nothing about them.
+ * Whether a sentence describes the user: the user is its subject, and it states something long-lived about them. What the user is going
+ * through, thinks, or knows about the task does not count.
  */
 import { lazy, memoize } from "../../base/work.ts"
 import { ALL, any, PRODUCT, PRODUCTS, pattern, WAYS } from "./lasting-rules-phrases.ts"
 import { splitSentences, typedLines } from "./user-messages.ts"
 
-// What a person prefers, in English: "I prefer tea", "I'd rather walk than drive", "I hate phone calls", "short answers, please". It is about
-// things in general, so they have no article, or are compared. What points at one thing that is there is about the task: "I prefer the second".
+// Preferences in English: "I prefer tea", "I'd rather walk than drive", "I hate phone calls", "short answers, please". They concern
+// things in general, so these have no article, or are compared. A reference to one thing at hand concerns the task: "I prefer the
+// second".
 
-/** Not in "a chart, which I prefer". */
+/** Excludes "a chart, which I prefer". */
 const I = "(?<!\\b(?:which|what|whether|than|if|as|like|where|think|guess|sure) )\\bi"
 const OFTEN =
   "(?: (?:generally|usually|always|really|strongly|much|also|still|personally|tend to|typically|normally|do|just|absolutely|particularly))*"
@@ -21,13 +22,13 @@ const PREFERENCE = pattern(
     "(?<!\\b(?:if|whether|how) )\\bmy (?:general |strong |personal )?(?:preference (?:is|would be|for)|(?:preferred|favou?rite|go-to) [\\w ]{2,30} (?:is|are)) (?!not\\b|this\\b|that\\b)(?<!\\b(?:in|of|from|on|about) (?:the|this|that|your) .*)",
   ),
 )
-/** One of several things that are on the table. */
+/** One of several things at hand. */
 const PREFERS_AT_HAND =
   /\b(?:prefer|favou?r|prioriti[sz]e)\s+(?:the|this|that(?! you)|these|those|it\b(?! if| when)|yours|its|option|version|number|plan)\b(?! (?:kind|sort|type|way|use|idea|style)s? of)/iu
 const ONE =
   "(?:the|this|that|these|those|it|its|yours?|his|her|their|him|them|both|(?:option|version|number|plan) \\w)\\b"
 const NOW = "(?:now|later|again|today|tonight|tomorrow|instead)\\b"
-/** What it is compared with may be there. */
+/** A comparison, which may name something at hand. */
 const RATHER = pattern(
   `^(?!if\\b).*${I}(?:'d| would)(?: much| really)? rather (?:you\\b|(?!(?:(?!(?:than|for|when|with|in)\\b)[\\w'-]+ ){0,5}?${ONE})(?!.*\\b${NOW})\\w)`,
 )
@@ -54,7 +55,7 @@ const ALWAYS_WANTED =
   /\bi (?:always|usually|generally|normally|typically) (?:want|like|expect|need)(?! to (?:go|do|make|be able))\b|\bi(?:'d| would) (?:always like|like to always|always want|always prefer)\b/iu
 const WANTS_TO = /\bi(?:'d| would)? (?:want|need|like|love) to\b/iu
 
-/** "I chose Rust for it, and I prefer it to Go": what it is was said before. */
+/** "I chose Rust for it, and I prefer it to Go": the pronoun refers to something mentioned before. */
 const COMPARISON = pattern(
   `^(?!i${OFTEN} (?:prefer|favou?r)).*\\b(?:prefer|favou?r) (?:it|them|th(?:is|at) \\w+) (?:over|to|rather than)\\b`,
 )
@@ -65,7 +66,7 @@ export function isPreference(sentence: string): boolean {
   return sentence.split(/[,;]/u).some((part) => LIKING.test(part) && LIKED.test(part) && !WANTS_TO.test(part))
 }
 
-/** How answers look. */
+/** The form of answers. */
 const FORM = any(
   WAYS,
   ...["sentences", "paragraphs", "words", "bullets", "bullet points", "lists", "units", "spelling", "english", "tone"],
@@ -73,22 +74,22 @@ const FORM = any(
 )
 const PLEASE = "(?:please|pl[sz])"
 const FORM_PLEASE = pattern(`^(?:${PLEASE},? )?(?:no )?(?:[\\w-]+ )?${FORM}(?: only)?,? ${PLEASE}\\b`)
-/** One of several, or more of them, is a request. */
+/** A request for one of several, or for more. */
 const ONE_OR_MORE =
   /^(?:an?|the|this|that|another|more|less|fewer|next|other|some|my|your|its|one|two|three|\d+|now|same|longer|shorter)\b/iu
 
-/** "Short answers, please": it has no verb, and is about how all answers look. */
+/** "Short answers, please": has no verb, and concerns the form of all answers. */
 export const isFormPlease = (sentence: string): boolean => FORM_PLEASE.test(sentence) && !ONE_OR_MORE.test(sentence)
 
-/** "No pictures please" */
+/** "No pictures please". */
 export const NONE_PLEASE = pattern(`^(?:${PLEASE},? no (?:[\\w-]+ ?){1,4}|no (?:[\\w-]+,? ){1,4}${PLEASE})[.!]*$`)
 
-// What a sentence states, where it goes on to ask or to tell of the task: "I prefer tea, so can you name a shop?". It is part of the
-// sentence, word for word. A doubt stays: "I prefer tea, but I'm not sure".
+// The statement in a sentence that continues with a question or a task: "I prefer tea, so can you name a shop?". It is part of the
+// sentence, verbatim. Doubts stay included: "I prefer tea, but I'm not sure".
 
 const START = "(?:[,;]|\\s[–—-]|(?=\\s(?:so|and|but)\\s))\\s*(?:(?:so|and|but|then|also|hmm)[\\s,]+)*"
 
-/** In English also without a question mark: many people leave it out. */
+/** A question in English, with or without a question mark, which many people omit. */
 const ASKS = lazy(
   () =>
     new RegExp(
@@ -109,21 +110,21 @@ const ASKS_ANYWHERE = lazy(
       "isu",
     ),
 )
-/** What the person does about it now. */
+/** What the user currently does about it. */
 const GOES_ON =
   /,\s+(?:(?:and|so|which is why)\s+)?(?:now\s+)?i(?:(?:'m| am| was) (?:\w+ )?\w+ing| want to| wanna| need (?:to|help)|'d like to| would like to| made sure| hope| wonder)\b.*$/isu
-/** Why they come to say it. What holds under a condition does not begin like this. */
+/** Introductions with the reason for a statement. A conditional statement does not start like this. */
 const LEAD_INS =
   /^(?:(?:i|i'm|i've|we|we're|we've|my|it's|there's)\b.*?(?:(?:,|\s)\s*(?:so|and|but|since|because|given that|considering(?: that)?)\s+|,\s+)|(?:since|because|given that|considering(?: that)?)\s+)(?=i(?:'d|'m| am)? )/isu
 
-/** Without what it asks for at the end. */
+/** Removes a request at the end of a sentence. */
 export function statedPart(sentence: string): string {
   const typed = sentence.replaceAll("’", "'")
   const end = Math.min(...[ASKS(), ASKS_ANYWHERE()].map((pattern) => pattern.exec(typed)?.index || typed.length))
   return sentence.slice(0, end).trimEnd()
 }
 
-/** The clause that a pattern finds, without what comes before and after it. Nothing where the pattern finds it nowhere. */
+/** The clause that matches a pattern, without the text before and after it. Undefined if none does. */
 export function clauseWith(stated: string, isMeant: (clause: string) => boolean): string | undefined {
   const typed = stated.replaceAll("’", "'")
   const begins = [0]
@@ -145,7 +146,7 @@ const KIN =
   "(?:wife|husband|partner|spouse|girlfriend|boyfriend|son|daughter|child|kids|children|sons|daughters|mother|father|mum|mom|dad|brother|sister|grandmother|grandfather|dog|cat)"
 const COUNT = "(?:an?|one|two|three|four|five|six|seven|several|many|no|\\d+)"
 
-/** After "I am". A noun has an article, and so has a moment: "a bit late", "a few steps away", "the one who broke it". */
+/** What may follow "I am". Nouns have an article, but so do temporary states: "a bit late", "a few steps away", "the one who broke it". */
 const STATES_OF_BEING = any(
   "an? (?!bit|little|few|tad|lot|hair|step|touch|couple|fan\\b|huge fan|big fan|hundred|thousand|million|minute|hour|week|day|moment|message|string)[\\p{L}-]+",
   "the (?!one|ones|first|second|third|last|next|only|same|person|opposite|problem|reason|author of this)(?:[\\p{L}-]+ ){1,4}(?:of|at|for|in)\\b",
@@ -183,7 +184,7 @@ const OWN = any(
   `${KIN}(?: and \\p{L}+)? (?:works|live|lives|speaks|was born) `,
 )
 const SPOKEN = new RegExp(`^${REMEMBER}(?:I (?:am ${STATES_OF_BEING}|${DOING})|my ${OWN})`, "iu")
-/** With a name: in lower case such words are a state, or a step of the work. */
+/** Verbs followed by a capitalised name: with lower-case words they describe a state, or a step of the work. */
 const NAME = "\\p{Lu}[\\p{L}+#.'-]*"
 const NAMED = new RegExp(
   `^${REMEMBER}(?:[Ii] (?:${[
@@ -195,7 +196,7 @@ const NAMED = new RegExp(
   ].join("|")})|[Mm]y ${KIN}(?:'s name)? (?:is|are) ${NAME}(?:$|[.,!]| and ))`,
   "u",
 )
-/** What holds for a moment. */
+/** Temporary states. */
 const PASSING =
   /\b(?:right now|at the moment|today|tonight|tomorrow|this (?:morning|afternoon|evening|time|step|point)|again|so far|here[.!]*$|it seems|stuck|confused|lost|behind|worried|nervous|late)\b/iu
 
@@ -230,7 +231,7 @@ const findFact = (sentence: string): string | undefined => clauseWith(statedPart
 
 export const isAboutTheUser = (sentence: string): boolean => findFact(sentence.trim()) !== undefined
 
-/** Word for word, without the story before them and the question after them. */
+/** The sentences that describe the user, verbatim, without the story before them and the question after them. */
 export const factsAboutTheUser = memoize((text): readonly string[] =>
   splitSentences(typedLines(text).join("\n")).flatMap((sentence) => findFact(sentence.trim()) ?? []),
 )

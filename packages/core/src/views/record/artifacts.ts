@@ -1,6 +1,6 @@
 /**
- * The artifacts view: which files were read, created, changed and deleted, which commands ran and how they ended. It is computed from
- * the tool calls themselves, never from what the model says about them.
+ * The artifacts view: which files were read, created, changed and deleted, which commands ran and how they ended. Computed from the
+ * tool calls themselves, never from what the model writes about them.
  */
 import { hash } from "node:crypto"
 import { stripVTControlCharacters } from "node:util"
@@ -14,17 +14,17 @@ import { endsWithPath, isInside, isRelative, resolvePath } from "./file-paths.ts
 import { type FinishedCall, followCalls, type OpenCall } from "./open-work.ts"
 import { parseScript, programName, SHELLS, unwrapped } from "./shell-effects.ts"
 
-/** Tells whether a shell command runs tests. The programs that it starts decide; quoted text, file names and commit messages say nothing. */
-/** A cheap look first: only a text that has one of these is parsed. */
+/** Whether a shell command runs tests. Only the programs that it starts count, not quoted text, file names or commit messages. */
+/** A cheap first check: only a text with one of these words is parsed. */
 const MENTIONS = /test|spec|jest|mocha|phpunit|check|verify|\b(?:tox|nox|ava|pest|bats)\b|\st(?:\s|$)/i
 const MAX_DEPTH = 20
-const MAX_WORDS = 50 // of one command: what it runs is at its beginning
+const MAX_WORDS = 50 // of one command; its program is at the start
 
-/** Options before the name of what is run, each with at most one value. */
+/** Options before the name of the program, each with at most one value. */
 const OPTIONS = "(?: -\\S+(?: [^-\\s]\\S*)??)*"
 const RUNNERS = "vitest|jest|mocha|ava|pytest|py\\.test|unittest|tox|nox|ctest|rspec|phpunit|pest|bats|nextest"
 const PACKAGES = "npm|pnpm|yarn|bun|deno"
-/** A program and its first arguments, with the directory of the program left out. */
+/** A program with its first arguments, without its directory. */
 const RUNS_TESTS = new RegExp(
   `^(?:${[
     `(?:${RUNNERS})`,
@@ -99,9 +99,9 @@ export interface Artifacts {
   /** By command line, the most recently run last. */
   readonly commands: Map<string, CommandFacts>
   readonly open: Map<string, OpenCall>
-  /** The conversation's directory, once an entry names it. */
+  /** The conversation's directory, as soon as an entry names it. */
   cwd?: string
-  /** Where its shell is, if not there. */
+  /** The directory of its shell, if different. */
   directory?: string
 }
 
@@ -110,9 +110,9 @@ export interface FileFacts {
   changes: number
   created: boolean
   deleted: boolean
-  /** sha256 of the content as it was last read or written whole. */
+  /** sha256 of the content as it was last read or written in full. */
   hash?: string
-  /** Only shell commands touched it: its content was never shown. */
+  /** Whether only shell commands touched the file, so that its content was never shown. */
   onlyByShell?: true
   /** The entry with the newest result about the file. */
   last: Uuid
@@ -122,12 +122,12 @@ export interface CommandFacts {
   readonly failed: boolean
   readonly exitCode: number | undefined
   readonly isTest: boolean
-  /** Lines of its output that name a test that failed. */
+  /** Output lines that name a failed test. */
   readonly failing?: readonly string[]
   readonly last: Uuid
 }
 
-/** What finally became of a file. */
+/** The final state of a file. */
 export type FileFate = "created" | "changed" | "deleted" | "read"
 
 export function fileFate({ created, changes, deleted }: FileFacts): FileFate {
@@ -136,7 +136,7 @@ export function fileFate({ created, changes, deleted }: FileFacts): FileFate {
   return changes > 0 ? "changed" : "read"
 }
 
-const MAX_FAILING = 3 // tests of a run that are named
+const MAX_FAILING = 3 // failed tests that are named per run
 const MAX_FAILING_LENGTH = 160 // characters
 const FAILING_TEST = /^\W*(?:FAIL(?:ED|URE)?\b|not ok\b)|^\s*[✗✘✕×●]\s|\bFAILED\s*$/
 const MAX_COMMANDS = 500 // the oldest are dropped; their results stay in the journal
@@ -162,7 +162,7 @@ export const artifacts: Projection<Artifacts> = {
   },
 }
 
-/** An imported journal names its directory last: what is known by then gets its whole path. */
+/** Resolves relative paths. An imported journal names its directory last, so paths known by then become absolute. */
 function resolveRelative(state: Artifacts, cwd: string): void {
   if (cwd === "" || state.cwd === cwd) return
   state.cwd = cwd
@@ -177,7 +177,10 @@ function resolveRelative(state: Artifacts, cwd: string): void {
   }
 }
 
-/** Without a directory, a relative path is the known whole path that ends with it, and the other way round. The whole one stays. */
+/**
+ * Identifies a relative path with the known absolute path that ends with it, and vice versa, if the directory is unknown. The absolute
+ * path is preserved.
+ */
 function withKnownPath(effect: FileEffect, { files, cwd }: Artifacts): FileEffect {
   if (cwd !== undefined || files.has(effect.path)) return effect
   const same = [...files.keys()].filter((path) => endsWithPath(path, effect.path) || endsWithPath(effect.path, path))
@@ -189,7 +192,7 @@ function withKnownPath(effect: FileEffect, { files, cwd }: Artifacts): FileEffec
   return effect
 }
 
-/** Two names of one file: what happened under the later one came last. */
+/** Merges the facts of two names of one file. Facts under the later name are newer. */
 function mergeFacts(before: FileFacts, { onlyByShell, ...after }: FileFacts): FileFacts {
   return {
     ...after,
@@ -213,7 +216,7 @@ function noteFile({ files }: Artifacts, effect: FileEffect, { uuid, isCommand }:
   else if (!before) facts.onlyByShell = true
   if (effect.what === "read") {
     facts.reads++
-    facts.deleted = false // something the tool calls do not show has brought it back
+    facts.deleted = false // something outside the tool calls has restored the file
   } else if (effect.what === "deleted") {
     facts.deleted = true
     for (const [path, inside] of files) if (isInside(path, effect.path)) inside.deleted = true
@@ -242,7 +245,7 @@ function noteCommand({ commands }: Artifacts, call: FinishedCall, exitCode: numb
   if (commands.size > MAX_COMMANDS) commands.delete(commands.keys().next().value!)
 }
 
-/** As the common runners mark them: vitest, jest, pytest, go, cargo, TAP. */
+/** Failed tests as common runners mark them: vitest, jest, pytest, go, cargo, TAP. */
 function failingTests(output: string): readonly string[] {
   const lines = stripVTControlCharacters(output)
     .split("\n")
@@ -257,7 +260,7 @@ export function commandLine(input: Readonly<Record<string, unknown>>): string {
   return typeof given === "string" ? given : Array.isArray(given) ? given.join(" ") : ""
 }
 
-/** Agents report the exit code in different ways. */
+/** The exit code in the output. Agents report it in different ways. */
 export function findExitCode(output: string): number | undefined {
   const match =
     /(?:^|\n|")(?:Exit code:? |Process exited with code |Command exited with code |exit_code"?: ?)(-?\d+)/i.exec(

@@ -1,4 +1,4 @@
-/** The undoable view: the decisions that a person can take back, oldest first. Only those that still count are in it. */
+/** The undoable view: the decisions that a user can undo, oldest first. Contains only those that are still in force. */
 import { type DecisionEntry, type Entry, isBoundaryEntry, isDecision, isMessage } from "../../journal/entries.ts"
 import { type Block, isToolResult, isToolUse, resultBlocks, toBlocks } from "../../messages/blocks.ts"
 import { contentOf, isBoundary, isSyntheticError, type Uuid } from "../../messages/messages.ts"
@@ -7,7 +7,7 @@ import { type Measure, measureBlocks } from "../../tokens/estimate.ts"
 import { type LearnedLimit, limitKey } from "../../tokens/window.ts"
 import type { Projection } from "../projection.ts"
 
-/** A kind of decision that can be taken back. */
+/** A kind of decision that can be undone. */
 export type UndoableKind = "compaction" | "clearing" | "images" | "fold" | "snip"
 
 export interface Undoable {
@@ -15,17 +15,17 @@ export interface Undoable {
   /** The decision. For a compaction: its boundary. */
   readonly uuid: Uuid
   readonly timestamp: string
-  /** The newest message when it was decided. A compaction is anchored at its own boundary. */
+  /** The newest message at the time of the decision. A compaction is anchored at its own boundary. */
   readonly at: Uuid | null
-  /** Decisions that were made with it and are undone with it. */
+  /** Decisions that were made together with it and are undone with it. */
   readonly companions: readonly Uuid[]
-  /** Folds that were made with it. Undo takes back all of them; each can also be opened alone. */
+  /** Folds that were made together with it. An undo reverts all of them; each can also be opened alone. */
   readonly joined?: readonly Uuid[]
 }
 
 export interface UndoableDecisions {
   readonly list: Undoable[]
-  /** The newest decision, if the next one may have been made with it. `leads`: it comes first, and the next one is what can be undone. */
+  /** The newest decision, if the next one may belong to it. `leads`: it comes first, and the next one is the one to undo. */
   before?: { readonly uuid: Uuid; readonly parentUuid: Uuid | null; readonly leads: boolean }
 }
 
@@ -69,7 +69,7 @@ function addDecision(state: UndoableDecisions, entry: DecisionEntry, before: Und
   if (isCompanion && last.at === parentUuid) list[list.length - 1] = { ...last, companions: [...last.companions, uuid] }
 }
 
-/** Of folds that were made together, those that are left can still be undone. */
+/** Removes an undone decision. Of folds that were made together, the remaining ones can still be undone. */
 function removeUndone(list: Undoable[], decision: Uuid): void {
   const at = list.findIndex(({ uuid, joined }) => uuid === decision || joined?.includes(decision))
   const found = list[at]
@@ -84,43 +84,43 @@ const OWN_KINDS: ReadonlyMap<string, UndoableKind> = new Map([
   ["snipped", "snip"],
 ])
 
-/** Only what a person or the agent decided: what the layers clear by themselves is theirs to decide. */
+/** The kind of a decision by a user or the agent. Decisions that the layers make themselves cannot be undone. */
 function undoableKind(entry: DecisionEntry & Entry): UndoableKind | undefined {
   if (entry.subtype === "tool-results-cleared") return entry.why === "asked" ? "clearing" : undefined
   if (entry.subtype === "media-withheld") return entry.asked ? "images" : undefined
   return OWN_KINDS.get(entry.subtype)
 }
 
-// The compactions view: how often the conversation was compacted, the size after the last time, its newest summaries, and the failures since.
+// The compactions view: number of compactions, the size after the last one, its newest summaries, and the failures since.
 
 export interface Compactions {
   count: number
-  /** Failures since the last success. Several in a row stop automatic compaction. */
+  /** Failures since the last success. Several consecutive ones stop automatic compaction. */
   failures: number
-  /** Responses since the last compaction, or since the beginning. A copy begins where it was made. */
+  /** Responses since the last compaction, or since the start. In a copy, since the copy was made. */
   responses: number
-  /** In a copy of another conversation: its last message. What comes before was paid for there. */
+  /** In a copy of another conversation: its last message. Everything before was paid for there. */
   copiedThrough?: Uuid
   lastResponse?: string
-  /** `tokensAfter` is absent where another program compacted. */
+  /** `tokensAfter` is absent if another program compacted. */
   last?: { readonly boundary: Uuid; readonly tokensAfter?: number }
-  /** The newest summaries, oldest first, with the text around them. `route` is how Strata came by one. */
+  /** The newest summaries, oldest first, with the text around them. `route` names how Strata obtained one. */
   summaries: readonly { readonly route: string; readonly measure: Measure }[]
   /** The summary of a compaction that is not complete yet. */
   summary?: Measure
-  /** There was one that only saved money. */
+  /** Whether there was a compaction that only saved money. */
   planned?: true
   /** The size of the context when a compaction was undone, until the next one. */
   undoneAt?: number
-  /** The last compaction kept what came before the summarised messages. */
+  /** Whether the last compaction preserved messages before the summarised ones. */
   keepsOlder?: boolean
-  /** How many of the messages that the last one kept come before its summary. */
+  /** How many messages of the last tail come before the summary. */
   head?: number
-  /** By the last message that a compaction kept: the last message that it wrote. Going back to the one is going back to the other. */
+  /** Maps the last message that a compaction preserved to the last message that it wrote. Rewinding to either is the same. */
   readonly ends: Map<Uuid, Uuid>
 }
 
-const SUMMARIES = 4 // enough to see how long they are
+const SUMMARIES = 4 // enough to estimate their usual size
 
 export const compactions: Projection<Compactions> = {
   name: "compactions",
@@ -163,8 +163,8 @@ export const compactions: Projection<Compactions> = {
   },
 }
 
-// How far the notes about a conversation go: the last message they cover, and the size of the context when they were written. If the
-// context has shrunk since, its smallest size counts, so that growth is measured from there.
+// How far the notes about a conversation reach: the last message they cover, and the size of the context when they were written. If the
+// context has shrunk since, its smallest size is used, so that growth is measured from there.
 // All branches share one file. The position is that of the newest notes on this branch, and `inFile` names later notes of another one.
 
 /** Empty until there are notes. */
@@ -174,11 +174,11 @@ export interface NotesState {
   /** Size of the notes. */
   tokens?: number
   contextTokens?: number
-  /** When they were recorded. */
+  /** Time at which they were recorded. */
   at?: string
-  /** The name under which the store keeps this version. */
+  /** The name under which the store has this version. `kept` is its name on disk. */
   kept?: string
-  /** Later notes from an abandoned branch are in the file. The store keeps them under this name, if it is known. */
+  /** Set if the file contains later notes from an abandoned branch. The store has them under this name, if it is known. */
   inFile?: { readonly kept?: string }
 }
 
@@ -201,14 +201,14 @@ export const notes: Projection<NotesState> = {
   },
 }
 
-/** Where the entry records it. */
+/** The context size that an entry records, if it does. */
 function contextSizeAt(entry: Entry): number | undefined {
   if (isDecision(entry)) return entry.subtype === "compacted" ? entry.tokensAfter : undefined
   if (entry.type !== "assistant" || entry.isSidechain || !entry.message.usage) return undefined
   return usageTotal(entry.message.usage) || undefined
 }
 
-// The archive: the address of every block, so that anything ever said can be recalled byte for byte. An address is
+// The block index: the address of every block, so that any content of the conversation can be recalled byte for byte. An address is
 // `<message uuid>.<block>`, or `<message uuid>.<block>.<inner block>` inside a tool result. The journal's index finds the message; the
 // view knows the addresses of tool calls and their results.
 
@@ -262,24 +262,24 @@ export function blockAt(entry: Entry, { block, inner }: BlockAddress): Block | u
   return isToolResult(outer) ? resultBlocks(outer)[inner] : undefined
 }
 
-// What a conversation has to do with the memory of its project: up to which message it was looked at, what was written, whether the agent
-// wrote memories itself since, and for which messages the memory was searched.
+// What a conversation has done with the memory of its project: up to which message memories were extracted, what was written, whether
+// the agent wrote memories itself since, and for which messages the memory was searched.
 
 export interface MemoryActivity {
-  /** The last message that was looked at. Absent before the first extraction. */
+  /** The last message covered by an extraction. Absent before the first one. */
   throughUuid?: Uuid
-  /** Files written by the conversation, the oldest first, each once. */
+  /** Files written by the conversation, oldest first, each once. */
   readonly written: string[]
-  /** How many messages of the person were there then. */
+  /** Number of user messages at that time. Named as in checkpoints. */
   said: number
-  /** How many of them were looked at for rules. */
+  /** Number of user messages that were searched for rules. */
   heardRules: number
-  /** How often the agent wrote memories itself, and how often it had by then. */
+  /** Number of times the agent wrote memories itself; `seenWrites`: the number at the last extraction. */
   agentWrites: number
   seenWrites: number
   /** Messages since the newest response for which the memory was searched. After a boundary it is searched again. */
   looked: Uuid[]
-  /** Whether what a conversation starts with was read since the last boundary. */
+  /** Whether the memory for the start of a context was read since the last boundary. */
   isStarted: boolean
 }
 
@@ -316,10 +316,10 @@ function add({ written }: MemoryActivity, files: readonly string[]): void {
   for (const file of files) if (!written.includes(file)) written.push(file)
 }
 
-// The limits that refusals have shown, by model and address. They are facts about a server, so a rewind does not take them back.
+// The limits that refusals have revealed, by model and address. They are facts about a server, so a rewind does not revert them.
 
 export interface StoredLimit extends LearnedLimit {
-  /** When, in ISO 8601. */
+  /** Time in ISO 8601. */
   readonly learned: string
 }
 

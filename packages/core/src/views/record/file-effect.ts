@@ -1,8 +1,8 @@
 /** What happened to one file. */
 export interface FileEffect {
   readonly path: string
-  /** `written`: the whole file, new or not. `touched`: created if it was not there. */
+  /** `written`: the complete file, new or not. `touched`: created if it did not exist. */
   readonly what: "read" | "created" | "written" | "changed" | "touched" | "deleted"
-  /** The whole content, where the call shows it. */
+  /** The complete content, if the call contains it. */
   readonly content?: string
 }

@@ -1,4 +1,4 @@
-/** What a finished tool call did to files: a table of tools. What shell commands do is read from their text. */
+/** The effects of a finished tool call on files: a table of tools. Effects of shell commands are read from their text. */
 import type { FileEffect } from "./file-effect.ts"
 import { isRelative, resolvePath } from "./file-paths.ts"
 import type { FinishedCall } from "./open-work.ts"
@@ -9,16 +9,16 @@ type Effects = (call: FinishedCall) => readonly FileEffect[]
 
 export interface CallEffects {
   readonly effects: readonly FileEffect[]
-  /** Where the conversation's shell is after the call. */
+  /** The directory of the conversation's shell after the call. */
   readonly directory: string | undefined
 }
 
 export interface CallLocation {
-  /** Where relative paths start. */
+  /** The directory to which relative paths refer. */
   readonly cwd?: string | undefined
-  /** Where the conversation's shell is. Default: `cwd`. */
+  /** The directory of the conversation's shell. Default: `cwd`. */
   readonly directory?: string | undefined
-  /** The call failed, but its command ran: it has an exit code. */
+  /** Whether a failed call ran its command: it has an exit code. */
   readonly ran?: boolean
   /** Whether files in a directory are known. */
   readonly isKnown?: (directory: string) => boolean
@@ -36,7 +36,7 @@ const withPath =
     return path === undefined ? [] : [effect(path, call)]
   }
 
-/** What our Read tool returns in place of content: the file is unchanged or empty. */
+/** What Strata's Read tool returns instead of content: the file is unchanged or empty. */
 const NOT_CONTENT = /^\[[^\n]* (?:is unchanged since you read it|is empty)[^\n]*\]\s*$/
 
 const read = withPath((path, call) => {
@@ -58,7 +58,7 @@ const edited: Effects = (call) => {
   return command === "create" ? written(call) : changed(call)
 }
 
-/** Tool names of the agents whose transcripts we import, in lower case. */
+/** Tool names of the agents whose transcripts Strata imports, in lower case. */
 const TOOLS: Readonly<Record<string, Effects>> = {
   read,
   read_file: read,
@@ -79,7 +79,7 @@ const TOOLS: Readonly<Record<string, Effects>> = {
   edit_file: changed,
 }
 
-/** The file that a file tool is called for, as the call names it. */
+/** The path argument of a file tool's call, as written. */
 export const filePathOfCall = ({ tool, input }: Pick<FinishedCall, "tool" | "input">): string | undefined =>
   Object.hasOwn(TOOLS, tool.toLowerCase()) ? pathIn(input) : undefined
 
@@ -87,7 +87,7 @@ const SHELL_TOOLS = new Set([
   ...["bash", "shell", "exec_command", "shell_command", "run_command", "execute_bash", "local_shell", "bashexecution"],
   ...["run_shell_command", "run_in_terminal", "execute_command"],
 ])
-/** These keep one shell for all their calls, so a `cd` lasts. */
+/** Tools with one shell for all their calls, so that a `cd` lasts. */
 const PERSISTENT_SHELLS = new Set(["Bash", "execute_bash"])
 const RESET = /^Shell cwd was reset to (.+)$/m
 
@@ -96,7 +96,7 @@ export const isShellTool = (tool: string): boolean => SHELL_TOOLS.has(tool.toLow
 export const fileEffects = (call: FinishedCall, place: CallLocation = {}): readonly FileEffect[] =>
   callEffects(call, place).effects
 
-/** A call that failed changed nothing, unless it is a command of which only the last step failed. */
+/** The effects of a call. A failed call changed nothing, unless it is a command of which only the last step failed. */
 export function callEffects(call: FinishedCall, place: CallLocation = {}): CallEffects {
   const done = effectsByTool(call, { ...place, directory: place.directory ?? place.cwd })
   return call.changed ? { ...done, effects: mergeDiskChanges(done.effects, call.changed) } : done
@@ -106,12 +106,15 @@ function effectsByTool(call: FinishedCall, place: CallLocation): CallEffects {
   const { cwd, directory, ran = false } = place
   if (isShellTool(call.tool)) return call.failed && !ran ? { effects: [], directory } : commandEffects(call, place)
   const tool = call.tool.toLowerCase()
-  // a call may use any name, also that of an inherited property
+  // a call may use any name, including that of an inherited property
   const effects = call.failed || !Object.hasOwn(TOOLS, tool) ? [] : TOOLS[tool]!(call)
   return { effects: effects.map((effect) => ({ ...effect, path: relativePath(effect.path, cwd) })), directory }
 }
 
-/** What was found on disk counts. Where the text of the command says more about a file, such as its content, that is kept. */
+/**
+ * Merges effects with the changes found on disk, which take precedence. Details from the command's text, such as the content, are
+ * preserved.
+ */
 function mergeDiskChanges(
   effects: readonly FileEffect[],
   changed: NonNullable<FinishedCall["changed"]>,
@@ -126,7 +129,7 @@ function mergeDiskChanges(
   return [...agreed, ...changed.filter(({ path }) => !known.has(path))]
 }
 
-/** Without a directory a relative path stays as it was given. */
+/** Without a directory, a relative path stays as it is. */
 const relativePath = (path: string, cwd: string | undefined): string =>
   cwd === undefined && isRelative(path) ? path : resolvePath(path, cwd)
 
@@ -147,7 +150,7 @@ function commandEffects(call: FinishedCall, { cwd, directory, isKnown }: CallLoc
   }
 }
 
-/** The script of a command: as it is, or the words of a list. */
+/** The script of a command: a string, or the words of a list. */
 function scriptIn(input: Input): string {
   const words = input.command ?? input.cmd
   if (typeof words === "string") return words

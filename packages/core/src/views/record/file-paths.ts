@@ -1,11 +1,11 @@
-/** Resolves the paths of tool calls, so that one file has one name. Paths of Windows stay paths of Windows. */
+/** Resolves the paths of tool calls, so that each file has one name. Windows paths stay Windows paths. */
 import { posix, win32 } from "node:path"
 
 const WINDOWS_PATH = /^[A-Za-z]:[\\/]/
 /** How shells on Windows write `D:\a`. */
 const DRIVE = /^\/([A-Za-z])\/(.*)$/s
 
-/** `directory`: where relative paths start. Without one they stay relative. */
+/** `directory`: the directory to which relative paths refer. Without one they stay relative. */
 export function resolvePath(path: string, directory: string | undefined): string {
   if (WINDOWS_PATH.test(directory ?? "")) {
     const [, drive, rest] = DRIVE.exec(path) ?? []
@@ -18,7 +18,7 @@ export function resolvePath(path: string, directory: string | undefined): string
   return directory === undefined ? posix.normalize(path) : posix.join(directory, path)
 }
 
-/** Slashes and the case of the drive are written in several ways. */
+/** Normalises slashes and the case of the drive. */
 const normalizeWindowsPath = (path: string): string => {
   const native = win32.normalize(path)
   return native.charAt(0).toUpperCase() + native.slice(1)
@@ -35,7 +35,7 @@ export const isInside = (path: string, directory: string): boolean =>
 
 const MIN_PARTS = 2 // of a relative path: many directories have a README.md
 
-/** Whether a whole path ends with a relative one: where the directory is not known, they are the same file. */
+/** Whether an absolute path ends with a relative one: if the directory is unknown, they are the same file. */
 export function endsWithPath(whole: string, relative: string): boolean {
   if (isRelative(whole) || !isRelative(relative)) return false
   const parts = relative.split(/[\\/]/)

@@ -1,14 +1,14 @@
-/** How English says that something holds in general, and to whom it is said. */
+/** English phrases for general rules, and for the person who is addressed. */
 
 export const any = (...parts: readonly string[]) => `(?:${parts.join("|")})`
 export const pattern = (text: string) => new RegExp(text, "iu")
 
-/** How the agent speaks and works. In the plural it means more than this one. */
+/** How the agent communicates and works. Plurals go beyond the current task. */
 export const WAYS = any(
   ...["answers", "replies", "responses", "explanations", "messages", "suggestions", "recommendations", "introductions"],
   ...["commit messages", "commits", "branch names", "pull requests", "PRs", "code samples", "code comments"],
 )
-/** What the agent makes. To ask for some is a task; all of them are meant with "your", "my" or "every". */
+/** What the agent produces. Asking for some of it is a task; "your", "my" or "every" refer to all of it. */
 export const PRODUCTS = any(
   WAYS,
   ...["summaries", "branches", "code examples", "examples", "snippets", "comments", "tests", "emails", "texts"],
@@ -43,13 +43,13 @@ const LATER = any(
   ...["ever again", "in general"],
 )
 export const FROM_NOW = pattern(`\\b${LATER}\\b`)
-/** Whatever follows is meant for the agent. */
+/** Phrases after which everything is addressed to the agent. */
 export const BEGINS_NOW = pattern(
   "^(?:from now on|from (?:here|this point) on(?: out| in|ward)?|(?:going|moving) forward|henceforth|next time|(?:[\\w' ]{0,30}\\b)?for (?:next time|future reference))\\b[,:]? ",
 )
 export const BEGINS_FROM_NOW = pattern(`^(?:[\\w' ]{0,30}\\b)?${LATER}\\b[,:]? `)
 
-/** The person asks, says or shares something; the agent does something. Both happen again and again. */
+/** Recurring occasions: the user asks, says or shares something, or the agent does something. */
 const WHEN = any(
   "(?:when(?:ever)?|if|every time|each time|any ?time|unless|until|even if|once|only when) (?:i|we)(?:'m| am|'re| are)? (?:\\w+ly )?(?:ask|say|tell|mention|paste|share|send|show|request|want|need|write|talk|bring|discuss|give|specify|correct|refer|report|post|upload|describe|have a question|come)(?:ing|s)?\\b(?! my \\w+ for)",
   "(?:when(?:ever)?|every time|each time|any ?time|before|after|if|once|while) you(?:'re| are)? (?:\\w+ly )?(?!are\\b|said|told|gave|were|had|did|got|have|start|begin|done|finish|ready|need|see|get|want|can|could|like|think|know|notice|find|receive)\\w+",
@@ -72,7 +72,7 @@ export const GENERAL = pattern(
     `(?<!\\b(?:the|these|those|this|some|two|three|its|their|his|her) (?:\\w+ )?)${WAYS}`,
   )}\\b`,
 )
-/** These make "always" and "never" belong to what the agent is to do, not to what something else does. */
+/** Phrases in which "always" and "never" refer to what the agent shall do, not to something else. */
 export const HABIT = pattern(
   any(
     "^(?:always|never)\\b",
@@ -84,7 +84,7 @@ export const HABIT = pattern(
   ),
 )
 
-/** It is about this one case. */
+/** References to the current case. */
 export const AT_HAND = pattern(
   any(
     "\\b(?:this|that) (?:one|file|version|draft|task|function|class|page|paragraph|text|case|time|query|handler|email|script|question|test|list|section|step|part|module|component|project|report|problem|issue|request|document|sentence|code|error|book)\\b",
@@ -138,7 +138,7 @@ export const REPORTED = pattern(
     "\\b(?:they|people|some|experts) (?:say|recommend|prefer|suggest)\\b",
   ),
 )
-/** Why the rule is there. */
+/** The reason for a rule. */
 export const REASON = /,? (?:because|since (?!yesterday|then|\d)|otherwise|or else).*$/iu
 export const SUPPOSED = pattern(
   "^(?:suppose|imagine|pretend|let's (?:say|assume|suppose|imagine|pretend)|say (?:that |a |the |i |we |you )|what if|maybe|perhaps|hypothetically|in (?:a perfect|an ideal) world|in theory|if (?:i|we|you|they|he|she|it) (?:always|never|were|was|had|could|did|used|would)|assume (?:that )?(?:the|a|we|there)\\b)|\\b(?:i|we) could (?:always|never)\\b|\\bused to\\b",
@@ -146,11 +146,11 @@ export const SUPPOSED = pattern(
 /** What something else always does: "a function that never returns null". */
 export const OTHERS_HABIT =
   /\b(?:that|which|who|where|whose|so that|so (?=it|they|he|she|users?|the)|(?:make|making|be|being) sure (?:that )?(?=it|they|the|he|she|my|users?))\b(?! (?:you|i)\b)(?: [\w']+){0,3} (?:always|never|must|should|whenever|every time|only)\b.*/iu
-/** What a program is to do when something happens is a task. */
+/** Events: what a program shall do when something happens is a task. */
 export const EVENT =
   /^(?:when(?:ever)?|if|once|after|before|every time|each time) (?:the|a|an|it|they|he|she|someone|users?|customers?|people)\b[^,]*,/iu
 
-/** Verbs that people give to an assistant. After "always", any base form counts. */
+/** Verbs that people use in orders to an assistant. After "always", any base form is accepted. */
 const VERB = any(
   ...["use", "avoid", "keep", "answer", "respond", "reply", "write", "speak", "talk", "call", "address", "refer"],
   ...[
@@ -242,11 +242,11 @@ export const CLAUSE =
   /(?:,| [–—-]|;|:) (?:so |and |but |then )*|\b(?:and|but|so) (?=please|always|never|don't|do not)/iu
 export const SOMEONE_ELSE =
   /^(?:the|a|an|he|she|it|it's|they|this|that|these|those|there|there's|here|my|our|his|her|their|its|people|everyone|everybody|someone|nobody|most|many|some|i|i'm|i've|i'll|i'd|we|we're|we'll|we've|users?|customers?)\b/iu
-/** What follows goes on with what the person does: "I'll look around, ask my sister and decide". */
+/** A clause that continues what the user does: "I'll look around, ask my sister and decide". */
 export const OWN_PLAN =
   /^i(?:'ll| will|'m \w+ing| am \w+ing|'ve been| was| need| plan| had| have to| want to| wanna| should| can| could| might|'d like to)\b/iu
 export const THEN_I = /,? (?:and|so|but) (?:then )?i(?:'ll| will)\b.*/iu
-/** For once. */
+/** A single occasion. */
 export const ONCE =
   /\blet (?:me|us) know\b(?!.*\b(?:always|every time|each time|before)\b)|^(?:(?:please|pl[sz]|just|and|so) )*let(?:'s| us)\b(?!.*\b(?:always|never|every time|each time|whenever|before)\b)/iu
 export const STATE = /\b(?:will|would|is|are|was|were|has|have|had)\b/iu
@@ -272,7 +272,7 @@ export const STOPPING =
   /^stop (?:apologi[sz]ing|guessing|repeating yourself|adding comments|\w+ing (?!the|this|that|it\b|my|here|now))/iu
 export const FORBIDDING =
   /^(?:don't|dont|do not|never|avoid) (?!worry|forget|mind|know|think|understand|get|see|care|bother|have|feel|want|need|hesitate)(?:\p{L}+)\b/iu
-/** Only how the agent speaks can be meant. */
+/** Style words, which can only concern how the agent writes. */
 export const STYLE =
   /\b(?:emojis?|emoticons|jargon|slang|exclamation marks?|filler|buzzwords|acronyms|em dashes|apologi[sz]e|disclaimers?|preambles?|small talk|flattery|swear words|sugar-?coat|the (?:word|phrase|term|expression)s?)\b/iu
 export const CONTRASTING = /^use [^,.]{2,40}(?:,? not |,? never |,? instead of |,? rather than |,? over )/iu

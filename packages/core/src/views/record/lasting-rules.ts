@@ -1,32 +1,32 @@
 /**
- * Finds lasting rules in what a person typed: sentences addressed to the agent about how to work from now on, in later conversations too.
- * The form of a sentence decides, not a word in it. These do not count: a question, a wish about the task at hand, a quotation, what someone
- * else says, what was, and what would be.
+ * Finds lasting rules in what a user typed: sentences addressed to the agent about how to work from now on, including later
+ * conversations. The form of a sentence decides, not a single word. Questions, wishes about the current task, quotations, statements of
+ * others, past and hypothetical statements do not count.
  */
 import { lazy, memoize } from "../../base/work.ts"
 import { clauseWith, isFormPlease, isPreference, NONE_PLEASE, statedPart } from "./about-the-user.ts"
 import * as phrases from "./lasting-rules-phrases.ts"
 import { splitSentences, typedLines } from "./user-messages.ts"
 
-// Lasting rules in other languages. Each row says how a language marks what always holds, what it begins with where someone else is meant,
-// and how it tells what the person wants. A row is data; the order of the questions is the same for all.
+// Lasting rules in other languages. Each row contains how a language expresses what always holds, how it refers to someone else, and how it
+// expresses what the user wants. A row is data; the order of the checks is the same for all.
 
 interface LanguageForms {
-  /** It holds again and again, or from now on. */
+  /** Says that something holds repeatedly, or from now on. */
   readonly general: RegExp
-  /** A clause before the one that counts: "when I ask about dates, …". */
+  /** A clause before the main one: "when I ask about dates, …". */
   readonly lead?: RegExp
-  /** It says what something else does: a relative clause. It is left out. */
+  /** A relative clause, which describes something else. It is removed. */
   readonly relative?: RegExp
   /** The main clause is about someone or something else, or about another time. */
   readonly others: RegExp
   /** The main clause is a request. Default: everything that is not about others. */
   readonly request?: RegExp
-  /** "You should", "I want you to". With `general`. */
+  /** "You should", "I want you to". Only together with `general`. */
   readonly instructed?: RegExp
-  /** "I prefer", "remember that". Enough by itself. */
+  /** "I prefer", "remember that". Sufficient by itself. */
   readonly wanted: RegExp
-  /** A question, something reported, supposed, past, or about this one case. */
+  /** A question, a report, a hypothesis, the past, or this one case. */
   readonly not: RegExp
   /** "Could you always …?" */
   readonly asked?: RegExp
@@ -213,10 +213,10 @@ function fits(sentence: string, forms: LanguageForms): boolean {
 }
 
 // Lasting rules in English. A sentence is one if it is addressed to the agent (an imperative, "you should", "I want you to", a polite
-// question, a preference) and says that it holds in general: by an adverb, a condition such as "when I ask", or because it is about all
-// answers. What points at the task at hand does not.
+// question, a preference) and holds in general: by an adverb, a condition such as "when I ask", or because it concerns all answers.
+// References to the current task exclude it.
 
-/** `alone`: it is one if nothing else in the message asks for work, which it could be about. */
+/** `alone`: a rule if nothing else in the message asks for work that it could refer to. */
 export type RuleLikeness = "rule" | "alone" | "none"
 
 export function englishRule(given: string): RuleLikeness {
@@ -237,13 +237,13 @@ export function isEnglishRequest(given: string): boolean {
   return phrases.QUESTION.test(sentence) || phrases.WORK_FIRST.test(sentence.replace(phrases.POLITE, ""))
 }
 
-/** What begins with "always" is not what someone else said, even if it names them later. */
+/** A sentence that starts with "always" is not a statement of someone else, even if it names someone later. */
 const isOthersWord = (sentence: string) =>
   phrases.REPORTED.test(sentence) && !phrases.ADVERB_FIRST.test(sentence.replace(phrases.POLITE, ""))
 
 const withoutFillers = (sentence: string) => sentence.replace(phrases.FILLERS, "")
 
-/** "I prefer short answers, so can you …?" states something before it asks. Nothing is left of what only asks. */
+/** Removes a question: "I prefer short answers, so can you …?" starts with a statement. Undefined if nothing else remains. */
 function withoutQuestion(sentence: string): string | undefined {
   const stated = sentence.replace(phrases.TAG, "").replace(phrases.ASKS_AT_THE_END, "")
   return phrases.QUESTION.test(stated) ? undefined : stated
@@ -254,7 +254,8 @@ function isRule(sentence: string): boolean {
   if (phrases.EVENT.test(sentence) && !phrases.FROM_NOW.test(sentence)) return false
   const isHabit = phrases.HABIT.test(sentence)
   const isGeneral = isHabit || phrases.GENERAL.test(sentence)
-  if ((phrases.WISH.test(sentence) || phrases.INSTRUCTED.test(sentence)) && isGeneral && !isThisAnswer(sentence)) return true
+  if ((phrases.WISH.test(sentence) || phrases.INSTRUCTED.test(sentence)) && isGeneral && !isThisAnswer(sentence))
+    return true
   if (phrases.ABOUT_PRODUCTS.test(sentence)) return true
   if (isFromNow(sentence)) return true
   if (phrases.ONCE.test(sentence) && !phrases.FROM_NOW.test(sentence)) return false
@@ -263,7 +264,7 @@ function isRule(sentence: string): boolean {
   return !phrases.OWN_PLAN.test(first!) && others.some((clause) => isImperative(clause, phrases.GENERAL.test(clause)))
 }
 
-/** "From now on English please": whatever follows is a rule, unless it says what will be. */
+/** "From now on English please": everything after it is a rule, unless it is a prediction. */
 function isFromNow(sentence: string): boolean {
   const begun = phrases.BEGINS_NOW.exec(sentence)?.[0]
   if (begun === undefined) return false
@@ -271,7 +272,7 @@ function isFromNow(sentence: string): boolean {
   return rest !== "" && !phrases.SOMEONE_ELSE.test(rest) && !phrases.STATE.test(rest)
 }
 
-/** "Your answer" is the next one. */
+/** "Your answer" refers to the next one. */
 const isThisAnswer = (sentence: string) => phrases.THIS_ANSWER.test(sentence) && !phrases.HABIT.test(sentence)
 
 function clausesOf(sentence: string): readonly string[] {
@@ -289,7 +290,7 @@ function isImperative(clause: string, isGeneral: boolean): boolean {
   return phrases.NO_MORE.test(main) || phrases.VERB_FIRST.test(main)
 }
 
-/** "Do not use tabs": in general, or in what was just asked for. */
+/** "Do not use tabs": about the form of results, in general or in the current task. */
 function isForm(sentence: string): boolean {
   const main = sentence.replace(phrases.POLITE, "")
   if (phrases.POINTING.test(main) || isThisAnswer(main)) return false
@@ -298,11 +299,12 @@ function isForm(sentence: string): boolean {
 }
 
 /**
- * Takes out of a sentence what is not about how to work: the text that a task is about, what a poem or a function is to be about, and what
- * someone else says. "Translate: never give up.", "Write a poem about how to always be kind.", "Always wear a helmet, my dad says."
+ * Removes the parts of a sentence that are not about how to work: the text that a task is about, the subject of a poem or a function,
+ * and statements of others. "Translate: never give up.", "Write a poem about how to always be kind.", "Always wear a helmet, my dad
+ * says."
  */
 
-/** Before a colon, they say that a text follows. Verbs can come last, so they count anywhere before it. */
+/** Words before a colon that announce a text. Verbs can come last, so any position before the colon is accepted. */
 const textFollows = lazy(
   () =>
     new RegExp(
@@ -317,13 +319,13 @@ const textFollows = lazy(
 const MAX_BEFORE_COLON = 80
 
 interface CreationForm {
-  /** One thing is to be made. */
+  /** One thing is to be created. */
   readonly one: RegExp
-  /** From here on it is about that thing. */
+  /** From here on, the words are about that thing. */
   readonly about: RegExp
 }
 
-/** Without an article, "about" tells that one thing is meant. */
+/** Without an article, "about" shows that one thing is meant. */
 const waysOfMaking = lazy((): readonly CreationForm[] => [
   {
     one: /^(?:(?:please|now|then|ok(?:ay)?|also),? )*(?:write|compose|draft|create|make|design|draw|paint|generate|tell|sing|build|implement|prepare|give|invent|come up with)(?: me| us)? (?:an?|one|some|two|three|five|ten|\d+) /iu,
@@ -370,11 +372,11 @@ const waysOfMaking = lazy((): readonly CreationForm[] => [
   { one: /के बारे में .*(?:लिख|बना|सुना)/u, about: /^.*के बारे में/u },
 ])
 
-/** At the end, after a comma or a dash. What I said myself is no such thing. */
+/** An attribution to someone else, at the end after a comma or a dash. Not if the user is named. */
 const ATTRIBUTED =
   /(?:,| [–—-]+) (?:(?:as|so|or so|like) )?(?:(?:my|our|the|his|her|their|your)(?: [\p{L}'-]+){1,3}|he|she|they|people|everyone|mum|mom|dad|grandma|grandpa|\p{Lu}[\p{L}'-]+(?: \p{Lu}[\p{L}'-]+)?) (?:(?:always|often|usually|used to|keeps?|would) )*(?:say|says|said|saying|tell|tells|told|telling|think|thinks|insist|insists|insisted|claim|claims|recommend|recommends|warn|warns|advise|advises|preach|preaches|put)(?: (?:me|us|it|so))*\W*$|(?:,| [–—-]+) (?:says|said|warns|insists) \p{L}.*$|(?:,| [–—-]+) (?:to quote|in the words of|according to|quoth) .*$|, so (?:mein|meine|unser|unsere|der|die)(?!\p{L}).*$/iu
 
-/** The part of a sentence in which the person can tell the agent how to work. */
+/** The part of a sentence in which the user can tell the agent how to work. */
 function addressedPart(sentence: string): string {
   if (ATTRIBUTED.test(sentence)) return ""
   const colon = sentence.slice(0, MAX_BEFORE_COLON).indexOf(":")
@@ -388,10 +390,10 @@ const MIN_SENTENCE = 4
 const LIST_MARK = /^\s*(?:[-*+•]|\d+[.)])\s+/u
 const QUOTATION =
   /"[^"\n]*"|“[^”\n]*”|„[^“”\n]*[“”]|«[^»\n]*»|「[^」\n]*」|『[^』\n]*』|‘[^’\n]{8,}’|(?<![\p{L}\p{N}])'[^'\n]{8,}'(?![\p{L}\p{N}])/gu
-/** Of a quotation, two words can be a name. More say something, and it is not the person who says it. */
+/** A quotation of one or two words can be a name. A longer one is a statement of someone else. */
 const SHORT_QUOTATION = /^.(?:[^\s]+\s?){1,2}.$/u
 
-/** A text is asked about by those who keep rules, and again by each extraction that has it in view. */
+/** Cached per text, because rules are searched when messages arrive, and again by each extraction. */
 export const lastingRules = memoize((text): readonly string[] => {
   const sentences = splitSentences(typedLines(text).join("\n"))
     .map((sentence) => sentence.replace(LIST_MARK, "").trim())
@@ -403,7 +405,7 @@ export const lastingRules = memoize((text): readonly string[] => {
     .map(({ words }) => words)
 })
 
-/** Without the story before it and the question after it, as long as what is left is a rule. */
+/** The rule in a sentence, without the story before it and the question after it, if the rest still is a rule. */
 function findRule(sentence: string): { readonly words: string; readonly likeness: RuleLikeness } {
   const stated = statedPart(sentence)
   const clause = clauseWith(stated, (words) => ruleLikeness(words) === "rule")

@@ -1,6 +1,7 @@
 /**
- * The names view: exact names, where each was last used and by whom. It follows the journal, so what was cleared from the context is still
- * here. Bounded: of the names used least often, the oldest are forgotten first. Secrets are no names: the list is sent with every request.
+ * The names view: exact names, where each was last used and by whom. It follows the journal, so names that were cleared from the
+ * context are still included. Bounded: of the names used least often, the oldest are dropped first. Secrets are excluded, because the
+ * list is sent with every request.
  */
 import { dropSecrets } from "../../base/secrets/find-secrets.ts"
 import { memoize } from "../../base/work.ts"
@@ -13,31 +14,31 @@ import type { Projection } from "../projection.ts"
 import { type FinishedCall, followCalls, type OpenCall } from "./open-work.ts"
 import { extractHighlights } from "./user-messages.ts"
 
-/** The user's or the assistant's text, the input of a tool, or its result. */
+/** The origin of a name: text of the user or the assistant, the input of a tool, or its result. */
 export type NameSource = "user" | "assistant" | "input" | "result"
 
 export interface NameUse {
   readonly by: NameSource
   /** The handle of the message. */
   readonly at: string
-  /** In how many texts, inputs and results it occurred. */
+  /** Number of texts, inputs and results with the name. */
   readonly uses: number
 }
 
-/** By name, the last used last. A name is in the first of these that it ever belonged to. */
+/** Names with their uses, the most recently used last. A name stays in the first of these groups that it belonged to. */
 export interface Names {
-  /** Said by the user or the assistant. */
+  /** Names in texts of the user or the assistant. The groups are named as in checkpoints. */
   readonly said: Map<string, NameUse>
-  /** Typed into a tool. */
+  /** Names in inputs of tools. */
   readonly typed: Map<string, NameUse>
-  /** In results only. */
+  /** Names in results only. */
   readonly seen: Map<string, NameUse>
 }
 
 const MAX: Readonly<Record<keyof Names, number>> = { said: 10_000, typed: 5_000, seen: 5_000 } // names
-const FORGOTTEN_SHARE = 0.1 // of the names at once, so that forgetting costs little per name
+const FORGOTTEN_SHARE = 0.1 // share of the names that is dropped at once, so that dropping costs little per name
 
-// Of a long text only both ends are read: the middle is pasted, and a result of megabytes must not slow a turn.
+// Of a long text only both ends are read: the middle is pasted, and a result of megabytes must not slow down a turn.
 const START_CHARACTERS = 30_000 // characters
 const END_CHARACTERS = 10_000
 const MAX_NAMES_PER_TEXT = 300 // names
@@ -73,7 +74,7 @@ function usedTexts(entry: Entry): readonly UsedText[] {
   return [...inBlocks, ...inResults, ...(isFromUser(entry) ? [{ by: "user", text: userText(entry) } as const] : [])]
 }
 
-/** The values of an input. The state of a todo is a word of the tool's schema, not of the conversation. */
+/** The strings in an input. The state of a todo is excluded, because it is a word of the tool's schema. */
 function collectStrings(value: unknown, key = ""): string {
   if (typeof value === "string") return key === "status" ? "" : value
   if (typeof value === "number") return String(value)
@@ -91,7 +92,7 @@ function readNames(text: string, by: NameSource): readonly ExactName[] {
       ? text
       : `${text.slice(0, START_CHARACTERS)}\n${text.slice(-END_CHARACTERS)}`
   const found = namesWithoutSecrets(read)
-  // quotes in code and output are strings of the program, not terms of the conversation; `-n` means something else in each command
+  // quotes in code and output are string literals, not terms of the conversation; `-n` has another meaning in each command
   return by === "input" || by === "result"
     ? found.filter(({ name, kind }) => kind !== "quoted" && name.length > 2)
     : found
@@ -101,7 +102,7 @@ function note(state: Names, { name }: ExactName, { by, at }: Omit<NameUse, "uses
   const own = by === "result" ? "seen" : by === "input" ? "typed" : "said"
   const place = state.said.has(name) ? "said" : own === "said" ? own : state.typed.has(name) ? "typed" : own
   const before = state[place].get(name) ?? state.typed.get(name) ?? state.seen.get(name)
-  if (place !== "seen" && by === "result") return // a result that repeats a name that was said does not make it newer
+  if (place !== "seen" && by === "result") return // a result that repeats a name of the conversation does not make it newer
   for (const each of [state.typed, state.seen, state[place]]) each.delete(name)
   state[place].set(name, { by, at, uses: (before?.uses ?? 0) + 1 })
 }
@@ -124,24 +125,24 @@ function forget(state: Names): void {
   }
 }
 
-const MAX_SAME_SHAPE = 20 // names of one shape: they are parts of listings, and say less than one that has a shape of its own
+const MAX_SAME_SHAPE = 20 // names with the same shape belong to listings, and are less distinctive than one with a shape of its own
 
-/** `alpha_8749` and `beta_12` have one shape. */
+/** `alpha_8749` and `beta_12` have the same shape. */
 export const shapeOf = (name: string): string =>
   name
     .replace(/\p{Lu}+/gu, "A")
     .replace(/[\p{Ll}\p{Lo}]+/gu, "a")
     .replace(/\d+/g, "0")
 
-/** How many names have each shape. */
+/** Number of names with each shape. */
 export function shapesOf(names: Iterable<string>): ReadonlyMap<string, number> {
   const shapes = new Map<string, number>()
   for (const name of names) shapes.set(shapeOf(name), (shapes.get(shapeOf(name)) ?? 0) + 1)
   return shapes
 }
 
-// The results view: what tools returned, each in one line with its handle. It follows the journal, so a result that was cleared, put aside
-// or compacted is still here. Bounded: the oldest are forgotten first, and those that the model saw whole before the others.
+// The results view: one line for each tool result, with its handle. It follows the journal, so results that were cleared, offloaded or
+// compacted are still included. Bounded: the oldest are dropped first, and those that the model saw in full before the others.
 
 export interface Results {
   /** By call id, in the order of the results. */
@@ -153,21 +154,21 @@ export interface ResultLine {
   /** The message of the result. */
   readonly uuid: Uuid
   readonly tool: string
-  /** What the call was about. */
+  /** Subject of the call. */
   readonly about: string
   readonly characters: number
-  /** What is exact in it. */
+  /** Highlights of the result: error lines and distinctive names. Named as in checkpoints. */
   readonly telling: string
-  /** What the model sees of it: all, a preview, or only what is exact in it. */
+  /** What the model sees of it: everything, a preview, or only a stub. The values are those of checkpoints. */
   readonly shown: "whole" | "preview" | "residue"
   readonly failed?: true
 }
 
-const MIN_CHARACTERS = 200 // characters of a result: a shorter one is no loss
+const MIN_CHARACTERS = 200 // characters; shorter results are not listed
 const MAX_RESULTS = 400 // results
-const MAX_ABOUT = 80 // characters of what a call was about
-const HIGHLIGHT_TOKENS = 48 // tokens of what is exact in one result
-const CHARACTERS_PER_TOKEN = 3 // of names: fewer than in prose
+const MAX_ABOUT = 80 // characters of the subject of a call
+const HIGHLIGHT_TOKENS = 48 // tokens of the highlights of one result
+const CHARACTERS_PER_TOKEN = 3 // fewer in names than in prose
 const ABOUT_FIELDS = ["file_path", "path", "filePath", "command", "cmd", "pattern", "url", "query", "prompt"] as const
 
 export const results: Projection<Results> = {
@@ -179,7 +180,7 @@ export const results: Projection<Results> = {
     for (const call of followCalls(state.open, entry)) addLine(state, call)
     for (const [id, change] of lineChanges(state, entry)) {
       const line = state.lines.get(id)
-      // a result that was put aside has its file, also after its preview was cleared
+      // an offloaded result has its file, even after its preview was cleared
       if (line) state.lines.set(id, { ...line, ...change, ...(line.shown === "preview" ? { shown: "preview" } : {}) })
     }
     return state
@@ -191,7 +192,14 @@ function addLine({ lines }: Results, { id, tool, input, output, uuid, failed }: 
   const estimate = (text: string) => text.length / CHARACTERS_PER_TOKEN
   const highlights = extractHighlights({ text: output, room: HIGHLIGHT_TOKENS, estimate })
   lines.delete(id)
-  const facts = { uuid, tool, about: describeCall(input), characters: output.length, telling: highlights, shown: "whole" } as const
+  const facts = {
+    uuid,
+    tool,
+    about: describeCall(input),
+    characters: output.length,
+    telling: highlights,
+    shown: "whole",
+  } as const
   lines.set(id, failed ? { ...facts, failed } : facts)
   if (lines.size <= MAX_RESULTS) return
   const oldest = lines.entries().find(([, { shown }]) => shown === "whole")?.[0] ?? lines.keys().next().value!
@@ -205,7 +213,7 @@ function describeCall(input: FinishedCall["input"]): string {
 
 type LineChange = readonly [string, Partial<ResultLine>]
 
-/** A result can be cleared by several: this program, or the server in its own copy. */
+/** The changes of lines by an entry. A result can be cleared by this program, or by the server in its own copy. */
 function lineChanges({ lines }: Results, entry: Entry): readonly LineChange[] {
   if (!isDecision(entry)) return []
   if (entry.subtype === "tool-result-persisted") return [[entry.toolUseId, { shown: "preview" }]]

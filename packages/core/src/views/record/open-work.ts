@@ -1,4 +1,4 @@
-/** The frontier view, where the work is: todos, plan, the last request, what is done and what is open. */
+/** The state of the work: todos, plan, the last request, finished and open calls. The view is called `frontier` in checkpoints. */
 import {
   type AgentEnding,
   type AgentKind,
@@ -36,7 +36,7 @@ import {
 } from "../../messages/messages.ts"
 import type { Projection } from "../projection.ts"
 
-// Pairs each tool call with its result as entries come in, for the views about what tools did.
+// Pairs each tool call with its result as entries arrive, for the views about the effects of tools.
 
 const CHANGE_KINDS: ReadonlySet<unknown> = new Set<FileChange["what"]>(["created", "changed", "deleted"])
 
@@ -50,9 +50,9 @@ export interface FinishedCall extends OpenCall {
   readonly uuid: Uuid
   readonly failed: boolean
   readonly output: string
-  /** The files that changed on disk while it ran, where that was looked at. */
+  /** The files that changed on disk while it ran, if that was checked. */
   readonly changed?: readonly FileChange[]
-  /** What a file tool changed, with sums of the contents. */
+  /** The changes of a file tool, with hashes of the contents. */
   readonly kept?: readonly FileChangeRecord[]
 }
 
@@ -87,7 +87,7 @@ function listFinished(entry: AssistantMessage | UserMessage, open: Map<string, O
   })
 }
 
-/** Changes of commands that the model wrote in its text: such a message has no result. */
+/** Changes by commands that the model wrote in its text: such a message has no result. */
 function withoutCall(entry: AssistantMessage | UserMessage): readonly FinishedCall[] {
   if (entry.type !== "user" || !Array.isArray(entry.filesChanged) || contentOf(entry).some(isToolResult)) return []
   const { uuid, filesChanged } = entry
@@ -99,7 +99,7 @@ function changesByCall({ id }: OpenCall, { filesChanged }: UserMessage): Partial
   return Array.isArray(filesChanged) ? filesChanged.find((changes) => changes?.callId === id) : undefined
 }
 
-/** A line that was edited by hand may hold anything there. */
+/** Reads file changes. A manually edited line may contain anything there. */
 function readFileChanges(changes: Partial<CallChanges> | null | undefined): readonly FileChange[] {
   const files = changes?.files
   return Array.isArray(files)
@@ -124,7 +124,7 @@ function asRecord(input: unknown): Readonly<Record<string, unknown>> {
 export interface WorkState {
   todos: readonly Todo[]
   plan: { active: boolean; path?: string; text?: string }
-  /** What was asked for last. */
+  /** The last request. */
   request?: { readonly uuid: Uuid; readonly text: string; readonly isFromAgent?: true }
   /** Whether the assistant has given a final answer to it. */
   answered: boolean
@@ -144,7 +144,7 @@ export const workState: Projection<WorkState> = {
   },
 }
 
-/** The agent journals its mode where it changes, so the last one counts, whichever way it was left. */
+/** The agent journals each change of its mode, so the last one applies, however the mode was left. */
 function followMode(state: WorkState, decision: DecisionEntry): void {
   if (decision.subtype === "session" && decision.mode !== undefined) state.plan.active = decision.mode === "plan"
 }
@@ -194,20 +194,21 @@ function todosIn(given: unknown): readonly Todo[] {
   })
 }
 
-// What a caller that keeps its own list of messages has in it, as far as this conversation has followed: a trace of each message.
+// The message list of a client that resends it, as far as this conversation has followed: the identity of each message. The view is
+// called `followed` in checkpoints.
 
 export interface ClientMessageRecord extends MessageIdentity {
   readonly uuid: Uuid
   readonly role: string
-  /** Answers that asked only us. For the caller they are the beginning of this one. */
+  /** Responses that only called Strata's own tools. For the client they are the start of this one. */
   readonly rounds?: readonly Uuid[]
-  /** Its key without the words of those: a caller that wants JSON has only the last ones. */
+  /** The key without the text of those: a client that wants JSON has only the last text. */
   readonly shortKey?: string
 }
 
 export interface ClientMessages {
   readonly messages: ClientMessageRecord[]
-  /** The newest answer as the caller has it, while it may go on. */
+  /** The newest response as the client has it, while it may continue. */
   readonly open?: { readonly content: readonly Block[]; readonly uuids: readonly Uuid[] }
 }
 
@@ -218,7 +219,7 @@ export const clientMessages: Projection<ClientMessages> = {
   apply(state, entry) {
     if (isDecision(entry))
       return entry.subtype === "thinking-dropped" ? withoutThinking(state, entry.inMessages) : state
-    // the caller has begun a new list with a summary of its own
+    // the client has started a new list with a summary of its own
     if (isBoundaryEntry(entry)) return entry.compactMetadata?.byCaller ? { messages: [] } : state
     if (entry.type === "assistant" && (entry.hiddenCalls || state.open)) return withResponse(state, entry)
     const message = toClientMessage(entry)
@@ -228,7 +229,7 @@ export const clientMessages: Projection<ClientMessages> = {
   },
 }
 
-/** The caller has one answer, where we have one for each time that it asked us, and without those calls. */
+/** Adds a response. The client has one response where Strata has one for each of its own tool calls, and without those calls. */
 function withResponse({ messages, open }: ClientMessages, entry: AssistantMessage): ClientMessages {
   if (entry.isSidechain || isSyntheticError(entry)) return { messages, ...(open ? { open } : {}) }
   const { hiddenCalls = [] } = entry
@@ -258,7 +259,7 @@ function withoutThinking(state: ClientMessages, dropped?: readonly Uuid[]): Clie
   return { ...state, messages: state.messages.map(withoutIt) }
 }
 
-/** The message as its caller has it. Ours are not in its list. */
+/** The message as the client has it. Strata's own messages are not in its list. */
 function toClientMessage(entry: Message): ClientMessage | undefined {
   if (entry.isSidechain || entry.isQueued) return undefined
   if (entry.type === "attachment")
@@ -268,18 +269,18 @@ function toClientMessage(entry: Message): ClientMessage | undefined {
   return isOurs && !entry.asSent ? undefined : (entry.message as ClientMessage)
 }
 
-// The agents view: the sub-agents that a conversation started, in order, how each ended, and what of them has reached the conversation.
-// It covers the whole journal, because an agent that was started on another branch was started all the same. Its result is due only
-// where the path says that it was started.
+// The agents view: the sub-agents that a conversation started, in order, how each ended, and which of their results have reached the
+// conversation. It covers the entire journal, because an agent that was started on another branch exists all the same. Its result is
+// due only if it was started on the path.
 
 export interface Agents {
-  /** By id, in the order they were started. */
+  /** By id, in the order in which they were started. */
   readonly roster: Map<string, AgentRecord>
   /** The last message received from each sender, by its id. */
   readonly received: Map<string, string>
-  /** How far the mailbox of the team was read. */
+  /** Position up to which the team's mailbox was read. */
   cursor?: string
-  /** The most hops of a message that was received since the last task, by the conversation or by an agent that brought it a result. */
+  /** The maximum of hops of a message received since the last task, by the conversation or by an agent that delivered a result to it. */
   hops: number
 }
 
@@ -292,13 +293,13 @@ export interface AgentRecord {
   readonly model: string
   readonly callId: string
   readonly startedAt: string
-  /** Whether the conversation as it is now started it. */
+  /** Whether it was started on the current path. */
   readonly isOnPath: boolean
-  /** `running` until the journal says how it ended. After a crash that may never have happened. */
+  /** `running` until the journal contains its end, which a crash may have prevented. */
   status: "running" | AgentEnding
   summary?: string
   endedAt?: string
-  /** The result is in the conversation: as a tool result or as an attachment. */
+  /** Whether its result is in the conversation, as a tool result or as an attachment. */
   isDelivered: boolean
 }
 
@@ -337,7 +338,7 @@ function recordStart({ roster }: Agents, entry: AgentStart & { readonly timestam
   })
 }
 
-/** A message counts as received on every branch: its sender does not send it again. */
+/** Records a received message. It counts as received on every branch, because its sender does not send it again. */
 function recordReceived(state: Agents, attachment: Attachment, onPath: boolean): void {
   if (attachment.type === "queued_agent_message") {
     if (attachment.id !== undefined) state.received.set(attachment.from, attachment.id)
@@ -360,6 +361,6 @@ function recordResult({ roster }: Agents, entry: Extract<Entry, { type: "user" }
     if (record.kind === "wait" && calls.has(record.callId)) record.isDelivered = true
 }
 
-/** Agents that ended and whose result the conversation does not have yet, in the order they were started. */
+/** Agents that ended and whose result the conversation does not have yet, in the order in which they were started. */
 export const undelivered = ({ roster }: Agents): readonly AgentRecord[] =>
   [...roster.values()].filter(({ isOnPath, isDelivered, status }) => isOnPath && !isDelivered && status !== "running")

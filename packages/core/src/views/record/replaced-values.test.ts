@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest"
 import { compareWithLater } from "./replaced-values.ts"
 
-/** Values that only look replaced: what they belong to differs. */
+/** Values that only seem to be replaced: they belong to different things. */
 const APART: readonly [earlier: string, later: string][] = [
   ["The cap is 5 for A.", "The cap is 7 for B."],
   ["The timeout is 30 s in staging.", "The timeout is 60 s in production."],

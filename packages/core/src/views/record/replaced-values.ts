@@ -1,6 +1,6 @@
 /**
- * Which sentence replaces an earlier one. Both say the same with another value, as "The cap is $201" and "The cap is now $956": the rule is that
- * of memories (`facts`). Or one names what it replaces, as "use pnpm instead of npm". Where it is unsure, nothing is replaced.
+ * Which sentence replaces an earlier one. Both state the same with another value, as "The cap is $201" and "The cap is now $956", by
+ * the rules of memories (`facts`). Or one names what it replaces, as "use pnpm instead of npm". In doubt, nothing is replaced.
  */
 import { memoize } from "../../base/work.ts"
 import { areContradictory } from "./facts/compare-facts.ts"
@@ -9,7 +9,7 @@ import { type FactWord, readFact } from "./facts/fact.ts"
 /** A sentence that states a value. */
 export interface StatedValue {
   readonly value: string
-  /** The value that it names as the one before. */
+  /** The old value that it names. */
   readonly old?: string
 }
 
@@ -18,7 +18,7 @@ const MAX_VALUE = 80 // characters
 const LABEL = /^(?:[A-Z][A-Z ]{2,30}|[Rr]ule|[Ff]act|[Gg]oal|[Tt]ask|[Cc]onstraint|[Pp]reference):\s+/
 const LEAD_IN =
   /^(?:(?:small|minor|quick|one)\s+)?(?:(?:update|correction|change|note|decision|reminder|important|fyi|actually|ok(?:ay)?|so|and|also|but|please|remember(?: that)?|from now on|for the record)\b[\s:,—–-]*)+/i
-/** What kind of value a word is. Two of one kind can replace each other. */
+/** Kinds of values. Two values of one kind can replace each other. */
 const VALUE_KINDS: readonly (readonly [kind: string, pattern: RegExp])[] = [
   ["amount", /[$€£¥]\s?\d[\d.,]*\s?[kmb]?\b|\b\d[\d.,]*\s?(?:usd|eur|dollars?|euros?)\b/gi],
   [
@@ -40,7 +40,7 @@ const VALUE_KINDS: readonly (readonly [kind: string, pattern: RegExp])[] = [
 ]
 const CHANGE =
   /\b(?:now|from today|from now on|since (?:today|this morning|yesterday)|rotated|taken over|takes over|changed?|updated?|instead|no longer|actually|correction|corrected|raised?|lowered?|increased?|decreased?|bumped?|moved?|renamed?|switch(?:ed)?|replaced?s?|revised|migrated?|jetzt|nun|geändert|stattdessen|statt|maintenant|désormais|ahora|agora)\b|→|->|现在|改为|改成|に変更|변경/iu
-/** What is between a subject and its value. */
+/** Words between a subject and its value. */
 const COPULA =
   /\s*(?:\b(?:is|are|was|will be|should be|must be|has been|equals|becomes?|runs on|runs at|listens on|lives (?:in|at)|ist|sind|lautet|est|es)\b|\b(?=(?:changed?|moved?|updated?|raised|lowered|increased|decreased|bumped|renamed|switched|set)\b)|[:=→]|->|改为|改成|是)\s*/iu
 const BEFORE_VALUE =
@@ -56,7 +56,7 @@ const REPLACES: readonly (readonly [RegExp, old: number, value: number])[] = [
   [/\bnot\s+(\S+)\s+but\s+(\S+)/i, 1, 2],
   [/(\S+)\s*(?:→|->|=>)\s*(\S+)/, 1, 2],
 ]
-/** Words that do not say what a sentence is about. */
+/** Words that do not identify the subject of a sentence. */
 const STOP = new Set(
   (
     "the a an of to in on at for by from with is are was were be been being will would should must can may has have had do does it its " +
@@ -67,12 +67,12 @@ const STOP = new Set(
   ).split(" "),
 )
 const WORD = /[\p{L}\p{N}]+/gu
-/** These come again and again: a second one is another one. */
+/** Recurring things: a second one does not replace the first. */
 const RECURRING = /\b(?:bugs?|errors?|problems?|issues?|failures?|crash(?:es)?|causes?|questions?)\b/i
 const QUESTION = /[?？]\s*$/
-/** What it names is one of several. */
+/** A reference to one of several things. */
 const ONE_OF = /\b(?:one|some|two|several|another|both) of\b/i
-/** It narrows nothing: all that is said is about it. */
+/** Restricts nothing: every statement is about this project. */
 const HERE = /\b(?:in|for|of) this (?:repository|repo|project|codebase|workspace)\b/gi
 const CORRECTS = /\bcorrect(?:ion|ed)\b/i
 
@@ -80,25 +80,25 @@ export const findStatedValue = (sentence: string): StatedValue | undefined => re
 
 interface ReadSentence {
   readonly stated?: StatedValue
-  /** What the sentence is about: its words without values. */
+  /** The subject of the sentence: its words without values. */
   readonly about: ReadonlySet<string>
   readonly values: readonly TypedValue[]
   readonly isOrder: boolean
   readonly isChange: boolean
   readonly isCorrection: boolean
   readonly isAddition: boolean
-  /** It asks, or what it names is one of several: it replaces nothing. */
+  /** Whether it is a question, or names one of several things, and so replaces nothing. */
   readonly isOpen: boolean
-  /** It is about what comes again and again. */
+  /** Whether it is about recurring things. */
   readonly isRecurring: boolean
-  /** The thing that it is about, where it names one before the verb: the "cap" of "the cap for May". */
+  /** The thing that it is about, if it names one before the verb: the "cap" of "the cap for May". */
   readonly head: string | undefined
 }
 
 interface TypedValue {
   readonly kind: string
   readonly text: string
-  /** It says of what something is said: "Ticket 12 is closed". */
+  /** Whether it names its subject: "Ticket 12 is closed". */
   readonly isSubject: boolean
 }
 
@@ -130,7 +130,7 @@ function endOfPhrase(words: readonly FactWord[]): number {
   return at < 0 ? words.length : at
 }
 
-/** It names both. */
+/** Reads a sentence that names the old and the new value. */
 function replacement(sentence: string): StatedValue | undefined {
   const range = FROM_TO.exec(sentence)
   if (range && isExact(range[1]!) === isExact(range[2]!) && CHANGE.test(sentence))
@@ -148,7 +148,7 @@ function labelledValue(old: string, value: string): StatedValue | undefined {
   return { value: is, old: was }
 }
 
-/** It says what something is. */
+/** Reads a sentence that states what something is. */
 function assignment(sentence: string): StatedValue | undefined {
   const copula = COPULA.exec(sentence)
   if (!copula || copula.index === 0) return undefined
@@ -160,10 +160,10 @@ function assignment(sentence: string): StatedValue | undefined {
   return isExact(value) || CHANGE.test(sentence) || about.size > 1 ? { value } : undefined
 }
 
-/** Whether a sentence makes an earlier one outdated. `likely`: only where a single earlier sentence shows it. */
+/** Whether a sentence makes an earlier one outdated. `likely`: only if it does so for a single earlier sentence. */
 export type Replacement = "clear" | "likely" | "no"
 
-/** Compares a sentence with earlier ones. Most have no word in common with it, and that is seen first. */
+/** Compares a sentence with earlier ones. Most share no word with it, which is checked first. */
 export function compareWithLater(later: string): (earlier: string) => Replacement {
   const after = read(later)
   if (after.isOpen) return () => "no"
@@ -196,8 +196,8 @@ function contradicts({ earlier, before, later, after }: SentencePair): boolean {
 }
 
 /**
- * Whether the later sentence says that something has changed, and the earlier one is about it in other words: one value of a kind in each,
- * and what the later one is about is what the earlier one is about.
+ * Whether the later sentence states that something has changed, and the earlier one has the same subject in other words: each has one
+ * value of a kind, and their subjects match.
  */
 function isLikely(before: ReadSentence, after: ReadSentence): boolean {
   if (!after.isChange || after.isAddition || before.isOrder || after.isOrder) return false
@@ -219,7 +219,7 @@ function shareWord(words: ReadonlySet<string>, others: ReadonlySet<string>): boo
   return false
 }
 
-/** The value of this kind that a sentence says something is. */
+/** The only value of this kind that a sentence states. */
 function oneValue({ values, stated }: ReadSentence, kind: string): string | undefined {
   const found = values.filter((each) => each.kind === kind)
   const newest = stated?.old === undefined ? found : found.filter(({ text }) => isSameValue(text, stated.value))
@@ -229,7 +229,7 @@ function oneValue({ values, stated }: ReadSentence, kind: string): string | unde
 
 interface ValuesOut {
   readonly values: readonly Omit<TypedValue, "isSubject">[]
-  /** The text without them. */
+  /** The text without its values. */
   readonly rest: string
 }
 
@@ -244,10 +244,10 @@ function extractValues(sentence: string): ValuesOut {
   return { values: values.sort((a, b) => a.at - b.at), rest }
 }
 
-/** Whether it has a value of any kind: an amount, a date, a place, a code, a person, a number. */
+/** Whether a sentence has a value of any kind: an amount, a date, a location, a code, a person, a number. */
 export const hasValue = (sentence: string): boolean => read(sentence).values.length > 0
 
-/** The value that the earlier of two sentences has and the later one has not. */
+/** The value of the earlier sentence that the later one does not have. */
 export function oldValue(earlier: string, later: string): string | undefined {
   const after = read(later).values.map(({ text }) => text)
   return read(earlier).values.find(({ text }) => !after.includes(text))?.text
@@ -255,7 +255,7 @@ export function oldValue(earlier: string, later: string): string | undefined {
 
 const isSameValue = (one: string, other: string) => one.toLowerCase() === other.toLowerCase()
 
-/** As a whole word. */
+/** Whether a sentence contains the value as a whole word. */
 function mentions(sentence: string, value: string): boolean {
   const [text, sought] = [sentence.toLowerCase(), value.toLowerCase()]
   for (let at = text.indexOf(sought); at >= 0; at = text.indexOf(sought, at + 1))
@@ -265,7 +265,7 @@ function mentions(sentence: string, value: string): boolean {
 
 const isExact = (value: string): boolean => /[\d$€£¥/_]|\w\.\w/.test(value)
 
-/** Without punctuation around it. */
+/** Removes surrounding punctuation. */
 const stripPunctuation = (text: string): string =>
   text
     .trim()

@@ -1,6 +1,6 @@
 /**
- * What a shell command does to files, from its text: redirections, programs that write, scripts in here-documents. It follows `cd` and the
- * variables that the command sets. Every branch counts; what only the run shows is left out.
+ * The effects of a shell command on files, read from its text: redirections, programs that write, scripts in here-documents. Follows
+ * `cd` and the variables that the command sets. All branches count; effects that only a run would show are left out.
  */
 
 import {
@@ -17,15 +17,18 @@ import type { FileEffect } from "./file-effect.ts"
 import { isInside, isRelative, resolvePath } from "./file-paths.ts"
 import { writtenByCommand, writtenByScript } from "./written-by-command.ts"
 
-// The words of a shell command, as far as its text shows them: with quotes removed, and variables and braces that it sets itself.
+// The words of a shell command, as far as its text determines them: quotes are removed, and its own variables and braces are expanded.
 
-/** `undefined`: its value is only known when the command runs. */
+/** `undefined`: the value is only known when the command runs. */
 export type Variables = ReadonlyMap<string, string | undefined>
 
 const MAX_ALTERNATIVES = 100
 const LIST_IN_BRACES = /^\{([\w./@:+=-]*(?:,[\w./@:+=-]*)+)\}$/
 
-/** The words that a word becomes. `undefined` is one that the text does not show: a file pattern, the output of a command. */
+/**
+ * The words that a word expands to. `undefined` stands for one that the text does not determine: a file pattern, the output of a
+ * command.
+ */
 export function expandWord(word: Word, variables: Variables): readonly (string | undefined)[] {
   if (!word.parts) return [word.value]
   let found: readonly (string | undefined)[] = [""]
@@ -69,7 +72,10 @@ function textOf(part: WordPart, variables: Variables): string | undefined {
 }
 
 const MAX_CHARACTERS = 64_000
-/** The parser needs time for every opening sign times the length of the text. This takes it less than half a second. */
+/**
+ * The parser's time grows with the number of opening brackets times the length of the text. This limit takes it less than half a
+ * second.
+ */
 const MAX_WORK = 4_000_000
 const MAX_DEPTH = 20
 
@@ -94,19 +100,19 @@ const NOT_FILES = /^\/dev\/(?:null|stdout|stderr|stdin|tty|fd\/|tcp\/|udp\/)/
 
 export interface ShellEffects {
   readonly effects: readonly FileEffect[]
-  /** Where the shell is afterwards. */
+  /** The shell's directory afterwards. */
   readonly directory: string | undefined
 }
 
 export interface ShellRun {
   readonly command: string
-  /** Where relative paths start, if known. */
+  /** The directory to which relative paths refer, if known. */
   readonly directory: string | undefined
-  /** It ended with an error: its last step is not counted, because that is the one that failed. */
+  /** Whether the command failed: its last step is not counted, because that is the one that failed. */
   readonly failed?: boolean
-  /** What it printed: a `cd` that did not work says so. */
+  /** The output, which reports a `cd` that did not work. */
   readonly output?: string
-  /** Where the agent's first shell started. */
+  /** The directory in which the agent's first shell started. */
   readonly start?: string | undefined
   /** Whether files in a directory are known. */
   readonly isKnown?: (directory: string) => boolean
@@ -129,18 +135,18 @@ export function parseScript(text: string): ParsedScript | undefined {
 
 interface Shell {
   directory: string | undefined
-  /** After a `cd` that the text does not explain. Relative paths mean nothing then. */
+  /** Set after a `cd` that the text does not determine. Relative paths are then unknown. */
   isLost?: boolean
-  /** The last `cd` did not work, so what `&&` joins to it did not run. */
+  /** Whether the last `cd` failed, so that commands joined to it by `&&` did not run. */
   hasStayed?: boolean
   readonly variables: Map<string, string | undefined>
   readonly depth: number
   readonly run: ShellRun
-  /** Lines in which the shell says that a `cd` did not work. */
+  /** Output lines in which the shell reports a failed `cd`. */
   readonly complaints: readonly string[]
 }
 
-const MAX_ERROR_LINE = 1_000 // characters: longer lines are no message of a shell
+const MAX_ERROR_LINE = 1_000 // characters: longer lines are not messages of a shell
 const SHELL_ERROR =
   /\bcd: ?.*(?:no such file or directory|not a directory|permission denied|can't cd to|does not exist|too many arguments)/i
 
@@ -151,7 +157,7 @@ function findErrors(output: string): readonly string[] {
 
 const childNodes = (shell: Shell): Shell => ({ ...shell, variables: new Map(shell.variables), depth: shell.depth + 1 })
 
-/** The steps before the one that failed: statements in order, and in the last one what comes before its last `&&`. */
+/** The steps before the failed one: the statements in order, and in the last one everything before its last `&&`. */
 function withoutLastStep(statements: readonly Statement[]): readonly Statement[] {
   const last = statements.at(-1)
   if (last?.command.type !== "AndOr") return statements.slice(0, -1)
@@ -209,7 +215,7 @@ function nodeEffects(node: SyntaxNode, shell: Shell): readonly FileEffect[] {
   }
 }
 
-/** Every branch counts, but not what `&&` joins to a `cd` that did not work. */
+/** The effects of a chain. All branches count, except commands joined by `&&` to a failed `cd`. */
 function chainEffects(
   commands: readonly SyntaxNode[],
   operators: readonly string[],
@@ -277,8 +283,9 @@ function ran(words: readonly (string | undefined)[], node: Command, shell: Shell
 }
 
 /**
- * Where a `cd` that worked leads. Some agents start every command in the conversation's directory and do not say so. A command that enters
- * the same directory once more shows it: a directory inside one of the same name is rare, and then files in it are mostly known.
+ * The directory after a successful `cd`. Some agents start every command in the conversation's directory without reporting it. A
+ * command that enters the same directory again reveals this: a directory inside one of the same name is rare, and its files would
+ * mostly be known.
  */
 function changeDirectory(target: string, { directory, run }: Shell): string {
   const next = resolvePath(target, directory)
@@ -289,7 +296,7 @@ function changeDirectory(target: string, { directory, run }: Shell): string {
   return run.start === undefined && directory.replaceAll("\\", "/").endsWith(`/${fromStart}`) ? directory : next
 }
 
-/** The command that wrappers run: without them, their options and assignments, and the time of `timeout`. */
+/** The command that wrappers run: without the wrappers, their options and assignments, and the time of `timeout`. */
 export function unwrapped<W extends string | undefined>(words: readonly W[]): readonly W[] {
   let start = 0
   for (let depth = 0; depth < MAX_DEPTH && WRAPPERS.has(programName(words[start] ?? "")); depth++) {
@@ -315,7 +322,7 @@ function redirectEffects(redirection: Redirection, shell: Shell, content?: strin
   return resolveEffect({ path, what: isAppended ? "changed" : "written", ...(isWhole ? { content } : {}) }, shell)
 }
 
-/** What `cat` with a here-document and nothing else writes. */
+/** What `cat` writes if its only input is a here-document. */
 function contentOf({ name, args, redirects }: Command): string | undefined {
   const [document, another] = redirects.filter(({ type }) => type === "HereDoc")
   if (name?.value !== "cat" || args.length > 0 || document?.type !== "HereDoc" || another) return undefined

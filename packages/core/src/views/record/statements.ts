@@ -1,7 +1,8 @@
 /**
- * The statements view: sentences that a list of names cannot replace. What the assistant said about the work (a decision with its reason, an
- * open task, a failure, a finding) and what either side said a value is. Verbatim and without a model. A sentence that a later one replaces
- * is kept as replaced. Bounded: what says least is forgotten first, then the oldest. Secrets are left out.
+ * The statements view: sentences that a list of names cannot replace. They are what the assistant stated about the work (a decision
+ * with its reason, an open task, a failure, a finding) and values stated by either side. Verbatim, and found without a model. A
+ * sentence that a later one replaces is marked as replaced. Bounded: the least informative are dropped first, then the oldest. Secrets
+ * are left out.
  */
 import { dropSecrets } from "../../base/secrets/find-secrets.ts"
 import { memoize } from "../../base/work.ts"
@@ -13,34 +14,34 @@ import type { Projection } from "../projection.ts"
 import { compareWithLater, findStatedValue, hasValue, oldValue } from "./replaced-values.ts"
 import { sentenceParts, typedParts } from "./user-messages.ts"
 
-// Sentences of a text, and what each says about the work: a decision, a failure, a finding, an open task, the next step or the progress.
-// Words of several languages decide. The sentences are verbatim; code, tables and dumps are left out.
+// The sentences of a text, and what each states about the work: a decision, a failure, a finding, an open task, the next step or the
+// progress. Recognised by words of several languages. The sentences are verbatim; code, tables and dumps are left out.
 
 export type SentenceKind = "decision" | "failure" | "finding" | "open" | "next" | "progress"
 
 export interface Sentence {
   readonly text: string
-  /** Absent where it says none of these. */
+  /** Absent if the sentence is of none of these kinds. */
   readonly kind?: SentenceKind
-  /** 0 where it has no kind. */
+  /** 0 if it has no kind. */
   readonly weight: number
 }
 
-const MAX_SENTENCE = 400 // characters; more is pasted text or a table
-const MIN_SENTENCE = 12 // characters; less says nothing on its own
+const MAX_SENTENCE = 400 // characters; longer sentences are pasted text or a table
+const MIN_SENTENCE = 12 // characters; shorter ones are not informative by themselves
 const MIN_DENSE_SENTENCE = 5 // the same in scripts that write a word in one or two characters
-const MAX_SENTENCES = 200 // a longer text is a document, and its beginning and end say what it is
+const MAX_SENTENCES = 200 // a longer text is a document, represented by its start and end
 const DENSE = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}]/u
 const FENCE = /^\s*(?:```|~~~)/
 const LIST_MARK = /^(?:[-*+•>#]+|\d{1,2}[.)])\s+/
 const NOT_PROSE = /^[|<{}[\]()=;/\\]|[{};]\s*$|\|.*\|/
 
-/** Whole words in Latin, Cyrillic and Greek script. */
+/** A pattern for whole words in Latin, Cyrillic and Greek script. */
 const words = (list: readonly string[]): string => `(?<![\\p{L}\\p{N}])(?:${list.join("|")})(?![\\p{L}\\p{N}])`
 const wholeWords = (list: readonly string[], dense: readonly string[]): RegExp =>
   new RegExp(`${words(list)}|${dense.join("|")}`, "iu")
 
-/** The first match decides. Weights: what a successor can least do without comes first. */
+/** The first match decides. Higher weights are more important for a successor. */
 const KINDS: readonly { readonly kind: SentenceKind; readonly weight: number; readonly pattern: RegExp }[] = [
   {
     kind: "failure",
@@ -159,7 +160,7 @@ const KINDS: readonly { readonly kind: SentenceKind; readonly weight: number; re
   },
 ]
 
-/** The sentences that people would read aloud. */
+/** The sentences of a text that are prose. */
 export const proseSentences: (text: string) => readonly Sentence[] = memoize((text) =>
   extractProse(text).map((sentence): Sentence => {
     const found = KINDS.find(({ pattern }) => pattern.test(sentence))
@@ -193,32 +194,32 @@ function isProse(sentence: string): boolean {
 export interface Statement {
   readonly uuid: Uuid
   readonly by: "user" | "assistant"
-  /** `value`: it states a name or a number that nothing else says. */
+  /** `value`: it states a name or a number that no other sentence states. */
   readonly kind: "decision" | "failure" | "finding" | "open" | "value"
   readonly weight: number
   /** The value that it replaced. */
   readonly was?: string
 }
 
-/** A sentence that is outdated, and what says so. */
+/** An outdated sentence, and the one that replaced it. */
 export interface ReplacedStatement {
   readonly uuid: Uuid
   readonly value: string
-  /** The sentence that counts now. */
+  /** The sentence that is current. */
   readonly by: string
 }
 
 export interface Statements {
-  /** By their text, the newest last. */
+  /** By their text, newest last. */
   readonly current: Map<string, Statement>
   readonly replaced: Map<string, ReplacedStatement>
 }
 
 const MAX_CURRENT = 300
 const MAX_REPLACED = 200
-const FORGOTTEN_SHARE = 0.1 // of the statements at once
-const FINAL_BONUS = 1 // how much more an answer says than a remark between two calls
-const EXACT_BONUS = 1 // how much more a sentence says that has an exact value
+const FORGOTTEN_SHARE = 0.1 // share of the statements that is dropped at once
+const FINAL_BONUS = 1 // additional weight of an answer compared with a remark between two calls
+const EXACT_BONUS = 1 // additional weight of a sentence with an exact value
 const BY_USER = 2
 
 const RECORDED_KINDS: ReadonlySet<SentenceKind> = new Set(["decision", "failure", "finding", "open"])
@@ -251,7 +252,7 @@ function findStatements(entry: Entry): readonly NewStatement[] {
 
 const CHOICE = /^(?:please |always )?(?:use|run|work|deploy|put|keep|write|switch)\b/i
 
-/** The rest of what a person said is shown in their messages. */
+/** Only values of the user's sentences are recorded, because the messages themselves are shown in full. */
 const userStatements = memoize((text): readonly NewStatement[] =>
   proseSentences(dropSecrets(typedParts(text).join("\n"))).flatMap(({ text: sentence, kind, weight }) => {
     const isValue = hasValue(sentence) || findStatedValue(sentence) !== undefined || CHOICE.test(sentence)
@@ -264,7 +265,7 @@ const userStatements = memoize((text): readonly NewStatement[] =>
 
 const remarkStatements = memoize((text): readonly NewStatement[] => assistantStatements(text, hasExact))
 
-/** An answer that names something of the code says what was found, also without a word for it. */
+/** In an answer, a sentence that names something in the code is a finding even without a signal word. */
 const answerStatements = memoize((text): readonly NewStatement[] =>
   assistantStatements(text, (sentence) => hasExact(sentence) || hasIdentifier(sentence)).map((found) => ({
     ...found,
@@ -282,7 +283,7 @@ function assistantStatements(text: string, saysEnough: (sentence: string) => boo
   })
 }
 
-/** Whether it has a name that no one could guess: a code, an address, a hash, a number with its unit. */
+/** Whether a sentence has a name that cannot be guessed: a code, an address, a hash, a number with its unit. */
 const hasExact = (sentence: string): boolean =>
   exactNamesIn(sentence).some(({ name, kind }) => kind !== "quoted" && kind !== "flag" && /\d/.test(name))
 
@@ -291,7 +292,7 @@ const hasIdentifier = (sentence: string): boolean => exactNamesIn(sentence).some
 function note(state: Statements, text: string, found: Omit<NewStatement, "text"> & { readonly uuid: Uuid }): void {
   if (found.by === "assistant" && isSettledByUser(state, text)) return
   state.current.delete(text)
-  state.replaced.delete(text) // said again, so it counts again
+  state.replaced.delete(text) // stated again, so it is current again
   let was = findStatedValue(text)?.old
   for (const earlier of findReplaced(state, text, found.by)) {
     const { uuid } = state.current.get(earlier)!
@@ -302,12 +303,12 @@ function note(state: Statements, text: string, found: Omit<NewStatement, "text">
   state.current.set(text, was === undefined || was === "" ? found : { ...found, was })
 }
 
-/** Whether the user said it, or took it back. */
+/** Whether the user stated it, or replaced it. */
 function isSettledByUser({ current, replaced }: Statements, text: string): boolean {
   return [text, replaced.get(text)?.by ?? text].some((stated) => current.get(stated)?.by === "user")
 }
 
-/** What the user said, only the user takes back. */
+/** The statements that a new one replaces. Only the user can replace a statement of the user. */
 function findReplaced({ current }: Statements, text: string, by: Statement["by"]): readonly string[] {
   const [clear, likely]: [string[], string[]] = [[], []]
   const replacementOf = compareWithLater(text)
@@ -333,7 +334,7 @@ export function outdatedValues({ current, replaced }: Statements): ReadonlySet<s
   return new Set(old.filter((value) => !now.some(([text, { was }]) => was !== value && text.includes(value))))
 }
 
-/** A text in which each sentence that was replaced says so, with what counts now. */
+/** Annotates each replaced sentence in a text with the current one. */
 export function annotateReplaced(text: string, { replaced }: Pick<Statements, "replaced">): string {
   let marked = text
   for (const [old, { by }] of replaced)

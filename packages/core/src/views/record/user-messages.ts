@@ -1,4 +1,7 @@
-/** The words view: every message of the person and every answer to a question, verbatim, with the standing rules in it. */
+/**
+ * The user messages view: every message of the user and every answer to a question, verbatim, with the standing rules in it. The view
+ * is called `words` in checkpoints.
+ */
 import { dropSecrets } from "../../base/secrets/find-secrets.ts"
 import { memoize } from "../../base/work.ts"
 import { type Entry, isDecision, isMessage } from "../../journal/entries.ts"
@@ -8,19 +11,19 @@ import { isFromUser, type UserTextInResult, type Uuid, userText } from "../../me
 import type { Projection } from "../projection.ts"
 import { followCalls, type OpenCall } from "./open-work.ts"
 
-// Separates what a person typed from what they pasted. A short message counts as typed. In a long one quoted code, quotes and tagged
-// blocks are pasted, and so is the body of a document: only the lines before and after it can be the person's. The pieces are verbatim.
+// Separates what a user typed from what they pasted. A short message counts as typed. In a long one quoted code, quotes and tagged
+// blocks are pasted, and so is the body of a document: only the lines before and after it can be the user's. The parts are verbatim.
 
 const MAX_TYPED = 2_000 // characters; about ten minutes of typing
-const BEFORE_DOCUMENT = 600 // characters at the beginning of a document that may be typed
+const BEFORE_DOCUMENT = 600 // characters at the start of a document that may be typed
 const AFTER_DOCUMENT = 400
 
-const MAX_END_CHARACTERS = 10_000 // characters at each end of a longer text
+const MAX_END_CHARACTERS = 10_000 // characters to read at each end of a longer text
 
 const FENCE = /^\s*(```+|~~~+)/
 const QUOTE = /^\s*>/
 const OPENING_TAG = /^\s*<([A-Za-z][\w.:-]*)(?:\s[^>]*)?>/
-/** Lines that occur in documents rather than in what someone types: headings, rules, tables. */
+/** Lines that occur in documents rather than in typed text: headings, rules, tables. */
 const DOCUMENT_LINE = /^\s{0,3}(?:#{1,6}\s|\|.*\||(?:-{3,}|={3,}|\*{3,})\s*$)/
 const LISTED = /^\s*(?:[-*+]|\d+[.)])\s/
 
@@ -31,7 +34,7 @@ export function typedParts(text: string): readonly string[] {
   return length <= MAX_TYPED ? lines : aroundDocument(lines)
 }
 
-/** The lines that may be the person's own words, without quotes and code, however short the text is. What nothing closes quotes the rest. */
+/** The lines that may be the user's own words, without quotes and code, however short the text is. An unclosed quote extends to the end. */
 export function typedLines(text: string): readonly string[] {
   const lines = withoutQuoted(linesOf(text))
   const open = lines.findIndex((line) => FENCE.test(line))
@@ -55,7 +58,7 @@ function withoutQuoted(lines: readonly string[]): readonly string[] {
   return kept
 }
 
-/** The last line of the quoted block that begins here. What nothing closes quotes nothing. */
+/** The last line of the quoted block that starts here. An unclosed block quotes nothing. */
 function endOfBlock(lines: readonly string[], at: number): number | undefined {
   const fence = FENCE.exec(lines[at]!)?.[1]
   if (fence !== undefined) {
@@ -78,7 +81,7 @@ function aroundDocument(lines: readonly string[]): readonly string[] {
   return [...before, ...after]
 }
 
-/** The first lines, as far as the limit and the first line of a document allow. */
+/** The first lines, up to the limit or the first line of a document. */
 function takeLines(characters: number, lines: readonly string[]): readonly string[] {
   let room = characters
   const end = lines.findIndex((line) => {
@@ -88,10 +91,10 @@ function takeLines(characters: number, lines: readonly string[]): readonly strin
   return end < 0 ? lines : lines.slice(0, end)
 }
 
-// Finds standing rules in what a person wrote: sentences that ask for something always, never or from now on. It looks for marker words
-// in several languages. What a person types can be a rule; sentences of pasted text are only counted.
+// Finds standing rules in a user's text: sentences that ask for something always, never or from now on, recognised by marker words in
+// several languages. Typed text can contain rules; such sentences in pasted text are only counted.
 
-/** Words that make a sentence a rule. In Latin script they must be whole words; in other scripts they may be anywhere. */
+/** Words that mark a sentence as a rule. In Latin script they must be whole words; in other scripts they may be anywhere. */
 const MARKERS_LATIN = [
   ...[
     "always",
@@ -153,7 +156,7 @@ export function standingRules(text: string): readonly string[] {
   return typedParts(text).flatMap(findRules)
 }
 
-/** How many sentences of pasted text read like rules and are not among `standingRules`. */
+/** Number of sentences in pasted text that read like rules and are not among `standingRules`. */
 export function otherRules(text: string): number {
   return Math.max(0, findRules(text).length - standingRules(text).length)
 }
@@ -161,7 +164,7 @@ export function otherRules(text: string): number {
 const findRules = (text: string): readonly string[] =>
   sentences(text).filter((sentence) => sentence.length <= MAX_RULE && isRule(sentence))
 
-/** A question asks; it does not say how things are to be done. */
+/** A question, which is not a rule. */
 const QUESTION = /[?？؟][\s"'”’)\]*]*$/
 
 function isRule(sentence: string): boolean {
@@ -189,21 +192,24 @@ export interface UserMessageText {
   readonly uuid: Uuid
   readonly timestamp: string
   readonly text: string
-  /** Where it was said, if not in a message of its own: at the refusal of a call, or as the answer to a question. */
+  /**
+   * Set if the text is not a message of its own: at the refusal of a call, or as the answer to a question. `saidAt` is its name in
+   * checkpoints.
+   */
   readonly saidAt?: UserTextInResult["at"]
-  /** The transcript of another program says that they said it. */
+  /** Another program's transcript attributes it to the user. */
   readonly isImported?: true
-  /** Only the beginning is here. The journal has all of it under the uuid. */
+  /** Whether only its start is here. The journal has the full text under the uuid. */
   readonly isCut?: true
-  /** Sentences that say how things are to be done from now on, verbatim. */
+  /** Sentences with instructions that apply from now on, verbatim. */
   readonly rules: readonly string[]
-  /** How many more sentences read like rules and are not among them: those of pasted text. The journal has them under the uuid. */
+  /** Number of sentences in pasted text that read like rules and are not among them. The journal has them under the uuid. */
   readonly otherRules?: number
 }
 
 /**
- * Whether the person typed it. An answer can be one of the options that the agent wrote, and a tool can write what looks like a refusal. A message
- * that is too long to hold was pasted. A transcript is a file like any other.
+ * Whether the user typed it. An answer can be one of the options that the agent offered, and a tool can produce a text that looks like
+ * a refusal. A message that is too long was pasted. A transcript is a file that anyone may have written.
  */
 export const isTyped = ({ saidAt, isCut, isImported }: UserMessageText): boolean =>
   saidAt === undefined && !isCut && !isImported
@@ -211,7 +217,10 @@ export const isTyped = ({ saidAt, isCut, isImported }: UserMessageText): boolean
 const MAX_HELD = 10_000 // characters; longer messages are pasted logs and files, and a view must stay small
 const LONE_SURROGATE = /[\uD800-\uDBFF]$/
 
-/** The tool that asks the person. No MCP tool can have this name. The frame before the answer is not the person's. */
+/**
+ * Strata's tool for questions to the user. No MCP tool can have this name. `frame` is the text before the answer, which is not the
+ * user's.
+ */
 const QUESTION_TOOL = { tool: "AskUser", frame: /^The person answers: / }
 
 export const userMessages: Projection<UserMessages> = {
@@ -219,7 +228,7 @@ export const userMessages: Projection<UserMessages> = {
   scope: "path",
   start: () => ({ messages: [], open: new Map() }),
   apply(state, entry) {
-    // it follows what was imported; older versions did not mark each message
+    // follows imported messages; older versions did not mark each message
     if (isDecision(entry) && entry.subtype === "imported")
       return { ...state, messages: state.messages.map((word) => ({ ...word, isImported: true })) }
     for (const userText of findUserTexts(state, entry)) note(state, entry, userText)
@@ -256,36 +265,40 @@ function note(state: UserMessages, { uuid, timestamp }: Entry, { text, saidAt, i
   })
 }
 
-// The sentences of a text, verbatim. A full stop inside `v1.2` or after `Dr.` ends none; those of Chinese, Japanese, Hindi and Arabic always do.
+// The sentences of a text, verbatim. A full stop inside `v1.2` or after `Dr.` does not end a sentence; those of Chinese, Japanese,
+// Hindi and Arabic always do.
 
 export const ENDS =
   /(?<=[.!…]["'”’)\]*_]*)(?<!\b(?:Dr|Mr|Mrs|Ms|Prof|St|vs|etc|e\.g|i\.e)\.)\s+(?=[^\p{Ll}])|(?<=[?]["'”’)\]*_]*)\s+|(?<=[。！？।؟۔])\s*|\n+/u
 
-/** What follows a colon at the end of a line belongs to it: `Never do this:` and a list. Only the whole of it is a sentence. */
+/**
+ * Splits a text into sentences. Text after a colon at the end of a line belongs to it, as in `Never do this:` and a list: only the
+ * whole is a sentence.
+ */
 export function splitSentences(text: string): readonly string[] {
   const sentences = text.split(ENDS)
   const at = sentences.findIndex((sentence) => /:["'”’*_`]*\s*$/u.test(sentence))
   return at < 0 ? sentences : [...sentences.slice(0, at), sentences.slice(at).join("\n")]
 }
 
-/** The parts of a text, without what an introduction does to what follows it. */
+/** The parts of a text between sentence ends, without joining introductions. */
 export const sentenceParts = (text: string): readonly string[] => text.split(ENDS)
 
-// What is exact in a tool result, in one line: the lines that report an error, and the names that tell most about it. It comes from a tool's
-// output, so every piece is quoted or free of anything that could end the line. Secrets are left out.
+// Highlights of a tool result in one line: lines that report an error, and the most distinctive names. They come from a tool's output,
+// so every part is quoted or free of anything that could end the line. Secrets are left out.
 
-const ERRORS_SHARE = 1 / 2 // of the room: names get the other half
+const ERRORS_SHARE = 1 / 2 // share of the tokens; names get the other half
 const MAX_ERROR = 160 // characters of one line
 const MAX_SEARCHED = 50_000 // characters at either end of a result: the middle of a huge one is not searched
-const MAX_NAMES = 400 // that are weighed
+const MAX_NAMES = 400 // names that are ranked
 
-/** As programs report failures: the word near the beginning of the line, the name of an exception, or a phrase of the system's. */
+/** Errors as programs report them: the word near the start of the line, the name of an exception, or a phrase of the system. */
 const ERROR_LINE =
   /^(?:\S{1,80}\s+){0,3}\W{0,3}(?:error|fatal|panic|fail(?:ed|ure)?|traceback|✗|✖)(?:[\s:[(]|$)|\b\w*(?:Error|Exception): |\b(?:command not found|permission denied|no such file|connection refused|exit code [1-9])\b/i
-/** Source code speaks of errors without reporting one. */
+/** Source code, which mentions errors without reporting one. */
 const CODE = /[{};,]\s*$|\b(?:throw|catch|import|return|const|def|func(?:tion)?)\b/
 
-/** Kinds that are rare in ordinary output say most. Identifiers and paths fill every listing. */
+/** Kinds that are rare in ordinary output are the most distinctive. Identifiers and paths fill every listing. */
 const KIND_RANK: Readonly<Record<ExactName["kind"], number>> = {
   error: 0,
   ticket: 0,
@@ -300,15 +313,15 @@ const KIND_RANK: Readonly<Record<ExactName["kind"], number>> = {
 }
 
 const LAST = 4
-/** Line numbers, times and counts are in any output. */
+/** Whether a name is a small number: line numbers, times and counts are in any output. */
 const isSmall = (name: string): boolean => /^\d{1,3}(?:\.\d+)?(?:%|[a-z]{1,2})?$/i.test(name)
 
 export interface HighlightInput {
   readonly text: string
-  /** Tokens. */
+  /** Maximum of tokens. */
   readonly room: number
   readonly estimate: (text: string) => number
-  /** Whether someone used a name after the result: those tell most. */
+  /** Whether a name was used after the result: those are the most distinctive. */
   readonly isUsedLater?: (name: string) => boolean
 }
 
@@ -317,7 +330,7 @@ const lookedAt = memoize((text) => {
   return { searched, names: exactNamesIn(searched, MAX_NAMES) }
 })
 
-/** Empty where nothing fits or nothing is worth it. */
+/** Empty if nothing fits or nothing is distinctive. */
 export function extractHighlights({ text, room, estimate, isUsedLater = () => false }: HighlightInput): string {
   const { searched, names } = lookedAt(
     text.length > 2 * MAX_SEARCHED ? `${text.slice(0, MAX_SEARCHED)}\n${text.slice(-MAX_SEARCHED)}` : text,
@@ -341,7 +354,7 @@ export function extractHighlights({ text, room, estimate, isUsedLater = () => fa
   return pieces.join(", ")
 }
 
-/** The last ones first: what a run ended with is what it failed of. */
+/** Error lines, last ones first: a failed run usually ends with the cause. */
 function errorLines(text: string): readonly string[] {
   const lines = text.split("\n").map((line) => line.trim())
   const found = lines.filter(

@@ -1,8 +1,8 @@
-/** Which files a shell command changes, by its program: a table. Operands that the text does not show are left out. */
+/** Which files a shell command changes, by program: a table. Operands that the text does not determine are left out. */
 import { basename } from "node:path"
 import type { FileEffect } from "./file-effect.ts"
 
-/** `undefined`: a word whose value the text does not show. */
+/** `undefined`: a word whose value the text does not determine. */
 type ShellArguments = readonly (string | undefined)[]
 type Effects = (args: ShellArguments) => readonly FileEffect[]
 type EffectKind = FileEffect["what"]
@@ -12,7 +12,7 @@ const knownWords = (words: ShellArguments): readonly string[] =>
 const isOption = (word: string | undefined): boolean => word?.startsWith("-") === true && word !== "-"
 const all = (what: EffectKind, paths: readonly string[]): readonly FileEffect[] => paths.map((path) => ({ path, what }))
 
-/** The operands: what follows options, and options that take the next word. */
+/** The operands: words other than options and the values of options. */
 function operands(args: ShellArguments, withValue: RegExp = /^$/): ShellArguments {
   const found: (string | undefined)[] = []
   for (let at = 0; at < args.length; at++) {
@@ -24,7 +24,7 @@ function operands(args: ShellArguments, withValue: RegExp = /^$/): ShellArgument
   return found
 }
 
-/** The value of an option: the next word, or what follows an equals sign. */
+/** The value of an option: the next word, or the text after an equals sign. */
 function optionValues(args: ShellArguments, names: readonly string[]): readonly string[] {
   return args.flatMap((word, at) => {
     const name = names.find((each) => word === each || word?.startsWith(`${each}=`))
@@ -36,7 +36,7 @@ function optionValues(args: ShellArguments, names: readonly string[]): readonly 
 const has = (args: ShellArguments, pattern: RegExp): boolean =>
   args.some((word) => isOption(word) && pattern.test(word!))
 
-/** The last operand is where the others go: into it, if it is a directory. */
+/** Effects on the last operand, the destination of the others, which may be a directory. */
 function destinationEffects(args: ShellArguments, { isMove }: { readonly isMove: boolean }): readonly FileEffect[] {
   const [given] = optionValues(args, ["-t", "--target-directory"])
   const words = operands(args, /^(?:-t|-S|--target-directory|--suffix)$/)
@@ -57,7 +57,7 @@ const SED_VALUES = /^(?:-e|-f|-l|--expression|--file|--line-length)$/
 
 function sed(args: ShellArguments): readonly FileEffect[] {
   if (!has(args, /^(?:-[a-zA-Z]*i|--in-place)/)) return []
-  // the sed of BSD takes the suffix as a word of its own, often empty
+  // sed on BSD takes the suffix as a separate word, which is often empty
   const rest = args.filter((word, at) => !(word === "" && args[at - 1] === "-i"))
   const words = operands(rest, SED_VALUES)
   const hasScript = rest.some((word) => /^(?:-e|-f|--expression|--file)/.test(word ?? ""))
@@ -71,17 +71,17 @@ const perl: Effects = (args) => {
   return all("changed", knownWords(script < 0 ? words.slice(1) : words))
 }
 
-/** Formatters and fixers change the files they are given. They also take directories and patterns, which name no file. */
+/** Formatters and fixers change the files they are given. They also accept directories and patterns, which name no file. */
 const formatterEffects = (args: ShellArguments): readonly FileEffect[] =>
   all("changed", knownWords(operands(args)).filter(looksLikeFile))
 const looksLikeFile = (path: string): boolean => /(?:^|[/\\])[^/\\*?]+\.[A-Za-z][\w-]*$/.test(path)
 
-/** Only if a flag asks for it. */
+/** Changes files only if a flag asks for it. */
 const formattedWith =
   (flag: RegExp): Effects =>
   (args) =>
     has(args, flag) ? formatterEffects(args) : []
-/** Unless a flag asks for a report. */
+/** Changes files unless a flag asks for a report. */
 const formattedWithout =
   (flag: RegExp): Effects =>
   (args) =>
@@ -145,12 +145,12 @@ const PROGRAMS: Readonly<Record<string, Effects>> = {
   rustfmt: formattedWithout(/^--check$/),
 }
 
-/** `name` is the program's, without its directory. */
+/** `name`: the program without its directory. */
 export function writtenByCommand(name: string, args: ShellArguments): readonly FileEffect[] {
   return Object.hasOwn(PROGRAMS, name) ? PROGRAMS[name]!(args) : []
 }
 
-/** A path as a script spells it: a text, or a variable that holds one. */
+/** A path as a script spells it: a string literal, or a variable that contains one. */
 const QUOTED = String.raw`[rb]*(?:"([^"\n$]+)"|'([^'\n$]+)'|\`([^\`\n$]+)\`|([A-Za-z_]\w*))`
 const SCRIPT_WRITES: readonly (readonly [RegExp, EffectKind])[] = [
   [new RegExp(String.raw`\bopen\(\s*${QUOTED}\s*,\s*(?:mode\s*=\s*)?["'][wx]`, "g"), "written"],
@@ -162,7 +162,7 @@ const SCRIPT_WRITES: readonly (readonly [RegExp, EffectKind])[] = [
 ]
 const ASSIGNED = /(?<![\w.])([A-Za-z_]\w*)\s*=\s*(?:(?:pathlib\.)?Path\(\s*)?[rb]*(?:"([^"\n$]+)"|'([^'\n$]+)')/g
 
-/** Files that a script in a word or a here-document writes, where the script spells out their paths. */
+/** Files that a script in a word or a here-document writes, if the script spells out their paths. */
 export function writtenByScript(code: string): readonly FileEffect[] {
   const named = new Map([...code.matchAll(ASSIGNED)].map(([, name, double, single]) => [name!, double ?? single]))
   return SCRIPT_WRITES.flatMap(([pattern, what]) => {

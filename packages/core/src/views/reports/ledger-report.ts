@@ -1,4 +1,4 @@
-/** The ledger as a plain value: what the conversation cost, for whom, and what the layers saved. */
+/** The ledger as a plain value: the cost of the conversation, by purpose, and the savings of the layers. */
 
 import { addCounts, NO_TOKENS, subtractCounts, type TokenCounts } from "../../base/text.ts"
 import type { AgentEnding, AgentKind } from "../../journal/entries.ts"
@@ -23,21 +23,27 @@ export interface TokenReport {
   readonly cacheWrite: number
 }
 
-/** What requests cost. */
+/** The cost of requests. */
 export interface CostReport {
   readonly requests: number
   readonly tokens: TokenReport
-  /** Absent where the price of a model is unknown. */
+  /** Absent if the price of a model is unknown. */
   readonly dollars?: number
-  /** The part that is estimated: answers that were stopped, cut or killed, and requests that a transcript does not record. Absent: none. */
+  /**
+   * The estimated part: responses that were stopped, cut or killed, and requests that a transcript does not record. Absent if there is
+   * none.
+   */
   readonly estimated?: EstimatedCost
 }
 
-/** What the conversation cost, and what the layers saved. */
+/** The cost of the conversation, and the savings of the layers. */
 export interface LedgerReport {
   /** The known cost of all requests. Models in `unpriced` are not included. */
   readonly dollars: number
-  /** The part that is estimated: answers that were stopped, cut or killed, and requests that a transcript does not record. Absent: none. */
+  /**
+   * The estimated part: responses that were stopped, cut or killed, and requests that a transcript does not record. Absent if there is
+   * none.
+   */
   readonly estimated?: EstimatedCost
   /** Models without a known price. */
   readonly unpriced: readonly string[]
@@ -46,61 +52,61 @@ export interface LedgerReport {
   /** Share of all input that was read from the cache, from 0 to 1. */
   readonly cacheHitRatio: number
   readonly byModel: readonly (CostReport & { readonly model: string })[]
-  /** `main` is the conversation itself. The other purposes are calls the layers and agents made. */
+  /** `main` is the conversation itself. The other purposes are requests of layers and agents. */
   readonly byPurpose: readonly (CostReport & { readonly purpose: RequestPurpose })[]
   /** The same requests by model and purpose. */
   readonly lines: readonly (CostReport & { readonly model: string; readonly purpose: RequestPurpose })[]
-  /** Everything but the sub-agents: the conversation and its background work. */
+  /** Everything except sub-agents: the conversation and its background work. */
   readonly own: CostReport
-  /** Every sub-agent and what it cost, in the order they were started. It is part of the purpose `agent`. */
+  /** The cost of every sub-agent, in the order in which they were started. Also part of the purpose `agent`. */
   readonly agents: readonly AgentCost[]
   readonly saved: SavingsReport
 }
 
-/** `requests` are its turns. One that spent nothing has costs of 0. */
+/** `requests` are its turns. An agent without requests has costs of 0. */
 export interface AgentCost extends CostReport {
   readonly id: string
   readonly name: string
   readonly kind?: AgentKind
-  /** As the journal says. An agent whose process died is still `running` there. */
+  /** As in the journal, where an agent whose process died is still `running`. */
   readonly status?: "running" | AgentEnding
   readonly description?: string
-  /** The definition it was made from. */
+  /** The definition from which it was created. */
   readonly definition?: string
 }
 
-/** What the layers saved. */
+/** The savings of the layers. */
 export interface SavingsReport {
-  /** All layers together. Below 0 they have cost more than they saved so far. Absent where a price is unknown. */
+  /** Total of all layers. Below 0 they have cost more than they saved so far. Absent if a price is unknown. */
   readonly dollars?: number
-  /** Tokens that requests did not carry, summed over the requests. */
+  /** Tokens that requests did not contain, summed over the requests. */
   readonly tokensNotSent: number
-  /** Only layers that did something, in the order they act. */
+  /** Only layers that acted, in the order in which they act. */
   readonly layers: readonly LayerSavingReport[]
 }
 
-/** Each figure compares with a conversation in which only this layer had not acted. */
+/** The savings of one layer, compared with a conversation in which only this layer had not acted. */
 export interface LayerSavingReport {
   readonly layer: SavingLayer | "notes"
-  /** How often the layer acted. */
+  /** Number of times the layer acted. */
   readonly actions: number
-  /** Tokens it took out of the context, each counted once. */
+  /** Tokens it removed from the context, each counted once. */
   readonly tokensRemoved: number
-  /** Tokens it keeps out of the context now. */
+  /** Tokens it currently keeps out of the context. */
   readonly tokensKeptOut: number
-  /** Tokens that requests did not carry because of it, summed over the requests. */
+  /** Tokens that requests did not contain because of it, summed over the requests. */
   readonly tokensNotSent: number
-  /** What those tokens would have cost, in dollars. Absent where a price is unknown. */
+  /** What those tokens would have cost, in dollars. Absent if a price is unknown. */
   readonly worth?: number
-  /** What the layer itself cost, in dollars: its own calls, and cache writes it caused. Absent where a price is unknown. */
+  /** What the layer itself cost, in dollars: its own requests, and cache writes it caused. Absent if a price is unknown. */
   readonly cost?: number
   /** `worth` minus `cost`. */
   readonly dollars?: number
   /** Clearings that made a compaction unnecessary. */
   readonly compactionsAvoided: number
-  /** Actions whose size the journal does not record. The figures leave them out. */
+  /** Actions whose size the journal does not record, which the numbers exclude. */
   readonly unmeasured: number
-  /** The alternative that the figures compare with, in one or two sentences. */
+  /** The alternative that the numbers are compared with, in one or two sentences. */
   readonly comparedWith: string
 }
 
@@ -143,7 +149,7 @@ function agentCosts({ ledger, agents }: LedgerViews): readonly AgentCost[] {
   })
 }
 
-/** All lines, less what the agents spent of them. */
+/** The cost of all lines, minus that of the agents. */
 function ownCost({ lines, agents }: Ledger): CostReport {
   const spent = Map.groupBy(agents.values(), ({ purpose, model }) => `${purpose} ${model}`)
   const left = [...lines].map(([key, line]) => {
@@ -192,7 +198,7 @@ function layerSavingReport(saving: LayerSaving): LayerSavingReport {
   }
 }
 
-/** Leaves out what is unknown, so that the value survives JSON unchanged. */
+/** Omits unknown values, so that the report survives JSON unchanged. */
 function known<K extends string>(key: K, value: number | undefined): { readonly [name in K]?: number } {
   return (value === undefined ? {} : { [key]: value }) as { readonly [name in K]?: number }
 }

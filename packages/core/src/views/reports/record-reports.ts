@@ -1,4 +1,4 @@
-/** What the person said, what the work did and what is still open, as plain values computed from the journal. */
+/** What the user wrote, what the work did and what is still open, as plain values computed from the journal. */
 
 import type { Todo } from "../../messages/attachments.ts"
 import type { Uuid } from "../../messages/messages.ts"
@@ -6,9 +6,9 @@ import { type Artifacts, type FileFate, fileFate } from "../record/artifacts.ts"
 import type { WorkState } from "../record/open-work.ts"
 import type { UserMessages } from "../record/user-messages.ts"
 
-/** The user's messages, and the standing rules among them. */
+/** The user's messages, and the standing rules in them. */
 export interface UserMessagesReport {
-  /** Every message of the person and every answer to a question, verbatim, oldest first. */
+  /** Every message of the user and every answer to a question, verbatim, oldest first. */
   readonly messages: readonly UserMessageReport[]
   /** Sentences in them that ask for something always, never or from now on. */
   readonly rules: readonly { readonly text: string; readonly uuid: Uuid }[]
@@ -18,23 +18,23 @@ export interface UserMessagesReport {
 export interface UserMessageReport {
   /** The entry in the journal. */
   readonly uuid: Uuid
-  /** When it was added, in ISO 8601. */
+  /** Time at which it was added, in ISO 8601. */
   readonly at: string
   readonly text: string
-  /** The text is only the beginning of a very long message. The journal has all of it. */
+  /** Whether the text is only the start of a very long message. The journal has the full text. */
   readonly isCut?: true
-  /** It was said with the refusal of a call or as the answer to a question, not as a message of its own. */
+  /** Set if the text came with the refusal of a call or as the answer to a question, not as a message of its own. */
   readonly saidAt?: "refusal" | "answer"
-  /** How many sentences of pasted text in it read like rules. They are not among `rules`. */
+  /** Number of sentences of pasted text in it that read like rules. They are not among `rules`. */
   readonly otherRules?: number
 }
 
-/** A file is in exactly one of the four lists, by what finally happened to it. Each list ends with the newest. */
+/** Each file is in exactly one of the four lists, by its final state. Each list ends with the newest. */
 export interface ArtifactsReport {
   readonly created: readonly string[]
   readonly changed: readonly string[]
   readonly deleted: readonly string[]
-  /** Read and not changed. */
+  /** Read, but not changed. */
   readonly read: readonly string[]
   readonly files: readonly FileReport[]
   /** The last run of each command line, newest last. */
@@ -48,7 +48,7 @@ export interface FileReport {
   readonly changes: number
   readonly isCreated: boolean
   readonly isDeleted: boolean
-  /** Of the content as it was last read or written whole. */
+  /** Hash of the content as it was last read or written in full. */
   readonly sha256?: string
   /** The entry with the newest result about the file. */
   readonly uuid: Uuid
@@ -58,14 +58,14 @@ export interface FileReport {
 export interface CommandReport {
   readonly command: string
   readonly failed: boolean
-  /** Absent where the output does not contain one. */
+  /** Absent if the output does not contain one. */
   readonly exitCode?: number
   readonly isTest: boolean
   /** The entry with the result. */
   readonly uuid: Uuid
 }
 
-/** Where the work is: todos, plan, the last request, open calls. */
+/** The state of the work: todos, plan, the last request, open calls. */
 export interface WorkStateReport {
   readonly todos: readonly Todo[]
   readonly plan: {
@@ -74,7 +74,7 @@ export interface WorkStateReport {
     readonly path?: string
     readonly text?: string
   }
-  /** What the person asked for last. */
+  /** The user's last request. */
   readonly request?: { readonly uuid: Uuid; readonly text: string }
   /** Whether the assistant has given a final answer to it. */
   readonly answered: boolean

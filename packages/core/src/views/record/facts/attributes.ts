@@ -1,6 +1,7 @@
 /**
- * Attributes that have one value at a time: where one lives, a deadline, a port. Only these replace an earlier value without a word that says
- * so. All others can have several: languages, children, customers. An attribute that is missing here costs a doubt, one too many a true fact.
+ * Attributes that have one value at a time: where someone lives, a deadline, a port. Only these replace an earlier value without an
+ * explicit correction. All others can have several: languages, children, customers. An attribute that is missing here only leaves both
+ * facts current; one that is wrongly listed loses a true fact.
  */
 
 import { type Fact, type FactWord, factWords } from "./fact.ts"
@@ -8,11 +9,11 @@ import { DUTIES, ROLES } from "./fact-words.ts"
 import { isLight } from "./reworded-facts.ts"
 
 interface AttributeRow {
-  /** Nouns that name it: "the port of …", "her salary". */
+  /** Nouns that name the attribute: "the port of …", "her salary". */
   readonly nouns: string
-  /** Verbs in their base form that state it. */
+  /** Verbs in their base form that state the attribute. */
   readonly verbs?: string
-  /** Only with one of these prepositions before the value. */
+  /** Prepositions of which one must precede the value. */
   readonly before?: string
 }
 
@@ -59,12 +60,12 @@ const BY_VERB = rowsBy(({ verbs }) => verbs)
 /** A fact as one attribute of one subject. */
 export interface AttributeValue {
   readonly attribute: string
-  /** Stems of all other words: of what, and in which case. */
+  /** Stems of all other words: the subject, and further conditions. */
   readonly about: ReadonlySet<string>
   readonly value: readonly FactWord[]
 }
 
-/** `undefined` where no attribute of the table is stated. */
+/** `undefined` if the fact states no attribute of the table. */
 export function readAttribute(fact: Fact): AttributeValue | undefined {
   if (!known.has(fact)) known.set(fact, read(fact))
   return known.get(fact)
@@ -81,7 +82,7 @@ function read(fact: Fact): AttributeValue | undefined {
 const isAddress = ({ shape, verb, predicate: [, object, name], isNegative }: Fact): boolean =>
   shape === "order" && verb === "call" && object?.text === "me" && name !== undefined && !isNegative
 
-/** "The port of Orion is 80": the last word before "of" names it, and all that follows is the value. */
+/** "The port of Orion is 80": the last word before "of" names the attribute, and everything after the verb is the value. */
 function readFromSubject({ subject, predicate, verb, isMine }: Fact): AttributeValue | undefined {
   if (verb !== undefined) return undefined
   const end = subject.findIndex(({ preposition }, at) => at > 0 && preposition !== undefined)
@@ -94,7 +95,7 @@ function readFromSubject({ subject, predicate, verb, isMine }: Fact): AttributeV
   return { attribute, value, about: new Set([...(isMine ? ["i"] : []), ...about.map(({ stem }) => stem)]) }
 }
 
-/** "Ana lives in Oslo": the verb states it. */
+/** "Ana lives in Oslo": the verb states the attribute. */
 function readFromVerb({
   subject,
   predicate,
@@ -115,7 +116,7 @@ function readFromVerb({
   return { attribute, value, about: new Set([...subject, ...rest.slice(value.length)].map(({ stem }) => stem)) }
 }
 
-/** "Orion runs on port 80", "it has a limit of 20": the word before the value names it. */
+/** "Orion runs on port 80", "it has a limit of 20": the word before the value names the attribute. */
 function readFromLabel({ subject, predicate, verb }: Fact): AttributeValue | undefined {
   if (verb !== undefined && verb !== "have") return undefined
   const at = predicate.findIndex(
@@ -128,15 +129,18 @@ function readFromLabel({ subject, predicate, verb }: Fact): AttributeValue | und
   return { attribute: BY_NOUN.get(predicate[at]!.text)!, value, about }
 }
 
-/** Someone moves to a home, and a meeting to a room. */
+/** Verbs with a home as their value: people move to a home, but meetings to a room. */
 const CHANGING = new Set(["move", "relocate"])
-/** Up to the next preposition. */
+/** The words up to the next preposition. */
 function firstPhrase(words: readonly FactWord[]): readonly FactWord[] {
   const end = words.findIndex(({ preposition }, at) => at > 0 && preposition !== undefined)
   return end < 0 ? words : words.slice(0, end)
 }
 
-/** Whether two facts give one attribute of one subject, and with which values. `wider`: one of them says more about the speaker's, as in "I live in Leeds with my sister". */
+/**
+ * Whether two facts state one attribute of one subject, and how their values compare. `wider`: one of them adds something about the
+ * speaker, as in "I live in Leeds with my sister".
+ */
 export function sameAttribute(a: Fact, b: Fact): "same value" | "another value" | "wider" | "no" {
   const [one, other] = [readAttribute(a), readAttribute(b)]
   if (!one || !other || one.attribute !== other.attribute) return "no"
@@ -152,7 +156,7 @@ export function sameAttribute(a: Fact, b: Fact): "same value" | "another value" 
   return stems(one.value) === stems(other.value) ? "same value" : "another value"
 }
 
-/** What a fact with a known attribute can be found by: one that has other words for it has all of these words too. */
+/** Keys of a fact with a known attribute: any fact that states it in other words contains all of these. */
 export function attributeKey(fact: Fact): readonly string[] | undefined {
   const held = readAttribute(fact)
   return (
@@ -164,9 +168,9 @@ export function attributeKey(fact: Fact): readonly string[] | undefined {
   )
 }
 
-// Whether a sentence is about what a newer one names as over: "we switched from Jest to Vitest".
+// Whether a sentence states the old value that a newer one names: "we switched from Jest to Vitest".
 
-/** "We switched from Jest to Vitest": what says that something is Jest is over. */
+/** "We switched from Jest to Vitest" contradicts a statement that something is Jest. */
 export function compareWithNamedChange(
   older: Fact,
   { over }: Fact,
@@ -184,7 +188,10 @@ const isSpeaker = (stem: string): boolean => stem === "we" || stem === "i"
 const isOfRole = ({ stem, preposition }: FactWord): boolean =>
   ROLES.has(stem) || DUTIES.has(stem) || preposition === undefined
 
-/** The value is at one end of it, as in "we use Jest", "the runner is Jest", "Bo leads billing". What someone likes is no such state. */
+/**
+ * Whether the value is at one end of the sentence, as in "we use Jest", "the runner is Jest", "Bo leads billing". Preferences are not
+ * such states.
+ */
 function isStateWith({ subject, predicate, verb, shape, isAboutOneUser, placeVerb }: Fact, was: readonly string[]) {
   if (was.length === 0 || shape === "order" || (verb !== undefined && ATTITUDES.has(verb))) return false
   const isAll = (words: readonly FactWord[]) =>

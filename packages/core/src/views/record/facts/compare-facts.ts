@@ -1,6 +1,6 @@
 /**
- * Whether two sentences say the same, or the newer one replaces the older. It does so in three cases only: it turns round what the older one
- * says, it gives another value to an attribute that has one at a time, or it says itself that something changed. Otherwise both stay.
+ * Whether two sentences state the same, or the newer one replaces the older. It does so in three cases only: it negates the older one,
+ * it states another value of an attribute that has one at a time, or it states that something changed. Otherwise both stay.
  */
 import { compareWithNamedChange, sameAttribute } from "./attributes.ts"
 import { type Fact, type FactWord, factWords, stemOf } from "./fact.ts"
@@ -11,11 +11,11 @@ export type FactRelation =
   | "same"
   /** The newer one replaces the older. */
   | "contradicts"
-  /** The newer one names the older one's value as over, and not of what. It means this one only if no other has that value. */
+  /** The newer one names the older one's value as the old one, without a subject. It refers to this one only if no other has that value. */
   | "named over"
-  /** About the same subject and attribute, with another value. Both could still be true. */
+  /** The same subject and attribute, with another value. Both could still be true. */
   | "doubtful"
-  /** About the same subject, with values of one kind. Whether both can be true takes a reader. */
+  /** The same subject, with values of one kind. Only a reader can decide whether both are true. */
   | "alike"
   | "apart"
 
@@ -31,7 +31,7 @@ export function compareFacts(older: Fact, newer: Fact): FactRelation {
   return rewording === "same" ? "same" : rewording === "another value" ? "doubtful" : relation
 }
 
-/** The same attribute of the same subject, in any words. */
+/** Compares facts that state the same attribute of the same subject, in any words. */
 function compareAttributes(older: Fact, newer: Fact): FactRelation | undefined {
   const found = sameAttribute(older, newer)
   if (found === "no") return undefined
@@ -39,7 +39,7 @@ function compareAttributes(older: Fact, newer: Fact): FactRelation | undefined {
   return found === "another value" || newer.begins || newer.corrects ? "contradicts" : "doubtful"
 }
 
-/** Whether the newer one replaces the older. The same answer as `compareFacts`, for less: a rewording never contradicts. */
+/** Whether the newer one replaces the older. The same answer as `compareFacts` at a lower cost: a rewording never contradicts. */
 export function areContradictory(older: Fact, newer: Fact): boolean {
   const named = compareWithNamedChange(older, newer)
   if (named !== undefined) return named === "contradicts"
@@ -68,7 +68,7 @@ function compareWords(older: Fact, newer: Fact): FactRelation {
   return kindOf(onlyA) !== undefined && kindOf(onlyA) === kindOf(onlyB) ? "alike" : "apart"
 }
 
-/** They differ in the value only. */
+/** Compares facts that differ in the value only. */
 function compareSlots(slots: DifferingWords): FactRelation {
   const { a, b } = slots
   if (isMany(slots)) return b.fact.begins || b.fact.corrects ? "doubtful" : "apart"
@@ -82,7 +82,7 @@ const MANY_VERBS = new Set("speak know like love support serve ship visit teach 
 
 interface FactSide {
   readonly fact: Fact
-  /** Those that the other side does not have. */
+  /** Words that the other fact does not have. */
   readonly words: readonly FactWord[]
 }
 interface DifferingWords {
@@ -90,7 +90,7 @@ interface DifferingWords {
   readonly b: FactSide
 }
 
-/** "We keep the logs for a week" and "The logs are kept for a week": who says it is no part of it. */
+/** Removes the speaker: "We keep the logs for a week" and "The logs are kept for a week" state the same. */
 function withoutSpeaker(a: Fact, b: Fact): readonly [Fact, Fact] {
   const isAboutSpeaker = ({ subject, predicate }: Fact) =>
     subject.length === 1 && subject[0]!.stem === "we" && predicate.length > 2
@@ -98,13 +98,13 @@ function withoutSpeaker(a: Fact, b: Fact): readonly [Fact, Fact] {
   return isAboutSpeaker(a) !== isAboutSpeaker(b) ? [open(a), open(b)] : [a, b]
 }
 
-/** "lasts 14 days" beside "is 30 days": the verb says no more than "is". */
+/** Removes verbs that mean no more than "is": "lasts 14 days" equals "is 30 days" except for the value. */
 const withoutEqual = (words: readonly FactWord[], fact: Fact, other: Fact): readonly FactWord[] =>
   other.verb === undefined && fact.verb !== undefined && isEqual(fact.verb)
     ? words.filter((word) => word !== fact.predicate[0])
     : words
 
-/** The words of the first that the second lacks, counted with repetitions. */
+/** The words of the first that the second lacks, counting repetitions. */
 function without(words: readonly FactWord[], others: readonly FactWord[]): readonly FactWord[] {
   const left: (string | undefined)[] = others.map(({ stem }) => stem)
   return words.filter(({ stem }) => {
@@ -114,7 +114,10 @@ function without(words: readonly FactWord[], others: readonly FactWord[]): reado
   })
 }
 
-/** The same words. Who does what to whom: words may move from one side of the verb to the other, but not change places. */
+/**
+ * Compares facts with the same words. Words may move from one side of the verb to the other, but not swap places, because that changes
+ * who does what to whom.
+ */
 function compareEqual(a: Fact, b: Fact): FactRelation {
   if (factWords(a).length === 0 || a.isPast !== b.isPast) return "apart"
   const moves = [without(a.subject, b.subject).length > 0, without(b.subject, a.subject).length > 0]
@@ -134,7 +137,7 @@ function isPassiveOf(passive: Fact, active: Fact): boolean {
   )
 }
 
-/** One side says in so many words that what the other has is not so. */
+/** Whether one fact explicitly negates what the other states. */
 function isRejected({ a, b }: DifferingWords): boolean {
   const rejects = ({ fact }: FactSide, other: FactSide) =>
     fact.rejected.length > 0 &&
@@ -144,7 +147,7 @@ function isRejected({ a, b }: DifferingWords): boolean {
   return rejects(a, b) || rejects(b, a)
 }
 
-/** "Ana leads the team", "Bo leads the team": one holds the post. */
+/** "Ana leads the team", "Bo leads the team": only one person holds the post. */
 function isOtherHolder({ a, b }: DifferingWords): boolean {
   const isHolder = ({ fact, words }: FactSide) => !fact.isPast && words.every((word) => fact.subject.includes(word))
   if (!isHolder(a) || !isHolder(b)) return false
@@ -155,7 +158,7 @@ function isOtherHolder({ a, b }: DifferingWords): boolean {
   return holds(a) && holds(b)
 }
 
-/** "leads the payments team": of several things, or on the way to somewhere, more than one can be first. */
+/** "leads the payments team": if there are several objects, or a direction, several subjects can be true. */
 function hasOneObject({ predicate: [, ...rest] }: Fact): boolean {
   const end = rest.findIndex(({ preposition }) => preposition !== undefined)
   const object = end < 0 ? rest : rest.slice(0, end)
@@ -163,7 +166,7 @@ function hasOneObject({ predicate: [, ...rest] }: Fact): boolean {
   return object.length > 0 && isHead(object.at(-1)!) && rest.every(({ kind }) => !MEASURED.has(kind ?? ""))
 }
 
-/** "Ana answers tickets for Atlas", "Bo answers tickets for Atlas": often one does, and sometimes both do. */
+/** "Ana answers tickets for Atlas", "Bo answers tickets for Atlas": often only one does, but sometimes both. */
 function isOtherDuty({ a, b }: DifferingWords): boolean {
   const isDoer = ({ fact: { subject, predicate, verb, isAboutOneUser, isPast }, words }: FactSide) =>
     isAboutOneUser &&
@@ -174,7 +177,7 @@ function isOtherDuty({ a, b }: DifferingWords): boolean {
   return isDoer(a) && isDoer(b)
 }
 
-/** A verb that is not known counts where something is done to something: "Ilse curates the museum". */
+/** Whether a verb describes a duty. An unknown verb does if it has an object: "Ilse curates the museum". */
 const isDuty = (verb: string, object: FactWord | undefined): boolean =>
   DUTIES.has(verb) ||
   (verb !== "" &&
@@ -183,7 +186,7 @@ const isDuty = (verb: string, object: FactWord | undefined): boolean =>
     object?.isOneOf === false &&
     !MEASURED.has(object.kind ?? ""))
 
-/** "Ana is fed by Bo", "Cy feeds Ana": the same is done, and not by the same. */
+/** "Ana is fed by Bo", "Cy feeds Ana": the same action with another actor. */
 function isOtherDoer({ a, b }: DifferingWords): boolean {
   const isNames = (words: readonly FactWord[]) => words.every(({ kind }) => kind === "name" || kind === undefined)
   const isPassive = ({ fact: { verb, predicate }, words }: FactSide) =>
@@ -200,7 +203,7 @@ function isOtherDoer({ a, b }: DifferingWords): boolean {
 const isPostName = ({ stem, text, kind }: FactWord): boolean =>
   kind === undefined && ROLES.has(stem) && !/ed$/.test(text)
 
-/** "Use tabs", "Use spaces": an order with nothing in it but one of several choices. */
+/** "Use tabs", "Use spaces": an order that consists only of one of several choices. */
 function isChoice({ a, b }: DifferingWords): boolean {
   const kind = kindOf(a.words)
   return (
@@ -212,12 +215,12 @@ function isChoice({ a, b }: DifferingWords): boolean {
   )
 }
 
-/** Whether the words stand together in what is said, and not in what it is said of. */
+/** Whether the words are adjacent in the predicate and not part of the subject. */
 function isSlot({ fact, words }: FactSide): boolean {
   const { predicate, shape } = fact
   const places = words.map((word) => predicate.indexOf(word))
   if (places.includes(-1) || places.some((place, at) => at > 0 && place !== places[at - 1]! + 1)) return false
-  // a preposition inside begins another phrase: "for Atlas to Oslo"
+  // a preposition inside starts another phrase: "for Atlas to Oslo"
   const isOne = words
     .slice(1)
     .every(
@@ -226,10 +229,10 @@ function isSlot({ fact, words }: FactSide): boolean {
   if (!isOne || (WHOSE.has(words[0]!.preposition ?? "") && !MEASURED.has(kindOf(words) ?? ""))) return false
   if (shape === "statement") return true
   if (shape === "order") return places[0]! > 0 || fact.verb === undefined
-  return places[0]! > 1 && places.at(-1) === predicate.length - 1 // without a verb only the end of a longer sentence is certain
+  return places[0]! > 1 && places.at(-1) === predicate.length - 1 // without a verb, only the end of a longer sentence is certain
 }
 
-/** The one kind of all these values. Units belong to their number. */
+/** The common kind of these values. Units belong to their number. */
 function kindOf(words: readonly FactWord[]): string | undefined {
   const kinds = new Set(words.map(({ kind }) => kind ?? "plain"))
   if (kinds.has("number")) kinds.delete("unit")
@@ -242,7 +245,7 @@ const OPEN = new Set(["name", "plain", "address", "label"])
 const WHOSE = new Set(["of", "for", "about", "von", "für", "de", "di", "van", "voor"])
 const isClosed = (kind: string): boolean => !MEASURED.has(kind) && !OPEN.has(kind)
 
-/** Whether they give one thing another value, as far as words can tell. */
+/** Whether the facts state another value of one thing, as far as words can tell. */
 function isSameSlot(slots: DifferingWords): boolean {
   const { a, b } = slots
   const [kind, other] = [kindOf(a.words), kindOf(b.words)]
@@ -266,7 +269,7 @@ function isSameSlot(slots: DifferingWords): boolean {
 
 const MAX_VALUE = 5 // words
 
-/** The two differ only in what they end with, and the same words lead to it: "reads its orders from Kafka", "from the nightly batch". */
+/** Whether the two differ only in their ends, after the same words: "reads its orders from Kafka", "from the nightly batch". */
 function isDoubtful({ a, b }: DifferingWords): boolean {
   const isUnread = ({ fact, words }: FactSide) =>
     fact.shape === "unknown" && words.some(({ kind }) => kind === undefined) && words[0]!.preposition === undefined
@@ -284,7 +287,7 @@ function isMeasuredOtherwise({ a, b }: DifferingWords): boolean {
   return one === other && MEASURED.has(one ?? "") && ![a, b].some(isQualified) && !a.fact.isPast && !b.fact.isPast
 }
 
-/** "Ana plays for Rovers", "Update: Ana plays for United": both could be true, but one says that something changed. */
+/** "Ana plays for Rovers", "Update: Ana plays for United": both could be true, but one states that something changed. */
 function isLaterEnd({ a, b }: DifferingWords): boolean {
   const isEnd = ({ fact: { subject, predicate, verb, shape, isPast }, words }: FactSide) =>
     shape === "statement" &&
@@ -299,7 +302,7 @@ function isLaterEnd({ a, b }: DifferingWords): boolean {
   return isLater && isEnd(a) && isEnd(b) && a.words[0]!.preposition === b.words[0]!.preposition && !isSameSlot({ a, b })
 }
 
-/** The value is what the sentence ends with, and nothing else in it is one. */
+/** Whether the value ends the sentence, and no other word in it is a value. */
 function isFinalValue({ fact, words }: FactSide): boolean {
   const { predicate, shape, verb, isAboutOneUser } = fact
   const [start, end] = [predicate.indexOf(words[0]!), predicate.indexOf(words.at(-1)!) + 1]
@@ -315,17 +318,17 @@ function isFinalValue({ fact, words }: FactSide): boolean {
   )
 }
 
-/** Words before the value say what it is: "reads its orders from", or "the trailer of Echo is". */
+/** Whether the words before the value introduce it: "reads its orders from", or "the trailer of Echo is". */
 const isLed = ({ fact: { subject, predicate }, words }: FactSide): boolean =>
   predicate[0] !== words[0] ||
   (subject.some(({ preposition }) => preposition === "of") && !words.every(({ text }) => isQuality(text)))
 
-/** What it says is not one of the many things that someone does: "Actually, Ana rides Echo" corrects nothing about Bramble. */
+/** Whether the statement is not one of many things that someone does: "Actually, Ana rides Echo" corrects nothing about Bramble. */
 const isSingle = ({ fact: { verb, shape, isAboutOneUser }, words }: FactSide): boolean =>
   (verb === undefined && !(isAboutOneUser && shape === "unknown")) ||
   (words[0]!.preposition !== undefined && (!isAboutOneUser || LIVES.has(verb ?? "")))
 
-/** "Ana keeps the key to Elm": people do many things, and what follows an object may belong to it. */
+/** "Ana keeps the key to Elm": people do many things, and words after an object may belong to it. */
 function isOneOfSeveral({ fact: { verb, predicate, isAboutOneUser }, words }: FactSide, preposition: string): boolean {
   if (verb === undefined) return false
   const hasObject = predicate.indexOf(words[0]!) > 1 && predicate[1]!.preposition === undefined
@@ -333,7 +336,10 @@ function isOneOfSeveral({ fact: { verb, predicate, isAboutOneUser }, words }: Fa
 }
 const LIVES = new Set(["live", "work", "sit", "stay", "study", "report", "commute"])
 
-/** Of the value, or of the words that introduce it: "in the region Oslo". After a verb that does something, "with" names one of many. */
+/**
+ * The preposition of the value, or of the words that introduce it: "in the region Oslo". After an action verb, "with" names one of
+ * many.
+ */
 function prepositionOf({ fact: { predicate, verb }, words }: FactSide): string | undefined {
   const before = predicate.slice(0, predicate.indexOf(words[0]!) + 1)
   const isOther = ({ kind, preposition }: FactWord) => kind !== undefined && preposition === undefined
@@ -342,14 +348,17 @@ function prepositionOf({ fact: { predicate, verb }, words }: FactSide): string |
   return found === "with" && verb !== undefined ? undefined : found
 }
 
-/** Two versions of one thing: "needs Node 22". */
+/** Verbs that name the version of a thing: "needs Node 22". */
 const NEEDS = new Set(["need", "require", "use"])
 
-/** A name after it may be the value, and this only whose it is. */
+/** A name after the words may be the value, and the words only its owner. */
 const isFollowed = ({ fact: { predicate }, words }: FactSide): boolean =>
   predicate.slice(predicate.indexOf(words.at(-1)!) + 1).some(({ kind }) => kind !== undefined && kind !== "unit")
 
-/** The predicate has another value: "30 seconds in production", "logs of team 2 for 90 days". What differs may only say when, where or whose. */
+/**
+ * Whether the predicate has another value: "30 seconds in production", "logs of team 2 for 90 days". The differing words may then only
+ * tell when, where or whose.
+ */
 function isQualified({ fact, words }: FactSide): boolean {
   const isMeasured = MEASURED.has(kindOf(words) ?? "")
   return fact.predicate.some(({ kind, ...word }, at) => {
@@ -360,7 +369,7 @@ function isQualified({ fact, words }: FactSide): boolean {
   })
 }
 
-/** "of the wiki 2": the number belongs to what it is about. */
+/** "of the wiki 2": the number belongs to the name. */
 function isOfName({ predicate, verb }: Fact, at: number): boolean {
   const [before, word, next] = [predicate[at - 1], predicate[at]!, predicate[at + 1]]
   if (word.preposition !== undefined || (word.kind !== "number" && word.kind !== "label") || next?.kind === "unit")
@@ -369,7 +378,7 @@ function isOfName({ predicate, verb }: Fact, at: number): boolean {
   return before !== undefined && !isVerb && predicate.slice(0, at).some(({ preposition }) => preposition !== undefined)
 }
 
-/** "The port of the relay is …": the subject names the attribute, and what follows is its value. */
+/** "The port of the relay is …": the subject names the attribute, and its value follows. */
 function isNamedAttribute({ a, b }: DifferingWords): boolean {
   const isValue = ({ fact, words }: FactSide) =>
     fact.shape === "statement" &&
@@ -383,7 +392,7 @@ function isNamedAttribute({ a, b }: DifferingWords): boolean {
   return isValue(a) && isValue(b)
 }
 
-/** "uses pnpm for installs": the purpose is named, and it is the same. */
+/** "uses pnpm for installs": both name the same purpose. */
 function isPurposeNamed({ a, b }: DifferingWords): boolean {
   const purpose = ({ fact, words }: FactSide) => {
     const next = fact.predicate[fact.predicate.indexOf(words.at(-1)!) + 1]
@@ -392,7 +401,7 @@ function isPurposeNamed({ a, b }: DifferingWords): boolean {
   return purpose(a) !== undefined && purpose(a) === purpose(b) && kindOf(a.words) === "name"
 }
 
-/** The word after it is the thing: "the core package", "the edge package". */
+/** Whether the word after the differing one is the thing: "the core package", "the edge package". */
 function isPart({ fact, words }: FactSide): boolean {
   const next = fact.predicate[fact.predicate.indexOf(words.at(-1)!) + 1]
   return (
@@ -404,7 +413,7 @@ function isPart({ fact, words }: FactSide): boolean {
   )
 }
 
-/** With an object before the place, the place is one: "reads its keys from the vault". */
+/** Whether several values can be true. If an object precedes the location, there is only one: "reads its keys from the vault". */
 function isMultiple({ verb, predicate }: Fact): boolean {
   if (verb === undefined) return predicate.some(({ text }) => SHARED_STATES.has(text))
   const object = predicate[1]
@@ -422,13 +431,13 @@ const PLACES = new Set(["in", "from", "at", "on"])
 /** "is owned by Ana", "the owner is Bo". */
 const isPost = ({ fact: { verb, subject, predicate } }: FactSide): boolean =>
   verb === undefined && [...subject, ...predicate].some(({ stem, kind }) => kind === undefined && ROLES.has(stem))
-/** An event can happen again. What something was, it may still have been otherwise. */
+/** Compares past facts. An event can happen again, and a past state can have had other values. */
 function isPast(a: Fact, b: Fact): FactRelation | undefined {
   if ((!a.isPast && !b.isPast) || b.corrects) return undefined
   return a.isPast && b.isPast && a.verb === undefined && b.verb === undefined ? "doubtful" : "alike"
 }
 
-/** A person has several languages, children and so on, and so have we customers. */
+/** Whether the attribute can have several values: people have several languages and children, and companies several customers. */
 function isMany({ a, b }: DifferingWords): boolean {
   const isOfMany = ({ fact: { subject, predicate, verb }, words }: FactSide) =>
     MANY_VERBS.has(verb ?? "") ||

@@ -1,4 +1,4 @@
-/** The text of a sentence before it is read as a fact: without what only introduces it, with dates, times and negations in one form. */
+/** Normalises a sentence before it is read as a fact: removes introductions, and brings dates, times and negations into one form. */
 import { NEGATION_RUNS, OPENINGS, VERBS } from "./fact-words.ts"
 
 const MONTH =
@@ -23,28 +23,28 @@ const PREFERRED = /\b(?:over|to)\s+([^,.;]{1,60})[.!]?$/iu
 const NO_LONGER = /\b(?:no longer|not any ?more|nicht mehr|ne plus|ya no|não mais|non più|niet meer)\b/giu
 const GLUE = "␣"
 
-/** "deploying on Fridays is fine" allows it, like "you may deploy on Fridays". */
+/** "deploying on Fridays is fine" permits it, like "you may deploy on Fridays". */
 const ALLOWED =
   /^(?:(\p{L}+ing\b.*?) (?:is|are) (?:now |perfectly |again )*(?:fine|ok|okay|allowed|permitted|all right|alright|no problem)\b|(?:it|that) is (?:now )?(?:fine|ok|okay|allowed|permitted|all right|alright|no problem) (?:now )?to(?= ))/iu
-/** "is running on Oslo" is "runs on Oslo". */
+/** "is running on Oslo" equals "runs on Oslo". */
 const PROGRESSIVE = /\b(?:is|are|am)( now| currently)? (\p{L}{2,})ing\b/giu
 const PROMOTED = /\b(?:got|was|were|am|is|are|been) promoted to\b/iu
-/** "our new phone number is", "is the new owner": what was before has another one. */
+/** "our new phone number is", "is the new owner": the previous value was different. */
 const NEW_ONE =
   /^(my|our|his|her|their) new (?=\p{L}+(?: \p{L}+)? (?:is|are)\b)|(?<=\b(?:is|are) )(the|my|our|his|her|their) new /iu
-/** One clause of several has a subject of its own: "I got married, my surname is now Brandt". */
+/** Clauses with a subject of their own: "I got married, my surname is now Brandt". */
 const CLAUSES = /[,;]\s+(?:(?:so|and|but)\s+)?(?=(?:my|our|we|i)\b)/iu
 
 interface FactText {
   readonly text: string
-  /** What the sentence says is not so. */
+  /** Words that the sentence rejects. */
   readonly rejected: readonly string[]
-  /** It names what is over, and of what. */
+  /** The old value that the sentence names, and its subject. */
   readonly over?: { readonly was: string; readonly about: string }
   readonly corrects: boolean
   readonly begins: boolean
   readonly adds: boolean
-  /** It is about what the speaker has: "my". */
+  /** Whether it is about something that the speaker has: "my". */
   readonly isMine: boolean
 }
 
@@ -98,7 +98,7 @@ export function readText(sentence: string): FactText {
   }
 }
 
-/** Of several clauses, the one that says that something changed. */
+/** Of several clauses, the one that states a change. */
 function changedClause(text: string): string {
   const clauses = text.split(CLAUSES)
   const [changed, ...others] = clauses.filter((clause) => STARTED.test(clause) || CORRECTION.test(clause))
@@ -108,7 +108,10 @@ function changedClause(text: string): string {
 const CONTRACTED = /(?<=\bi)'(m)\b|(?<=\b(?:we|you|they))'(re)\b|(?<=\b(?:it|that|he|she))'(s)\b/giu
 const SPEAKER = /^(?:we|they|i|you|everyone|(?:the|our) team)\b/iu
 
-/** How things are after it: "Ana took over billing from Bo" as "Ana owns billing", "we switched from Jest to Vitest" as "we use Vitest". */
+/**
+ * The state after a change: "Ana took over billing from Bo" becomes "Ana owns billing", and "we switched from Jest to Vitest" becomes
+ * "we use Vitest".
+ */
 function stateAfter({ was, is, about, rest }: NamedChange, sentence: string): string {
   if (is === undefined || (about === undefined && rest === "")) return sentence
   if (about !== undefined) return `${is} owns ${about} ${rest}`
@@ -116,7 +119,7 @@ function stateAfter({ was, is, about, rest }: NamedChange, sentence: string): st
   return SPEAKER.test(rest) ? rest.replace(SPEAKER, `we use ${is}`) : `${rest} = ${is}`
 }
 
-/** Of what, in the words around it. */
+/** The old value with its subject, taken from the surrounding words. */
 const namedOldValue = ({ was, about, rest }: NamedChange) => ({ was, about: about ?? rest.replace(SPEAKER, "") })
 
 const dateWord = (month: string, day: string, year: string): string =>
@@ -128,20 +131,20 @@ function clockWord(hour: number, minute: string, half: string): string {
   return `${String(hours).padStart(2, "0")}:${minute}`
 }
 
-// How a sentence says that something changed: words that say so, and forms that name what is over. One vocabulary for what a compaction
-// keeps and for memories: without one of these, only an attribute with one value at a time replaces anything.
+// How a sentence states that something changed: change words, and forms that name the old value. Compactions and memories share this
+// vocabulary: without one of these, only an attribute with one value at a time replaces anything.
 
-/** It says that something before it was wrong, or is no longer so. */
+/** Words stating that something earlier was wrong, or is no longer so. */
 export const CORRECTION =
   /\b(?:actually|correction|corrected|in fact|i meant|i was wrong|scratch that|instead|no longer|not any ?more|any ?more|tatsächlich|korrektur|stattdessen|nicht mehr|en fait|en realidad|na verdade|in realtà|eigenlijk)\b|на самом деле|其实|實際上|実は|사실/iu
-/** It has begun at some time. */
+/** Words stating that something has started. */
 export const STARTED =
   /^update\b|\b(?:now|nowadays|from now on|these days|since|as of|starting|effective|going forward|by now|meanwhile|jetzt|inzwischen|seit|ab sofort|ab jetzt|künftig|désormais|maintenant|ahora|a partir de ahora|agora|ora|d'ora in poi|nu|vanaf nu)\b|теперь|отныне|现在|從現在起|从现在起|今後|이제|앞으로/iu
-/** It is true besides what was said before. */
+/** Words stating that something is true in addition to earlier statements. */
 export const ADDITION =
   /\b(?:also|too|as well|additionally|another|besides|in addition|a (?:second|third)|both|either|sometimes|occasionally|auch|zusätzlich|außerdem|manchmal|aussi|parfois|también|a veces|também|às vezes|anche|a volte|ook|soms)\b|也|또한/iu
 
-/** In the past. What was moved, raised or renamed has another value now. */
+/** Past-tense verbs: something that was moved, raised or renamed has another value now. */
 const CHANGED =
   "moved|changed|switched|migrated|relocated|transferred|rescheduled|postponed|delayed|renamed|raised|lowered|increased|decreased|reduced|cut|bumped|extended|shortened|pushed|brought|upgraded|downgraded|updated|set|reset|slipped|rose|fell|grew|dropped|went|gone|rotated|revised"
 const WAY = "(?: (?:up|down|back|forward|over|out))?"
@@ -152,7 +155,7 @@ const LAST =
 const OVER =
   "(?:instead of|rather than|in place of|and not|(?:an)?statt|anstelle von|au lieu de|en lugar de|em vez de|invece di|in plaats van)"
 
-/** Each names what is over. `is`: what took its place. `about`: of what, where the form says it. */
+/** Forms that name the old value. `is`: the new value. `about`: the subject, if the form names it. */
 const NAMING_FORMS: readonly RegExp[] = [
   `\\b(?:switched|moved|migrated|changed|went|gone|converted)${WAY} from ${phrase("was")} to ${phrase("is")}${LAST}`,
   `\\b(?:replaced?|replacing|swapped?|exchanged?)${WAY} ${phrase("was")} (?:with|by|for) ${phrase("is")}${LAST}`,
@@ -172,7 +175,7 @@ export interface NamedChange {
   readonly rest: string
 }
 
-/** `undefined` where no form names what is over. */
+/** `undefined` if no form names an old value. */
 export function findNamedChange(sentence: string): NamedChange | undefined {
   for (const form of NAMING_FORMS) {
     const found = form.exec(sentence)
@@ -194,7 +197,7 @@ const MOVED = new RegExp(
   "iu",
 )
 
-/** "We moved the deadline to May 3" as "the deadline = May 3". Others as they are. */
+/** Rewrites a change as a state: "We moved the deadline to May 3" becomes "the deadline = May 3". Other sentences are unchanged. */
 export function toStateForm(sentence: string): {
   readonly text: string
   readonly was?: string
@@ -211,13 +214,13 @@ const PERFECT = new RegExp(
   "giu",
 )
 
-/** "It has moved", "it has been moved" as "it moved", "it was moved". */
+/** Replaces the perfect tense: "It has moved", "it has been moved" become "it moved", "it was moved". */
 export const withoutPerfect = (sentence: string): string =>
   sentence.replace(PERFECT, (_, been?: string) => (been ? " was " : " ")).replace(/ {2,}/g, " ")
 
 const OF_THE_USER =
   /^(?:i(?:'ve| have)? (?:just |recently |now )*(?:moved|relocated) to |i (?:now|recently|just) (?:live|work|use|prefer|study|speak) |i(?:'ve| have)? (?:just |recently |now )*(?:joined|left|quit|changed my|got promoted|got married|started (?:at|as|working))\b|my new )/iu
 
-/** "I moved to Berlin": something about the person has changed. */
+/** "I moved to Berlin": whether something about the user has changed. */
 export const isChangeOfTheUser = (sentence: string): boolean =>
   OF_THE_USER.test(sentence.replaceAll("’", "'").trim()) && !/[?？؟]\W*$/u.test(sentence)

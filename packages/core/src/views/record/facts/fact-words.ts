@@ -1,11 +1,11 @@
 /**
- * Words that decide how a sentence is read as a fact: which of them carry no content, which are values of one kind, and which turn it round.
- * They are data. A word that is missing makes a comparison less certain, and then both memories stay.
+ * Words that decide how a sentence is read as a fact: which carry no content, which are values of one kind, and which negate it. This
+ * is data: a missing word makes a comparison less certain, and then both memories stay.
  */
 
 const list = (text: string): ReadonlySet<string> => new Set(text.split(" "))
 
-/** Left out before anything is compared. Articles and pronouns; words that soften; words that ask. */
+/** Words that are removed before any comparison: articles and pronouns, softeners, and question words. */
 export const FILLING = list(
   "the this that these those there here it its my our your their her we i they he she you user please just simply really very quite " +
     "currently already still then so and well ok okay always should must may can shall will would " +
@@ -14,61 +14,61 @@ export const FILLING = list(
     "lo gli uno io noi het een en wij ik altijd " +
     "всегда и мы я 的 总是 始终 常に 必ず いつも 항상 반드시",
 )
-/** A preposition only says how two words belong together. `from`, `before`, `without` and the like say more and stay. */
+/** Prepositions that only connect two words. `from`, `before`, `without` and the like carry more meaning and stay. */
 export const PREPOSITIONS = list(
   "in on at of for by to with as into onto per via auf im am an bei von vom für zu zum zur mit um aus dans à au aux sur pour par avec chez " +
     "en a al por para con no na em ao com nel nella di da su per op voor bij te met в на с для по",
 )
-/** They lead to a value like a preposition, and are compared like a word. */
+/** Words that lead to a value like prepositions, but are compared like other words. */
 export const DIRECTIONS = list(
   "from until till under before after since above below over aus bis unter vor nach depuis desde hasta até fino vanaf tot",
 )
 export const ARTICLES_OF_A_CLASS = list("a an ein eine einen un une una uno um uma een")
 export const EVERY = list("every each jeden jede jedes chaque cada ogni elke")
 
-/** They stand for "is", also where they name the place. The value follows. */
+/** Words that mean "is", including for locations. The value follows. */
 export const COPULAS = list(
   "is are am be isn't aren't becomes ist sind lautet heißt heisst beträgt est sont es son está están é são è sono zijn heet bedraagt 是 は является",
 )
 export const PAST = list(
   "was were had did wasn't weren't war waren hatte était étaient fue era eran foi eram era erano",
 )
-/** With a preposition after them they say no more than "is": lives in, runs on. */
+/** Verbs that mean no more than "is" if a preposition follows: lives in, runs on. */
 export const PLACE_VERBS = list(
   "run live sit reside stay listen locate host base situate happen occur hold place schedule plan take set liegt steht läuft wohnt sitzt befindet",
 )
-/** Something was one thing and is now another. */
+/** Verbs stating that something turned from one thing into another. */
 export const CHANGE_VERBS = list(
   "move switch change migrate relocate transfer reschedule postpone delay rename raise lower increase decrease reduce bump cut extend " +
     "shorten push slip upgrade downgrade update rise fall grow",
 )
 
-/** More than one thing can be true with these at the same time. */
+/** Verbs that can be true with several objects at the same time. */
 export const MULTIPLE = list(
   "use like love prefer favour favor dislike know speak support have include need require depend call talk read import export send contain accept provide work meet visit want " +
     "plan play eat drink enjoy hate own lead manage maintain approve review handle connect sync integrate link relate test share subscribe follow " +
     "help teach learn see watch mention compare pair cooperate collaborate complain ask report invite belong feature join attend serve power fail pass cause throw produce",
 )
-/** What one person, or one firm, has several of at a time. */
+/** Things of which one person, or one company, has several at a time. */
 export const MANY = list(
   "daughter son child children kid sister brother sibling cousin friend colleague teammate neighbour neighbor pet cat dog aunt uncle parent grandchild " +
     "customer client investor user hobby interest allergy language skill favourite favorite member",
 )
-/** After "is", and with more than one at the same time. */
+/** States after "is" that several subjects can have at the same time. */
 export const SHARED_STATES = list(
   "used called needed supported tested connected linked related shared required read known loved liked visited covered compatible similar mentioned reviewed " +
     "tagged affected blocked inspired interested involved available built made full short afraid proud aware fond good bad keen",
 )
-/** One holds the post: the subject is the value. */
+/** Verbs for a post that one person holds: the subject is the value. */
 export const ROLES = list("lead own head manage maintain chair coordinate moderate captain")
 
-/** What one person usually does for something. */
+/** Verbs for what one person usually does for something. */
 const DUTY_VERBS =
   "answer train water feed clean sign organise organize edit cook guard supervise coach treat moderate approve handle host translate drive deliver repair " +
   "teach tutor look ride tend groom mow prune bake collect wash escort"
 export const DUTIES = list(DUTY_VERBS)
 
-/** The verb of a statement, as the person who makes it writes it. Others are unknown. */
+/** Verbs of statements in their usual form. Others are unknown. */
 export const VERBS = list(
   "run live sit stay listen use like love know speak support have include need require depend call talk read send contain accept provide work " +
     "want plan own lead manage maintain approve review handle connect sync head chair cost take last start begin end expire close open happen occur " +
@@ -78,28 +78,28 @@ export const VERBS = list(
     "wear carry bring buy sell see hear learn choose attend join follow compete travel grow graze swim speak sing become remain stand consist connect reach " +
     DUTY_VERBS,
 )
-/** What an order begins with. */
+/** Verbs at the start of an order. */
 export const ORDERS = list(
   "use run answer reply respond write keep push commit deploy put name prefer add indent format ask call make give send store save install build " +
     "test open start stop include show explain speak talk address avoid do merge rebase squash review tag release log lint sign document wrap " +
     "limit set create delete remove check verify quote comment export import return throw cache retry mock print translate summarise summarize " +
     "verwende benutze nutze antworte schreib schreibe nimm utilise réponds usa use responda responde rispondi gebruik antwoord",
 )
-/** In an order they only carry the object: keep answers short, give short answers. */
+/** Verbs that only carry the object of an order: keep answers short, give short answers. */
 export const CARRIERS = list("use keep give make do provide let")
 
 export const NEGATIONS = list(
   "not never no don't doesn't isn't aren't won't cannot can't without avoid stop nie niemals nicht kein keine keinen keinem keiner pas jamais aucun aucune " +
     "nunca jamás não nao non mai niet nooit geen не никогда нельзя ¬",
 )
-/** In scripts without spaces. */
+/** Negations in scripts without spaces. */
 export const NEGATION_RUNS = /不要|禁止|绝不|絕不|从不|從不|别|しないで|決して|하지 마|لا /gu
 
-/** Before a sentence, and without meaning for it. */
+/** Introductions of a sentence that do not change its meaning. */
 export const OPENINGS =
   /^(?:(?:no|yes|ok|okay|well|oh|hey|so|and|but|update|correction|actually|in fact|fyi|note|nb|remember|reminder|heads[- ]up|by the way|btw|for the record|just so you know|as a reminder|as you know|it turns out|important|please|from now on|going forward|in (?:the )?future|i meant|sorry|nein|doch|übrigens|tatsächlich|ab jetzt|ab sofort|bitte)\b(?:\s+that\b)?[,:;.!]*\s+)+/iu
 
-/** Words for the same thing. */
+/** Synonyms. */
 export const SAME_WORD: ReadonlyMap<string, string> = new Map(
   Object.entries({
     ...{
@@ -196,7 +196,7 @@ const WEEKDAYS: readonly string[] = [
 const MONTHS =
   "january february march april june july august september october november december januar februar märz mai juni juli oktober dezember"
 
-/** Each row is one kind, and each string in it is one value, in all its words. Two values of a kind exclude each other. */
+/** Each row is one kind, and each string in it is one value with all its spellings. Two values of a kind exclude each other. */
 const KINDS: Readonly<Record<string, readonly string[]>> = {
   weekday: WEEKDAYS,
   month: MONTHS.split(" "),
@@ -276,7 +276,7 @@ export const VALUES: ReadonlyMap<string, Value> = new Map(
   ),
 )
 
-/** The second turns the first round: disabled is not enabled. */
+/** Pairs of opposites: disabled is not enabled. */
 export const OPPOSITES: ReadonlyMap<string, string> = new Map(
   Object.entries({
     ...{
@@ -313,18 +313,18 @@ export const OPPOSITES: ReadonlyMap<string, string> = new Map(
     },
   }),
 )
-/** They turn a sentence round even next to "is", so they must not be taken for prepositions. */
+/** States that negate a sentence even next to "is", so they must not be treated as prepositions. */
 export const STATES = list(
   "on off up down open enabled allowed required public available supported online active paid complete stable secure",
 )
 
-/** They say what is meant only together with a name: "The port is 80." */
+/** Words that need a name to be specific: "The port is 80." */
 export const GENERAL = list(
   "it they port host owner deadline url address version timeout limit region database password branch email name status budget price size path token key " +
     "server service app application project team repository build pipeline cluster queue job test release deploy deployment domain bucket table folder " +
     "file user admin contact lead manager office room machine image theme language default environment setting value number type format licence",
 )
-/** In a name they tell nothing apart. */
+/** Words in a title that do not distinguish it. */
 export const TITLES = list(
   "note fact facts project info detail details misc general memory setting settings about the of",
 )
@@ -334,7 +334,7 @@ export const UNITS = list(
     "attempt replica worker thread core person people character line item row sekunde sekunden minuten stunden tage",
 )
 
-/** Adjectives that say how something is, and not which it is. Endings find most of them. */
+/** Adjectives that describe a thing without identifying it. Most are recognised by their endings. */
 const QUALITIES = list(
   "slow fast ready old new big small good bad hot cold late early full empty safe dead live free busy large huge tiny high low long short cheap clean dirty " +
     "hard soft easy rare raw stale fresh loud quiet weird odd wrong right true false strict loose thin thick wide narrow heavy strong weak deep sharp flat sick " +

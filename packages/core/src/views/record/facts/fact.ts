@@ -1,6 +1,6 @@
 /**
- * Reads a sentence as a fact: what it is about, what it says of it, and which of its words are values. No grammar is complete, so a fact also
- * says how far the reading can be trusted: a comparison that is not certain leaves both sentences as they are.
+ * Reads a sentence as a fact: its subject, its statement, and which of its words are values. No grammar is complete, so a fact also
+ * contains how far the reading can be trusted: an uncertain comparison leaves both sentences unchanged.
  */
 import { stemmer } from "stemmer"
 import { baseForm } from "../../../base/search-terms.ts"
@@ -27,46 +27,46 @@ import {
 } from "./fact-words.ts"
 
 export interface FactWord {
-  /** What is compared. */
+  /** The form used in comparisons. */
   readonly stem: string
-  /** As it was written, in lower case. */
+  /** As written, in lower case. */
   readonly text: string
-  /** What it is a value of, such as `number`, `weekday` or `name`. Absent: a plain word. */
+  /** The kind of value, such as `number`, `weekday` or `name`. Absent: a plain word. */
   readonly kind?: string
   /** The preposition before it. */
   readonly preposition?: string
-  /** It follows "a" or "an": one of a class, and not the only one. */
+  /** Whether it follows "a" or "an", and so is one of a class. */
   readonly isOneOf: boolean
 }
 
 export interface Fact {
-  /** Before the verb. Empty in an order. */
+  /** Words before the verb. Empty in an order. */
   readonly subject: readonly FactWord[]
-  /** After the verb. All words, where no verb is known. */
+  /** Words after the verb. All words if no verb is known. */
   readonly predicate: readonly FactWord[]
-  /** The verb in its base form, if it says more than "is". */
+  /** The verb in its base form, if it means more than "is". */
   readonly verb?: string
   readonly shape: "statement" | "order" | "unknown"
   readonly isNegative: boolean
-  /** It tells of something that happened, and not of how things are. */
+  /** Whether it states an event, not a state. */
   readonly isPast: boolean
-  /** It says that something else was wrong. */
+  /** Whether it states that something else was wrong. */
   readonly corrects: boolean
-  /** It says that this has begun, or that it changed. */
+  /** Whether it states that this has started or changed. */
   readonly begins: boolean
   readonly adds: boolean
-  /** Words that the sentence says are not so: "instead of tabs". */
+  /** Words that the sentence rejects: "instead of tabs". */
   readonly rejected: readonly string[]
-  /** It names what is over, and the words that say of what: "we switched from Jest to Vitest for the web app". */
+  /** The old value that it names, and the words of its subject: "we switched from Jest to Vitest for the web app". */
   readonly over?: { readonly was: readonly string[]; readonly about: readonly string[] }
-  /** With a preposition after it, it says no more than "is", but for a home it counts: "lives in". */
+  /** A verb that with its preposition means no more than "is", but matters for a home: "lives in". */
   readonly placeVerb?: string
-  /** It is about what the speaker has: "my". */
+  /** Whether it is about something that the speaker has: "my". */
   readonly isMine: boolean
   readonly isAboutOneUser: boolean
 }
 
-/** Asked for by each comparison. */
+/** Cached, because each comparison needs it. */
 const allWords = new WeakMap<Fact, readonly FactWord[]>()
 export function factWords(fact: Fact): readonly FactWord[] {
   const before = allWords.get(fact)
@@ -81,7 +81,7 @@ const IRREGULAR = new Set(
     " ",
   ),
 )
-/** Where they are all that a sentence is about. */
+/** Words that, if they are the entire subject, refer to the speaker. */
 const SPEAKERS: ReadonlyMap<string, string> = new Map(
   Object.entries({
     i: "i",
@@ -95,12 +95,12 @@ const SPEAKERS: ReadonlyMap<string, string> = new Map(
 )
 const ADVERBS = new Set("always still also do does usually mostly only already".split(" "))
 const MODALS = new Set("may can must should shall will would".split(" "))
-/** After "is" they only say that a name follows. */
+/** Words after "is" that only announce a name. */
 const NAMED = new Set("called named titled labelled labeled dubbed".split(" "))
 const NOUN_FOLLOWS = new Set("the a an this that its my our your their every each".split(" "))
-/** "pushed back to": after what changed they say no more. */
+/** Particles that add nothing after a change verb: "pushed back to". */
 const PARTICLES = new Set("back forward up down out over".split(" "))
-/** Before a name. */
+/** Titles before a name. */
 const HONORIFICS = new Set("Mr Mrs Ms Dr Prof Herr Frau Captain Chef Coach Uncle Aunt".split(" "))
 const PRONOUNS = new Set("i we they you who it he she this that".split(" "))
 const TOKEN =
@@ -126,7 +126,7 @@ const stemsIn = (text: string, without: ReadonlySet<string> = new Set()): readon
 
 interface SentenceReading {
   readonly words: readonly FactWord[]
-  /** How many words are before the verb. Absent: no verb was found. */
+  /** Number of words before the verb. Absent if no verb was found. */
   readonly before?: number
   readonly verb?: string
   readonly placeVerb?: string
@@ -180,7 +180,7 @@ function readWords(text: string): SentenceReading {
         verb = SAME_WORD.get(base ?? text) ?? base ?? text.replace(/(?<=[^s])s$/, "")
         if (verb !== "have" && verb !== "get") words.push({ stem: stemOf(verb), text, isOneOf: false }) // "has a port of 80" is "the port is 80"
       }
-      isPast = at.kind === "told" && !hasChanged
+      isPast = at.kind === "event" && !hasChanged
       continue
     }
     const isLowerCase = token === text || index === 0
@@ -203,7 +203,7 @@ function readWords(text: string): SentenceReading {
         continue
       }
       if (isParticiple && PLACE_VERBS.has(base) && PREPOSITIONS.has(tokens[index + 1]?.toLowerCase() ?? "")) continue
-      // "Birch Court", "Green Valley": two capitals are a name, also where a word means something by itself
+      // "Birch Court", "Green Valley": two capitalised words are a name, even if each has a meaning of its own
       const neighbours = [
         preposition === undefined && (words.at(-1)?.kind === "name" || (index === 1 && words.length === 1))
           ? tokens[index - 1]
@@ -228,7 +228,7 @@ function readWords(text: string): SentenceReading {
     ...(verb === undefined ? {} : { verb }),
     ...(placeVerb === undefined ? {} : { placeVerb }),
     isAboutOneUser:
-      (before === 1 || (before === undefined && /^\p{Ll}+s$/u.test(tokens[1] ?? ""))) && // of a verb that is not known
+      (before === 1 || (before === undefined && /^\p{Ll}+s$/u.test(tokens[1] ?? ""))) && // start of an unknown verb
       first === 0 &&
       !tokens.includes("its") &&
       !PRONOUNS.has(tokens[0]!.toLowerCase()) &&
@@ -237,7 +237,7 @@ function readWords(text: string): SentenceReading {
   }
 }
 
-/** "was cut to", and not "is cut on Tuesdays". */
+/** "was cut to", but not "is cut on Tuesdays". */
 const isToSomething = (tokens: readonly string[], verb: number): boolean =>
   tokens.slice(verb + 1).some((token) => TOWARDS.has(token.toLowerCase()))
 const TOWARDS = new Set("to into onto nach auf à vers a para naar на".split(" "))
@@ -245,7 +245,7 @@ const TOWARDS = new Set("to into onto nach auf à vers a para naar на".split("
 const speakerOf = (token: string): string | undefined => SPEAKERS.get(token.toLowerCase())
 const isSkipped = (token: string): boolean => FILLING.has(token.toLowerCase()) || NEGATIONS.has(token.toLowerCase())
 
-/** "The weekly review": it says which, and not how often. "$4 a week": it belongs to the number. */
+/** "The weekly review": the word identifies the thing, and is not a frequency. "$4 a week": it belongs to the number. */
 function asModifier(word: FactWord, at: number, words: readonly FactWord[]): FactWord {
   const next = words[at + 1]
   if (word.kind === "frequency" && words.slice(0, at).some(({ kind }) => kind === "number"))
@@ -260,7 +260,7 @@ function asModifier(word: FactWord, at: number, words: readonly FactWord[]): Fac
 const isNamed = (word: FactWord | undefined, token: string | undefined): boolean =>
   word?.kind === "name" || (word?.kind === undefined && /^\p{Lu}/u.test(token ?? ""))
 
-/** "Log retention is a week" is no order; "Use tabs where the file is old" is one. */
+/** "Log retention is a week" is not an order; "Use tabs where the file is old" is one. */
 const isFiniteLater = (tokens: readonly string[], first: number): boolean => {
   const copula = tokens.findIndex((token, index) => index > first && COPULAS.has(token))
   return copula > 0 && !tokens.slice(first, copula).some((token) => CONJUNCTIONS.has(token))
@@ -269,11 +269,11 @@ const CONJUNCTIONS = new Set(
   "that which who when where if unless because while until what whatever before after as".split(" "),
 )
 
-/** "is on", "turned off": it says how something is. */
+/** "is on", "turned off": whether the word describes a state. */
 const isState = (tokens: readonly string[], index: number): boolean =>
   STATES.has(tokens[index]!.toLowerCase()) && index === tokens.length - 1
 
-type VerbPosition = { readonly index: number; readonly kind: "copula" | "past" | "order" | "verb" | "told" }
+type VerbPosition = { readonly index: number; readonly kind: "copula" | "past" | "order" | "verb" | "event" }
 
 function findVerb(tokens: readonly string[]): VerbPosition | undefined {
   const find = (fits: (token: string, index: number) => boolean) =>
@@ -307,11 +307,11 @@ function findVerb(tokens: readonly string[]): VerbPosition | undefined {
   const spoken = /^(?:i|we|they|you)$/i.test(tokens[0] ?? "")
     ? find((token) => !ADVERBS.has(token) && !NEGATIONS.has(token))
     : -1
-  const told = find((token) => IRREGULAR.has(token) || (/ed$/u.test(token) && token.length > 4))
-  if (active > 0 && (told < 0 || active < told)) return { index: active, kind: "verb" }
-  if (told > 0) return { index: told, kind: "told" }
+  const event = find((token) => IRREGULAR.has(token) || (/ed$/u.test(token) && token.length > 4))
+  if (active > 0 && (event < 0 || active < event)) return { index: active, kind: "verb" }
+  if (event > 0) return { index: event, kind: "event" }
   if (spoken > 0) return { index: spoken, kind: "verb" }
-  // "Ilse curates the museum": a name, and a verb that is not known
+  // "Ilse curates the museum": a name, and an unknown verb
   const isUnknown =
     /^\p{Lu}\p{Ll}+$/u.test(tokens[0] ?? "") && /^\p{Ll}{3,}s$/u.test(tokens[1] ?? "") && !isSkipped(tokens[0]!)
   return isUnknown ? { index: 1, kind: "verb" } : undefined
@@ -337,10 +337,10 @@ function baseOf(text: string): string | undefined {
 interface WordFacts {
   readonly preposition: string | undefined
   readonly isOneOf: boolean
-  /** A capital letter makes it a name. */
+  /** Whether a capital letter makes it a name. */
   readonly isName: boolean
   readonly opposite: string | undefined
-  /** It is beside another capital. */
+  /** Whether it is next to another capitalised word. */
   readonly isNext: boolean
 }
 

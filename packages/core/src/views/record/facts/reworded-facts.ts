@@ -1,28 +1,28 @@
 /**
- * Two sentences that say the same in other words. They are about the same thing, have a root of the attribute in common, and whatever else
- * they say is light: "The fish supplier of Elm is Pescara", "Elm gets its fish from Pescara". Who does what to whom must agree.
+ * Two sentences with the same statement in other words. They have the same subject, share a root of the attribute, and all their other
+ * words are light: "The fish supplier of Elm is Pescara", "Elm gets its fish from Pescara". Actor and object must agree.
  */
 import { baseForm } from "../../../base/search-terms.ts"
 import { type Fact, type FactWord, factWords } from "./fact.ts"
 import { PLACE_VERBS } from "./fact-words.ts"
 
-/** They say of what kind a value is, and nothing else. */
+/** Nouns that only tell the kind of a value. */
 const HEADS = new Set(
   (
     "time number date day hour name amount value count level place location region supplier provider vendor source tool library " +
     "convention kind type file"
   ).split(" "),
 )
-/** With an object they say little more than that it is there: wears shoe size 40, takes bus 4. */
+/** Verbs that with an object mean little more than its presence: wears shoe size 40, takes bus 4. */
 const LIGHT_WORDS = new Set(
   (
     "have get take use wear carry hold keep go come make do give eat drink follow receive own cost pay find see read serve stand start begin " +
     "store place reach call name set put plan arrive lead hang sell pour show answer need occur happen may can each from under above via"
   ).split(" "),
 )
-/** After what is measured they say no more than "is": the run takes an hour. */
+/** Verbs that mean no more than "is" after a measured thing: the run takes an hour. */
 const EQUALS = new Set("take last cost weigh measure happen occur".split(" "))
-/** In other words: the loan ends on May 3, it is on loan until May 3. */
+/** Words with the same root: the loan ends on May 3, it is on loan until May 3. */
 const SAME_ROOT: ReadonlyMap<string, string> = new Map(
   Object.entries({
     ...{ until: "end", till: "end", expire: "end", expiri: "end", valid: "end" },
@@ -31,19 +31,19 @@ const SAME_ROOT: ReadonlyMap<string, string> = new Map(
   }),
 )
 const AGENT = /(?:er|or)$/
-/** At the end of a compound: bedtime. */
+/** Second part of a compound: bedtime. */
 const COMPOUND_HEAD = /(?<=^.{3,})(?:time?|dai|date?)$/
 const MIN_ROOT = 5
 const MAX_ENDING = 3
 const MAX_VALUE = 4 // words
 
-/** Of the verb that a noun comes from: the auditor, audited. */
+/** The root of the verb that a noun comes from: auditor, audited. */
 export const rootOfStem = (stem: string): string =>
   SAME_ROOT.get(stem) ?? (stem.length > 5 ? stem.replace(AGENT, "").replace(COMPOUND_HEAD, "") : stem)
 
-/** A word that a rewording may leave out. */
+/** A word that a rewording may omit. */
 export const isHead = (word: string): boolean => HEADS.has(word)
-/** A verb that says no more than "is". */
+/** A verb that means no more than "is". */
 export const isEqual = (verb: string): boolean => EQUALS.has(verb) || PLACE_VERBS.has(verb)
 export const isLight = ({ text, kind }: FactWord): boolean =>
   (kind === undefined || kind === "unit") &&
@@ -63,13 +63,13 @@ export function compareRewording(a: Fact, b: Fact): Rewording {
     factWords(fact)
       .flatMap((word) => (stated.includes(word) ? [] : [word.stem]))
       .join(" ")
-  if (a.verb === b.verb && stems(a, statedA) === stems(b, statedB)) return "no" // the same words: what they differ in was compared
+  if (a.verb === b.verb && stems(a, statedA) === stems(b, statedB)) return "no" // the same words: their differences were compared before
   return isOtherValue(a, statedA) && isOtherValue(b, statedB) && valueKinds(statedA) === valueKinds(statedB)
     ? "another value"
     : "no"
 }
 
-/** What is said by these words of a fact. "The swimming lesson": what follows adds nothing to it. */
+/** The words of a fact that carry its statement. "The swimming lesson": the noun adds nothing to the gerund. */
 const statedWords = (rest: readonly FactWord[], { subject }: Fact): readonly FactWord[] =>
   rest.filter(
     (word) => isContentWord(word) && (word.preposition !== undefined || !isGerund(subject[subject.indexOf(word) - 1])),
@@ -77,7 +77,7 @@ const statedWords = (rest: readonly FactWord[], { subject }: Fact): readonly Fac
 const isGerund = (word: FactWord | undefined): boolean =>
   word !== undefined && /ing$/.test(word.text) && !/ing$/.test(word.stem)
 
-/** Or thing: without one, most pairs need no closer look. */
+/** Whether the facts share a value or a thing: most pairs do not, and need no further comparison. */
 const hasCommonValue = (a: Fact, b: Fact): boolean =>
   factWords(a).some((word) => !isLight(word) && factWords(b).some(({ stem }) => stem === word.stem))
 
@@ -87,7 +87,7 @@ const isContentWord = (word: FactWord): boolean => !isLight(word) && !SPEAKERS.h
 const isUnsure = ({ isNegative, isPast, adds, rejected, shape }: Fact): boolean =>
   isNegative || isPast || adds || rejected.length > 0 || shape === "order"
 
-/** The words of the first that the second has in no form, counted with repetitions. */
+/** The words of the first that the second has in no form, counting repetitions. */
 function remainingWords(fact: Fact, other: Fact): readonly FactWord[] {
   const left = [...factWords(other)]
   return factWords(fact).filter((word) => {
@@ -101,7 +101,7 @@ const isOneWord = (one: FactWord, other: FactWord): boolean =>
   one.stem === other.stem ||
   (one.kind === undefined && other.kind === undefined && isOneRoot(rootOfStem(one.stem), rootOfStem(other.stem)))
 
-/** The same, or one is made from the other with an ending: weigh, weight; compete, competition. */
+/** Whether two roots are the same, or one is derived from the other by an ending: weigh, weight; compete, competition. */
 function isOneRoot(one: string, other: string): boolean {
   const [short, long] = one.length < other.length ? [one, other] : [other, one]
   return (
@@ -109,7 +109,7 @@ function isOneRoot(one: string, other: string): boolean {
   )
 }
 
-/** What is where a value can be: a measure anywhere, a name at the end or where someone does it. */
+/** Whether the words can be a value: a measure anywhere, a name at the end or as an actor. */
 function isOtherValue(fact: Fact, words: readonly FactWord[]): boolean {
   const { subject, predicate, shape } = fact
   if (words.length === 0 || words.length > MAX_VALUE || ![subject, predicate].some((side) => isPhrase(side, words)))
@@ -121,7 +121,7 @@ function isOtherValue(fact: Fact, words: readonly FactWord[]): boolean {
     return shape === "statement" && predicate.at(-1) === words.at(-1) && !WHOSE.has(words[0]!.preposition ?? "")
   return actorSide(fact) === "subject" && fact.verb !== undefined && isAll(subject) && words.length === subject.length
 }
-/** Side by side, with no preposition inside. */
+/** Whether the words are adjacent, without a preposition inside. */
 const isPhrase = (all: readonly FactWord[], words: readonly FactWord[]): boolean =>
   words.every((word) => all.includes(word)) &&
   all.indexOf(words.at(-1)!) - all.indexOf(words[0]!) === words.length - 1 &&
@@ -129,14 +129,14 @@ const isPhrase = (all: readonly FactWord[], words: readonly FactWord[]): boolean
 const MEASURED = new Set(["number", "unit", "date", "time", "month", "weekday", "frequency"])
 const WHOSE = new Set(["of", "for", "about", "in"])
 
-/** "Ana trains Bo", "The trainer of Ana is Bo": on which side the doer is. */
+/** "Ana trains Bo", "The trainer of Ana is Bo": the side of the actor. */
 function actorSide({ subject, predicate, verb }: Fact): "subject" | "predicate" {
   if (verb !== undefined) return "subject"
   const isAgent = subject.some(({ stem, kind }) => kind === undefined && stem.length > 5 && AGENT.test(stem))
   return isAgent || predicate.some(({ preposition }) => preposition === "by") ? "predicate" : "subject"
 }
 
-/** Two values may not change places, unless the doer does. */
+/** Whether values stay on their side. They may only swap if the actor does. */
 function isOneDirection(a: Fact, b: Fact): boolean {
   const onBoth = (one: readonly FactWord[], other: readonly FactWord[]) =>
     one.filter((word) => other.some(({ stem, kind }) => stem === word.stem && (kind ?? word.kind) !== undefined)).length

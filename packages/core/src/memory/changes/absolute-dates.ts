@@ -1,6 +1,6 @@
 /**
- * Turns "since yesterday" into a date when a memory is written: a week later it would mean another day. What is said of every day stays, and
- * so do quotations and code.
+ * Turns "since yesterday" into a date when a memory is written, because a week later it would mean another day. Sentences about every
+ * day, quotations and code are not changed.
  */
 import { ENDS } from "../../views/record/user-messages.ts"
 
@@ -51,7 +51,7 @@ const OF_EVERY_DAY =
   /(?<!\p{L})(?:always|never|every|each|whenever|usually|when|if|immer|nie|niemals|jede[nrsm]?|wenn|siempre|nunca|cada|toujours|sempre|daily)(?!\p{L})/iu
 const QUOTED = /[`"“„«]/u
 
-/** `today`: YYYY-MM-DD. */
+/** Replaces relative dates in a text. `today`: YYYY-MM-DD. */
 export function withDates(text: string, today: string): string {
   return text
     .split(new RegExp(`(${ENDS.source})`, ENDS.flags))

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest"
-import { withDates } from "./dated-words.ts"
+import { withDates } from "./absolute-dates.ts"
 
 const TODAY = "2026-05-01" // a Friday
 
