@@ -89,7 +89,7 @@ test("L5-5 the index has one line per memory and follows every change; lines wri
   expect(await read("MEMORY.md")).toBe("# My project\r\n\r\nTalk to Ana about billing.\r\n")
 })
 
-test("L5-8 BEY-9 an edit by hand is kept and recorded as the person's, before anything else", async () => {
+test("L5-8 BEY-9 a manual edit is kept and recorded as the user's, before anything else", async () => {
   const { bank, write, directory } = await bankOnDisk()
   await bank.change({ by: "agent", why: "a", puts: [USES_PNPM] })
   await write("package-manager.md", "We moved to bun.\n")
@@ -185,7 +185,7 @@ test("BEY-9 what only comes from a tool is not stored as a rule, nor as somethin
   expect(await bank.all()).toMatchObject([{ source: { saidBy: "tool" }, basis: "seen" }])
 })
 
-test("BEY-9 L5-11 what a person wrote by hand against that rule can still be marked as superseded, and not rewritten", async () => {
+test("BEY-9 L5-11 what a user wrote by hand against that rule can still be marked as superseded, and not rewritten", async () => {
   const { bank, write } = await bankOnDisk()
   const text = (body: string, more = "") => `---\nname: Tabs\ntype: feedback\n${more}---\n\n${body}\n`
   await write("tabs.md", text("Use tabs."))
@@ -196,7 +196,7 @@ test("BEY-9 L5-11 what a person wrote by hand against that rule can still be mar
   await expect(put(text("Use spaces."))).rejects.toThrow("it is a rule of the user")
 })
 
-test("BEY-9 what file tools wrote is recorded with its source; the rest of the edits are the person's", async () => {
+test("BEY-9 what file tools wrote is recorded with its source; the rest of the edits are the user's", async () => {
   const { bank, write, read } = await bankOnDisk()
   await bank.change({ by: "agent", why: "a", puts: [USES_PNPM] })
   await write("mine.md", "By hand.\n")

@@ -13,7 +13,7 @@ beforeEach(() => {
 })
 afterEach(() => rmSync(root, { recursive: true, force: true }))
 
-test("BEY-12 erasing an owner finds what was said in a directory whose path is too long for a name", async () => {
+test("BEY-12 erasing an owner finds what was written in a directory whose path is too long for a name", async () => {
   const cwd = join(root, ...Array.from({ length: 8 }, (_, n) => `a-directory-with-a-long-name-${n}`))
   mkdirSync(cwd, { recursive: true })
   const store = fileStore({ root: join(root, "home") })

@@ -76,7 +76,7 @@ test(
   },
 )
 
-test("L5-11 an edit by hand shows to all conversations that ask at the same moment", LINUX, async () => {
+test("L5-11 a manual edit shows to all conversations that ask at the same moment", LINUX, async () => {
   const { files, directory } = await memoryOf(3)
   const bank = watched(files)
   await bank.all()

@@ -50,7 +50,7 @@ test.runIf(isWhole)(
   },
 )
 
-test("L5-13 a history of an older version: what the person did is theirs, everything else is not confirmed", async () => {
+test("L5-13 a history of an older version: what the user did is theirs, everything else is not confirmed", async () => {
   const { bank, files, directory } = await bankOnDisk()
   await bank.change({ by: "agent", why: "w", puts: [{ name: "Mine", body: "By the agent." }] })
   await writeFile(join(directory, "mine.md"), "By hand.\n")

@@ -32,7 +32,7 @@ describe("MSG-2 flattening", () => {
     ])
   })
 
-  test("attachments meant for a person only give nothing", () => {
+  test("attachments meant for a user only give nothing", () => {
     const { messages } = conversation()
       .user("one")
       .attach({ type: "hook_output", hook: "h", content: "psst", audience: "person" })

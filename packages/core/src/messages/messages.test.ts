@@ -25,7 +25,7 @@ describe("messages", () => {
     expect(sinceLastBoundary(two.messages)).toEqual(two.messages.slice(3))
   })
 
-  test("MSG-13 a person sees no meta messages, and summaries only in the transcript", () => {
+  test("MSG-13 a user sees no meta messages, and summaries only in the transcript", () => {
     const { messages } = conversation()
       .user("words")
       .user("internal", { isMeta: true })

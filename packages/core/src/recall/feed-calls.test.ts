@@ -129,7 +129,7 @@ test("BEY-12 stores with the same files share a search, a store without files ha
   }
 })
 
-test("BEY-12 an index in memory is not built again for the next conversation, and finds what was said meanwhile", async () => {
+test("BEY-12 an index in memory is not built again for the next conversation, and finds what was written meanwhile", async () => {
   const { store, taken } = countedCalls(memoryStore())
   const write = async (id: string, text: string) => {
     const journal = await store.open({ project: "p", id }, { access: "write", create: true })

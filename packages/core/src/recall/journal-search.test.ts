@@ -42,7 +42,7 @@ async function texts(index: JournalSearch, text: string): Promise<readonly strin
   return answer.found.map((passage) => passage.text)
 }
 
-test("BEY-5 finds what the person and the assistant wrote, with its place", async () => {
+test("BEY-5 finds what the user and the assistant wrote, with its place", async () => {
   const { write, open } = await project()
   const { messages } = conversation().user("Where is the staging server?").say("Staging is on port 7071 of host heron.")
   await write("c1", messages)
@@ -55,7 +55,7 @@ test("BEY-5 finds what the person and the assistant wrote, with its place", asyn
   })
 })
 
-test("BEY-5 a search in what was said finds no thinking, tools or internal messages; no search finds summaries", async () => {
+test("BEY-5 a search in what was written finds no thinking, tools or internal messages; no search finds summaries", async () => {
   const { write, open } = await project()
   await write(
     "c1",

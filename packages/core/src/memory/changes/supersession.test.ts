@@ -36,7 +36,7 @@ function place() {
 }
 
 describe("L5-11 two rules that contradict are never both in force, whoever wrote the later one", () => {
-  test("L5-11 an extraction, a person's edit and the agent's file tool mark the earlier one at once, with a pointer", async () => {
+  test("L5-11 an extraction, a user's edit and the agent's file tool mark the earlier one at once, with a pointer", async () => {
     const at = place()
     await at.extract("Use tabs for indentation.")
     await at.extract("Use spaces for indentation.")
@@ -132,7 +132,7 @@ describe("L5-11 what may be outdated stays in view and says so", () => {
     expect((await at.bank.get("old.md"))?.doubtedBy).toBeUndefined()
   })
 
-  test("L5-11 what the agent noted casts no doubt on what the person said", async () => {
+  test("L5-11 what the agent noted casts no doubt on what the user said", async () => {
     const at = place()
     at.write("old.md", memoryText("Old", "We deploy edge-proxy to Falkenstein.", { confirmed: "2026-01-03" }))
     await at.bank.all()

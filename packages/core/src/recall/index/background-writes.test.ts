@@ -88,7 +88,7 @@ test("BEY-5 an append asks SQLite for nothing; what it said is stored afterwards
   expect((await found("heron", AS_IT_IS)).texts).toHaveLength(10)
 })
 
-test("BEY-5 while another connection writes, the background gives up soon, and what was said is found once it has ended", async () => {
+test("BEY-5 while another connection writes, the background gives up soon, and what was written is found once it has ended", async () => {
   const { say, found, inBackground, writes, file } = await followed()
   await say("the walrus sleeps")
   await found("walrus")

@@ -95,7 +95,7 @@ describe("BEY-1 a cleared result", () => {
   })
 })
 
-describe("L1-2 a result that was put aside", () => {
+describe("L1-2 a result that was offloaded", () => {
   const built = () => conversation().user("go").call("Bash").result("headXXXXtail").say("done")
   const shownResult = (view: ContextView) => {
     const result = view.messages().messages[2]!.content[0]!
@@ -303,7 +303,7 @@ describe("L2-7 a memory that was cleared", () => {
 })
 
 describe("what is known about settled messages can be kept", () => {
-  test("until one of them changes: not when messages come, or when the newest results are put aside", () => {
+  test("until one of them changes: not when messages come, or when the newest results are offloaded", () => {
     const built = twoRounds().user("next").call("Read").result("new text")
     const view = viewOf(built)
     const { count, revision } = view.settled

@@ -129,7 +129,7 @@ test("CACHE-5, L2-10 a clearing in place of a compaction neither saves nor costs
   expect(cleared.paid).toBeCloseTo((500 * (WRITE - READ)) / MILLION, 12)
 })
 
-test("CACHE-5 the cache that such a clearing gives up was not lost by itself: what is put aside would have been read", () => {
+test("CACHE-5 the cache that such a clearing gives up was not lost by itself: what is offloaded would have been read", () => {
   const effect = { saves: 15_000, rewrites: 20_000, spares: "compaction" } as const
   const journal = bills()
     .aside(4_000)

@@ -128,7 +128,7 @@ describe("L5-14 preferences are kept like rules", () => {
   })
 })
 
-describe("L5-2 who the person is", () => {
+describe("L5-2 who the user is", () => {
   test.each([
     "I am a nurse in Oslo.",
     "I'm new to Rust.",

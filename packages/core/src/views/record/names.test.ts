@@ -37,7 +37,7 @@ describe("L4-30 the names view", () => {
     }
   })
 
-  test("a name that is said again moves up", () => {
+  test("a name that is used again moves up", () => {
     const { said } = project(names, conversation().user("a_one and b_two").say("ok").user("a_one").messages)
     expect([...said.keys()]).toEqual(["b_two", "a_one"])
   })

@@ -2,7 +2,7 @@ import fc from "fast-check"
 import { describe, expect, test } from "vitest"
 import { otherRules, standingRules } from "./user-messages.ts"
 
-describe("L4-29 standing rules are found in the person's own messages", () => {
+describe("L4-29 standing rules are found in the user's own messages", () => {
   test.each([
     ["English", "Never push to main."],
     ["English", "ALWAYS run the tests first."],
@@ -79,12 +79,12 @@ describe("L4-29 standing rules are found in the person's own messages", () => {
   })
 })
 
-describe("L4-29 what a person types can be a rule, a pasted document cannot", () => {
+describe("L4-29 what a user types can be a rule, a pasted document cannot", () => {
   const clauses = (count: number) =>
     Array.from({ length: count }, (_, n) => `The server must answer request ${n} within ${n} ms.`)
   const specification = ["# Specification", ...clauses(40), "## Errors", ...clauses(40)].join("\n")
 
-  test("the lines before and after the document are the person's, its sentences are counted", () => {
+  test("the lines before and after the document are the user's, its sentences are counted", () => {
     const text = `Build this. Never push.\n\n${specification}\n\nAlways run the tests.`
     expect(standingRules(text)).toEqual(["Never push.", "Always run the tests."])
     expect(otherRules(text)).toBe(80)

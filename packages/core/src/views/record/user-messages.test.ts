@@ -4,7 +4,7 @@ import { openTestConversation } from "../../../test/open.ts"
 import { project } from "../projection.ts"
 import { userMessages } from "./user-messages.ts"
 
-describe("L4-29 the words view: every message of the person, verbatim", () => {
+describe("L4-29 the user messages view: every message of the user, verbatim", () => {
   test("keeps text, uuid and time, and the standing rules in it", () => {
     const { messages } = conversation().user("  Hello \n there. Never push. ")
     expect(project(userMessages, messages).messages).toEqual([
@@ -22,7 +22,7 @@ describe("L4-29 the words view: every message of the person, verbatim", () => {
     expect(project(userMessages, messages).messages).toMatchObject([{ text: "好".repeat(9_999), isCut: true }])
   })
 
-  test("in a pasted book only its ends can hold rules of the person; those rules are whole", () => {
+  test("in a pasted book only its ends can hold rules of the user; those rules are whole", () => {
     const book = Array.from({ length: 5_000 }, (_, n) => `Clause ${n}: the server must answer within ${n} ms.`)
     const text = `Never push.\n${book.join("\n")}\nAlways read it all.`
     const [word] = project(userMessages, conversation().user(text).messages).messages
@@ -39,7 +39,7 @@ describe("L4-29 the words view: every message of the person, verbatim", () => {
     ])
   })
 
-  test("what a program put beside the person's text is left out of it", () => {
+  test("what a program put beside the user's text is left out of it", () => {
     const { messages } = conversation()
       .user([
         { type: "text", text: "<ide_opened_file>The user opened a.ts. Never mind.</ide_opened_file>" },
@@ -52,7 +52,7 @@ describe("L4-29 the words view: every message of the person, verbatim", () => {
     expect(project(userMessages, messages).messages.map(({ text }) => text)).toEqual(["Rename it.", "Go on."])
   })
 
-  test("text beside a result is the person's only if it came from them", () => {
+  test("text beside a result is the user's only if it came from them", () => {
     const { messages } = conversation()
       .call("Bash")
       .user([
@@ -68,7 +68,7 @@ describe("L4-29 the words view: every message of the person, verbatim", () => {
     expect(project(userMessages, messages).messages).toEqual([])
   })
 
-  test("leaves out what the person did not say", () => {
+  test("leaves out what the user did not say", () => {
     const { messages } = conversation()
       .user("mine")
       .user("internal", { isMeta: true })

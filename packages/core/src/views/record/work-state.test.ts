@@ -7,7 +7,7 @@ import { workState } from "./open-work.ts"
 const frontierOf = ({ messages }: { messages: readonly Message[] }) => project(workState, messages)
 
 describe("L4-29 the frontier view: the last request", () => {
-  test("is what the person asked for last, and whether it was answered", () => {
+  test("is what the user asked for last, and whether it was answered", () => {
     const builder = conversation()
     expect(frontierOf(builder)).toMatchObject({ answered: true })
     expect(frontierOf(builder).request).toBeUndefined()

@@ -119,7 +119,7 @@ test("CACHE-4 the cache's report names each break, its cause and its price", () 
 })
 
 describe("L4-29 reports of the record", () => {
-  test("the person's messages, and the rules among them", () => {
+  test("the user's messages, and the rules among them", () => {
     const { messages } = conversation().user("Fix it. Never push.").say("Done.").user("x".repeat(10_001))
     const [first, , second] = messages
     expect(userMessagesReport(viewsOf(messages))).toEqual({
