@@ -19,7 +19,7 @@ const LOW_PRIORITY = 10
 /** Processes tasks of the parent thread. Call it in a worker. */
 export function serveUsageWorker(): void {
   const port = parentPort
-  if (!port) throw new Error("serveLook runs in a worker thread. Start one with this module.")
+  if (!port) throw new Error("serveUsageWorker runs in a worker thread. Start one with this module.")
   port.on("message", async (task: Task) => {
     // on Linux this affects the calling thread only; elsewhere it would slow down the whole process
     if (task.kind === "replay" && task.isInBackground && process.platform === "linux") setPriority(LOW_PRIORITY)
