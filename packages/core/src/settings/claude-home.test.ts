@@ -129,7 +129,7 @@ describe("PERM-3 the person's settings for Claude Code", () => {
     const { values, claude } = await read()
     expect(values.permissions.deny).toEqual(DENIED)
     expect(values.hooks).toEqual({})
-    expect(claude).toMatchObject({ decision: "ignore", parts: [] })
+    expect(claude).toMatchObject({ decision: "ignore", items: [] })
   })
 
   test("the person's own file for Strata wins, and the environment before the variables there", async () => {

@@ -172,7 +172,7 @@ test("BEY-9 a change that was half made when its intent was damaged: what was mo
     await expect(change).rejects.toThrow("completes it")
     const intent = join(directory, ".intent.json")
     await writeFile(intent, damage(await readFile(intent, "utf8")))
-    expect(await files.notices!()).toEqual([expect.stringContaining("all other memories and the history are kept")])
+    expect(await files.notices!()).toEqual([expect.stringContaining("all other memories and the history are intact")])
     expect(await files.notices!()).toEqual([])
     expect((await files.problems!())[0]).toContain(".damaged/")
     for (const path of ["a.md", "b.md"])
