@@ -123,7 +123,7 @@ describe("L2-6 clearing by size", () => {
       clears: true,
     })
     expect(plan({ ...survey, scale: 0.9 }, { cache: { state: "leaving", excess: removed - 1 } })).toMatchObject({
-      why: "compacted all the same",
+      reason: "compacted all the same",
     })
   })
 
