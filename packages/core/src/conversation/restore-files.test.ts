@@ -49,7 +49,7 @@ describe("JRN-5 restoring files", () => {
       ["made/b.txt", "remove", false],
     ])
     const report = await agent.conversation.restoreFiles(plan)
-    expect(report).toEqual({ restored: ["a.txt"], removed: ["made/b.txt"], left: [] })
+    expect(report).toEqual({ restored: ["a.txt"], removed: ["made/b.txt"], skipped: [] })
     expect(inFile(place, "a.txt")).toBe("one\r\n")
     expect(existsSync(join(place.cwd, "made/b.txt"))).toBe(false)
     await ask(agent, "go on")
@@ -67,7 +67,7 @@ describe("JRN-5 restoring files", () => {
     await again.conversation.restoreFiles(await again.conversation.planRestore(uuid))
     expect(inFile(place, "a.txt")).toBe("one\r\n")
     const back = await again.conversation.restoreFiles(await again.conversation.planRestore(later))
-    expect(back).toEqual({ restored: ["a.txt", "made/b.txt"], removed: [], left: [] })
+    expect(back).toEqual({ restored: ["a.txt", "made/b.txt"], removed: [], skipped: [] })
     expect(inFile(place, "a.txt")).toBe("three\r\n")
   })
 
@@ -98,7 +98,7 @@ describe("JRN-5 restoring files", () => {
     await ask(agent, "change it")
     const plan = await agent.conversation.planRestore(newest(agent))
     expect(plan.files).toMatchObject([{ name: "old.txt", action: "leave", why: expect.stringContaining("a command") }])
-    expect(await agent.conversation.restoreFiles(plan)).toMatchObject({ restored: [], left: [{ name: "old.txt" }] })
+    expect(await agent.conversation.restoreFiles(plan)).toMatchObject({ restored: [], skipped: [{ name: "old.txt" }] })
     expect(inFile(place, "old.txt")).toBe("new\n")
   })
 
@@ -253,7 +253,7 @@ describe("JRN-5 restoring files whose contents were not kept", () => {
     expect(report).toEqual({
       restored: ["a.txt"],
       removed: ["made.txt"],
-      left: [{ name: "c.txt", why: "the journal does not have its earlier content" }],
+      skipped: [{ name: "c.txt", why: "the journal does not have its earlier content" }],
     })
     expect(inFile(place, "a.txt")).toBe("first")
   })
