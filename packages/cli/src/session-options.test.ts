@@ -23,7 +23,7 @@ test("--resume takes an id or none", () => {
   expect(read(["--resume"]).options.start).toEqual({ from: "list" })
   expect(read(["--resume", "abc-1"]).options.start).toEqual({ from: "id", id: "abc-1" })
   expect(read(["--resume", "--json"])).toMatchObject({
-    options: { beginning: { from: "list" } },
+    options: { start: { from: "list" } },
     values: { json: true },
   })
   const withTask = read(["--resume", "go on with it"])

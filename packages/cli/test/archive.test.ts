@@ -92,7 +92,7 @@ describe("BEY-17 strata archive", () => {
       stderr: expect.stringContaining("Say what to erase"),
     })
     const erase = ["archive", "erase", "--project", "/home/ann/shop", "--older-than"]
-    expect((await here(...erase, "200d")).stdout).toContain("No kept session fits")
+    expect((await here(...erase, "200d")).stdout).toContain("No archived session matches")
     expect(await here(...erase, "soon")).toMatchObject({ code: 2 })
     const shown = await here(...erase, "90d", "--dry-run")
     expect(shown.stdout).toMatch(
@@ -100,7 +100,7 @@ describe("BEY-17 strata archive", () => {
     )
     expect(shown.stdout).not.toContain("2e2e")
     expect(await here(...erase, "90d")).toMatchObject({ code: 2, stderr: expect.stringContaining("--yes") })
-    expect((await here("archive", "list")).stdout).toContain("2 sessions kept")
+    expect((await here("archive", "list")).stdout).toContain("2 sessions archived")
     expect(await here(...erase, "90d", "--yes")).toMatchObject({ code: 0, stdout: expect.stringContaining("Erased.") })
     expect((await here("archive")).stdout).toContain("1 session skipped, because you erased it")
     expect(await here("archive", "erase", "2e2e", "--yes")).toMatchObject({ code: 0 })
@@ -121,7 +121,7 @@ describe("BEY-17 strata archive", () => {
       if (parentPath.includes("pieces")) writeFileSync(join(parentPath, name), "")
     expect(await here("archive", "check")).toMatchObject({
       code: 0,
-      stdout: expect.stringContaining("Damaged, and kept again"),
+      stdout: expect.stringContaining("Damaged, and repaired"),
     })
   })
 
@@ -146,7 +146,7 @@ describe("BEY-17 the hook of Claude Code", () => {
       const [{ hooks }] = JSON.parse(readFileSync(settings(), "utf8")).hooks.SessionEnd
       const ran = await runProcess(["/bin/sh", "-c", hooks[0].command], { cwd: place.cwd, env: place.env })
       expect(ran).toEqual({ code: 0, stdout: "", stderr: "" })
-      while (!(await here("archive", "list")).stdout.includes("1 session kept")) await wait(20)
+      while (!(await here("archive", "list")).stdout.includes("1 session archived")) await wait(20)
       while (existsSync(join(place.env.STRATA_HOME!, "kept", "lock"))) await wait(20)
       expect(await strata(["archive", "--uninstall", "claude-code", "--yes"], place)).toMatchObject({ code: 0 })
       expect(readFileSync(settings(), "utf8")).toBe(before)

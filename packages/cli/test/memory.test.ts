@@ -142,20 +142,20 @@ test("L5-13 confirm and review: one key confirms, drops or skips, and a command 
 
 test("L5-8 without memories it says where they will be, and creates nothing", async () => {
   using at = await memoryPlace({})
-  expect((await at.memory([])).stdout).toBe(`This project has no memories yet. They are kept in ${at.directory}\n`)
+  expect((await at.memory([])).stdout).toBe(`This project has no memories yet. They are stored in ${at.directory}\n`)
   expect(existsSync(at.directory)).toBe(false)
 })
 
 test("L5-8 forgets into the archive, and takes that back", async () => {
   using at = await memoryPlace()
   const forgotten = await at.memory(["forget", "indentation"])
-  expect(forgotten.stdout).toMatch(/^"Indentation" is forgotten\. The text is kept in .*archive.*\n.*revert 2\n$/)
+  expect(forgotten.stdout).toMatch(/^"Indentation" is forgotten\. The text is stored in .*archive.*\n.*revert 2\n$/)
   expect(existsSync(join(at.directory, "tabs.md"))).toBe(false)
   expect(readdirSync(join(at.directory, "archive"))).toHaveLength(1)
   expect((await at.memory([])).stdout).toContain("1 memory in")
   const reverted = await at.memory(["revert", "2", "--yes"])
   expect(reverted.stdout).toContain("-Two spaces. **Why:** the linter says so.")
-  expect(reverted.stdout).toContain("Change 2 is taken back.")
+  expect(reverted.stdout).toContain("Change 2 was reverted.")
   expect(at.read("tabs.md")).toBe(TABS)
 })
 
@@ -310,6 +310,6 @@ test.runIf(isWhole).each(TERMINALS)("L5-8 BEY-9 revert shows the change and asks
   expect(terminal.screen()).toContain("-Two spaces.")
   terminal.type("yes")
   terminal.press("enter")
-  await terminal.sees("Change 2 is taken back.")
+  await terminal.sees("Change 2 was reverted.")
   expect(at.read("tabs.md")).toBe(TABS)
 })
