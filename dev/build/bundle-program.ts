@@ -11,14 +11,14 @@ import { licencesOf } from "./licences.ts"
 import { ROOT } from "./packages.ts"
 
 const PART = /\bimport\("\.\/([\w/-]+)\.ts"\)/g
-/** Names stay and lines stay short, so that a stack trace says where it was. */
+/** Names are kept and lines are short, so that a stack trace is readable. */
 const LINE_CHARACTERS = 160
 
 export interface ProgramBundle {
-  /** The file that Node starts. */
+  /** Source file that Node starts. */
   readonly main: string
   readonly output: string
-  /** Further files to start, by the name that they get. */
+  /** Further entry files by their output name. */
   readonly more?: Readonly<Record<string, string>>
 }
 
@@ -26,7 +26,7 @@ export async function bundleProgram({ main, output, more = {} }: ProgramBundle):
   const parts = [...readFileSync(main, "utf8").matchAll(PART)].map(([, path]) => path!)
   const shared: BuildOptions = {
     absWorkingDir: ROOT,
-    outdir: output, // all beside each other: commands read `../package.json`
+    outdir: output, // one flat folder, because commands read `../package.json`
     chunkNames: "[name]-[hash]",
     bundle: true,
     format: "esm",
@@ -54,7 +54,7 @@ export async function bundleProgram({ main, output, more = {} }: ProgramBundle):
   writeFileSync(join(output, "LICENSES"), licencesOf(Object.keys(metafile.inputs)))
 }
 
-/** `carry/start` is `carry.js`. */
+/** The output file of a command: `sim/start` becomes `sim.js`. */
 const fileOf = (path: string): string => path.replace(/\/start$/, "")
 
 const partsStayOutside: Plugin = {
@@ -92,17 +92,17 @@ const nodeWhenNeeded: Plugin = {
 
 const builtin = (name: string): string => `process.getBuiltinModule("node:${name}")`
 
-/** A module with the names of a value. Those that no one uses are left out of the bundle. */
+/** Code of a module that exports properties of a value by name, so that the bundler can drop unused ones. */
 function namesOf(value: string, names: readonly string[]): string {
   const lines = names.map((name) => `export const ${name} = /* @__PURE__ */ the("${name}")`)
   return [`const all = ${value}, the = (name) => all[name]`, "export default all", ...lines].join("\n")
 }
 
 const IDENTIFIER = /^(?!default$|arguments$|eval$|constructor$)[A-Za-z_$][\w$]*$/
-/** Made when it is read, and read by name. The build fails if another one is. */
+/** Getters that create their value when they are read. The build fails if code uses another one. */
 const MADE_WHEN_READ = new Set(["BlockList"])
 
-/** Without those that are made when they are read: some load another module, others warn that they are deprecated. */
+/** Names of a module without its getters: some of these load another module, others warn that they are deprecated. */
 function plainNames(module: string): readonly string[] {
   const names = Object.entries(Object.getOwnPropertyDescriptors(process.getBuiltinModule(`node:${module}`)!))
   const isPlain = ([name, { get }]: (typeof names)[number]) => get === undefined || MADE_WHEN_READ.has(name)

@@ -12,7 +12,7 @@ import { entriesOf, ROOT, type SourcePackage } from "./packages.ts"
 
 const OWN_SOURCE =
   /[\\/]packages[\\/](?:adapters|cli|core|page|plugins|postgres|sessions|sim|store-contract|sync|transcripts)[\\/]src[\\/].*\.tsx?$/
-/** Names stay and lines stay short, so that a stack trace says where it was. */
+/** Names are kept and lines are short, so that a stack trace is readable. */
 const LINE_CHARACTERS = 160
 /** Inside a bundle, because Node takes four times as long for their many files: `unbash` loads with every conversation, the others draw. */
 export const INSIDE: ReadonlySet<string> = new Set(["ink", "react", "unbash"])
@@ -51,7 +51,7 @@ export async function bundleLibrary({ folder, manifest }: SourcePackage, output:
   if (licences !== "") writeFileSync(join(output, "LICENSES"), licences)
 }
 
-/** What was loaded before a file: paths to import first. */
+/** Returns the paths that a file imports first, because they are loaded before it. */
 type LoadsAfter = (path: string) => readonly string[]
 
 /**
@@ -67,7 +67,7 @@ const LEVELS: readonly (readonly string[])[] = [
   ["agent/open-agent", "entries/agent"],
 ]
 
-/** Of what a level adds. Who needs less loads only that, from files of its own. */
+/** Share of a level's code. A caller that needs less loads only that, from separate files. */
 const MUCH = 0.1
 
 function orderOfLoading({ inputs }: Metafile, source: string): LoadsAfter {
@@ -144,7 +144,7 @@ function sourcesAfter(loadsAfter: LoadsAfter, entries: readonly string[] = []): 
 
 export const ownSources: Plugin = sourcesAfter(() => [])
 
-/** What one package exports is in that package only, so that there is one copy of it in a process. */
+/** Keeps our other packages outside the bundle, so that a process has one copy of each. */
 export const oursStayOutside: Plugin = {
   name: "our packages stay outside",
   setup({ onResolve }) {

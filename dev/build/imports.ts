@@ -10,7 +10,7 @@ export function importsOf(code: string): readonly string[] {
   return withoutComments(code).match(IMPORT) ?? []
 }
 
-/** Tools other than this compiler look for `.js` and find the declaration beside it. */
+/** Tools other than this compiler look for `.js` and find the declaration next to it. */
 export function withCompiledPaths(declaration: string): string {
   return declaration.replace(IMPORT, (path) => (path.startsWith(".") ? path.replace(/\.tsx?$/, ".js") : path))
 }

@@ -16,11 +16,11 @@ const FOR_TYPES = { "@types/node": "types-node-newest" }
 
 export interface PackedPackage extends BuiltPackage {
   readonly tarball: string
-  /** Of the tarball, in bytes. */
+  /** Size of the tarball in bytes. */
   readonly size: number
-  /** Of its files, in bytes. */
+  /** Total size of the files in bytes. */
   readonly unpackedSize: number
-  /** The files npm put into it. */
+  /** Paths of the files in the tarball. */
   readonly paths: readonly string[]
 }
 
@@ -69,7 +69,7 @@ export function install(packages: readonly PackedPackage[], user: string): void 
   for (const [name, ours] of Object.entries(FOR_TYPES)) linkThirdParty(user, name, ours)
 }
 
-/** npm installs these with the package. */
+/** Peer dependencies that npm installs with the package. */
 function requiredPeers({ peerDependencies = {}, peerDependenciesMeta = {} }: Manifest): readonly string[] {
   return Object.keys(peerDependencies).filter((name) => !peerDependenciesMeta[name]?.optional)
 }

@@ -11,7 +11,7 @@ import { readOnlyRunner, readOnlyTools } from "../../examples/read-only-tools.ts
 export interface AloneOutcome {
   readonly answered: boolean
   readonly agentEnd: string | undefined
-  /** What the agent says it lacks. */
+  /** Problems that the agent reported at its start. */
   readonly problems: readonly string[]
 }
 

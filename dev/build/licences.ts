@@ -6,7 +6,7 @@ import { ROOT } from "./packages.ts"
 
 const INSTALLED = /^(.*node_modules\/)([^:]+)$/
 
-/** One after the other, by name. `inputs`: paths of the bundled files, from the root of the workspace. */
+/** Joins the licences, sorted by package name. `inputs` are paths of the bundled files from the root of the workspace. */
 export function licencesOf(inputs: readonly string[]): string {
   const directories = inputs.flatMap((input) => {
     const [, place, path] = INSTALLED.exec(input) ?? []

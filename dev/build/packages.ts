@@ -6,7 +6,7 @@ import { globSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 
 export const ROOT = join(import.meta.dirname, "..", "..")
-/** Folders in `packages/`. */
+/** Folders in `packages/`, in the order of publication. */
 const PUBLISHED = [
   ...[
     "core",
@@ -33,7 +33,7 @@ export interface Manifest {
   readonly private?: boolean
   readonly exports?: Readonly<Record<string, string>>
   readonly bin?: Readonly<Record<string, string>>
-  /** Folders that are published as they are, beside the compiled code. */
+  /** Folders that are published unchanged, in addition to the compiled code. */
   readonly files?: readonly string[]
   readonly dependencies?: Readonly<Record<string, string>>
   readonly devDependencies?: Readonly<Record<string, string>>
@@ -43,7 +43,7 @@ export interface Manifest {
 }
 
 export interface SourcePackage {
-  /** Its name in `packages/` and in `build/`. */
+  /** Name of the folder in `packages/` and in `build/`. */
   readonly folder: string
   readonly manifest: Manifest
 }

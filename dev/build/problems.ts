@@ -1,6 +1,6 @@
 /**
  * Finds problems in a package's files without running them: an import that leaves the package or names a package it does not depend on, a
- * file read from beside the code, a path of the workspace or of this machine, a file for development, a declaration marked `@internal`. Returns one sentence for each.
+ * file read from next to the code, a path of the workspace or of this machine, a file for development, a declaration marked `@internal`. Returns one sentence for each.
  */
 import { isBuiltin } from "node:module"
 import { posix } from "node:path"
@@ -19,7 +19,7 @@ const CODE = /\.(?:js|d\.ts)$/
 /** A folder that `files` names may hold TypeScript: another program loads it. */
 const TEST_FILE = /(?:\.test\.|\/test\/|^(?:dist|src)\/.*(?<!\.d)\.tsx?$)/
 const WORKSPACE_PATH = /packages\/[\w-]+\/(?:src|test)\b|\bdev\/(?:bench|build|checks|docs|lab|tests)\//
-/** A bundle has no file beside it. One folder up are `package.json` and what `files` names: no one bundles packages that have some, nor programs. */
+/** A bundle has no file next to it. One folder up are `package.json` and what `files` names: no one bundles packages that have some, nor programs. */
 const READS_NEIGHBOUR = /new URL\("([^"]*)", ?import\.meta\.url\)|createRequire\(/g
 const INTERNAL = /\/\*\*(?:(?!\*\/)[\s\S])*@internal\b/
 const EVERY_PACKAGE_HAS = ["package.json", "README.md", "LICENSE"]

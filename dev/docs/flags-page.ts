@@ -18,12 +18,12 @@ const INTRODUCTION = `# All flags
 
 In the environment, a flag is its name in capitals after \`STRATA_\`: \`idle-gap\` is \`STRATA_IDLE_GAP\`.`
 
-const figureRow = ({ name, value, unit, about }: Figure) =>
-  `| \`${name}\` | ${`${value.toLocaleString("en-US")} ${unit}`.trim()} | ${about} |`
+const figureRow = ({ name, value, unit, description }: Figure) =>
+  `| \`${name}\` | ${`${value.toLocaleString("en-US")} ${unit}`.trim()} | ${description} |`
 
-const switchRow = ({ name, on, about }: Switch) => {
+const switchRow = ({ name, on, description }: Switch) => {
   const figures = (CONFIGURATIONS[name as SwitchName] ?? []).map((figure) => `\`${figure}\``).join(", ")
-  return `| \`${name}\` | ${on ? "on" : "off"} | ${about} | ${figures} |`
+  return `| \`${name}\` | ${on ? "on" : "off"} | ${description} | ${figures} |`
 }
 
 export const flagsPage = (): string => `${INTRODUCTION}

@@ -1,4 +1,4 @@
-import { LIE_NAMES } from "@strata/sim"
+import { FABRICATION_NAMES } from "@strata/sim"
 import { expect, test } from "vitest"
 import { sample } from "./score-audit/conversations.ts"
 import { emptyTally, plantAll, SeedRange } from "./score-audit/measure.ts"
@@ -15,6 +15,6 @@ test("BEY-2 every planted claim and omission is found, and truthful summaries ra
     planted += plantAll(range, { summary, seed, tally })
   }
   expect(planted).toBeGreaterThan(200)
-  expect([...tally.planted.keys()].sort()).toEqual([...LIE_NAMES].sort())
+  expect([...tally.planted.keys()].sort()).toEqual([...FABRICATION_NAMES].sort())
   expect(tally.missed).toEqual([])
 })

@@ -1,6 +1,6 @@
 /** Says at the end of a run what was left out, and why: see `packages/core/test/needs.ts`. */
 import type { Reporter, TestModule } from "vitest/node"
-import type { LeftOut } from "../../packages/core/test/needs.ts"
+import type { SkipReason } from "../../packages/core/test/needs.ts"
 
 export class LeftOutReporter implements Reporter {
   readonly #print: (line: string) => void
@@ -15,10 +15,10 @@ export class LeftOutReporter implements Reporter {
   }
 }
 
-export function leftOutLines(tests: readonly LeftOut[]): readonly string[] {
+export function leftOutLines(tests: readonly SkipReason[]): readonly string[] {
   const same = Map.groupBy(tests, ({ part, why }) => JSON.stringify([part, why]))
   return [...same.values()].map((group) => {
-    const [{ part, why }] = group as [LeftOut, ...LeftOut[]]
+    const [{ part, why }] = group as [SkipReason, ...SkipReason[]]
     const subject = group.length === 1 ? `1 test of ${part} was` : `${group.length} tests of ${part} were`
     return `${subject} left out: ${why}`
   })

@@ -26,9 +26,9 @@ const ASKED = { jsonrpc: "2.0", id: 1, method: "ping" }
 interface Start {
   readonly what: string
   readonly args: (build: string) => readonly string[]
-  /** Typed or piped into it. */
+  /** Text that is typed or piped into the program. */
   readonly input?: string
-  /** In a terminal, until it shows this. */
+  /** Text on the screen that ends the measurement of a program in a terminal. */
   readonly until?: string
 }
 
@@ -66,7 +66,7 @@ interface Place {
 
 let places = 0
 
-/** A home and a project of their own, and the compile cache of the starts before. */
+/** The environment of a start: its own home and project, and the compile cache of earlier starts. */
 function surroundings({ directory, server }: Place) {
   const cwd = join(directory, `${++places}`)
   mkdirSync(cwd)

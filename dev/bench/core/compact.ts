@@ -113,14 +113,14 @@ function watchLoop() {
   }
 }
 
-/** Milliseconds that this thread has computed. */
+/** Processor time of this thread in milliseconds. */
 function computed(): number {
   const { user, system } = process.threadCpuUsage()
   return (user + system) / 1_000
 }
 
 await inTemporaryDirectory(async (root) => {
-  await compacted(root, 20_000) // compiled once
+  await compacted(root, 20_000) // compiles the code before the measurement
   for (const tokens of SIZES) {
     const runs = []
     for (let run = 0; run < RUNS; run++) runs.push(await compacted(root, tokens))

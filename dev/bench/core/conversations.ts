@@ -1,5 +1,5 @@
 /**
- * Many conversations of one project open in one process, as in a server: what a message of the person costs beside one conversation alone,
+ * Many conversations of one project open in one process, as in a server: the cost of a user message compared with one conversation alone,
  * how many descriptors are open, how much memory each takes while it is idle, and how long it takes to close them all. Then large ones:
  * the memory of each after its last message and once it sleeps, and how long the first message after that takes.
  *
@@ -23,7 +23,7 @@ const LARGE_MESSAGES = 100
 const TOKENS_EACH = 2_000 // of a message and its answer
 const LARGE_TOKENS = LARGE_MESSAGES * TOKENS_EACH
 const LARGE_CHARACTERS = 6_800 // of an answer, as code is counted
-const ALONE = 100 // messages in the one that is alone
+const ALONE = 100 // messages in the conversation that is measured alone
 const WORDS = "cache window journal boundary summary planner threshold passage owner retry segment digest heron".split(
   " ",
 )
@@ -38,7 +38,7 @@ type Open = (id: string) => Promise<Conversation>
 
 let number = 0
 
-/** One message and its answer. Resolves with the processor time, in milliseconds. */
+/** Sends one message and records its answer. Resolves with the processor time in milliseconds. */
 async function exchange(chat: Conversation, { more = "", cached = 100 } = {}): Promise<number> {
   number++
   const before = process.cpuUsage()
@@ -55,7 +55,7 @@ async function exchange(chat: Conversation, { more = "", cached = 100 } = {}): P
   return (user + system) / 1_000
 }
 
-/** Packed text counts here, so it is real: our own code, each time from where the last one ended. */
+/** Real text, because packed sizes are measured: our own code, continued where the last answer ended. */
 const sources = globSync("packages/core/src/**/*.ts")
   .map((path) => readFileSync(path, "utf8"))
   .join("")
@@ -67,7 +67,7 @@ function sourceText(): string {
 
 const meanOf = (values: readonly number[]) => values.reduce((sum, value) => sum + value, 0) / values.length
 
-/** Where the system lists them. */
+/** Open file descriptors, where the system lists them. */
 const descriptors = () => (process.platform === "linux" ? readdirSync("/proc/self/fd").length : Number.NaN)
 
 async function measure(open: Open, count: number): Promise<void> {
@@ -95,17 +95,17 @@ async function measure(open: Open, count: number): Promise<void> {
   )
 }
 
-/** Large ones, on a clock that is moved until they sleep. What a process shares stays when they are closed, so it does not count. */
+/** Measures large conversations, on a clock that is moved until they are unloaded. Memory that the process shares is not counted. */
 async function measureLarge(open: Open, advance: (ms: number) => void): Promise<void> {
   const memory = async () => {
     for (let time = 0; time < 3; time++) {
       collectGarbage()
-      await setTimeout(10) // what was let go is freed after it
+      await setTimeout(10) // memory is freed after this turn of the event loop
     }
     const { heapUsed, external } = process.memoryUsage()
     return { heapUsed, external }
   }
-  const keeper = await open("keeper") // keeps what is shared
+  const keeper = await open("keeper") // keeps shared memory allocated
   const chats: Conversation[] = []
   const usual: number[] = []
   for (let at = 0; at < LARGE + WOKEN; at++) {

@@ -48,7 +48,7 @@ function megabytesPerSecond(text: string, run: () => void): number {
   return Buffer.byteLength(text) / 1e6 / secondsFor(run)
 }
 
-/** The fastest of as many runs as fit into the time. Other work on the machine can only make a run slower. */
+/** Returns the fastest of all runs that fit into the time, because other work on the machine can only slow a run down. */
 function secondsFor(run: () => void): number {
   const start = performance.now()
   let fastest = Number.POSITIVE_INFINITY

@@ -59,7 +59,7 @@ const compaction: readonly Draft[] = [
   },
 ]
 
-/** A conversation with a boundary every 5 MB, as with a window of 1M tokens, and half of that after the last one. */
+/** Writes a conversation with a boundary every 5 MB, as with a window of 1M tokens, and 2.5 MB after the last boundary. */
 async function writeLong(directory: string, bytes: number): Promise<string> {
   const id = `long-${bytes}`
   let compact = false

@@ -1,6 +1,6 @@
 /**
- * One more turn of a long conversation, all layers on: `add()` a tool result or a message of the person, `prepare()` the request, `record()`
- * the answer. The time must depend on what is new, so each row is measured at two sizes: alone, with 400 conversations beside it, in memory,
+ * One more turn of a long conversation, all layers on: `add()` a tool result or a user message, `prepare()` the request, `record()`
+ * the answer. The time must depend on what is new, so each row is measured at two sizes: alone, among 400 other conversations, in memory,
  * above the warning threshold, and where the server's cache is lost. The last rows are a chat from its beginning, planner included.
  *
  * Stretches of 100 turns take turns between the sizes, and between this version and another one. Each starts from its own copy, so all turns
@@ -58,7 +58,7 @@ const ROWS: readonly Row[] = [
 
 type Open = typeof openConversation
 
-/** This version, and the one beside it. */
+/** This version, and the one to compare with. */
 async function versions(): Promise<readonly { readonly name: string; readonly open: Open }[]> {
   const against = process.argv.find((word) => word.startsWith("--against="))?.slice("--against=".length)
   if (against === undefined) return [{ name: "", open: openConversation }]
@@ -70,10 +70,10 @@ async function versions(): Promise<readonly { readonly name: string; readonly op
 }
 
 interface Timings {
-  /** Milliseconds of a turn, and of a bare flush right after it. */
+  /** Time of a turn in milliseconds, and of a bare flush right after it. */
   readonly turns: number[]
   readonly flushes: number[]
-  /** Of a turn, in milliseconds: the mean of each stretch. */
+  /** Processor time of a turn in milliseconds: the mean of each stretch. */
   readonly processor: number[]
 }
 
@@ -109,7 +109,7 @@ const opened = (
     ...(store ? { store } : {}),
   })
 
-/** What the API reports for a turn: all that was left in the cache is read, or nearly nothing of it. */
+/** Usage of a turn: everything in the cache is read, or nearly nothing. */
 function usageOf(number: number, isLost: boolean) {
   const cached = number * TOKENS_PER_TURN
   const read = isLost ? Math.min(cached, ALWAYS_READ) : cached
@@ -120,7 +120,7 @@ function usageOf(number: number, isLost: boolean) {
 const words = (count: number, from: number) =>
   Array.from({ length: count }, (_, at) => WORDS[(from * 7 + at * (1 + (from % 5))) % WORDS.length]).join(" ")
 
-/** An answer, then what follows it. */
+/** One turn: a response of the model, then a tool result or a user message. */
 function turnOf(what: What, number: number, isLost = false) {
   const id = `toolu_${number}`
   const isCall = what === "tool results"
@@ -140,7 +140,7 @@ function turnOf(what: What, number: number, isLost = false) {
   }
 }
 
-/** Lets it grow to a size. Resolves with the number of its next turn. */
+/** Adds turns until the conversation has a size. Resolves with the number of the next turn. */
 async function grow(chat: Conversation, number: number, size: number): Promise<number> {
   if (number === 0) await chat.add("Read all files.")
   let next = number
@@ -152,7 +152,7 @@ async function grow(chat: Conversation, number: number, size: number): Promise<n
   return next
 }
 
-/** A directory for each size, with the other conversations and without. */
+/** Creates a directory for each size, with and without other conversations. */
 async function build(directory: string): Promise<void> {
   const growing = join(directory, "growing")
   let number = 0
@@ -189,7 +189,7 @@ async function stretch({ directory, row: { what, how }, size, open }: Stretch, i
   const first = store ? await grow(chat, 0, size) : size / TOKENS_PER_TURN
   await chat.prepare()
   await chat.whenIdle()
-  collectGarbage() // of the stretches before
+  collectGarbage() // garbage of earlier stretches
   const isLost = how === "after a lost cache"
   await run({ chat, what, first, isLost, count: STRETCH, directory, isOnDisk: !store }, into)
   const { state } = chat.windowUsage()
@@ -242,7 +242,7 @@ async function bareFlush(path: string, line: string): Promise<number> {
   return ms
 }
 
-/** A chat from its beginning, as `openConversation` opens it by default, with other conversations beside it. */
+/** Measures a chat from its beginning, as `openConversation` opens it by default, among other conversations. */
 async function fromTheBeginning(directory: string, what: What, open: Open): Promise<Timings & { compactions: number }> {
   const copy = join(directory, "copy")
   cpSync(join(directory, "others"), copy, { recursive: true })

@@ -1,5 +1,5 @@
 /**
- * 200 tools that are loaded when needed, beside declaring all of them: tokens and money of the same tasks, in one run against the simulator.
+ * 200 tools that are loaded when needed, compared with declaring all of them: tokens and cost of the same tasks, in one run on the simulator.
  * It fails if the worker does not find its tool, if the cache breaks, or if loading when needed costs more.
  *
  *     npm run bench -- deferred-tools [--short]

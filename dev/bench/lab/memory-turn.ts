@@ -30,7 +30,7 @@ interface Project {
   readonly cwd: string
 }
 
-/** Of some work, in milliseconds. */
+/** Returns the processor time of a function in milliseconds. */
 export async function processorTime(work: () => Promise<unknown>): Promise<number> {
   const before = process.cpuUsage()
   await work()
@@ -75,9 +75,9 @@ async function fill({ root, cwd }: Project, count: number, statements: readonly 
   journals.close()
 }
 
-/** The processor time of each `prepare` of a conversation. */
+/** Returns the processor time of each `prepare` of a conversation. */
 async function prepared({ root, cwd }: Project, memory: "auto" | "off", questions: readonly string[]) {
-  const env = { ...process.env, STRATA_AUTO_MEMORY: "off" } // what is extracted after a turn is measured elsewhere
+  const env = { ...process.env, STRATA_AUTO_MEMORY: "off" } // extraction after a turn is measured elsewhere
   const owned = { memory: { owner: localUser }, settings: { memory } } as const
   const chat = await openConversation({ model: "claude-opus-5-5", dir: root, cwd, ...owned, env })
   const times: number[] = []
@@ -93,7 +93,7 @@ async function prepared({ root, cwd }: Project, memory: "auto" | "off", question
   return times
 }
 
-/** In a process of its own, which loads the code too. */
+/** Measures the first message of a new process, which loads the code as well. */
 function firstOfProcess({ root, cwd }: Project, memory: string): number {
   const { stdout } = spawnSync(process.execPath, [import.meta.filename, root, cwd, memory], { encoding: "utf8" })
   return Number(stdout)

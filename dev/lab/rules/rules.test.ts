@@ -1,5 +1,5 @@
 import { expect, test } from "vitest"
-import { factsAboutTheUser } from "../../../packages/core/src/views/record/about-the-person.ts"
+import { factsAboutTheUser } from "../../../packages/core/src/views/record/about-the-user.ts"
 import { lastingRules } from "../../../packages/core/src/views/record/lasting-rules.ts"
 import { makeRuleChat } from "./chats.ts"
 import { makeTalkChat } from "./talk-chats.ts"

@@ -1,6 +1,6 @@
 /** How much of what people say for good is in the next conversation, and how much of what is kept is that. */
 
-import { factsAboutTheUser } from "../../../packages/core/src/views/record/about-the-person.ts"
+import { factsAboutTheUser } from "../../../packages/core/src/views/record/about-the-user.ts"
 import { lastingRules } from "../../../packages/core/src/views/record/lasting-rules.ts"
 import { asSent, pinnedIn, startAfter } from "./next-conversation.ts"
 import type { Part } from "./sentences.ts"

@@ -7,8 +7,8 @@ import { createHash } from "node:crypto"
 import {
   type Answer,
   type AnswerBlock,
+  constrainResponder,
   extractiveAnswer,
-  obedient,
   type Responder,
   type ResponderRequest,
 } from "@strata/sim"
@@ -96,7 +96,7 @@ export function taskResponder({ next }: Trouble): TaskResponder {
       return { content: [{ type: "text", text: answer }] }
     },
   }
-  return obedient(thinkingBefore(responder))
+  return constrainResponder(thinkingBefore(responder))
 }
 
 /** The server leaves it out where the program does not ask for it. */
