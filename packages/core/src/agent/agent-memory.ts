@@ -172,7 +172,8 @@ export class AgentMemory {
 
   async #evidence(): Promise<SourceEvidence> {
     const { bank, kind } = this.#memory!
-    const { id, views } = this.#conversation
+    const { id } = this.#conversation
+    const { views } = engineOf(this.#conversation)
     // a sub-agent's tasks come from another agent, and a command of the agent can start a conversation with any text
     const isUsersTurn = kind === "project" && !(await bank.isCommandRunning())
     const words = isUsersTurn ? views.words.messages : []
