@@ -136,13 +136,13 @@ export class Engine {
   #closing: Promise<void> | undefined
 
   constructor({ views, viewOptions, ...parts }: ConversationDependencies) {
-    const { model, settings, cwd, title, telemetry, flags } = parts
+    const { model, settings, telemetry, flags } = parts
     const { values } = settings
     const { models } = values
     const { provider, address } = parts
     this.parts = parts
     this.model = findModel(model, models)
-    const record = new ConversationRecord({ ...parts, views, viewOptions, session: { model, cwd, title } })
+    const record = new ConversationRecord({ ...parts, views, viewOptions })
     this.record = record
     const named = { name: model, provider, ...(address ? { address } : {}) }
     const window = new Window({ record, model: named, betas: parts.betas, values, shared: parts.limits })
