@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import Anthropic from "@anthropic-ai/sdk"
+import { internalsOf } from "@strata/core/conversation"
 import { startSimulator, workerResponder } from "@strata/sim"
 import { afterAll, beforeAll, expect, test, vi } from "vitest"
 import { isWhole } from "../packages/core/test/size.ts"
@@ -74,8 +75,8 @@ test.runIf(isWhole)(
       })
       if (question < QUESTIONS) await chat.close()
     }
-    expect(chat!.views.compactions.count).toBeGreaterThan(0)
-    expect(chat!.views.compactions.failures).toBe(0)
+    expect(internalsOf(chat!).views.compactions.count).toBeGreaterThan(0)
+    expect(internalsOf(chat!).views.compactions.failures).toBe(0)
     expect(simulator.log.every(({ status }) => status === 200)).toBe(true)
     await chat!.close()
   },

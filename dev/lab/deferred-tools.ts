@@ -5,6 +5,7 @@
 import { mkdirSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { codingTools, openAgent, type Tool } from "@strata/core"
+import { internalsOf } from "@strata/core/conversation"
 import { startSimulator, workerResponder } from "@strata/sim"
 import { anthropicModel } from "../../packages/core/src/model/anthropic/anthropic.ts"
 
@@ -122,8 +123,8 @@ async function measure(way: DeferredToolsResult["way"], options: MeasuringOption
     })
     for (let task = 0; task < tasks; task++) await agent.ask(taskOf(task))
     const { requests, tokens, dollars } = agent.conversation.ledger()
-    const [first] = agent.conversation.views.context
-      .storedMessages()
+    const [first] = internalsOf(agent.conversation)
+      .views.context.storedMessages()
       .flatMap((message) => (message.type === "assistant" ? (message.message.usage ?? []) : []))
     return {
       way,

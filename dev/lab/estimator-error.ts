@@ -8,7 +8,6 @@
  * those after the third.
  */
 import { findModel } from "@strata/core"
-import { type ErrorSummary, summarizeErrors } from "../../packages/core/src/tokens/calibrate.ts"
 import { createEstimator, type Estimator, type Measure } from "../../packages/core/src/tokens/estimate.ts"
 import { type RecordedConversation, recordedConversations } from "./recordings.ts"
 import { type UsageWindow, usageWindows } from "./usage-windows.ts"
@@ -127,14 +126,18 @@ function printTable(question: Question, trials: readonly Trial[]): void {
 function errorColumns({ uncalibrated, calibrated }: Pick<Trial, "uncalibrated" | "calibrated">, question: Question) {
   return {
     compared: calibrated[question].length,
-    uncalibrated: inWords(summarizeErrors(uncalibrated[question])),
-    "after three turns": inWords(summarizeErrors(calibrated[question])),
+    uncalibrated: inWords(uncalibrated[question]),
+    "after three turns": inWords(calibrated[question]),
   }
 }
 
-function inWords({ median, p95, largestUnderestimate }: ErrorSummary): string {
+/** Of relative errors: 0.1 is ten per cent of the actual size, and one below 0 was too low. */
+function inWords(errors: readonly number[]): string {
+  const sizes = errors.map(Math.abs).sort((a, b) => a - b)
+  const at = (quantile: number) => sizes[Math.max(0, Math.ceil(sizes.length * quantile) - 1)] ?? 0
   const percent = (share: number) => `${(100 * share).toFixed(share < 0.1 ? 2 : 0)}%`
-  return `median ${percent(median)}, p95 ${percent(p95)}, too low by ${percent(largestUnderestimate)}`
+  const low = Math.max(0, ...errors.map((error) => -error))
+  return `median ${percent(at(0.5))}, p95 ${percent(at(0.95))}, too low by ${percent(low)}`
 }
 
 function printExclusions(trials: readonly Trial[]): void {

@@ -11,6 +11,7 @@ import { setTimeout } from "node:timers/promises"
 import { setFlagsFromString } from "node:v8"
 import { runInNewContext } from "node:vm"
 import { type Conversation, localUser, openConversation } from "@strata/core"
+import { internalsOf } from "@strata/core/conversation"
 import { manualClock } from "../../../packages/core/src/base/clock.ts"
 import { inTemporaryDirectory, isShort, milliseconds, quantile, timed } from "../measure.ts"
 
@@ -95,8 +96,14 @@ async function measure(open: Open, count: number): Promise<void> {
   )
 }
 
+interface LargeOptions {
+  readonly advance: (ms: number) => void
+  /** Reads internals of a conversation. An older version has none. */
+  readonly inside: typeof internalsOf | undefined
+}
+
 /** Measures large conversations, on a clock that is moved until they are unloaded. Memory that the process shares is not counted. */
-async function measureLarge(open: Open, advance: (ms: number) => void): Promise<void> {
+async function measureLarge(open: Open, { advance, inside }: LargeOptions): Promise<void> {
   const memory = async () => {
     for (let time = 0; time < 3; time++) {
       collectGarbage()
@@ -121,7 +128,7 @@ async function measureLarge(open: Open, advance: (ms: number) => void): Promise<
     advance(300_000)
     for (const chat of chats) {
       await chat.whenIdle()
-      await chat.isAsleep?.() // an older version has no such method
+      await inside?.(chat).isAsleep()
     }
   }
   const asleep = await memory()
@@ -141,12 +148,17 @@ async function measureLarge(open: Open, advance: (ms: number) => void): Promise<
 }
 
 const other = process.argv.find((word) => word.startsWith("--against="))?.slice("--against=".length)
-const versions: readonly (readonly [string, typeof openConversation])[] = [
-  ["this version", openConversation],
-  ...(other === undefined
-    ? []
-    : [["the other", (await import(resolve(other, "packages/core/src/index.ts"))).openConversation] as const]),
+const versions: readonly (readonly [string, typeof openConversation, LargeOptions["inside"]])[] = [
+  ["this version", openConversation, internalsOf],
+  ...(other === undefined ? [] : [await versionIn(resolve(other, "packages/core/src"))]),
 ]
+async function versionIn(sources: string) {
+  const [root, entry] = await Promise.all([
+    import(join(sources, "index.ts")),
+    import(join(sources, "entries", "conversation.ts")),
+  ])
+  return ["the other", root.openConversation, entry.internalsOf] as const
+}
 for (const count of COUNTS)
   for (const [name, open] of versions) {
     console.log(name)
@@ -156,13 +168,13 @@ for (const count of COUNTS)
       return measure((id) => open({ dir, cwd: "/project", id, memory, model: MODEL, env: {} }), count)
     })
   }
-for (const [name, open] of versions) {
+for (const [name, open, inside] of versions) {
   console.log(name)
   await inTemporaryDirectory((directory) => {
     const clock = manualClock()
     const memory = { owner: localUser } as const
     const given = { dir: join(directory, "data"), cwd: "/project", memory, env: {}, clock } as const
     const settings = { autoCompactEnabled: false, models: { [MODEL]: { window: 1_000_000 } } }
-    return measureLarge((id) => open({ ...given, id, settings, model: MODEL }), clock.advance)
+    return measureLarge((id) => open({ ...given, id, settings, model: MODEL }), { advance: clock.advance, inside })
   })
 }

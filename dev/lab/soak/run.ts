@@ -1,6 +1,7 @@
 /** Runs one soak: gives tasks until enough tokens have passed through the window, then collects the figures. */
 
 import type { Conversation, Entry, Memory } from "@strata/core"
+import { internalsOf } from "@strata/core/conversation"
 import type { BreakCause, CacheBreakTotal as BreakTotal, RequestPurpose as Purpose } from "@strata/core/views"
 import { replay } from "@strata/transcripts/replay"
 import { type LedgerSummary, summarise } from "../../../packages/core/src/views/ledger/ledger.ts"
@@ -100,7 +101,7 @@ interface BillParts {
 const CLOSE = 0.03
 
 export async function replayedBill(conversation: Conversation, window: number): Promise<ReplayedBill> {
-  const { views } = conversation
+  const { views } = internalsOf(conversation)
   const model = views.context.lastResponse?.message.model ?? "unknown"
   const entries: Entry[] = []
   for await (const entry of conversation.entries()) entries.push(entry)
@@ -116,7 +117,8 @@ export async function replayedBill(conversation: Conversation, window: number): 
   }
 }
 
-function billedFor({ views }: Conversation): BillParts {
+function billedFor(conversation: Conversation): BillParts {
+  const { views } = internalsOf(conversation)
   const { byPurpose } = summarise(views.ledger)
   const spentFor = (wanted: string) => byPurpose.find(({ purpose }) => purpose === wanted)?.dollars ?? 0
   const [main, summaries] = [spentFor("main"), spentFor("compaction")]
@@ -221,7 +223,7 @@ async function reportOf({ options, watch, workshop, tasks, others, seconds }: En
   const { compactions, putAside, cleared, clearedByServer, notes, blocked, peak, takenIn } = watch
   const turn = endsOf(watch.turns.map(({ whole }) => whole))
   const { heapUsed, rss } = process.memoryUsage()
-  const { views } = workshop.agent.conversation
+  const { views } = internalsOf(workshop.agent.conversation)
   const spent = summarise(views.ledger)
   const memoryWork = memoryFigures({
     ...{ watch, ledgers: [spent, ...others], history: views.cacheHistory },

@@ -1,5 +1,6 @@
 /** Watches a conversation from outside and counts what came in, what the layers did and how long it took. Keeps only figures. */
 import type { Agent, CompactionProgress, DecisionEntry, Entry, QueryEvent } from "@strata/core"
+import { internalsOf } from "@strata/core/conversation"
 import { listAttachedMemories as offeredBy } from "@strata/core/memory"
 import type { Clock } from "@strata/sim"
 import { inputTokens } from "../../../packages/core/src/base/text.ts"
@@ -104,7 +105,7 @@ export class SoakWatch {
   }
 
   #takeIn(message: Parameters<typeof sentBlocks>[0]): void {
-    this.takenIn += this.#agent.conversation.views.estimator.blocks(sentBlocks(message))
+    this.takenIn += internalsOf(this.#agent.conversation).views.estimator.blocks(sentBlocks(message))
   }
 
   #request(usage: Parameters<typeof tokenCounts>[0] | undefined): void {

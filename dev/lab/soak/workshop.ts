@@ -7,6 +7,7 @@ import { utimes } from "node:fs/promises"
 import { setTimeout } from "node:timers/promises"
 import { fileURLToPath } from "node:url"
 import { type Agent, localUser, type MemoryBank } from "@strata/core"
+import { internalsOf } from "@strata/core/conversation"
 import {
   type Answer,
   type Clock,
@@ -165,7 +166,7 @@ export async function openSoakWorkshop(options: WorkshopOptions): Promise<SoakWo
     try {
       for await (const event of other.query(message)) if (event.type === "error") throw event.take()
       await settle(other)
-      return summarise(other.conversation.views.ledger)
+      return summarise(internalsOf(other.conversation).views.ledger)
     } finally {
       isShort = false
       await other.close()

@@ -3,7 +3,7 @@
  * split tool pair or response. It does not rely on the code under test.
  */
 
-import type { Conversation } from "../src/conversation/conversation.ts"
+import { type Conversation, engineOf } from "../src/conversation/conversation.ts"
 import type { Entry } from "../src/journal/entries.ts"
 import { asServerResult, asServerUse, isToolResult, isToolUse } from "../src/messages/blocks.ts"
 import type { Message } from "../src/messages/messages.ts"
@@ -41,7 +41,7 @@ export class CompactionWitness {
   }
 
   #begins(): void {
-    const { context } = this.#chat.views
+    const { context } = engineOf(this.#chat).views
     this.#before = { messages: context.storedMessages(), tokens: context.size().tokens }
   }
 

@@ -2,6 +2,7 @@ import { execFileSync } from "node:child_process"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { localUser, openConversation } from "@strata/core"
+import { internalsOf } from "@strata/core/conversation"
 import pg from "pg"
 import { describe, expect, onTestFinished, test } from "vitest"
 import { needs } from "../../core/test/needs.ts"
@@ -46,8 +47,8 @@ describe("BEY-12 a backup", needs("postgres15"), () => {
     await restored.query("update strata.holder set until = now() - interval '1 second'")
     await restored.end()
     const again = await opened(server.url("restored", "app"))
-    expect(JSON.stringify(again.views.context.messages().messages)).toContain("The port is 8080.")
-    expect(JSON.stringify(again.views.context.messages().messages)).not.toContain("After the backup.")
+    expect(JSON.stringify(internalsOf(again).views.context.messages().messages)).toContain("The port is 8080.")
+    expect(JSON.stringify(internalsOf(again).views.context.messages().messages)).not.toContain("After the backup.")
     await again.add("It goes on.")
     await again.close()
   })

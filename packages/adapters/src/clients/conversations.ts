@@ -7,6 +7,7 @@ import { errorKind, errorMessage, errorReason, randomIds, SerialQueue } from "@s
 import {
   createCachingReader,
   identifyMessages,
+  internalsOf,
   isReadableList,
   type ListMatch,
   matchListsExactly,
@@ -256,8 +257,11 @@ export class ClientConversations<R extends ConversationRequest> {
     return found
   }
 
-  #matchList({ views }: Conversation, { body }: R): ListMatch {
-    return matchListsExactly(views.followed.messages, identifyMessages(body.messages as never[], this.#read))
+  #matchList(chat: Conversation, { body }: R): ListMatch {
+    return matchListsExactly(
+      internalsOf(chat).views.followed.messages,
+      identifyMessages(body.messages as never[], this.#read),
+    )
   }
 
   #isBusy(id: string): boolean {
@@ -269,7 +273,7 @@ export class ClientConversations<R extends ConversationRequest> {
     // an open conversation is used unchanged: a response of another model may be running
     const open = await this.#open.get(from)?.catch(() => undefined)
     const { chat } = open ?? (await this.#openFor(from, request))
-    const last = chat.views.followed.messages[this.#matchList(chat, request).known - 1]
+    const last = internalsOf(chat).views.followed.messages[this.#matchList(chat, request).known - 1]
     // without the copy, the conversation begins with the client's list
     if (last)
       await chat.branch(last.uuid, to).catch((error: unknown) => this.#log(`${to}: no fork, ${errorReason(error)}`))

@@ -6,7 +6,7 @@ import { setTimeout } from "node:timers/promises"
 import type { Conversation, IncomingResponse, ModelRequest, Usage } from "@strata/core"
 import { RECALL_TOOL } from "@strata/core/agent"
 import { NO_TOKENS } from "@strata/core/base"
-import type { MessageReader } from "@strata/core/conversation"
+import { internalsOf, type MessageReader } from "@strata/core/conversation"
 import type { ToolUse } from "@strata/core/messages"
 import { refusesThinking, summarizedThinking } from "@strata/core/model"
 import { isBoundaryEntry, isDecision } from "@strata/core/store"
@@ -98,7 +98,7 @@ export class ManagedConversation {
   get offersRecall(): boolean {
     const { recalls, observes, chat } = this.#parts
     if (!recalls || observes) return false
-    return recalls === "always" || chat.views.context.toolNames.includes(RECALL_TOOL)
+    return recalls === "always" || internalsOf(chat).views.context.toolNames.includes(RECALL_TOOL)
   }
 
   get isBusy(): boolean {
@@ -161,7 +161,7 @@ export class ManagedConversation {
   /** Requests the text of thinking if the settings enable it. Otherwise the client's parameters stay unchanged. */
   #withVisibleThinking(body: ApiBody): ApiBody {
     const { chat, facts, observes } = this.#parts
-    if (observes || !chat.flags.on["summarized-thinking"]) return body
+    if (observes || !internalsOf(chat).flags.on["summarized-thinking"]) return body
     const given = body.thinking as ModelRequest["thinking"]
     const thinking = summarizedThinking(given, facts.accepts)
     return thinking === given ? body : withSourceOf(body, { ...body, thinking })
@@ -209,7 +209,7 @@ export class ManagedConversation {
 
   #follow({ body }: ConversationRequest) {
     const { chat, observes, read, recalls } = this.#parts
-    const answers = (calls: readonly ToolUse[]) => recallResults(calls, chat.past)
+    const answers = (calls: readonly ToolUse[]) => recallResults(calls, internalsOf(chat).past)
     const willRecall = recalls !== false && !observes && hasRecall(withRecall(body))
     return chat.syncMessages(body.messages as Messages, { ...promptIn(body), read, answers, willRecall })
   }
@@ -299,7 +299,9 @@ export class ManagedConversation {
       ...(refusal === undefined ? {} : { refusal }),
       ...(passedThrough === undefined ? {} : { passedThrough }),
       again: async (answer) => {
-        const round = hasRecall(sent) ? await runRecallRound(withOwnIds(answer), chat.past, rounds.length) : undefined
+        const round = hasRecall(sent)
+          ? await runRecallRound(withOwnIds(answer), internalsOf(chat).past, rounds.length)
+          : undefined
         if (!round) return undefined
         rounds.push(round)
         const messages = [...(sent.messages as Messages), ...inRequest(round)]
@@ -374,7 +376,7 @@ export class ManagedConversation {
   async #recordCost(partial: ApiBody | undefined): Promise<void> {
     const { id, model, usage } = (partial ?? {}) as { id?: string; model?: string; usage?: never }
     if (typeof id !== "string" || typeof model !== "string" || !usage) return
-    await this.#parts.chat.note([
+    await internalsOf(this.#parts.chat).note([
       { type: "strata", subtype: "spent", purpose: "main", model, responseId: id, usage, estimated: true },
     ])
   }

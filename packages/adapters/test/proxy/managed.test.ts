@@ -4,6 +4,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import Anthropic from "@anthropic-ai/sdk"
 import type { Conversation } from "@strata/core"
+import { internalsOf } from "@strata/core/conversation"
 import { frozenClock, type Simulator, startSimulator } from "@strata/sim"
 import { describe, expect, onTestFinished, test } from "vitest"
 import { isWhole } from "../../../core/test/size.ts"
@@ -184,7 +185,7 @@ describe("BEY-11 a program behind the proxy", () => {
     for (let round = 0; round < 14; round++) {
       await program.round(LONG)
       const [chat] = await plans.open()
-      offered.push(chat!.views.context.toolNames.includes("Recall"))
+      offered.push(internalsOf(chat!).views.context.toolNames.includes("Recall"))
     }
     const first = offered.indexOf(true)
     expect(first).toBeGreaterThan(3)

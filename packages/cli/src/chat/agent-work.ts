@@ -1,5 +1,6 @@
 /** Runs the agent: starts and interrupts queries, delivers queued messages, and updates the screen meanwhile. */
 import type { QueryEvent } from "@strata/core"
+import { internalsOf } from "@strata/core/conversation"
 import { type CompactionEnd, type CompactionWork, compactingEvents } from "../compact-request.ts"
 import { titleFrom } from "../conversation-names.ts"
 import type { SessionAgent, Workspace } from "../session.ts"
@@ -219,12 +220,12 @@ export class AgentWork {
     if (!mayGoOn || this.#isClosing) return
     const { conversation, team } = this.#agent()
     const hasReports = !this.#waitsForUser && (team?.inbound.hasAny ?? false)
-    if (hasReports || conversation.views.context.queued.length > 0) this.#start(undefined)
+    if (hasReports || internalsOf(conversation).views.context.queued.length > 0) this.#start(undefined)
   }
 
   async #nameOnce(message: string): Promise<void> {
     const { conversation: chat } = this.#agent()
-    if (chat.views.context.session?.title === undefined) await chat.setTitle(titleFrom(message))
+    if (internalsOf(chat).views.context.session?.title === undefined) await chat.setTitle(titleFrom(message))
   }
 }
 

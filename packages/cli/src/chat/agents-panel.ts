@@ -3,6 +3,7 @@
 import { randomUUID } from "node:crypto"
 import type { QueryEvent } from "@strata/core"
 import type { AgentView, Team } from "@strata/core/agent"
+import { internalsOf } from "@strata/core/conversation"
 import { STATUS_LABELS } from "@strata/page"
 import { entryLines } from "../agents/activity.ts"
 import { agentLabel, currentActivity } from "../agents/page.ts"
@@ -56,7 +57,9 @@ export async function enterAgent(target: CommandTarget, team: Team, { id }: Agen
 }
 
 async function agentBody({ agent: { conversation } }: CommandTarget, id: string): Promise<DialogBody> {
-  const journal = await conversation.openAgentJournal(id).catch(() => undefined)
+  const journal = await internalsOf(conversation)
+    .openAgentJournal(id)
+    .catch(() => undefined)
   if (!journal) return { form: "text", text: "It has written nothing yet." }
   try {
     const lines: string[] = []

@@ -9,6 +9,7 @@ import {
   textOf,
   type UndoRequest,
 } from "@strata/core"
+import { internalsOf } from "@strata/core/conversation"
 import { describeUndo, fileStem } from "@strata/page"
 import { type ExternalSession, listExternalSessions } from "@strata/transcripts"
 import { describeRestore } from "../display/restored.ts"
@@ -410,7 +411,7 @@ export class Chat implements CommandTarget {
 
   #show(): void {
     this.#watch()
-    const { context, compactions } = this.agent.conversation.views
+    const { context, compactions } = internalsOf(this.agent.conversation).views
     const { tokensAfter } = compactions.last ?? {}
     const items = [
       headingOf(this.agent, this.#workspace.cwd),

@@ -7,6 +7,7 @@ import {
   type PermissionMode,
   type UndoRequest,
 } from "@strata/core"
+import { internalsOf } from "@strata/core/conversation"
 import { type DreamController, describeChange, dreamSettings, isCurrentMemory } from "@strata/core/memory"
 import { createFlags } from "@strata/core/settings"
 import { MODEL_FACTS, repeatedReads } from "@strata/core/tokens"
@@ -114,7 +115,7 @@ export async function undo(target: CommandTarget, request: UndoRequest): Promise
 
 export async function showNotes(target: CommandTarget): Promise<void> {
   const { conversation } = target.agent
-  const { throughUuid, path = "Notes" } = conversation.views.notes
+  const { throughUuid, path = "Notes" } = internalsOf(conversation).views.notes
   const text = throughUuid === undefined ? undefined : await conversation.notes().catch(() => undefined)
   if (text === undefined) target.notice(describeNotes(notesStateOf(target.agent)))
   else target.print(path, text.trimEnd().split("\n"))
@@ -208,16 +209,17 @@ async function reviewDream(target: CommandTarget, dreaming: DreamController): Pr
 
 export function showContext(target: CommandTarget): void {
   const { conversation: chat } = target.agent
+  const { views, planner } = internalsOf(chat)
   const { used, percentLeft } = chat.windowUsage()
   const picture: ContextPanelState = {
     accounting: chat.accounting(),
-    promptTokens: chat.views.context.promptTokens,
+    promptTokens: views.context.promptTokens,
     used,
     percentLeft,
     thresholds: chat.thresholds,
-    savings: summarise(chat.views.ledger).savings,
+    savings: summarise(views.ledger).savings,
     compactions: compactionStateOf(target.agent),
-    planner: { ...chat.planner(), keepsWarm: target.agent.model.warm !== undefined },
+    planner: { ...planner(), keepsWarm: target.agent.model.warm !== undefined },
     notes: notesStateOf(target.agent),
   }
   target.print("Context", (columns) => contextLines(picture, columns))
@@ -225,7 +227,7 @@ export function showContext(target: CommandTarget): void {
 
 export function showCost(target: CommandTarget): void {
   const { conversation: chat, model } = target.agent
-  const { ledger, cacheHistory } = chat.views
+  const { ledger, cacheHistory } = internalsOf(chat).views
   const picture: CostPanelState = {
     summary: summarise(ledger),
     lines: [...ledger.lines.values()],
@@ -237,7 +239,7 @@ export function showCost(target: CommandTarget): void {
 }
 
 export function showTodos(chat: CommandTarget, argument: string): void {
-  const { todos } = chat.agent.conversation.views.frontier
+  const { todos } = chat.agent.conversation.workState()
   chat.print("Todos", (columns) => todoLines(todos, { columns, isWhole: argument === ALL }))
 }
 
@@ -253,7 +255,8 @@ export async function nameConversation(target: CommandTarget, title: string): Pr
   const { conversation: chat } = target.agent
   if (title === "") {
     target.notice(
-      chat.views.context.session?.title ?? "The conversation has no title. Give it one: /title A better name",
+      internalsOf(chat).views.context.session?.title ??
+        "The conversation has no title. Give it one: /title A better name",
     )
     return
   }

@@ -1,4 +1,5 @@
 /** `strata chat`: a conversation in the terminal. */
+import { internalsOf } from "@strata/core/conversation"
 import { render } from "ink"
 import { askedEnvironment, userEnvironment } from "../claude/user-environment.ts"
 import { type CommandCall, type CommandDescription, UsageError } from "../command.ts"
@@ -173,7 +174,7 @@ function describeUnsent(opening: OpeningChat): string {
 }
 
 function farewell({ agent }: Chat): string {
-  if (agent.conversation.views.context.isEmpty) return ""
+  if (internalsOf(agent.conversation).views.context.isEmpty) return ""
   if (endsWithProcess(agent.conversation))
     return "STRATA_STORE is in memory, so this conversation cannot be continued.\n"
   return `To continue: strata chat --resume ${agent.conversation.id}\n`

@@ -69,7 +69,7 @@ test("MSG-15 an editor's selection comes through the socket with the next messag
   expect(sent.at(-1)).not.toContain("ignored()")
   expect(sent.at(-1)!.split("always do this")).toHaveLength(2)
   expect(sent.at(-1)).toContain("Lines 3 to 4 of src/a.ts are selected in the editor")
-  const texts = agent.conversation.views.words.messages.map(({ text }) => text)
+  const texts = agent.conversation.userMessages().messages.map(({ text }) => text)
   expect(texts).toEqual(["Look.", "Here.", "And again."])
 
   await send(socket, JSON.stringify({ file: null }))
@@ -106,7 +106,7 @@ test("MSG-15 the library takes it with attach, once per change", async () => {
   const other = await chat.attach({ type: "editor_selection", path: "src/a.ts", fromLine: 1, toLine: 1, content: "x" })
   expect(other).not.toBe(first)
   expect(await chat.attach(file)).not.toBe(first)
-  expect(chat.views.words.messages.map(({ text }) => text)).toEqual(["Look."])
+  expect(chat.userMessages().messages.map(({ text }) => text)).toEqual(["Look."])
 })
 
 test("MSG-15 a file in the socket's place and the socket of another chat are left as they are; what a killed process left is replaced", async () => {

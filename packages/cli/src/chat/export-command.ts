@@ -1,6 +1,7 @@
 /** `/export`: this conversation as a file for people or for Claude Code. Nothing is overwritten. */
 import { writeFile } from "node:fs/promises"
 import { extname, relative, resolve, sep } from "node:path"
+import { internalsOf } from "@strata/core/conversation"
 import { EXPORT_FORMATS, type ExportFormat, exportTranscript, readTranscripts } from "@strata/transcripts"
 import { pluralize } from "../display/numbers.ts"
 import { escapeToLine } from "../display/visible.ts"
@@ -25,10 +26,10 @@ export function readExportRequest(argument: string): ExportRequest {
 
 export async function exportConversation(target: CommandTarget, argument: string): Promise<void> {
   const { conversation } = target.agent
-  if (conversation.views.context.isEmpty) return target.notice("There is nothing to export yet.")
+  if (internalsOf(conversation).views.context.isEmpty) return target.notice("There is nothing to export yet.")
   const { cwd, env } = target.place
   const { to, file } = readExportRequest(argument)
-  const source = conversation.journalFile ?? (await sessionFile(conversation.id, { cwd, env }))
+  const source = internalsOf(conversation).journalFile ?? (await sessionFile(conversation.id, { cwd, env }))
   const [transcript] = await readTranscripts(source, { env })
   const exported = await exportTranscript(transcript!, { to, ...(env.HOME ? { home: env.HOME } : {}) })
   const shown = (path: string) => escapeToLine(path.startsWith(cwd + sep) ? relative(cwd, path) : path)

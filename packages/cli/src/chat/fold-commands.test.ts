@@ -1,6 +1,8 @@
+import { internalsOf } from "@strata/core/conversation"
 import type { RangePlan } from "@strata/core/policy"
 import { expect, test } from "vitest"
 import { RangeRefusedError } from "../../../core/src/base/errors.ts"
+import { openTestConversation } from "../../../core/test/open.ts"
 import type { CommandTarget } from "./command-target.ts"
 import { describeDone, fold, rangeLines, snip, unfold } from "./fold-commands.ts"
 
@@ -24,8 +26,10 @@ const PLAN: RangePlan = {
   dollars: 0.25,
 }
 
-/** A chat that records requests and output. */
-function chat({ answer = 0, refuse = false } = {}) {
+const ANSWER = { role: "assistant", content: "Done." } as const
+
+/** A chat with two finished exchanges, the first of them cut out. It records requests and output. */
+async function chat({ answer = 0, refuse = false } = {}) {
   const asked: unknown[] = []
   const shown: string[] = []
   const act = (name: string) => async (request: object) => {
@@ -33,25 +37,27 @@ function chat({ answer = 0, refuse = false } = {}) {
     if (refuse) throw new RangeRefusedError("Nothing was changed.")
     return PLAN
   }
-  const conversation = {
+  const opened = await openTestConversation()
+  for (const text of ["Fix the parser.", "Fix the printer.", "Go on."])
+    await opened.add([{ role: "user", content: text }, ANSWER])
+  const [first, second] = internalsOf(opened).exchanges()
+  await opened.snip({ from: first!.from })
+  const { decision } = internalsOf(opened).views.context.hiddenRanges[0]!
+  const conversation = Object.assign(opened, {
     windowUsage: () => ({ used: 80_000 }),
     ...{ fold: act("fold"), snip: act("snip"), unfold: act("unfold") },
-    exchanges: () => PLAN.ranges,
-    views: {
-      context: { hiddenRanges: [{ decision: { subtype: "folded", uuid: "d", from: "a", line: "x" }, messages: [] }] },
-    },
-  }
+  })
   const target = {
     agent: { conversation },
     notice: (text: string) => shown.push(text),
     print: (title: string, lines: readonly string[]) => shown.push(title, ...lines),
     ask: async () => ({ type: "chosen", index: answer }),
   } as unknown as CommandTarget
-  return { target, asked, shown }
+  return { target, asked, shown, open: second!, hidden: decision.uuid }
 }
 
 test("BEY-13 /fold takes a size, a range, or nothing, and a dry run only shows", async () => {
-  const { target, asked, shown } = chat()
+  const { target, asked, shown } = await chat()
   for (const argument of ["60000", "60K", "", "0011223344", "0011223344 5566778899 --dry-run"])
     await fold(target, argument)
   expect(asked).toEqual([
@@ -66,19 +72,19 @@ test("BEY-13 /fold takes a size, a range, or nothing, and a dry run only shows",
 })
 
 test("BEY-13 /snip and /unfold without an argument ask which range", async () => {
-  const { target, asked } = chat()
+  const { target, asked, open, hidden } = await chat()
   await snip(target, "")
   await unfold(target, "")
   await unfold(target, "0011223344")
   expect(asked).toEqual([
-    { name: "snip", from: "a", to: "b", dryRun: false },
-    { name: "unfold", handle: "d" },
+    { name: "snip", from: open.from, to: open.to, dryRun: false },
+    { name: "unfold", handle: hidden },
     { name: "unfold", handle: "0011223344" },
   ])
 })
 
 test("BEY-13 a refusal is one sentence for the person", async () => {
-  const { target, shown } = chat({ refuse: true })
+  const { target, shown } = await chat({ refuse: true })
   await snip(target, "0011223344")
   expect(shown).toEqual(["Nothing was changed."])
 })

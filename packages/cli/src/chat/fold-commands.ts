@@ -1,6 +1,7 @@
 /** `/fold`, `/unfold` and `/snip`: hide old messages from the model, and restore them. */
 import { handleOf } from "@strata/core"
 import { RangeRefusedError } from "@strata/core/base"
+import { internalsOf } from "@strata/core/conversation"
 import type { PlannedRange, RangePlan } from "@strata/core/policy"
 import { formatCompact, formatDollars, formatNumber, pluralize } from "../display/numbers.ts"
 import { firstLine } from "../display/text.ts"
@@ -36,7 +37,7 @@ export async function snip(target: CommandTarget, argument: string): Promise<voi
 }
 
 async function chooseExchange(target: CommandTarget): Promise<{ from: string; to: string } | undefined> {
-  const exchanges = target.agent.conversation.exchanges()
+  const exchanges = internalsOf(target.agent.conversation).exchanges()
   if (exchanges.length === 0) {
     target.notice("There is no finished exchange to cut out.")
     return undefined
@@ -49,7 +50,7 @@ async function chooseExchange(target: CommandTarget): Promise<{ from: string; to
 }
 
 async function chooseHidden(target: CommandTarget): Promise<string | undefined> {
-  const hidden = target.agent.conversation.views.context.hiddenRanges
+  const hidden = internalsOf(target.agent.conversation).views.context.hiddenRanges
   if (hidden.length === 0) {
     target.notice("Nothing is folded or cut out.")
     return undefined

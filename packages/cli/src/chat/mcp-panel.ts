@@ -4,6 +4,7 @@
  */
 
 import { toolDefinition } from "@strata/core/agent"
+import { internalsOf } from "@strata/core/conversation"
 import { isDeferred, toolName } from "@strata/core/messages"
 import { createEstimator } from "@strata/core/tokens"
 import { escapeInvisible } from "../display/escaped.ts"
@@ -90,7 +91,7 @@ interface SizedTool {
 
 /** Measures tools as they are sent. Before the first request, all of them count as declared. */
 function sizer({ conversation }: SessionAgent): (tools: Server["tools"]) => Promise<readonly SizedTool[]> {
-  const { prompt, family } = conversation.views.context
+  const { prompt, family } = internalsOf(conversation).views.context
   const offered = (Array.isArray(prompt?.tools) ? prompt.tools : []) as Parameters<typeof toolName>[0][]
   const declared = new Set(offered.filter((tool) => !isDeferred(tool)).map(toolName))
   const { text: estimate } = createEstimator(family)

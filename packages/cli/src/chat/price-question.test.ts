@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { type Conversation, openConversation } from "@strata/core"
+import { internalsOf } from "@strata/core/conversation"
 import { expect, onTestFinished, test } from "vitest"
 import type { DialogAnswer, DialogDraft } from "./dialog.ts"
 import { PriceQuestion } from "./price-question.ts"
@@ -42,7 +43,7 @@ function question(chat: Conversation, answer: DialogAnswer = { type: "chosen", i
       return answer
     },
     compact: async () => {
-      compactions.push(chat.views.compactions.count)
+      compactions.push(internalsOf(chat).views.compactions.count)
       await chat.compact({ routes: ["offline"] })
     },
   })

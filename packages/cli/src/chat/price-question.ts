@@ -3,6 +3,7 @@
  * before a message after a pause. Once per pause.
  */
 import type { Conversation } from "@strata/core"
+import { internalsOf } from "@strata/core/conversation"
 import { nextMessagePrice, priceSentence } from "../message-price.ts"
 import type { Ask } from "./terminal-user.ts"
 
@@ -50,10 +51,10 @@ export class PriceQuestion {
     const answer = await this.#parts.ask({ title: message, options })
     if (answer.type === "dismissed") return false
     if (answer.index === 0) return true
-    const { count } = chat.views.compactions
+    const { count } = internalsOf(chat).views.compactions
     await this.#parts.compact()
-    return chat.views.compactions.count > count // otherwise the compaction was cancelled
+    return internalsOf(chat).views.compactions.count > count // otherwise the compaction was cancelled
   }
 }
 
-const lastAnswer = (chat: Conversation): string | undefined => chat.views.context.lastResponse?.uuid
+const lastAnswer = (chat: Conversation): string | undefined => internalsOf(chat).views.context.lastResponse?.uuid

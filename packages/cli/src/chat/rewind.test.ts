@@ -30,7 +30,7 @@ function chat(plan: RestorePlan, answers: readonly string[]) {
   const target = {
     agent: {
       conversation: {
-        views: { words: { messages: [{ uuid: "u1", text: "Fix it", timestamp: "2026-01-01T00:00:00Z" }] } },
+        userMessages: () => ({ messages: [{ uuid: "u1", text: "Fix it", at: "2026-01-01T00:00:00Z" }], rules: [] }),
         planRestore: async () => plan,
       },
     },

@@ -135,11 +135,11 @@ export async function init(target: CommandTarget, request: string): Promise<void
 
 export async function rewind(chat: CommandTarget): Promise<void> {
   const { conversation } = chat.agent
-  const messages = conversation.views.words.messages.toReversed()
+  const messages = conversation.userMessages().messages.toReversed()
   if (messages.length === 0) return chat.notice("There is no message to go back to yet.")
-  const options = messages.map(({ text, timestamp }) => ({
+  const options = messages.map(({ text, at }) => ({
     label: firstLine(text, 60),
-    hint: formatTimeAgo(new Date(timestamp), chat.now()),
+    hint: formatTimeAgo(new Date(at), chat.now()),
   }))
   const answer = await chat.ask({ title: "Go back to which message?", options })
   if (answer.type !== "chosen") return

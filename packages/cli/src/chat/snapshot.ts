@@ -1,6 +1,7 @@
 /** Everything that the screen shows about a conversation apart from messages: status, queue, title, notes and compactions. */
 import { type Agent, textOf } from "@strata/core"
 import type { AgentView } from "@strata/core/agent"
+import { internalsOf } from "@strata/core/conversation"
 import type { PlannerReport } from "@strata/core/policy"
 import { FIGURES, type FigureName, SWITCHES, type SwitchName } from "@strata/core/settings"
 import { summarise } from "../display/ledger.ts"
@@ -21,7 +22,7 @@ export function statusOf(agent: SessionAgent): Status {
   const { conversation: chat, model, mode, dreaming } = agent
   const agents = workingAgents(agent).length
   const { percentLeft, state } = chat.windowUsage()
-  const { dollars, unpriced, byPurpose } = summarise(chat.views.ledger)
+  const { dollars, unpriced, byPurpose } = summarise(internalsOf(chat).views.ledger)
   return {
     model: model.name,
     mode,
@@ -37,20 +38,21 @@ export function statusOf(agent: SessionAgent): Status {
 
 /** Messages typed while the agent works, until they are delivered. */
 export function queuedOf({ conversation: chat }: Agent): readonly QueuedInput[] {
-  return chat.views.context.queued.flatMap((message) =>
+  return internalsOf(chat).views.context.queued.flatMap((message) =>
     message.type === "user" ? [{ uuid: message.uuid, text: textOf(message.message.content) }] : [],
   )
 }
 
 export function headingOf({ conversation: chat }: Agent, cwd: string): Item {
-  if (chat.views.words.messages.length === 0)
+  if (chat.userMessages().messages.length === 0)
     return { kind: "heading", text: `Strata in ${cwd}. Type a task, or /help.` }
-  const title = chat.views.context.session?.title ?? "Untitled conversation"
+  const title = internalsOf(chat).views.context.session?.title ?? "Untitled conversation"
   return { kind: "heading", text: `${title} (${chat.id.slice(0, 8)})` }
 }
 
 export function compactionStateOf({ conversation: chat }: Agent): CompactionState {
-  const { count, failures } = chat.views.compactions
+  const { views, planner } = internalsOf(chat)
+  const { count, failures } = views.compactions
   const { autoCompact, limit } = chat.thresholds
   return {
     count,
@@ -58,7 +60,7 @@ export function compactionStateOf({ conversation: chat }: Agent): CompactionStat
     failures,
     maxFailures: flagValue(chat, "compact-failures"),
     at: limit === autoCompact ? autoCompact : undefined,
-    plannedAt: plannedSize(chat.planner().compaction),
+    plannedAt: plannedSize(planner().compaction),
     mayByHand: !chat.settings.values.off && !chat.settings.values.disableCompact,
   }
 }
@@ -68,12 +70,13 @@ const plannedSize = (planned: PlannerReport["compaction"]): number | undefined =
   planned?.where === "between-requests" ? planned.from : planned?.at
 
 export function notesStateOf({ conversation: chat }: Agent): NotesState {
-  const { path, tokens = 0, throughUuid } = chat.views.notes
+  const { views, planner } = internalsOf(chat)
+  const { path, tokens = 0, throughUuid } = views.notes
   if (throughUuid === undefined) {
-    const first = Math.max(flagValue(chat, "notes-start"), plannedSize(chat.planner().compaction) ?? 0)
+    const first = Math.max(flagValue(chat, "notes-start"), plannedSize(planner().compaction) ?? 0)
     return isSwitchedOn(chat, "notes") ? { kind: "none", first } : { kind: "off" }
   }
-  const messages = chat.views.context.storedMessages()
+  const messages = views.context.storedMessages()
   const at = messages.findIndex(({ uuid }) => uuid === throughUuid)
   return {
     kind: "taken",

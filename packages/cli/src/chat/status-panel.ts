@@ -1,5 +1,6 @@
 /** `/status`: model, mode, cost, MCP servers and sandbox of this conversation. */
 import { type Sandbox, sandboxSentence, systemSandbox } from "@strata/core/agent"
+import { internalsOf } from "@strata/core/conversation"
 import { ledgerOf } from "../display/ledger.ts"
 import { formatCompact, formatDollars, pluralize } from "../display/numbers.ts"
 import { escapeToLine } from "../display/visible.ts"
@@ -13,7 +14,7 @@ export async function showStatus(target: CommandTarget): Promise<void> {
   const { conversation } = agent
   const { used, percentLeft } = conversation.windowUsage()
   const { dollars: spent, unpriced, requests } = ledgerOf(conversation)
-  const title = conversation.views.context.session?.title
+  const title = internalsOf(conversation).views.context.session?.title
   const status: StatusPanelState = {
     ...{ version: version(), id: conversation.id, model: agent.model.name, mode: agent.mode },
     ...(title === undefined ? {} : { title }),

@@ -1,5 +1,6 @@
 /** `/tasks`: lists all background work of this chat, which can be stopped here. */
 import type { Team } from "@strata/core/agent"
+import { internalsOf } from "@strata/core/conversation"
 import { agentLabel, currentActivity } from "../agents/page.ts"
 import { pluralize } from "../display/numbers.ts"
 import { firstLine } from "../display/text.ts"
@@ -42,12 +43,13 @@ function tasksOf({ shells, team, conversation, dreaming }: SessionAgent): readon
     const line = escapeToLine(firstLine(command, ABOUT_CHARACTERS))
     return { label: `command ${id}`, about: line, stopEffect: `Stopped ${id}. Its output is kept.`, stop }
   })
-  const layers = conversation.layersAtWork().flatMap((layer): readonly BackgroundTask[] => {
+  const internals = internalsOf(conversation)
+  const layers = internals.workingLayers().flatMap((layer): readonly BackgroundTask[] => {
     const words = LAYER_TASKS[layer]
     const dream = dreaming?.state?.status === "running" ? dreaming.state : undefined
     if (!words || (layer === "dreaming" && !dream)) return [] // the layer may only be checking whether a dream is due
     const phase = layer === "dreaming" ? `: ${dream!.phase}` : ""
-    return [{ ...words, about: `${words.about}${phase}`, stop: () => conversation.stopLayer(layer) }]
+    return [{ ...words, about: `${words.about}${phase}`, stop: () => internals.stopLayer(layer) }]
   })
   return [...commands, ...(team ? agentTasks(team) : []), ...layers]
 }

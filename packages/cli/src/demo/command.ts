@@ -8,6 +8,7 @@ import { join, relative } from "node:path"
 import { setTimeout as sleep } from "node:timers/promises"
 import type { Agent, QueryEnd, QueryEvent } from "@strata/core"
 import { hasCredentials } from "@strata/core"
+import { internalsOf } from "@strata/core/conversation"
 import { makeScratch, type Scratch } from "@strata/sim"
 import { readArguments } from "../arguments.ts"
 import type { CommandCall, Run, Values } from "../command.ts"
@@ -81,7 +82,8 @@ async function runDemo({ scratch, env, terminal, signal, ...options }: DemoRun):
     if (isPaced) await pause(READING_PAUSE_MS, signal)
     const max = task === undefined ? turnsBeforeCorrection(turns) : turns * TURN_TOLERANCE
     const { state, end } = await runTasks({ agent, screen, first, isPaced, signal, task, max, workshop })
-    const { location, views } = agent.conversation
+    const { location } = agent.conversation
+    const { views } = internalsOf(agent.conversation)
     const facts = await checkRetention(agent.conversation, {
       project: workshop.project,
       promptTokens: state.promptTokens ?? 0,
@@ -129,7 +131,7 @@ async function nextDay({
   const query = agent.query(NEXT_DAY_TASK, { maxTurns: MAX_TURNS_AT_THE_END, signal })
   const { end } = await watch(query, { ...watched, first, agent, screen, onEvent })
   if (!signal.aborted) await agent.conversation.whenIdle()
-  const { views } = agent.conversation
+  const { views } = internalsOf(agent.conversation)
   const written = [...views.artifacts.files].filter(([, { changes, created }]) => changes > 0 || created)
   return {
     ...{ kept, used: memories.used, end, spent: summarise(views.ledger) },
@@ -227,13 +229,14 @@ function boundaryCounter({ conversation: chat }: Agent): () => ConversationMetri
 }
 
 function readMetrics({ conversation: chat }: Agent): ConversationMetrics {
+  const { context, ledger, notes } = internalsOf(chat).views
   return {
     accounting: chat.accounting(),
-    size: chat.views.context.size(),
+    size: context.size(),
     fill: chat.windowUsage(),
-    spent: summarise(chat.views.ledger),
-    notesTokens: chat.views.notes.tokens ?? 0,
-    promptEstimate: chat.views.context.promptTokens,
+    spent: summarise(ledger),
+    notesTokens: notes.tokens ?? 0,
+    promptEstimate: context.promptTokens,
   }
 }
 

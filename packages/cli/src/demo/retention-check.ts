@@ -15,6 +15,7 @@ import {
   resultText,
   type UserMessage,
 } from "@strata/core"
+import { internalsOf } from "@strata/core/conversation"
 import { fileFate } from "@strata/core/views"
 
 export type FactKind = "messages" | "rules" | "changes" | "results"
@@ -44,12 +45,12 @@ const MAX_MATCHES = 8 // search matches that are checked; the Recall tool shows 
 
 /** Runs the check. Call it before the conversation is closed. */
 export async function checkRetention(chat: Conversation, options: RetentionOptions): Promise<readonly RetainedFacts[]> {
-  const { words, artifacts, context } = chat.views
+  const { words, artifacts, context } = internalsOf(chat).views
   const messages = await messagesOf(chat)
   const shown = context.messages().messages.flatMap(({ content }) => content)
   const lastWindow = newestFitting(messages, {
     room: chat.thresholds.window - options.promptTokens,
-    size: (block) => chat.views.estimator.block(block),
+    size: (block) => internalsOf(chat).views.estimator.block(block),
   })
   const changed = [...artifacts.files].filter(([, file]) => fileFate(file) !== "read")
   const places: SearchedBlocks = { chat, shown, lastWindow }
@@ -115,8 +116,8 @@ async function retainedTexts(kind: FactKind, { texts, chat, shown, lastWindow }:
   }
 }
 
-async function isFound({ past }: Conversation, text: string): Promise<boolean> {
-  const { found } = await past.search({ text, in: "conversation", limit: MAX_MATCHES })
+async function isFound(chat: Conversation, text: string): Promise<boolean> {
+  const { found } = await internalsOf(chat).past.search({ text, in: "conversation", limit: MAX_MATCHES })
   return found.some((one) => plain(one.text).includes(plain(text)))
 }
 

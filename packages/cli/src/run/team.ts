@@ -1,6 +1,7 @@
 /** `strata run --team`: this process is one of several on the same directory. After its answer it waits for messages of the others. */
 import { isSafeId } from "@strata/core"
 import { TEAM_WAIT_MINUTES, type Team, type TeamJoinOptions } from "@strata/core/agent"
+import { internalsOf } from "@strata/core/conversation"
 import type { Mailbox } from "@strata/core/store"
 import { type Options, UsageError, type Values } from "../command.ts"
 import { pluralize } from "../display/numbers.ts"
@@ -62,9 +63,9 @@ export class TeamWait {
    */
   async messageCame(): Promise<boolean> {
     const { agent, place, signal, notice } = this.#parts
-    const mailbox = agent.conversation.teamMailbox(place.name)
-    if (!agent.team || !mailbox) return false
+    if (!agent.team) return false
     const { mail } = agent.team
+    const mailbox = internalsOf(agent.conversation).teamMailbox(place.name)
     try {
       this.#hadOthers ||= await this.#othersJoined({ mail, mailbox })
       if (this.#hadOthers && !mail.hasAny) await this.#whileOthersWork({ mail, mailbox })

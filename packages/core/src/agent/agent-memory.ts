@@ -9,7 +9,7 @@ import type { ProjectMemory } from "../conversation/project-memory.ts"
 import type { MemoryFiles } from "../journal/memory-files.ts"
 import { projectMemories } from "../journal/project-namespaces.ts"
 import type { AutoMemory } from "../layers/5-auto-memory/auto-memory.ts"
-import { notRemembered, rememberedDraft } from "../layers/5-auto-memory/save/rules.ts"
+import { notRemembered, rememberedDraft } from "../layers/5-auto-memory/auto-memory.ts"
 import type { ConfirmMemory } from "../layers/5-auto-memory/save/save.ts"
 import { outsideIn, type SourceEvidence, sourceOf } from "../layers/5-auto-memory/save/save.ts"
 import type { DreamResult } from "../layers/6-dreaming/dreaming.ts"
@@ -172,7 +172,8 @@ export class AgentMemory {
 
   async #evidence(): Promise<SourceEvidence> {
     const { bank, kind } = this.#memory!
-    const { id, views } = this.#conversation
+    const { id } = this.#conversation
+    const { views } = engineOf(this.#conversation)
     // a sub-agent's tasks come from another agent, and a command of the agent can start a conversation with any text
     const isUsersTurn = kind === "project" && !(await bank.isCommandRunning())
     const words = isUsersTurn ? views.words.messages : []

@@ -3,11 +3,13 @@
  * on earlier ones. Parts that need the conversation get `conversationRef` instead.
  */
 import { repositoryRoot } from "../base/git.ts"
+import { engineOf } from "../conversation/conversation.ts"
 import { defaultLayers } from "../conversation/default-layers.ts"
 import type { ConversationRef } from "../conversation/open.ts"
 import { notesConfigDirectory } from "../journal/file/layout.ts"
 import { compactInstructionsIn } from "../layers/4-compaction/compaction-context.ts"
 import type { DreamController } from "../layers/6-dreaming/dreaming.ts"
+import { listExchanges } from "../layers/fold/plan.ts"
 import type { Layer } from "../layers/layer.ts"
 import { claudeMode } from "../settings/claude-settings.ts"
 import { createFlags, type FlagReader } from "../settings/flags.ts"
@@ -70,7 +72,9 @@ export async function setUpAgent(given: AgentSetupInput): Promise<AgentSetup> {
   const base = { ...given, toolset: await withSnip(given, flags) }
   const { tools: opened, readable, later } = base.toolset
   const policy = initialPolicy(ground, readable, sub)
-  const inView = readsInView(reads, (toolUseId) => conversationRef.conversation.views.context.shows(toolUseId))
+  const inView = readsInView(reads, (toolUseId) =>
+    engineOf(conversationRef.conversation).views.context.shows(toolUseId),
+  )
   const state = new AgentState({
     ...{
       ground: sub ? withoutAgents(ground) : ground,
@@ -94,7 +98,11 @@ export async function setUpAgent(given: AgentSetupInput): Promise<AgentSetup> {
     write: (file, write) => memory.runWrite(file, write),
     duringCommand,
   })
-  const deferred = deferredTools(wrappedTools, () => toolsInView(conversationRef.conversation.views.context), later)
+  const deferred = deferredTools(
+    wrappedTools,
+    () => toolsInView(engineOf(conversationRef.conversation).views.context),
+    later,
+  )
   const tools = deferred ? [...wrappedTools, deferred.search, deferred.call] : wrappedTools
   const dreaming = createDreams(base, state)
   // no user waits for a batch run or a sub-agent
@@ -131,7 +139,7 @@ async function withSnip(
   const { on } = await flags.read(toolset.tools.map(({ name }) => name))
   if (sub || !on.snip || !on["snip-tool"]) return toolset
   const snip = snipTool({
-    exchanges: () => conversationRef.conversation.exchanges(),
+    exchanges: () => listExchanges(engineOf(conversationRef.conversation).context()),
     snip: (range) => conversationRef.conversation.snip(range),
   })
   return { ...toolset, tools: [...toolset.tools, snip] }

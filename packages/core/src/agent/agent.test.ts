@@ -4,6 +4,7 @@ import { join } from "node:path"
 import { describe, expect, onTestFinished, test } from "vitest"
 import { scratchDirectory } from "../../test/tool-context.ts"
 import { manualClock } from "../base/clock.ts"
+import { engineOf } from "../conversation/conversation.ts"
 import { memoryStore } from "../journal/in-memory/store.ts"
 import { textOf } from "../messages/blocks.ts"
 import { isFromUser, isSyntheticError } from "../messages/messages.ts"
@@ -131,7 +132,7 @@ describe("LOOP-1 a query", () => {
     ]
     const agent = await agentWith([streamed])
     expect((await eventsOf(agent)).at(-1)).toMatchObject({ type: "done", reason: "error" })
-    const last = agent.conversation.views.context.lastResponse!
+    const last = engineOf(agent.conversation).views.context.lastResponse!
     expect(isSyntheticError(last)).toBe(false)
     expect(textOf(last.message.content)).toBe("second try")
   })
@@ -149,7 +150,9 @@ describe("LOOP-1 a query", () => {
     const agent = await agentWith([says("One."), says("Two.")], { hooks: [hook] })
     expect((await eventsOf(agent)).at(-1)).toMatchObject({ reason: "answer", text: "Two." })
     expect(active).toEqual([false, true])
-    const asked = agent.conversation.views.context.storedMessages().filter(({ type }) => type === "user")
+    const asked = engineOf(agent.conversation)
+      .views.context.storedMessages()
+      .filter(({ type }) => type === "user")
     expect(asked.map(isFromUser)).toEqual([true, false]) // the hook's text is not the user's
   })
 })
@@ -224,8 +227,8 @@ describe("opening an agent", () => {
     for (const _ of [1, 2]) {
       const agent = await agentWith([], { store, cwd, id: "one", tools: introducing() })
       await agent.ask("go")
-      const introduced = agent.conversation.views.context
-        .storedMessages()
+      const introduced = engineOf(agent.conversation)
+        .views.context.storedMessages()
         .filter((message) => message.type === "attachment" && message.attachment.type === "mcp_instructions")
       expect(introduced).toHaveLength(1)
       await agent.close()

@@ -309,9 +309,10 @@ export class Agent implements AsyncDisposable {
   /** Prepares a switch to another model: compacts with the present model if the conversation would not fit. */
   async makeRoomFor(target: Model, { signal }: { readonly signal?: AbortSignal } = {}): Promise<void> {
     const { conversation } = this
-    const limits = engineOf(conversation).window.of(target)
+    const { window, views } = engineOf(conversation)
+    const limits = window.of(target)
     if (fitsModel(conversation.windowUsage().used, limits)) return
-    const fixed = conversation.views.context.promptTokens
+    const fixed = views.context.promptTokens
     if (!fitsModel(fixed, limits)) throw noRoom(target, { limits, taken: `instructions and tools alone take ${fixed}` })
     await conversation.compact({ trigger: "auto", target: limits }, signal ? { signal } : {})
     const { used } = conversation.windowUsage()
@@ -323,7 +324,7 @@ export class Agent implements AsyncDisposable {
     const { instructions, toolset, runHooks } = this.#parts
     const { conversation } = this
     const { resumed } = conversation.openResult
-    const { context } = conversation.views
+    const { context } = engineOf(conversation).views
     const before = context.storedMessages()
     instructions.remember(before, context.prompt?.context)
     if (!this.#parts.isSubAgent) {
@@ -340,7 +341,7 @@ export class Agent implements AsyncDisposable {
     }
     const introductions = pendingIntroductions(toolset.introductions, {
       messages: before,
-      isCompacted: conversation.views.compactions.count > 0,
+      isCompacted: engineOf(conversation).views.compactions.count > 0,
     })
     for (const attachment of introductions) await conversation.attach(attachment)
   }

@@ -1,5 +1,6 @@
 /** Wraps the models of an agent so that each request is metered, checked against the cost budget, and traced. */
 import { randomIds } from "../base/clock.ts"
+import { engineOf } from "../conversation/conversation.ts"
 import type { ConversationRef } from "../conversation/open.ts"
 import type { Model } from "../model/model.ts"
 import { modelSlots, RequestSlot, singleSlotModel, tracedModel } from "../model/model.ts"
@@ -38,7 +39,7 @@ export function meterModels({ options, ground, sub, conversationRef }: MeteringI
   const tracing = {
     telemetry,
     conversation: () => id,
-    context: () => conversationRef.conversation.views.ledger.context,
+    context: () => engineOf(conversationRef.conversation).views.ledger.context,
     source: sub ? ("agent" as const) : undefined,
   }
   const shared = (given: Model) => (slot ? singleSlotModel(withoutMeter(given), slot) : withoutMeter(given))

@@ -171,7 +171,7 @@ interface AgentStartInput {
 /** Creates the agent, sets its mode, and runs start hooks. */
 async function begin(equipment: AgentSetup, { conversation, agentLinks, problems }: AgentStartInput): Promise<Agent> {
   const { options, ground, sub, models, toolset, state, reads, tools, instructions } = equipment
-  if (!sub) models.budget.follow(() => totalDollars(conversation.views.ledger))
+  if (!sub) models.budget.follow(() => totalDollars(engineOf(conversation).views.ledger))
   await letReadOwnFiles(equipment, conversation)
   // reads and writes of the abandoned branch do not apply to this one
   conversation.on("entry", ({ entry }) => {
@@ -179,7 +179,7 @@ async function begin(equipment: AgentSetup, { conversation, agentLinks, problems
   })
   const { mode, problem } = initialMode({
     requested: options.mode,
-    resumed: conversation.views.context.session?.mode,
+    resumed: engineOf(conversation).views.context.session?.mode,
     configured: ground.settings.permissions.mode,
     canAsk: options.askPermission !== undefined,
   })

@@ -22,7 +22,7 @@ import type { Layer } from "../layers/layer.ts"
 import type { FlatMessage } from "../messages/flatten.ts"
 import { handleOf } from "../messages/media.ts"
 import { serialiseRequest } from "../views/context/request.ts"
-import type { Conversation } from "./conversation.ts"
+import { type Conversation, engineOf } from "./conversation.ts"
 
 let responses = 0
 const answer = (text: string, more: { stop_reason?: string | null; id?: string } = {}) => ({
@@ -95,7 +95,7 @@ describe("LOOP-1 add, prepare, record", () => {
     const request = ['user: "hi"', 'assistant: "ho"', 'user: "Continue from where you left off."']
     expect(await sent(chat)).toEqual(request)
     expect(await sent(chat)).toEqual(request)
-    expect(chat.views.words.messages.map(({ text }) => text)).toEqual(["hi"])
+    expect(engineOf(chat).views.words.messages.map(({ text }) => text)).toEqual(["hi"])
   })
 
   test("MSG-4 a call without a result is answered, recorded once, and reported", async () => {
@@ -304,7 +304,7 @@ describe("errors leave the conversation as it was", () => {
     await expect(say(chat, "two")).rejects.toThrow(JournalWriteError)
     await say(chat, "three")
     expect(await sent(chat)).toEqual(['user: "one" | "three"'])
-    expect(chat.views.words.messages.map(({ text }) => text)).toEqual(["one", "three"])
+    expect(engineOf(chat).views.words.messages.map(({ text }) => text)).toEqual(["one", "three"])
   })
 
   test("JRN-3 the disk works while the views follow a response; record() waits for it and reports its failure", async () => {

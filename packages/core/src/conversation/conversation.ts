@@ -2,20 +2,15 @@
  * A conversation. A turn consists of three calls: `add` the user's message, `prepare` the request, `record` the response. `record.ts`
  * stores their decisions; the other calls are delegated to files in this folder.
  */
-import type { DecisionDraft, Entry, EntryDraft } from "../journal/entries.ts"
-import type { Mailbox } from "../journal/mailbox.ts"
-import type { PermitAttempt, PermitRequest } from "../journal/permit.ts"
-import type { Journal } from "../journal/store.ts"
-import { listExchanges, type PlannedRange, type RangePlan } from "../layers/fold/plan.ts"
-import type { CompactionPlan, CompactionRefusal, LayerName, PreparedState } from "../layers/layer.ts"
+import type { Entry, EntryDraft } from "../journal/entries.ts"
+import type { RangePlan } from "../layers/fold/plan.ts"
+import type { CompactionPlan, CompactionRefusal, PreparedState } from "../layers/layer.ts"
 import type { ColdPrice } from "../layers/planner/cold-price.ts"
-import { type PlannerReport, plannerReport } from "../layers/planner/lifetime.ts"
 import type { Attachment } from "../messages/attachments.ts"
 import type { Block, Content } from "../messages/blocks.ts"
 import type { ClientMessage } from "../messages/message-identity.ts"
 import type { Message, Uuid } from "../messages/messages.ts"
 import type { ModelRequest } from "../messages/request.ts"
-import type { Flags } from "../settings/flags.ts"
 import type { EffectiveSettings } from "../settings/settings.ts"
 import {
   breakdownPercentages,
@@ -24,7 +19,6 @@ import {
   contextShares,
 } from "../tokens/context-breakdown.ts"
 import type { Thresholds, WindowUsage } from "../tokens/window.ts"
-import type { RecallSource } from "../tools/session/recall-source.ts"
 import { accountContext } from "../views/context/context.ts"
 import { type CacheReport, cacheReport } from "../views/reports/cache-report.ts"
 import { type LedgerReport, ledgerReport } from "../views/reports/ledger-report.ts"
@@ -36,7 +30,6 @@ import {
   type WorkStateReport,
   workStateReport,
 } from "../views/reports/record-reports.ts"
-import type { Views } from "../views/views.ts"
 import { branch, rewind } from "./branch.ts"
 import { type ClearingReport, type ClearingRequest, clearResults } from "./clear-results.ts"
 import { type CompactionRequest, compact, planCompaction, planWithSummary } from "./compact.ts"
@@ -90,32 +83,12 @@ export class Conversation implements AsyncDisposable {
     return this.#engine.record.journal.location
   }
 
-  /** @internal Path of the journal file, if the store uses files. */
-  get journalFile(): string | undefined {
-    return this.#engine.record.journal.file
-  }
-
-  /** @internal Use `ledger()`, `accounting()` and the other methods that return plain values. */
-  get views(): Views {
-    return this.#engine.record.views
-  }
-
-  /** @internal Whether its views are unloaded, after pending calls are done. */
-  isAsleep(): Promise<boolean> {
-    return this.#engine.inOrder(async () => this.#engine.record.isAsleep)
-  }
-
   get thresholds(): Thresholds {
     return this.#engine.window.current
   }
 
   get settings(): EffectiveSettings {
     return this.#engine.parts.settings
-  }
-
-  /** @internal Flags of this turn. */
-  get flags(): Flags {
-    return this.#engine.parts.flags.current
   }
 
   /** How much of the context window is used. */
@@ -128,38 +101,33 @@ export class Conversation implements AsyncDisposable {
     readonly percent: Readonly<Record<string, number>>
     readonly shares: ContextShares
   } {
-    const accounting = accountContext(this.views)
+    const accounting = accountContext(this.#engine.views)
     return { ...accounting, percent: breakdownPercentages(accounting), shares: contextShares(accounting) }
   }
 
   /** Cost of the conversation: tokens and dollars by model and purpose, and the savings of each layer. */
   ledger(): LedgerReport {
-    return ledgerReport(this.views)
+    return ledgerReport(this.#engine.views)
   }
 
   /** History of the server's cache: where it broke, why, and what that cost. */
   cacheHistory(): CacheReport {
-    return cacheReport(this.views)
+    return cacheReport(this.#engine.views)
   }
 
   /** All messages of the user, verbatim, and the standing rules among them. */
   userMessages(): UserMessagesReport {
-    return userMessagesReport(this.views)
+    return userMessagesReport(this.#engine.views)
   }
 
   /** Files that were read, created, changed and deleted, and commands with their results. */
   artifacts(): ArtifactsReport {
-    return artifactsReport(this.views)
+    return artifactsReport(this.#engine.views)
   }
 
   /** Open work: todos, the plan, the last request and whether it was answered. */
   workState(): WorkStateReport {
-    return workStateReport(this.views)
-  }
-
-  /** @internal Current state of the planner. */
-  planner(): PlannerReport {
-    return plannerReport(this.#engine.context(), this.#engine.layers.upcoming.tail)
+    return workStateReport(this.#engine.views)
   }
 
   /**
@@ -190,9 +158,9 @@ export class Conversation implements AsyncDisposable {
     return this.#engine.inOrder(async () => {
       const newest = drafts.at(-1)!
       if (newest.type === "user") this.#engine.mustFit(newest.message.content)
-      mustAnswerCalls(this.views.context.journaledMessages(), drafts)
+      mustAnswerCalls(this.#engine.views.context.journaledMessages(), drafts)
       return this.#engine.record.together(async () => {
-        const entries = await this.#engine.record.decide(withUserText(drafts, this.views))
+        const entries = await this.#engine.record.decide(withUserText(drafts, this.#engine.views))
         await this.#engine.decideResults(entries)
         return entries.at(-1)!.uuid
       })
@@ -292,23 +260,8 @@ export class Conversation implements AsyncDisposable {
     return this.#changeRange({ action: "open", handle, dryRun })
   }
 
-  /** @internal The finished exchanges that can be folded or snipped, oldest first. */
-  exchanges(): readonly PlannedRange[] {
-    return listExchanges(this.#engine.context())
-  }
-
   #changeRange(change: RangeChange): Promise<RangePlan> {
     return this.#engine.inOrder(() => changeRange(this.#engine, change))
-  }
-
-  /** @internal Layers with running background work. */
-  layersAtWork(): readonly LayerName[] {
-    return this.#engine.layers.workingLayers()
-  }
-
-  /** @internal Stops the background work of a layer. It starts again when it is due. */
-  stopLayer(layer: LayerName): Promise<void> {
-    return this.#engine.layers.stop(layer)
   }
 
   /** Resolves when the layers have no background work. */
@@ -354,35 +307,9 @@ export class Conversation implements AsyncDisposable {
     })
   }
 
-  /** @internal Records decisions about sub-agents. They change no message, so they are not queued behind other calls. */
-  async note(decisions: readonly DecisionDraft[]): Promise<void> {
-    this.#engine.mustBeOpen()
-    await this.#engine.record.append(decisions)
-  }
-
   /** The current session notes. `undefined` until there are some. */
   notes(): Promise<string | undefined> {
     return this.#engine.record.journal.readNotes()
-  }
-
-  /** @internal Namespace of the conversation in the store. */
-  get place(): string {
-    return this.#engine.record.journal.address.project
-  }
-
-  /** @internal Opens the journal of a sub-agent for reading. */
-  openAgentJournal(agent: string): Promise<Journal> {
-    return this.#engine.parts.store.open({ project: this.place, under: this.id, id: agent }, { access: "read" })
-  }
-
-  /** @internal The mailbox of a team of processes on this project, if the store has mailboxes. */
-  teamMailbox(team: string): Mailbox | undefined {
-    return this.#engine.parts.store.mailboxes({ project: this.place, team })
-  }
-
-  /** @internal Takes a permit for one of the agents that may work for the project at the same time. */
-  agentPermit(wanted: PermitRequest): Promise<PermitAttempt> {
-    return this.#engine.parts.store.permit({ project: this.place, name: "agents" }).take(wanted)
   }
 
   /** Clears old tool results or images now: down to a size, or those of one tool. Their handles remain valid, and `undo` restores them. */
@@ -443,11 +370,6 @@ export class Conversation implements AsyncDisposable {
   async recall(handle: string): Promise<Block | Message | undefined> {
     const [newest] = await this.#engine.past.find(handle)
     return newest?.block ?? newest?.message
-  }
-
-  /** @internal Source of the Recall tool. */
-  get past(): RecallSource {
-    return this.#engine.past
   }
 
   /** All entries of the journal in order, including abandoned branches. */

@@ -3,6 +3,7 @@ import { expect, test } from "vitest"
 import { openCompacting } from "../../test/compacting.ts"
 import { summariser } from "../../test/summariser.ts"
 import type { ToolDefinition } from "../messages/request.ts"
+import { engineOf } from "./conversation.ts"
 
 const definition = (name: string, more: object = {}) =>
   ({ name, description: "About it. ".repeat(50), input_schema: { type: "object" }, ...more }) as ToolDefinition
@@ -16,16 +17,17 @@ const USAGE = { input_tokens: 500, output_tokens: 10 }
 test("TOOL-1 in a loop of your own: a deferred definition costs nothing, a reference loads it, and it stays loaded", async () => {
   const chat = await openCompacting({ summariser: summariser(), tools: TOOLS })
   await chat.add("Look. ".repeat(2_000))
-  const declared = () => chat.views.context.prompt!.tools as readonly { name: string; defer_loading?: boolean }[]
+  const declared = () =>
+    engineOf(chat).views.context.prompt!.tools as readonly { name: string; defer_loading?: boolean }[]
   await chat.prepare()
-  const { promptTokens } = chat.views.context
+  const { promptTokens } = engineOf(chat).views.context
   expect(promptTokens).toBeLessThan(300)
   const call = { type: "tool_use" as const, id: "toolu_1", name: "find", input: {} }
   await chat.record({ content: [call], usage: USAGE })
-  const before = chat.views.context.size().tokens
+  const before = engineOf(chat).views.context.size().tokens
   const reference = { type: "tool_reference" as const, tool_name: "later" }
   await chat.add({ role: "user", content: [{ type: "tool_result", tool_use_id: "toolu_1", content: [reference] }] })
-  expect(chat.views.context.size().tokens - before).toBeGreaterThan(100)
+  expect(engineOf(chat).views.context.size().tokens - before).toBeGreaterThan(100)
   expect((await chat.prepare()).messages.at(-1)).toMatchObject({ content: [{ content: [reference] }] })
   const long = { type: "text" as const, text: "I found it. ".repeat(10_000) }
   await chat.record({ content: [long], usage: { input_tokens: 5_000, output_tokens: 30_000 } })
@@ -37,7 +39,7 @@ test("TOOL-1 in a loop of your own: a deferred definition costs nothing, a refer
     ["later", undefined],
     ["never", true],
   ])
-  expect(chat.views.context.promptTokens).toBeGreaterThan(promptTokens + 100)
+  expect(engineOf(chat).views.context.promptTokens).toBeGreaterThan(promptTokens + 100)
 })
 
 test("TOOL-1 in a loop of your own: a reference to a tool that is gone is sent as text", async () => {

@@ -9,7 +9,8 @@ import type { CacheLifetime, RequestSource } from "../base/enums.ts"
 import { ClosedError, InvalidContentError, MessageNotFoundError } from "../base/errors.ts"
 import type { Telemetry } from "../base/telemetry.ts"
 import { runCooperatively, SerialQueue } from "../base/work.ts"
-import { type DecisionOf, type Entry, isDecision, isMessage } from "../journal/entries.ts"
+import { type DecisionDraft, type DecisionOf, type Entry, isDecision, isMessage } from "../journal/entries.ts"
+import type { Mailbox } from "../journal/mailbox.ts"
 import type { Journal, Store } from "../journal/store.ts"
 import type { Layer, LayerContext } from "../layers/layer.ts"
 import { LayerPipeline } from "../layers/pipeline.ts"
@@ -20,7 +21,7 @@ import { contentOf, type Uuid } from "../messages/messages.ts"
 import type { Meter } from "../model/spending/meter.ts"
 import { ConversationRecall } from "../recall/conversation-recall.ts"
 import type { EmbedFunction } from "../recall/vectors/embedded-passages.ts"
-import type { FlagReader } from "../settings/flags.ts"
+import type { FlagReader, Flags } from "../settings/flags.ts"
 import type { EffectiveSettings } from "../settings/settings.ts"
 import { findModel, type ModelLookup } from "../tokens/models.ts"
 import { allowedCompaction } from "../tokens/window.ts"
@@ -135,13 +136,13 @@ export class Engine {
   #closing: Promise<void> | undefined
 
   constructor({ views, viewOptions, ...parts }: ConversationDependencies) {
-    const { model, settings, cwd, title, telemetry, flags } = parts
+    const { model, settings, telemetry, flags } = parts
     const { values } = settings
     const { models } = values
     const { provider, address } = parts
     this.parts = parts
     this.model = findModel(model, models)
-    const record = new ConversationRecord({ ...parts, views, viewOptions, session: { model, cwd, title } })
+    const record = new ConversationRecord({ ...parts, views, viewOptions })
     this.record = record
     const named = { name: model, provider, ...(address ? { address } : {}) }
     const window = new Window({ record, model: named, betas: parts.betas, values, shared: parts.limits })
@@ -207,6 +208,26 @@ export class Engine {
     return this.record.views
   }
 
+  /** Flags of this turn. */
+  get flags(): Flags {
+    return this.parts.flags.current
+  }
+
+  /** Namespace of the conversation in the store. */
+  get namespace(): string {
+    return this.record.journal.address.project
+  }
+
+  /** Opens the journal of a sub-agent for reading. */
+  openAgentJournal(agent: string): Promise<Journal> {
+    return this.parts.store.open({ project: this.namespace, under: this.record.id, id: agent }, { access: "read" })
+  }
+
+  /** The mailbox of a team of processes on this project. */
+  teamMailbox(team: string): Mailbox {
+    return this.parts.store.mailboxes({ project: this.namespace, team })
+  }
+
   /** The journal as layers access it. Searches include entries that this call has not written yet. */
   get #layersJournal(): LayerContext["journal"] {
     const { journal } = this.record
@@ -270,7 +291,7 @@ export class Engine {
       thresholds: this.window.current,
       thresholdsOf: (asked) => this.window.of(asked),
       fill: this.window.fill(),
-      flags: this.parts.flags.current,
+      flags: this.flags,
       now: this.record.clock.now(),
       journal: this.#layersJournal,
       compaction: { manual, auto: auto && this.layers.compacts },
@@ -381,6 +402,12 @@ export class Engine {
     })
   }
 
+  /** Records decisions about sub-agents. They change no message, so they are not queued behind other calls. */
+  async note(decisions: readonly DecisionDraft[]): Promise<void> {
+    this.mustBeOpen()
+    await this.record.append(decisions)
+  }
+
   /** Sets the agent's permission mode. Changes are recorded in the journal, so that a resumed conversation finds them. */
   setMode(mode: string): Promise<void> {
     this.record.session.mode = mode
@@ -392,15 +419,6 @@ export class Engine {
     return this.inOrder(async () => {
       await this.record.append([{ type: "strata", subtype: "memory-written", ...written }])
     })
-  }
-
-  /**
-   * Stores a text with the conversation and resolves with its path. `undefined` if the store does not use files, so that no tool could read
-   * it.
-   */
-  async keepText(name: string, text: string): Promise<string | undefined> {
-    const { journal } = this.record
-    return journal.file === undefined ? undefined : (await journal.writeBlob(name, text)).path
   }
 
   /** Ends background work and closes the journal. All acknowledged entries are stored. If the store fails, the next call tries again. */

@@ -30,7 +30,7 @@ import type { ContextView } from "../views/context/context.ts"
 import { loadViews } from "../views/load.ts"
 import { isInside } from "../views/record/file-paths.ts"
 import { viewOptions } from "../views/views.ts"
-import { Conversation } from "./conversation.ts"
+import { Conversation, engineOf } from "./conversation.ts"
 import { customLoopLayers } from "./default-layers.ts"
 import { messageDrafts } from "./incoming.ts"
 import { type ConversationOptions, checkConversationOptions } from "./options.ts"
@@ -128,7 +128,9 @@ export async function openWithSettings(options: ConversationOptions, prepared: O
   const journal = await openJournal(options, prepared, { ...place, project })
   try {
     const conversation = await createConversation(journal, { ...place, options, prepared, prompts, memory })
-    const past = options.rerank ? withReranking(conversation.past, options.rerank) : conversation.past
+    const past = options.rerank
+      ? withReranking(engineOf(conversation).past, options.rerank)
+      : engineOf(conversation).past
     for (const tool of options.tools ?? []) if ("execute" in tool) tool.useIn?.(past)
     await recordInFlight(conversation, journal)
     if (initialMessages) await conversation.add(initialMessages)
@@ -304,7 +306,7 @@ function layersOf(opening: OpeningInput, { model: asked, summariser, conversatio
       tracedModel(model, {
         ...{ telemetry, source },
         conversation: () => conversationRef.conversation.id,
-        context: () => conversationRef.conversation.views.ledger.context,
+        context: () => engineOf(conversationRef.conversation).views.ledger.context,
       }),
       meter,
     )
@@ -329,8 +331,9 @@ function layersOf(opening: OpeningInput, { model: asked, summariser, conversatio
 async function recordInFlight(conversation: Conversation, { inFlight }: Journal): Promise<void> {
   const left = inFlight?.unsettled() ?? []
   if (left.length === 0) return
-  const { recent } = conversation.views.ledger
-  await conversation.note(left.filter(({ responseId = "" }) => !recent.has(responseId)).map(estimateSpending))
+  const engine = engineOf(conversation)
+  const { recent } = engine.views.ledger
+  await engine.note(left.filter(({ responseId = "" }) => !recent.has(responseId)).map(estimateSpending))
   inFlight?.clear()
 }
 

@@ -24,16 +24,12 @@ import type { ViewOptions, Views } from "../views/views.ts"
 import type { ConversationEvents, RecordEvents } from "./events.ts"
 import { checkDraft } from "./incoming.ts"
 
-export interface RecordDependencies {
+export interface RecordDependencies extends SessionFactsInput {
   readonly journal: Journal
   readonly views: Views
   readonly viewOptions: ViewOptions
   readonly clock: Clock
   readonly ids: Ids
-  /** Facts for listing and resuming. */
-  readonly session: Omit<SessionFactsInput, "source">
-  /** Purpose of the conversation's requests. */
-  readonly source: RequestSource
 }
 
 export interface RecordAppendOptions {
@@ -109,12 +105,12 @@ export class ConversationRecord {
   /** Views that contained entries which could not be written. */
   readonly #lost = new WeakSet<Views>()
 
-  constructor({ journal, views, viewOptions, clock, ids, session, source }: RecordDependencies) {
+  constructor({ journal, views, viewOptions, clock, ids, ...session }: RecordDependencies) {
     this.journal = journal
     this.clock = clock
     this.ids = ids
-    this.source = source
-    this.session = new SessionRecorder({ ...session, source })
+    this.source = session.source
+    this.session = new SessionRecorder(session)
     this.viewOptions = viewOptions
     this.#seen = awake(views)
     // damage found at opening is in `opened`; this handles damage found later
@@ -404,6 +400,7 @@ export interface SessionFactsInput {
 }
 
 type SessionDraft = { readonly type: "strata" } & DecisionOf<"session">
+type SessionChange = { readonly title?: string | undefined; readonly prompt?: Uuid | undefined }
 
 export class SessionRecorder {
   readonly #parts: SessionFactsInput
@@ -414,7 +411,7 @@ export class SessionRecorder {
     this.#parts = parts
   }
 
-  draft({ session }: ContextView, change: { readonly title?: string; readonly prompt?: Uuid } = {}): SessionDraft {
+  draft({ session }: ContextView, change: SessionChange = {}): SessionDraft {
     const { model, cwd, source } = this.#parts
     const title = change.title ?? session?.title ?? this.#parts.title
     const prompt = change.prompt ?? session?.prompt
@@ -444,10 +441,6 @@ export class SessionRecorder {
   afterUndo(context: ContextView, title: string | undefined): SessionDraft | undefined {
     const { session, prompt } = context
     const isOther = session && ((title !== undefined && session.title !== title) || session.prompt !== prompt?.uuid)
-    if (!isOther) return this.changed(context)
-    return this.draft(context, {
-      ...(title === undefined ? {} : { title }),
-      ...(prompt ? { prompt: prompt.uuid } : {}),
-    })
+    return isOther ? this.draft(context, { title, prompt: prompt?.uuid }) : this.changed(context)
   }
 }

@@ -9,6 +9,7 @@ import { codingTools } from "../agent/tools/toolsets.ts"
 import { edit } from "../tools/files/edit.ts"
 import { read } from "../tools/files/read.ts"
 import { write } from "../tools/files/write.ts"
+import { engineOf } from "./conversation.ts"
 import { contentHash } from "./file-snapshots.ts"
 
 const readIt = (path: string) => calling("Read", { file_path: path })
@@ -19,7 +20,7 @@ const editIt = (path: string, old_string: string, new_string: string) =>
 const OPTIONS = { tools: [read, write, edit], mode: "bypass" } as const
 
 /** Uuid of the user's newest message. */
-const newest = (agent: Agent) => agent.conversation.views.words.messages.at(-1)!.uuid
+const newest = (agent: Agent) => engineOf(agent.conversation).views.words.messages.at(-1)!.uuid
 
 const inFile = ({ cwd }: Scene, name: string) => readFileSync(join(cwd, name), "utf8")
 

@@ -9,7 +9,8 @@ import { fileStore } from "../journal/file/file-store.ts"
 import { memoryStore } from "../journal/in-memory/store.ts"
 import type { Layer } from "../layers/layer.ts"
 import { serialiseRequest } from "../views/context/request.ts"
-import { engineOf } from "./conversation.ts"
+import { type Conversation, engineOf } from "./conversation.ts"
+import { internalsOf } from "./internals.ts"
 import { openWithSettings } from "./open.ts"
 
 const MINUTE = 60_000
@@ -38,12 +39,12 @@ async function answered(options: Parameters<typeof openTestConversation>[0] = {}
 }
 
 /** Advances time, fires timers, and waits for the work they start. */
-async function pass(chat: { isAsleep(): Promise<boolean> }, minutes: number): Promise<boolean> {
+async function pass(chat: Conversation, minutes: number): Promise<boolean> {
   for (let minute = 0; minute < minutes; minute += 5) {
     clock.advance(5 * MINUTE)
-    await chat.isAsleep()
+    await internalsOf(chat).isAsleep()
   }
-  return chat.isAsleep()
+  return internalsOf(chat).isAsleep()
 }
 
 test("JRN-2: what is said to a conversation that sleeps, and what it says then, is as if it had stayed awake", async () => {
@@ -52,7 +53,7 @@ test("JRN-2: what is said to a conversation that sleeps, and what it says then, 
   const reportsBefore = { words: chat.userMessages(), ledger: chat.ledger(), fill: chat.windowUsage() }
   expect(await pass(chat, 10)).toBe(true)
   expect({ words: chat.userMessages(), ledger: chat.ledger(), fill: chat.windowUsage() }).toEqual(reportsBefore)
-  expect(await chat.isAsleep()).toBe(false)
+  expect(await internalsOf(chat).isAsleep()).toBe(false)
   expect(serialiseRequest(await engineOf(chat).preparer.forkRequest())).toBe(before)
 
   expect(await pass(chat, 10)).toBe(true)
@@ -72,7 +73,7 @@ test("JRN-2: one that someone looks at stays awake, and so does one whose reques
   for (let look = 0; look < 10; look++) {
     clock.advance(4 * MINUTE)
     chat.windowUsage()
-    expect(await chat.isAsleep()).toBe(false)
+    expect(await internalsOf(chat).isAsleep()).toBe(false)
   }
   await chat.add("And now?")
   await chat.prepare()
@@ -104,9 +105,9 @@ test("JRN-2: it does not sleep while a layer works in the background, and what t
   expect(await pass(chat, 30)).toBe(false)
   resolve()
   await chat.whenIdle()
-  const { notes } = chat.views
+  const { notes } = engineOf(chat).views
   expect(await pass(chat, 10)).toBe(true)
-  expect(chat.views.notes).toEqual(notes)
+  expect(engineOf(chat).views.notes).toEqual(notes)
 })
 
 test("JRN-2: a conversation that sleeps can be closed, answers about itself after that, and opens again", async () => {

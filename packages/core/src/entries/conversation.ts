@@ -1,4 +1,4 @@
-/** `@strata/core/conversation`. Support for clients that resend their full message list. For the sibling packages. */
+/** `@strata/core/conversation`. Support for clients that resend their full message list, and the internals of a conversation. For the sibling packages. */
 import "../base/node-version.ts"
 
 export type { OpenResult } from "../conversation/events.ts"
@@ -7,5 +7,6 @@ export { isReadableList } from "../conversation/follow/follow.ts"
 export type { IdentifiedMessage, ListMatch, MessageReader } from "../conversation/follow/match.ts"
 export { createCachingReader, identifyMessages, matchListsExactly, repeatsCalls } from "../conversation/follow/match.ts"
 export type { ExternalMessage } from "../conversation/incoming.ts"
+export { type ConversationInternals, internalsOf } from "../conversation/internals.ts"
 export type { PlannedFile } from "../conversation/plan-restore.ts"
 export type { NotedRefusal } from "../conversation/refused-content.ts"

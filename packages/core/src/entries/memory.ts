@@ -11,10 +11,10 @@ export {
   sourcePhrase,
 } from "../layers/5-auto-memory/attach/memory-in-view.ts"
 export { standingMemory } from "../layers/5-auto-memory/attach/standing-memory.ts"
+export { rememberedDraft, saveUserRules } from "../layers/5-auto-memory/auto-memory.ts"
 export { extractionDollars, isWorthExtracting } from "../layers/5-auto-memory/extract/due.ts"
 export { readAnswer } from "../layers/5-auto-memory/extract/extraction.ts"
 export { memoryPrompt } from "../layers/5-auto-memory/prompts.ts"
-export { rememberedDraft, saveUserRules } from "../layers/5-auto-memory/save/rules.ts"
 export { saveProposals } from "../layers/5-auto-memory/save/save.ts"
 export type { DreamEnd } from "../layers/6-dreaming/dream.ts"
 export { describeChange } from "../layers/6-dreaming/dream.ts"

@@ -4,7 +4,7 @@ import fc from "fast-check"
 import { describe, expect, test } from "vitest"
 import { entriesOf, openTestConversation } from "../../test/open.ts"
 import { scratchDirectory, testContext } from "../../test/tool-context.ts"
-import type { Conversation } from "../conversation/conversation.ts"
+import { type Conversation, engineOf } from "../conversation/conversation.ts"
 import { type Block, isToolResult, textOf, toBlocks } from "../messages/blocks.ts"
 import type { ModelRequest } from "../messages/request.ts"
 import { validateRequest } from "../messages/validate/validator.ts"
@@ -88,7 +88,7 @@ async function waiting(): Promise<{ chat: Conversation; request: ModelRequest; s
       "tool_use",
     ),
   )
-  const { messages } = chat.views.context.messages()
+  const { messages } = engineOf(chat).views.context.messages()
   return { chat, sent, request: { ...sent, messages: messages as ModelRequest["messages"] } }
 }
 
@@ -221,7 +221,7 @@ describe("L7-1 what a fork changes stays its own", () => {
       reads: JSON.stringify([...reads.entries()]),
       todos: toolContext.todos.get(),
       directory: toolContext.directory.get(),
-      view: JSON.stringify(chat.views.context.messages()),
+      view: JSON.stringify(engineOf(chat).views.context.messages()),
       journal: JSON.stringify(await entriesOf(chat)),
     })
     const before = await state()

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest"
 import { entriesOf, openTestConversation } from "../../test/open.ts"
 import type { RequestSource } from "../base/enums.ts"
-import type { Conversation } from "../conversation/conversation.ts"
+import { type Conversation, engineOf } from "../conversation/conversation.ts"
 import type { EntryDraft } from "../journal/entries.ts"
 import { memoryStore } from "../journal/in-memory/store.ts"
 import type { Store } from "../journal/store.ts"
@@ -110,7 +110,7 @@ describe("an outcome", () => {
     ])
     await chat.prepare()
     expect(failures).toEqual(["one", "two"])
-    expect(chat.views.context.isCleared("toolu_1")).toBe(true)
+    expect(engineOf(chat).views.context.isCleared("toolu_1")).toBe(true)
   })
 
   test("without drafts nothing is journaled or reported", async () => {
@@ -216,7 +216,7 @@ describe("in the background", () => {
       },
     }
     const { chat, messages } = await withResult([layer])
-    const before = chat.views.context.newest!.uuid
+    const before = engineOf(chat).views.context.newest!.uuid
     await chat.record({ content: [{ type: "text", text: "done" }] })
     await chat.rewind(before)
     const request = await chat.prepare()
@@ -301,13 +301,13 @@ test("BEY-18 work in the background is listed by its layer and can be stopped; t
       ),
   }
   const { chat, failures } = await withResult([slow])
-  expect(chat.layersAtWork()).toEqual(["session-memory"])
-  await chat.stopLayer("dreaming")
-  expect(chat.layersAtWork()).toEqual(["session-memory"])
-  await chat.stopLayer("session-memory")
-  expect([chat.layersAtWork(), failures, stopped]).toEqual([[], [], [true]])
+  expect(engineOf(chat).layers.workingLayers()).toEqual(["session-memory"])
+  await engineOf(chat).layers.stop("dreaming")
+  expect(engineOf(chat).layers.workingLayers()).toEqual(["session-memory"])
+  await engineOf(chat).layers.stop("session-memory")
+  expect([engineOf(chat).layers.workingLayers(), failures, stopped]).toEqual([[], [], [true]])
   await call(chat, "toolu_2")
-  expect(chat.layersAtWork()).toEqual(["session-memory"])
+  expect(engineOf(chat).layers.workingLayers()).toEqual(["session-memory"])
   await chat.close()
 })
 

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest"
 import { openTestConversation } from "../../test/open.ts"
+import { engineOf } from "../conversation/conversation.ts"
 import { summarise } from "../views/ledger/ledger.ts"
 import { usableUsage } from "./messages.ts"
 
@@ -26,6 +27,6 @@ test.each([
   const content = [{ type: "text", text: "so" }]
   const response = { id: "msg_1", model: "claude-opus-4-6", content, stop_reason: "end_turn" }
   await chat.record({ ...response, usage } as unknown as Parameters<typeof chat.record>[0])
-  expect(chat.views.context.size().tokens).toBeGreaterThan(900)
-  expect(summarise(chat.views.ledger)).toMatchObject({ requests: 0, dollars: 0 })
+  expect(engineOf(chat).views.context.size().tokens).toBeGreaterThan(900)
+  expect(summarise(engineOf(chat).views.ledger)).toMatchObject({ requests: 0, dollars: 0 })
 })

@@ -4,13 +4,13 @@
  */
 import type { Clock } from "../base/clock.ts"
 import { type Ids, randomIds } from "../base/clock.ts"
-import type { Conversation } from "../conversation/conversation.ts"
-import type { PermitAttempt, TakenPermit } from "../journal/permit.ts"
+import type { Engine } from "../conversation/engine.ts"
+import type { PermitAttempt, PermitRequest, TakenPermit } from "../journal/permit.ts"
 
 const PAUSE_MS = 5_000 // other processes do not report when they release a permit
 
 export interface AgentPermitsDependencies {
-  readonly attachLead: () => Pick<Conversation, "agentPermit" | "flags">
+  readonly attachLead: () => Engine
   readonly clock: Clock
   /** Called when a retry may succeed. */
   readonly onChance: () => void
@@ -29,8 +29,8 @@ export class AgentPermits {
   /** Requests run concurrently, but their results arrive in call order, because agents are numbered in the order they were started. */
   take(): Promise<PermitAttempt> {
     const { attachLead, ids = randomIds } = this.#parts
-    const { flags } = attachLead()
-    const requested = attachLead().agentPermit({ id: ids.uuid(), max: flags.figures["max-agents-project"] })
+    const engine = attachLead()
+    const requested = takePermit(engine, { id: ids.uuid(), max: engine.flags.figures["max-agents-project"] })
     const answered = this.#last.then(() => requested)
     this.#last = Promise.allSettled([requested, answered])
     return answered
@@ -49,6 +49,10 @@ export class AgentPermits {
     return undefined
   }
 }
+
+/** Requests one at once, in no order. */
+export const takePermit = ({ parts, namespace }: Engine, wanted: PermitRequest): Promise<PermitAttempt> =>
+  parts.store.permit({ project: namespace, name: "agents" }).take(wanted)
 
 /** Schedules a call and keeps the process running until then, so that it does not exit while an agent waits for a permit. */
 function callBeforeExit(clock: Clock, call: () => void): () => void {

@@ -2,6 +2,7 @@
 import type { Agent } from "../agent/agent.ts"
 import type { SingleAgentOptions } from "../agent/options.ts"
 import { errorMessage } from "../base/errors.ts"
+import { engineOf } from "../conversation/conversation.ts"
 import { strataDirectory } from "../journal/file/layout.ts"
 import type { AgentView } from "./agent-task.ts"
 import type { FindWorktree } from "./changes-tool.ts"
@@ -22,8 +23,8 @@ function worktreeLocation(
 ): WorktreeLocation {
   const { conversation, shared } = lead
   const { project: cwd } = shared.state.policy
-  const { id: leadId, place: project } = conversation
-  return { cwd, root: dir ?? strataDirectory(env), project, conversation: leadId, agent: id, env }
+  const { namespace: project } = engineOf(conversation)
+  return { cwd, root: dir ?? strataDirectory(env), project, conversation: conversation.id, agent: id, env }
 }
 
 interface AgentLookup {

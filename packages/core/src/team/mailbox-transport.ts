@@ -32,9 +32,7 @@ interface MailboxTransportDependencies {
   readonly onProblem: (problem: string) => void
 }
 
-export interface MailboxTransportOptions extends Omit<MailboxTransportDependencies, "mailbox"> {
-  /** `undefined` if the store has no mailboxes. */
-  readonly mailbox: Mailbox | undefined
+export interface MailboxTransportOptions extends MailboxTransportDependencies {
   /** Identifies the conversation's owner: see `circleOf`. */
   readonly circle: string | undefined
 }
@@ -80,7 +78,6 @@ export class MailboxTransport implements MessageTransport, InboundMessages {
       throw problem(
         "A team of several processes shares messages, so it needs an owner, and this agent has none. Nothing was sent. Pass the same memory: { owner } to each of them.",
       )
-    if (!mailbox) throw problem("The store of this conversation has no mailboxes, so a team is one process.")
     return new MailboxTransport({ ...parts, mailbox }, await mailbox.join({ name: place.as, conversation }))
   }
 

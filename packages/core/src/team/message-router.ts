@@ -6,7 +6,7 @@
 import type { InboundMessage, InboundMessages } from "../agent/loop/agent-links.ts"
 import type { Clock } from "../base/clock.ts"
 import { errorMessage, StrataError } from "../base/errors.ts"
-import type { Conversation } from "../conversation/conversation.ts"
+import { type Conversation, engineOf } from "../conversation/conversation.ts"
 import { Inboxes } from "./inboxes.ts"
 import { MAX_HOPS } from "./limits.ts"
 import { MailboxTransport, type TeamJoinOptions } from "./mailbox-transport.ts"
@@ -49,9 +49,6 @@ export interface MessageRouterDependencies extends MessageRouterOptions {
   readonly agents: RoutedAgents
 }
 
-/** The part of the lead's conversation that the router needs. */
-export type LeadConversation = Pick<Conversation, "id" | "views" | "teamMailbox">
-
 /** A message as an agent asks to send it, before validation. */
 export interface SendRequest extends Omit<MessageInput, "limit"> {
   readonly from: string
@@ -64,7 +61,7 @@ export type SendResult = Delivery & { readonly request?: string }
 export class MessageRouter implements InboundMessages {
   readonly inboxes: Inboxes
   readonly #parts: MessageRouterDependencies
-  #lead: LeadConversation | undefined
+  #lead: Conversation | undefined
   #mailbox: MailboxTransport | undefined
   #socket: SocketTransport | undefined
   #notices: string[] = []
@@ -73,7 +70,7 @@ export class MessageRouter implements InboundMessages {
   constructor(parts: MessageRouterDependencies) {
     this.#parts = parts
     this.inboxes = new Inboxes({
-      lastNumber: (from) => messageNumber(this.#conversation.views.agents.received.get(from)),
+      lastNumber: (from) => messageNumber(engineOf(this.#conversation).views.agents.received.get(from)),
       endOf: (name) => parts.agents.endOf(name),
       onArrival: () => this.changed(),
     })
@@ -83,13 +80,13 @@ export class MessageRouter implements InboundMessages {
    * Joins the team of processes and opens the socket. If the socket fails, the conversation continues without it and the user gets a
    * notice.
    */
-  async open(lead: LeadConversation): Promise<void> {
+  async open(lead: Conversation): Promise<void> {
     this.#lead = lead
     const { team, root, circle, clock, agents } = this.#parts
     if (team)
       this.#mailbox = await MailboxTransport.join({
-        ...{ place: team, circle, clock, mailbox: lead.teamMailbox(team.name), conversation: lead.id },
-        journaled: () => lead.views.agents.cursor,
+        ...{ place: team, circle, clock, mailbox: engineOf(lead).teamMailbox(team.name), conversation: lead.id },
+        journaled: () => engineOf(lead).views.agents.cursor,
         onArrival: () => this.changed(),
         onProblem: (problem) => this.notice(problem),
       })
@@ -225,7 +222,7 @@ export class MessageRouter implements InboundMessages {
     return hasChanged || more
   }
 
-  get #conversation(): LeadConversation {
+  get #conversation(): Conversation {
     if (!this.#lead) throw new Error("The conversation is not open yet.")
     return this.#lead
   }

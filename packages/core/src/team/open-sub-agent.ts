@@ -10,6 +10,7 @@ import type { SingleAgentOptions } from "../agent/options.ts"
 import type { PermissionAnswer } from "../agent/permissions/authorize-call.ts"
 import { ownerOption } from "../base/owner.ts"
 import { promptText } from "../base/text.ts"
+import { engineOf } from "../conversation/conversation.ts"
 import { assertNotForked, cloneReads, forkReply } from "../forks/fork.ts"
 import { storeFrom } from "../journal/store-from.ts"
 import { openWorkingCopy, type WorkingCopy } from "../memory/working-copy.ts"
@@ -126,7 +127,7 @@ async function memoryFor(
 
 /** Copies the conversation up to the lead's last response. All forks of that response get the same message except for their directive. */
 async function forkTask({ prompt }: AgentTask, { id, lead: { conversation } }: AgentIdentity): Promise<Content> {
-  const { context } = conversation.views
+  const { context } = engineOf(conversation).views
   assertNotForked(context.messages().messages as ModelRequest["messages"])
   const last = context.lastResponse
   if (!last) throw new Error("There is nothing to copy yet. Start the agent without fork.")
@@ -183,7 +184,7 @@ function subAgentContext(task: AgentTask, { id, name, lead }: AgentIdentity): Su
     type: definition?.name ?? (kind === "fork" ? "fork" : "general"),
     prompt: definition?.prompt ?? promptText(new URL("./general-agent.md", import.meta.url)),
     mayRecall: allowedForTask(task)(RECALL_TOOL),
-    namespace: conversation.place,
+    namespace: engineOf(conversation).namespace,
     leadId: conversation.id,
     leadLocation: conversation.location,
     leadPolicy: () => shared.state.policy,

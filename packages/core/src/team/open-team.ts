@@ -10,6 +10,7 @@ import { isSafeId } from "../base/clock.ts"
 import { describe, InvalidOptionError } from "../base/options.ts"
 import { ownerOption, withFixedOwner } from "../base/owner.ts"
 import { promptText } from "../base/text.ts"
+import { engineOf } from "../conversation/conversation.ts"
 import { strataDirectory } from "../journal/file/layout.ts"
 import type { Store } from "../journal/store.ts"
 import { storeFrom } from "../journal/store-from.ts"
@@ -168,7 +169,7 @@ async function openTeamAgentWith(
 async function dropLeftovers({ conversation, shared }: Agent, { env = process.env, dir, store }: SingleAgentOptions) {
   const root = dir ?? strataDirectory(env)
   const { project: cwd } = shared.state.policy
-  const place = { cwd, root, env, project: conversation.place, conversation: conversation.id }
+  const place = { cwd, root, env, project: engineOf(conversation).namespace, conversation: conversation.id }
   await dropUnchangedWorktrees({ ...place, store: storeFrom({ store, dir: root, env }) })
 }
 

@@ -140,11 +140,11 @@ async function lineRequests(agent: Agent, { clock, cheapestModel }: ProgressLine
 /** Appends the directive to the agent's own request, which the server has cached. Its tools are declared for that reason, and refused. */
 function forkRequestLine(agent: Agent, request: ModelRequest, clock: Clock): LineRequest {
   const { model, shared, conversation } = agent
-  const { context } = conversation.views
+  const { context, estimator } = engineOf(conversation).views
   const { counted, estimated } = context.size()
   const answeredAt = Date.parse(context.lastResponse?.timestamp ?? "")
   const isCached = counted >= model.facts.minCacheable && clock.now().getTime() - answeredAt < CACHE_LIVES_MS
-  const directiveTokens = conversation.views.estimator.text(directive()) + estimated
+  const directiveTokens = estimator.text(directive()) + estimated
   return {
     dollars: dollarsFor(
       model,

@@ -49,14 +49,21 @@ export async function boundResult({ text, limit, estimate, keep, fallbackHint }:
 export const boundForLead = (
   lead: Conversation,
   { name, text }: { readonly name: string; readonly text: string },
-): Promise<BoundedResult> =>
-  boundResult({
+): Promise<BoundedResult> => {
+  const engine = engineOf(lead)
+  return boundResult({
     text,
-    limit: lead.flags.figures["agent-result-limit"],
-    estimate: (part) => lead.views.estimator.text(part),
-    keep: (whole) => engineOf(lead).keepText(`${name}.md`, whole),
-    fallbackHint: `The agent's journal has all of it.${lead.views.context.toolNames.includes(RECALL_TOOL) ? ` ${RECALL_TOOL} finds it by its words.` : ""}`,
+    limit: engine.flags.figures["agent-result-limit"],
+    estimate: (part) => engine.views.estimator.text(part),
+    keep: (whole) => keepText(engine.record.journal, { name: `${name}.md`, text: whole }),
+    fallbackHint: `The agent's journal has all of it.${engine.views.context.toolNames.includes(RECALL_TOOL) ? ` ${RECALL_TOOL} finds it by its words.` : ""}`,
   })
+}
+
+/** Nothing if the store keeps no files: no tool could read it. */
+async function keepText(journal: Journal, { name, text }: { readonly name: string; readonly text: string }) {
+  return journal.file === undefined ? undefined : (await journal.writeBlob(name, text)).path
+}
 
 /** Builds the message that brings an ended agent's result to its lead. `known`: its text, if it worked in this process. */
 export async function inboundResult(
@@ -72,7 +79,9 @@ export async function inboundResult(
 
 /** Reads the result of an agent of an earlier process from its journal. */
 async function textFromJournal(lead: Conversation, id: string, summary: string): Promise<string> {
-  const journal = await lead.openAgentJournal(id).catch(() => undefined)
+  const journal = await engineOf(lead)
+    .openAgentJournal(id)
+    .catch(() => undefined)
   if (!journal) return summary
   try {
     const text = await lastTextIn(journal)

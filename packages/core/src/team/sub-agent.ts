@@ -6,6 +6,7 @@ import type { Agent } from "../agent/agent.ts"
 import type { AgentLinks } from "../agent/loop/agent-links.ts"
 import type { QueryEnd, QueryEvent } from "../agent/loop/query-events.ts"
 import { errorMessage } from "../base/errors.ts"
+import { engineOf } from "../conversation/conversation.ts"
 import type { AgentEnding, AgentStart } from "../journal/entries.ts"
 import type { TakenPermit } from "../journal/permit.ts"
 import { type Block, type Content, isText, textOf } from "../messages/blocks.ts"
@@ -107,7 +108,8 @@ export class SubAgent {
 
   /** Highest hop count of the messages that the agent works on, including its lead's, so that a new agent does not reset the count. */
   get hops(): number {
-    return Math.max(this.#parts.hops, this.#agent?.conversation.views.agents.hops ?? 0)
+    const own = this.#agent ? engineOf(this.#agent.conversation).views.agents.hops : 0
+    return Math.max(this.#parts.hops, own)
   }
 
   /** Ends the agent's work. `why` is a sentence for its parent. */

@@ -8,7 +8,8 @@ import type { QueryEvent } from "../agent/loop/query-events.ts"
 import { type Clock, systemClock } from "../base/clock.ts"
 import { errorMessage, StrataError } from "../base/errors.ts"
 import { Events } from "../base/work.ts"
-import { type Conversation, engineOf } from "../conversation/conversation.ts"
+import { engineOf } from "../conversation/conversation.ts"
+import type { Engine } from "../conversation/engine.ts"
 import type { DecisionDraft } from "../journal/entries.ts"
 import { newestFirst } from "../journal/newest-first.ts"
 import type { TakenPermit } from "../journal/permit.ts"
@@ -76,12 +77,12 @@ export class Team implements AgentLinks {
     this.#lines = new ProgressLines({
       clock,
       cheapestModel,
-      figures: () => this.#conversation.flags.figures,
+      figures: () => this.#engine.flags.figures,
       onSpent: (decision) => void this.#spent(decision),
       onProblem: (problem) => this.mail.notice(problem),
     })
     this.#permits = new AgentPermits({
-      attachLead: () => this.#conversation,
+      attachLead: () => this.#engine,
       clock,
       onChance: () => this.mail.changed(),
     })
@@ -92,7 +93,9 @@ export class Team implements AgentLinks {
         hasResults: () => this.#pendingResults.length > 0,
         results: () =>
           Promise.all(
-            this.#pendingResults.map((due) => inboundResult(this.#conversation, due, this.#outcomes.get(due.id)?.text)),
+            this.#pendingResults.map((due) =>
+              inboundResult(this.leader.conversation, due, this.#outcomes.get(due.id)?.text),
+            ),
           ),
         isWorking: () => this.#isWorking,
         hopsOf: (name) => (name === LEAD ? this.#hops : (this.get(name)?.hops ?? 0)),
@@ -114,21 +117,21 @@ export class Team implements AgentLinks {
    */
   async attachLead(agent: Agent): Promise<void> {
     this.#lead = agent
-    const { roster } = this.#conversation.views.agents
+    const { roster } = this.#engine.views.agents
     this.#started = roster.size
     const lost = [...roster.values()].filter(({ status }) => status === "running")
     if (lost.length > 0) await this.#recordLost(lost)
-    await this.mail.open(this.#conversation)
+    await this.mail.open(agent.conversation)
   }
 
   async #recordLost(lost: readonly AgentRecord[]): Promise<void> {
     const spent = await missingSpending({
       agents: lost.map(({ id }) => id),
-      parent: newestFirst(engineOf(this.#conversation).record.journal),
-      openJournal: (id) => this.#conversation.openAgentJournal(id),
+      parent: newestFirst(this.#engine.record.journal),
+      openJournal: (id) => this.#engine.openAgentJournal(id),
     })
     const killed = { status: "killed", text: PROGRAM_ENDED } as const
-    await this.#conversation.note([...spent, ...lost.map(({ id }) => endedDecision(id, killed))])
+    await this.#engine.note([...spent, ...lost.map(({ id }) => endedDecision(id, killed))])
     for (const _ of lost) this.#count("agents.ended", { "strata.agent.status": killed.status })
   }
 
@@ -152,8 +155,8 @@ export class Team implements AgentLinks {
       const about = definition === undefined ? {} : { definition: definition.name }
       const start = { agent: id, name, kind, description, callId, model: prepared.model, ...about }
       if (kind === "wait") this.#awaited.add(id)
-      const maxTurns = definition?.maxTurns ?? this.#conversation.flags.figures["agent-turns"]
-      await this.#conversation.note([{ type: "strata", subtype: "agent-started", ...start }])
+      const maxTurns = definition?.maxTurns ?? this.#engine.flags.figures["agent-turns"]
+      await this.#engine.note([{ type: "strata", subtype: "agent-started", ...start }])
       this.#count("agents.started", { "strata.agent.kind": kind })
       const firstMessage = await this.#begin(id, prepared)
       const agent = this.#createAgent(prepared, { start, firstMessage, stopReason: opening.stopped, maxTurns, permit })
@@ -174,8 +177,7 @@ export class Team implements AgentLinks {
     this.#unnumbered++
     try {
       const attempt = await this.#permits.take()
-      if (attempt.state === "full")
-        throw notStarted(projectLimitProblem(attempt.taken, this.#conversation.flags.figures))
+      if (attempt.state === "full") throw notStarted(projectLimitProblem(attempt.taken, this.#engine.flags.figures))
       return { id: this.#newId(), permit: attempt.permit }
     } finally {
       this.#unnumbered--
@@ -185,7 +187,7 @@ export class Team implements AgentLinks {
   /** The reason why no agent can be started, as a sentence. */
   #startProblem({ name, kind }: AgentTask): string | undefined {
     if (this.#isClosed) return LEAD_CLOSED
-    const { figures, on } = this.#conversation.flags
+    const { figures, on } = this.#engine.flags
     if (!on.agents) return SWITCHED_OFF
     const problem = startProblem({ running: this.#running, started: this.#started + this.#unnumbered, figures })
     if (problem !== undefined || (name === undefined && kind !== "teammate")) return problem
@@ -209,7 +211,7 @@ export class Team implements AgentLinks {
       finish: (outcome) => prepared.finish(outcome),
       inbox: this.mail.inboxes.open(name),
       nextChange: (signal) => this.mail.nextChange(signal),
-      hasRoom: () => this.#running < this.#conversation.flags.figures["max-agents"],
+      hasRoom: () => this.#running < this.#engine.flags.figures["max-agents"],
       nextPermit: (signal) => this.#permits.takeAgain(signal),
       onIdle: (text) => {
         void this.#report(id, text)
@@ -221,7 +223,8 @@ export class Team implements AgentLinks {
 
   /** All agents of the conversation in the order they were started, including those of earlier processes. */
   list(): readonly AgentView[] {
-    const { location, views } = this.#conversation
+    const { location } = this.leader.conversation
+    const { views } = this.#engine
     const lead = { location, views }
     return [...views.agents.roster.values()].map((record) =>
       agentView({ record, live: this.#agents.get(record.id), lead }),
@@ -255,7 +258,7 @@ export class Team implements AgentLinks {
   async result({ id, done }: SubAgent): Promise<BoundedResult & { readonly outcome: AgentOutcome }> {
     const outcome = await done
     await this.#endRecorded.get(id)
-    return { outcome, ...(await boundForLead(this.#conversation, { name: `${id}-result`, text: outcome.text })) }
+    return { outcome, ...(await boundForLead(this.leader.conversation, { name: `${id}-result`, text: outcome.text })) }
   }
 
   /**
@@ -300,25 +303,25 @@ export class Team implements AgentLinks {
     return this.#lead
   }
 
-  get #conversation(): Conversation {
-    return this.leader.conversation
+  get #engine(): Engine {
+    return engineOf(this.leader.conversation)
   }
 
   /** Whether results may still arrive. An agent counts until its end is in the journal. */
   get #isWorking(): boolean {
     if (this.#pendingStarts.size + this.#reporting > 0) return true
     return [...this.#agents.values()].some(
-      ({ id, isWaiting }) => !isWaiting && this.#conversation.views.agents.roster.get(id)?.status === "running",
+      ({ id, isWaiting }) => !isWaiting && this.#engine.views.agents.roster.get(id)?.status === "running",
     )
   }
 
   /** Agents that have ended and whose result the lead has not received. */
   get #pendingResults(): readonly AgentRecord[] {
-    return undelivered(this.#conversation.views.agents).filter(({ id }) => !this.#awaited.has(id))
+    return undelivered(this.#engine.views.agents).filter(({ id }) => !this.#awaited.has(id))
   }
 
   get #hops(): number {
-    return this.#lead?.conversation.views.agents.hops ?? 0
+    return this.#lead ? this.#engine.views.agents.hops : 0
   }
 
   get #running(): number {
@@ -327,7 +330,7 @@ export class Team implements AgentLinks {
 
   /** Assigned synchronously, because several calls start agents concurrently. Skips ids that imported agents use. */
   #newId(): string {
-    const { roster } = this.#conversation.views.agents
+    const { roster } = this.#engine.views.agents
     for (;;) {
       const id = `agent-${++this.#started}`
       if (!roster.has(id)) return id
@@ -353,7 +356,7 @@ export class Team implements AgentLinks {
   async #ended(agent: string, outcome: AgentOutcome): Promise<void> {
     this.#count("agents.ended", { "strata.agent.status": outcome.status })
     const hops = this.get(agent)?.hops ?? 0
-    await this.#conversation.note([{ ...endedDecision(agent, outcome), ...(hops > this.#hops ? { hops } : {}) }])
+    await this.#engine.note([{ ...endedDecision(agent, outcome), ...(hops > this.#hops ? { hops } : {}) }])
   }
 
   #count(name: string, about: Readonly<Record<string, string>>): void {
@@ -382,8 +385,8 @@ export class Team implements AgentLinks {
 
   async #spent(decision: DecisionDraft | undefined): Promise<void> {
     if (!decision) return
-    await this.#conversation.note([decision]).catch(() => undefined) // a journal that cannot be written also fails the lead's next entry
-    if (summarise(this.#conversation.views.ledger).dollars >= this.#costLimit) this.#stopRunning(LIMIT_REACHED)
+    await this.#engine.note([decision]).catch(() => undefined) // a journal that cannot be written also fails the lead's next entry
+    if (summarise(this.#engine.views.ledger).dollars >= this.#costLimit) this.#stopRunning(LIMIT_REACHED)
   }
 
   /**
@@ -395,7 +398,7 @@ export class Team implements AgentLinks {
     const hops = Math.max(1, agentHops)
     this.#reporting++
     try {
-      const { content, handle } = await boundForLead(this.#conversation, { name: `${id}-report-${tasks}`, text })
+      const { content, handle } = await boundForLead(this.leader.conversation, { name: `${id}-report-${tasks}`, text })
       const rest = handle === undefined ? "" : `\n\nAll of it: ${handle}`
       const report = { id: `${id}#report-${tasks}`, from: name, to: LEAD, text: `${content}${rest}`, hops }
       this.mail.inboxes.lead.push(report)

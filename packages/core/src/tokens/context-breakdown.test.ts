@@ -12,6 +12,7 @@ import {
   SWE_AGENT_FILES,
   WHERE_THEY_ARE,
 } from "../../test/real-transcripts.ts"
+import { engineOf } from "../conversation/conversation.ts"
 import type { Block } from "../messages/blocks.ts"
 import { type Message, sinceLastBoundary } from "../messages/messages.ts"
 import { breakDownContext, breakdownPercentages, type ContextBreakdown, contextShares } from "./context-breakdown.ts"
@@ -242,7 +243,7 @@ describe("TOK-6 on the flattened view", () => {
     expect(chat.accounting().total).toBe(
       sum(
         sent.messages.flatMap(({ content }) =>
-          (content as Block[]).map((block) => Math.round(chat.views.estimator.block(block))),
+          (content as Block[]).map((block) => Math.round(engineOf(chat).views.estimator.block(block))),
         ),
       ),
     )

@@ -3,6 +3,7 @@ import { describe, expect, test } from "vitest"
 import { conversation } from "../../test/builders.ts"
 import { openTestConversation } from "../../test/open.ts"
 import { size } from "../../test/size.ts"
+import { engineOf } from "../conversation/conversation.ts"
 import { renderAttachment } from "../messages/attachment-texts.ts"
 import type { Message, Usage } from "../messages/messages.ts"
 import { ContextMeter, contextSize, usageTotal } from "./context-size.ts"
@@ -160,7 +161,7 @@ describe("TOK-1 what makes a count void", () => {
       stop_reason: "end_turn",
       usage: usage(150_000, 10),
     })
-    expect(chat.views.context.size().counted).toBe(150_010)
+    expect(engineOf(chat).views.context.size().counted).toBe(150_010)
     drafts.push(
       {
         type: "system",
@@ -171,7 +172,7 @@ describe("TOK-1 what makes a count void", () => {
     )
     await chat.add({ role: "user", content: "next" })
     await chat.prepare()
-    const size = chat.views.context.size()
+    const size = engineOf(chat).views.context.size()
     expect(size.counted).toBe(0)
     expect(size.tokens).toBeGreaterThan(0)
     expect(size.tokens).toBeLessThan(200)

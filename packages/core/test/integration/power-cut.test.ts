@@ -5,6 +5,7 @@ import { join } from "node:path"
 import { setImmediate } from "node:timers/promises"
 import { expect, onTestFinished, test, vi } from "vitest"
 import { localUser } from "../../src/base/owner.ts"
+import { type Conversation, engineOf } from "../../src/conversation/conversation.ts"
 import { fileStore } from "../../src/journal/file/file-store.ts"
 import { openConversation } from "../../src/public-functions.ts"
 import { defineTool } from "../../src/tools/define-tool.ts"
@@ -40,7 +41,7 @@ async function disk() {
   }
 }
 
-const journalOf = ({ place, id }: { place: string; id: string }) => join("projects", place, `${id}.jsonl`)
+const journalOf = (chat: Conversation) => join("projects", engineOf(chat).namespace, `${chat.id}.jsonl`)
 const openIn = (dir: string) => openConversation({ dir, cwd: "/project", id: "c", model: MODEL, env: {} })
 
 test("JRN-3 a power cut after record() loses neither the answer nor what was added before it; one during the request loses only what was added", async () => {

@@ -48,7 +48,7 @@ test("BEY-13 property: after folds and snips every request is valid, calls keep 
         if (!ranges || !request) continue
         expect(validateRequest({ request, model: findModel(model).facts })).toEqual([])
         for (const [id, content] of resultsIn(request)) expect(content).toBe(results.get(id))
-        for (const { uuid } of chat.views.context.hiddenRanges.flatMap(({ messages }) => messages))
+        for (const { uuid } of engineOf(chat).views.context.hiddenRanges.flatMap(({ messages }) => messages))
           for (const [at, block] of (added.get(uuid) ?? []).entries())
             expect(stringifyExact(await chat.recall(handleOf(uuid, at)))).toBe(block)
       }
@@ -66,14 +66,14 @@ test("BEY-13 property: the dry run says what then happens, and opening the range
       const bytesNow = async () => serialiseRequest(await engineOf(chat).preparer.forkRequest())
       const done: { readonly bytes: string; readonly size: number; readonly decision: string }[] = []
       for (const cut of cuts) {
-        const before = { bytes: await bytesNow(), size: chat.views.context.size().tokens }
+        const before = { bytes: await bytesNow(), size: engineOf(chat).views.context.size().tokens }
         const decision = await carryOut(chat, cut)
         if (decision) done.push({ ...before, decision })
       }
       for (const { bytes, size, decision } of done.toReversed()) {
         const expected = await chat.unfold(decision, { dryRun: true })
         await chat.unfold(decision)
-        expect(chat.views.context.size().tokens).toBe(expected.tokensAfter)
+        expect(engineOf(chat).views.context.size().tokens).toBe(expected.tokensAfter)
         expect(expected.tokensAfter).toBe(size)
         expect(await bytesNow()).toBe(bytes)
       }
@@ -90,7 +90,7 @@ test("BEY-13 property: a conversation with folded and snipped ranges prepares th
       for (const cut of cuts) await carryOut(chat, cut)
       const before = await prepared(chat)
       if (!before) return
-      const copy = await chat.branch(chat.views.context.newest!.uuid)
+      const copy = await chat.branch(engineOf(chat).views.context.newest!.uuid)
       await chat.close()
       for (const id of ["test", copy]) {
         const opened = await openTestConversation({ store, model, id })
@@ -111,7 +111,7 @@ async function played(steps: readonly Parameters<typeof play>[1][], model: strin
 
 /** The uuid of the decision, or `undefined` if the range cannot be hidden. */
 async function carryOut(chat: Conversation, { action, from, to }: Cut): Promise<string | undefined> {
-  const messages = chat.views.context.storedMessages()
+  const messages = engineOf(chat).views.context.storedMessages()
   const at = (number: number) => messages[number % messages.length]!.uuid
   const range = { from: at(from), to: at(to) }
   let planned: RangePlan
@@ -122,9 +122,9 @@ async function carryOut(chat: Conversation, { action, from, to }: Cut): Promise<
     throw error
   }
   expect(await chat[action](range)).toEqual(planned)
-  expect(chat.views.context.size().tokens).toBe(planned.tokensAfter)
-  return chat.views.context.hiddenRanges.find(({ decision }) => decision.from === planned.ranges[0]!.from)!.decision
-    .uuid
+  expect(engineOf(chat).views.context.size().tokens).toBe(planned.tokensAfter)
+  return engineOf(chat).views.context.hiddenRanges.find(({ decision }) => decision.from === planned.ranges[0]!.from)!
+    .decision.uuid
 }
 
 async function prepared(chat: Conversation): Promise<ModelRequest | undefined> {

@@ -8,7 +8,7 @@ import { dirname, join } from "node:path"
 import fc from "fast-check"
 import { afterAll, beforeAll, expect, test } from "vitest"
 import { seededIds } from "../../src/base/clock.ts"
-import type { Conversation } from "../../src/conversation/conversation.ts"
+import { type Conversation, engineOf } from "../../src/conversation/conversation.ts"
 import type { Entry } from "../../src/journal/entries.ts"
 import { fileStore } from "../../src/journal/file/file-store.ts"
 import { type JournalPaths, journalPaths } from "../../src/journal/file/layout.ts"
@@ -52,7 +52,7 @@ async function written(directory: string, steps: readonly Step[]): Promise<void>
 
 /** The parts of a conversation that the user and the model see. */
 function seen(chat: Conversation) {
-  const { context } = chat.views
+  const { context } = engineOf(chat).views
   return {
     messages: context.storedMessages().map(({ uuid }) => uuid),
     waiting: context.queued.map(({ uuid }) => uuid),
@@ -126,7 +126,7 @@ test("JRN-9 a flipped bit costs at most the line it is in, is reported if it cha
             )
           else if (hit.subtype !== "rewound") expect(after, context).toEqual(before)
 
-          const body = !opened.views.context.isEmpty ? serialiseRequest(await opened.prepare()) : ""
+          const body = !engineOf(opened).views.context.isEmpty ? serialiseRequest(await opened.prepare()) : ""
           await opened.close()
           const aside = await stat(pathsOf(directory).quarantine).catch(() => undefined)
           await using again = await openIn(directory, "again")

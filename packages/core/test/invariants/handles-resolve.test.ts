@@ -5,7 +5,8 @@
 import fc from "fast-check"
 import { expect, test } from "vitest"
 import { CompactionFailedError, RangeRefusedError } from "../../src/base/errors.ts"
-import type { Conversation } from "../../src/conversation/conversation.ts"
+import { type Conversation, engineOf } from "../../src/conversation/conversation.ts"
+import { internalsOf } from "../../src/conversation/internals.ts"
 import { toolResultStorage } from "../../src/layers/1-tool-results/tool-result-storage.ts"
 import { microcompaction } from "../../src/layers/2-microcompact/microcompaction.ts"
 import { offline } from "../../src/layers/4-compaction/summarise/route.ts"
@@ -53,7 +54,7 @@ test("BEY-1 property: every handle in every request resolves, however results we
       const seen = new Set<string>()
       for (const [at, step] of steps.entries()) {
         await play(chat, step, at)
-        if (chat.views.context.isEmpty) continue
+        if (engineOf(chat).views.context.isEmpty) continue
         const { messages, system } = await chat.prepare()
         for (const [handle] of JSON.stringify([messages, system]).matchAll(HANDLE)) {
           if (seen.has(handle)) continue
@@ -75,7 +76,7 @@ async function play(chat: Conversation, step: Step, at: number): Promise<void> {
     else if (step.kind === "compact") await chat.compact(at % 2 === 0 ? {} : { routes: ["offline"] })
     else if (step.kind === "clear") await chat.clearResults({ downTo: 1 })
     else if (step.kind === "fold") await chat.fold({ downTo: 1 })
-    else if (step.kind === "snip") await chat.snip({ from: chat.exchanges()[0]?.from ?? "none" })
+    else if (step.kind === "snip") await chat.snip({ from: internalsOf(chat).exchanges()[0]?.from ?? "none" })
     else await chat.undo()
   } catch (error) {
     const isRefusal = error instanceof CompactionFailedError || error instanceof RangeRefusedError

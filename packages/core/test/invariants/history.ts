@@ -11,6 +11,7 @@ import {
 } from "../../src/base/errors.ts"
 import { localUser } from "../../src/base/owner.ts"
 import { type Conversation, engineOf } from "../../src/conversation/conversation.ts"
+import { internalsOf } from "../../src/conversation/internals.ts"
 import { openConversation } from "../../src/conversation/open.ts"
 import { leaveOutReceived } from "../../src/conversation/refused-content.ts"
 import { isMessage } from "../../src/journal/entries.ts"
@@ -151,7 +152,7 @@ export class History {
 
   async take(step: Step): Promise<void> {
     const { chat } = this
-    const { context, undoable } = chat.views
+    const { context, undoable } = engineOf(chat).views
     switch (step.kind) {
       case "say":
       case "enqueue": {
@@ -237,10 +238,10 @@ export class History {
 
   /** Adds results to the newest open calls in view: to the first, or to all. */
   async #addResults({ length, all }: Extract<Step, { kind: "results" }>): Promise<void> {
-    const { lastResponse } = this.chat.views.context
+    const { lastResponse } = engineOf(this.chat).views.context
     const content = lastResponse?.message.content
     const calls = Array.isArray(content) ? content.flatMap((block) => (block.type === "tool_use" ? block.id : [])) : []
-    const open = calls.filter((id) => !this.chat.views.context.originalResult(id))
+    const open = calls.filter((id) => !engineOf(this.chat).views.context.originalResult(id))
     const blocks = (all ? open : open.slice(0, 1)).map(
       (id): Block => ({ type: "tool_result", tool_use_id: id, content: `${id}\n${"a line of code\n".repeat(length)}` }),
     )
@@ -266,9 +267,9 @@ export async function idle(
     clock.advance(LOOK_MINUTES * 60_000)
     if (isWatched) chat.windowUsage()
     await chat.whenIdle()
-    await chat.isAsleep()
+    await internalsOf(chat).isAsleep()
   }
-  return chat.isAsleep()
+  return internalsOf(chat).isAsleep()
 }
 
 /** Returns `undefined` if there is nothing to send, or if it does not fit: both are documented. */

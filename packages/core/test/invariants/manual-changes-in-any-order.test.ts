@@ -10,7 +10,7 @@ import {
   NothingToUndoError,
   RangeRefusedError,
 } from "../../src/base/errors.ts"
-import type { Conversation } from "../../src/conversation/conversation.ts"
+import { type Conversation, engineOf } from "../../src/conversation/conversation.ts"
 import { memoryStore } from "../../src/journal/in-memory/store.ts"
 import type { Store } from "../../src/journal/store.ts"
 import { toBlocks } from "../../src/messages/blocks.ts"
@@ -106,7 +106,7 @@ const isMessage = ({ type }: Message) => type === "user" || type === "assistant"
 
 async function carryOut(state: State, change: Change): Promise<void> {
   const { chat, player, store } = state
-  const inView = chat.views.context.storedMessages()
+  const inView = engineOf(chat).views.context.storedMessages()
   const at = (number: number) => inView[number % Math.max(1, inView.length)]?.uuid ?? "none"
   switch (change.kind) {
     case "talk":
@@ -117,12 +117,12 @@ async function carryOut(state: State, change: Change): Promise<void> {
     case "snip":
       return refusable(chat[change.kind]({ from: at(change.from), to: at(change.to) }))
     case "open": {
-      const { hiddenRanges } = chat.views.context
+      const { hiddenRanges } = engineOf(chat).views.context
       const range = hiddenRanges[change.which % Math.max(1, hiddenRanges.length)]
       return refusable(chat.unfold(range ? handleOf(range.messages[0]!.uuid) : "none"))
     }
     case "undo": {
-      const { list } = chat.views.undoable
+      const { list } = engineOf(chat).views.undoable
       const { keepLater } = change
       const decision = list[change.which % Math.max(1, list.length)]?.uuid
       return refusable(chat.undo(change.isNewest || decision === undefined ? { keepLater } : { keepLater, decision }))
@@ -131,12 +131,12 @@ async function carryOut(state: State, change: Change): Promise<void> {
       if (player.messages.length > 0) await chat.rewind(player.messages[change.to % player.messages.length]!)
       return
     case "branch": {
-      const { rawMessages } = chat.views.context // without the lines of folds, which are not messages
+      const { rawMessages } = engineOf(chat).views.context // without the lines of folds, which are not messages
       if (rawMessages.length === 0) return
       const copy = await chat.branch(rawMessages[change.to % rawMessages.length]!.uuid)
       await chat.close()
       state.chat = await open(store, copy)
-      const messages = state.chat.views.context.storedMessages().filter(isMessage)
+      const messages = engineOf(state.chat).views.context.storedMessages().filter(isMessage)
       player.messages.splice(0, Number.POSITIVE_INFINITY, ...messages.map(({ uuid }) => uuid))
       return
     }

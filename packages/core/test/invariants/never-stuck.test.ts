@@ -5,7 +5,7 @@
 import { join } from "node:path"
 import fc from "fast-check"
 import { expect, test } from "vitest"
-import type { Conversation } from "../../src/conversation/conversation.ts"
+import { type Conversation, engineOf } from "../../src/conversation/conversation.ts"
 import { validateRequest } from "../../src/messages/validate/validator.ts"
 import { findModel } from "../../src/tokens/models.ts"
 import { serialiseRequest } from "../../src/views/context/request.ts"
@@ -25,9 +25,9 @@ async function request(chat: Conversation): Promise<string | undefined> {
 
 async function lives(history: History, step: Step): Promise<void> {
   const before = step.kind === "compact" && step.thenUndo ? await request(history.chat) : undefined
-  const boundary = history.chat.views.compactions.last?.boundary
+  const boundary = engineOf(history.chat).views.compactions.last?.boundary
   await history.take(step)
-  const compacted = history.chat.views.compactions.last?.boundary
+  const compacted = engineOf(history.chat).views.compactions.last?.boundary
   if (before !== undefined && compacted !== boundary) {
     await history.chat.undo()
     expect(await request(history.chat), "undo(compact(x))").toBe(before)

@@ -5,7 +5,7 @@ import { join } from "node:path"
 import fc from "fast-check"
 import { afterAll, beforeAll, expect, test } from "vitest"
 import { seededIds } from "../../src/base/clock.ts"
-import type { Conversation } from "../../src/conversation/conversation.ts"
+import { type Conversation, engineOf } from "../../src/conversation/conversation.ts"
 import { fileStore } from "../../src/journal/file/file-store.ts"
 import { serialiseRequest } from "../../src/views/context/request.ts"
 import { type DecidingLayer, decidingLayer } from "../deciding-layer.ts"
@@ -58,7 +58,7 @@ test.concurrent.each([
           const actual = await play(resumed, step, resumedPlayer)
           if (!expected || !actual) continue
           expect(serialiseRequest(actual)).toBe(serialiseRequest(expected))
-          expect(resumed.views.context.size()).toEqual(live.views.context.size())
+          expect(engineOf(resumed).views.context.size()).toEqual(engineOf(live).views.context.size())
         }
         await resumed.close()
       }),

@@ -7,7 +7,7 @@ import { join } from "node:path"
 import fc from "fast-check"
 import { afterAll, beforeAll, expect, test } from "vitest"
 import { manualClock, seededIds } from "../../src/base/clock.ts"
-import type { Conversation } from "../../src/conversation/conversation.ts"
+import { type Conversation, engineOf } from "../../src/conversation/conversation.ts"
 import { fileStore } from "../../src/journal/file/file-store.ts"
 import { serialiseRequest } from "../../src/views/context/request.ts"
 import { decidingLayer } from "../deciding-layer.ts"
@@ -30,7 +30,7 @@ const sleepsAmongSteps = fc.array(fc.boolean(), { minLength: 7, maxLength: 7 })
 const reports = (chat: Conversation) => ({
   ...{
     fill: chat.windowUsage(),
-    size: chat.views.context.size(),
+    size: engineOf(chat).views.context.size(),
     accounting: chat.accounting(),
     ledger: chat.ledger(),
   },

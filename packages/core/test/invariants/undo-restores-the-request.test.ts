@@ -2,7 +2,7 @@
 import fc from "fast-check"
 import { expect, test } from "vitest"
 import { CompactionFailedError } from "../../src/base/errors.ts"
-import type { Conversation } from "../../src/conversation/conversation.ts"
+import { type Conversation, engineOf } from "../../src/conversation/conversation.ts"
 import { memoryStore } from "../../src/journal/in-memory/store.ts"
 import type { Store } from "../../src/journal/store.ts"
 import { serialiseRequest } from "../../src/views/context/request.ts"
@@ -47,7 +47,10 @@ async function talk({ chat, player }: OpenResult, steps: readonly Step[]): Promi
 /** The request, truncated so that a failure is readable. */
 const sent = async (chat: Conversation) =>
   serialiseRequest(await chat.prepare()).replaceAll(/(many words ){9,}/g, (filling) => `[${filling.length}]`)
-const inView = (chat: Conversation) => chat.views.context.storedMessages().map(({ uuid }) => uuid)
+const inView = (chat: Conversation) =>
+  engineOf(chat)
+    .views.context.storedMessages()
+    .map(({ uuid }) => uuid)
 
 async function compacts(chat: Conversation): Promise<boolean> {
   try {
@@ -76,11 +79,11 @@ test("invariant 9, BEY-3: undo(compact(x)) prepares the byte-identical request, 
       const open = await opened(store)
       await talk(open, steps)
       const before = await sent(open.chat)
-      const size = open.chat.views.context.size()
+      const size = engineOf(open.chat).views.context.size()
       if (!(await compacts(open.chat))) return
       compactions++
       await open.chat.undo()
-      expect(open.chat.views.context.size()).toEqual(size)
+      expect(engineOf(open.chat).views.context.size()).toEqual(size)
       expect(await sent(open.chat)).toBe(before)
       expect(await sentAfterRestart(store, open)).toBe(before)
     }),
@@ -98,7 +101,7 @@ test("invariant 9, BEY-3: nested compactions are undone one by one, or all by na
       await talk(open, steps)
       const first = await sent(chat)
       if (!(await compacts(chat))) return
-      const boundary = chat.views.compactions.last!.boundary
+      const boundary = engineOf(chat).views.compactions.last!.boundary
       await talk(
         open,
         more.filter(({ kind }) => kind !== "rewind"),
@@ -139,9 +142,9 @@ test("invariant 9, BEY-3: later messages that are kept follow the old ones, afte
       await chat.undo()
       expect(inView(chat)).toEqual([...old, ...later])
       const bytes = await sent(chat) // already validated
-      const size = chat.views.context.size()
-      await chat.rewind(chat.views.context.newest!.uuid)
-      expect(chat.views.context.size()).toEqual(size)
+      const size = engineOf(chat).views.context.size()
+      await chat.rewind(engineOf(chat).views.context.newest!.uuid)
+      expect(engineOf(chat).views.context.size()).toEqual(size)
       expect(await sent(chat)).toBe(bytes)
       const places = player.messages.slice(firstLater)
       await chat.rewind(places[back % places.length]!)

@@ -7,6 +7,7 @@ import { ask, calling, resultsIn, scene } from "../../../test/scripted-agent.ts"
 import { isWhole } from "../../../test/size.ts"
 import { manualClock } from "../../base/clock.ts"
 import { repositoryRoot } from "../../base/git.ts"
+import { engineOf } from "../../conversation/conversation.ts"
 import { edit } from "../../tools/files/edit.ts"
 import { read } from "../../tools/files/read.ts"
 import { MAX_CHARACTERS, MAX_IMPORTS } from "./instruction-source.ts"
@@ -118,8 +119,8 @@ describe("NEST-4 limits", () => {
     put("project/lib/a.ts", "x")
     const agent = await open([calling("Read", { file_path: "lib/a.ts" }), "Done."])
     await ask(agent, "go")
-    const nested = agent.conversation.views.context
-      .storedMessages()
+    const nested = engineOf(agent.conversation)
+      .views.context.storedMessages()
       .flatMap((message) =>
         message.type === "attachment" && message.attachment.type === "nested_memory" ? [message.attachment] : [],
       )

@@ -40,7 +40,7 @@ export class AgentState {
   constructor(parts: AgentStateDependencies) {
     const { ground, policy, reads, conversationRef, approvePlan, promptUser } = parts
     const { clock, env, cwd } = ground
-    this.refusals = new Refusals(() => conversationRef.conversation.flags.figures["max-denials"])
+    this.refusals = new Refusals(() => engineOf(conversationRef.conversation).flags.figures["max-denials"])
     this.#parts = parts
     this.#policy = policy
     this.directory = cwd
@@ -93,7 +93,7 @@ export class AgentState {
   /** Whether large results are offloaded. */
   #putsAside(): boolean {
     const { layers, conversation } = this.#parts.conversationRef
-    return layers.some(({ name }) => name === "tool-results") && conversation.flags.on["tool-result-storage"]
+    return layers.some(({ name }) => name === "tool-results") && engineOf(conversation).flags.on["tool-result-storage"]
   }
 
   /** Changes the mode at once. Resolves when the change is in the journal. */

@@ -108,8 +108,8 @@ async function* askOnce(options: AskModelOptions, turn: number): AsyncGenerator<
   options.keeper?.stop()
   const { request, delivered } = await prepareAndDeliver(chat, signal)
   for (const { uuid, text } of delivered) yield { type: "user", uuid, text, queued: true }
-  yield { type: "request", turn, size: chat.views.context.size(), fill: chat.windowUsage() }
-  const limits = streamLimits(chat.flags)
+  yield { type: "request", turn, size: engineOf(chat).views.context.size(), fill: chat.windowUsage() }
+  const limits = streamLimits(engineOf(chat).flags)
   const { now } = options.tools
   let sentAt = now()
   let streamed = ""
@@ -122,7 +122,7 @@ async function* askOnce(options: AskModelOptions, turn: number): AsyncGenerator<
     return `The response is incomplete. Its first ${formatNumber(text.length)} characters are in the journal.`
   }
   try {
-    const previous = chat.views.context.lastResponse?.message.id
+    const previous = engineOf(chat).views.context.lastResponse?.message.id
     const sending = {
       ...{ limits, lifetime: engineOf(chat).window.lifetime },
       ...(previous === undefined ? {} : { previous }),
@@ -158,13 +158,13 @@ async function* askOnce(options: AskModelOptions, turn: number): AsyncGenerator<
 
 /** Prepares the next request, and lists the queued messages that it delivers, including those typed during preparation. */
 async function prepareAndDeliver(chat: Conversation, signal: AbortSignal | undefined) {
-  const queued = [...chat.views.context.queued]
+  const queued = [...engineOf(chat).views.context.queued]
   const stopListening = chat.on("entry", ({ entry }) => {
     if (entry.type === "user" && entry.isQueued) queued.push(entry)
   })
   try {
     const request = await chat.prepare(signal ? { signal } : {})
-    const waiting = new Set(chat.views.context.queued.map(({ uuid }) => uuid))
+    const waiting = new Set(engineOf(chat).views.context.queued.map(({ uuid }) => uuid))
     const delivered = queued.filter((message) => message.type === "user").filter(({ uuid }) => !waiting.has(uuid))
     return { request, delivered: delivered.map(({ uuid, message }) => ({ uuid, text: textOf(message.content) })) }
   } finally {

@@ -62,7 +62,7 @@ export class CacheKeeper {
     const { conversation, model } = this.#parts
     if (this.#isRefused || !model.warm || conversation.settings.values.off) return
     const start = { usedAt: sent.sentAt, lifetime: "5m" as const, pings: 0, cancel: () => undefined }
-    this.#pause = { ...sent, ...start, views: conversation.views }
+    this.#pause = { ...sent, ...start, views: engineOf(conversation).views }
     this.#schedulePing(this.#pause)
   }
 

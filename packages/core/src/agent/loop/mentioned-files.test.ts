@@ -3,6 +3,7 @@ import { mkdirSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { expect, test } from "vitest"
 import { calling, resultsIn, scene, type Turn } from "../../../test/scripted-agent.ts"
+import { engineOf } from "../../conversation/conversation.ts"
 import { edit } from "../../tools/files/edit.ts"
 import { read } from "../../tools/files/read.ts"
 import type { SingleAgentOptions } from "../options.ts"
@@ -70,7 +71,9 @@ test("an image is part of the message, as Read shows it; one that the API would 
   expect(events).toContainEqual({ type: "attached", kind: "file", about: "shot.png" })
   const problems = events.flatMap((event) => (event.type === "notice" ? [event.message] : []))
   expect(problems).toEqual([expect.stringMatching(/^@wide\.png was not attached: .*more than 8000 pixels on a side/)])
-  expect(agent.conversation.views.words.messages.at(-1)).toMatchObject({ text: "Look at @shot.png and @wide.png" })
+  expect(engineOf(agent.conversation).views.words.messages.at(-1)).toMatchObject({
+    text: "Look at @shot.png and @wide.png",
+  })
 })
 
 test("with a text, only the files that it names are attached", async () => {

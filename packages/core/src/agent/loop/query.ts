@@ -3,7 +3,7 @@
  * loop. It is an async generator of events. However it ends, the conversation can continue.
  */
 import { errorMessage } from "../../base/errors.ts"
-import type { Conversation } from "../../conversation/conversation.ts"
+import { type Conversation, engineOf } from "../../conversation/conversation.ts"
 import { checkedCopy } from "../../conversation/incoming.ts"
 import type { Attachment } from "../../messages/attachments.ts"
 import { type Block, type Content, isText, isToolUse, type ToolUse, textOf, toBlocks } from "../../messages/blocks.ts"
@@ -173,7 +173,7 @@ async function* handleFinalResponse(
 async function* moreToAnswer(options: QueryOptions): AsyncGenerator<QueryEvent, boolean> {
   const { conversation: chat, agentLinks, typed, isAutonomous, signal = new AbortController().signal } = options
   await typed?.settled()
-  if (chat.views.context.queued.length > 0 || (yield* addInbound(options))) return true
+  if (engineOf(chat).views.context.queued.length > 0 || (yield* addInbound(options))) return true
   return isAutonomous === true && agentLinks !== undefined && agentLinks.inbound.whenAny(signal)
 }
 

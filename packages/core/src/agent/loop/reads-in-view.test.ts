@@ -3,6 +3,7 @@ import { writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { describe, expect, test } from "vitest"
 import { ask, calling, resultsIn, scene } from "../../../test/scripted-agent.ts"
+import { engineOf } from "../../conversation/conversation.ts"
 import { edit } from "../../tools/files/edit.ts"
 import { read } from "../../tools/files/read.ts"
 
@@ -67,7 +68,7 @@ describe("LOOP-8 a repeated read", () => {
     const { open } = withFile()
     const agent = await open(["Hello.", readIt(), "Done.", changeIt(), readIt(), "Done."])
     await ask(agent, "hello")
-    const before = agent.conversation.views.context.newest!.uuid
+    const before = engineOf(agent.conversation).views.context.newest!.uuid
     await ask(agent, "read it")
     await agent.conversation.rewind(before)
     const results = resultsIn(await ask(agent, "change it"))
@@ -86,7 +87,7 @@ describe("LOOP-8 a repeated read", () => {
       "Done.",
     ])
     await ask(agent, "hello")
-    const before = agent.conversation.views.context.newest!.uuid
+    const before = engineOf(agent.conversation).views.context.newest!.uuid
     await ask(agent, "change it")
     await agent.conversation.rewind(before)
     expect(resultsIn(await ask(agent, "again"))[0]).toContain("Read it first")

@@ -3,6 +3,7 @@
  * recorded in the journal. Servers start before the conversation is open; requests until then are refused.
  */
 
+import { engineOf } from "../../conversation/conversation.ts"
 import type { ConversationRef } from "../../conversation/open.ts"
 import { type Block, textOf } from "../../messages/blocks.ts"
 import type { ModelRequest } from "../../messages/request.ts"
@@ -62,7 +63,7 @@ export class ServerSampling implements SampleModel {
     const response = await requestResponse(model, { request: { ...request, model: model.name }, ...purposeOptions })
     const { id: responseId, model: name, usage } = response
     const { purpose } = purposeOptions
-    await conversation.note([{ type: "strata", subtype: "spent", purpose, model: name, responseId, usage }])
+    await engineOf(conversation).note([{ type: "strata", subtype: "spent", purpose, model: name, responseId, usage }])
     return response
   }
 }

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest"
 import { ask, scene } from "../../../test/scripted-agent.ts"
+import { engineOf } from "../../conversation/conversation.ts"
 import { codingTools } from "../tools/toolsets.ts"
 
 const { signal } = new AbortController()
@@ -31,5 +32,5 @@ test("PERM-2 a call of the person's passes rules and questions, and stays out of
   await ask(agent, "/mcp__db__report")
   expect(JSON.stringify(requests[0]!.messages)).toContain("Always count rows.")
   expect(JSON.stringify(requests[0]!.messages)).not.toContain("hello")
-  expect(agent.conversation.views.words.messages.map(({ text }) => text)).toEqual(["/mcp__db__report"])
+  expect(engineOf(agent.conversation).views.words.messages.map(({ text }) => text)).toEqual(["/mcp__db__report"])
 })

@@ -1,6 +1,7 @@
 /** Shell commands that the user runs, in a real shell. */
 import { expect, test } from "vitest"
 import { ask, calling, scene } from "../../../test/scripted-agent.ts"
+import { engineOf } from "../../conversation/conversation.ts"
 import { codingTools } from "../tools/toolsets.ts"
 
 const SIGNAL = new AbortController().signal
@@ -19,7 +20,7 @@ test("runs without a question and without keys, and the model gets it with the n
   const sent = JSON.stringify(requests[0]!.messages)
   expect(sent).toContain("The user ran this command in the shell")
   expect(sent).toContain("Exit code 3")
-  expect(agent.conversation.views.words.messages).toHaveLength(1)
+  expect(engineOf(agent.conversation).views.words.messages).toHaveLength(1)
 })
 
 test("a resumed conversation has the command that no message has followed", async () => {

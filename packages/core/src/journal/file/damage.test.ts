@@ -10,7 +10,7 @@ import { needs } from "../../../test/needs.ts"
 import { openTestConversation } from "../../../test/open.ts"
 import { everyNth, isWhole, size as scaled } from "../../../test/size.ts"
 import { seededIds } from "../../base/clock.ts"
-import type { Conversation } from "../../conversation/conversation.ts"
+import { type Conversation, engineOf } from "../../conversation/conversation.ts"
 import type { Entry, EntryDraft } from "../entries.ts"
 import { fileStore } from "./file-store.ts"
 import { acquireLock } from "./lock.ts"
@@ -30,8 +30,8 @@ const open = (drafts: EntryDraft[] = [], ids = "first"): Promise<Conversation> =
   })
 
 const textsIn = (chat: Conversation) =>
-  chat.views.context
-    .storedMessages()
+  engineOf(chat)
+    .views.context.storedMessages()
     .flatMap((message) => (message.type === "user" ? JSON.stringify(message.message.content).match(/[a-z]+ \d+/g) : []))
 
 /** Changes one byte at the first occurrence of a text. */
@@ -104,7 +104,7 @@ describe("JRN-9 a damaged message", () => {
       await again.close()
       const third = await open([], "third")
       expect(textsIn(third)).toHaveLength(20)
-      expect(third.views.context.newest?.uuid).toBe(next)
+      expect(engineOf(third).views.context.newest?.uuid).toBe(next)
       await third.close()
       expect((await readFile(pathOf(location, ".damaged"), "utf8")).trim().split("\n")).toHaveLength(1)
       expect((await readFile(location)).subarray(0, bytes.length).equals(bytes)).toBe(true) // the damaged bytes are still in the journal

@@ -30,7 +30,7 @@ import {
 import { needs } from "../../../test/needs.ts"
 import { openTestConversation } from "../../../test/open.ts"
 import { ConversationNotFoundError, InvalidIdError, JournalWriteError } from "../../base/errors.ts"
-import type { Conversation } from "../../conversation/conversation.ts"
+import { type Conversation, engineOf } from "../../conversation/conversation.ts"
 import type { Layer } from "../../layers/layer.ts"
 import { serialiseRequest } from "../../views/context/request.ts"
 import type { Entry, EntryDraft } from "../entries.ts"
@@ -161,7 +161,7 @@ describe("JRN-4 what is before the last boundary", () => {
     const again = await openTestConversation({ store })
     expect(again.openResult).toMatchObject({ read: "tail", index: "used", tornBytes: 0, damagedLines: [] })
     expect(serialiseRequest(await again.prepare())).toBe(body)
-    expect(again.views.words.messages).toHaveLength(21) // loaded from the checkpoint
+    expect(engineOf(again).views.words.messages).toHaveLength(21) // loaded from the checkpoint
     await again.close()
   })
 

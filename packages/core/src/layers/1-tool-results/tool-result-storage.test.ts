@@ -5,7 +5,7 @@ import { describe, expect, test } from "vitest"
 import { temporaryRoot } from "../../../test/journal-files.ts"
 import { entriesOf, openTestConversation } from "../../../test/open.ts"
 import { seededIds } from "../../base/clock.ts"
-import type { Conversation } from "../../conversation/conversation.ts"
+import { type Conversation, engineOf } from "../../conversation/conversation.ts"
 import type { ConversationOptions } from "../../conversation/options.ts"
 import { fileStore } from "../../journal/file/file-store.ts"
 import { memoryStore } from "../../journal/in-memory/store.ts"
@@ -182,7 +182,7 @@ describe("layer 1", () => {
     const chat = await open({ store })
     await round(chat, ["Bash", LARGE], ["Bash", "kept ".repeat(2_000)])
     const before = serialiseRequest(await chat.prepare())
-    const branch = await chat.branch(chat.views.context.newest!.uuid, "branch")
+    const branch = await chat.branch(engineOf(chat).views.context.newest!.uuid, "branch")
     await chat.close()
     for (const id of ["test", branch]) {
       const again = await open({ store, id, settings: { figures: { "tool-result-limit": 1_000 } } })
@@ -257,7 +257,7 @@ describe("layer 1", () => {
     const chat = await open()
     await round(chat, ["Bash", LARGE])
     const [decision] = (await entriesOf(chat)).filter((entry) => "effect" in entry)
-    const whole = chat.views.estimator.text(LARGE)
+    const whole = engineOf(chat).views.estimator.text(LARGE)
     expect(decision).toMatchObject({ effect: { saves: expect.any(Number), rewrites: 0 } })
     const { effect } = decision as unknown as { effect: { saves: number } }
     expect(effect.saves).toBeGreaterThan(whole - 2_000)

@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest"
 import { entriesOf, openTestConversation } from "../../../test/open.ts"
 import { RUNS } from "../../../test/runs.ts"
 import { manualClock, seededIds } from "../../base/clock.ts"
-import type { Conversation } from "../../conversation/conversation.ts"
+import { type Conversation, engineOf } from "../../conversation/conversation.ts"
 import type { ConversationOptions } from "../../conversation/options.ts"
 import { memoryStore } from "../../journal/in-memory/store.ts"
 import type { Block } from "../../messages/blocks.ts"
@@ -74,11 +74,11 @@ describe("L2-2 by cache edit", () => {
   test("the messages stay as they are, a block asks for the deletion, and the size follows", async () => {
     const chat = await open()
     await twelveCalls(chat)
-    const before = chat.views.context.size().tokens
+    const before = engineOf(chat).views.context.size().tokens
     const request = await chat.prepare()
     expect(clearedIn(request)).toEqual([])
     expect(editsIn(request)).toEqual([{ at: "24.1", ids: ids(0, 7) }])
-    expect(before - chat.views.context.size().tokens).toBeGreaterThan(7 * 150)
+    expect(before - engineOf(chat).views.context.size().tokens).toBeGreaterThan(7 * 150)
     expect(blocksIn(request).filter(({ type }) => type === "thinking")).toHaveLength(12)
     const [decision] = await decisions(chat)
     expect(decision).toMatchObject({ why: "cache-edit", toolUseIds: ids(0, 7), effect: { rewrites: 0 } })
@@ -117,7 +117,7 @@ describe("L2-2 by cache edit", () => {
     await chat.prepare()
     await call(chat, "toolu_12", { cache_read_input_tokens: 14_000 })
     const expected = serialiseRequest(await chat.prepare())
-    const branch = await chat.branch(chat.views.context.newest!.uuid, "branch")
+    const branch = await chat.branch(engineOf(chat).views.context.newest!.uuid, "branch")
     await chat.close()
     for (const id of ["test", branch]) {
       const again = await open({ ...shared, id })
@@ -177,9 +177,9 @@ describe("L2-3 the cache is gone", () => {
     const lines: unknown[] = []
     chat.on("layerActed", ({ message }) => lines.push(message))
     clock.advance(6 * MINUTE)
-    const size = chat.views.context.size().tokens
+    const size = engineOf(chat).views.context.size().tokens
     await expectCleared(chat, "idle")
-    expect(chat.views.context.size().tokens).toBeLessThanOrEqual(size)
+    expect(engineOf(chat).views.context.size().tokens).toBeLessThanOrEqual(size)
     expect(lines).toEqual([
       "7 old tool results were cleared here, because the cache in which they were deleted is lost.",
     ])

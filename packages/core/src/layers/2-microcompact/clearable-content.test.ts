@@ -4,6 +4,7 @@ import { decidingLayer } from "../../../test/deciding-layer.ts"
 import { EDITS_CACHES, openTestConversation } from "../../../test/open.ts"
 import { size } from "../../../test/size.ts"
 import { decidedConversations, newPlayer, play } from "../../../test/steps.ts"
+import { engineOf } from "../../conversation/conversation.ts"
 import { memoryStore } from "../../journal/in-memory/store.ts"
 import { findModel } from "../../tokens/models.ts"
 import { loadViews } from "../../views/load.ts"
@@ -26,11 +27,13 @@ test("L2-7 property: what is surveyed step by step is what is surveyed in one go
       const player = newPlayer(layer)
       for (const step of [...steps, { kind: "prepare" } as const]) {
         await play(chat, step, player)
-        listClearableContent({ views: chat.views, flags })
+        listClearableContent({ views: engineOf(chat).views, flags })
       }
       const journal = await store.open({ project: "-nowhere", id: "test" }, { access: "read", create: false })
       const { views } = await loadViews(journal, options)
-      expect(listClearableContent({ views: chat.views, flags })).toEqual(listClearableContent({ views, flags }))
+      expect(listClearableContent({ views: engineOf(chat).views, flags })).toEqual(
+        listClearableContent({ views, flags }),
+      )
       found += listClearableContent({ views, flags }).results.length
     }),
     { numRuns: RUNS, seed: 1 },

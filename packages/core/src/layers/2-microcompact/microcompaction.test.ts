@@ -4,7 +4,7 @@ import { entriesOf, openTestConversation } from "../../../test/open.ts"
 import { RUNS } from "../../../test/runs.ts"
 import { isWhole } from "../../../test/size.ts"
 import { manualClock, seededIds } from "../../base/clock.ts"
-import type { Conversation } from "../../conversation/conversation.ts"
+import { type Conversation, engineOf } from "../../conversation/conversation.ts"
 import type { ConversationOptions } from "../../conversation/options.ts"
 import { memoryStore } from "../../journal/in-memory/store.ts"
 import type { Block, ToolResult } from "../../messages/blocks.ts"
@@ -40,7 +40,7 @@ async function call(
       { type: "tool_use", id, name: tool, input: {} },
     ],
     stop_reason: "tool_use",
-    usage: { input_tokens: Math.max(10, chat.views.context.size().tokens), output_tokens: 5, ...usage },
+    usage: { input_tokens: Math.max(10, engineOf(chat).views.context.size().tokens), output_tokens: 5, ...usage },
   })
   await chat.add({ role: "user", content: [{ type: "tool_result", tool_use_id: id, content: text }] })
   return id
@@ -260,7 +260,7 @@ describe("L2-9 a branch and the conversation it came from", () => {
     await calls(main, Array(8).fill("Bash"))
     clock.advance(61 * MINUTE)
     const before = serialiseRequest(await main.prepare())
-    const id = await main.branch(main.views.context.newest!.uuid, "branch")
+    const id = await main.branch(engineOf(main).views.context.newest!.uuid, "branch")
     const branch = await open({ clock, store, id, ids: seededIds("branch") })
     expect(serialiseRequest(await branch.prepare())).toBe(before)
     for (let n = 0; n < 4; n++) await call(branch)
@@ -279,11 +279,11 @@ describe("reports the effect of a clearing", () => {
     const chat = await open({ model, settings })
     await calls(chat, ["Bash"], { text, model })
     while (chat.windowUsage().state === "fine") await call(chat, "Bash", { text, model })
-    const tokens = chat.views.context.size().tokens
+    const tokens = engineOf(chat).views.context.size().tokens
     await chat.prepare()
     const [decision] = await decisions(chat)
     const { effect } = decision as unknown as { effect: { saves: number; rewrites: number } }
-    const saved = tokens - chat.views.context.size().tokens
+    const saved = tokens - engineOf(chat).views.context.size().tokens
     expect(effect.saves / saved).toBeCloseTo(1, 1)
     expect(effect.saves + effect.rewrites).toBeLessThan(tokens * 1.05)
     expect(effect.rewrites).toBeGreaterThan(tokens - saved - 5_000)

@@ -6,7 +6,7 @@ import { RUNS } from "../../../test/runs.ts"
 import { isWhole } from "../../../test/size.ts"
 import { testContext } from "../../../test/tool-context.ts"
 import { manualClock, seededIds } from "../../base/clock.ts"
-import type { Conversation } from "../../conversation/conversation.ts"
+import { type Conversation, engineOf } from "../../conversation/conversation.ts"
 import type { ConversationOptions } from "../../conversation/options.ts"
 import { runFork } from "../../forks/fork.ts"
 import { memoryStore } from "../../journal/in-memory/store.ts"
@@ -275,7 +275,7 @@ test("TOK-1, L2-1 results cleared here after a pause are taken off once, though 
   expect(all.at(-1)!.cleared.length).toBeGreaterThan(3)
   clock.advance(61 * MINUTE)
   const { input } = served(await chat.prepare())
-  const size = chat.views.context.size().tokens
+  const size = engineOf(chat).views.context.size().tokens
   expect(size / input).toBeGreaterThan(0.8)
   expect(size / input).toBeLessThan(1.4) // estimates of new content, on top of what was counted
 })
@@ -289,12 +289,12 @@ describe("TOK-1, WIN-7 the size where the next request goes to a model whose ser
     await chat.add({ role: "user", content: "go" })
     const last = (await rounds(chat, times(12, ["Bash"]))).at(-1)!
     expect(last.cleared.length).toBeGreaterThan(3)
-    const helped = chat.views.context.size().tokens
+    const helped = engineOf(chat).views.context.size().tokens
     await chat.close()
     const other = await open({ store, settings: UNHELPED })
     const { cleared } = served(last.request)
-    expect(other.views.context.size().tokens).toBe(helped + cleared)
+    expect(engineOf(other).views.context.size().tokens).toBe(helped + cleared)
     await other.close()
-    expect((await open({ store })).views.context.size().tokens).toBe(helped)
+    expect(engineOf(await open({ store })).views.context.size().tokens).toBe(helped)
   })
 })

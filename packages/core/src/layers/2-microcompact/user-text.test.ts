@@ -4,6 +4,7 @@ import { expect, test } from "vitest"
 import { openTestConversation } from "../../../test/open.ts"
 import { size } from "../../../test/size.ts"
 import { manualClock } from "../../base/clock.ts"
+import { engineOf } from "../../conversation/conversation.ts"
 import { CLEARED_MARKER } from "../../views/context/render-decisions.ts"
 import { toolResultStorage } from "../1-tool-results/tool-result-storage.ts"
 import { microcompaction } from "./microcompaction.ts"
@@ -45,7 +46,7 @@ test.each(["claude-opus-4-6", "someone-else"])(
         for (const [at, each] of rounds.entries()) {
           const id = `toolu_${at}`
           const content = [{ type: "tool_use" as const, id, name: each.tool, input: {} }]
-          const usage = { input_tokens: Math.max(10, chat.views.context.size().tokens), output_tokens: 5 }
+          const usage = { input_tokens: Math.max(10, engineOf(chat).views.context.size().tokens), output_tokens: 5 }
           await chat.record({ id: `msg_${at}`, model, content, stop_reason: "tool_use", usage })
           await chat.add({ role: "user", content: [{ type: "tool_result", tool_use_id: id, ...resultOf(each) }] })
           if (each.said !== undefined) words.push(each.said)

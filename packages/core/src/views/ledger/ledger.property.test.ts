@@ -6,6 +6,7 @@ import { openTestConversation } from "../../../test/open.ts"
 import { isWhole, size } from "../../../test/size.ts"
 import { decidedConversations, newPlayer, play } from "../../../test/steps.ts"
 import { addCounts, NO_TOKENS } from "../../base/text.ts"
+import { engineOf } from "../../conversation/conversation.ts"
 import { memoryStore } from "../../journal/in-memory/store.ts"
 import { tokenCounts } from "../../tokens/models.ts"
 import { project } from "../projection.ts"
@@ -109,10 +110,10 @@ test.runIf(isWhole)(
         const chat = await openTestConversation({ store, layers: [layer] })
         const player = newPlayer(layer)
         for (const step of [...steps, { kind: "prepare" } as const]) await play(chat, step, player)
-        const before = summarise(chat.views.ledger)
+        const before = summarise(engineOf(chat).views.ledger)
         await chat.close()
         const again = await openTestConversation({ store })
-        expect(summarise(again.views.ledger)).toEqual(before)
+        expect(summarise(engineOf(again).views.ledger)).toEqual(before)
         await again.close()
       }),
       { numRuns: size(25, 100) },

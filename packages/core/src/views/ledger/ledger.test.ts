@@ -4,6 +4,7 @@ import { bills } from "../../../test/ledger-entries.ts"
 import { openTestConversation } from "../../../test/open.ts"
 import { REQUEST_SOURCES } from "../../base/enums.ts"
 import { NO_TOKENS } from "../../base/text.ts"
+import { engineOf } from "../../conversation/conversation.ts"
 import { memoryStore } from "../../journal/in-memory/store.ts"
 import type { Message, Usage } from "../../messages/messages.ts"
 import { project } from "../projection.ts"
@@ -141,7 +142,7 @@ describe("CACHE-5 the ledger", () => {
     await chat.add({ role: "user", content: "go" })
     const iterations = ["compaction", "message"].map((type) => ({ type, ...pass }))
     await chat.record({ id: "msg_1", model, content: [], stop_reason: "end_turn", usage: { ...pass, iterations } })
-    expect(costs).toEqual([{ known: true, dollars: summarise(chat.views.ledger).dollars }])
+    expect(costs).toEqual([{ known: true, dollars: summarise(engineOf(chat).views.ledger).dollars }])
   })
 
   test("the pieces of one response are one request, and the last piece's usage is the response's", () => {
@@ -236,9 +237,9 @@ describe("CACHE-5 the ledger", () => {
     await respond("msg_left")
     await chat.rewind(first)
     await respond("msg_kept")
-    expect(summarise(chat.views.ledger)).toMatchObject({ requests: 2, dollars: 10 })
+    expect(summarise(engineOf(chat).views.ledger)).toMatchObject({ requests: 2, dollars: 10 })
     await chat.close()
     const again = await openTestConversation({ store })
-    expect(summarise(again.views.ledger)).toMatchObject({ requests: 2, dollars: 10 })
+    expect(summarise(engineOf(again).views.ledger)).toMatchObject({ requests: 2, dollars: 10 })
   })
 })

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest"
 import { conversation } from "../../../test/builders.ts"
 import { openTestConversation } from "../../../test/open.ts"
+import { engineOf } from "../../conversation/conversation.ts"
 import { project } from "../projection.ts"
 import { userMessages } from "./user-messages.ts"
 
@@ -121,6 +122,6 @@ describe("L4-29 the user messages view: every message of the user, verbatim", ()
     await chat.add({ role: "user", content: "left behind" })
     await chat.rewind(first)
     await chat.add({ role: "user", content: "instead" })
-    expect(chat.views.words.messages.map(({ text }) => text)).toEqual(["first", "instead"])
+    expect(engineOf(chat).views.words.messages.map(({ text }) => text)).toEqual(["first", "instead"])
   })
 })

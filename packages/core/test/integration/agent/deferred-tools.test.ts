@@ -4,6 +4,7 @@ import type { ResponderRequest } from "../../../../sim/src/responder.ts"
 import type { ScriptedTurn } from "../../../../sim/src/responders/scripted.ts"
 import type { Agent } from "../../../src/agent/agent.ts"
 import type { HookInput } from "../../../src/agent/hooks/hooks.ts"
+import { engineOf } from "../../../src/conversation/conversation.ts"
 import { isToolResult } from "../../../src/messages/blocks.ts"
 import { contentOf } from "../../../src/messages/messages.ts"
 import type { Tool } from "../../../src/tools/tool.ts"
@@ -86,14 +87,14 @@ describe("TOOL-1 200 tools on a model that knows references", () => {
     expect(two!.cache_read_input_tokens).toBe(one!.cache_creation_input_tokens)
     expect(agent.conversation.cacheHistory().breaks).toEqual([])
     expect(agent.conversation.accounting().deferredTools!.count).toBeLessThan(200)
-    expect(agent.conversation.views.context.promptTokens).toBeLessThan(4_000)
+    expect(engineOf(agent.conversation).views.context.promptTokens).toBeLessThan(4_000)
   })
 
   test.runIf(isWhole)("an estimate counts a loaded definition where it was loaded", async () => {
     const { open } = await opened({ turns: [FIND, "Found."] })
     const agent = await open()
     await ask(agent, "Look for it.")
-    const { context, estimator } = agent.conversation.views
+    const { context, estimator } = engineOf(agent.conversation).views
     const results = context.storedMessages().flatMap((message) => (message.type === "user" ? contentOf(message) : []))
     expect(estimator.blocks(results.filter(isToolResult))).toBeGreaterThan(100)
   })

@@ -3,6 +3,7 @@ import { describe, expect, test } from "vitest"
 import type { ResponderRequest } from "../../../../sim/src/responder.ts"
 import type { ScriptedTurn } from "../../../../sim/src/responders/scripted.ts"
 import type { Agent } from "../../../src/agent/agent.ts"
+import { engineOf } from "../../../src/conversation/conversation.ts"
 import type { Tool, Toolset } from "../../../src/tools/tool.ts"
 import { compactingAgent, compactingSimulator, decisionsOf, textsOf } from "../compaction/compacting.ts"
 import { say } from "../layers/conversations.ts"
@@ -89,7 +90,7 @@ describe.each(MODELS)("TOOL-1 a server that joins late, on a model $kind", ({ se
     const announced = textsOf(second!.request).join("\n")
     expect(announced).toContain("mcp__billing__: refund_customer")
     expect(announced).toContain("Refund once.")
-    const { deferred: listing } = agent.conversation.views.context.announced
+    const { deferred: listing } = engineOf(agent.conversation).views.context.announced
     expect(listing?.tokens).toBeGreaterThan(20)
     expect(textsOf(fourth!.request).join("\n")).toContain(`${REFUND}: A-1.`)
     expect(agent.conversation.cacheHistory().breaks).toEqual([])

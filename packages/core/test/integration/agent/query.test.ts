@@ -4,6 +4,7 @@ import { describe, expect, test } from "vitest"
 import { z } from "zod/v4"
 import { scriptedResponder } from "../../../../sim/src/responders/scripted.ts"
 import { KEY, simulator } from "../../../../sim/test/simulator.ts"
+import { engineOf } from "../../../src/conversation/conversation.ts"
 import { anthropicModel } from "../../../src/model/anthropic/anthropic.ts"
 import type { Settings } from "../../../src/settings/settings.ts"
 import type { Tool } from "../../../src/tools/tool.ts"
@@ -34,12 +35,17 @@ describe("LOOP-1 a task from start to answer", () => {
     expect(events.at(-1)).toMatchObject({ type: "done", turns: 4, reason: "answer" })
     expect(sim.log.map(({ status }) => status)).toEqual([200, 200, 200, 200])
 
-    expect(agent.conversation.views.artifacts.files.get(join(where.cwd, "a.txt"))).toMatchObject({
+    expect(engineOf(agent.conversation).views.artifacts.files.get(join(where.cwd, "a.txt"))).toMatchObject({
       reads: 1,
       changes: 1,
     })
-    expect([...agent.conversation.views.artifacts.commands.values()]).toMatchObject([{ failed: true, exitCode: 3 }])
-    expect(agent.conversation.views.frontier).toMatchObject({ answered: true, request: { text: "Shout in a.txt" } })
+    expect([...engineOf(agent.conversation).views.artifacts.commands.values()]).toMatchObject([
+      { failed: true, exitCode: 3 },
+    ])
+    expect(engineOf(agent.conversation).views.frontier).toMatchObject({
+      answered: true,
+      request: { text: "Shout in a.txt" },
+    })
   })
 
   test("events come in the order things happen", async () => {
@@ -142,7 +148,7 @@ describe("PERM-1 permissions in the loop", () => {
     expect(results(events)).toEqual(["Bash ok", "Bash failed"])
     expect(String(ofType(events, "tool-result").at(-1)!.result.content)).toContain("not that one")
     // typed into a dialog, but still a user message: a compaction preserves it
-    expect(agent.conversation.views.words.messages.map(({ text }) => text)).toEqual(["touch", "not that one"])
+    expect(engineOf(agent.conversation).views.words.messages.map(({ text }) => text)).toEqual(["touch", "not that one"])
   })
 
   test("PERM-2 the system's own files cannot be edited, not even through a symlink", async () => {
@@ -183,7 +189,7 @@ describe("LOOP-5 failures of the API", () => {
     const { events, end } = await ask(agent, "tell me")
     expect(ofType(events, "retry")).toHaveLength(1)
     expect(end.reason).toBe("answer")
-    expect(agent.conversation.views.ledger.lines.get("main claude-opus-5-5")).toMatchObject({
+    expect(engineOf(agent.conversation).views.ledger.lines.get("main claude-opus-5-5")).toMatchObject({
       requests: 2, // the interrupted request was billed too
       estimated: { requests: 1 },
     })
@@ -300,7 +306,7 @@ describe("LOOP-7 a message typed while busy", () => {
     const request = await agent.conversation.prepare()
     const texts = JSON.stringify(request.messages).match(/also b|and c/g)
     expect(texts).toEqual(["also b", "and c"])
-    expect(agent.conversation.views.words.messages.map(({ text }) => text)).toEqual(["go", "also b", "and c"])
+    expect(engineOf(agent.conversation).views.words.messages.map(({ text }) => text)).toEqual(["go", "also b", "and c"])
   })
 
   test("survives a crash: a new process delivers it", async () => {
@@ -316,7 +322,7 @@ describe("LOOP-7 a message typed while busy", () => {
     const { events, end } = await ask(second, undefined)
     expect(ofType(events, "user")).toMatchObject([{ text: "typed at the last moment", queued: true }])
     expect(end).toEqual({ reason: "answer", text: "Two." })
-    expect(second.conversation.views.context.queued).toEqual([])
+    expect(engineOf(second.conversation).views.context.queued).toEqual([])
   })
 
   test("an answer is not the end while a message waits", async () => {

@@ -23,6 +23,7 @@ import { z } from "zod/v4"
 import { openAgent } from "../../../src/agent/open-agent.ts"
 import { fileTools } from "../../../src/agent/tools/coding-tools.ts"
 import { manualClock } from "../../../src/base/clock.ts"
+import { engineOf } from "../../../src/conversation/conversation.ts"
 import { openConversation } from "../../../src/conversation/open.ts"
 import { memoryStore } from "../../../src/journal/in-memory/store.ts"
 import { OverloadedError, PromptTooLongError } from "../../../src/model/errors.ts"
@@ -206,11 +207,11 @@ test("TEL-2, LOOP-9, L4-33 requests name their source and their context; what ha
   expect(requests.map(({ attributes }) => attributes["strata.purpose"])).toEqual(
     "main main agent main by-hand main main main".split(" "),
   )
-  const { contexts, context: present } = agent.conversation.views.ledger
+  const { contexts, context: present } = engineOf(agent.conversation).views.ledger
   const [first, second] = [...contexts.keys()]
   expect(contexts.size).toBe(2)
   expect(second).toBe(present)
-  expect(second).toBe(agent.conversation.views.compactions.last?.boundary)
+  expect(second).toBe(engineOf(agent.conversation).views.compactions.last?.boundary)
   const ofLead = requests.filter(({ attributes }) => attributes["strata.purpose"] !== "agent")
   expect(ofLead.map(({ attributes }) => attributes["strata.context.id"])).toEqual([
     ...Array(4).fill(first),

@@ -1,7 +1,7 @@
 /** Aborted compactions and their hooks: the ledger contains the paid amount, and nothing else has changed. */
 import { describe, expect, test } from "vitest"
 import { ClosedError } from "../../../src/base/errors.ts"
-import type { Conversation } from "../../../src/conversation/conversation.ts"
+import { type Conversation, engineOf } from "../../../src/conversation/conversation.ts"
 import type { Entry } from "../../../src/journal/entries.ts"
 import { memoryStore } from "../../../src/journal/in-memory/store.ts"
 import type { CompactionHooks } from "../../../src/layers/4-compaction/compaction-context.ts"
@@ -39,7 +39,7 @@ async function entriesOf(chat: Conversation): Promise<readonly Entry[]> {
 
 const isSpent = (entry: Entry) => entry.type === "strata" && entry.subtype === "spent"
 const paidFor = (chat: Conversation) =>
-  [...chat.views.ledger.lines.values()]
+  [...engineOf(chat).views.ledger.lines.values()]
     .filter(({ purpose }) => purpose === "compaction" || purpose === "by-hand")
     .reduce((sum, { requests }) => sum + requests, 0)
 
@@ -71,7 +71,7 @@ describe("giving up", () => {
       const after = await entriesOf(chat)
       expect(after.filter(isSpent).length).toBeGreaterThanOrEqual(1)
       expect(paidFor(chat)).toBe(after.filter(isSpent).length)
-      expect(chat.views.compactions).toMatchObject({ count: 0, failures: 0 })
+      expect(engineOf(chat).views.compactions).toMatchObject({ count: 0, failures: 0 })
       if (before) expect(after.filter((entry) => !isSpent(entry))).toEqual(before)
       if (sent) expect(serialiseRequest(await chat.prepare())).toBe(sent)
     },
@@ -92,7 +92,7 @@ describe("giving up", () => {
     await talk(chat, 5_000)
     chat.on("compaction", ({ phase }) => phase === "message" && stopping.abort())
     await expect(chat.compact({ routes: ["direct"] }, stopping)).rejects.toThrow(stopping.signal.reason)
-    expect(chat.views.compactions.failures).toBe(0)
+    expect(engineOf(chat).views.compactions.failures).toBe(0)
     expect(paidFor(chat)).toBe(1)
   })
 
@@ -104,7 +104,7 @@ describe("giving up", () => {
     await talk(chat, 98_000)
     chat.on("compaction", ({ phase }) => phase === "preparing" && stopping.abort())
     await expect(chat.prepare(stopping)).rejects.toThrow(stopping.signal.reason)
-    expect(chat.views.compactions).toMatchObject({ count: 0, failures: 0 })
+    expect(engineOf(chat).views.compactions).toMatchObject({ count: 0, failures: 0 })
   })
 
   test.each(["before", "started"] as const)(
@@ -118,7 +118,7 @@ describe("giving up", () => {
       const chat = await open({ compaction: { hooks: hooks({ [which]: never }) } })
       await talk(chat)
       await expect(chat.compact({}, stopping)).rejects.toThrow()
-      expect(chat.views.compactions.count).toBe(0)
+      expect(engineOf(chat).views.compactions.count).toBe(0)
     },
   )
 })
@@ -155,7 +155,7 @@ describe("the output of hooks after a boundary", () => {
     const chat = await open({ compaction: { hooks: hooks({ started }) } })
     await talk(chat, 80_000)
     await chat.compact()
-    const { tokens } = chat.views.context.size()
+    const { tokens } = engineOf(chat).views.context.size()
     expect(tokens).toBeLessThan(50_000)
     const compacted = (await entriesOf(chat)).find((entry) => entry.type === "strata" && entry.subtype === "compacted")
     expect(compacted).toMatchObject({ tokensAfter: expect.closeTo(tokens, -4) })

@@ -27,7 +27,7 @@ async function conversation() {
 }
 
 /** Tokens of the context without system prompt and tools. */
-const leftIn = ({ conversation: chat }: Agent) => chat.windowUsage().used - chat.views.context.promptTokens
+const leftIn = ({ conversation: chat }: Agent) => chat.windowUsage().used - engineOf(chat).views.context.promptTokens
 
 async function expectRulesAndTask(agent: Agent, of: Awaited<ReturnType<typeof conversation>>["of"]) {
   await ask(agent, "And now?")

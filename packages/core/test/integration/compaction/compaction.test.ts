@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest"
+import { engineOf } from "../../../src/conversation/conversation.ts"
 import { defaultLayers } from "../../../src/conversation/default-layers.ts"
 import type { Entry } from "../../../src/journal/entries.ts"
 import type { Route } from "../../../src/layers/4-compaction/summarise/route.ts"
@@ -94,7 +95,7 @@ describe("by the model", () => {
       expect(seen.filter(({ about }) => about === "summary").length).toBeGreaterThan(0)
       const spent = await decisionsOf(agent, "spent")
       expect(spent.every(({ purpose }) => purpose === "compaction")).toBe(true)
-      expect(agent.conversation.views.ledger.lines.size).toBe(2)
+      expect(engineOf(agent.conversation).views.ledger.lines.size).toBe(2)
     },
   )
 
@@ -137,14 +138,14 @@ describe("by the model", () => {
       const agent = await compactingAgent(sim, { settings: MODELS_ONLY, window: 70_000 })
       const { events } = await ask(agent, "Go.")
       expect(await decisionsOf(agent, "compaction-failed")).toHaveLength(3)
-      expect(agent.conversation.views.compactions.failures).toBe(3)
+      expect(engineOf(agent.conversation).views.compactions.failures).toBe(3)
       expect(phasesIn(events, "message")).toContainEqual(expect.stringMatching(/stopped after 3 failures.*\/compact/s))
       const tried = of("summary").length
       await ask(agent, undefined)
       expect(of("summary")).toHaveLength(tried)
       works = true
       await agent.conversation.compact()
-      expect(agent.conversation.views.compactions).toMatchObject({ failures: 0, count: 1 })
+      expect(engineOf(agent.conversation).views.compactions).toMatchObject({ failures: 0, count: 1 })
     },
   )
 

@@ -1,5 +1,6 @@
 /** Long notes still serve as a summary, cut to size. */
 import { expect, test } from "vitest"
+import { engineOf } from "../../../src/conversation/conversation.ts"
 import { ask } from "../agent/agents.ts"
 import { rounds } from "../layers/conversations.ts"
 import { compactingAgent, compactingSimulator, decisionsOf, NOTES_OF, textsOf } from "./compacting.ts"
@@ -17,6 +18,6 @@ test("L4-8 a section over its limit is cut, with a pointer to the rest", async (
     .find((text) => text.includes("Summary:"))!
   const steps = summary.match(/^Step \d+ of the work was done\.$/gm)!
   expect(steps.slice(0, 2)).toEqual(["Step 0 of the work was done.", "Step 1 of the work was done."])
-  expect(agent.conversation.views.estimator.text(steps.join("\n"))).toBeLessThan(2_000)
+  expect(engineOf(agent.conversation).views.estimator.text(steps.join("\n"))).toBeLessThan(2_000)
   expect(summary).toMatch(/session-memory\/[\w-]+\.md/)
 })

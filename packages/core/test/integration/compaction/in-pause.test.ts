@@ -2,6 +2,7 @@
 import { describe, expect, test } from "vitest"
 import { createClock } from "../../../../sim/src/clock.ts"
 import { manualClock } from "../../../src/base/clock.ts"
+import { engineOf } from "../../../src/conversation/conversation.ts"
 import { isWhole } from "../../size.ts"
 import { ask } from "../agent/agents.ts"
 import { rounds } from "../layers/conversations.ts"
@@ -51,7 +52,7 @@ describe("BEY-4 in a pause", () => {
     expect(phasesIn(events, "preparing")).toEqual([]) // nothing waits
     expect(sim.log.every(({ status }) => status === 200)).toBe(true)
     await agent.conversation.undo()
-    expect(agent.conversation.views.context.size().tokens).toBeGreaterThan(compacted.tokensAfter)
+    expect(engineOf(agent.conversation).views.context.size().tokens).toBeGreaterThan(compacted.tokensAfter)
   })
 
   test.runIf(isWhole)("nothing is written below the size, or where the planner is off", async () => {
@@ -76,11 +77,11 @@ describe("BEY-4 in a pause", () => {
     const { agent, clock } = await worked()
     clock.advance(4.5 * MINUTE)
     await agent.conversation.whenIdle()
-    const count = agent.conversation.views.compactions.count
+    const count = engineOf(agent.conversation).views.compactions.count
     expect(agent.conversation.preparedCompaction).toBe("ready")
     await agent.conversation.prepare() // the newest message is a result: the task continues
-    expect(agent.conversation.views.compactions.count).toBe(count)
+    expect(engineOf(agent.conversation).views.compactions.count).toBe(count)
     await ask(agent, "And now?", { maxTurns: 1 })
-    expect(agent.conversation.views.compactions.count).toBe(count + 1) // a new request begins
+    expect(engineOf(agent.conversation).views.compactions.count).toBe(count + 1) // a new request begins
   })
 })

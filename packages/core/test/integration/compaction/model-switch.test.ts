@@ -1,6 +1,7 @@
 /** Switching from a large window to smaller ones: later requests fit, however full the conversation was. */
 import { expect, test } from "vitest"
 import type { Agent } from "../../../src/agent/agent.ts"
+import { engineOf } from "../../../src/conversation/conversation.ts"
 import { validateRequest } from "../../../src/messages/validate/validator.ts"
 import type { Model } from "../../../src/model/model.ts"
 import { findModel } from "../../../src/tokens/models.ts"
@@ -52,12 +53,12 @@ test.each([8_000, 30_000, 185_000])(
       await agent.close()
       agent = await open([], { model: target, settings: SETTINGS, tools: [] })
       const { conversation: chat } = agent
-      const before = chat.views.compactions.count
+      const before = engineOf(chat).views.compactions.count
       const request = await chat.prepare()
-      const inputTokens = chat.views.context.size().tokens
+      const inputTokens = engineOf(chat).views.context.size().tokens
       expect(validateRequest({ request, model: target.facts, inputTokens })).toEqual([])
       expect(inputTokens).toBeLessThan(chat.thresholds.limit)
-      expect(chat.views.compactions.count).toBe(before) // the previous model made the space
+      expect(engineOf(chat).views.compactions.count).toBe(before) // the previous model made the space
     }
   },
 )

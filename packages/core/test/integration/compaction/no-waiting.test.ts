@@ -2,6 +2,7 @@
 import { describe, expect, test } from "vitest"
 import type { Agent } from "../../../src/agent/agent.ts"
 import { manualClock } from "../../../src/base/clock.ts"
+import { engineOf } from "../../../src/conversation/conversation.ts"
 import { memoryStore } from "../../../src/journal/in-memory/store.ts"
 import { isWhole, size } from "../../size.ts"
 import { ask, project } from "../agent/agents.ts"
@@ -129,7 +130,7 @@ describe("L4-28, L4-35 nobody waits", () => {
     const sent = JSON.stringify(await agent.conversation.prepare())
     await agent.close()
     const resumed = await compactingAgent(sim, { ...place, mustExist: true })
-    expect(resumed.conversation.views.compactions).toMatchObject({ count: 0, failures: 0 })
+    expect(engineOf(resumed.conversation).views.compactions).toMatchObject({ count: 0, failures: 0 })
     expect(JSON.stringify(await resumed.conversation.prepare())).toBe(sent)
   })
 
@@ -157,11 +158,11 @@ describe("L4-28, L4-35 nobody waits", () => {
     await agent.conversation.prepare()
     await agent.conversation.prepare()
     expect(of("summary")).toEqual([])
-    expect(agent.conversation.views.compactions.count).toBe(0)
+    expect(engineOf(agent.conversation).views.compactions.count).toBe(0)
     expect(messages).toEqual([
       expect.stringMatching(/^This conversation is due for a compaction\. .*compaction starts at 20,000/),
     ])
     await ask(agent, "Go on.", { maxTurns: 1 })
-    expect(agent.conversation.views.compactions.count).toBe(1)
+    expect(engineOf(agent.conversation).views.compactions.count).toBe(1)
   })
 })

@@ -2,7 +2,7 @@
 import { Socket } from "node:net"
 import { describe, expect, onTestFinished, test } from "vitest"
 import { manualClock } from "../../../src/base/clock.ts"
-import type { Conversation } from "../../../src/conversation/conversation.ts"
+import { type Conversation, engineOf } from "../../../src/conversation/conversation.ts"
 import { openConversation } from "../../../src/conversation/open.ts"
 import { microcompaction } from "../../../src/layers/2-microcompact/microcompaction.ts"
 import { compaction } from "../../../src/layers/4-compaction/compaction.ts"
@@ -97,8 +97,8 @@ describe("an own loop with only a model's name", () => {
           },
         ])
         await ask(() => [{ type: "text", text: `The cause was a missing file. Check ${turn} is done.` }])
-        if (chat.views.compactions.count > compactions) {
-          compactions = chat.views.compactions.count
+        if (engineOf(chat).views.compactions.count > compactions) {
+          compactions = engineOf(chat).views.compactions.count
           await chat.close()
           chat = await open() // also after a restart
           watch()
@@ -149,7 +149,7 @@ describe("when no model can be reached", () => {
         expect.stringMatching(/^Not compacted by the model: /),
         expect.stringMatching(/^No model could write the summary, so it is quoted from the conversation\. /),
       ])
-      expect(agent.conversation.views.compactions.failures).toBe(0)
+      expect(engineOf(agent.conversation).views.compactions.failures).toBe(0)
       expect(oneLine((await agent.conversation.prepare()).messages)).toContain("Never touch port 9090.")
     },
   )
@@ -185,7 +185,9 @@ test.runIf(isWhole)(
     await chat.compact({ instructions: "Keep the staging ports, please." })
     const summary = () =>
       JSON.stringify(
-        chat.views.context.storedMessages().filter((each) => each.type === "user" && each.isCompactSummary),
+        engineOf(chat)
+          .views.context.storedMessages()
+          .filter((each) => each.type === "user" && each.isCompactSummary),
       )
     expect(summary()).toContain("This summary is extractive")
     expect(summary()).toContain(String.raw`Asked for: \"Keep the staging ports, please.\". The conversation says:`)
@@ -218,7 +220,7 @@ describe("what layer 2 has cleared", () => {
     clock.advance(61 * 60_000)
     await chat.add("Why?")
     await chat.prepare()
-    expect(chat.views.context.isCleared("toolu_0")).toBe(true)
+    expect(engineOf(chat).views.context.isCleared("toolu_0")).toBe(true)
     await chat.compact()
     const request = oneLine((await chat.prepare()).messages)
     for (let at = 0; at < 12; at++)

@@ -1,5 +1,6 @@
 /** One decision per request: nothing, clearing, or a compaction with the notes as its summary. */
 import { describe, expect, test } from "vitest"
+import { engineOf } from "../../../src/conversation/conversation.ts"
 import { compaction } from "../../../src/layers/4-compaction/compaction.ts"
 import { offline } from "../../../src/layers/4-compaction/summarise/route.ts"
 import type { Layer } from "../../../src/layers/layer.ts"
@@ -63,7 +64,7 @@ test("L2-15 without a client quotations save money too: they are there at once, 
     layers: [compaction({ offline: offline() })] as readonly Layer[],
     settings: { models: { "claude-opus-5-5": { window: 200_000 } } },
   })
-  for (let round = 0; round < 40 && chat.views.compactions.count === 0; round++) {
+  for (let round = 0; round < 40 && engineOf(chat).views.compactions.count === 0; round++) {
     await chat.add({ role: "user", content: `Question ${round}. ${"many words ".repeat(1_500)}` })
     const { messages } = await chat.prepare()
     const input = Math.round(JSON.stringify(messages).length / 5)

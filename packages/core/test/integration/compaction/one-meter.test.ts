@@ -1,6 +1,7 @@
 /** A plan's sizes match the result, and then the API's count. */
 import { join } from "node:path"
 import { describe, expect, test } from "vitest"
+import { engineOf } from "../../../src/conversation/conversation.ts"
 import type { CompactionPlan, CompactionRefusal } from "../../../src/layers/layer.ts"
 import { size } from "../../size.ts"
 import { ask, calls, ofType, project } from "../agent/agents.ts"
@@ -44,7 +45,7 @@ describe("TOK-9 sizes in plans, reports and undo", () => {
       for (const part of [fixed, summarised.tokens, kept.tokens, added, summary.tokens])
         expect(part).toBeGreaterThanOrEqual(0)
       const { total } = chat.accounting()
-      expect(near(total + chat.views.context.promptTokens, tokensBefore)).toBeLessThan(MAX_OFF)
+      expect(near(total + engineOf(chat).views.context.promptTokens, tokensBefore)).toBeLessThan(MAX_OFF)
       await chat.compact({ written: plan.written! })
       const [made] = await decisionsOf(agent, "compacted")
       const after = chat.windowUsage().used

@@ -1,5 +1,7 @@
 /** BEY-4: the planner compacts early, live, with the real SDK against the simulator over HTTP. */
 import { describe, expect, test } from "vitest"
+import { engineOf } from "../../../src/conversation/conversation.ts"
+import { internalsOf } from "../../../src/conversation/internals.ts"
 import { memoryStore } from "../../../src/journal/in-memory/store.ts"
 import { isWhole } from "../../size.ts"
 import { ask, ofType, project } from "../agent/agents.ts"
@@ -64,7 +66,7 @@ describe("BEY-4 the planner", () => {
       const entries = await entriesOf(agent)
       const boundary = entries.findIndex((entry) => entry.type === "system" && entry.subtype === "compact_boundary")
       const first = entries.slice(boundary).find((entry) => entry.type === "assistant")
-      const { estimator } = agent.conversation.views
+      const { estimator } = engineOf(agent.conversation).views
       expect(first!.message.usage!.cache_read_input_tokens).toBeGreaterThan(0.8 * estimator.text(instructions))
     },
   )
@@ -78,7 +80,7 @@ describe("BEY-4 the planner", () => {
   test.runIf(isWhole)("counts in a copy of a conversation only what the copy itself has cost", async () => {
     const { sim, agent, options } = await worked("off")
     const { conversation } = agent
-    await conversation.branch(conversation.views.context.lastResponse!.uuid, "copy")
+    await conversation.branch(engineOf(conversation).views.context.lastResponse!.uuid, "copy")
     await agent.close()
     const goesOn = async (id: string) => {
       const again = await compactingAgent(sim, { ...options, id, settings: { ...NO_NOTES, planner: "economy" } })
@@ -117,7 +119,7 @@ describe("BEY-4 the planner", () => {
     const agent = await compactingAgent(sim, { window: WINDOW, settings: { ...MODELS_ONLY, planner: "economy" } })
     await ask(agent, "Read the words.")
     expect(await decisionsOf(agent, "compaction-failed")).toHaveLength(1)
-    expect(agent.conversation.views.compactions).toMatchObject({ count: 0, failures: 1 })
+    expect(engineOf(agent.conversation).views.compactions).toMatchObject({ count: 0, failures: 1 })
   })
 
   test("reports what it waits for", async () => {
@@ -125,7 +127,7 @@ describe("BEY-4 the planner", () => {
     const settings = { ...NO_NOTES, planner: "economy" as const }
     const agent = await compactingAgent(sim, { window: WINDOW, settings })
     await ask(agent, "Read the words.")
-    const { mode, compaction, cache } = agent.conversation.planner()
+    const { mode, compaction, cache } = internalsOf(agent.conversation).planner()
     expect(mode).toBe("economy")
     expect(compaction).toEqual({
       where: "anywhere",
@@ -140,7 +142,7 @@ describe("BEY-4 the planner", () => {
     const { sim } = await compactingSimulator(rounds(3, 6_000))
     const from = async (window: number) => {
       const agent = await compactingAgent(sim, { window, settings: NO_NOTES })
-      return [agent.conversation.planner().compaction, agent.conversation.thresholds.autoCompact] as const
+      return [internalsOf(agent.conversation).planner().compaction, agent.conversation.thresholds.autoCompact] as const
     }
     expect((await from(WINDOW))[0]).toEqual({ where: "between-requests", from: 115_000 })
     const [planned, threshold] = await from(100_000)

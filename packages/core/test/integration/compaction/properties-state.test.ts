@@ -3,6 +3,7 @@ import { readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { expect, test } from "vitest"
 import type { Agent } from "../../../src/agent/agent.ts"
+import { engineOf } from "../../../src/conversation/conversation.ts"
 import { renderAttachment } from "../../../src/messages/attachment-texts.ts"
 import type { Attachment } from "../../../src/messages/attachments.ts"
 import { FileReads } from "../../../src/tools/files/read-state.ts"
@@ -123,7 +124,7 @@ test("L4-20, L4-29 instruction files and files that were read are sent as they a
 })
 
 function stateOf(agent: Agent, reads: FileReads) {
-  const { todos, plan } = agent.conversation.views.frontier
+  const { todos, plan } = engineOf(agent.conversation).views.frontier
   return { mode: agent.mode, todos, plan, read: [...contentsOf(reads).keys()].toSorted() }
 }
 

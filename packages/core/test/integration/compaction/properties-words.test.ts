@@ -4,7 +4,7 @@
  */
 import fc from "fast-check"
 import { expect, test } from "vitest"
-import type { Conversation } from "../../../src/conversation/conversation.ts"
+import { type Conversation, engineOf } from "../../../src/conversation/conversation.ts"
 import { textOf, toBlocks } from "../../../src/messages/blocks.ts"
 import { openCompacting } from "../../compacting.ts"
 import { fuzz } from "../../runs.ts"
@@ -77,7 +77,7 @@ test(`L4-29 rules in several languages: each is verbatim in the request after ea
         const sent = await sentText(chat)
         expect(standing(rules).filter((each) => !sent.includes(each))).toEqual([])
       }
-      expect(chat.views.compactions.count).toBe(COMPACTIONS)
+      expect(engineOf(chat).views.compactions.count).toBe(COMPACTIONS)
       planted += rules.length
     }),
     RUNS,

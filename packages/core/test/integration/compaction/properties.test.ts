@@ -7,7 +7,7 @@ import fc from "fast-check"
 import { describe, expect, test } from "vitest"
 import { seededIds } from "../../../src/base/clock.ts"
 import { ContextFullError } from "../../../src/base/errors.ts"
-import type { Conversation } from "../../../src/conversation/conversation.ts"
+import { type Conversation, engineOf } from "../../../src/conversation/conversation.ts"
 import { memoryStore } from "../../../src/journal/in-memory/store.ts"
 import type { Store } from "../../../src/journal/store.ts"
 import type { Layer } from "../../../src/layers/layer.ts"
@@ -95,7 +95,7 @@ describe("any conversation, compacted by any route", () => {
             totals.full++
             expect(request.message).toMatch(/compact|larger window|earlier message/i)
           } else if (request) {
-            const inputTokens = chat.views.context.size().tokens
+            const inputTokens = engineOf(chat).views.context.size().tokens
             expect(validateRequest({ request, model: facts, inputTokens })).toEqual([])
             expect(sizeOf(request)).toBeLessThan(chat.thresholds.effective * ESTIMATE_ERROR)
           }

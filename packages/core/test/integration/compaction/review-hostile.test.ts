@@ -6,6 +6,7 @@ import { describe, expect, test } from "vitest"
 import type { Answer } from "../../../../sim/src/responder.ts"
 import type { Agent } from "../../../src/agent/agent.ts"
 import { projectName } from "../../../src/base/clock.ts"
+import { engineOf } from "../../../src/conversation/conversation.ts"
 import { FORK_MARKER } from "../../../src/forks/fork.ts"
 import { journalPaths, notesConfigDirectory } from "../../../src/journal/file/layout.ts"
 import { everyNth, isWhole } from "../../size.ts"
@@ -89,7 +90,7 @@ describe("the place of the notes", () => {
       await ask(agent, "Go.", {
         watch: async () => {
           await agent.conversation.whenIdle()
-          if (isPlaced || agent.conversation.views.notes.throughUuid === undefined) return
+          if (isPlaced || engineOf(agent.conversation).views.notes.throughUuid === undefined) return
           isPlaced = true
           rmSync(notes)
           if (kind === "link") symlinkSync(join(where.cwd, "secret.md"), notes)
@@ -131,7 +132,7 @@ describe("the place of the notes", () => {
       const beforeFirst = entries.slice(0, at).filter((entry) => entry.type === "user")[2]!
 
       await agent.conversation.rewind(behindFirst.uuid)
-      expect(agent.conversation.views.notes.throughUuid).toBe(first!.throughUuid)
+      expect(engineOf(agent.conversation).views.notes.throughUuid).toBe(first!.throughUuid)
       expect(await plan()).toMatchObject({ kind: "all", routes: ["notes", "shared"] })
       expect(readFileSync(notesOf(agent, where), "utf8")).toBe(file) // a plan changes nothing
       writeFileSync(notesOf(agent, where), `${file}\nBy hand.\n`)

@@ -4,7 +4,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { afterAll, describe, expect, test } from "vitest"
-import type { Conversation } from "../../../src/conversation/conversation.ts"
+import { type Conversation, engineOf } from "../../../src/conversation/conversation.ts"
 import { fileStore } from "../../../src/journal/file/file-store.ts"
 import { memoryStore } from "../../../src/journal/in-memory/store.ts"
 import { installation } from "../../../src/layers/4-compaction/install.ts"
@@ -261,6 +261,6 @@ describe("closing", () => {
     await asked.promise
     await chat.close()
     await expect(compacting).rejects.toThrow()
-    expect(chat.views.compactions.count).toBe(0)
+    expect(engineOf(chat).views.compactions.count).toBe(0)
   })
 })

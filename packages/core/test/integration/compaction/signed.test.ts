@@ -122,7 +122,7 @@ describe("L4-1, CACHE-6 where the work would lose its thinking, the API writes t
       const sent = await engineOf(chat).preparer.forkRequest()
       expect(sent.messages[0]!.content).toEqual([second.block])
       expect(blocksIn(sent).filter(({ type }) => type === "compaction")).toHaveLength(1)
-      const branch = await made.open({ id: await chat.branch(chat.views.context.newest!.uuid) })
+      const branch = await made.open({ id: await chat.branch(engineOf(chat).views.context.newest!.uuid) })
       await ask(branch, "Elsewhere.")
       expect((await engineOf(branch.conversation).preparer.forkRequest()).messages[0]!.content).toEqual([second.block])
       expect(refusals(made)).toEqual([])

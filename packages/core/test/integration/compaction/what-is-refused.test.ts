@@ -3,6 +3,7 @@ import { existsSync } from "node:fs"
 import { join } from "node:path"
 import { expect, test } from "vitest"
 import type { Answer, ResponderTurn } from "../../../../sim/src/responder.ts"
+import { engineOf } from "../../../src/conversation/conversation.ts"
 import { ask, calls, project } from "../agent/agents.ts"
 import { rounds, saying } from "../layers/conversations.ts"
 import {
@@ -24,7 +25,7 @@ test("L4-9 notes are refused if the context would still be full after them, howe
     settings: { ...EARLY_NOTES, figures: { "tail-min": 1_000, "tail-max": 20_000 } },
   })
   const { events } = await ask(agent, "Go.", { watch: () => agent.conversation.whenIdle() })
-  expect(agent.conversation.views.notes.throughUuid).toBeDefined()
+  expect(engineOf(agent.conversation).views.notes.throughUuid).toBeDefined()
   expect(phasesIn(events, "message")).toContain(
     "Not compacted from the notes: the context would be full again immediately",
   )

@@ -5,6 +5,7 @@ import type { Simulator } from "../../../../sim/src/start.ts"
 import { simulator } from "../../../../sim/test/simulator.ts"
 import type { Agent } from "../../../src/agent/agent.ts"
 import type { SingleAgentOptions } from "../../../src/agent/options.ts"
+import { engineOf } from "../../../src/conversation/conversation.ts"
 import type { CacheEvent } from "../../../src/model/cache/forecast.ts"
 import { isWhole } from "../../size.ts"
 import { ask, ofType, project } from "../agent/agents.ts"
@@ -64,7 +65,7 @@ describe("the cache from end to end", () => {
         /^The cache was lost: [\d,]+ tokens had to be sent again for \$0\.\d\d more, because 6 minutes had passed/,
       ),
     ])
-    expect([...agent.conversation.views.cacheHistory.totals.keys()]).toEqual(["five-minutes-over"])
+    expect([...engineOf(agent.conversation).views.cacheHistory.totals.keys()]).toEqual(["five-minutes-over"])
   })
 
   test("CACHE-4 a cache lost early: the provider is the cause, and the next request is predicted again", async () => {
@@ -90,7 +91,7 @@ describe("the cache from end to end", () => {
       cause: { kind: "changed", part: "system", block: 0 },
     })
     expect(noticesIn(asked)).toEqual([expect.stringContaining("the system prompt changed")])
-    expect([...agent.conversation.views.cacheHistory.totals.keys()]).toEqual(["prompt-changed"])
+    expect([...engineOf(agent.conversation).views.cacheHistory.totals.keys()]).toEqual(["prompt-changed"])
   })
 
   test("CACHE-4 the first image changes a setting of the prompt", async () => {
@@ -118,7 +119,7 @@ describe("the cache from end to end", () => {
     expect(reports.at(-1)!.verdict).toMatchObject({ kind: "expected", why: ["clearing"] })
     await ask(agent, "more")
     expect(reports.at(-1)!.verdict).toEqual({ kind: "as-predicted" })
-    expect([...agent.conversation.views.cacheHistory.totals.keys()]).toEqual(["clearing"])
+    expect([...engineOf(agent.conversation).views.cacheHistory.totals.keys()]).toEqual(["clearing"])
   })
 
   test.runIf(isWhole)("CACHE-4 what the server clears on request is expected", async () => {
@@ -127,7 +128,7 @@ describe("the cache from end to end", () => {
     const { agent, reports } = await watched(sim, { name: "claude-opus-5", settings: { switches: ALONE, figures } })
     expect(noticesIn(await ask(agent, "go"))).toEqual([])
     expect(new Set(verdicts(reports))).toEqual(new Set(["first", "as-predicted", "expected"]))
-    expect([...agent.conversation.views.cacheHistory.totals.keys()]).toEqual(["clearing"])
+    expect([...engineOf(agent.conversation).views.cacheHistory.totals.keys()]).toEqual(["clearing"])
   })
 
   test("CACHE-4 a rewind to an earlier message is expected, and what was written there is read", async () => {

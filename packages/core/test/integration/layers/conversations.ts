@@ -6,6 +6,7 @@ import type { Simulator } from "../../../../sim/src/start.ts"
 import { KEY } from "../../../../sim/test/simulator.ts"
 import type { Agent } from "../../../src/agent/agent.ts"
 import type { SingleAgentOptions } from "../../../src/agent/options.ts"
+import { engineOf } from "../../../src/conversation/conversation.ts"
 import { defaultLayers } from "../../../src/conversation/default-layers.ts"
 import type { Usage } from "../../../src/messages/messages.ts"
 import { anthropicModel } from "../../../src/model/anthropic/anthropic.ts"
@@ -67,8 +68,8 @@ export const thriftyAgent = (sim: Simulator, options: Parameters<typeof layeredA
 
 /** The usage of each response of the conversation, oldest first. */
 export const usagesOf = ({ conversation: chat }: Agent): readonly Usage[] =>
-  chat.views.context
-    .storedMessages()
+  engineOf(chat)
+    .views.context.storedMessages()
     .flatMap((message) => (message.type === "assistant" ? (message.message.usage ?? []) : []))
 
 /** How much of the request is in the server's cache after a response. */

@@ -16,7 +16,7 @@ test("BEY-13 a compaction after folds summarises their lines, and every block of
   const { conversation: chat } = agent
   for (const task of ["First task.", "Second task.", "Third task."]) await ask(agent, task)
   const { ranges } = await chat.fold({ from: chat.userMessages().messages[0]!.uuid })
-  const { messages: hidden } = chat.views.context.hiddenRanges[0]!
+  const { messages: hidden } = engineOf(chat).views.context.hiddenRanges[0]!
   await chat.compact()
   expect(textsOf(of("summary")[0]!.request).join("\n")).toContain(ranges[0]!.line)
   expect(chat.userMessages().messages.map(({ text }) => text)).toEqual(["First task.", "Second task.", "Third task."])
@@ -39,7 +39,7 @@ test("BEY-13 undoing the compaction brings the folded lines back, byte for byte"
   await chat.compact()
   await chat.undo()
   expect(serialiseRequest(await engineOf(chat).preparer.forkRequest())).toBe(folded)
-  expect(chat.views.context.hiddenRanges).toHaveLength(1)
+  expect(engineOf(chat).views.context.hiddenRanges).toHaveLength(1)
   await chat.unfold(first!.uuid)
   expect(serialiseRequest(await engineOf(chat).preparer.forkRequest())).toBe(open)
   await agent.close()
@@ -80,13 +80,13 @@ test("BEY-13 rewinding into a folded range opens it", async () => {
   const { conversation: chat } = agent
   await ask(agent, "First task.")
   const before = serialiseRequest(await engineOf(chat).preparer.forkRequest())
-  const { uuid } = chat.views.context.newest!
+  const { uuid } = engineOf(chat).views.context.newest!
   for (const task of ["Second task.", "Third task."]) await ask(agent, task)
   const [first] = chat.userMessages().messages
   await chat.fold({ from: first!.uuid, to: uuid })
-  expect(chat.views.context.hiddenRanges).toHaveLength(1)
+  expect(engineOf(chat).views.context.hiddenRanges).toHaveLength(1)
   await chat.rewind(uuid)
-  expect(chat.views.context.hiddenRanges).toHaveLength(0)
+  expect(engineOf(chat).views.context.hiddenRanges).toHaveLength(0)
   expect(serialiseRequest(await engineOf(chat).preparer.forkRequest())).toBe(before)
   await agent.close()
 })

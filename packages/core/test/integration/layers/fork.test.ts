@@ -3,6 +3,7 @@ import { z } from "zod/v4"
 import type { Answer, ResponderTurn } from "../../../../sim/src/responder.ts"
 import { type ScriptedTurn, scriptedResponder } from "../../../../sim/src/responders/scripted.ts"
 import { client, simulator } from "../../../../sim/test/simulator.ts"
+import { engineOf } from "../../../src/conversation/conversation.ts"
 import type { LayerDependencies } from "../../../src/conversation/default-layers.ts"
 import { type ForkOptions, type ForkParent, isForked, runFork } from "../../../src/forks/fork.ts"
 import type { Layer, LayerContext } from "../../../src/layers/layer.ts"
@@ -78,7 +79,7 @@ async function atWork(onFork: (turn: ResponderTurn) => Answer | string = () => "
   const working = ask(agent, "go")
   await reached.promise
   const { model, tools, reads, toolContext } = found.surroundings!
-  const openCalls = agent.conversation.views.context.lastResponse!.message.content as readonly {
+  const openCalls = engineOf(agent.conversation).views.context.lastResponse!.message.content as readonly {
     type: string
     id: string
   }[]

@@ -5,6 +5,7 @@ import { client, simulator } from "../../../../sim/test/simulator.ts"
 import type { Agent } from "../../../src/agent/agent.ts"
 import type { SingleAgentOptions } from "../../../src/agent/options.ts"
 import { inputTokens } from "../../../src/base/text.ts"
+import { engineOf } from "../../../src/conversation/conversation.ts"
 import { toolResultStorage } from "../../../src/layers/1-tool-results/tool-result-storage.ts"
 import { microcompaction } from "../../../src/layers/2-microcompact/microcompaction.ts"
 import type { Layer } from "../../../src/layers/layer.ts"
@@ -16,7 +17,7 @@ import { layeredAgent, MINUTE, rounds, saying } from "./conversations.ts"
 
 type Settings = NonNullable<SingleAgentOptions["settings"]>
 
-const ledgerOf = (agent: Agent) => summarise(agent.conversation.views.ledger)
+const ledgerOf = (agent: Agent) => summarise(engineOf(agent.conversation).views.ledger)
 const OTHERS_OFF = { "clear-by-api": false, "clear-by-size": false, "clear-by-time": false }
 
 interface Played {

@@ -5,6 +5,7 @@ import { scriptedResponder } from "../../../../sim/src/responders/scripted.ts"
 import type { Simulator, SimulatorOptions } from "../../../../sim/src/start.ts"
 import { simulator } from "../../../../sim/test/simulator.ts"
 import type { Agent } from "../../../src/agent/agent.ts"
+import { engineOf } from "../../../src/conversation/conversation.ts"
 import { summarise } from "../../../src/views/ledger/ledger.ts"
 import { fuzz, RUNS } from "../../runs.ts"
 import { isWhole, size } from "../../size.ts"
@@ -234,7 +235,7 @@ describe("layer 2 from end to end", () => {
       const { sim } = await watched(rounds(size(36, 45), 8_000))
       const agent = await thriftyAgent(sim, { name: "claude-opus-5", settings })
       expect((await ask(agent, "go")).end.reason).toBe("answer")
-      return summarise(agent.conversation.views.ledger).dollars
+      return summarise(engineOf(agent.conversation).views.ledger).dollars
     }
     expect(await spent(true)).toBeLessThan(0.8 * (await spent(false)))
   })

@@ -6,7 +6,7 @@ import type { Answer, ResponderRequest, ResponderTurn } from "../../../../sim/sr
 import { extractiveAnswer } from "../../../../sim/src/responders/extractive.ts"
 import { client, simulator } from "../../../../sim/test/simulator.ts"
 import { tappedStore } from "../../../../store-contract/src/tapped-store.ts"
-import type { Conversation } from "../../../src/conversation/conversation.ts"
+import { type Conversation, engineOf } from "../../../src/conversation/conversation.ts"
 import type { ConversationOptions } from "../../../src/conversation/options.ts"
 import { isForked } from "../../../src/forks/fork.ts"
 import { anthropicModel, openConversation } from "../../../src/index.ts"
@@ -60,7 +60,7 @@ async function ownLoop({ onFork, where = project(), ...options }: Setup = {}) {
   })
   const failures: string[] = []
   chat.on("layerFailed", ({ layer, reason }) => failures.push(`${layer}: ${reason}`))
-  const { notes } = journalPaths(where.dir, { project: chat.place, id: chat.id })
+  const { notes } = journalPaths(where.dir, { project: engineOf(chat).namespace, id: chat.id })
 
   async function turn(): Promise<void> {
     const { content, usage, id, model, stop_reason } = await sdk.messages.stream(await chat.prepare()).finalMessage()
@@ -102,7 +102,7 @@ describe("notes in a loop of your own", () => {
     )
     expect(section(notes, "Task specification")).toContain("Find the slow request.")
     expect(await decisions(chat, "spent")).toHaveLength(updates.length)
-    expect(chat.views.notes.throughUuid).toBe(updates.at(-1)!.throughUuid)
+    expect(engineOf(chat).views.notes.throughUuid).toBe(updates.at(-1)!.throughUuid)
     expect(readdirSync(dirname(notes))).toEqual([`${chat.id}.md`])
     expect(failures).toEqual([])
     expect(sim.log.every(({ status }) => status === 200)).toBe(true)
@@ -146,8 +146,8 @@ describe("notes in a loop of your own", () => {
         figures: { "tail-max": 10_000, "tail-min": 2_000 },
       },
     })
-    for (let turn = 0; turn < 40 && chat.views.compactions.count === 0; turn++) await turns(1)
-    expect(chat.views.compactions.count).toBe(1)
+    for (let turn = 0; turn < 40 && engineOf(chat).views.compactions.count === 0; turn++) await turns(1)
+    expect(engineOf(chat).views.compactions.count).toBe(1)
     const [compacted] = await decisions(chat, "compacted")
     expect(compacted).toMatchObject({ route: "notes" })
     expect(bodies.filter(({ fork }) => fork).length).toBe((await decisions(chat, "notes-updated")).length)
@@ -318,7 +318,10 @@ describe("notes in a loop of your own", () => {
       await chat.whenIdle()
     }
     expect(failures).toEqual([])
-    const notes = readFileSync(journalPaths(where.dir, { project: chat.place, id: "keyless" }).notes, "utf8")
+    const notes = readFileSync(
+      journalPaths(where.dir, { project: engineOf(chat).namespace, id: "keyless" }).notes,
+      "utf8",
+    )
     expect(notes).toContain("These notes are extractive: quoted from the conversation, no model wrote them.")
     expect(notes).toContain("Question 0")
     const { byModel } = chat.ledger()

@@ -8,6 +8,7 @@ import { simulator } from "../../../../sim/test/simulator.ts"
 import type { Agent } from "../../../src/agent/agent.ts"
 import type { SingleAgentOptions } from "../../../src/agent/options.ts"
 import { projectName } from "../../../src/base/clock.ts"
+import { engineOf } from "../../../src/conversation/conversation.ts"
 import { isForked } from "../../../src/forks/fork.ts"
 import { fileStore } from "../../../src/journal/file/file-store.ts"
 import { journalPaths, memoryDirectory, notesConfigDirectory } from "../../../src/journal/file/layout.ts"
@@ -67,7 +68,7 @@ async function notetaking({ script, onFork, where = project(), ...options }: Set
     },
   })
   const sizes: number[] = []
-  agent.conversation.on("recorded", () => sizes.push(agent.conversation.views.context.size().tokens))
+  agent.conversation.on("recorded", () => sizes.push(engineOf(agent.conversation).views.context.size().tokens))
   const { notes } = journalPaths(where.dir, { project: projectName(where.cwd), id: agent.conversation.id })
   return { sim, agent, forks, sizes, notes, memory: () => memory! }
 }
@@ -186,16 +187,16 @@ describe("layer 3 from end to end", () => {
     const { agent } = await notetaking({ script: rounds(12, 1_000), settings })
     await go(agent)
     const updates = await decisions(agent, "notes-updated")
-    const messages = agent.conversation.views.context.storedMessages()
+    const messages = engineOf(agent.conversation).views.context.storedMessages()
     const at = messages.findIndex(({ uuid }) => uuid === updates[0]!.throughUuid)
     expect(messages[at]!.type).toBe("user") // results: the turn after them was calling tools
     expect(messages[at + 1]!.type).toBe("assistant")
     expect(updates.at(-1)!.throughUuid).toBe(messages.at(-1)!.uuid) // the final answer has no open calls
-    expect(agent.conversation.views.notes.throughUuid).toBe(updates.at(-1)!.throughUuid)
+    expect(engineOf(agent.conversation).views.notes.throughUuid).toBe(updates.at(-1)!.throughUuid)
     const spent = await decisions(agent, "spent")
     expect(spent.length).toBeGreaterThanOrEqual(updates.length)
     expect(new Set(spent.map(({ purpose }) => purpose))).toEqual(new Set(["notes"]))
-    expect(summarise(agent.conversation.views.ledger).requests).toBe(13 + spent.length)
+    expect(summarise(engineOf(agent.conversation).views.ledger).requests).toBe(13 + spent.length)
   })
 
   test.runIf(isWhole)(
@@ -250,7 +251,7 @@ describe("layer 3 from end to end", () => {
     expect(readFileSync(notes, "utf8")).toBe(defaultText("template.md"))
     expect(await decisions(agent, "notes-updated")).toEqual([]) // nothing was noted, so nothing is recorded
     expect((await decisions(agent, "spent")).length).toBeGreaterThan(0)
-    expect(agent.conversation.views.artifacts.files.has(notes)).toBe(false)
+    expect(engineOf(agent.conversation).views.artifacts.files.has(notes)).toBe(false)
   })
 
   /** Thirty rounds pass during the first update. Then it ends, with an answer of this many tokens. */
@@ -295,7 +296,7 @@ describe("layer 3 from end to end", () => {
       expect(forks).toHaveLength(2)
       expect(resultsIn(forks[1]!)).toHaveLength(15)
       const [, second] = await decisions(agent, "notes-updated")
-      expect(second!.throughUuid).toBe(agent.conversation.views.context.newest!.uuid)
+      expect(second!.throughUuid).toBe(engineOf(agent.conversation).views.context.newest!.uuid)
     },
   )
 
@@ -372,7 +373,7 @@ describe("layer 3 from end to end", () => {
       const { agent, notes, forks } = await notetaking({ script })
       await go(agent)
       const first = readFileSync(notes, "utf8")
-      const back = agent.conversation.views.context.newest!.uuid
+      const back = engineOf(agent.conversation).views.context.newest!.uuid
       await go(agent, "Never speak of the branch that was left.")
       expect(readFileSync(notes, "utf8")).toContain("the branch that was left")
       if (byHand) writeFileSync(notes, `By hand.\n\n${readFileSync(notes, "utf8")}`)
@@ -414,10 +415,10 @@ describe("layer 3 from end to end", () => {
     await agent.conversation.whenIdle()
     const [{ kept } = {}] = await decisions(agent, "notes-updated")
     expect(kept).toBeDefined()
-    expect(agent.conversation.views.notes).toEqual({ inFile: { kept } })
+    expect(engineOf(agent.conversation).views.notes).toEqual({ inFile: { kept } })
     await agent.conversation.close()
     const again = await open()
-    expect(again.conversation.views.notes).toEqual({ inFile: { kept } })
+    expect(engineOf(again.conversation).views.notes).toEqual({ inFile: { kept } })
   })
 
   test("L3-2 the user's own template and prompt replace ours", async () => {
@@ -501,13 +502,13 @@ describe("layer 3 from end to end", () => {
       script: rounds(5, 2_000),
       onFork: () => {
         void memory().draft.runningUpdate?.done.then(() =>
-          positions.push(agent.conversation.views.notes.throughUuid, memory().draft.runningUpdate),
+          positions.push(engineOf(agent.conversation).views.notes.throughUuid, memory().draft.runningUpdate),
         )
         return "Nothing to note."
       },
     })
     await go(agent)
-    expect(positions).toEqual([agent.conversation.views.notes.throughUuid, undefined])
+    expect(positions).toEqual([engineOf(agent.conversation).views.notes.throughUuid, undefined])
     expect(positions[0]).toBeDefined()
   })
 
@@ -520,7 +521,7 @@ describe("layer 3 from end to end", () => {
       const { id } = first.agent.conversation
       await first.agent.close()
       const second = await notetaking({ where, id, script: [saying(500), "Done.", ...rounds(6, 1_000)] })
-      expect(second.agent.conversation.views.notes.throughUuid).toBeDefined()
+      expect(engineOf(second.agent.conversation).views.notes.throughUuid).toBeDefined()
       await go(second.agent, "a little more")
       expect(second.forks).toHaveLength(0)
       await go(second.agent, "much more")

@@ -4,6 +4,7 @@ import { describe, expect, test } from "vitest"
 import { client } from "../../../../sim/test/simulator.ts"
 import { projectName } from "../../../src/base/clock.ts"
 import { localUser } from "../../../src/base/owner.ts"
+import { engineOf } from "../../../src/conversation/conversation.ts"
 import { isForked } from "../../../src/forks/fork.ts"
 import { openConversation } from "../../../src/index.ts"
 import { fileStore } from "../../../src/journal/file/file-store.ts"
@@ -42,13 +43,13 @@ describe("extraction at the end of a query", () => {
     const [found, ...others] = await bankOf(where).all()
     expect(others).toEqual([])
     expect(found).toMatchObject({ type: "reference", basis: "said", created: "2026-11-15" })
-    const uuid = agent.conversation.views.words.messages[0]!.uuid
+    const uuid = engineOf(agent.conversation).views.words.messages[0]!.uuid
     expect(found!.source).toEqual({ saidBy: "user", conversation: agent.conversation.id, message: uuid })
     expect(readFileSync(join(memory, "MEMORY.md"), "utf8")).toContain(`](${found!.file}): The runbook is at`)
     expect(messages).toContain(`Remembered: ${found!.name}.`)
     const [decision] = await decisions(agent, "memory-extracted")
     expect(decision).toMatchObject({ written: [found!.file], said: 1, change: "1" })
-    expect(decision!.throughUuid).toBe(agent.conversation.views.context.newest!.uuid)
+    expect(decision!.throughUuid).toBe(engineOf(agent.conversation).views.context.newest!.uuid)
     const spent = await decisions(agent, "spent")
     expect(spent.map(({ purpose }) => purpose)).toEqual(forks.map(() => "memory"))
   })
@@ -407,7 +408,7 @@ describe("L5-9 what it may cost", () => {
       const short = await open({ settings: { figures: { "background-share": 5 } } })
       await say(short, FACT)
       expect(forks).toEqual([])
-      const uuid = short.conversation.views.words.messages[0]!.uuid
+      const uuid = engineOf(short.conversation).views.words.messages[0]!.uuid
       await short.close()
       const later = await open()
       await say(later, "The payment team owns this service and its lead approves releases.")

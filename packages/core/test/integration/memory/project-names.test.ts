@@ -17,6 +17,7 @@ import { expect, inject, onTestFinished, test } from "vitest"
 import { projectName } from "../../../src/base/clock.ts"
 import { localUser, namespaceFor, type Owner } from "../../../src/base/owner.ts"
 import { projectAt } from "../../../src/base/project.ts"
+import { engineOf } from "../../../src/conversation/conversation.ts"
 import {
   type ConversationOptions,
   listConversations,
@@ -61,7 +62,11 @@ function place() {
       await using chat = await openConversation({ model: MODEL, dir, env, ...options })
       for (const word of words) await chat.add(word)
       if (words.length > 0) await chat.prepare()
-      return { id: chat.id, place: chat.place, count: chat.views.context.storedMessages().length }
+      return {
+        id: chat.id,
+        place: engineOf(chat).namespace,
+        count: engineOf(chat).views.context.storedMessages().length,
+      }
     },
     listed: async (cwd: string, more = {}) =>
       (await listConversations({ dir, cwd, env, owner: localUser, ...more })).map(({ id }) => id).sort(),
@@ -366,7 +371,7 @@ test("BEY-12 with a store that others share, a bare path is refused, and a name 
     { cwd: repository("local") },
   ]) {
     await using chat = await openConversation({ ...options, ...more })
-    expect(chat.place).not.toContain(projectName(top))
+    expect(engineOf(chat).namespace).not.toContain(projectName(top))
   }
 })
 

@@ -4,6 +4,7 @@ import { trace } from "@opentelemetry/api"
 import { InMemorySpanExporter, SimpleSpanProcessor, TracerProvider } from "@opentelemetry/sdk-trace"
 import { afterEach, beforeEach, describe, expect, test } from "vitest"
 import { projectName } from "../../../src/base/clock.ts"
+import { engineOf } from "../../../src/conversation/conversation.ts"
 import { defaultLayers } from "../../../src/conversation/default-layers.ts"
 import { fileStore } from "../../../src/journal/file/file-store.ts"
 import { openBank } from "../../../src/memory/bank.ts"
@@ -63,7 +64,7 @@ describe("what a conversation starts with", () => {
     const shown = start!.match(/^- \[Service \d+\]/gm)!.length
     expect(start).toContain(`[${60 - shown} more memories are not shown. MEMORY.md there lists all.]`)
     expect(start).not.toContain("xxxx")
-    expect(agent.conversation.views.estimator.text(start!)).toBeLessThanOrEqual(1_500)
+    expect(engineOf(agent.conversation).views.estimator.text(start!)).toBeLessThanOrEqual(1_500)
   })
 
   test.runIf(isWhole)(
@@ -82,7 +83,7 @@ describe("what a conversation starts with", () => {
       const [start] = attached(requests.at(-1)!.messages)
       const own = start!.slice(start!.indexOf("The user's rules"), start!.indexOf("Other memories"))
       expect(
-        agent.conversation.views.estimator.text(own.slice(0, own.indexOf("What the user said"))),
+        engineOf(agent.conversation).views.estimator.text(own.slice(0, own.indexOf("What the user said"))),
       ).toBeLessThanOrEqual(600)
       for (const { body } of rules) expect(own).toContain(`\n1 Nov: ${body}\n`)
       expect(own.indexOf("\n1 Nov: I am a nurse in Oslo.")).toBeGreaterThan(own.lastIndexOf("always include"))
@@ -174,7 +175,7 @@ describe("L5-7 memories that fit a message", () => {
     for await (const entry of agent.conversation.entries())
       if (entry.type === "attachment" && entry.attachment.type === "memory") found.push(entry.attachment)
     expect(found).toHaveLength(5)
-    const asked = agent.conversation.views.words.messages[0]!.uuid
+    const asked = engineOf(agent.conversation).views.words.messages[0]!.uuid
     expect(found[0]!.why).toEqual({ message: asked, words: expect.arrayContaining(["staging", "database", "port"]) })
   })
 

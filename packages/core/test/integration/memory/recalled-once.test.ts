@@ -3,7 +3,7 @@ import { cp } from "node:fs/promises"
 import { join } from "node:path"
 import { expect, onTestFinished, test } from "vitest"
 import { manualClock } from "../../../src/base/clock.ts"
-import type { Conversation } from "../../../src/conversation/conversation.ts"
+import { type Conversation, engineOf } from "../../../src/conversation/conversation.ts"
 import { openConversation } from "../../../src/conversation/open.ts"
 import { serialiseRequest } from "../../../src/views/context/request.ts"
 import { project } from "../agent/agents.ts"
@@ -54,7 +54,7 @@ test("L5-7, JRN-2 a message for which nothing was found is not looked up again a
   expect(await sent(chat)).toBe(before)
   await chat.record({ id: "msg_1", content: [{ type: "text", text: "I do not know." }] })
   await chat.whenIdle()
-  await chat.past.search({ text: "heron", in: "project", limit: 1 }) // waits for the index; a message does not
+  await engineOf(chat).past.search({ text: "heron", in: "project", limit: 1 }) // waits for the index; a message does not
   await chat.add(QUESTION)
   expect(await sent(chat)).toContain("7071")
 })

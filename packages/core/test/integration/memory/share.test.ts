@@ -11,7 +11,7 @@ import type { ResponderRequest } from "../../../../sim/src/responder.ts"
 import { extractiveAnswer } from "../../../../sim/src/responders/extractive.ts"
 import { client, simulator } from "../../../../sim/test/simulator.ts"
 import { manualClock } from "../../../src/base/clock.ts"
-import type { Conversation } from "../../../src/conversation/conversation.ts"
+import { type Conversation, engineOf } from "../../../src/conversation/conversation.ts"
 import { openConversation } from "../../../src/conversation/open.ts"
 import { isForked } from "../../../src/forks/fork.ts"
 import { memorySpending } from "../../../src/layers/budget.ts"
@@ -75,8 +75,8 @@ const memoriesIn = (dir: string): readonly string[] =>
 /** The messages of other conversations that a fork receives. */
 const earlierMessagesIn = (fork: ResponderRequest): string => textOfRequest(fork).split("<said_earlier>")[1] ?? ""
 
-const shareOf = ({ views }: Conversation): number => {
-  const { spent, memory } = memorySpending(views.ledger)
+const shareOf = (chat: Conversation): number => {
+  const { spent, memory } = memorySpending(engineOf(chat).views.ledger)
   return (100 * memory) / spent
 }
 
@@ -105,7 +105,7 @@ describe("L5-9 memory takes at most 5% in an own loop", () => {
     const { conversations, underWay } = JSON.parse(readFileSync(join(memory!, ".waiting.json"), "utf8"))
     expect(underWay).toEqual([])
     expect(conversations).toMatchObject([{ tokens: 0 }])
-    expect(conversations[0].memory).toBeCloseTo(memorySpending(chat.views.ledger).memory, 10)
+    expect(conversations[0].memory).toBeCloseTo(memorySpending(engineOf(chat).views.ledger).memory, 10)
   })
 
   test("what waits is looked at in a later conversation of the same owner that only asks for work, and never in another owner's", async () => {

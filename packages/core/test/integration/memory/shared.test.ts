@@ -1,6 +1,7 @@
 /** Conversations of one process share resources: one index per owner, closed with the last of them. */
 import { readdirSync, readlinkSync } from "node:fs"
 import { expect, test } from "vitest"
+import { engineOf } from "../../../src/conversation/conversation.ts"
 import { openConversation } from "../../../src/public-functions.ts"
 import { needs } from "../../needs.ts"
 import { scratchDirectory } from "../../tool-context.ts"
@@ -39,7 +40,7 @@ test(
     for (const chat of chats) await chat.whenIdle()
     expect(openIndexes(dir)).not.toEqual([])
     expect(openIndexes(dir).every((times) => times === 1)).toBe(true)
-    await chats[0]!.past.search({ text: "heron", in: "project", limit: 1 }) // waits for the index; a message does not
+    await engineOf(chats[0]!).past.search({ text: "heron", in: "project", limit: 1 }) // waits for the index; a message does not
     await chats[0]!.add("Where does the heron nest, near the old lighthouse?")
     const asked = JSON.stringify((await chats[0]!.prepare()).messages)
     expect(asked).toMatch(/pier anna-[1-9]/) // a different one

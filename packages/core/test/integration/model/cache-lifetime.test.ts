@@ -7,6 +7,7 @@ import { bashTool } from "../../../src/agent/tools/shell/bash.ts"
 import { ShellSession } from "../../../src/agent/tools/shell/shell-session.ts"
 import { manualClock } from "../../../src/base/clock.ts"
 import { type Conversation, engineOf } from "../../../src/conversation/conversation.ts"
+import { internalsOf } from "../../../src/conversation/internals.ts"
 import { openConversation } from "../../../src/conversation/open.ts"
 import type { DecisionOf } from "../../../src/journal/entries.ts"
 import { newestFirst } from "../../../src/journal/newest-first.ts"
@@ -30,8 +31,8 @@ test.each(["5m", "1h", "prompt-1h"] as const)(
     await ask(agent, "Hello. ".repeat(1_000))
     sim.clock.advance(10 * 60_000)
     await ask(agent, "And now?")
-    const [first, second] = agent.conversation.views.cacheHistory.responses.map(({ counts }) => counts)
-    const { facts } = findModel(agent.conversation.views.cacheHistory.responses[0]!.model)
+    const [first, second] = engineOf(agent.conversation).views.cacheHistory.responses.map(({ counts }) => counts)
+    const { facts } = findModel(engineOf(agent.conversation).views.cacheHistory.responses[0]!.model)
     expect({ m5: first!.cacheWrite5m > 0, h1: first!.cacheWrite1h > 0 }).toEqual({
       m5: cacheLifetime !== "1h",
       h1: cacheLifetime !== "5m",
@@ -83,7 +84,7 @@ describe("CACHE-8 BEY-4 the planner chooses the lifetime in batch work", () => {
     [...JSON.stringify(request).matchAll(/"cache_control":(\{[^}]*\})/g)].map(([, mark]) =>
       mark!.includes("1h") ? "1h" : "5m",
     )
-  const lastUsage = (chat: Conversation) => chat.views.cacheHistory.responses.at(-1)!.counts
+  const lastUsage = (chat: Conversation) => engineOf(chat).views.cacheHistory.responses.at(-1)!.counts
 
   test("an hour for the prompt and then for everything, once pauses show that it pays; journaled, explained, resumed", async () => {
     const { clock, open, turn } = await ownLoop()
@@ -116,7 +117,11 @@ describe("CACHE-8 BEY-4 the planner chooses the lifetime in batch work", () => {
         ),
       },
     ])
-    expect(chat.planner().lifetimes).toMatchObject({ forPrompt: "1h", forMessages: "1h", why: decisions[1]!.why })
+    expect(internalsOf(chat).planner().lifetimes).toMatchObject({
+      forPrompt: "1h",
+      forMessages: "1h",
+      why: decisions[1]!.why,
+    })
 
     await chat.add("Once more.")
     const live = JSON.stringify(await chat.prepare())
@@ -137,7 +142,7 @@ describe("CACHE-8 BEY-4 the planner chooses the lifetime in batch work", () => {
         await turn(chat, round === 0 ? FIRST : "And now?")
         clock.advance(PAUSE)
       }
-      expect(chat.planner().lifetimes?.forMessages).toBe("1h")
+      expect(internalsOf(chat).planner().lifetimes?.forMessages).toBe("1h")
       for (let round = 0; round < 12; round++) await turn(chat, FIRST) // much is written, and no pause pays for it
       expect((await lifetimesIn(chat)).at(-1)).toMatchObject({ forPrompt: "1h", forMessages: "5m" })
       await chat.close()
@@ -171,7 +176,7 @@ describe("CACHE-8 BEY-4 the planner chooses the lifetime in batch work", () => {
           await agent.conversation.whenIdle()
         }
         await ask(agent, "And now?")
-        const written = agent.conversation.views.cacheHistory.pauses.requests.cacheWrite1h
+        const written = engineOf(agent.conversation).views.cacheHistory.pauses.requests.cacheWrite1h
         expect(written > 0).toBe(!keepWarm)
         expect((await decisionsOf(agent, "cache-lifetime")).length > 0).toBe(!keepWarm)
       }

@@ -2,6 +2,7 @@
 import { expect, test } from "vitest"
 import type { ResponderTurn } from "../../../../sim/src/responder.ts"
 import { client, simulator } from "../../../../sim/test/simulator.ts"
+import { engineOf } from "../../../src/conversation/conversation.ts"
 import { openConversation } from "../../../src/conversation/open.ts"
 import { isForked } from "../../../src/forks/fork.ts"
 import { contentOf } from "../../../src/messages/messages.ts"
@@ -70,7 +71,9 @@ test("BEY-2 an agent has the text of thinking in its journal", async () => {
   const { sim } = await thinker()
   const agent = await agentFor(sim, project())
   await ask(agent, "Which port?")
-  const answers = agent.conversation.views.context.journaledMessages().filter(({ type }) => type === "assistant")
+  const answers = engineOf(agent.conversation)
+    .views.context.journaledMessages()
+    .filter(({ type }) => type === "assistant")
   expect(JSON.stringify(answers)).toContain(THOUGHT)
 })
 

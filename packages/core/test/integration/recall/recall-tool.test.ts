@@ -2,7 +2,7 @@
 import { rm } from "node:fs/promises"
 import { join } from "node:path"
 import { afterEach, beforeEach, describe, expect, test } from "vitest"
-import type { Conversation } from "../../../src/conversation/conversation.ts"
+import { type Conversation, engineOf } from "../../../src/conversation/conversation.ts"
 import { fileStore } from "../../../src/journal/file/file-store.ts"
 import { memoryStore } from "../../../src/journal/in-memory/store.ts"
 import { handleOf } from "../../../src/messages/media.ts"
@@ -138,7 +138,7 @@ describe.each(["files", "memory"])("BEY-1 the Recall tool, with a store of %s", 
     const { chat, ask } = await opened("test", store())
     const long = Array.from({ length: 3_000 }, (_, at) => `line ${at} 😀 of the log`).join("\n")
     const uuid = await worked(chat, { ...sample(1), result: long })
-    const tokens = (text: string) => chat.views.estimator.text(text)
+    const tokens = (text: string) => engineOf(chat).views.estimator.text(text)
     let [read, offset] = ["", 0]
     for (let page = 0; page < 100 && offset < long.length; page++) {
       const answer = await ask({ handle: handleOf(uuid, 0), offset, budget: 5_000 })

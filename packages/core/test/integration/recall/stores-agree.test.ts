@@ -3,6 +3,7 @@ import fc from "fast-check"
 import { expect, onTestFinished, test } from "vitest"
 import { manualClock, projectName, seededIds } from "../../../src/base/clock.ts"
 import { localUser, namespaceFor, type Owner } from "../../../src/base/owner.ts"
+import { engineOf } from "../../../src/conversation/conversation.ts"
 import { listConversations, type StoreLocation } from "../../../src/conversation/list.ts"
 import { openConversation } from "../../../src/conversation/open.ts"
 import { openMemoryBank } from "../../../src/conversation/open-memory-bank.ts"
@@ -111,7 +112,7 @@ async function answers(place: Place, world: World): Promise<readonly unknown[]> 
       inputs.push({ from: `${short}/${first}`, to: `${short}/${last}` })
     }
     for (const input of inputs) own.push(await ask(input))
-    own.push(await chat.past.search({ text: search, in: "project", limit: 3 }))
+    own.push(await engineOf(chat).past.search({ text: search, in: "project", limit: 3 }))
     await chat.close()
     const whose = OWNERS[owner]
     const where: StoreLocation = { ...place, cwd: CWD, ...(whose === undefined ? {} : { owner: whose }) }

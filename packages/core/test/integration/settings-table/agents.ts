@@ -1,6 +1,7 @@
 /** Probes of an agent's opening, the content of its requests, and the limits of its loop. */
 import { writeFileSync } from "node:fs"
 import { join } from "node:path"
+import { engineOf } from "../../../src/conversation/conversation.ts"
 import type { ModelRequest } from "../../../src/messages/request.ts"
 import { PromptTooLongError } from "../../../src/model/errors.ts"
 import type { SettingsInput } from "../../../src/settings/settings.ts"
@@ -174,7 +175,7 @@ export const AGENT_SETTINGS: Probes = {
   },
   memory: { observe: remembers, turned: "off", usual: "kept", changed: says("off") },
   project: {
-    observe: async (settings) => (await scene(settings)).chat.place.startsWith("shop-"),
+    observe: async (settings) => engineOf((await scene(settings)).chat).namespace.startsWith("shop-"),
     turned: "shop",
     usual: false,
     changed: true,

@@ -2,6 +2,7 @@
 import { writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { fileTools } from "../../../src/agent/tools/coding-tools.ts"
+import { engineOf } from "../../../src/conversation/conversation.ts"
 import type { Attachment } from "../../../src/messages/attachments.ts"
 import { type Block, isToolResult } from "../../../src/messages/blocks.ts"
 import type { ModelRequest } from "../../../src/messages/request.ts"
@@ -45,7 +46,7 @@ const full =
     return see(opened, sent)
   }
 
-const count = ({ chat }: OpenScene) => chat.views.compactions.count
+const count = ({ chat }: OpenScene) => engineOf(chat).views.compactions.count
 const thresholds = (name: string) => async (settings: SettingsInput) => {
   const { chat } = await scene(settings, { name })
   return chat.thresholds.autoCompact
@@ -92,12 +93,14 @@ const talk = async (settings: SettingsInput) => {
           text: `I decided that module-${at}.ts exports function${at}, because caller-${at}.ts needs it. ${words(320)}`,
         },
       ],
-      usage: { input_tokens: chat.views.context.size().tokens, output_tokens: 5 },
+      usage: { input_tokens: engineOf(chat).views.context.size().tokens, output_tokens: 5 },
     })
   }
   await chat.add("And now?")
   const sent = await chat.prepare()
-  const summary = chat.views.context.storedMessages().find((message) => "isCompactSummary" in message)
+  const summary = engineOf(chat)
+    .views.context.storedMessages()
+    .find((message) => "isCompactSummary" in message)
   return { summary: thousands(JSON.stringify(summary ?? "").length), sent: thousands(textOf(sent).length) }
 }
 
@@ -188,8 +191,8 @@ const restored = (see: Compacting["see"]) => async (settings: SettingsInput) => 
   return see(opened, textOf(await opened.chat.prepare()))
 }
 const attachments = (chat: OpenScene["chat"], type: Attachment["type"]) =>
-  chat.views.context
-    .storedMessages()
+  engineOf(chat)
+    .views.context.storedMessages()
     .filter((message) => message.type === "attachment" && message.attachment.type === type)
 const attached =
   (type: Attachment["type"]) =>

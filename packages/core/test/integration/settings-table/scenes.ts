@@ -6,7 +6,7 @@ import { openAgent } from "../../../src/agent/open-agent.ts"
 import type { SingleAgentOptions } from "../../../src/agent/options.ts"
 import { manualClock, seededIds } from "../../../src/base/clock.ts"
 import { localUser } from "../../../src/base/owner.ts"
-import type { Conversation } from "../../../src/conversation/conversation.ts"
+import { type Conversation, engineOf } from "../../../src/conversation/conversation.ts"
 import { FORK_MARKER } from "../../../src/forks/fork.ts"
 import type { DecisionEntry } from "../../../src/journal/entries.ts"
 import { memoryStore } from "../../../src/journal/in-memory/store.ts"
@@ -168,7 +168,7 @@ export async function round(chat: Conversation, tool: string, texts: readonly st
       { type: "text", text: `Part ${calls} comes next.` },
       ...ids.map((id) => ({ type: "tool_use", id, name: tool, input: { command: `make part-${calls}` } })),
     ],
-    usage: { input_tokens: Math.max(10, chat.views.context.size().tokens), output_tokens: 5, ...usage },
+    usage: { input_tokens: Math.max(10, engineOf(chat).views.context.size().tokens), output_tokens: 5, ...usage },
   })
   const content = ids.map((id, at) => ({ type: "tool_result" as const, tool_use_id: id, content: texts[at]! }))
   await chat.add({ role: "user", content })

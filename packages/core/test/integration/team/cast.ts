@@ -6,6 +6,7 @@ import { type ScriptedTurn, scriptedResponder } from "../../../../sim/src/respon
 import type { Simulator, SimulatorOptions } from "../../../../sim/src/start.ts"
 import { client, simulator } from "../../../../sim/test/simulator.ts"
 import { localUser } from "../../../src/base/owner.ts"
+import { engineOf } from "../../../src/conversation/conversation.ts"
 import { FORK_MARKER } from "../../../src/forks/fork.ts"
 import type { Entry } from "../../../src/journal/entries.ts"
 import { anthropicModel } from "../../../src/model/anthropic/anthropic.ts"
@@ -98,7 +99,7 @@ export const agentCall = (prompt: string, more: object = {}) =>
 export async function startedEarlier(sim: Simulator, count: number, options: LeadOptions): Promise<void> {
   const earlier = await leadFor(sim, options)
   const agents = Array.from({ length: count }, (_, at) => `agent-${at + 1}`)
-  await earlier.conversation.note(
+  await engineOf(earlier.conversation).note(
     agents.flatMap((agent) => [
       {
         ...{ type: "strata", subtype: "agent-started", agent, name: agent, kind: "wait", description: "x" },
@@ -114,7 +115,7 @@ export const journalOf = ({ conversation }: TeamAgent): Promise<readonly Entry[]
 
 /** The journal of one of the lead's agents. */
 export async function agentJournalOf({ conversation }: TeamAgent, id: string): Promise<readonly Entry[]> {
-  const journal = await conversation.openAgentJournal(id)
+  const journal = await engineOf(conversation).openAgentJournal(id)
   try {
     return await collected(journal.entries())
   } finally {

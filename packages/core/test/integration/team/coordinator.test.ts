@@ -3,6 +3,7 @@ import { join } from "node:path"
 import { describe, expect, test } from "vitest"
 import type { ScriptedTurn } from "../../../../sim/src/responders/scripted.ts"
 import { projectName } from "../../../src/base/clock.ts"
+import { engineOf } from "../../../src/conversation/conversation.ts"
 import { isBoundaryEntry, isMessage } from "../../../src/journal/entries.ts"
 import { fileStore } from "../../../src/journal/file/file-store.ts"
 import { contentOf } from "../../../src/messages/messages.ts"
@@ -240,22 +241,24 @@ describe("a coordinator with agents in the background", () => {
       let before = 0
       await ask(agent, "Go.", {
         watch: (event) => {
-          if (event.type === "tool-start") before = agent.conversation.views.context.size().tokens
+          if (event.type === "tool-start") before = engineOf(agent.conversation).views.context.size().tokens
         },
       })
       const { agents } = agent.conversation.ledger()
       expect(agents[0]!.requests).toBeGreaterThan(ROUNDS)
-      const budget = agent.conversation.flags.figures["agent-result-limit"]
-      expect(agent.conversation.views.context.size().tokens - before).toBeLessThan(budget + 500)
+      const budget = engineOf(agent.conversation).flags.figures["agent-result-limit"]
+      expect(engineOf(agent.conversation).views.context.size().tokens - before).toBeLessThan(budget + 500)
 
-      const handle = /All of it: (\S+)/.exec(JSON.stringify(agent.conversation.views.context.messages().messages))![1]!
+      const handle = /All of it: (\S+)/.exec(
+        JSON.stringify(engineOf(agent.conversation).views.context.messages().messages),
+      )![1]!
       expect(readFileSync(handle.replace(/\\n.*/s, ""), "utf8")).toBe(report)
-      const journal = await agent.conversation.openAgentJournal("agent-1")
+      const journal = await engineOf(agent.conversation).openAgentJournal("agent-1")
       let tokens = 0
       for await (const entry of journal.entries()) {
         if (!isMessage(entry) || (entry.type !== "user" && entry.type !== "assistant")) continue
         for (const [at, block] of contentOf(entry).entries()) {
-          tokens += agent.conversation.views.estimator.text(JSON.stringify(block))
+          tokens += engineOf(agent.conversation).views.estimator.text(JSON.stringify(block))
           expect(await agent.conversation.recall(`agent-1/${entry.uuid}.${at}`)).toEqual(block)
         }
       }

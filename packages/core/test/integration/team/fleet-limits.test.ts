@@ -7,10 +7,12 @@ import { fileURLToPath } from "node:url"
 import { expect, onTestFinished, test } from "vitest"
 import type { ScriptedTurn } from "../../../../sim/src/responders/scripted.ts"
 import { manualClock } from "../../../src/base/clock.ts"
+import { engineOf } from "../../../src/conversation/conversation.ts"
 import { memoryStore } from "../../../src/journal/in-memory/store.ts"
 import { dailyBudgetIn } from "../../../src/journal/store.ts"
 import { isToolResult } from "../../../src/messages/blocks.ts"
 import { contentOf } from "../../../src/messages/messages.ts"
+import { takePermit } from "../../../src/team/agent-permits.ts"
 import type { TeamAgent } from "../../../src/team/open-team.ts"
 import { isWhole } from "../../size.ts"
 import { ask, calls, project } from "../agent/agents.ts"
@@ -49,7 +51,7 @@ test.runIf(isWhole)(
     })
     const agent = await leadFor(sim, { ...project(), settings: { figures: { "max-agents-project": 2 } } })
     const root = (await agent.conversation.location).split("/projects/")[0]!
-    const other = spawn(process.execPath, [TAKER, root, agent.conversation.place, "2", "2"], {
+    const other = spawn(process.execPath, [TAKER, root, engineOf(agent.conversation).namespace, "2", "2"], {
       stdio: ["pipe", "pipe", "inherit"],
     })
     onTestFinished(() => void other.kill("SIGKILL"))
@@ -89,7 +91,7 @@ test("BEY-12 two conversations share the places of their project, and a teammate
   await ask(other, "Begin.")
   await busy.reached
   const full = { state: "full", taken: 1, by: expect.objectContaining({ pid: process.pid }) }
-  expect(await one.conversation.agentPermit({ id: "probe", max: 1 })).toEqual(full)
+  expect(await takePermit(engineOf(one.conversation), { id: "probe", max: 1 })).toEqual(full)
 
   one.team.deliver({ id: "lead#1", from: "lead", to: "mate", text: "Now the second.", hops: 1 })
   for (let tries = 0; tries < 3; tries++) {
@@ -124,7 +126,7 @@ test("BEY-12 an agent that cannot begin, fails or is stopped releases its permit
   const results = await toolResults(agent)
   expect(results[1]).toContain("It used all of its 2 requests.")
   expect(results[2]).toContain("ok")
-  expect((await agent.conversation.agentPermit({ id: "probe", max: 1 })).state).toBe("acquired")
+  expect((await takePermit(engineOf(agent.conversation), { id: "probe", max: 1 })).state).toBe("acquired")
 })
 
 test("BEY-12 agents that a conversation has started count after a resume, those that were refused do not", async () => {
@@ -138,7 +140,7 @@ test("BEY-12 agents that a conversation has started count after a resume, those 
   const shared = { ...project(), id: "c", settings: { figures: { "max-agents-project": 1 } } }
   await startedEarlier(sim, 198, shared)
   const first = await leadFor(sim, shared)
-  const other = await first.conversation.agentPermit({ id: "other", max: 1 })
+  const other = await takePermit(engineOf(first.conversation), { id: "other", max: 1 })
   await ask(first, "Go.")
   if (other.state === "acquired") await other.permit.release()
   await ask(first, "Go on.")
@@ -186,7 +188,7 @@ test("BEY-12 the result of an agent brings the hops of what it answered, also af
   await first.team.stop("mate")
   await first.close()
   const second = await leadFor(sim, shared)
-  expect(second.conversation.views.agents.hops).toBe(12)
+  expect(engineOf(second.conversation).views.agents.hops).toBe(12)
   await ask(second, undefined)
   expect(await toolResults(second)).toContainEqual(expect.stringContaining("12 times in a row, and that is the limit."))
 })
@@ -212,9 +214,9 @@ test.each([
   const agent = await leadFor(sim, { ...{ store, clock, settings }, ...project() })
   await ask(agent, "Go.")
   expect(decisions(await journalOf(agent), "notes-updated")).toEqual([])
-  expect(await dailyBudgetIn(store.memories({ project: agent.conversation.place })).spentOn("2026-11-17")).toEqual(
-    hasSpent ? expect.toSatisfy((dollars: number) => dollars > 0) : 0,
-  )
+  expect(
+    await dailyBudgetIn(store.memories({ project: engineOf(agent.conversation).namespace })).spentOn("2026-11-17"),
+  ).toEqual(hasSpent ? expect.toSatisfy((dollars: number) => dollars > 0) : 0)
 })
 
 test.runIf(isWhole)(

@@ -1,5 +1,6 @@
 /** Attempts of agents to use names or timing to exceed the limits of the agent that started them. */
 import { describe, expect, test } from "vitest"
+import { engineOf } from "../../../src/conversation/conversation.ts"
 import type { AgentTask } from "../../../src/team/agent-task.ts"
 import { isWhole } from "../../size.ts"
 import { ask, calls, ofType } from "../agent/agents.ts"
@@ -49,8 +50,8 @@ describe("L7-4 names", () => {
     const { sim } = await castSimulator({ lead: [], one: ["Here."] })
     const agent = await leadFor(sim)
     const imported = { agent: "agent-2", name: "old", kind: "wait", description: "x", model: "m", callId: "c" } as const
-    await agent.conversation.note([{ type: "strata", subtype: "agent-started", ...imported }])
-    await agent.conversation.note([
+    await engineOf(agent.conversation).note([{ type: "strata", subtype: "agent-started", ...imported }])
+    await engineOf(agent.conversation).note([
       { type: "strata", subtype: "agent-ended", agent: "agent-2", status: "completed", summary: "x" },
     ])
     const ids = [await agent.team.start(order("[one] Go.")), await agent.team.start(order("[one] Go."))]
@@ -78,7 +79,7 @@ describe("L7-4 an agent that is stopped while it is being opened", () => {
     await where.close()
     expect(await (await starting).done).toMatchObject({ status: "killed", text: "The conversation was closed." })
     expect(of("late")).toHaveLength(0)
-    expect(where.conversation.views.agents.roster.get("agent-1")).toMatchObject({ status: "killed" })
+    expect(engineOf(where.conversation).views.agents.roster.get("agent-1")).toMatchObject({ status: "killed" })
   })
 })
 

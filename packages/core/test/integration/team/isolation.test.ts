@@ -3,6 +3,7 @@ import { existsSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { setTimeout as wait } from "node:timers/promises"
 import { describe, expect, test } from "vitest"
+import { engineOf } from "../../../src/conversation/conversation.ts"
 import { Worktree } from "../../../src/team/worktree.ts"
 import { isWhole } from "../../size.ts"
 import { ask, calls, ofType, project } from "../agent/agents.ts"
@@ -70,7 +71,7 @@ describe("L7-4 a sub-agent with isolation", () => {
         Worktree.create({
           ...place,
           root: place.dir,
-          project: agent.conversation.place,
+          project: engineOf(agent.conversation).namespace,
           conversation,
           agent: name,
           env: process.env,

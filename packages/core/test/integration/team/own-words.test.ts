@@ -1,5 +1,6 @@
 import { expect, test } from "vitest"
 import { projectName } from "../../../src/base/clock.ts"
+import { engineOf } from "../../../src/conversation/conversation.ts"
 import { openWithSettings } from "../../../src/conversation/open.ts"
 import { renderFacts } from "../../../src/layers/4-compaction/restore/facts.ts"
 import { ask, calls, MODEL, project } from "../agent/agents.ts"
@@ -22,7 +23,7 @@ test.each(["wait", "fork"])(
     agent.team.start = async (order) => {
       const started = await start(order)
       agent.team.watch(started.id, () => {
-        const { words, frontier } = started.agent!.conversation.views
+        const { words, frontier } = engineOf(started.agent!.conversation).views
         userTexts.push(words.messages.map(({ text }) => text))
         expect(words.messages.flatMap(({ rules }) => rules)).toEqual([])
         expect(frontier.request?.text ?? "").toContain(TASK)
@@ -41,9 +42,9 @@ test.each(["wait", "fork"])(
         address: { project: projectName(where.cwd), under: agent.conversation.id },
       },
     )
-    expect(again.views.words.messages.map(({ text }) => text)).toEqual(expected)
-    expect(again.views.words.messages.flatMap(({ rules }) => rules)).toEqual([])
-    const facts = renderFacts(again.views, { estimate: (text) => text.length / 4 })
+    expect(engineOf(again).views.words.messages.map(({ text }) => text)).toEqual(expected)
+    expect(engineOf(again).views.words.messages.flatMap(({ rules }) => rules)).toEqual([])
+    const facts = renderFacts(engineOf(again).views, { estimate: (text) => text.length / 4 })
     expect(facts).toContain("## Your task\nAnother agent gave it, not the user.")
     expect(facts).toContain(TASK)
     await again.close()

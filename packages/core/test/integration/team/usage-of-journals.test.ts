@@ -2,6 +2,7 @@
 import { readdirSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 import { expect, test } from "vitest"
+import { engineOf } from "../../../src/conversation/conversation.ts"
 import { ask, calls, project } from "../agent/agents.ts"
 import { rounds } from "../layers/conversations.ts"
 import { agentCall, castSimulator, leadFor } from "./cast.ts"
@@ -52,7 +53,7 @@ test("JRN-1 a conversation with a sub-agent, a compaction and a branch counts wh
   await ask(lead, "Read the words.")
   await lead.conversation.compact()
   await ask(lead, "Go on.")
-  const last = lead.conversation.views.context.newest!.uuid
+  const last = engineOf(lead.conversation).views.context.newest!.uuid
   await lead.conversation.branch(last, "other")
   await lead.close()
   const other = await leadFor(sim, { ...where, id: "other" })

@@ -10,6 +10,7 @@ import { client, simulator } from "../../../../sim/test/simulator.ts"
 import type { Agent } from "../../../src/agent/agent.ts"
 import { localUser, namespaceFor } from "../../../src/base/owner.ts"
 import { projectAt } from "../../../src/base/project.ts"
+import { engineOf } from "../../../src/conversation/conversation.ts"
 import { isForked } from "../../../src/forks/fork.ts"
 import { openConversation, openMemoryBank } from "../../../src/index.ts"
 import { fileStore } from "../../../src/journal/file/file-store.ts"
@@ -109,7 +110,7 @@ describe("BEY-12 L3-1 notes", () => {
     expect(await reader.readNotes()).toBe(notes)
     const again = await open(options)
     expect(await again.conversation.notes()).toBe(notes)
-    expect(again.conversation.views.notes.throughUuid).toBe(updates.at(-1)!.throughUuid)
+    expect(engineOf(again.conversation).views.notes.throughUuid).toBe(updates.at(-1)!.throughUuid)
     await again.close()
     expect(existsSync(join(where.dir, "projects"))).toBe(false)
   })

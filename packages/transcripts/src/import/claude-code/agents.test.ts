@@ -3,6 +3,7 @@ import { execFileSync } from "node:child_process"
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { dirname, join } from "node:path"
+import { internalsOf } from "@strata/core/conversation"
 import { afterEach, beforeEach, describe, expect, test } from "vitest"
 import { projectName } from "../../../../core/src/base/clock.ts"
 import { localUser } from "../../../../core/src/base/owner.ts"
@@ -82,7 +83,13 @@ async function imported(file: string) {
   const store = memoryStore()
   const [outcome] = await importConversations({ file, cwd: CWD, owner: localUser, store, env: {} })
   const chat = await openTestConversation({ store, id: outcome!.id, model: "claude-opus-4-6" })
-  return { store, outcome: outcome!, chat, ledger: chat.ledger(), roster: [...chat.views.agents.roster.values()] }
+  return {
+    store,
+    outcome: outcome!,
+    chat,
+    ledger: chat.ledger(),
+    roster: [...internalsOf(chat).views.agents.roster.values()],
+  }
 }
 
 async function entriesOf(store: Store, id: string, under?: string): Promise<readonly Entry[]> {
@@ -138,7 +145,7 @@ describe("JRN-6 L7-4 sub-agents of Claude Code", () => {
           isOnPath: true,
         },
       ])
-      expect(undelivered(chat.views.agents)).toEqual([])
+      expect(undelivered(internalsOf(chat).views.agents)).toEqual([])
 
       const own = await entriesOf(store, "a9", outcome.id)
       expect(own.map(({ type }) => type)).toEqual(["user", "assistant", "user", "assistant", "strata", "strata"])
@@ -246,7 +253,7 @@ describe("JRN-6 L7-4 sub-agents of Claude Code", () => {
         summary: "The transcript does not say how it ended.",
       },
     ])
-    expect(undelivered(chat.views.agents)).toEqual([])
+    expect(undelivered(internalsOf(chat).views.agents)).toEqual([])
     expect(outcome.agents!.map(({ messages }) => messages)).toEqual([0, 0])
     expect(chat.ledger().agents).toMatchObject([
       { requests: 0, dollars: 0 },
@@ -295,7 +302,7 @@ describe("JRN-6 L7-4 sub-agents of Claude Code", () => {
       const { ledger, roster, chat, outcome, store } = await imported(join(RECORDINGS, name))
       expect(roster).toHaveLength(agents)
       expect(roster.every(({ status, callId }) => status !== "running" && callId !== "unknown")).toBe(true)
-      expect(undelivered(chat.views.agents)).toEqual([])
+      expect(undelivered(internalsOf(chat).views.agents)).toEqual([])
       const sum = (values: readonly number[]) => values.reduce((all, one) => all + one, 0)
       expect(ledger.own.requests + sum(ledger.agents.map(({ requests }) => requests))).toBe(ledger.requests)
       expect(ledger.own.tokens.cacheRead + sum(ledger.agents.map(({ tokens }) => tokens.cacheRead))).toBe(

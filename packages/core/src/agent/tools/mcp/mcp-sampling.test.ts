@@ -3,6 +3,7 @@ import { expect, onTestFinished, test } from "vitest"
 import { IN_MEMORY, openInMemory, serversInMemory } from "../../../../test/mcp-in-memory.ts"
 import { ask, calling, scene } from "../../../../test/scripted-agent.ts"
 import { call, testContext, textIn } from "../../../../test/tool-context.ts"
+import { engineOf } from "../../../conversation/conversation.ts"
 import type { SampleModel, SamplingRequest, ToolContext } from "../../../tools/tool.ts"
 import { connectMcpServers } from "./mcp.ts"
 import type { McpServerConfig } from "./mcp-config.ts"
@@ -35,7 +36,7 @@ test("PERM-1 the model gets only what the server sent, after the person agreed, 
     messages: [{ role: "user", content: [{ type: "text", text: "hi" }] }],
   })
   expect(questions).toEqual([expect.stringContaining("May the MCP server t use the model in this conversation?")])
-  const lines = [...agent.conversation.views.ledger.lines.values()]
+  const lines = [...engineOf(agent.conversation).views.ledger.lines.values()]
   expect(lines.find(({ purpose }) => purpose === "sampling")).toMatchObject({ requests: 2 })
 })
 

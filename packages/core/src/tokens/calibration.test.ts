@@ -1,8 +1,7 @@
 import fc from "fast-check"
 import { describe, expect, test } from "vitest"
 import { SAMPLE_TEXTS } from "../../test/sample-texts.ts"
-import { createCalibration, type EstimateParts, summarizeErrors } from "./calibrate.ts"
-import { createEstimator, measureText } from "./estimate.ts"
+import { createCalibration, createEstimator, type EstimateParts, measureText } from "./estimate.ts"
 
 const claude = () => createCalibration({ family: "claude-4" })
 
@@ -18,15 +17,15 @@ describe("TOK-5: calibration", () => {
   test("learns a correction for each class", () => {
     const calibration = claude()
     teach(calibration, 60)
-    expect(calibration.report().corrections.prose).toBeCloseTo(0.8, 1)
-    expect(calibration.report().corrections.code).toBeCloseTo(1.3, 1)
+    expect(calibration.state().parts.prose?.correction).toBeCloseTo(0.8, 1)
+    expect(calibration.state().parts.code?.correction).toBeCloseTo(1.3, 1)
   })
 
   test("a class that was not observed keeps its default", () => {
     const calibration = claude()
     teach(calibration, 40)
     expect(calibration.predict({ script: 500 })).toBe(500)
-    expect(calibration.report().corrections.script).toBeUndefined()
+    expect(calibration.state().parts.script).toBeUndefined()
   })
 
   test("three windows are enough to come closer", () => {
@@ -57,7 +56,7 @@ describe("TOK-5: calibration", () => {
     const calibration = claude()
     for (const actual of [0, -500, Number.NaN, Number.POSITIVE_INFINITY]) calibration.learn({ prose: 100 }, actual)
     calibration.learn({}, 100)
-    expect(calibration.report().observations).toBe(0)
+    expect(calibration.state().observations).toBe(0)
   })
 
   test("no observations lead a correction out of half to double", () => {
@@ -69,7 +68,7 @@ describe("TOK-5: calibration", () => {
       fc.property(fc.array(fc.tuple(anyParts, fc.integer({ min: -10, max: 1_000_000 }))), (windows) => {
         const calibration = claude()
         for (const [parts, actual] of windows) calibration.learn(parts, actual)
-        for (const correction of Object.values(calibration.report().corrections)) {
+        for (const { correction } of Object.values(calibration.state().parts)) {
           expect(correction).toBeGreaterThanOrEqual(0.5)
           expect(correction).toBeLessThanOrEqual(2)
         }
@@ -93,20 +92,6 @@ describe("TOK-5: calibration", () => {
     teach(calibration, 10)
     const other = createCalibration({ family: "gpt-5", state: calibration.state() })
     expect(other.predict({ prose: 1_000 })).toBe(1_000)
-  })
-
-  test("reports how good its estimates were, and how good they would have been", () => {
-    const calibration = claude()
-    teach(calibration, 60)
-    const { observations, calibrated, uncalibrated } = calibration.report()
-    expect(observations).toBe(60)
-    expect(calibrated.median).toBeLessThan(uncalibrated.median)
-    expect(uncalibrated.largestUnderestimate).toBeGreaterThan(0)
-  })
-
-  test("errors are summarized by size, and by the worst on the low side", () => {
-    expect(summarizeErrors([-0.5, 0.1, 0.2, 0.9])).toEqual({ median: 0.2, p95: 0.9, largestUnderestimate: 0.5 })
-    expect(summarizeErrors([])).toEqual({ median: 0, p95: 0, largestUnderestimate: 0 })
   })
 
   test("the estimator of an unknown model keeps TOK-3 until it has learnt otherwise", () => {
