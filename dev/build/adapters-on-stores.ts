@@ -1,7 +1,8 @@
 /**
- * Every adapter and the proxy on one kind of store, in a directory where only the built packages are installed: a conversation of two turns,
- * which must then be in the store. `node adapters-on-stores.ts files|memory|postgres [OWNER]`; `STRATA_STORE` names the store unless it is
- * files. Prints the names of what was kept as one line of JSON. A request that was sent unchanged is a failure.
+ * Runs every adapter and the proxy on one kind of store, in a directory where only the built packages are installed. Each has a
+ * conversation of two turns, which must then be in the store. `node adapters-on-stores.ts files|memory|postgres [OWNER]`; `STRATA_STORE` is
+ * the address of a store other than files. Prints the names of stored conversations as one line of JSON. A request that was sent unchanged
+ * is a failure.
  */
 import { createAnthropic } from "@ai-sdk/anthropic"
 import Anthropic from "@anthropic-ai/sdk"

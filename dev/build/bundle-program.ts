@@ -1,6 +1,6 @@
 /**
- * Bundles the program: a file for each part that `main.ts` can start, for each command, and for what they share. The libraries that draw in
- * the terminal are inside, because Node takes longer to find their hundred files than to run them. Our other packages stay outside.
+ * Bundles the program: a file for each part that `main.ts` can start, for each command, and for shared code. The terminal libraries are
+ * inside, because Node takes longer to find their hundred files than to run them. Other packages of Strata stay outside.
  */
 import { readFileSync, writeFileSync } from "node:fs"
 import { builtinModules } from "node:module"
@@ -11,7 +11,7 @@ import { licencesOf } from "./licences.ts"
 import { ROOT } from "./packages.ts"
 
 const PART = /\bimport\("\.\/([\w/-]+)\.ts"\)/g
-/** Names are kept and lines are short, so that a stack trace is readable. */
+/** Width of generated lines. Names are preserved and lines are short, so that a stack trace is readable. */
 const LINE_CHARACTERS = 160
 
 export interface ProgramBundle {
@@ -36,7 +36,7 @@ export async function bundleProgram({ main, output, more = {} }: ProgramBundle):
     minifyWhitespace: true,
     minifySyntax: true,
     lineLimit: LINE_CHARACTERS,
-    legalComments: "none", // the licences are in a file of their own
+    legalComments: "none", // the licences are in a separate file
     logLevel: "error",
     logOverride: { "import-is-undefined": "error" },
   }
@@ -71,8 +71,8 @@ const partsStayOutside: Plugin = {
 const NODE_MODULE = new RegExp(`^(?:node:)?(?:${builtinModules.join("|")})$`)
 
 /**
- * A module of Node loads when the first module that uses it runs, and only the names that are used are read. An `import` would load all at the
- * start, and read every name: of `node:http`, one of them loads a client that few commands need.
+ * Loads a module of Node when the first module that uses it runs, and reads only used names. An `import` would load all modules at the
+ * start and read every name. One name of `node:http` loads a client that few commands need.
  */
 const nodeWhenNeeded: Plugin = {
   name: "modules of Node when needed",
@@ -109,7 +109,7 @@ function plainNames(module: string): readonly string[] {
   return names.filter(isPlain).flatMap(([name]) => (IDENTIFIER.test(name) ? [name] : []))
 }
 
-/** The renderer asks for these only while it is developed itself. */
+/** Replaces development tools, which the renderer imports only when it is developed itself. */
 const withoutDevelopmentTools: Plugin = {
   name: "without development tools",
   setup({ onResolve, onLoad }) {
@@ -118,11 +118,11 @@ const withoutDevelopmentTools: Plugin = {
   },
 }
 
-/** The bundler names each module by its path, and may break it at the end of a line. */
+/** Matches the path by which the bundler names a module. The bundler may break it at the end of a line. */
 const MODULE_NAME = /"((?:[\w@.+/-]|\\\n)+)"\(/g
 const LINE_BREAK = /\\\n/g
 
-/** A stack trace needs no more of a path than the package and what follows. */
+/** Shortens the paths in stack traces to the package and the path inside it. */
 function shortenPaths(file: string): void {
   const shorter = (path: string) => path.replace(/^node_modules\//, "").replace(/^packages\/([\w-]+)\/src\//, "$1/")
   const code = readFileSync(file, "utf8")

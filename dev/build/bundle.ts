@@ -1,6 +1,6 @@
 /**
  * Bundles a library into one file per entry, and one for each part that loads later. Node takes longer to find and link hundreds of small
- * files than to run them. Prompts are inside. Other packages, ours too, are imported as usual.
+ * files than to run them. Prompts are included. Other packages, including Strata's own, are imported as usual.
  */
 import { readFileSync, writeFileSync } from "node:fs"
 import { dirname, join, relative } from "node:path"
@@ -12,9 +12,12 @@ import { entriesOf, ROOT, type SourcePackage } from "./packages.ts"
 
 const OWN_SOURCE =
   /[\\/]packages[\\/](?:adapters|cli|core|page|plugins|postgres|sessions|sim|store-contract|sync|transcripts)[\\/]src[\\/].*\.tsx?$/
-/** Names are kept and lines are short, so that a stack trace is readable. */
+/** Width of generated lines. Names are preserved and lines are short, so that a stack trace is readable. */
 const LINE_CHARACTERS = 160
-/** Inside a bundle, because Node takes four times as long for their many files: `unbash` loads with every conversation, the others draw. */
+/**
+ * Libraries inside a bundle, because Node takes four times as long for their many files. `unbash` loads with every conversation, the others
+ * draw.
+ */
 export const INSIDE: ReadonlySet<string> = new Set(["ink", "react", "unbash"])
 const SOURCE_NAME = /^\.\/src\/(.+)\.tsx?$/
 
@@ -25,7 +28,7 @@ export async function bundleLibrary({ folder, manifest }: SourcePackage, output:
     absWorkingDir: ROOT,
     entryPoints: Object.fromEntries(entriesOf(manifest).map((file, at) => [SOURCE_NAME.exec(file)![1]!, entries[at]!])),
     outdir: output,
-    chunkNames: "[name]-[hash]", // beside the entries: commands read `../package.json`
+    chunkNames: "[name]-[hash]", // next to the entries, because commands read `../package.json`
     bundle: true,
     splitting: true,
     format: "esm",
@@ -35,7 +38,7 @@ export async function bundleLibrary({ folder, manifest }: SourcePackage, output:
     minifyWhitespace: true,
     minifySyntax: true,
     lineLimit: LINE_CHARACTERS,
-    legalComments: "none", // the licences are in a file of their own
+    legalComments: "none", // the licences are in a separate file
     logLevel: "error",
   } satisfies BuildOptions
   const plain = await build({
@@ -51,12 +54,13 @@ export async function bundleLibrary({ folder, manifest }: SourcePackage, output:
   if (licences !== "") writeFileSync(join(output, "LICENSES"), licences)
 }
 
-/** Returns the paths that a file imports first, because they are loaded before it. */
+/** Returns the paths that a file imports first, so that they are loaded before it. */
 type LoadsAfter = (path: string) => readonly string[]
 
 /**
- * The bundler makes a file for every set of entries and later parts that share code: seventy of them would load with the first conversation.
- * So core has levels, each with all that these files reach. Who needs much of a level loads it whole, as one file, with those below it.
+ * The bundler would make a file for every set of entries and later parts that share code, and the first conversation would load seventy of
+ * them. So core has levels, each with all code that these files reach. A caller that needs much of a level loads it completely, as one
+ * file, with the levels below.
  */
 const LEVELS: readonly (readonly string[])[] = [
   ["index", "entries/base", "entries/store"],
@@ -107,7 +111,7 @@ function orderOfLoading({ inputs }: Metafile, source: string): LoadsAfter {
 
 const nameOf = (path: string): string => relative(ROOT, path)
 
-/** A part that loads later is a module of its own that imports what was loaded before, and then the part. */
+/** Makes a part that loads later a separate module, which imports the code loaded before and then the part. */
 function loadedLater(loadsAfter: LoadsAfter): Plugin {
   return {
     name: "parts that load later",
@@ -125,7 +129,7 @@ function loadedLater(loadsAfter: LoadsAfter): Plugin {
 
 const importing = (file: string): string => `import ${JSON.stringify(file)}`
 
-/** Prompts become part of the code. An entry imports first what `loadsAfter` says. */
+/** Includes prompts in the code. An entry first imports the paths that `loadsAfter` returns. */
 function sourcesAfter(loadsAfter: LoadsAfter, entries: readonly string[] = []): Plugin {
   return {
     name: "own sources",
@@ -144,7 +148,7 @@ function sourcesAfter(loadsAfter: LoadsAfter, entries: readonly string[] = []): 
 
 export const ownSources: Plugin = sourcesAfter(() => [])
 
-/** Keeps our other packages outside the bundle, so that a process has one copy of each. */
+/** Keeps Strata's other packages outside the bundle, so that a process has one copy of each. */
 export const oursStayOutside: Plugin = {
   name: "our packages stay outside",
   setup({ onResolve }) {

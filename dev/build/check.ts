@@ -1,6 +1,6 @@
 /**
- * Checks built packages as a user finds them: their files, what publint reports, and every trial. Prints a line for each and what the
- * library takes to start. Returns whether everything passed.
+ * Checks built packages as a user finds them: their files, publint's report, and every trial. Prints a line for each, and the start time of
+ * the library. Returns whether everything passed.
  */
 import { mkdtempSync, realpathSync, rmSync } from "node:fs"
 import { homedir, tmpdir } from "node:os"
@@ -81,7 +81,7 @@ const opened = processorMs()
 await chat.close()
 console.log(JSON.stringify([imported - started, opened - imported]))`
 
-/** Processor time in a new process that has the client already: it differs less than the time on a clock. */
+/** Processor time in a new process that has already loaded the client. It varies less than elapsed time. */
 function startTime(user: User): string {
   const options = { cwd: user.directory, env: environment(user) }
   const runs = Array.from(

@@ -1,6 +1,6 @@
 /**
- * Puts the browser's script into the file that serves it, bundled, so that a published package reads none from disk. From sources, the server
- * takes the types out of each file when it is asked for.
+ * Includes the browser's script, bundled, in the file that serves it, so that a published package reads no script from disk. When run from
+ * sources, the server strips the types of each requested file.
  */
 import { dirname, join } from "node:path"
 import { buildSync } from "esbuild"

@@ -1,7 +1,7 @@
 /**
  * Installs the built packages as a user would: npm packs them, and they are unpacked into the `node_modules` of a directory outside the
- * repository. Third-party packages are links into our `node_modules`, and only those that the packages name: using one that is not named
- * fails. Nothing is downloaded.
+ * repository. Third-party packages are links into the workspace's `node_modules`. Only packages that the manifests name are linked, so that
+ * using any other fails. Nothing is downloaded.
  */
 import { spawnSync } from "node:child_process"
 import { mkdirSync, readFileSync, realpathSync, rmSync, symlinkSync } from "node:fs"
@@ -11,7 +11,7 @@ import { type Manifest, ROOT } from "./packages.ts"
 import { runToEnd } from "./run-to-end.ts"
 import type { BuiltPackage } from "./write-packages.ts"
 
-/** A user who writes TypeScript also has these. The newest types of Node are the ones most likely to break ours. */
+/** Packages that a user of TypeScript also has. The newest types of Node are the most likely to break Strata's. */
 const FOR_TYPES = { "@types/node": "types-node-newest" }
 
 export interface PackedPackage extends BuiltPackage {
@@ -47,7 +47,7 @@ export function pack(packages: readonly BuiltPackage[], destination: string): re
   })
 }
 
-/** A list up to npm 11, an object by name from npm 12 on. */
+/** npm up to version 11 reports a list, from 12 on an object by name. */
 const reportsFrom = (reported: unknown): readonly PackReport[] => Object.values(reported as Record<string, PackReport>)
 
 export function install(packages: readonly PackedPackage[], user: string): void {
@@ -74,7 +74,7 @@ function requiredPeers({ peerDependencies = {}, peerDependenciesMeta = {} }: Man
   return Object.keys(peerDependencies).filter((name) => !peerDependenciesMeta[name]?.optional)
 }
 
-/** Makes `name` available to the user, in place of what was there. `ours` is its name in our `node_modules`. */
+/** Makes `name` available to the user, replacing an earlier link. `ours` is its name in the workspace's `node_modules`. */
 export function linkThirdParty(user: string, name: string, ours = name): void {
   const path = join(user, "node_modules", name)
   rmSync(path, { force: true })

@@ -1,6 +1,6 @@
 /**
- * An application that has only `@strata/core`: its own loop, then our agent with tools whose packages are not installed. The simulator is
- * at ANTHROPIC_BASE_URL. Prints the outcome as one line of JSON.
+ * An application that has only `@strata/core`: first a custom loop, then Strata's agent with tools whose packages are not installed. The
+ * simulator is at ANTHROPIC_BASE_URL. Prints the outcome as one line of JSON.
  */
 import { join } from "node:path"
 import Anthropic from "@anthropic-ai/sdk"

@@ -1,4 +1,4 @@
-/** The licences of the libraries inside a bundle: they ask to be there wherever their code is. */
+/** Collects the licences of the libraries inside a bundle, which must accompany their code. */
 import { globSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 import { packageNameOf } from "./imports.ts"

@@ -6,7 +6,7 @@ import { type Manifest, OWN_MANIFEST } from "./packages.ts"
 
 const ONLY_FOR_DEVELOPMENT = new Set(["devDependencies", "scripts"])
 
-/** `./src/a.tsx` becomes `./dist/a.js`. */
+/** Maps a source to its compiled file: `./src/a.tsx` becomes `./dist/a.js`. */
 export function compiled(source: string): string {
   const path = /^\.\/src\/(.+)\.tsx?$/.exec(source)?.[1]
   if (path === undefined) throw new Error(`${source} is not a source file in ./src.`)
@@ -21,7 +21,7 @@ export function publishedManifest(manifest: Manifest): Record<string, unknown> {
     ...(exports && { exports: mapValues(exports, conditions) }),
     ...(bin && { bin: mapValues(bin, compiled) }),
     files: ["dist", ...(manifest.files ?? [])],
-    publishConfig: { access: "public" }, // npm takes a package with a scope as private unless this says otherwise
+    publishConfig: { access: "public" }, // without this, npm publishes a package with a scope as private
   }
 }
 

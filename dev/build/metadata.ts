@@ -1,12 +1,12 @@
 /**
- * Writes where the repository is into every published package: `npm run metadata`. The address is in one place, the field `repository` of the
- * workspace's `package.json`.
+ * Writes the address of the repository into every published package: `npm run metadata`. The address is in one place, the field
+ * `repository` of the workspace's `package.json`.
  */
 import { writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { publishedPackages, ROOT, readManifest } from "./packages.ts"
 
-/** The fields that follow from the address. npm compares `repository` with the place that a package was built at. */
+/** Fields derived from the address. npm compares `repository` with the repository that a package was built from. */
 export function metadataOf(folder: string, root = ROOT) {
   const { repository } = readManifest(join(root, "package.json"))
   const url = String(repository)

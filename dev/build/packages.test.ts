@@ -46,7 +46,7 @@ describe("one version", () => {
   })
 })
 
-/** Copies that two packages share or pass to each other: a second copy loses spans or breaks types. */
+/** Packages of which all others must use the same copy: a second copy loses spans or breaks types. */
 const SHARED = ["zod", "@opentelemetry/api", "ai"]
 const EXACT = /^\d+\.\d+\.\d+(?:-[\w.]+)?$/
 

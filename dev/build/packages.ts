@@ -1,6 +1,6 @@
 /**
- * The packages that are published, in the order in which they need each other. All have one version, and each asks for exactly that
- * version of the others.
+ * The published packages in the order of their dependencies. All have the same version, and each requires exactly that version of the
+ * others.
  */
 import { globSync, readFileSync } from "node:fs"
 import { join } from "node:path"
@@ -23,10 +23,10 @@ const PUBLISHED = [
   ],
 ] as const
 
-/** Every package exports it, so that tools can read its version. */
+/** Subpath of the manifest. Every package exports it, so that tools can read its version. */
 export const OWN_MANIFEST = "./package.json"
 
-/** The fields we read of a `package.json`. All others pass through unchanged. */
+/** The fields of a `package.json` that the build reads. All others pass through unchanged. */
 export interface Manifest {
   readonly name: string
   readonly version: string
@@ -54,23 +54,23 @@ export function publishedPackages(root = ROOT): readonly SourcePackage[] {
   return PUBLISHED.map((folder) => ({ folder, manifest: readManifest(join(root, "packages", folder, "package.json")) }))
 }
 
-/** All packages of the workspace. The private one, `dev`, carries the version too. */
+/** Manifests of all packages of the workspace. The private package `dev` carries the version too. */
 export function manifestFiles(root = ROOT): readonly string[] {
   return globSync("{packages/*,dev}/package.json", { cwd: root })
     .toSorted()
     .map((file) => join(root, file))
 }
 
-/** The source files a user enters by: subpaths and commands. */
+/** The source files that a user imports or runs: subpaths and commands. */
 export function entriesOf({ exports = {}, bin = {} }: Pick<Manifest, "exports" | "bin">): readonly string[] {
   const all = new Set([...Object.values(exports), ...Object.values(bin)])
   return [...all].filter((entry) => entry !== OWN_MANIFEST)
 }
 
-/** A program has no entries but its commands. */
+/** Whether the package is a library. A program has commands as its only entries. */
 export const isLibrary = ({ exports = {} }: Pick<Manifest, "exports">): boolean => entriesOf({ exports }).length > 0
 
-/** One sentence for each package that has another version, or asks for another version of a sibling. */
+/** One sentence for each package that has another version, or requires another version of a sibling. */
 export function versionProblems(manifests: readonly Manifest[]): readonly string[] {
   const version = manifests[0]?.version
   const siblings = new Set(manifests.map(({ name }) => name))

@@ -11,15 +11,18 @@ import { type Manifest, OWN_MANIFEST } from "./packages.ts"
 export type PackedFiles = ReadonlyMap<string, string>
 
 export interface Surroundings {
-  /** Directories that only this machine has. One directly under the root, such as `/app`, is ignored: examples may name it too. */
+  /** Directories of this machine. Those directly under the root, such as `/app`, are ignored, because examples may name them. */
   readonly machinePaths: readonly string[]
 }
 
 const CODE = /\.(?:js|d\.ts)$/
-/** A folder that `files` names may hold TypeScript: another program loads it. */
+/** Matches files for development. A folder listed in `files` may contain TypeScript, which another program loads. */
 const TEST_FILE = /(?:\.test\.|\/test\/|^(?:dist|src)\/.*(?<!\.d)\.tsx?$)/
 const WORKSPACE_PATH = /packages\/[\w-]+\/(?:src|test)\b|\bdev\/(?:bench|build|checks|docs|lab|tests)\//
-/** A bundle has no file next to it. One folder up are `package.json` and what `files` names: no one bundles packages that have some, nor programs. */
+/**
+ * Matches reads next to the code. A bundle has no file next to it, only `package.json` and the folders of `files` one level up, which
+ * nobody bundles.
+ */
 const READS_NEIGHBOUR = /new URL\("([^"]*)", ?import\.meta\.url\)|createRequire\(/g
 const INTERNAL = /\/\*\*(?:(?!\*\/)[\s\S])*@internal\b/
 const EVERY_PACKAGE_HAS = ["package.json", "README.md", "LICENSE"]
@@ -75,7 +78,7 @@ function problemsInCode({ file, text, files, manifest }: Place & { manifest: Man
 const isProgram = ({ bin, exports = {} }: Manifest): boolean =>
   bin !== undefined && Object.keys(exports).every((subpath) => subpath === OWN_MANIFEST)
 
-/** People read the README inside the package, so its links stay inside or go to the web. */
+/** Finds links that do not work in the README inside the package. They must stay in the package or lead to the web. */
 function brokenLinks({ file, text, files }: Place): readonly string[] {
   return [...text.matchAll(/\]\((?!\w+:|#)([^)#]+)[^)]*\)/g)]
     .map(([, target]) => target!)

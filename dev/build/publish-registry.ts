@@ -1,4 +1,4 @@
-/** A registry for the test of publishing, in a thread of its own: it knows what was put, and gives it back. */
+/** A registry for the test of publishing, in a separate thread. It records uploads and returns them. */
 import { createServer } from "node:http"
 import type { AddressInfo } from "node:net"
 import { json } from "node:stream/consumers"
@@ -25,7 +25,7 @@ const server = createServer(async (request, response) => {
   return void (known ? send(200, known) : send(404, { error: "not found" }))
 }).listen(0, "127.0.0.1", () => parentPort!.postMessage((server.address() as AddressInfo).port))
 
-/** A name that is refused from now on, or the question what was put. */
+/** A message either names a package to refuse from now on, or requests the list of uploads. */
 parentPort!.on("message", (message: { readonly refuse?: string }) => {
   if ("refuse" in message) refused = message.refuse
   parentPort!.postMessage([...documents.values()].map(({ name, versions }) => [name, ...Object.keys(versions)]))

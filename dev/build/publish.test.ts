@@ -1,4 +1,4 @@
-/** Publishing with the real npm, to a registry on this machine. */
+/** Tests publishing with the real npm, to a registry on this machine. */
 import { once } from "node:events"
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
@@ -9,7 +9,7 @@ import { isWhole } from "../../packages/core/test/size.ts"
 import type { SourcePackage } from "./packages.ts"
 import { type Publication, publicationProblems, publish } from "./publish.ts"
 
-/** Two packages that are built. */
+/** Creates two built packages. */
 function scratch(versions: Readonly<Record<string, string>> = { core: "0.2.0", cli: "0.2.0" }): Publication {
   const build = mkdtempSync(join(tmpdir(), "strata-publish-"))
   onTestFinished(() => rmSync(build, { recursive: true, force: true }))

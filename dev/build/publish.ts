@@ -1,9 +1,9 @@
 /**
- * Publishes the packages in `build/`, in the order in which they need each other. A version that the registry has already is passed over, so
- * that a release that broke off can go on.
+ * Publishes the packages in `build/`, in the order of their dependencies. Versions that are already in the registry are skipped, so that an
+ * interrupted release can continue.
  *
  *     npm run publish-all -- --dry-run    packs each as npm would, and sends nothing
- *     npm run publish-all                 needs the tag of the version, and the right to publish
+ *     npm run publish-all                 needs the tag of the version, and permission to publish
  */
 import { spawnSync } from "node:child_process"
 import { existsSync } from "node:fs"
@@ -13,7 +13,7 @@ import { runToEnd } from "./run-to-end.ts"
 
 export interface Publication {
   readonly packages: readonly SourcePackage[]
-  /** Where the built packages are. */
+  /** Directory of the built packages. */
   readonly build: string
   /** The tags of the commit that is checked out. */
   readonly tags: readonly string[]
@@ -32,7 +32,7 @@ export function publicationProblems({ packages, build, tags, isDryRun }: Publica
   }))
   const releases = tags.filter((tag) => /^v\d/.test(tag))
   const isTagged = releases.includes(`v${version}`)
-  const needsTag = !isDryRun || releases.length > 0 // a dry run also works between two releases
+  const needsTag = !isDryRun || releases.length > 0 // a dry run is also possible between two releases
   return [
     ...built
       .filter(({ name, is }) => is.name !== name || is.version !== version)
@@ -43,7 +43,7 @@ export function publicationProblems({ packages, build, tags, isDryRun }: Publica
 
 const manifestOf = (build: string, folder: string): string => join(build, folder, "package.json")
 
-/** `env`: with the registry and the right to publish, as npm reads them. */
+/** `env` has npm's variables for the registry and the permission to publish. */
 export function publish({ packages, build, isDryRun }: Publication, env: NodeJS.ProcessEnv = process.env): void {
   for (const { folder, manifest } of packages) {
     const { name, version } = manifest
@@ -51,7 +51,7 @@ export function publish({ packages, build, isDryRun }: Publication, env: NodeJS.
       console.log(`${name} ${version} is published already.`)
       continue
     }
-    // GitHub vouches for what its machines built
+    // GitHub attests packages that its own machines built
     const provenance = env.GITHUB_ACTIONS === "true" && !isDryRun ? ["--provenance"] : []
     const dryRun = isDryRun ? ["--dry-run"] : []
     runToEnd("npm", ["publish", join(build, folder), "--ignore-scripts", ...provenance, ...dryRun], { env })
@@ -59,7 +59,7 @@ export function publish({ packages, build, isDryRun }: Publication, env: NodeJS.
   }
 }
 
-/** Throws if the registry does not say: what is there must not be guessed. */
+/** Throws if the registry does not answer, because its content must not be guessed. */
 function isPublished(name: string, version: string, env: NodeJS.ProcessEnv): boolean {
   const npm = spawnSync("npm", ["view", `${name}@${version}`, "version", "--json"], { encoding: "utf8", env })
   if (npm.status === 0) return npm.stdout.trim() !== ""

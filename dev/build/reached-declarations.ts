@@ -1,4 +1,4 @@
-/** Finds the declarations that a user's program can meet: those of public entries, and what they import, also from our other packages. */
+/** Finds the declarations that a user's program can reach: those of public entries and their imports, including Strata's other packages. */
 import { dirname, join } from "node:path"
 import { importsOf, packageNameOf } from "./imports.ts"
 import { compiled } from "./manifest.ts"
@@ -9,7 +9,7 @@ interface Package {
   readonly directory: string
 }
 
-/** Paths of files. `read` returns the text of one. */
+/** Returns paths of files. `read` returns the text of a file. */
 export function reachedDeclarations(packages: readonly Package[], read: (file: string) => string): ReadonlySet<string> {
   const reached = new Set(
     packages.flatMap(({ manifest: { exports = {} }, directory }) =>

@@ -1,4 +1,4 @@
-/** A release on a scratch repository: version, changelog, commit, tag; and nothing at all where one of them cannot be made. */
+/** Tests a release in a scratch repository: version, changelog, commit and tag, and that nothing changes if one of them cannot be made. */
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"

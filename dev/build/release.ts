@@ -14,11 +14,11 @@ const UNRELEASED = "## Unreleased\n"
 
 export interface Release {
   readonly version: string
-  /** As in 2026-11-20. */
+  /** Date such as 2026-11-20. */
   readonly date: string
 }
 
-/** The changelog with everything unreleased under the new version. Throws where there is nothing to release. */
+/** Moves all unreleased entries of the changelog to the new version. Throws if there is nothing to release. */
 export function releasedChangelog(changelog: string, { version, date }: Release): string {
   const start = changelog.indexOf(UNRELEASED)
   if (start < 0) throw new Error('CHANGELOG.md has no section "Unreleased".')
@@ -44,7 +44,7 @@ export function release({ version, date }: Release, root = ROOT): void {
   git("tag", "--annotate", tag, "--message", `Strata ${version}`)
 }
 
-/** The release that a command line asks for, or `undefined` if it cannot be understood. */
+/** The release that a command line requests, or `undefined` if it cannot be parsed. */
 export function asked(args: readonly string[], today: string): Release | undefined {
   const { values, positionals } = parseArgs({
     args: [...args],

@@ -1,5 +1,5 @@
 /**
- * Gives all packages of the workspace one version: `npm run set-version -- 0.2.0`. Each package then asks for exactly that version of the
+ * Sets the version of all packages of the workspace: `npm run set-version -- 0.2.0`. Each package then requires exactly that version of the
  * others. Updates the lock file too.
  */
 import { writeFileSync } from "node:fs"

@@ -1,6 +1,6 @@
 /**
- * The three snippets a stranger would write, typed as they are, in a directory where only the built packages are installed. The simulator is
- * the server, and the key comes from the environment. Prints what happened as one line of JSON.
+ * Three snippets that a new user would write, type-checked as they are, in a directory where only the built packages are installed. The
+ * server is the simulator, and the key comes from the environment. Prints the outcome as one line of JSON.
  */
 import Anthropic from "@anthropic-ai/sdk"
 import { AuthenticationError, codingTools, defineTool, openAgent, openConversation } from "@strata/core"
@@ -8,7 +8,7 @@ import { type ScriptedTurn, scriptedResponder, startSimulator } from "@strata/si
 import { z } from "zod"
 
 export interface SnippetOutcome {
-  /** Tokens that each request of the own loop read from the cache. */
+  /** Tokens that each request of the custom loop read from the cache. */
   readonly cacheReads: readonly number[]
   readonly sentWhole: boolean
   readonly answer: string
@@ -19,7 +19,7 @@ export interface SnippetOutcome {
 
 const LARGE = 300_000 // characters of one tool result: more than a request should carry
 
-/** Your own loop: breakpoints are set, and all layers act. */
+/** A custom loop: breakpoints are set, and all layers act. */
 async function ownLoop(): Promise<Pick<SnippetOutcome, "cacheReads" | "sentWhole">> {
   const client = new Anthropic()
   const system = "You fix tests. ".repeat(1_000) // long enough to be cached
@@ -34,12 +34,12 @@ async function ownLoop(): Promise<Pick<SnippetOutcome, "cacheReads" | "sentWhole
   await chat.add([{ type: "tool_result", tool_use_id: call.id, content: "x".repeat(LARGE) }])
   const request = await chat.prepare()
   const next = await client.messages.stream(request).finalMessage()
-  await chat.record({ content: next.content }) // content is enough
+  await chat.record({ content: next.content }) // `content` is the only required field
   const cacheReads = [response, next].map(({ usage }) => usage.cache_read_input_tokens ?? 0)
   return { cacheReads, sentWhole: JSON.stringify(request).length > LARGE }
 }
 
-/** Our loop: the key comes from the environment. */
+/** Strata's agent loop. The key comes from the environment. */
 async function agentLoop(): Promise<Pick<SnippetOutcome, "answer" | "cost">> {
   await using agent = await openAgent({ model: "claude-opus-5-5", tools: codingTools() })
   let answer = ""
@@ -55,7 +55,7 @@ async function ownTool(): Promise<string | undefined> {
     description: "The weather in a city.",
     inputSchema: z.object({ city: z.string() }),
     execute: async ({ city }) => {
-      asked = city.toUpperCase() // compiles only if the type is inferred
+      asked = city.toUpperCase() // compiles only if the type of `city` is inferred
       return `Sunny in ${city}`
     },
   })

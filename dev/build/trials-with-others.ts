@@ -1,6 +1,6 @@
 /**
- * Trials of installed packages together with what others wrote: stores on a database, frameworks, their own suites, other compilers, older
- * versions of Node. Each throws if the packages do not do what they promise.
+ * Trials of installed packages together with third-party software: stores on a database, frameworks, their own suites, other compilers,
+ * older versions of Node. Each throws if the packages do not do what they promise.
  */
 import { spawnSync } from "node:child_process"
 import { cpSync, existsSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs"
@@ -17,7 +17,7 @@ import { runLanggraphSuite } from "./suites/langgraph/run.ts"
 import { runMcpSuite } from "./suites/mcp/run.ts"
 import { expect, type InstallTrial, node, typeCheck, USER_TSCONFIG, type User } from "./trials.ts"
 
-/** What people read first, and the page of the adapters. */
+/** The pages that new users read first, and the page of the adapters. */
 const PAGES = ["README.md", "docs/getting-started.md", "docs/frameworks.md"]
 const ON_STORES = join("dev", "build", "adapters-on-stores.ts")
 const MAX_BYTES: Readonly<Record<string, number>> = { "@strata/adapters": 200_000, "@strata/sessions": 120_000 }
@@ -72,7 +72,7 @@ function typeCheckForBundlers(user: User): void {
   typeCheck(user, config)
 }
 
-/** All packages are ES modules, which an old resolver and a CommonJS file of TypeScript cannot import. */
+/** Problems that are accepted: all packages are ES modules, which an old resolver and a CommonJS file of TypeScript cannot import. */
 const FOR_ES_MODULES_ALONE = new Set(["CJSResolvesToESM", "NoResolution"])
 
 async function checkTypes({ packages }: User): Promise<void> {
@@ -120,7 +120,7 @@ function checkRun({ page, line, plan }: CodeBlock, { exitCode, output, cacheRead
   )
 }
 
-/** What the user would install for a program: the packages of others that it imports. */
+/** Links the packages that a program imports, which its user would install. */
 function linkImports(user: User, ...sources: readonly string[]): void {
   const ours = new Set(user.packages.map(({ manifest }) => manifest.name))
   const wanted = new Set(sources.flatMap(importsOf).filter((name) => !name.startsWith(".") && !isBuiltin(name)))
@@ -141,7 +141,7 @@ async function runOnStores(user: User): Promise<void> {
         ["postgres", await server.database()],
       ] as const)
         node(user, [ON_STORES, kind, ...owner], {
-          STRATA_PROJECT: "trial", // a shared store takes no path for a name
+          STRATA_PROJECT: "trial", // a shared store does not accept a path as project name
           STRATA_HOME: mkdtempSync(join(user.directory, "home-")),
           ...(address === "" ? {} : { STRATA_STORE: address }),
         })
@@ -166,7 +166,7 @@ async function conformToMcp(user: User): Promise<void> {
     expect(failures.length === 0, `${part}:\n${failures.join("\n")}`)
 }
 
-/** The machine's own Node, if it is older than ours. */
+/** Links the machine's own Node, if it is older than the one of the build. */
 function useOlderNode(user: User): void {
   const older = ["/usr/local/bin/node", "/usr/bin/node"].find((path) => existsSync(path) && majorOf(path) < 24)
   if (older === undefined) {

@@ -1,5 +1,5 @@
 /**
- * What a user does with installed packages, each in its own process in the user's directory: import, type-check, run the programs of the
+ * Actions of a user with installed packages, each in its own process in the user's directory: import, type-check, run the programs of the
  * documentation, call the commands. A trial throws if the packages do not do what they promise.
  */
 import { spawn } from "node:child_process"
@@ -29,18 +29,18 @@ export interface InstallTrial {
 const PROGRAM = join("dev", "build", "user-program.ts")
 const SNIPPETS = join("dev", "build", "snippets.ts")
 const ALONE = join("dev", "build", "library-alone.ts")
-/** Compiles only if our types are found, without what is internal: otherwise there is no error to expect. */
+/** Compiles only if Strata's types are found without internal members; otherwise an expected error is missing. */
 const WRONG_USE = `import { type Agent, type Conversation, openConversation } from "@strata/core"
 // @ts-expect-error a number is not a model
 export const chat = openConversation({ model: 5 })
 // @ts-expect-error views are internal
 export type Views = Conversation["views"]
-// @ts-expect-error what sub-agents get from their lead is internal
+// // @ts-expect-error the context that sub-agents get from their lead is internal
 export type SharedContext = Agent["shared"]
 `
-/** The user here has no test runner: the tests of the documentation check such blocks. */
+/** The user has no test runner here. The tests of the documentation check such blocks. */
 const FOR_A_TEST_RUNNER = /from "vitest"/
-/** Strict in everything, including the declarations of other packages. */
+/** The strictest options, which also check the declarations of other packages. */
 export const USER_TSCONFIG = {
   compilerOptions: {
     target: "es2024",
@@ -71,10 +71,10 @@ export const TRIALS: readonly InstallTrial[] = [
   { what: "the example in the README of @strata/core runs unchanged against strata sim", run: runReadme },
 ]
 
-/** Peers that only one subpath needs: who imports it has them. */
+/** Peers that only one subpath needs. A user who imports that subpath has them. */
 const ENTRY_PEERS = ["@langchain/langgraph-checkpoint"]
 
-/** Writes the files the trials use: the examples, and every TypeScript block of a README as its own file. */
+/** Writes the files that the trials use: the examples, and every TypeScript block of a README as its own file. */
 export function prepareUser({ directory, packages }: User): void {
   writeFileSync(join(directory, "package.json"), JSON.stringify({ name: "user", private: true, type: "module" }))
   writeFileSync(join(directory, "tsconfig.json"), JSON.stringify(USER_TSCONFIG))
@@ -88,7 +88,7 @@ export function prepareUser({ directory, packages }: User): void {
   }
 }
 
-/** Also the files that only a command loads. Commands themselves are left to other trials, because importing one starts it. */
+/** Imports every file, including those that only a command loads. Other trials run the commands, because importing one starts it. */
 function importEverything(user: User): void {
   for (const name of ENTRY_PEERS) linkThirdParty(user.directory, name)
   const specifiers = user.packages.flatMap(({ manifest, paths }) => {
@@ -107,11 +107,11 @@ for (const one of ${JSON.stringify(manifests)}) await import(one, { with: { type
   node(user, ["--input-type=module", "-e", code])
 }
 
-/** Also where it is a part of a bundle that loads later: `main-4QX7J2ZA.js`. */
+/** Whether a file is the one of `path`, including a part of a bundle that loads later: `main-4QX7J2ZA.js`. */
 const isFileOf = (source: string, path: string) =>
   posix.join(".", compiled(source)) === path.replace(/-[0-9A-Z]{8}\.js$/, ".js")
 
-/** Errors in any declaration count, also in those of others: a user sees them all. */
+/** Reports errors in all declarations, including third-party ones, because a user sees them all. */
 export function typeCheck(user: User, config = "tsconfig.json"): void {
   const compiler = join(ROOT, "node_modules", "typescript", "bin", "tsc")
   node(user, [compiler, "-p", config])
@@ -135,11 +135,11 @@ function runSnippets(user: User): void {
   expect(isLoop && isAgent && isThrown, `The snippets printed ${printed}`)
 }
 
-/** An ES module has no `require`, and some packages of others are CommonJS. */
+/** Defines `require` in an ES module, because some third-party packages are CommonJS. */
 const REQUIRE =
   'import { createRequire as requireFrom } from "node:module"; const require = requireFrom(import.meta.url);'
 
-/** Everything in one file, run where it finds no package and no file of ours. */
+/** Bundles everything into one file, and runs it where neither packages nor files of Strata are found. */
 function runBundle(user: User): void {
   const away = mkdtempSync(join(tmpdir(), "strata-bundle-"))
   try {
@@ -154,7 +154,7 @@ function runBundle(user: User): void {
   }
 }
 
-/** Only `@strata/core` and what npm installs with it. The simulator runs elsewhere. */
+/** Runs with only `@strata/core` and the packages that npm installs with it. The simulator is in another process. */
 async function runAlone(user: User): Promise<void> {
   const core = user.packages.filter(({ folder }) => folder === "core")
   const directory = realpathSync(mkdtempSync(join(tmpdir(), "strata-alone-")))
@@ -179,7 +179,7 @@ async function runAlone(user: User): Promise<void> {
 
 const OPTIONAL = ["@modelcontextprotocol/client", "@vscode/ripgrep"]
 
-/** The names of their oldest versions in our `node_modules`. */
+/** Names of the oldest supported versions in the workspace's `node_modules`. */
 const OLDEST_PEERS = { zod: "zod-3", "@opentelemetry/api": "opentelemetry-api-oldest" }
 
 function useOldestPeers(user: User): void {
@@ -241,7 +241,7 @@ function command(user: User, name: string, ...args: readonly string[]): string {
   return runToEnd(program, args, { cwd: user.directory, env: environment(user) })
 }
 
-/** Without our settings and keys, and without the variables npm sets for scripts of the workspace. */
+/** Environment without Strata's settings and keys, and without the variables that npm sets for scripts of the workspace. */
 export function environment({ directory }: User): NodeJS.ProcessEnv {
   return {
     PATH: `${dirname(process.execPath)}:/usr/bin:/bin`,

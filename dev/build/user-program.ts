@@ -1,6 +1,6 @@
 /**
- * What a user might write: the README's own loop in a small window, then our agent with its tools, both against the simulator. Runs in a
- * directory where only the built packages are installed. Prints the outcome as one line of JSON.
+ * A program that a user might write: the README's loop in a small window, then Strata's agent with its tools, both against the simulator.
+ * Runs in a directory where only the built packages are installed. Prints the outcome as one line of JSON.
  */
 import { join } from "node:path"
 import Anthropic from "@anthropic-ai/sdk"

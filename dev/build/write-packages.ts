@@ -1,6 +1,6 @@
 /**
  * Writes each published package into `build/<folder>/`: its bundle, the declarations that users can reach, `package.json`, README and
- * LICENSE. Only what an entry reaches is in it, so tests and their support stay out.
+ * LICENSE. Only code that an entry reaches is included, so tests and their support are not.
  */
 import { spawnSync } from "node:child_process"
 import {
@@ -44,7 +44,7 @@ export async function writePackages(packages: readonly SourcePackage[]): Promise
   return finished
 }
 
-/** So that the packages find each other where they are, without an installation. */
+/** Links the packages to each other, so that they work in place without an installation. */
 export function linkEachOther(packages: readonly SourcePackage[], directory: string): void {
   for (const { folder, manifest } of packages) {
     const link = join(directory, "node_modules", manifest.name)
@@ -53,7 +53,7 @@ export function linkEachOther(packages: readonly SourcePackage[], directory: str
   }
 }
 
-/** Writes the code of a package, as Node runs it. */
+/** Writes the code of a package in the form that Node runs. */
 export async function bundle(
   { folder, manifest, directory }: BuiltPackage,
   more?: ProgramBundle["more"],
@@ -64,7 +64,7 @@ export async function bundle(
     await bundleProgram({ main: join(ROOT, "packages", folder, file), output, ...(more ? { more } : {}) })
 }
 
-/** Of files that no entry reaches. Some name members that were left out of others, so they would not compile. */
+/** Removes declarations that no entry reaches. Some name members that were removed elsewhere, so they would not compile. */
 function removeUnreached(built: readonly BuiltPackage[]): void {
   const withTypes = built.filter(({ manifest }) => isLibrary(manifest))
   const reached = reachedDeclarations(withTypes, (file) => readFileSync(file, "utf8"))
@@ -73,7 +73,7 @@ function removeUnreached(built: readonly BuiltPackage[]): void {
       if (!reached.has(join(directory, file))) rmSync(join(directory, file))
 }
 
-/** In one run: the compiler reads every file once, and packages see each other's sources. */
+/** Compiles all packages in one run: the compiler reads every file once, and packages see each other's sources. */
 function compile(packages: readonly SourcePackage[], output: string): void {
   mkdirSync(BUILD, { recursive: true })
   const config = join(BUILD, "tsconfig.json")
@@ -97,8 +97,8 @@ function compile(packages: readonly SourcePackage[], output: string): void {
 }
 
 /**
- * Where the compiler finds what one package imports from another. Without this it goes through `node_modules`, and it writes nothing for
- * files that it met there first: which ones those are differs from run to run.
+ * Maps imports between packages to sources. Without this map the compiler resolves them through `node_modules` and writes nothing for files
+ * that it first finds there, which differ from run to run.
  */
 function sourcesBySpecifier({ folder, manifest }: SourcePackage): readonly (readonly [string, readonly string[]])[] {
   return Object.entries(manifest.exports ?? {})
@@ -118,7 +118,7 @@ function assemble({ folder, manifest }: SourcePackage, output: string): BuiltPac
   return { folder, manifest, directory }
 }
 
-/** What a package has beside its code: plugins that other programs load. */
+/** Copies the folders that a package has in addition to its code: plugins that other programs load. */
 export function copyFolders({ folder, manifest, directory }: BuiltPackage): void {
   for (const path of manifest.files ?? [])
     cpSync(join(ROOT, "packages", folder, path), join(directory, path), {
@@ -127,7 +127,7 @@ export function copyFolders({ folder, manifest, directory }: BuiltPackage): void
     })
 }
 
-/** Writes what depends on the bundle. */
+/** Writes the files that depend on the bundle. */
 export function finish(one: BuiltPackage): BuiltPackage {
   const { directory } = one
   const manifest = { ...one.manifest, dependencies: dependenciesOf(one) }
@@ -136,7 +136,7 @@ export function finish(one: BuiltPackage): BuiltPackage {
   return { ...one, manifest }
 }
 
-/** All but those that are in the bundle and that no declaration names. */
+/** Dependencies without those that are inside the bundle and that no declaration names. */
 function dependenciesOf({ manifest, directory }: BuiltPackage): Record<string, string> {
   const files = globSync("dist/**/*.{js,d.ts}", { cwd: directory })
   const imported = new Set(

@@ -1,22 +1,22 @@
 /**
- * Checks names. Words that only this project would use are in no identifier, an exported type has one name in one file of a package
- * and is a noun, entries export without `as`, and the newest commits say what they do.
+ * Checks names. Words that only this project would use are in no identifier, an exported type has one name in one file of a package and is
+ * a noun, entries export without `as`, and the subjects of the newest commits are imperative.
  */
 import { execFileSync } from "node:child_process"
 import { globSync, readFileSync } from "node:fs"
 import { EXACT_TERMS, NOUNS, PARTICIPLES, WORDS } from "./names/words.ts"
 import { isTestFile, sourceParts } from "./source-parts.ts"
 
-const MAX_SHARED_TYPES = 10 // of one package, exported under one name from several files
+const MAX_SHARED_TYPES = 10 // types of one package exported under one name from several files
 const MAX_ALIASES = 5 // `X as Y` in the entries of all packages
 const CHECKED_COMMITS = 30
 const MAX_SUBJECT_LENGTH = 72
 
-/** The parts of an identifier in lower case: `firstSeatOf` gives first, seat, of. */
+/** The parts of an identifier in lower case: `firstPageOf` gives first, page, of. */
 export const partsOf = (identifier: string): readonly string[] =>
   (identifier.match(/[A-Z]+(?![a-z])|[A-Z]?[a-z]+/g) ?? []).map((part) => part.toLowerCase())
 
-/** One line for each identifier of a file that has a word of `WORDS`. */
+/** One line for each identifier of a file that contains a word of `WORDS`. */
 export function dialectNames(file: string, source: string): readonly string[] {
   const code = sourceParts(source).filter(({ kind }) => kind === "code")
   const names = new Set(code.flatMap(({ text }) => text.match(/[A-Za-z_$][\w$]*/g) ?? []))
@@ -41,7 +41,7 @@ export const isBareVerb = (name: string): boolean =>
   !NOUNS.includes(name) &&
   (PARTICIPLES.includes(name) || /[^aeiou]ed$|[aeiou]{2}d$|.{3}ing$/.test(name))
 
-/** Why a subject is not `area: imperative`. */
+/** Reason why a subject is not `area: imperative`, if it is not. */
 export function subjectProblem(subject: string): string | undefined {
   if (/^Merge /.test(subject)) return undefined
   const first = /^[\w./ ,-]+: (\S+)/.exec(subject)?.[1]
@@ -81,7 +81,7 @@ function subjects(): readonly string[] {
     const log = execFileSync("git", ["log", "--no-merges", `-${CHECKED_COMMITS}`, "--format=%s"], { encoding: "utf8" })
     return log.trim().split("\n")
   } catch {
-    return [] // sources without a repository
+    return [] // a copy of the sources without a repository
   }
 }
 

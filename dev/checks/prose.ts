@@ -1,6 +1,6 @@
 /**
- * Checks the language of documentation, screens, prompts and comments: no sentence of a page has more than 30 words, and none of
- * the words in `GONE` and `DIALECT` is left.
+ * Checks the language of documentation, screens, prompts and comments. No sentence of a page has more than 30 words, and no word of `GONE`
+ * and `DIALECT` occurs.
  */
 import { globSync, readFileSync } from "node:fs"
 import { ALLOWED, DIALECT, GONE, type Phrase, WATCHED } from "./prose/plain-words.ts"
@@ -12,7 +12,7 @@ const MAX_SENTENCE_WORDS = 30
 export type Area = "docs" | "screens" | "prompts" | "comments"
 export const AREAS: readonly Area[] = ["docs", "screens", "prompts", "comments"]
 
-/** A text to be searched, with its place. */
+/** A text to be searched, with its position. */
 export interface Text {
   readonly area: Area
   readonly file: string
@@ -45,7 +45,7 @@ export const textsOfPage = (file: string, markdown: string): readonly Text[] =>
 export const textsOfPrompt = (file: string, markdown: string): readonly Text[] =>
   markdown.split("\n").map((text, index) => ({ area: "prompts", file, line: index + 1, text }))
 
-/** Comments, and those string literals that are sentences or labels: with a space in them. */
+/** Comments, and string literals that are sentences or labels, which contain a space. */
 export function textsOfSource(file: string, source: string): readonly Text[] {
   return sourceParts(source).flatMap(({ kind, text, line }): Text[] => {
     if (kind === "comment") return [{ area: "comments", file, line, text }]

@@ -1,10 +1,10 @@
 /**
- * Splits TypeScript into comments, string literals and code, for checks that read only one of them.
- * It is not a parser. It knows just enough about strings, templates and regular expressions to find where each one ends.
+ * Splits TypeScript into comments, string literals and code, for checks that read only one of them. This is not a parser. It knows just
+ * enough about strings, templates and regular expressions to find where each one ends.
  */
 export type SourcePart = { readonly kind: "comment" | "string" | "code"; readonly text: string; readonly line: number }
 
-/** A slash after one of these starts a regular expression; after anything else it divides. */
+/** Matches code after which a slash starts a regular expression. After anything else it is a division. */
 const BEFORE_REGEXP = /(?:^|[(,=:[!&|?{};+\-*%<>~^]|\b(?:return|case|typeof|in|of|await|yield))\s*$/
 const REGEXP = /\/(?![*/])(?:\\.|\[(?:\\.|[^\]\\\n])*\]|[^/\\\n[])+\/[a-z]*/y
 const QUOTED = /"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'/y
@@ -27,7 +27,7 @@ export function sourceParts(source: string): readonly SourcePart[] {
     pattern.lastIndex = at
     return pattern.exec(source)?.[0]
   }
-  /** Braces open in the code of each template that is being read. */
+  /** Number of open braces in the code of each template that is being read. */
   const templates: number[] = []
   const readTemplate = () => {
     const end = /(?:\\[\s\S]|\$(?!\{)|[^\\`$])*/y

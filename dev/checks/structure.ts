@@ -1,14 +1,14 @@
 /**
  * Checks the structure of the repository.
- * - A folder of `core/src` imports only from folders below it, a package only from packages below it. Type imports count.
- * - No package needs what works on it: nothing in `packages`, tests included, and no example imports from `dev`.
- * - A published package imports what another one exports, by its name: no path leads into another package's sources, and no subpath is a
- *   pattern that opens them. So what a package needs of another is a module of that one at run time, and there is one copy of it.
+ * - A folder of `core/src` imports only from folders below it, a package only from packages below it. This includes type imports.
+ * - No package needs its development tools: nothing in `packages`, tests included, and no example imports from `dev`.
+ * - A published package imports the exports of another one by its name: no path leads into another package's sources, and no subpath is a
+ *   pattern that opens them. So each module exists once at run time.
  * - No file imports itself in a circle.
  * - No file shared by tests sets hooks: it is loaded once, so its hooks would apply to the first test file only.
  * - Every requirement id that a file names is explained in docs/development/requirements.md. Comments in sources name none.
- * - Every requirement id that a test names is named by one of `npm test`: `npm run test:all` alone proves none.
- * - Every type of ours that declarations of the root of `@strata/core` name is exported by the root or another entry. Members marked
+ * - Every requirement id that a test names is also named by a test of `npm test`.
+ * - Every type of Strata that declarations of the root of `@strata/core` name is exported by the root or another entry. Members marked
  *   `@internal` are not in them. The root has at most 150 names.
  */
 import { globSync, readFileSync } from "node:fs"
@@ -20,7 +20,7 @@ import { withDeclarations } from "./structure/published-declarations.ts"
 import { idsInComments, listedIds, unlistedIds } from "./structure/requirement-ids.ts"
 import { wholeOnlyProblems } from "./structure/whole-only-ids.ts"
 
-/** From the ground up. Files directly in `src` are above all of them. */
+/** Folders from the bottom up. Files directly in `src` are above all of them. */
 export const FLOORS = [
   ...["base", "settings", "messages", "tokens", "journal", "views", "model", "tools", "recall"],
   ...["memory", "forks", "layers", "conversation", "agent", "team"],
@@ -58,13 +58,13 @@ export function upwardImports(imports: readonly Import[]): readonly Import[] {
   ]
 }
 
-/** A folder of `packages`, or one beside it such as `dev`. */
+/** The folder in `packages` that contains the file, or a folder next to `packages` such as `dev`. */
 function packageOf(file: string): string {
   const [top, folder] = file.split(sep)
   return top === "packages" ? folder! : top!
 }
 
-/** Imports from `dev`, which no user has. */
+/** Imports from `dev`, which is not published. */
 export const devImports = (imports: readonly Import[]): readonly Import[] =>
   imports.filter(({ from, to }) => packageOf(to) === "dev" && packageOf(from) !== "dev")
 
@@ -104,10 +104,10 @@ const read = (file: string) => readFileSync(file, "utf8")
 
 const ROOT_ENTRY = join(CORE, "index.ts")
 const OTHER_ENTRIES = globSync(join(CORE, "entries", "*.ts"))
-/** What the two uses need, a loop of your own and our agent. Everything else has an entry for its kind of reader. */
+/** The root exports what a custom loop and Strata's agent need. Everything else has a more specific entry. */
 const MAX_ROOT_NAMES = 150
 
-/** Types that users of the root meet and cannot import, one sentence each. */
+/** Types in the declarations of the root that users cannot import, one sentence each. */
 const unnamedRootTypes = (): readonly string[] =>
   withDeclarations([ROOT_ENTRY, ...OTHER_ENTRIES], (directory) => {
     const written = (entry: string) => join(directory, entry.replace(/\.ts$/, ".d.ts"))

@@ -1,7 +1,7 @@
 /**
- * Every code block runs, against the simulator, and shows what the comment before it says: in `npm test` those of the README, in
- * `npm run test:all` those of every page.
- * `DOCS_PAGE=recipes npx vitest run dev/docs` runs the blocks of the pages whose path contains that text.
+ * Runs every code block against the simulator and checks the output that the comment before it expects: in `npm test` those of the README,
+ * in `npm run test:all` those of every page. `DOCS_PAGE=recipes npx vitest run dev/docs` runs the blocks of the pages whose path contains
+ * that text.
  */
 import { spawnSync } from "node:child_process"
 import { globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
@@ -20,7 +20,7 @@ import {
   runPrograms,
 } from "./run-block.ts"
 
-const AT_ONCE = 2 // cores
+const AT_ONCE = 2 // number of cores to use
 const root = join(import.meta.dirname, "../..")
 const scratch = join(root, ".docs-run", String(process.pid)) // inside the workspace, so that the packages resolve
 const pages = globSync(["*.md", "docs/**/*.md", "packages/*/README.md"], { cwd: root })
@@ -28,7 +28,7 @@ const pages = globSync(["*.md", "docs/**/*.md", "packages/*/README.md"], { cwd: 
   .toSorted()
 const blocks = pages.flatMap((page) => codeBlocks(page, readFileSync(join(root, page), "utf8")))
 const runPages = process.env.DOCS_PAGE ? pages : size(["README.md"], pages)
-/** Each command is a process, and the tests of the program run it in any case. */
+/** Languages that do not run here. Each command is a process, and the tests of the program run commands anyway. */
 const leftOut = process.env.DOCS_PAGE || isWhole ? ["json"] : ["json", "sh"]
 const runnable = blocks.filter(
   ({ page, language, plan }) => runPages.includes(page) && plan.kind === "run" && !leftOut.includes(language),
@@ -94,7 +94,7 @@ describe("code blocks of the documentation", () => {
   )
 
   test.runIf(isWhole)("the TypeScript blocks pass the strict type check", async () => {
-    await Promise.allSettled(ran.values()) // the machine is busy enough
+    await Promise.allSettled(ran.values()) // wait, because the machine is busy enough
     const directory = join(scratch, "types")
     for (const block of blocks.filter(({ language }) => language === "ts")) {
       const own = join(directory, block.page.replaceAll(/\W/g, "-"))
@@ -106,7 +106,7 @@ describe("code blocks of the documentation", () => {
       JSON.stringify({ extends: join(root, "tsconfig.json"), include: ["**/*.ts"] }),
     )
     const compiler = join(root, "node_modules/typescript/lib/tsc.js")
-    // several checkers do much of the work several times, and the other core is busy with other tests
+    // several checkers repeat much of the work, and the other core is busy with other tests
     const { stdout } = spawnSync(process.execPath, [compiler, "-p", directory, "--singleThreaded"])
     expect(String(stdout)).toBe("")
   })

@@ -1,13 +1,13 @@
 /**
- * The code blocks of a page, each with what running it must show.
+ * Reads the code blocks of a page, each with the output that it must show.
  *
- * An HTML comment directly before a block says how it is run, in clauses separated by semicolons:
+ * An HTML comment directly before a block says how to run it, in clauses separated by semicolons:
  * - `run: prints /…/`     its output must match; may be given several times
  * - `run: cached`         the simulator served tokens from its cache
  * - `run: in NAME`        the block is a fragment: it replaces the line `// BLOCK` of dev/docs/around/NAME.ts
  * - `file: FILE`          the block is saved as FILE for later blocks of the page and is not run alone
  * - `not run: REASON`     for commands that take minutes or change the checkout
- * A settings file in JSON needs no comment. Every other block that runs says at least one thing that it prints, or `cached`.
+ * A settings file in JSON needs no comment. Every other block that runs names at least one output, or `cached`.
  */
 export type Language = "ts" | "sh" | "json"
 

@@ -1,4 +1,4 @@
-/** Reads names out of declarations, for tests that compare them with the documentation. It relies on the formatter's layout. */
+/** Reads names from declarations, for tests that compare them with the documentation. The code relies on the formatter's layout. */
 
 /** The body of `export interface NAME {…}` or `export class NAME … {…}`. */
 function bodyOf(source: string, name: string): string {
@@ -14,7 +14,7 @@ export function membersOf(source: string, name: string): readonly string[] {
   return [...new Set(names)].filter((member) => member !== "constructor")
 }
 
-/** The events of `QueryEvent`: name and fields of each member of the union. */
+/** The events of `QueryEvent`, with name and fields of each member of the union. */
 export function unionEvents(source: string, name: string, tag: string): ReadonlyMap<string, readonly string[]> {
   const union = new RegExp(`^export type ${name} =\\n([\\s\\S]*?)\\n\\n`, "m").exec(source)?.[1]
   if (!union) throw new Error(`No union ${name} in this source.`)
@@ -28,7 +28,7 @@ export function unionEvents(source: string, name: string, tag: string): Readonly
   )
 }
 
-/** The rows of a page's tables whose first cell is code: that name and the text of the row. Cells may name several. */
+/** The rows of a page's tables whose first cell is code, by the names in that cell. */
 export function tableRows(markdown: string): ReadonlyMap<string, string> {
   return new Map(
     markdown.split("\n").flatMap((line) => {

@@ -1,4 +1,4 @@
-/** The documentation keeps up with the code: tables name what there is, and links lead somewhere. */
+/** Checks that the documentation agrees with the code: tables name existing items, and links lead to a target. */
 import { existsSync, globSync, readFileSync } from "node:fs"
 import { basename, dirname, join } from "node:path"
 import { describe, expect, test } from "vitest"

@@ -1,4 +1,6 @@
-/** Writes docs/flags.md, the list of all switches and figures, from their declarations: `npm run flags`. A test compares the two. */
+/**
+ * Writes docs/flags.md, the list of all switches and numeric settings, from their declarations: `npm run flags`. A test compares the two.
+ */
 import { writeFileSync } from "node:fs"
 import { join } from "node:path"
 import {

@@ -1,5 +1,5 @@
 /**
- * Draws the picture of the dashboard in the README again: runs the demo, opens its journal in a page and takes a picture of it.
+ * Updates the picture of the dashboard in the README: runs the demo, opens its journal in a page and takes a screenshot.
  *
  *     npm run picture
  */
@@ -46,7 +46,7 @@ try {
   rmSync(place, { recursive: true, force: true })
 }
 
-/** The journal of the first conversation: it is the larger one. */
+/** The largest journal, which is that of the first conversation. */
 function longest(directory: string): string {
   const files = readdirSync(directory, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile() && entry.name.endsWith(".jsonl") && !entry.parentPath.includes("subagents"))

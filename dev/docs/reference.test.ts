@@ -1,4 +1,4 @@
-/** The API reference and the events page name exactly what the declarations have. */
+/** Checks that the API reference and the events page name exactly the members of the declarations. */
 import { readFileSync } from "node:fs"
 import { join } from "node:path"
 import { describe, expect, test } from "vitest"

@@ -1,4 +1,4 @@
-/** Runs code blocks as a stranger would: in a directory of their own, with Node and `strata` on the path, against the simulator. */
+/** Runs code blocks as a new user would: in a separate directory, with Node and `strata` on the path, against the simulator. */
 import { execFile } from "node:child_process"
 import { chmodSync, existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs"
 import { delimiter, dirname, join } from "node:path"
@@ -13,21 +13,21 @@ export interface Ran {
   readonly exitCode: number
   readonly output: string
   readonly cacheRead: number
-  /** What the simulator refused. */
+  /** Requests that the simulator refused. */
   readonly refused: readonly string[]
 }
 
 export interface Place {
   /** The files of the commands `strata` and `strata-sim`. */
   readonly programs: { readonly strata: string; readonly simulator: string }
-  /** Where it may write; has the files that earlier blocks of the page saved. */
+  /** Working directory of the blocks, with the files that earlier blocks of the page saved. */
   readonly directory: string
 }
 
-/** Commands that would change the checkout, whose files the scratch directory is part of. */
+/** Matches commands that would change the checkout, whose files the scratch directory is part of. */
 const CHANGES_CHECKOUT = /\b(?:npm (?:ci|i|install|publish|update)|npx|git)\b/
 
-/** Commands, in a process of their own. */
+/** Runs commands in a separate process. */
 export async function runCommands(block: CodeBlock, place: Place): Promise<Ran> {
   if (CHANGES_CHECKOUT.test(block.code))
     throw new Error(`${block.page}:${block.line} would change the checkout: mark it "not run", with the reason.`)
@@ -41,7 +41,7 @@ export async function runCommands(block: CodeBlock, place: Place): Promise<Ran> 
   }
 }
 
-/** The programs of one page, one after another in one process. If that process fails, so does the last of them. */
+/** Runs the programs of one page one after another in one process. If that process fails, so does the last program. */
 export async function runPrograms(blocks: readonly CodeBlock[], place: Place): Promise<readonly Ran[]> {
   const simulators = await Promise.all(blocks.map(() => startSimulator({ responder: helpfulResponder() })))
   const results = join(place.directory, "results.json")
@@ -59,7 +59,7 @@ export async function runPrograms(blocks: readonly CodeBlock[], place: Place): P
   }
 }
 
-/** In a directory that `bundlePackages` has filled. */
+/** Program files in a directory that `bundlePackages` has filled. */
 export const bundledPrograms = (bundle: string): Place["programs"] => ({
   strata: join(bundle, "cli/dist/main.js"),
   simulator: join(bundle, "sim/dist/main.js"),
@@ -83,7 +83,7 @@ function seenBy(simulator: Simulator): Pick<Ran, "cacheRead" | "refused"> {
   }
 }
 
-/** Files that a project might have, for tools to look at. */
+/** Creates files of a typical project for tools to read. */
 export function layOut(directory: string): void {
   mkdirSync(join(directory, "src"), { recursive: true })
   writeFileSync(join(directory, "notes.txt"), "The port is 4010.\n")
@@ -104,7 +104,7 @@ export function programFile({ code, plan, line }: CodeBlock, directory: string):
   return file
 }
 
-/** Programs in `directory`, and in directories inside it, import our packages from there. */
+/** Programs in `directory`, and in directories inside it, import Strata's packages from there. */
 export function installPackages(bundle: string, directory: string): void {
   const scope = join(directory, "node_modules", "@strata")
   if (existsSync(scope)) return
@@ -113,7 +113,7 @@ export function installPackages(bundle: string, directory: string): void {
     if (isLibrary(manifest)) symlinkSync(join(bundle, folder), join(directory, "node_modules", manifest.name))
 }
 
-/** `strata` and `strata-sim` as an installation would have them. */
+/** Installs `strata` and `strata-sim` as commands. */
 function commands({ strata, simulator }: Place["programs"], directory: string): string {
   const bin = join(directory, "bin")
   mkdirSync(bin, { recursive: true })

@@ -1,7 +1,7 @@
 /**
  * Runs programs of one page one after another in this process, so that the library loads once. Each gets its own simulator. The process
- * must end by itself afterwards: a program that leaves something open keeps it from ending.
- * `node run-page.ts RESULTS [FILE URL]…` writes what each program printed, and whether it failed.
+ * must end by itself afterwards, so a program that leaves something open fails. `node run-page.ts RESULTS [FILE URL]…` writes what each
+ * program printed, and whether it failed.
  */
 import { writeFileSync } from "node:fs"
 import { pathToFileURL } from "node:url"

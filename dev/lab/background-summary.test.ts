@@ -18,7 +18,7 @@ describe("L4-28 how long a request waits for a summary", () => {
       { at: 9, tokens: 60_000 },
     ]
     expect(waitedAt(jumping, { threshold: 40_000, full: 40_000 + 10_000, seconds: 30 })).toBe(30)
-    expect(waitedAt(jumping, { threshold: 55_000, full: 55_000 + 10_000, seconds: 30 })).toBe(0) // beyond the threshold there is room: the request goes out
+    expect(waitedAt(jumping, { threshold: 55_000, full: 55_000 + 10_000, seconds: 30 })).toBe(0) // the window is not full yet
   })
 
   test("a window that fills too fast waits for the rest", () => {

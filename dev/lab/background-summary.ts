@@ -1,7 +1,7 @@
 /**
- * How often does a request wait for a summary, and for how long? For every recorded conversation with times and usage, and for many
- * thresholds, this follows the rule that a conversation follows: when the summary begins, when it is there, and when the window is full.
- * Only a full window waits.
+ * Measures how often a request waits for a summary, and for how long. For every recorded conversation with times and usage, and for many
+ * thresholds, this follows the rule that a conversation follows: when a summary starts, when it is finished, and when the window is full. A
+ * request waits only if the window is full.
  *
  *     npm run bench:background-summary
  */
@@ -15,7 +15,9 @@ import { recordedConversations, TUNING_RECORDINGS } from "./recordings.ts"
 const SUMMARISERS = [10, 30, 88] // seconds that a summary takes
 const STEP = 5_000 // tokens between two thresholds
 const FIRST = 40_000
-/** Where a window is full: one of 200,000 tokens, with whatever threshold the planner or you set, and one that begins to compact at the threshold. */
+/**
+ * Sizes at which a window counts as full: a window of 200,000 tokens at any threshold, and a window that compacts at the threshold itself.
+ */
 const FULL: readonly { readonly name: string; readonly at: (threshold: number) => number }[] = [
   { name: "a window of 200,000", at: (threshold) => Math.max(177_000, threshold + 10_000) },
   { name: "a window that is full 10,000 after the threshold", at: (threshold) => threshold + 10_000 },
@@ -23,12 +25,12 @@ const FULL: readonly { readonly name: string; readonly at: (threshold: number) =
 const USUAL_SECONDS = 60 // expected before the first summary was measured
 
 interface Point {
-  /** Seconds. */
+  /** Time of the response in seconds. */
   readonly at: number
   readonly tokens: number
 }
 
-/** The size of the context after each response, separately for each stretch between two compactions. */
+/** Splits a conversation at its compactions and lists the size of the context after each response. */
 export function stretches(messages: readonly Message[]): readonly (readonly Point[])[] {
   const found: Point[][] = [[]]
   for (const message of messages) {
@@ -42,13 +44,13 @@ export function stretches(messages: readonly Message[]): readonly (readonly Poin
 
 interface Crossing {
   readonly threshold: number
-  /** Tokens that no longer fit. */
+  /** Size in tokens at which the window is full. */
   readonly full: number
-  /** That a summary takes. */
+  /** Seconds that a summary takes. */
   readonly seconds: number
 }
 
-/** Seconds that a request waits at this threshold. A request goes out when the response before it is there, at the earliest. */
+/** Seconds that a request waits at this threshold. A request is sent after the previous response at the earliest. */
 export function waitedAt(points: readonly Point[], { threshold, full, seconds }: Crossing): number {
   let ready: number | undefined
   for (const [at, { tokens }] of points.entries()) {
@@ -66,7 +68,7 @@ interface Waits extends Pick<Crossing, "seconds"> {
   readonly fullAt: (threshold: number) => number
 }
 
-/** For every step that crossed a threshold, the longest wait. A conversation that began beyond a threshold did not cross it. */
+/** The longest wait at each threshold step that was crossed. A conversation that began beyond a threshold did not cross it. */
 export function waits(points: readonly Point[], { seconds, fullAt }: Waits): readonly number[] {
   const largest = Math.max(0, ...points.map(({ tokens }) => tokens))
   const found = new Map<number, number>()
@@ -79,7 +81,7 @@ export function waits(points: readonly Point[], { seconds, fullAt }: Waits): rea
   return [...found.values()]
 }
 
-/** Whether the recording has the times of the work, not that of an export. */
+/** Whether the recording has the times of the work. An export has only its own time. */
 const hasTimes = (points: readonly Point[]): boolean =>
   points.filter(({ at }, i) => i > 0 && at - points[i - 1]!.at >= 1).length >= points.length / 2
 

@@ -1,12 +1,12 @@
 /**
- * How well the simulator's prompt cache predicts the API's. It replays the requests of recorded conversations at the recorded
- * times and compares its cache reads and writes with the recorded ones. Prints how many requests it predicts exactly or within
- * 1% of the input, and the cause of each other one.
+ * How well the simulator's prompt cache predicts the API's. It replays the requests of recorded conversations at the recorded times and
+ * compares its cache reads and writes with the recorded ones. Prints how many requests it predicts exactly or within 1% of the input, and
+ * names the cause of every other difference.
  *
  *     node dev/lab/cache-reality.ts [folder with recordings] [--json]
  *
- * `cache-reality/token-shares.ts` explains how tokens are derived, `replay.ts` where breakpoints are assumed, and `causes.ts`
- * how causes are found.
+ * `cache-reality/token-shares.ts` explains how tokens are derived, `replay.ts` where breakpoints are assumed, and `causes.ts` how causes
+ * are found.
  */
 import { parseArgs } from "node:util"
 import { CAUSES, type Cause } from "./cache-reality/causes.ts"

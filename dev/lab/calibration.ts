@@ -1,6 +1,6 @@
 /**
- * How close the replay's cache model comes to what recordings were billed. It replays each recording as it was, compares the cost with the
- * bill, and names the causes of the difference.
+ * Measures how close the replay's cache model comes to the bills of recordings. It replays each recording as it was, compares the cost with
+ * the bill, and names the causes of the difference.
  *
  *     npm run calibration -- [--json] [folder with recordings …]
  */

@@ -1,7 +1,8 @@
 /**
- * The real Claude Code on the simulator, with its own compaction and with the plugin: which of 43 planted facts are in view after ten
- * compactions, how large the context is then, the first cache write, and the bill. The summaries of Claude Code's own compaction are written by the
- * simulator, so its row says what it costs, not how good a model's summary is: for that see `npm run score:compaction`.
+ * Runs the real Claude Code on the simulator, with its own compaction and with the plugin. It measures which of 43 planted facts are in
+ * view after ten compactions, the size of the context, the first cache write, and the bill. The summaries of Claude Code's own compaction
+ * are written by the simulator, so its row shows the cost, not the quality of a model's summary. For quality see `npm run
+ * score:compaction`.
  *
  *     npm run bench:claude-code -- [--version latest] [--claude FILE] [--compactions 10] [--json]
  */

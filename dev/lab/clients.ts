@@ -1,18 +1,18 @@
 /**
- * Tries real clients against the simulator: installs each from the registry into a temporary directory, takes it through its steps, and
- * prints a table. A client that cannot be installed is a row that says so.
+ * Tries real clients against the simulator: installs each from the registry into a temporary directory, runs its steps, and prints a table.
+ * A client that cannot be installed gets a row with the reason.
  *
  *     npm run clients -- [--only NAME[@VERSION]]… [--json] [--keep] [--in DIRECTORY]
  *     npm run clients -- --proxy [--only NAME[@VERSION]]… [--case TEXT] [--observe] [--keep] [--in DIRECTORY]
  *     npm run clients -- --adapters [--only NAME]… [--case TEXT] [--keep] [--in DIRECTORY]
  *
- * With `--proxy` each client does the same long work directly and through the proxy, with `--observe` also through one that only observes.
- * The table compares refusals, answers and cost.
+ * With `--proxy` each client does the same long work directly and through the proxy. `--observe` adds a proxy that only observes. The table
+ * compares refusals, answers and cost.
  *
  * With `--adapters` the agents of each framework do the same work without Strata and with it.
  *
- * It needs a registry, about 3 GB on disk and half an hour. No key is used, and nothing outside the directory is written. A directory
- * that you give stays, and what is installed there is not installed again.
+ * It needs a registry, about 3 GB on disk and half an hour. No key is used, and nothing outside the directory is written. A directory given
+ * with `--in` is preserved, and its packages are reused.
  */
 import { mkdirSync, mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
@@ -91,7 +91,7 @@ interface Named {
   readonly packages: readonly string[]
 }
 
-/** `pi`, or `claude-code@2.1.300`. */
+/** Whether `--only` names this client: `pi`, or `claude-code@2.1.300` with a version. */
 function isMeant(only: string, each: Named): boolean {
   const [wantedName = "", version] = only.split("@")
   const plain = (text: string) => text.toLowerCase().replaceAll(/[^a-z]/g, "")

@@ -1,4 +1,4 @@
-/** The texts for fitting token weights: files of some folders, and generated texts of kinds that files lack. */
+/** Texts for fitting token weights: files of some folders, and generated texts of kinds that files lack. */
 import { readdirSync, readFileSync, statSync } from "node:fs"
 import { extname, join } from "node:path"
 
@@ -8,9 +8,9 @@ export interface CorpusText {
 }
 
 const TEXT_CHARACTERS = 24_000
-const SOURCE_CHARACTERS = 6_000_000 // of any one kind of file
+const SOURCE_CHARACTERS = 6_000_000 // maximum of each kind of file
 const SHORTEST_TEXT = 200
-const MAX_LINE = 5_000 // longer lines are minified code, which no model is sent
+const MAX_LINE = 5_000 // longer lines are minified code, which models are not sent
 const OTHER_SCRIPTS = /[\u0370-\u1dff\u3040-\ud7af]/
 
 export function corpusFrom(paths: readonly string[]): CorpusText[] {
@@ -57,7 +57,7 @@ function textsOf(path: string): CorpusText[] {
   }
 }
 
-/** Every long string in a recording of any format: messages, tool inputs and results. */
+/** Lists every long string in a recording of any format: messages, tool inputs and results. */
 function stringsIn(path: string): string[] {
   const found = new Set<string>()
   const collect = (value: unknown, key: string): void => {
@@ -80,7 +80,7 @@ function linesInOtherScripts(html: string): string {
     .join("\n")
 }
 
-/** Generates hashes, base64, identifiers, numbers, file lists, logs and runs of one character: the same ones every time. */
+/** Generates hashes, base64, identifiers, numbers, file lists, logs and runs of one character, identically in every run. */
 export function inventedTexts(): CorpusText[] {
   const random = randomNumbers(7)
   const pick = <T>(items: readonly T[]): T => items[Math.floor(random() * items.length)]!
@@ -124,7 +124,7 @@ function shuffled(paths: readonly string[]): string[] {
     .map(({ path }) => path)
 }
 
-/** mulberry32: the same numbers in every run. */
+/** The mulberry32 generator, which yields the same numbers in every run. */
 function randomNumbers(seed: number): () => number {
   let state = seed
   return () => {

@@ -1,6 +1,6 @@
 /**
- * What 200 tools cost that are loaded when needed, beside declaring all of them, in one run against the simulator. Its worker gets tasks, one
- * of which needs one of the 200 tools. Three ways: all declared, loaded by reference, called by name.
+ * Compares the cost of loading 200 tools when needed with declaring all of them, in one run against the simulator. Its worker gets tasks,
+ * one of which needs one of the 200 tools. Three modes: all declared, loaded by reference, called by name.
  */
 import { mkdirSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
@@ -12,24 +12,24 @@ import { anthropicModel } from "../../packages/core/src/model/anthropic/anthropi
 export interface DeferredToolsResult {
   readonly way: "all declared" | "by reference" | "by name"
   readonly requests: number
-  /** Of the first request. */
+  /** Input tokens of the first request. */
   readonly firstInput: number
-  /** Of all requests: uncached, written and read. */
+  /** Input tokens of all requests: uncached, written and read. */
   readonly input: number
   readonly dollars: number
-  /** The task's tool, if the worker found and used it. */
+  /** Whether the worker found and used the tool that the task needs. */
   readonly used: boolean
-  /** Cache breaks that no decision explains. */
+  /** Number of cache breaks that no decision explains. */
   readonly breaks: number
 }
 
 export interface MeasuringOptions {
   readonly directory: string
   readonly model: string
-  /** Percent of the window that definitions may take. Default: that of the settings. */
+  /** Percent of the window that tool definitions may take. Default: the setting's default. */
   readonly share?: number
   readonly tasks: number
-  /** Requests of one task, about. */
+  /** Approximate number of requests of one task. */
   readonly turns: number
 }
 
@@ -38,7 +38,7 @@ const VERBS = ["create", "update", "delete", "list", "search", "assign", "archiv
 const NOUNS = ["record", "report"]
 const WANTED = "mcp__billing__refund_customer"
 
-/** 200 tools of ten servers, each with a description and a schema of usual size. */
+/** 200 tools of ten servers, each with a description and a schema of typical size. */
 export function manyTools(onUse: (name: string) => void): readonly Tool[] {
   const named = SERVERS.flatMap((server) =>
     VERBS.flatMap((verb) => NOUNS.map((noun) => [server, `${verb}_${noun}`] as const)),

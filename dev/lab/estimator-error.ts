@@ -1,11 +1,11 @@
 /**
- * The error of the token estimates on recorded conversations, before and after the estimator has learnt from three responses.
- * Prints a table for each question, and why windows were left out.
+ * Measures the error of the token estimates on recorded conversations, before and after the estimator has learned from three responses.
+ * Prints a table for each question, and the reasons for omitted windows.
  *
  *     node dev/lab/estimator-error.ts [folder with recordings]
  *
- * As in real use, each window is estimated first and learnt from afterwards. Both columns of a table cover the same windows:
- * those after the third.
+ * As in real use, the estimator sees each window's true size only after its estimate. Both columns of a table cover the same windows: those
+ * after the third.
  */
 import { findModel } from "@strata/core"
 import { createEstimator, type Estimator, type Measure } from "../../packages/core/src/tokens/estimate.ts"
@@ -72,7 +72,7 @@ function record(errors: Errors, { window: { context, anchor }, measure, whole, e
   errors.whole.push(whole.estimate(estimator) / context - 1)
 }
 
-/** Everything sent since the last boundary. What is not recorded comes from the API's count. */
+/** Content of all blocks sent since the last boundary. The size of unrecorded content comes from the API's count. */
 class WholeContext {
   readonly #measurer: Estimator
   #measured: Measure

@@ -1,6 +1,7 @@
 /**
- * Evidence at scale: recorded conversations are joined into ranges of 500,000 tokens and compacted once without a model. Counts which exact
- * names of the range are then in the view, and which are in the view or in one of the first five results of a search by the words beside them.
+ * Measures preserved evidence at scale. Recorded conversations are joined into ranges of 500,000 tokens and compacted once without a model.
+ * Counts which exact names of the range are then in the view, and which are in the view or in one of the first five results of a search for
+ * the words next to them.
  *
  *     npm run evidence -- [--tokens 500000] [--json] [folder with recordings …]
  */

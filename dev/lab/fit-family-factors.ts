@@ -17,9 +17,9 @@ import { finishedAnswers, usageWindows } from "./usage-windows.ts"
 
 const COLUMNS = [...CONTENT_CLASSES, "perText", "perCall", "perResult"]
 const USUAL_FACTOR: Record<string, number> = { "claude-4": 1.2, "claude-5": 1.6, "gpt-5": 1 }
-const CLASS_PULL = 3 // windows: keeps rare classes near the family's usual factor
+const CLASS_PULL = 3 // in windows: keeps rare classes near the family's usual factor
 const FRAMING_PULL = 1e-6
-const SMALLEST_TOKENS = 100 // below this, errors count in tokens instead of shares
+const SMALLEST_TOKENS = 100 // below this size, errors count in tokens instead of shares
 const MIN_MISS = 0.03
 const ROUNDS = 25
 
@@ -64,7 +64,7 @@ function valuesOf(blocks: readonly Block[]): number[] {
   return [...CONTENT_CLASSES.map((name) => byClass[name]), texts, calls, results]
 }
 
-/** Least absolute shares, by iteratively reweighted least squares. */
+/** Fits by least absolute shares, with iteratively reweighted least squares. */
 function fit(list: readonly Observed[], usual: number): Float64Array {
   const isFraming = (name: string) => name.startsWith("per")
   const prior = COLUMNS.map((name) => (isFraming(name) ? 10 : usual))

@@ -4,8 +4,8 @@
  *
  *     node dev/lab/fit-token-weights.ts <folder with texts>...
  *
- * It cuts texts into samples of some lines and finds the non-negative weights whose sums are closest to the tokenizer's counts.
- * Hashes, base64, tables and logs are generated, because recordings have too few of them.
+ * Texts are cut into samples of several lines and finds the non-negative weights whose sums are closest to the tokenizer's counts. Hashes,
+ * base64, tables and logs are generated, because recordings have too few of them.
  */
 
 import { encode } from "gpt-tokenizer/encoding/o200k_base"
@@ -16,11 +16,11 @@ import { nonNegativeLeastSquares } from "./least-squares.ts"
 const PIECE_CHARACTERS = 1_200
 const TOKENIZER_SLICE = 2_048 // encoders are quadratic on long runs
 const HELD_OUT_EVERY = 5
-const USUAL_LETTER = 0.1 // a weight that the texts do not determine stays near these
+const USUAL_LETTER = 0.1 // weights that the texts do not determine stay near these values
 const USUAL_OTHER = 0.4
 const ENDLESS = /^(lineEnd2|space3|tab2|capitals|letter10|quote2|bracket2|stop2|slash2|rule3|sign2|alphabet4|symbol2)$/
-const MIN_IN_ENDLESS_RUN = 0.01 // any long run takes tokens, even in a class without examples
-const PULL = 100 // how many squared visits a prior is worth
+const MIN_IN_ENDLESS_RUN = 0.01 // any long run costs tokens, even in a class without examples
+const PULL = 100 // number of squared visits that a prior is worth
 
 const minWeight = (state: string) => (ENDLESS.test(state) ? MIN_IN_ENDLESS_RUN : 0)
 
@@ -78,7 +78,7 @@ interface FitOptions {
   readonly columnOf: (index: number) => number
 }
 
-/** Errors count in proportion to the square root of the size, so that neither short nor long samples dominate. */
+/** Weighs errors by the square root of the sample size, so that neither short nor long samples dominate. */
 function fit(from: readonly Piece[], { columns, prior, columnOf }: FitOptions): Float64Array {
   const rows = from.map(({ visits, tokens }) => {
     const scale = 1 / Math.sqrt(Math.max(tokens, 20))

@@ -1,6 +1,6 @@
 /**
- * Shows that a change of the code changes no byte: plays recordings and random conversations through `openConversation`, with a clock
- * and ids of their own and without a network, and prints a hash of all requests and of all journal lines of each.
+ * Shows whether a change of the code changes any byte of requests or journals. It plays recordings and random conversations through
+ * `openConversation`, with a fixed clock, fixed ids and no network, and prints a hash of all requests and of all journal lines of each.
  *
  *     npm run golden > before.txt            then change something
  *     npm run golden > after.txt && diff before.txt after.txt
@@ -14,10 +14,10 @@ import { encodeLine } from "@strata/core/store"
 import { HELD_OUT_RECORDINGS, recordedConversations, SHORT_RECORDINGS, TUNING_RECORDINGS } from "./recordings.ts"
 
 const MODEL = "claude-opus-4-6"
-const REQUESTS = 100 // of one recording: enough for several compactions of the small window
+const REQUESTS = 100 // of one recording, enough for several compactions of the small window
 const RANDOM_CONVERSATIONS = 300
 const STEPS = 40 // of a random conversation
-const CHARACTERS_OF_TOKEN = 4 // what the made-up usage counts with
+const CHARACTERS_OF_TOKEN = 4 // ratio of the generated usage
 const START = Date.parse("2026-01-01T00:00:00Z")
 
 interface Plan {
@@ -37,7 +37,7 @@ const PLANS: readonly Plan[] = [
   { name: "usual window", window: 200_000 },
 ]
 
-/** A conversation in memory. What it would send and what it wrote is hashed. */
+/** Opens a conversation in memory, whose requests and journal lines are hashed. */
 async function openPlayed({ window, settings = {} }: Plan) {
   let time = START
   let ids = 0
@@ -51,7 +51,7 @@ async function openPlayed({ window, settings = {} }: Plan) {
     settings: { models: { [MODEL]: { window } }, ...settings },
   })
   const failures = new Map<string, number>()
-  /** What a conversation refuses is counted: a refusal that comes or goes is a change too. */
+  /** Counts refused calls: a refusal that appears or disappears is a change too. */
   const tried = async <T>(work: () => Promise<T>): Promise<T | undefined> => {
     try {
       return await work()
@@ -119,7 +119,7 @@ async function playRecording(name: string, messages: readonly Message[], plan: P
   await played.end(`${plan.name} ${name}`)
 }
 
-/** The same numbers for the same seed: a linear congruential generator. */
+/** A linear congruential generator, which yields the same numbers for the same seed. */
 function randomFrom(seed: number): (below: number) => number {
   let state = seed
   return (below) => {

@@ -1,6 +1,6 @@
 /**
  * Imports recordings and compares the result with a second, independent reading of the raw files: every message of the user, every changed
- * file, the number of requests and the tokens billed. Reports what could not be read, and why.
+ * file, the number of requests and the billed tokens. Reports unreadable content with the reasons.
  *
  *     npm run import-check -- [--json] [folder with recordings …]
  */

@@ -1,10 +1,10 @@
 /**
- * The comparison of the README: every policy on every recorded conversation next to the repository, or on generated work where there is
- * none. It prints a scorecard for each set, what the claims need, and what the documents should say otherwise.
+ * Runs the comparison of the README: every policy on every recorded conversation next to the repository, or on generated work without
+ * recordings. It prints a scorecard for each set, the check of the claims, and outdated texts of the documents.
  *
  *     npm run lab -- [--short] [--generated] [--json FILE] [--from FILE] [--svg FILE] [--policies A,B] [folder with recordings …]
  *
- * `--json` saves the results, `--from` takes saved ones, `--svg` draws the frontier of the last set.
+ * `--json` saves the results, `--from` reads saved ones, `--svg` draws cost and compactions of the last set.
  */
 import { readFileSync, writeFileSync } from "node:fs"
 import { availableParallelism } from "node:os"
@@ -34,7 +34,7 @@ const HOW = `How it is counted
 
 await withSentences(() => lab(askedFor(process.argv.slice(2))))
 
-/** A set that was replayed. */
+/** A set of recordings that was replayed. */
 interface ReplayedSet {
   readonly title: string
   readonly replayed: readonly ReplayResult[]
@@ -100,7 +100,7 @@ function checkDocuments([transcripts, short, more]: readonly ReplayedSet[]): voi
   }
 }
 
-/** Each worker takes every n-th recording. */
+/** Replays in several workers: each of n workers takes every n-th recording. */
 async function inWorkers(job: Omit<Job, "part" | "of">): Promise<ReplayPart> {
   const of = Math.min(4, availableParallelism())
   const parts = await Promise.all(Array.from({ length: of }, (_, part) => inWorker({ ...job, part, of })))

@@ -1,7 +1,7 @@
-/** Non-negative least squares by coordinate descent on the normal equations: short, and accurate enough. */
+/** Non-negative least squares by coordinate descent on the normal equations: short and accurate enough for the fits here. */
 
 export interface SampleRow {
-  /** The columns that are not zero. */
+  /** Columns with a value other than zero. */
   readonly row: ReadonlyMap<number, number>
   readonly target: number
 }
@@ -9,7 +9,7 @@ export interface SampleRow {
 export interface LeastSquares {
   readonly rows: readonly SampleRow[]
   readonly columns: number
-  /** The value each weight tends to if the rows do not determine it, and how strongly. */
+  /** Value that each weight tends to if the rows do not determine it. `pull` says how strongly. */
   readonly prior: readonly number[]
   readonly pull: readonly number[]
 }

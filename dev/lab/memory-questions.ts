@@ -1,11 +1,11 @@
 /**
- * How well search finds what was said months ago, on generated dialogues of two people and chats with an assistant that no weight was chosen
- * on: through the Recall tool's text and the memory search, beside plain BM25 and FTS5 on the same turns.
+ * Measures how well search finds statements from months ago, on generated dialogues of two people and chats with an assistant. No weight
+ * was chosen on them. Compares the Recall tool's text and the memory search with plain BM25 and FTS5 on the same turns.
  *
  *     npm run memory-questions                 the figures of docs/development/figures.md
  *     npm run memory-questions -- --short      a few dialogues, without the table of weights
  *     npm run memory-questions -- --tune       the seeds on which weights are chosen
- *     npm run memory-questions -- --data DIR [--half odd|even]    public data outside of the project: LoCoMo files, or folders of BEAM chats
+ *     npm run memory-questions -- --data DIR [--half odd|even]    public data outside the project: LoCoMo files, or folders of BEAM chats
  */
 import { globSync, readFileSync } from "node:fs"
 import { dirname, join } from "node:path"
@@ -28,7 +28,7 @@ import { makeProject } from "./memory-questions/projects.ts"
 import { memorySearch, type OpenSearchEntry, plainFts5, recallTool } from "./memory-questions/search-entries.ts"
 import { measureSupersession } from "./memory-questions/supersession.ts"
 
-const CROWD_DIALOGUES = 62 // about 1M tokens
+const CROWD_DIALOGUES = 62 // about 1M tokens in total
 const { values: options } = parseArgs({
   options: {
     short: { type: "boolean", default: false },
@@ -43,7 +43,7 @@ const FIRST_SEED = { chosen: 1, "held-out": 1_001 }[part]
 const dialogueCount = isShort ? 2 : 12
 const supersessionCases = isShort ? 200 : 5_000
 
-/** What the ranking is without one of its parts. */
+/** The ranking with one of its parts switched off. */
 const WITHOUT: Readonly<Record<string, Partial<Weights>>> = {
   neighbours: { before: [0, 0], after: [0, 0], reply: 0 },
   "more weight for a reply": { reply: 0.4 },
@@ -71,7 +71,10 @@ async function row(
   }
 }
 
-/** By turn: is evidence the first answer, or among the first? By session: is its session, where each counts once? Others give one or the other. */
+/**
+ * Reports by turn, whether evidence is the first result or among the first, and by session, each counted once. Other reports give one or
+ * the other.
+ */
 async function reportData(directory: string, half: string | undefined): Promise<void> {
   const files = globSync("**/*.json", { cwd: directory }).map((file) => join(directory, file))
   const chats = files.filter((file) => file.endsWith(`/${CHAT_FILE}`)).map(dirname)

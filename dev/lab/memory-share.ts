@@ -1,10 +1,10 @@
 /**
- * Which share of the money memory work takes, by the number of turns, at each entry: an own loop with an owner, wrapped clients, the proxy,
- * an agent. Each case has an owner and a memory of its own. A fact is planted in the first message of each conversation.
+ * Measures the share of the cost that memory work takes, by the number of turns, at each entry: a custom loop with an owner, wrapped
+ * clients, the proxy, an agent. Each case has its own owner and memory. A fact is planted in the first message of each conversation.
  *
  *     npm run memory-share -- [--entry "own loop,agent"] [--turns 1,2,3,5,10,30,100] [--row 20,100] [--json]
  *
- * `--row`: so many conversations of one turn, one after another.
+ * `--row`: numbers of consecutive conversations of one turn.
  */
 import { parseArgs } from "node:util"
 import { measureShare, type ShareFigures, shareTable } from "./memory-share/measure.ts"

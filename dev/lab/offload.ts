@@ -1,11 +1,12 @@
 /**
- * From which size results are put aside for a client that cuts them itself: what recorded conversations would have cost through
- * the proxy with several sizes, beside the client alone. What an answer uses and the view lacks is read again and paid for.
+ * Finds the size from which results should be offloaded for a client that truncates them itself. Compares the cost of recorded
+ * conversations through the proxy, with several sizes, with that of the client alone. Content that an answer uses and the view lacks is
+ * read again and charged.
  *
  *     npm run bench:offload -- [--only TEXT]… [--limits 8000,16000] [--previews 2000] [--json FILE] [--from FILE]… [FOLDER …]
  *
- * `--only`: recordings with this text in their name. Sizes are in characters. `--json` saves the results, `--from` takes saved ones.
- * Without a folder: those that rules are chosen on, then those that claims are made on.
+ * `--only`: recordings with this text in their name. Sizes are in characters. `--json` saves the results, `--from` reads saved ones.
+ * Default folders: the recordings that rules are chosen on, then those that claims are made on.
  */
 import { existsSync, readFileSync, writeFileSync } from "node:fs"
 import { basename } from "node:path"

@@ -1,11 +1,12 @@
 /**
- * What is left of facts after compactions: 43 in ordinary work and 48 of twelve kinds (typed, said, thought, in a picture, in the input of
- * a tool, read, printed, found, in an error, in a long result, on a web page, in an answer). Each is in view, one search away, or lost.
+ * Measures what remains of facts after compactions: 43 in ordinary work and 48 of twelve kinds (typed, stated, thought, in a picture, in
+ * the input of a tool, read, printed, found, in an error, in a long result, on a web page, in an answer). Each is in view, one search away,
+ * or lost.
  *
  *     npm run planted -- [--after 1,5,20] [--json]
- *     npm run planted -- --follow     as a caller that sends its whole list each time
- *     npm run planted -- --doors      programs on other libraries with one line more: the 43 facts, after 10 compactions
- *     npm run planted -- --mixed      30 facts of mixed kinds at each entry: library, carry, plugin, proxy
+ *     npm run planted -- --follow     as a client that resends its full message list
+ *     npm run planted -- --adapters    programs on other libraries with one more line: the 43 facts, after 10 compactions
+ *     npm run planted -- --mixed      30 facts of mixed kinds at each entry: library, compactMessages, plugin, proxy
  *                        [--after 1,2,5] [--seeds 1,2,3] [--entry plugin,proxy] [--summaries quoted,model]
  */
 import { parseArgs } from "node:util"
@@ -40,7 +41,7 @@ if (values.adapters) {
 }
 const after = (values.after ?? (values.mixed ? "1,2,5" : "1,5,20")).split(",").map(Number)
 if (!after.every((count) => Number.isInteger(count) && count > 0)) {
-  console.error("usage: npm run planted -- [--after 1,5,20] [--follow | --doors | --mixed] [--json]")
+  console.error("usage: npm run planted -- [--after 1,5,20] [--follow | --adapters | --mixed] [--json]")
   process.exit(2)
 }
 if (values.mixed) {

@@ -1,6 +1,6 @@
 /**
- * The prefix of a long conversation: what its requests from 80,000 to 206,000 tokens cost with each policy, in a window so large that
- * none needs to act. Sending everything is 1.
+ * Measures the prefix of a long conversation: the cost of its requests from 80,000 to 206,000 tokens with each policy, in a window so large
+ * that no policy has to compact. A cost of 1 is that of sending everything.
  *
  *     npm run prefix
  */

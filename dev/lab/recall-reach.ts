@@ -1,6 +1,6 @@
 /**
- * Whether everything stays in reach: an own loop without a model is compacted again and again, and then every block that was ever added is
- * fetched by its handle and compared byte for byte. A sample is reached from the current view alone: one search, then one fetch.
+ * Checks that everything stays in reach. A custom loop without a model is compacted repeatedly. Then every block that was ever added is
+ * fetched by its handle and compared byte for byte. A sample is looked up from the current view alone, by one search and one fetch.
  *
  *     npm run bench:recall-reach -- [--tokens 10000000] [--compactions 50] [--json]
  *     npm run bench:recall-reach -- --short        400,000 tokens, 5 compactions

@@ -1,4 +1,4 @@
-/** The recorded conversations for the experiments. They are next to the repository and are never copied into it. */
+/** Recorded conversations for the experiments. They are stored next to the repository and are never copied into it. */
 import { readdirSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
@@ -9,9 +9,9 @@ import { importTranscript } from "../../packages/transcripts/src/import/import-f
 
 export interface RecordedConversation {
   readonly name: string
-  /** The program that recorded it: "claude-code", "pi", … */
+  /** The program that recorded the conversation: "claude-code", "pi", … */
   readonly format: string
-  /** The main path: no abandoned branches, no sub-agents. */
+  /** Messages of the main path, without abandoned branches and sub-agents. */
   readonly messages: readonly Message[]
   readonly model: string
   /** The project's directory, if the recording names it. */
@@ -23,7 +23,9 @@ export const HELD_OUT_RECORDINGS = fileURLToPath(new URL("../../../shared/data/m
 export const SHORT_RECORDINGS = fileURLToPath(new URL("../../../shared/data/short", import.meta.url))
 const RECORDINGS = [".jsonl", ".json", ".traj"]
 
-/** Conversations that name a model. Without one there is no usage either. `skipped` gets the files in formats that cannot be imported. */
+/**
+ * Conversations that name a model. Those without a model have no usage. `skipped` receives the files in formats that cannot be imported.
+ */
 export function recordedConversations(folder = TUNING_RECORDINGS, skipped: string[] = []): RecordedConversation[] {
   return readdirSync(folder, { recursive: true, encoding: "utf8" })
     .filter((name) => RECORDINGS.some((ending) => name.endsWith(ending)))

@@ -1,7 +1,7 @@
 /**
- * How well the audit of summaries works: the share of planted false claims and omissions that it finds, and its false alarms on truthful
- * summaries and on recorded ones. Invented facts are planted where a part of the conversation cannot be read: an image, a PDF, hidden
- * thinking. A flagged claim of a recorded summary is printed, so that a person can judge it.
+ * Measures how well the audit of summaries works: the share of planted false claims and omissions that it finds, and its false alarms on
+ * truthful summaries and on recorded ones. Invented facts are planted where a part of the conversation cannot be read: an image, a PDF,
+ * hidden thinking. A flagged claim of a recorded summary is printed, so that a reader can judge it.
  *
  *     npm run score:audit [-- --summaries 10000] [-- --inventions 200] [-- folder with recordings]
  */
@@ -27,8 +27,8 @@ import { recordedCompactions } from "./score-compaction/recorded-compactions.ts"
 import { isSummary, textSent } from "./score-compaction/statements.ts"
 
 const SEEDS_PER_RECORDING = 3
-const SHORTEST_SUMMARY = 500 // characters: shorter ones are not a model's
-const MAX_AT_START = 0.5 // of the tokens at the boundary; in whole recordings the first request has at most a third
+const SHORTEST_SUMMARY = 500 // characters: a model does not write shorter ones
+const MAX_AT_START = 0.5 // share of the tokens at the boundary; in complete recordings the first request has at most a third
 const TRANSCRIPT_NOTE = /\nIf you need specific details from before[\s\S]*$/ // added by the program, not by the model
 
 const { values, positionals } = parseArgs({
@@ -81,7 +81,7 @@ else {
         plantAll(range, { summary, seed, tally: extractive.tally })
       const found = after.find(isSummary)
       const text = found ? textSent(found).replace(TRANSCRIPT_NOTE, "") : ""
-      if (recording.format === "codex" || text.length < SHORTEST_SUMMARY) continue // codex keeps messages, not a summary
+      if (recording.format === "codex" || text.length < SHORTEST_SUMMARY) continue // codex preserves messages and has no summary
       flagged.push(...count(range, text, recorded))
       distortAll(range, text, distorted)
       written.push({ messages, text, extraTexts: [recording.cwd ?? ""] })
@@ -103,7 +103,7 @@ interface RecordedSummary {
   readonly extraTexts: readonly string[]
 }
 
-/** Invented facts, and alarms without any, over the same ranges with something in them that cannot be read. */
+/** Measures invented facts, and false alarms without any, over the same ranges with unreadable content. */
 function measureUnreadable(summaries: readonly RecordedSummary[]): void {
   const each = Math.ceil(Number(values.inventions) / (summaries.length * UNREADABLE_KINDS.length))
   const all = emptyTally()
@@ -143,8 +143,8 @@ function sumOf(rows: readonly Row[]): Row {
 }
 
 /**
- * Whether the recording begins inside the range: its first request then has most of the tokens that the boundary replaces. What the
- * summary says about the messages before it cannot be checked.
+ * Whether the recording begins inside the range, so that its first request has most of the tokens that the boundary replaces. Claims of the
+ * summary about earlier messages cannot be checked then.
  */
 function startsInside(messages: readonly Message[], tokensBefore: number): boolean {
   const first = messages.find((message) => message.type === "assistant")

@@ -3,7 +3,7 @@ import { expect, test } from "vitest"
 import { sample } from "./score-audit/conversations.ts"
 import { emptyTally, plantAll, SeedRange } from "./score-audit/measure.ts"
 
-const SEEDS = 20 // of generated conversations: about 280 summaries. `npm run score:audit` does 10,000
+const SEEDS = 20 // number of seeds of generated conversations, about 280 summaries; `npm run score:audit` does 10,000
 
 test("BEY-2 every planted claim and omission is found, and truthful summaries raise no alarm", () => {
   const tally = emptyTally()

@@ -1,6 +1,6 @@
 /**
- * What survives a compaction: compares recorded compactions with ours of the same messages. The output explains what each mark
- * counts and what the figures do not show.
+ * Measures what survives a compaction: compares recorded compactions with Strata's compactions of the same messages. The output explains
+ * what each score counts and what the scores do not show.
  *
  *     npm run score:compaction [-- --json] [-- folders with recordings]
  */

@@ -1,6 +1,6 @@
 /**
- * What a dream does to memories whose truth is known: how many true facts go out of view, how many repetitions are merged, and how many
- * outdated values are marked. By rule, without a model. Then pairs of sentences that a person says one after the other.
+ * Measures what a dream does to memories whose truth is known: how many true facts go out of view, how many repetitions are merged, and how
+ * many outdated values are flagged. Dreams run by rule, without a model. Then measures pairs of consecutive statements of a user.
  *
  *     npm run score:dream [-- --seeds 5] [-- --size 1000] [-- --show]
  */
@@ -19,14 +19,14 @@ import { PAIRS, type Pair } from "./score-dream/pairs.ts"
 import seen from "./score-dream/seen.json" with { type: "json" }
 import unseen from "./score-dream/unseen.json" with { type: "json" }
 
-/** Sentences that were written to measure search. */
+/** Sentences that were written for the measurements of search. */
 const PHRASES = KINDS.project["held-out"].map(({ name, statements, values }) => ({ name, ways: statements, values }))
 const { values } = parseArgs({
   options: { seeds: { type: "string" }, size: { type: "string" }, show: { type: "boolean" }, only: { type: "string" } },
 })
 const seeds = Number(values.seeds ?? 5)
 const size = Number(values.size ?? 1_000)
-/** Each file says what it was written for. */
+/** Sets of pairs. Each file states its purpose. */
 const SETS = {
   chosen: { material: chosen, first: 1 },
   seen: { material: seen, first: 101 },

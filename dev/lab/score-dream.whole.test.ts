@@ -3,7 +3,7 @@ import chosen from "./score-dream/chosen.json" with { type: "json" }
 import heldOut from "./score-dream/held-out.json" with { type: "json" }
 import { measureDream, noScores } from "./score-dream/measure.ts"
 
-const SIZE = 300 // `npm run score:dream` does 5,000 of each kind
+const SIZE = 300 // memories of each kind; `npm run score:dream` uses 5,000
 
 test("L5-11 L6-7 no true fact goes out of view, repetitions are merged, outdated values are marked", async () => {
   const scores = noScores()

@@ -1,5 +1,5 @@
 /**
- * Compares compactions without a model: what is still in view of facts in generated conversations, by kind, budget and round.
+ * Compares compactions without a model: how many facts of generated conversations are still in view, by kind, budget and round.
  *
  *     npm run scorecard -- [--quick] [--only NAME]… [--corpus NAME]… [--budget 0.1]… [--in DIRECTORY]
  *     npm run scorecard -- [--json FILE] [--svg FILE] [--markdown] [--from FILE]
@@ -8,9 +8,9 @@
  *
  * `--from` reads the scores that `--json` wrote. `--markdown` prints the tables of the documents.
  *
- * Peers are installed from the registry into a temporary directory; one that you give with `--in` stays, and what is installed there is not
- * installed again. `--only strata` needs no registry. `--quick` takes fewer sessions, and none of the large ones. `--lost` lists
- * the facts that are lost or stale after the last round, `--view` prints what is left of a session after each round.
+ * Peers are installed from the registry into a temporary directory; a directory given with `--in` is preserved, and its packages are
+ * reused. `--only strata` needs no registry. `--quick` uses fewer sessions and skips the large ones. `--lost` lists the facts that are lost
+ * or stale after the last round, `--view` prints the view of a session after each round.
  */
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs"
 import { parseArgs } from "node:util"
@@ -23,7 +23,7 @@ import { type PlainMessage, textOf } from "./scorecard/session.ts"
 import { temporaryDirectory } from "./scorecard/temporary.ts"
 
 const LARGE = ["planted", "kinds"]
-/** Typed statements, with and without labels: the corpora that others publish figures for. */
+/** Corpora of typed statements, with and without labels, for which others publish results. */
 const PICTURED = ["typed", "plain"]
 
 const { values } = parseArgs({

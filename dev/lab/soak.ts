@@ -1,14 +1,14 @@
 /**
- * The soak: an agent with all default layers works against the simulator over HTTP until millions of tokens have passed through
- * a much smaller window. Nights pass with other conversations in the same project, so memories are kept, recalled and consolidated.
- * Prints the figures, and fails if anything went wrong or if memory work took more than its share.
+ * Runs the soak: an agent with all default layers works against the simulator over HTTP until millions of tokens have passed through a much
+ * smaller window. Nights pass with other conversations in the same project, so memories are stored, recalled and consolidated. Prints the
+ * metrics, and fails if anything went wrong or if memory work took more than its share.
  *
  *     npm run soak -- [--tokens 10000000] [--window 200000] [--seed 1] [--json]
  *     npm run soak -- --short        300,000 tokens through a window of 32,000
  *     npm run soak -- --summary-seconds 88    how long a summary takes, in simulated time
- *     npm run soak -- --replay       also compares the bill with what a replay of the journal says
+ *     npm run soak -- --replay       also compares the bill with the cost in a replay of the journal
  *     npm run soak -- --proxy        twenty clients at once through one proxy, an hour of simulated time; --short: ten minutes
- *     npm run soak -- --offline      no server, no client, no key: an own loop that gives only a model's name
+ *     npm run soak -- --offline      no server, no client, no key: a custom loop that only names a model
  */
 import { parseArgs } from "node:util"
 import { offlineSoak } from "./soak/offline.ts"

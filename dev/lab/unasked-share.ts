@@ -1,6 +1,7 @@
 /**
- * How many of the recorded Bash calls would run without a question, without a sandbox and in one. They are judged by their words alone: the
- * recorded projects are not here, so what their files would decide counts as harmless for git, and as not known for file patterns.
+ * Measures how many of the recorded Bash calls would run without a question, outside and inside a sandbox. Calls are judged by their text
+ * alone, because the recorded projects are not available. What depends on their files counts as harmless for git, and as unknown for file
+ * patterns.
  *
  *     node dev/lab/unasked-share.ts [folder with recordings]
  */
@@ -23,7 +24,7 @@ await withSentences(() => {
   console.log(`unasked in a sandbox      ${percent(unasked(true))}`)
 })
 
-/** The command lines, by the id of the call: a fork repeats calls. */
+/** Command lines by the id of their call, because a fork repeats calls. */
 function bashCalls(folder: string): ReadonlyMap<string, string> {
   const found = new Map<string, string>()
   const visit = (value: unknown): void => {
@@ -46,6 +47,6 @@ function parsed(line: string): unknown {
   try {
     return JSON.parse(line)
   } catch {
-    return undefined // a torn line, or one of a format that is not JSON Lines
+    return undefined // a torn line, or a file that is not JSON Lines
   }
 }

@@ -1,6 +1,6 @@
 /**
- * How the first sentence of `strata usage` changes while more conversations are replayed. It replays all conversations of a folder in the
- * order that was drawn, notes the figure after each, and counts the later figures that an earlier interval does not contain.
+ * Measures how the first sentence of `strata usage` changes while more conversations are replayed. It replays all conversations of a folder
+ * in a random order, notes the value after each, and counts the later values that an earlier interval does not contain.
  *
  *     npm run usage-sample -- [folder with recordings]
  */
@@ -11,7 +11,7 @@ import { openUsage, type UsageSavings } from "../../packages/page/src/index.ts"
 import { HELD_OUT_RECORDINGS } from "./recordings.ts"
 import { folderAt, LabUsageError, readCall, withSentences } from "./usage.ts"
 
-const STAGES = [0.1, 0.3, 1] // of the replays
+const STAGES = [0.1, 0.3, 1] // shares of the replays
 const percent = (share: number) => `${(100 * share).toFixed(1)}%`
 
 await withSentences(async () => {
@@ -53,7 +53,7 @@ function print(after: readonly UsageSavings[]): void {
       ? []
       : after.slice(at + 1).flatMap(({ figure: later }) => {
           if (later.kind !== "sampled" && later.kind !== "exact") return []
-          const shown = Math.round(later.share * 100) / 100 // people read whole percents
+          const shown = Math.round(later.share * 100) / 100 // the sentence shows integer percents
           return [shown < earlier.from || shown > earlier.to]
         }),
   )

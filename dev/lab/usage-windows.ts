@@ -20,13 +20,13 @@ import { createEstimator } from "../../packages/core/src/tokens/estimate.ts"
 
 export interface UsageWindow {
   readonly model: string
-  /** The API's count for the request: the true size of the context. */
+  /** The API's count for the request, which is the true size of the context. */
   readonly context: number
-  /** The count before, including the response if its true size is recorded. 0 at a start and after a boundary. */
+  /** The previous count, including the response if its true size is recorded. 0 at a start and after a boundary. */
   readonly anchor: number
-  /** The last response's part of the anchor. 0 if its true size is not recorded. */
+  /** The last response's share of the anchor. 0 if its true size is not recorded. */
   readonly answer: number
-  /** What was added since the anchor. */
+  /** Blocks added since the anchor. */
   readonly blocks: readonly Block[]
   readonly excluded?: Exclusion
 }
@@ -41,7 +41,7 @@ export type Exclusion =
   | "thinking: its size is not recorded"
   | "thinking of earlier turns was dropped"
 
-/** What was sent since the previous response, and the response. */
+/** The blocks sent since the previous response, and the response. */
 interface Exchange {
   readonly sent: readonly Block[]
   readonly isFirst: boolean
@@ -59,7 +59,10 @@ interface Response {
   readonly blocks: readonly Block[]
 }
 
-/** Old Claude Code versions recorded the usage at the start of a response, with only a few output tokens. */
+/**
+ * Share below which output is unfinished: old Claude Code versions recorded the usage at the start of a response, with only a few output
+ * tokens.
+ */
 const UNFINISHED_SHARE = 0.6
 
 export function usageWindows(messages: readonly Message[]): UsageWindow[] {

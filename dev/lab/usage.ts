@@ -1,11 +1,11 @@
-/** What commands of the lab refuse, in a sentence and before the work. */
+/** Rejects wrong arguments of the lab's commands with a sentence, before any work. */
 import { statSync } from "node:fs"
 import { type ParseArgsConfig, parseArgs } from "node:util"
 
-/** Its message says what to do. */
+/** An error about wrong arguments. Its message says what to do. */
 export class LabUsageError extends Error {}
 
-/** Prints the sentence of a `LabUsageError` and ends with exit code 2. */
+/** Prints the message of a `LabUsageError` and exits with code 2. */
 export async function withSentences(work: () => void | Promise<void>): Promise<void> {
   try {
     await work()
@@ -28,7 +28,7 @@ export function readCall<const O extends NonNullable<ParseArgsConfig["options"]>
   }
 }
 
-/** A folder that a person named. */
+/** Checks that a folder named by the user exists. */
 export function folderAt(folder: string): string {
   const found = statSync(folder, { throwIfNoEntry: false })
   if (found?.isDirectory()) return folder

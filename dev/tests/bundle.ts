@@ -1,6 +1,6 @@
 /**
  * Bundles the packages for the processes that tests start, as they are published, without declarations. Node then loads a few files instead
- * of seven hundred, which is most of what a start costs. Libraries of others are resolved as usual. `several-commands.js` and
+ * of seven hundred, which is most of the cost of a start. Third-party libraries are resolved as usual. `several-commands.js` and
  * `wrapped-program.js` in `cli/dist` are for tests: see their sources.
  */
 import { mkdirSync } from "node:fs"
@@ -22,10 +22,10 @@ export async function bundlePackages(root: string, output: string): Promise<void
   linkEachOther(packages, output)
 }
 
-/** A CommonJS library inside it still requires the modules of Node. */
+/** Defines `require`, because a CommonJS library in the bundle still requires the modules of Node. */
 const REQUIRE = `import { createRequire as makeRequire } from "node:module"; const require = makeRequire(import.meta.url);`
 
-/** A person's own program, with the official SDK inside: `strata wrap` starts it often. */
+/** Bundles a user's program with the official SDK inside, because `strata wrap` starts it often. */
 async function bundleWrapped(program: string, outdir: string): Promise<void> {
   await build({
     entryPoints: { "wrapped-program": program },

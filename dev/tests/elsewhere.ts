@@ -1,6 +1,7 @@
 /**
- * Runs the tests that look at paths where paths are odd: in a clone below the directory for temporary files, with a space and an umlaut in
- * its path. What is committed is cloned. Root runs them a second time as a user without rights, to whom the clone then belongs.
+ * Runs the tests that depend on paths with an unusual path: in a clone below the directory for temporary files, with a space and an umlaut
+ * in its path. The clone has committed changes only. If run as root, the tests run a second time as an unprivileged user who owns the
+ * clone.
  *
  *     npm run test:elsewhere
  */
@@ -9,7 +10,7 @@ import { chmodSync, mkdirSync, mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join, resolve } from "node:path"
 
-/** What knows about places: trust, permissions, the sandbox and its judge, programs that are started, addresses of files, code blocks. */
+/** Tests that depend on paths: trust, permissions, the sandbox and its judge, started programs, addresses of files, code blocks. */
 const FILES = [
   "packages/core/src/agent/permissions",
   "packages/core/src/base/project.test.ts",
@@ -30,7 +31,7 @@ const FILES = [
   "dev/build",
   "dev/docs",
 ]
-const NOBODY = 65_534 // on Debian, Fedora, Arch and Alpine
+const NOBODY = 65_534 // user id on Debian, Fedora, Arch and Alpine
 
 const root = resolve(import.meta.dirname, "../..")
 const place = mkdtempSync(join(tmpdir(), "strata ü "))
@@ -57,7 +58,7 @@ try {
   chmodSync(place, 0o755) // the program also runs as another user
   mkdirSync(home)
   execFileSync("git", ["clone", "--quiet", root, clone], { stdio: "inherit" })
-  execFileSync("cp", ["-a", join(root, "node_modules"), clone]) // the links to the packages are relative
+  execFileSync("cp", ["-a", join(root, "node_modules"), clone]) // links to the packages are relative, so copies work
   const isRoot = process.getuid?.() === 0
   process.exitCode = test() || (isRoot ? testAsNobody() : 0)
 } finally {

@@ -1,8 +1,8 @@
 /**
- * Tries the invariants on more random conversations than `npm test` does, with a seed of its own, and the simulator on random bodies.
+ * Tests the invariants on more random conversations than `npm test`, with a new seed, and the simulator on random bodies.
  *
  *     npm run fuzz -- 20000          that many conversations for each invariant
- *     npm run fuzz -- 20000 42       with the seed 42, to see a failure again
+ *     npm run fuzz -- 20000 42       with the seed 42, to reproduce a failure
  *     npm run fuzz -- 25000 12 no-byte-of-memory layers/dreaming consolidate-lock       only test files with such a path
  */
 import { spawnSync } from "node:child_process"

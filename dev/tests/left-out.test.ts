@@ -1,4 +1,4 @@
-/** A run of its own with tests that need what is not there. */
+/** Runs tests whose requirements are missing. */
 import { spawnSync } from "node:child_process"
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { join, resolve } from "node:path"
@@ -26,7 +26,7 @@ describe("a group", needs("openssl"), () => {
 test("another", needs("linux", "tmux"), () => { throw new Error("it ran") })
 `
 
-/** In a place without programs. */
+/** Runs vitest with a path without programs. */
 function run(env: NodeJS.ProcessEnv) {
   const place = join(ROOT, ".test-build")
   mkdirSync(place, { recursive: true })

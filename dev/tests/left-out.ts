@@ -1,4 +1,4 @@
-/** Says at the end of a run what was left out, and why: see `packages/core/test/needs.ts`. */
+/** Reports at the end of a run which tests were skipped, with the reasons: see `packages/core/test/needs.ts`. */
 import type { Reporter, TestModule } from "vitest/node"
 import type { SkipReason } from "../../packages/core/test/needs.ts"
 

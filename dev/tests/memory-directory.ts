@@ -1,6 +1,6 @@
 /**
- * A directory in memory for temporary files of tests. Journals wait for the disk with every line, so on a disk the suite takes far longer.
- * What tests prove about crashes is about killed processes, which is the same in memory.
+ * Creates a directory in memory for temporary files of tests. Journals wait for the disk with every line, so the suite takes far longer on
+ * a disk. Crash tests kill processes, for which memory makes no difference.
  */
 import { spawnSync } from "node:child_process"
 import {
@@ -16,11 +16,13 @@ import {
 import { join } from "node:path"
 
 const SHARED_MEMORY = "/dev/shm" // Linux
-const MIN_BYTES = 4 * 2 ** 30 // a container may have 64 MB there; memory that others use is no place for files
+const MIN_BYTES = 4 * 2 ** 30 // a container may have only 64 MB there, and memory used by others must not be filled
 const PREFIX = "strata-" // short: screens of 80 columns show paths in it
 const OWNER = ".run" // in each directory: the number of the process that removes it
 
-/** A new one, or `undefined` where the system has none that is large enough and lets programs run. */
+/**
+ * Creates a directory, or returns `undefined` if the system has no file system in memory that is large enough and allows programs to run.
+ */
 export function directoryInMemory(place = SHARED_MEMORY): string | undefined {
   try {
     removeOld(place)
@@ -45,7 +47,7 @@ function runsPrograms(directory: string): boolean {
   return status === 0
 }
 
-/** Left by runs that were killed. */
+/** Removes directories of runs that were killed. */
 function removeOld(place: string): void {
   for (const name of readdirSync(place).filter((one) => one.startsWith(PREFIX))) {
     const old = join(place, name)

@@ -1,7 +1,10 @@
-/** The order of the test files: first those that run longest, so that none of them is alone at the end. */
+/** The order of test files: the slowest first, so that none of them runs alone at the end. */
 import { BaseSequencer, type TestSpecification } from "vitest/node"
 
-/** The size of a file, by which vitest goes in a first run, says nothing about these. They start processes, try many random cases or read recordings. */
+/**
+ * Slow test files. vitest sorts a first run by file size, which does not help here: these files start processes, try many random cases or
+ * read recordings.
+ */
 const LONG = [
   "dev/docs/code-blocks.run",
   "packages/cli/test/",

@@ -1,6 +1,6 @@
 /**
- * Runs once before all tests: bundles the packages, unless these very sources have been bundled before. Test files get the directory
- * with `inject("bundle")`. Temporary files of tests go to a directory in memory, where the system has one, and are removed at the end.
+ * Runs once before all tests: bundles the packages, unless the same sources have been bundled before. Test files get the directory with
+ * `inject("bundle")`. Temporary files of tests go to a directory in memory, where the system has one, and are removed at the end.
  */
 import { createHash } from "node:crypto"
 import {
@@ -48,7 +48,7 @@ export default async function setup({ provide }: TestProject): Promise<() => voi
   }
 }
 
-/** Complete or not there: another run of the tests may build the same at the same time. */
+/** Writes the bundle atomically, because another test run may build the same one at the same time. */
 async function write(directory: string): Promise<void> {
   mkdirSync(PLACE, { recursive: true })
   const unfinished = mkdtempSync(join(PLACE, "unfinished-"))
@@ -66,7 +66,7 @@ async function write(directory: string): Promise<void> {
   }
 }
 
-/** Of everything that goes into the bundle, and of how it is made. */
+/** Hash of all files in the bundle, and of the code that makes it. */
 function fingerprint(): string {
   const sources = [
     "packages/{core,store-contract,postgres,transcripts,plugins,adapters,sessions,sync,page,sim,cli}/{package.json,src/**/*.{ts,tsx,md,sql}}",

@@ -1,6 +1,6 @@
 /**
- * What a start costs: processor time of the built program and library in new processes, as a multiple of a bare Node in the same run.
- * Needs `npm run build` first. `--against=DIRECTORY` measures another build in turn with this one.
+ * Measures the cost of a start: processor time of the built program and library in new processes, as a multiple of a bare Node in the same
+ * run. Needs `npm run build` first. `--against=DIRECTORY` measures another build in turn with this one.
  *
  *     npm run build && npm run bench -- start
  */

@@ -1,7 +1,7 @@
 /**
- * How long a compaction holds the event loop. The conversation reads this package's own source files, so its names, numbers and paths
- * are real ones. A model in this process writes the summary. What is measured is the largest gap between two turns of the event loop,
- * while `chat.compact()` plans, asks, checks and writes, and how long all of it takes. Both are given at several sizes.
+ * Measures how long a compaction blocks the event loop. The conversation reads this package's own source files, so its names, numbers and
+ * paths are real ones. A model in this process writes the summary. The result is the largest gap between two turns of the event loop while
+ * `chat.compact()` plans, requests, checks and writes, and its total time, at several sizes.
  *
  *     npm run bench -- compact
  */
@@ -40,7 +40,7 @@ function pages(): readonly Page[] {
     })
 }
 
-/** A summary of the usual length, with names of what was read. */
+/** A summary of typical length, with names from the pages that were read. */
 function summaryOf(read: readonly Page[]): string {
   const step = Math.max(1, Math.floor(read.length / SUMMARY_NAMES))
   const lines = read.filter((_, at) => at % step === 0).map(({ path }) => `- ${path} was read.`)
@@ -93,7 +93,7 @@ async function compacted(root: string, tokens: number): Promise<{ readonly gap: 
   return { gap: loop.stop(), whole }
 }
 
-/** The most computing time between two turns of the event loop. Other programs on the machine do not count. */
+/** Watches the longest computing time between two turns of the event loop. Other programs on the machine are not counted. */
 function watchLoop() {
   let isOver = false
   let last = computed()

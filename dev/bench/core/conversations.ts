@@ -1,7 +1,7 @@
 /**
- * Many conversations of one project open in one process, as in a server: the cost of a user message compared with one conversation alone,
- * how many descriptors are open, how much memory each takes while it is idle, and how long it takes to close them all. Then large ones:
- * the memory of each after its last message and once it sleeps, and how long the first message after that takes.
+ * Measures many open conversations of one project in one process, as in a server: the cost of a user message compared with one conversation
+ * alone, how many descriptors are open, how much memory each takes while it is idle, and how long it takes to close them all. Then measures
+ * large conversations: the memory of each after its last message and while it is unloaded, and the time of the first message after that.
  *
  *     npm run bench -- conversations [--against=<checkout of another version>]
  */
@@ -19,11 +19,11 @@ const MODEL = "claude-opus-4-6"
 const COUNTS = isShort ? [20] : [100, 1_000]
 const ROUNDS = 3 // messages in each conversation, one conversation after the other
 const LARGE = isShort ? 3 : 10
-const WOKEN = 3 // more of them, for the time that waking takes
+const WOKEN = 3 // number of additional conversations, for the time that loading takes
 const LARGE_MESSAGES = 100
-const TOKENS_EACH = 2_000 // of a message and its answer
+const TOKENS_EACH = 2_000 // in a message and its answer
 const LARGE_TOKENS = LARGE_MESSAGES * TOKENS_EACH
-const LARGE_CHARACTERS = 6_800 // of an answer, as code is counted
+const LARGE_CHARACTERS = 6_800 // in an answer, as code is counted
 const ALONE = 100 // messages in the conversation that is measured alone
 const WORDS = "cache window journal boundary summary planner threshold passage owner retry segment digest heron".split(
   " ",
@@ -56,7 +56,7 @@ async function exchange(chat: Conversation, { more = "", cached = 100 } = {}): P
   return (user + system) / 1_000
 }
 
-/** Real text, because packed sizes are measured: our own code, continued where the last answer ended. */
+/** Real text, because compressed sizes are measured: Strata's own code, continued where the last answer ended. */
 const sources = globSync("packages/core/src/**/*.ts")
   .map((path) => readFileSync(path, "utf8"))
   .join("")
@@ -102,7 +102,7 @@ interface LargeOptions {
   readonly inside: typeof internalsOf | undefined
 }
 
-/** Measures large conversations, on a clock that is moved until they are unloaded. Memory that the process shares is not counted. */
+/** Measures large conversations, on a clock that is moved until they are unloaded. Memory shared by the process is not counted. */
 async function measureLarge(open: Open, { advance, inside }: LargeOptions): Promise<void> {
   const memory = async () => {
     for (let time = 0; time < 3; time++) {

@@ -1,5 +1,5 @@
 /**
- * The speed of the estimator compared with the real tokenizer, on the same texts in the same run.
+ * Measures the speed of the estimator compared with the real tokenizer, on the same texts in the same run.
  *
  *     node dev/bench/core/estimator.ts
  */

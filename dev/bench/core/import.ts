@@ -1,6 +1,6 @@
 /**
- * The time to load the library: `import "@strata/core"` in a new process, compared with an empty one. With TypeScript sources, most of
- * it is stripping types, which Node's compile cache saves from the second time on.
+ * Measures the time to load the library: `import "@strata/core"` in a new process, compared with an empty one. With TypeScript sources,
+ * most of it is stripping types, which Node's compile cache saves from the second time on.
  *
  *     npm run bench -- import
  */

@@ -1,5 +1,5 @@
 /**
- * The journal: entries appended per second in each flush mode, and the time to open a long journal. Resuming reads from the last
+ * Measures the journal: entries appended per second in each flush mode, and the time to open a long journal. Resuming reads from the last
  * boundary, so a journal ten times as long must open about as fast. Opening is measured in a new process, with its peak memory.
  *
  *     npm run bench -- journal

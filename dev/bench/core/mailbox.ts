@@ -1,6 +1,7 @@
 /**
- * A team's mailbox: 8 processes send 10,000 messages each to 4 others, while 200 of them are killed at random and started again. None
- * may be lost, repeated or out of order. Prints how many messages were sent and received per second, kills and restarts included.
+ * Measures a team's mailbox: 8 processes send 10,000 messages each to 4 others, while 200 of them are killed at random and started again.
+ * No message may be lost, repeated or out of order. Prints how many messages were sent and received per second, kills and restarts
+ * included.
  *
  *     npm run bench -- mailbox
  */

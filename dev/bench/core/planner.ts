@@ -1,6 +1,6 @@
 /**
- * The cost of the planner: its decision before every request of a long conversation, and its count of requests that keep the cache
- * warm. It must depend on what is new: at 1M tokens about the same as at 100K, and less than 0.2 ms.
+ * Measures the cost of the planner: its decision before every request of a long conversation, and its count of requests that keep the cache
+ * warm. The cost must depend on new content only: at 1M tokens about the same as at 100K, and less than 0.2 ms.
  *
  *     npm run bench -- planner
  */

@@ -1,6 +1,7 @@
 /**
- * What layers 1 and 2 add to one more turn of a long conversation above the warning threshold. Before every request, clearing by size
- * checks the results and finds that clearing does not pay. The time must depend on what is new: at 900K tokens about the same as at 90K.
+ * Measures what offloading and clearing add to one more turn of a long conversation above the warning threshold. Before every request,
+ * clearing by size checks the results and finds that clearing does not pay. The time must depend on new content only: at 900K tokens about
+ * the same as at 90K.
  *
  *     npm run bench -- survey
  */
@@ -38,7 +39,7 @@ async function prepareTimes(directory: string, { turns, window }: Size, layers: 
       flush: "never",
       models: { [model]: { window, autoCompactTokens: turns * TOKENS_PER_TURN + 15_000 } },
       switches: { "clear-by-api": false },
-      figures: { "expected-turns": 0 }, // clearing never pays, so everything stays
+      figures: { "expected-turns": 0 }, // clearing never pays, so nothing is cleared
     },
     env: {},
   })

@@ -1,12 +1,13 @@
 /**
- * One more turn of a long conversation, all layers on: `add()` a tool result or a user message, `prepare()` the request, `record()`
- * the answer. The time must depend on what is new, so each row is measured at two sizes: alone, among 400 other conversations, in memory,
- * above the warning threshold, and where the server's cache is lost. The last rows are a chat from its beginning, planner included.
+ * Measures one more turn of a long conversation with all layers: `add()` a tool result or a user message, `prepare()` the request,
+ * `record()` the answer. The time must depend on new content only, so each row is measured at two sizes: alone, among 400 other
+ * conversations, in memory, above the warning threshold, and where the server's cache is lost. The last rows are a chat from its beginning,
+ * planner included.
  *
- * Stretches of 100 turns take turns between the sizes, and between this version and another one. Each starts from its own copy, so all turns
- * of a row have about the same size. Between a request and its answer, and before the person writes, a few milliseconds pass that are not
- * counted: there the disk and the background work, as they do while a model answers. Processor time is of all threads, in the background too.
- * A turn on disk waits for one flush: what a bare one takes, of a line of the same size, is measured after each turn.
+ * Series of 100 turns alternate between the sizes, and between this version and another one. Each starts from its own copy, so all turns of
+ * a row have about the same size. Between a request and its answer, and before the user writes, a few milliseconds pass that are not
+ * counted. The disk and background tasks work then, as they do while a model answers. Processor time covers all threads, including
+ * background work. A turn on disk waits for one flush, so a bare flush of a line of the same size is measured after each turn.
  *
  *     npm run bench -- turn [--against=<checkout of another version>]
  */
@@ -20,12 +21,12 @@ import { type Conversation, localUser, memoryStore, openConversation } from "@st
 import { inTemporaryDirectory, isShort, milliseconds, quantile } from "../measure.ts"
 
 const MODEL = "claude-opus-4-6"
-const TOKENS_PER_TURN = 100 // as the responses report it
-const STRETCH = 100 // turns
+const TOKENS_PER_TURN = 100 // as the responses report them
+const STRETCH = 100 // turns measured in a row
 const STRETCHES = isShort ? 1 : 10
-const WIDE_WINDOW = 4_000_000 // no threshold is near
+const WIDE_WINDOW = 4_000_000 // far from every threshold
 const ABOVE_WARNING = 51_000 // tokens of window beyond the size: 2K above the warning threshold, 18K below the limit
-const ALWAYS_READ = 5_000 // tokens that the server still has after it lost the rest
+const ALWAYS_READ = 5_000 // tokens that the server still has cached after the rest is lost
 const PAUSE_MS = 5 // a model takes longer
 const OTHERS = isShort ? 50 : 400
 const RESULT = "export const answer = (question: string): number => question.length * 42\n".repeat(4) // about 90 tokens
@@ -58,7 +59,7 @@ const ROWS: readonly Row[] = [
 
 type Open = typeof openConversation
 
-/** This version, and the one to compare with. */
+/** This version, and the version to compare with. */
 async function versions(): Promise<readonly { readonly name: string; readonly open: Open }[]> {
   const against = process.argv.find((word) => word.startsWith("--against="))?.slice("--against=".length)
   if (against === undefined) return [{ name: "", open: openConversation }]
@@ -102,14 +103,14 @@ const opened = (
     model: MODEL,
     settings: {
       ...(flush ? { flush } : {}),
-      ...(planner ? { planner } : {}), // it would compact conversations of this size, and then they would be short
+      ...(planner ? { planner } : {}), // by default it would compact conversations of this size
       ...(window ? { models: { [MODEL]: { window } } } : {}),
     },
     env: {},
     ...(store ? { store } : {}),
   })
 
-/** Usage of a turn: everything in the cache is read, or nearly nothing. */
+/** Usage of a turn: the entire cache is read, or almost nothing. */
 function usageOf(number: number, isLost: boolean) {
   const cached = number * TOKENS_PER_TURN
   const read = isLost ? Math.min(cached, ALWAYS_READ) : cached
@@ -214,11 +215,11 @@ async function run({ chat, what, first, count, isLost, directory, isOnDisk }: Ru
   const before = process.cpuUsage()
   for (let number = first; number < first + count; number++) {
     const { response, next } = turnOf(what, number, isLost)
-    await wait(PAUSE_MS) // the model answers
+    await wait(PAUSE_MS) // time in which the model answers
     let start = performance.now()
     await chat.record(response)
     let ms = performance.now() - start
-    if (what !== "tool results") await wait(PAUSE_MS) // the person writes
+    if (what !== "tool results") await wait(PAUSE_MS) // time in which the user writes
     start = performance.now()
     await chat.add(next)
     await chat.prepare()

@@ -1,6 +1,6 @@
 /**
- * 200 tools that are loaded when needed, compared with declaring all of them: tokens and cost of the same tasks, in one run on the simulator.
- * It fails if the worker does not find its tool, if the cache breaks, or if loading when needed costs more.
+ * Compares 200 tools that are loaded when needed with declaring all of them: tokens and cost of the same tasks, in one run on the
+ * simulator. It fails if the worker does not find its tool, if the cache breaks, or if loading when needed costs more.
  *
  *     npm run bench -- deferred-tools [--short]
  */

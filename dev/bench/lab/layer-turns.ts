@@ -1,4 +1,7 @@
-/** The time that layers 1 and 2 take. Turns with and without them alternate, so that both see the same load on the machine. */
+/**
+ * Measures the time that offloading and clearing take. Turns with and without them alternate, so that both see the same load on the
+ * machine.
+ */
 
 import type { Conversation } from "@strata/core"
 import { toolResultStorage } from "../../../packages/core/src/layers/1-tool-results/tool-result-storage.ts"
@@ -21,7 +24,7 @@ async function open(directory: string, id: string, withLayers: boolean): Promise
     model: MODEL,
     tools: [{ name: "Read", input_schema: { type: "object" } }],
     layers: withLayers ? [toolResultStorage(), microcompaction()] : [],
-    // wide, so that this measures the turn and not a full context
+    // so large that the measurement does not include a full context
     settings: { flush: "never", models: { [MODEL]: { window: 4_000_000 } } },
     env: {},
   })

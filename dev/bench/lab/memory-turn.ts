@@ -1,6 +1,6 @@
 /**
- * What memory adds to `prepare`, in processor time: projects with no, some and many memories and past conversations. The first message of a
- * process reads what earlier processes kept; that of a later conversation finds the memory open.
+ * Measures the processor time that memory adds to `prepare`, in projects with no, some and many memories and past conversations. The first
+ * message of a process reads stored memory from disk; that of a later conversation finds it open.
  */
 
 import { spawnSync } from "node:child_process"
@@ -20,7 +20,7 @@ const MAX_JOURNALS = 1_000
 const TURNS_PER_JOURNAL = 20
 const TURNS = isShort ? 20 : 100
 const FIRSTS = 5
-/** Answered turns before the times count: the code is warm, and what was read in the background is read. */
+/** Number of turns before the measurement, so that the code is warm and background reading is done. */
 const WARM = 20
 
 const clock = { now: () => new Date("2026-01-10T00:00:00.000Z") }

@@ -1,6 +1,6 @@
 /**
- * Memory at 60, 1,500 and 10,000 memories, processor time: what it adds to the first message of a process and of a conversation, and to later
- * ones. A large change: notes that were copied into the directory, one that was edited, one that the agent writes.
+ * Measures the processor time of memory with 60, 1,500 and 10,000 memories: for the first message of a process and of a conversation, and
+ * for later ones. Also measures changes: many files copied into the directory, one edited file, and one file written by the agent.
  *
  *     npm run bench -- memory
  */

@@ -1,6 +1,6 @@
 /**
- * What layers 1 and 2 save compared with other policies, on recorded conversations and on a long one of the simulator's worker, and
- * what they cost in time. Figures are ratios to sending everything. The bench fails if our policy costs more than that.
+ * Measures what offloading and clearing save compared with other policies, on recorded conversations and on a long one of the simulator's
+ * worker, and the time that they take. Results are ratios to sending everything. The bench fails if Strata's policy costs more than that.
  *
  *     npm run bench -- policies [--short]
  */
@@ -20,7 +20,7 @@ const MAX_RECORDINGS = isShort ? 4 : Number.POSITIVE_INFINITY
 const WORKER_TOKENS = isShort ? 250_000 : 900_000 // below the compaction threshold of a 1M window
 const WORKER_MODEL = "claude-opus-5-5"
 const WORKER_PAUSES = isShort ? [10] : [1, 10, 90] // minutes between two tasks
-/** The other interpretation of the API's documentation: see `server-copy.ts`. */
+/** Follows the other interpretation of the API's documentation: see `server-copy.ts`. */
 const REMEMBERING = layered({ ...STRATA, name: "strata, server remembers", server: "keeps" })
 
 const dearer: string[] = []

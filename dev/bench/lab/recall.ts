@@ -1,7 +1,8 @@
 /**
- * Recall at 1M tokens. In past conversations: the processor time of a query, the time of building the index and of adding one turn. In one
- * conversation, at a tenth and at all of it: fetching a block by its handle, searching, and indexing what is new. In projects with 0, 60,
- * 1,500 and 10,000 memories: what memory adds to the first turn and to later ones (alone: `npm run bench -- memory`). `BENCH_TOKENS=10000000` asks past conversations of that size.
+ * Measures recall at 1M tokens. In past conversations: the processor time of a query, the time of building the index and of adding one
+ * turn. In one conversation, at a tenth and at the full size: fetching a block by its handle, searching, and indexing new entries. In
+ * projects with 0, 60, 1,500 and 10,000 memories: the cost of memory in the first turn and in later ones (alone: `npm run bench --
+ * memory`). `BENCH_TOKENS=10000000` sets the size of past conversations.
  *
  *     npm run bench -- recall
  */
@@ -18,7 +19,7 @@ const TOKENS = isShort ? 100_000 : 1_000_000
 const PAST_TOKENS = Number(process.env.BENCH_TOKENS ?? TOKENS)
 const QUERIES = isShort ? 100 : 500
 
-/** No word of these tells passages apart, so they are compared with texts as they are written. */
+/** Queries without a distinctive term, which fall back to a literal text search. */
 const OF_TIMES = ["last week", "yesterday", "in May 2025", "on 2025-03-01", "in 2025", "three months ago"].flatMap(
   (time) => [`what did we do ${time}?`, `what was it ${time}`, `and ${time}?`],
 )
@@ -77,6 +78,6 @@ await inTemporaryDirectory(async (directory) => {
 
 console.log(await memoryTurnReport())
 
-// a compaction of a few thousand tokens is refused: it would gain nothing
+// a compaction of a few thousand tokens would be refused as useless
 for (const tokens of isShort ? [TOKENS] : [TOKENS / 10, TOKENS])
   console.log(reachReport(await measureReach({ tokens, compactions: 5 })))

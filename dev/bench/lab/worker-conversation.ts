@@ -1,6 +1,6 @@
 /**
- * Generates a long conversation for measurements: the simulator's worker uses real tools in a scratch copy of this repository's
- * code, without a server. Tasks follow each other with pauses, as from a person.
+ * Generates a long conversation for measurements: the simulator's worker uses real tools in a scratch copy of this repository's code,
+ * without a server. Tasks follow each other with pauses, as from a user.
  */
 import { cpSync, mkdtempSync, realpathSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
@@ -13,7 +13,7 @@ import { converse } from "../../../packages/sim/test/responder-tools.ts"
 
 export interface WorkerOptions {
   readonly model: string
-  /** Roughly how many tokens enter the context. */
+  /** Approximate number of tokens that enter the context. */
   readonly tokens: number
   /** The pause between two tasks. Within a task, answers follow each other at once. */
   readonly pauseMinutes: number

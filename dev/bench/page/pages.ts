@@ -1,6 +1,6 @@
 /**
- * A conversation of a million tokens in a real browser: the first paint of each view, the longest frame while it is scrolled from end to
- * end, the memory of the tab, and how long a new message takes from the journal to the page.
+ * Measures a conversation of a million tokens in a real browser: the first paint of each view, the longest frame while it is scrolled from
+ * end to end, the memory of the tab, and how long a new message takes from the journal to the page.
  *
  *     npm run bench -- pages
  */
@@ -17,7 +17,7 @@ const ROUNDS = isShort ? 60 : 700
 const RESULT_CHARACTERS = 6_000 // about 1,500 tokens: a million in all
 const MESSAGES = isShort ? 3 : 10
 
-/** From the request to the first paint, as the browser saw it. */
+/** Time from the request to the first paint, as the browser reports it. */
 const FIRST_PAINT = "performance.getEntriesByName('first-contentful-paint')[0]?.startTime ?? 0"
 /** Scrolls from the end to the beginning and collects the time of each frame. */
 const SCROLL = `(async () => {

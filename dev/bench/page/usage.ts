@@ -1,5 +1,6 @@
 /**
- * `strata usage` over many conversations: the first reading, and the second start, from the process's beginning to the printed sentence.
+ * Measures `strata usage` over many conversations: the first run, which reads all of them, and the second, from the start of the process to
+ * the printed sentence.
  *
  *     npm run bench -- usage            500 MB in 1,000 conversations
  *     npm run bench -- usage --full     5 GB in 10,000 conversations
@@ -14,8 +15,8 @@ import { generatedWork } from "@strata/transcripts/replay"
 const isFull = process.argv.includes("--full")
 const isShort = process.argv.includes("--short")
 const CONVERSATIONS = isFull ? 10_000 : isShort ? 500 : 1_000
-const BYTES = isShort ? 50_000 : 500_000 // of one conversation
-const SHAPES = 8 // different conversations, varied by ids, days and projects
+const BYTES = isShort ? 50_000 : 500_000 // in one conversation
+const SHAPES = 8 // number of different conversations, varied by ids, days and projects
 const PROJECTS = 40
 const STARTS = 3
 const MB = 1_000_000
@@ -44,7 +45,7 @@ async function measure(): Promise<void> {
   }
 }
 
-/** From the beginning of the process to its end, and its largest memory. */
+/** Runs the command. Resolves with its duration and its peak memory. */
 async function look(what: string): Promise<{ readonly ms: number; readonly memory: number }> {
   const env = { ...process.env, HOME: root, STRATA_HOME: join(root, ".strata"), CLAUDE_CONFIG_DIR: "" }
   const begun = performance.now()
@@ -68,7 +69,7 @@ async function look(what: string): Promise<{ readonly ms: number; readonly memor
   return { ms: performance.now() - begun, memory: max }
 }
 
-/** The largest so far, in MB. 0 where the system does not say. */
+/** The process's peak memory so far in MB. 0 if the system does not report it. */
 function memoryOf(pid: number): number {
   try {
     return Number(/VmHWM:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1] ?? 0) / 1_024
@@ -77,7 +78,7 @@ function memoryOf(pid: number): number {
   }
 }
 
-/** Transcripts as Claude Code writes them, of generated work. Answers how many bytes they have. */
+/** Writes generated work as transcripts of Claude Code. Returns their size in bytes. */
 function makeConversations(): number {
   const shapes = Array.from({ length: SHAPES }, (_, seed) => shapeOf(seed + 1))
   let bytes = 0

@@ -1,6 +1,6 @@
 /**
- * The store on PostgreSQL beside the one in files, in one run on one disk: a turn, opening a long conversation, appends a second with 1, 8
- * and 64 writers, many conversations in one process, and bytes on disk per MB of conversation. Both wait for the disk with every
+ * Compares the PostgreSQL store with the file store, in one run on one disk: a turn, opening a long conversation, appends per second with
+ * 1, 8 and 64 writers, many conversations in one process, and bytes on disk per MB of conversation. Both wait for the disk with every
  * acknowledged write. The server is the newest from npm, over TCP on loopback, with its own flushes on.
  *
  *     npm run bench -- postgres
@@ -19,18 +19,18 @@ import { inTemporaryDirectory, isShort, milliseconds, quantile, timed } from "..
 const MODEL = "claude-opus-4-6"
 const TURNS = isShort ? 30 : 300
 const SIZES = isShort ? [50_000] : [1_000_000, 10_000_000]
-const TOKENS_EACH = 2_000 // of a message and its answer
+const TOKENS_EACH = 2_000 // in a message and its answer
 const CHARACTERS_EACH = 6_800
 const BATCH = 75 // messages: 150,000 tokens
 const MANY = isShort ? 50 : 1_000
 const WRITERS = [1, 8, 64]
-const APPENDS = isShort ? 200 : 3_000 // over all writers
+const APPENDS = isShort ? 200 : 3_000 // divided among all writers
 const MAX_CONNECTIONS = 20
 
 setFlagsFromString("--expose-gc")
 const collectGarbage = runInNewContext("gc") as () => void
 
-/** Real text: our own code. */
+/** Real text: Strata's own code. */
 const sources = globSync("packages/core/src/**/*.ts")
   .map((path) => readFileSync(path, "utf8"))
   .join("")
@@ -43,7 +43,7 @@ const open = (store: Store, id: string): Promise<Conversation> =>
   openConversation({
     ...{ store, id, cwd: "/project", project: "bench", model: MODEL, env: {} },
     memory: { owner: localUser },
-    // no threshold is near, and nothing is compacted: opening reads all of it
+    // the window is far from every threshold and nothing is compacted, so that opening reads the full conversation
     settings: { autoCompactEnabled: false, planner: "off", models: { [MODEL]: { window: 40_000_000 } } },
   })
 
@@ -92,11 +92,11 @@ interface Growth {
   readonly project: string
   readonly id: string
   readonly size: number
-  /** A boundary after each batch, as the default makes them. */
+  /** Whether a boundary follows each batch, as with default settings. */
   readonly isCompacted?: boolean
 }
 
-/** A conversation of this size, written in large batches. Resolves with its bytes. */
+/** Creates a conversation of this size in large batches. Resolves with its bytes. */
 async function grow(store: Store, { project, id, size, isCompacted = false }: Growth): Promise<number> {
   const journal = await store.open({ project, id }, { access: "write", create: true })
   let parent: string | null = null
@@ -119,7 +119,7 @@ async function opening(store: Store, growth: Pick<Growth, "size" | "isCompacted"
   const id = `size-${growth.size}${growth.isCompacted ? "-compacted" : ""}`
   await grow(store, { ...growth, project: place!, id })
   const times: number[] = []
-  await (await open(store, id)).close() // an agent has written its checkpoints; here the first opening does
+  await (await open(store, id)).close() // the first opening writes the checkpoints, as an agent would have done
   for (let time = 0; time < 3; time++) {
     const { result, ms } = await timed(() => open(store, id))
     times.push(ms)

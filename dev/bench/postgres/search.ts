@@ -1,6 +1,6 @@
 /**
- * The same questions to the index in a file and to the one on a PostgreSQL server on this machine, one after the other in one run: the time of each
- * until its answer is there, in a process that has asked before. Every answer must be the same. `BENCH_TOKENS=10000000` sets the size.
+ * Runs the same queries on the index in a file and on a local PostgreSQL server, one after the other in one run. Measures the time of each
+ * query in a warm process. All results must be equal. `BENCH_TOKENS=10000000` sets the size.
  *
  *     npm run bench -- search
  */
@@ -21,11 +21,11 @@ const WARMING = 50
 /** Sources that are sent in one call while the index is built. */
 const AT_ONCE = 40
 
-/** No word of these tells passages apart, so they are compared with texts as they are written. */
+/** Queries without a distinctive term, which fall back to a literal text search. */
 const OF_TIMES = ["last week", "yesterday", "in May 2025", "on 2025-03-01", "in 2025", "three months ago"].flatMap(
   (time) => [`what did we do ${time}?`, `what was it ${time}`, `and ${time}?`],
 )
-/** The same, as some of the texts have them. Those above are in none. */
+/** Queries of the same kind that occur literally in some of the texts. Those above occur in none. */
 const SENTENCES = [
   "yesterday.",
   "Last year",
@@ -80,7 +80,7 @@ async function measure(directory: string): Promise<void> {
   const count = Object.keys(kinds).length * (QUERIES + WARMING)
   console.log(`  answers that differ: ${differing} of ${count}, of which ${empty} found nothing`)
   const client = await pool.connect()
-  // in one transaction with the tenant: the workers of a parallel scan have only what it sets
+  // in one transaction with the tenant, because workers of a parallel scan only see what the transaction sets
   await client.query("begin")
   await client.query("select set_config('strata.tenant', $1, true)", [TENANT])
   const { rows } = await client.query<{ name: string; bytes: string; texts: string }>(

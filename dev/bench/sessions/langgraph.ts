@@ -1,6 +1,6 @@
 /**
- * A recorded conversation as the state of a graph, message by message: what our checkpointer keeps for it, and what LangGraph's own keep. Each
- * message is a step: the writes of a node, then a checkpoint.
+ * Measures a recorded conversation as the state of a graph, message by message: the storage of Strata's checkpointer, and of LangGraph's
+ * own. Each message is a step: the writes of a node, then a checkpoint.
  *
  *     npm run bench -- langgraph [--short]
  */
@@ -25,13 +25,13 @@ import { strataSaver } from "../../../packages/sessions/src/langgraph.ts"
 import { recordedConversations, TUNING_RECORDINGS } from "../../lab/recordings.ts"
 import { inTemporaryDirectory, isShort, quantile, timed } from "../measure.ts"
 
-const MAX_MESSAGES = isShort ? 100 : 600 // LangGraph's own savers take the square of it
+const MAX_MESSAGES = isShort ? 100 : 600 // the storage of LangGraph's own savers grows quadratically
 const MEGABYTE = 1_000_000
 
 interface Measured {
   readonly name: string
   readonly bytes: number
-  /** Milliseconds of a step: in the first tenth of the conversation, in the last, and to read the end of it. */
+  /** Milliseconds of a step in the first tenth of the conversation. The next two are for the last tenth, and for reading its end. */
   readonly early: number
   readonly late: number
   readonly read: number
@@ -100,7 +100,7 @@ function bytesUnder(directory: string): number {
     .reduce((sum, file) => sum + (file.isFile() ? file.size : 0), 0)
 }
 
-/** Tables, indexes and what is kept beside rows. */
+/** Size of tables, indexes and out-of-line storage. */
 async function bytesOfTables(connectionString: string, before = 0): Promise<number> {
   const client = new pg.Client({ connectionString })
   await client.connect()
@@ -120,7 +120,7 @@ async function onServer(messages: readonly BaseMessage[]): Promise<readonly Meas
   const server = await startServer()
   try {
     const pool = new pg.Pool({ connectionString: server.url() })
-    pool.on("error", () => undefined) // a connection that is not closed yet when the server ends
+    pool.on("error", () => undefined) // a connection may still be open when the server ends
     const theirs = new PostgresSaver(pool)
     await theirs.setup()
     const emptyTheirs = await bytesOfTables(server.url())

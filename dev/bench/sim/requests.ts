@@ -1,12 +1,12 @@
 /**
  * Measures what a request costs in the simulator, of 10,000 and of 200,000 tokens: with 90% of it seen before, with all of it seen before,
- * and with everything new. A bare server runs beside it in the same process, which reads the same bodies, parses them and echoes their
- * size. Figures are processor time, client included, and how many times the bare server's it is. Then it watches the memory over many
- * requests.
+ * and with everything new. For comparison a bare server in the same process reads the same bodies, parses them and echoes their size.
+ * Results are processor time, including the client, and its ratio to the bare server's. Then the memory over many requests is measured.
  *
  *     node dev/bench/sim/requests.ts [--short] [--against CHECKOUT]
  *
- * `--against` measures the simulator of another checkout in the same run. It takes about two minutes. `--short` takes 20 seconds and is enough to notice a slowdown.
+ * `--against` measures the simulator of another checkout in the same run. It takes about two minutes. `--short` takes 20 seconds and is
+ * enough to notice a slowdown.
  */
 import { createServer } from "node:http"
 import type { AddressInfo } from "node:net"
@@ -59,7 +59,7 @@ const echo = createServer((request, response) => {
 await new Promise<void>((resolve) => echo.listen(0, "127.0.0.1", resolve))
 const echoUrl = `http://127.0.0.1:${(echo.address() as AddressInfo).port}`
 
-/** A body whose first nine tenths are marked. */
+/** A request body with a breakpoint after nine tenths of its blocks. */
 function bodyOf(blocks: readonly object[]): string {
   const last = Math.floor(blocks.length * SHARED) - 1
   const content = blocks.map((block, index) =>
@@ -70,7 +70,7 @@ function bodyOf(blocks: readonly object[]): string {
 
 const headers = { "x-api-key": "bench", "anthropic-version": "2026-10-21", "content-type": "application/json" }
 
-/** Sends it as an SDK does and reads the answer. Resolves with the processor time that all of it took, in milliseconds. */
+/** Sends the body as an SDK does and reads the answer. Resolves with the total processor time in milliseconds. */
 async function send(url: string, body: string): Promise<number> {
   const start = process.cpuUsage()
   const response = await fetch(`${url}/v1/messages`, { method: "POST", headers, body })
@@ -116,7 +116,7 @@ await another?.close()
 setFlagsFromString("--expose-gc")
 const collectGarbage = runInNewContext("gc") as () => void
 
-/** Many requests that are all different, as of many conversations. */
+/** Heap sizes during many different requests, as from many conversations. */
 const heaps: number[] = []
 const memoryBlocks = newBlocks(9)
 for (let index = 0; index < MEMORY_REQUESTS; index++) {

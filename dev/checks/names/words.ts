@@ -1,4 +1,4 @@
-/** Words that names do not use, with what to say, and the exact terms that are right all the same. */
+/** Words that names do not use, each with its replacement, and exact terms that are nevertheless right. */
 
 export const WORDS: Readonly<Record<string, string>> = {
   door: "entry point, adapter, access or liveness socket",
@@ -68,6 +68,21 @@ export const EXACT_TERMS: readonly {
     in: "packages/",
     names: ["saidBy"],
     reason: "key of the frontmatter, and of a memory's source in the history",
+  },
+  {
+    in: "dev/",
+    names: ["saidBy"],
+    reason: "key of the frontmatter, and of a memory's source in the history",
+  },
+  {
+    in: "dev/lab/score-compaction/",
+    names: ["said"],
+    reason: "word of summaries and of the list of names in patterns",
+  },
+  {
+    in: "dev/checks/prose/plain-words.ts",
+    names: ["shelf", "shelves"],
+    reason: "words that the check of prose looks for",
   },
   {
     in: "packages/core/src/recall/answer/",

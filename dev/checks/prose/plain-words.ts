@@ -1,4 +1,4 @@
-/** Words that make the text read as if translated, and where a technical use of one is right. */
+/** Words that make the text read as if translated, and the technical terms that are allowed. */
 
 export interface Phrase {
   readonly name: string
@@ -6,7 +6,7 @@ export interface Phrase {
   readonly instead: string
 }
 
-/** None of these may be left in documentation, screens or comments. Prompts are checked too, for those that change no request. */
+/** Phrases that may not occur in documentation, screens or comments. They are also checked in prompts whose change alters no request. */
 export const GONE: readonly Phrase[] = [
   { name: "stands", pattern: /\b(?:stands(?! for)|stood)\b/gi, instead: "is" },
   { name: "told", pattern: /\btold\b/gi, instead: "reported, sent" },
@@ -18,7 +18,7 @@ export const GONE: readonly Phrase[] = [
   { name: "spared", pattern: /\bspare[sd]\b/gi, instead: "saved" },
 ]
 
-/** None of these may be left in documentation or comments. Tests and messages quote people, so they may have them. */
+/** Words that may not occur in documentation or comments. Tests and messages quote users, so they may contain them. */
 export const DIALECT: readonly Phrase[] = [
   { name: "door", pattern: /\bdoors?\b/gi, instead: "entry point, adapter, access" },
   { name: "seat", pattern: /\bseats?\b/gi, instead: "permit" },
@@ -32,10 +32,10 @@ export const DIALECT: readonly Phrase[] = [
   { name: "beside", pattern: /\bbeside\b/gi, instead: "next to, compared with" },
 ]
 
-/** Counted and printed only: right in most places, wrong as a label for the user's messages. */
+/** Phrases that are only counted: right in most contexts, wrong as a label for the user's messages. */
 export const WATCHED: readonly Phrase[] = [{ name: "words", pattern: /\bwords\b/gi, instead: "your messages" }]
 
-/** Uses that are the exact term. Each has its reason; anything not listed here counts. */
+/** Uses that are the exact term, each with its reason. Any other use is reported. */
 export const ALLOWED: readonly { readonly in: string; readonly text: string; readonly reason: string }[] = [
   {
     in: "packages/core/src/views/record/lasting-rules-phrases.ts",

@@ -1,4 +1,4 @@
-/** Markdown to sentences: prose only, without code, and every table cell, list item and heading on its own. */
+/** Splits Markdown into sentences: prose without code, with every table cell, list item and heading separate. */
 
 export interface Sentence {
   readonly text: string
@@ -23,7 +23,7 @@ interface Passage {
   readonly line: number
 }
 
-/** Text that belongs together: the lines of a paragraph or list item joined, one for each heading and table cell. */
+/** Joins the lines of a paragraph or list item. Each heading and table cell is a passage of its own. */
 function passages(markdown: string): readonly Passage[] {
   const found: Passage[] = []
   let open: { text: string; line: number } | undefined
@@ -59,7 +59,7 @@ function passages(markdown: string): readonly Passage[] {
   return found
 }
 
-/** Inline code counts as one word and is not searched; a link is its text. */
+/** Replaces inline code by one word, which is not searched, and a link by its text. */
 const plain = (text: string): string =>
   text
     .replace(/`+[^`]*`+/g, "`code`")

@@ -7,7 +7,7 @@ export interface ExportedNames {
   readonly types: readonly string[]
 }
 
-/** `export const`, `export function` and so on; the names in it are values unless the word says otherwise. */
+/** Matches `export const`, `export function` and so on. The names are values unless the keyword declares a type. */
 const DECLARATION =
   /^export (?:declare )?(?:default )?(?:abstract )?(?:async )?(const|let|function\*?|class|interface|type|enum|namespace) (\w+)/gm
 const LIST = /^export (type )?\{([^}]*)\}/gm
@@ -42,7 +42,7 @@ const withoutComments = (source: string): string =>
     .map(({ kind, text }) => (kind === "string" ? `"${text}"` : text))
     .join("")
 
-/** The entries of a package: what `exports` names, leading to TypeScript. A pattern (`./internal/*`) is no entry of its own. */
+/** The entries of a package: the sources that `exports` names. A pattern (`./internal/*`) is not an entry. */
 export function entriesOf(manifest: { readonly exports?: unknown }): readonly { name: string; file: string }[] {
   const entries = typeof manifest.exports === "string" ? { ".": manifest.exports } : (manifest.exports ?? {})
   return Object.entries(entries).flatMap(([name, target]) => {

@@ -1,26 +1,26 @@
 /**
- * Finds types that a package's entry uses in its declarations and does not export, so that a user cannot name them.
- * It reads declarations as the compiler writes them, without members marked `@internal`: each statement starts at the beginning of a line.
+ * Finds types that a package's entry uses in its declarations and does not export, so that a user cannot name them. Reads declarations as
+ * the compiler writes them, without members marked `@internal`: each statement starts at the beginning of a line.
  */
 import { dirname, join, normalize } from "node:path"
 
-/** Where a name is declared. */
+/** The file and name under which a name is declared. */
 interface Origin {
   readonly file: string
   readonly name: string
 }
 
 export interface UnnamedType extends Origin {
-  /** The declaration that names it. */
+  /** The declaration that uses the type. */
   readonly usedBy: string
 }
 
 interface Module {
-  /** The text of each declaration. Overloads are one text. */
+  /** Text of each declaration. Overloads are one text. */
   readonly declared: ReadonlyMap<string, string>
-  /** What a name in this file means, where another file of ours declares it. */
+  /** Origin of each name in this file that another file of Strata declares. */
   readonly imported: ReadonlyMap<string, Origin>
-  /** What it exports from other files, by the exported name. */
+  /** Origin of each name that the file exports from another file. */
   readonly passedOn: ReadonlyMap<string, Origin>
 }
 
@@ -31,17 +31,19 @@ const LIST = /^(import|export) (?:type )?\{([^}]*)\} from "(\.[^"]+)"/
 const COMMENT = /\/\*[\s\S]*?\*\/|^\s*\/\/.*$/gm
 const STRING = /"(?:\\.|[^"\\\n])*"/g
 const TYPE_ELSEWHERE = /\bimport\("(\.[^"]+)"\)\.(\w+)/g
-/** Adds no member: the body of the class says what it has. */
+/** Matches an `implements` clause, which adds no member: the body of the class declares them. */
 const IMPLEMENTS = /(?<=^[^{]*)\bimplements [^{]*(?=\{)/
-/** What an interface or class extends. */
+/** Matches the types that an interface or class extends. */
 const BASES =
   /(?<=^(?:export )?(?:declare )?(?:abstract )?(?:interface|class) \w+(?:<(?:[^<>]|<[^<>]*>)*>)? extends )[^{]*(?=\{)/
-/** A type has a capital letter, the key of a property has a colon after it. A value after `typeof` is no type. */
+/**
+ * Matches the name of a type, which has a capital letter. Property keys, which a colon follows, and values after `typeof` are not types.
+ */
 const TYPE_NAME = /(?<![.\w$]|\btypeof )[A-Z]\w*(?!\w|\??:)/g
 
 /**
- * All types that `entry` and the entries beside it leave out, also those that only types left out name. A type that others only extend needs
- * no name, but what its members name does. `read` returns the text of a declaration file.
+ * All types that `entry` and its sibling entries do not export, including those that only other unexported types name. A type that others
+ * only extend needs no export, but the types of its members do. `read` returns the text of a declaration file.
  */
 export function unnamedTypes(
   entry: string,

@@ -1,4 +1,4 @@
-/** Writes the declarations that published entries and their files have, without checking types: the type check does that. */
+/** Writes the declarations of published entries and the files they reach, without checking types, which the type check does. */
 import { spawnSync } from "node:child_process"
 import { mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
@@ -7,10 +7,13 @@ import { join } from "node:path"
 const ROOT = join(import.meta.dirname, "..", "..", "..")
 const MODULES = join(ROOT, "node_modules")
 
-/** What members marked `@internal` need to stay out. The build uses it too. */
+/** Compiler options that leave out members marked `@internal`. The build uses them too. */
 export const DECLARATIONS = { noEmit: false, declaration: true, stripInternal: true }
 
-/** `use` gets the directory with the declarations of `entries`, paths from the root of the repository. They are removed afterwards. */
+/**
+ * `use` gets the directory with the declarations of `entries`, paths from the root of the repository. The declarations are removed
+ * afterwards.
+ */
 export function withDeclarations<T>(entries: readonly string[], use: (directory: string) => T): T {
   const directory = realpathSync(mkdtempSync(join(tmpdir(), "strata-declarations-")))
   try {

@@ -1,4 +1,4 @@
-/** Requirement ids: every one that a file names is explained in docs/development/requirements.md, and comments in sources name none. */
+/** Checks requirement ids: docs/development/requirements.md explains every id that a file names, and comments in sources name none. */
 import { sourceParts } from "../source-parts.ts"
 
 const ID = /\b[A-Z][A-Z0-9]{1,4}-\d{1,2}\b/g
@@ -13,7 +13,7 @@ export function unlistedIds(text: string, listed: ReadonlySet<string>): readonly
   return [...new Set(text.match(ID) ?? [])].filter((id) => prefixes.has(id.split("-")[0]!) && !listed.has(id))
 }
 
-/** Ids in the comments of a source. They reach the published declarations, whose readers cannot look them up. */
+/** Ids in the comments of a source. Published declarations contain the comments, and their readers cannot look up ids. */
 export const idsInComments = (source: string, listed: ReadonlySet<string>): readonly string[] =>
   sourceParts(source)
     .filter(({ kind }) => kind === "comment")

@@ -1,6 +1,6 @@
 /**
- * Requirement ids and the quick tests: `npm test` leaves out the files `*.whole.test.ts`, and tests that are marked `test.runIf(isWhole)`.
- * Every id that one of them names is also named by a quick test, unless the list below says why it cannot be.
+ * Checks that quick tests name the requirement ids. `npm test` leaves out the files `*.whole.test.ts`, and tests that are marked
+ * `test.runIf(isWhole)`. Every id that one of them names is also named by a quick test, unless the list below has a reason.
  */
 import { isTestFile, sourceParts } from "../source-parts.ts"
 
@@ -16,7 +16,7 @@ export interface WholeOnlyOptions {
   readonly allowed?: Readonly<Record<string, string>>
 }
 
-/** One sentence for each id that lost its last quick test, and for each that is on the list without need. */
+/** One sentence for each id without a quick test, and for each id that is on the list needlessly. */
 export function wholeOnlyProblems(
   files: readonly string[],
   { read, listed, allowed = WHOLE_ONLY }: WholeOnlyOptions,
@@ -39,7 +39,7 @@ export function wholeOnlyProblems(
   ]
 }
 
-/** Titles are strings, and comments prove nothing. The title of a marked test comes right after the mark. */
+/** Lists strings, because titles are strings and comments prove nothing. The title of a marked test comes right after the mark. */
 function stringsIn(source: string): readonly { readonly text: string; readonly isWhole: boolean }[] {
   const parts = sourceParts(source)
   return parts.flatMap(({ kind, text }, at) => {

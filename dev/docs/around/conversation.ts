@@ -1,4 +1,4 @@
-/** Around fragments of the documentation: a conversation with three answered questions. */
+/** Program around fragments of the documentation: a conversation with three answered questions. */
 import Anthropic from "@anthropic-ai/sdk"
 import { openConversation } from "@strata/core"
 

@@ -1,4 +1,4 @@
-/** Around fragments of the documentation: a conversation long enough that a compaction is worth it. */
+/** Program around fragments of the documentation: a conversation long enough that a compaction pays off. */
 import Anthropic from "@anthropic-ai/sdk"
 import { openConversation } from "@strata/core"
 

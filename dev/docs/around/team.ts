@@ -1,4 +1,4 @@
-/** A fragment that goes on with an agent that may start others. What they did is printed at the end. */
+/** Program around a fragment that continues with an agent that may start sub-agents. Their actions are printed at the end. */
 import { codingTools, openAgent } from "@strata/core"
 
 await using agent = await openAgent({ model: "claude-opus-5-5", tools: codingTools(), agents: true })

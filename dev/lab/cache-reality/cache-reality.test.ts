@@ -7,10 +7,10 @@ import { compareRecording, tally } from "./compare-recordings.ts"
 import { recordedRequests } from "./recorded-requests.ts"
 import { spread } from "./token-shares.ts"
 
-const MODEL = "claude-sonnet-5" // keeps thinking, caches from 1,024 tokens on
+const MODEL = "claude-sonnet-5" // preserves thinking and caches from 1,024 tokens on
 const MINUTE = 60_000
 
-/** A small recording: what was said when, and what the API counted. */
+/** Builds a small recording: messages with their times, and the usage that the API reported. */
 class Recording {
   readonly messages: Message[] = []
   #at = Date.parse("2026-01-01T00:00:00Z")
@@ -37,7 +37,7 @@ class Recording {
     return this.#push({ type: "system", subtype: "compact_boundary" })
   }
 
-  /** `counts`: read, written, plain input, output. */
+  /** `counts`: tokens read from the cache, written to it, uncached input, and output. */
   answers(
     counts: readonly [number, number, number, number],
     content: readonly object[] = [{ type: "text", text: "Yes." }],
@@ -116,8 +116,8 @@ describe("BEY-8: requests are rebuilt from a recording", () => {
 
 describe("BEY-8: reads and writes are predicted from sizes, marks and times", () => {
   test("what was cached is read, what is new is written", () => {
-    // 5,003 in all: 4,000 of system and tools were warm, 1,000 are new, 3 come after the last block.
-    // then 5,253: 5,000 read on, 250 written, 3 after them
+    // 5,003 tokens in total: 4,000 of system and tools were cached, 1,000 are new, 3 follow the last block. Then 5,253: 5,000 are read, 250
+    // written, 3 follow the last block.
     const seen = new Recording().says("Hello").answers([4000, 1000, 3, 50]).says("Go on").answers([5000, 250, 3, 5])
     expect(seen.compare()).toEqual([
       { verdict: "given", read: 4000, write: 1000 },
@@ -141,8 +141,8 @@ describe("BEY-8: reads and writes are predicted from sizes, marks and times", ()
   })
 
   test("ten calls and ten results put the last entry out of sight: 20 positions and no more", () => {
-    // marks: the last result, and the last call before it. From the last call (position 10 after the entry) the entry is
-    // in sight; with 20 calls it is position 21
+    // Breakpoints are on the last result and on the last call before it. From the last call (position 10 after the entry)
+    // the entry is found; with 20 calls it is at position 21.
     const ten = new Recording()
       .says("Hello")
       .answers([4000, 1000, 3, 900], calls(10))
@@ -213,7 +213,7 @@ describe("BEY-8: the recordings", () => {
     const unexplained = (causes.lost ?? 0) + (causes.messagesLost ?? 0) + (causes.unexplained ?? 0)
     expect(ours).toHaveLength(13)
     expect(predicted).toBeGreaterThan(3000)
-    // measured when this was written: 94.4% exact, 96.2% within 1%, 66 of 164 breaks, 1.9% unexplained
+    // Measured when this test was written: 94.4% exact, 96.2% within 1%, 66 of 164 breaks, 1.9% unexplained.
     expect(exact / predicted).toBeGreaterThan(0.92)
     expect(within1Percent / predicted).toBeGreaterThan(0.945)
     expect(breaksWithin1Percent / breaks).toBeGreaterThan(0.36)

@@ -6,7 +6,7 @@ import { inputOf } from "./recorded-requests.ts"
 import type { Prediction } from "./replay.ts"
 import { LARGEST_TAIL, systemEnds } from "./token-shares.ts"
 
-/** `given`: the first request, and requests whose read first shows a breakpoint on system prompt or tools. */
+/** `given` applies to the first request, and to requests whose read is the first to show a breakpoint on system prompt or tools. */
 export type Verdict = "given" | "exact" | "within 1%" | Cause
 
 export const CAUSES = {
@@ -27,7 +27,7 @@ export const CAUSES = {
 } as const
 export type Cause = keyof typeof CAUSES
 
-const CLOSE = 0.01 // of the request's input
+const CLOSE = 0.01 // share of the request's input
 
 export interface ComparedResponse {
   readonly prediction: Prediction
@@ -36,7 +36,9 @@ export interface ComparedResponse {
   readonly breaks: boolean
 }
 
-/** Providers that report no writes are compared by their reads, which they count in steps. */
+/**
+ * The measure that predictions are compared by. Providers that do not report writes are compared by their reads, which they count in steps.
+ */
 export interface Yardstick {
   readonly countsWrites: boolean
   readonly step: number

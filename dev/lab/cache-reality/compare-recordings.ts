@@ -7,17 +7,17 @@ import { replay } from "./replay.ts"
 export interface Comparison {
   readonly recording: string
   readonly model: string
-  /** Reads and writes by the rules of the Messages API, or only reads of another provider. */
+  /** `messages-api` compares reads and writes by the rules of the Messages API, `openai` only reads. */
   readonly provider: "messages-api" | "openai"
   readonly requests: readonly ComparedResponse[]
 }
 
 export interface VerdictTally {
   readonly requests: number
-  /** Without the given ones. */
+  /** Number of predicted requests, without those of verdict `given`. */
   readonly predicted: number
   readonly exact: number
-  /** Including the exact ones. */
+  /** Number of predictions within 1%, including exact ones. */
   readonly within1Percent: number
   /** Requests that did more than continue from the cache of the request before: these test a cache model. */
   readonly breaks: number

@@ -23,17 +23,17 @@ import { isBoundary, isSentToModel } from "../../../packages/core/src/messages/m
 import { createEstimator, type Estimator } from "../../../packages/core/src/tokens/estimate.ts"
 
 export interface RecordedRequest {
-  /** Milliseconds. The start of a request is not recorded, so this is the time of the last message sent with it. */
+  /** Start in milliseconds. Recordings lack it, so this is the time of the last message sent with the request. */
   readonly startedAt: number
   readonly model: string
   readonly blocks: readonly RecordedBlock[]
   readonly usage: RecordedUsage
-  /** The lifetime of its cache entries. If it wrote none, that of the usage before it. */
+  /** Lifetime of the cache entries that the request wrote. If it wrote none, the lifetime of the previous usage. */
   readonly ttl: Ttl
   readonly circumstances: Circumstances
 }
 
-/** The API's counts in tokens. The first three add up to the input. */
+/** The API's token counts. The first three add up to the input. */
 export interface RecordedUsage {
   readonly read: number
   readonly write: number
@@ -47,16 +47,16 @@ export interface RecordedBlock {
   readonly estimate: number
   readonly isThinking: boolean
   readonly holdsImage: boolean
-  /** Whether it opens a new turn: it is in a user message and is neither a tool result nor a reminder. */
+  /** Whether the block opens a new turn: it is in a user message and is neither a tool result nor a reminder. */
   readonly opensTurn: boolean
 }
 
-/** What the recording shows about the moment: evidence for the causes of misses. */
+/** Circumstances of the request that the recording shows, as evidence for the causes of misses. */
 export interface Circumstances {
-  /** The number of the context: a new one begins at the start and after each boundary. */
+  /** Number of the context. A new context begins at the start and after each boundary. */
   readonly context: number
   readonly opensContext: boolean
-  /** Whether the person wrote something since the last response. */
+  /** Whether the user wrote something since the last response. */
   readonly newTurn: boolean
   readonly interrupted: boolean
   /** Whether tools, skills or the instructions of a tool server changed, as recorded. */
@@ -80,7 +80,7 @@ class Recorder {
   readonly requests: RecordedRequest[] = []
   readonly #estimator: Estimator
   #blocks: RecordedBlock[] = []
-  /** The index of the request of each response. */
+  /** Index of the request of each response. */
   readonly #places = new Map<string, number>()
   #startedAt = 0
   #ttl: Ttl = "5m"
@@ -98,7 +98,9 @@ class Recorder {
     if (message.type !== "assistant") this.#startedAt = Math.max(this.#startedAt, Date.parse(message.timestamp))
   }
 
-  /** Messages that a boundary keeps come after the summary. The summary is not there yet, so they stay and it follows. */
+  /**
+   * Preserved messages of a boundary come after the summary. The summary is not recorded yet at this point, so they stay and it follows.
+   */
   #openContext(kept: readonly string[]): void {
     const isKept = new Set(kept)
     this.#blocks = this.#blocks.filter(({ id }) => isKept.has(id.split(":")[0] as string))
@@ -148,7 +150,7 @@ class Recorder {
     this.#since = { ...nothingYet(this.#since.context), opensContext: false }
   }
 
-  /** Thinking in any part of the first response of a turn shows the setting for the turn. */
+  /** Thinking in any part of the first response shows the setting of the entire turn. */
   #learnThinking(place: number): void {
     const { circumstances } = this.requests[place] as RecordedRequest
     if (!circumstances.newTurn && place > 0) return

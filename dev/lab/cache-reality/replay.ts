@@ -1,8 +1,8 @@
 /**
  * Replays recorded requests through the simulator's prompt cache at the recorded times, for comparison with the recorded usage.
  *
- * Breakpoints are not recorded. The replay assumes that Claude Code marks the system prompt and the last two messages, and pi the
- * system prompt and the last message. Codex uses a provider that caches on its own.
+ * Breakpoints are not recorded. The replay assumes that Claude Code places them on the system prompt and the last two messages, and pi on
+ * the system prompt and the last message. Codex uses a provider that caches automatically.
  */
 import { findModel } from "@strata/core"
 import { type PrefixItem, PromptCache } from "@strata/sim"
@@ -13,9 +13,9 @@ export interface Prediction {
   readonly shaped: ShapedRequest
   readonly read: number
   readonly write: number
-  /** What would be read if no entry had expired. */
+  /** Tokens that would have been read if no entry had expired. */
   readonly readWithoutExpiry: number
-  /** The end of the previous answer, in tokens from the start. */
+  /** End of the previous answer, in tokens from the start. */
   readonly endOfLastAnswer: number
 }
 
@@ -53,7 +53,7 @@ export function replay(requests: readonly RecordedRequest[], format: string): Pr
   })
 }
 
-/** What the first request read was cached before the conversation began. */
+/** Fills the cache with the prefix that the first request read: another conversation had cached it. */
 function warmSystem(cache: PromptCache, shaped: ShapedRequest): void {
   const { request, items } = shaped
   const warm = items.slice(0, systemEnds(shaped).filter((end) => end <= request.usage.read).length)
@@ -61,7 +61,7 @@ function warmSystem(cache: PromptCache, shaped: ShapedRequest): void {
   cache.commit(cache.lookUp({ items: prefix, scope: request.model, minimum: 0, now: request.startedAt }))
 }
 
-/** Some models keep thinking only until the next message of the person. */
+/** Leaves out thinking from before the user's last message for models that do not preserve it. */
 function sentBlocks({ blocks, model }: RecordedRequest): readonly RecordedBlock[] {
   if (findModel(model).facts.accepts.earlierThinking) return blocks
   const turn = blocks.findLastIndex(({ opensTurn }) => opensTurn)

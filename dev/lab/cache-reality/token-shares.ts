@@ -1,9 +1,9 @@
 /**
- * The tokens of each block of a recorded request. Recordings have only the API's counts for whole requests. From one request to
- * the next, the input grows by the answer and what was sent since, so the size of every prefix that ends where a request ended is
- * known exactly. Within such a step, the answer has its recorded output tokens, and estimates divide the rest.
+ * Derives the tokens of each block of a recorded request. Recordings have only the API's counts for whole requests. From one request to the
+ * next, the input grows by the answer and what was sent since, so the size of every prefix that ends where a request ended is known
+ * exactly. Within such a step, the answer has its recorded output tokens, and estimates divide the rest.
  *
- * Three things are not blocks of the recording:
+ * Three items are not blocks of the recording:
  * - `system`: system prompt and tools, in one or two parts, one for each breakpoint. Breakpoints are assumed where the first
  *   request's read ended (other conversations had cached that much) and where most other reads shorter than the first request
  *   ended. Without such reads, the breakpoint is after what the estimates leave over.
@@ -23,16 +23,16 @@ export interface ShapedItem {
 
 export interface ShapedRequest {
   readonly request: RecordedRequest
-  /** System, unrecorded and blocks. They add up to the input without the tail. */
+  /** System prompt, unrecorded content and blocks. They add up to the input without the tail. */
   readonly items: readonly ShapedItem[]
   readonly tail: number
-  /** The context is smaller than its known content: something was removed that the recording still has. */
+  /** Whether the context is smaller than its known content, so something was removed that the recording still has. */
   readonly shrank: boolean
 }
 
 export const isSystem = ({ id }: ShapedItem) => id.startsWith("system:")
 
-/** The breakpoints on system prompt and tools, in tokens from the start. */
+/** Positions of the breakpoints on system prompt and tools, in tokens from the start. */
 export function systemEnds({ items }: ShapedRequest): number[] {
   let end = 0
   return items.filter(isSystem).map(({ tokens }) => {
@@ -43,7 +43,7 @@ export function systemEnds({ items }: ShapedRequest): number[] {
 
 export const tailOf = ({ usage }: RecordedRequest) => (usage.uncached <= LARGEST_TAIL ? usage.uncached : 0)
 
-/** `strip` names the blocks of a request that the server leaves out. */
+/** Derives the token sizes of all requests. `strip` lists the blocks of a request that the server leaves out. */
 export function shapeRequests(
   requests: readonly RecordedRequest[],
   strip: (request: RecordedRequest) => readonly RecordedBlock[],
@@ -66,7 +66,10 @@ function systemBreakpoints(requests: readonly RecordedRequest[], first: Recorded
 
 const SYSTEM_BREAKPOINTS = 2
 
-/** Old Claude Code versions recorded the usage at the start of a response, with only a few output tokens. */
+/**
+ * Share below which output is unfinished: old Claude Code versions recorded the usage at the start of a response, with only a few output
+ * tokens.
+ */
 const UNFINISHED_SHARE = 0.6
 
 class Shares {
@@ -102,14 +105,14 @@ class Shares {
     return { request, items: [...system, ...items], tail, shrank: known > room }
   }
 
-  /** If earlier blocks were stripped, only the sum of what follows is known, so it is divided again. */
+  /** Forgets the sizes after stripped blocks: only their sum is known then, so it is divided again. */
   #forgetBehindAnEdit(blocks: readonly RecordedBlock[]): void {
     const changed = this.#before.blocks.findIndex(({ id }, index) => blocks[index]?.id !== id)
     if (changed < 0) return
     for (const { id } of blocks.slice(changed)) this.#tokens.delete(id)
   }
 
-  /** One step: the answer and what was sent since. */
+  /** Divides the growth of one step among the answer and the blocks sent since. */
   #grow(fresh: readonly RecordedBlock[], room: number): void {
     const { true: answer = [], false: sent = [] } = Object.groupBy(fresh, ({ role }) => String(role === "assistant"))
     const { output } = this.#before
@@ -122,14 +125,14 @@ class Shares {
     }
   }
 
-  /** The start of a context: what estimates do not cover is unrecorded. */
+  /** Starts a context. Input that the estimates do not cover is unrecorded content. */
   #open(fresh: readonly RecordedBlock[], { unrecorded, room }: { unrecorded: string; room: number }): void {
     const spoken = Math.min(room, Math.round(sumOf(fresh.map(estimateOf))))
     this.#assign(fresh, spoken)
     this.#tokens.set(unrecorded, room - spoken)
   }
 
-  /** It is unknown what was removed, so everything shrinks in proportion, and new blocks get nothing. */
+  /** Shrinks all blocks in proportion, because it is unknown what was removed. New blocks get no tokens. */
   #shrink(ids: readonly string[], room: number): void {
     const shares = spread(
       room,
@@ -150,7 +153,7 @@ class Shares {
 
 const estimateOf = ({ estimate }: RecordedBlock) => estimate
 
-/** Whole numbers that add up to `total`, in proportion to the weights. */
+/** Integers that add up to `total`, in proportion to the weights. */
 export function spread(total: number, weights: readonly number[]): number[] {
   const all = sumOf(weights)
   let weight = 0

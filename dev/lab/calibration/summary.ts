@@ -1,4 +1,4 @@
-/** The calibrations of many recordings in one: how many are close to their bill, and where the differences come from. */
+/** Summarizes the calibrations of many recordings: how many are close to their bill, and where the differences come from. */
 import { type Calibration, type CalibrationCause, causeText } from "@strata/transcripts/replay"
 
 export interface CalibratedRecording {
@@ -13,16 +13,16 @@ export interface CauseShare {
   readonly recordings: number
   readonly requests: number
   readonly tokens: number
-  /** The mean over all recordings of what it adds to the bill. */
+  /** Mean share of the bill that this cause adds, over all recordings. */
   readonly ofBill: number
 }
 
 export interface CalibrationSummary {
   readonly recordings: number
   readonly requests: number
-  /** Requests with a difference that has a cause. */
+  /** Number of requests with a difference that has a cause. */
   readonly incidents: number
-  /** Recordings within 5% of their bill. */
+  /** Number of recordings within 5% of their bill. */
   readonly within5Percent: { readonly expected: number; readonly modelled: number }
   readonly causes: readonly CauseShare[]
 }

@@ -1,4 +1,4 @@
-/** One session of Claude Code on a simulator of its own: facts are planted, and it is compacted again and again. */
+/** Runs one session of Claude Code on its own simulator: plants facts and compacts repeatedly. */
 import { mkdirSync, mkdtempSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
@@ -20,9 +20,9 @@ export interface ClaudeTrial {
 export interface ClaudeSession {
   readonly way: ClaudeMode
   readonly facts: number
-  /** Facts whose exact value is in the request after the last compaction. */
+  /** Number of facts whose exact value is in the request after the last compaction. */
   readonly inView: number
-  /** Of the messages in that request. */
+  /** Characters of the messages in that request. */
   readonly characters: number
   /** Tokens that the first request after each compaction wrote to the cache, on average. */
   readonly firstWrite: number
@@ -71,7 +71,7 @@ export async function trySession({ way, claude, root, compactions }: ClaudeTrial
 
 const isAnswer = ({ path, status }: Simulator["log"][number]) => path.startsWith("/v1/messages") && status === 200
 
-/** A responder that also keeps the requests of the conversation: those have tools. */
+/** Wraps a responder so that it also records the requests of the conversation, which are those with tools. */
 const watching = (responder: Responder, seen: ResponderTurn["request"][]): Responder => ({
   ...responder,
   answer(turn) {
@@ -81,13 +81,13 @@ const watching = (responder: Responder, seen: ResponderTurn["request"][]): Respo
 })
 
 async function installPlugin(home: string, mode: Exclude<ClaudeMode, "its own">): Promise<void> {
-  const env = { HOME: home, PATH: "/nowhere" } // no client is asked for its version
+  const env = { HOME: home, PATH: "/nowhere" } // an empty path, so that no client is asked for its version
   const program = [process.execPath, STRATA]
   const plan = await planInstall({ client: "claude-code", env, home: join(home, ".strata"), program, mode })
   await plan.apply()
 }
 
-/** Half of the facts are typed, half are read. */
+/** Half of the facts are typed by the user, half are read from files. */
 function promptFor({ id, kind, sentence }: PlantedFact, work: string): string {
   if (kind === "typed" || kind === "said" || kind === "input") return `Remember that ${sentence}.`
   mkdirSync(work, { recursive: true })
@@ -103,7 +103,7 @@ interface Speaking {
   readonly url: string
 }
 
-/** Sends one prompt after the other to the same session. */
+/** Returns a function that sends prompts to the same session, one after the other. */
 function sayer({ claude, home, work, url }: Speaking): (prompt: string) => Promise<void> {
   let session: string | undefined
   return async (prompt) => {

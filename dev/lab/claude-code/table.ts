@@ -1,4 +1,4 @@
-/** The sessions as a table in markdown. */
+/** Renders the sessions as a markdown table. */
 import { formatNumber } from "../../../packages/core/src/base/text.ts"
 import type { ClaudeSession } from "./session.ts"
 

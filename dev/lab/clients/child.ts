@@ -1,4 +1,4 @@
-/** Children of the command `clients`: with a minimal environment, a home of their own, and a time limit. */
+/** Child processes of the command `clients`, with a minimal environment, their own home and a time limit. */
 import { spawn } from "node:child_process"
 import { dirname } from "node:path"
 
@@ -6,15 +6,15 @@ const MAX_OUTPUT = 10_000_000 // characters
 
 export interface ChildOptions {
   readonly cwd: string
-  /** Everything the child sees of the environment, beside PATH. */
+  /** The child's entire environment, apart from PATH. */
   readonly env: Readonly<Record<string, string>>
   readonly timeoutMs: number
-  /** What the child reads. Its input ends when its output matches `until`. Default: nothing. */
+  /** Standard input of the child, which ends when its output matches `until`. Default: empty. */
   readonly input?: { readonly text: string; readonly until: RegExp } | undefined
 }
 
 export interface ChildResult {
-  /** `null` if the child was stopped. */
+  /** Exit code. `null` if the child was stopped. */
   readonly code: number | null
   readonly stdout: string
   readonly stderr: string
@@ -27,10 +27,10 @@ export function runChild([program, ...words]: readonly string[], options: ChildO
       cwd,
       env: { PATH: `${dirname(process.execPath)}:/usr/local/bin:/usr/bin:/bin`, ...env },
       stdio: ["pipe", "pipe", "pipe"],
-      detached: true, // a group of its own, so what the client starts ends with it
+      detached: true, // its own process group, so that processes started by the client end with it
     })
     const texts = { stdout: "", stderr: "" }
-    child.stdin.on("error", () => {}) // a child may end without reading
+    child.stdin.on("error", () => {}) // a child may exit before it reads its input
     if (input) child.stdin.write(input.text)
     else child.stdin.end()
     for (const name of ["stdout", "stderr"] as const) {
@@ -54,6 +54,6 @@ function stopGroup(pid: number): void {
   try {
     process.kill(-pid, "SIGKILL")
   } catch {
-    // the group has ended
+    // the process group has already ended
   }
 }

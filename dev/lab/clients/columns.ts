@@ -1,4 +1,4 @@
-/** Cells in columns, each as wide as its widest. */
+/** Aligns cells in columns, each as wide as its widest cell. */
 export function inColumns(headings: readonly string[], cells: readonly (readonly string[])[]): readonly string[] {
   const widths = headings.map((heading, column) => Math.max(heading.length, ...cells.map((row) => row[column]!.length)))
   const line = (row: readonly string[]) =>

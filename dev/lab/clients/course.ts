@@ -1,12 +1,12 @@
 /**
- * What each coding agent goes through: several turns, a compaction by hand, one by itself, a fork and a resume. Every step is a process of
- * its own in the same home, as people use these programs.
+ * The steps of each coding agent: several turns, a manual and an automatic compaction, a fork and a resume. Every step is a separate
+ * process in the same home, as in real use.
  */
 import { globSync } from "node:fs"
 import { join } from "node:path"
 import type { Step, StepContext } from "./step.ts"
 
-/** Small enough for one Read, large enough that two of them fill a forced window. */
+/** Small enough for one Read, but two of these files fill a forced window. */
 export const BIG_FILES: Readonly<Record<string, string>> = Object.fromEntries(
   [1, 2, 3].map((file) => [
     `big-${file}.txt`,
@@ -19,11 +19,11 @@ export const BIG_FILES: Readonly<Record<string, string>> = Object.fromEntries(
 const ANSWERED = /the answer is 42/
 const NOTES = "Read notes.txt"
 
-/** The sum of all amounts that the pattern finds in the output. */
+/** Sum of all amounts that the pattern finds in the output. */
 const amounts = (stdout: string, pattern: RegExp): number =>
   [...stdout.matchAll(pattern)].reduce((sum, [, dollars]) => sum + Number(dollars), 0)
 
-/** From 2.1.300 on the printed cost of a resumed session includes what it cost before, also in a fork. */
+/** Whether the printed cost of a resumed session includes the cost before, also in a fork. This is so from 2.1.300 on. */
 const isCumulative = (version: string): boolean => {
   const [major = 0, minor = 0, patch = 0] = version.split(".").map(Number)
   return major > 2 || (major === 2 && (minor > 1 || (minor === 1 && patch >= 300)))
@@ -32,7 +32,7 @@ const isCumulative = (version: string): boolean => {
 const printedBy = (stdout: string): number => Number(/"total_cost_usd":([\d.e-]+)/.exec(stdout)?.[1])
 const sessionIn = (stdout = ""): string => /"session_id":"([\w-]+)"/.exec(stdout)?.[1] ?? ""
 
-/** `percent` of the window, at which the client compacts by itself. */
+/** `percent`: share of the window at which the client compacts automatically. */
 export function claudeCodeCourse(bin: (place: StepContext) => string, model: string, percent: number): readonly Step[] {
   const spoken = (place: StepContext, words: string, ...more: readonly string[]) => [
     ...[bin(place), "-p", words, "--output-format", "json", "--model", model, "--allowedTools", "Read", ...more],
@@ -64,7 +64,7 @@ export function claudeCodeCourse(bin: (place: StepContext) => string, model: str
   ]
 }
 
-/** Its settings decide when it compacts. By hand only its RPC mode does. */
+/** pi's settings decide when it compacts. Only its RPC mode offers a manual compaction. */
 export function piCourse(bin: (place: StepContext) => string): readonly Step[] {
   const common = ["--offline", "--provider", "anthropic", "--model", "claude-opus-4-6"]
   const settings = (reserveTokens: number) => (place: StepContext) => ({
@@ -108,7 +108,7 @@ export function piCourse(bin: (place: StepContext) => string): readonly Step[] {
   ]
 }
 
-/** A window in its configuration makes it compact. By hand it compacts only in its terminal and over its server. */
+/** opencode compacts because of a window in its configuration. Manual compaction exists only in its terminal and over its server. */
 export function opencodeCourse(bin: (place: StepContext) => string): readonly Step[] {
   const configuration = (models: object) => (place: StepContext) => ({
     [join(place.home, ".config/opencode/opencode.json")]: JSON.stringify({

@@ -1,19 +1,21 @@
-/** Installs packages from the registry into a directory, with a cache and a home beside it. */
+/** Installs packages from the registry into a directory, with a cache and a home next to it. */
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { runChild } from "./child.ts"
 
 const INSTALL_TIMEOUT_MS = 8 * 60_000
-/** What npm needs to reach a registry: where it is, and the way there. */
+/** Environment variables that npm needs to reach a registry: its address, certificates and proxies. */
 const NETWORK = /^(?:npm_config_registry|npm_config_cafile|NODE_EXTRA_CA_CERTS|(?:https?|no)_proxy)$/i
 
 export interface Installation {
   readonly directory: string
-  /** The installed version of the first package. */
+  /** Installed version of the first package. */
   readonly version: string
 }
 
-/** The place with the packages, or the sentence why they could not be installed. `flags`: of npm, beside the usual ones. */
+/**
+ * Installs the packages. Returns their directory, or a sentence with the reason why it failed. `flags` are added to the usual npm flags.
+ */
 export async function install(
   root: string,
   packages: readonly string[],

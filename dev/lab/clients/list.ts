@@ -1,4 +1,4 @@
-/** The clients that are tried: what is installed, what is run, and how its output shows that it worked. */
+/** The clients that are tried: their packages, their steps, and the output that shows success. */
 
 import { join } from "node:path"
 import { claudeCodeCourse, opencodeCourse, piCourse } from "./course.ts"
@@ -9,7 +9,7 @@ import type { Step, StepContext } from "./step.ts"
 const CITY = "z.object({ city: z.string(), degrees: z.number() })"
 const WHERE = "const baseURL = process.env.ANTHROPIC_BASE_URL, apiKey = process.env.ANTHROPIC_API_KEY"
 
-/** Works with every version of the SDK since tools exist. Old versions get fields they do not know as they are. */
+/** Works with every SDK version that has tools. Old versions pass unknown fields through. */
 export const SDK_PROGRAM = `import Anthropic from "@anthropic-ai/sdk"
 ${WHERE}
 const client = new Anthropic({ baseURL, apiKey, maxRetries: 0 })
@@ -74,19 +74,22 @@ for await (const message of query({ prompt: "Read notes.txt", options })) {
 
 export interface Client {
   readonly name: string
-  /** As npm takes them. The first one gives the version in the table. */
+  /** Package specifiers for npm. The first package's version is in the table. */
   readonly packages: readonly string[]
-  /** Installed instead if the newest cannot be: a registry may lack a package it needs. */
+  /** Installed instead if the newest version cannot be, for example because a registry lacks one of its dependencies. */
   readonly otherwise?: readonly string[]
   readonly steps: readonly Step[]
   /** Files to write before the first step, by path. */
   readonly files?: (place: StepContext) => Readonly<Record<string, string>>
   readonly env?: Readonly<Record<string, string>>
-  /** Whether it writes transcripts that `strata inspect` reads. */
+  /** Whether the client writes transcripts that `strata inspect` reads. */
   readonly transcripts?: boolean
 }
 
-/** The newest, then one of each generation that sends other betas. Each gets a model whose price it knows, and compacts at a share of its window. */
+/**
+ * The newest version, then one of each generation with different betas. Each gets a model whose price it knows, and compacts at `percent`
+ * of its window.
+ */
 const CLAUDE_CODE: readonly { readonly version: string; readonly model: string; readonly percent: number }[] = [
   { version: "latest", model: "claude-opus-5-5", percent: 50 },
   { version: "2.1.300", model: "claude-opus-5", percent: 50 },
@@ -96,7 +99,7 @@ const CLAUDE_CODE: readonly { readonly version: string; readonly model: string; 
   { version: "2.1.50", model: "claude-opus-4-6", percent: 20 },
   { version: "2.0.77", model: "claude-opus-4-5", percent: 20 },
 ]
-/** The first with tools outside beta, then about one of each quarter, and the newest. */
+/** The newest version, about one of each quarter, and the first version with tools outside beta. */
 const SDKS = ["latest", "1.0.0", "0.137.0", "0.110.0", "0.90.0", "0.70.1", "0.50.4", "0.27.3"]
 
 const bin = ({ installed }: StepContext, name: string) => join(installed, "node_modules", ".bin", name)

@@ -1,12 +1,12 @@
-/** A step of a client: a process, what it gets, and how its output shows that it worked. */
+/** One step of a client: its process, its input, and the output that shows success. */
 import type { ChildOptions } from "./child.ts"
 
-/** What a client gets to work with. */
+/** Environment of a client's process: directories and the server. */
 export interface StepContext {
   /** The directory with `node_modules`. */
   readonly installed: string
   readonly home: string
-  /** The simulator. */
+  /** URL of the simulator. */
   readonly url: string
 }
 
@@ -18,17 +18,17 @@ export interface Step {
   readonly files?: (place: StepContext) => Readonly<Record<string, string>>
   readonly env?: Readonly<Record<string, string>>
   readonly input?: ChildOptions["input"]
-  /** What the output of a run that worked matches. */
+  /** Pattern that the output of a successful run matches. */
   readonly expected: RegExp
   /** Whether the client must ask for a summary in this step. */
   readonly compacts?: boolean
-  /** Whether the step goes on in a copy of the conversation. */
+  /** Whether the step continues in a fork of the conversation. */
   readonly forks?: boolean
-  /** What the client says that this step cost, in dollars. */
+  /** Cost of this step in dollars, as the client reports it. */
   readonly bill?: (run: Done, earlier: readonly Done[]) => number
 }
 
-/** A step that has run. */
+/** A finished step. */
 export interface Done {
   readonly stdout: string
   readonly version: string

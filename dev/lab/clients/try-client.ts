@@ -1,4 +1,4 @@
-/** Takes one client through its steps, against a simulator of its own, and compares the bills. */
+/** Runs one client through its steps against its own simulator, and compares the bills. */
 import { globSync, mkdirSync, mkdtempSync, readFileSync, statSync, writeFileSync } from "node:fs"
 import { dirname, join } from "node:path"
 import { fileURLToPath } from "node:url"
@@ -12,7 +12,7 @@ import type { Done, Step, StepContext } from "./step.ts"
 const RUN_TIMEOUT_MS = 3 * 60_000
 const STRATA = fileURLToPath(new URL("../../../packages/cli/src/main.ts", import.meta.url))
 const TENTH_OF_A_CENT = 0.001 // dollars; bills that differ by less are the same
-/** How clients ask for a summary: the order is in the last message. */
+/** Matches requests for a summary. The instruction is in the last message. */
 const ASKS_FOR_SUMMARY = /\b(?:create|provide|write|produce|update)\b[^.\n]{0,80}\b(?:summary|checkpoint)\b/i
 
 export interface BillRow {
@@ -29,7 +29,7 @@ export interface ClientTrial {
   readonly client: Client
   readonly version: string
   readonly installed: string
-  /** Where the client's home and its work are made. */
+  /** Directory for the client's home and working directory. */
   readonly root: string
 }
 
@@ -93,7 +93,7 @@ export function writeAll(files: Readonly<Record<string, string>>): void {
   }
 }
 
-/** Does what it is asked, thinks before each answer, and counts the summaries it was asked for. */
+/** A responder that follows instructions, thinks before each answer, and counts the requested summaries. */
 function thinkingResponder(): Responder & { summaries(): number } {
   const helpful = helpfulResponder()
   let summaries = 0
@@ -133,7 +133,7 @@ function judge(
   }
 }
 
-/** Each step's bill, as the client prints it, beside the simulator's. */
+/** Compares the bill of each step, as the client prints it, with the simulator's. */
 export function compareBills(bills: readonly ComparedBill[]): Pick<BillRow, "task" | "result" | "works"> {
   const total = (whose: "client" | "simulator") => sumOf(bills, (bill) => bill[whose])
   const apart = bills.filter(({ client, simulator }) => !(Math.abs(client - simulator) < TENTH_OF_A_CENT))
@@ -154,8 +154,8 @@ interface Inspected {
 type Counts = Readonly<Record<"input" | "cacheWrite5m" | "cacheWrite1h" | "cacheRead" | "output", number>>
 
 /**
- * The tokens that `strata inspect` finds in the transcripts, beside those of the simulator's answers that are in them. The input must be
- * the same. Newer versions write an answer down before they know its output, and never what a compaction cost.
+ * Compares the tokens that `strata inspect` finds in the transcripts with those of the simulator's answers in them. The input must be
+ * equal. Newer versions record an answer before they know its output tokens, and never the cost of a compaction.
  */
 async function inspect(home: string, simulator: Simulator): Promise<Pick<BillRow, "task" | "result" | "works">> {
   const task = "strata inspect on its transcripts"
@@ -175,7 +175,7 @@ async function inspect(home: string, simulator: Simulator): Promise<Pick<BillRow
   const texts = files.map((file) => readFileSync(file, "utf8"))
   const billed = simulator.log.flatMap((entry) =>
     texts.filter((text) => entry.messageId && text.includes(`"${entry.messageId}"`)).map(() => entry),
-  ) // a fork copies the answers before it, and each file is a conversation
+  ) // a fork repeats earlier answers, and each file is a conversation
   const known = {
     input: sumOf(billed, ({ input }) => (input ? input.uncached + input.read + input.written : 0)),
     output: sumOf(billed, ({ output = 0 }) => output),

@@ -1,4 +1,4 @@
-/** Compacts a range and looks for a sample of its names: in the view, and in the answer to one search. */
+/** Compacts a range and looks for a sample of its names: in the view, and in the result of one search. */
 import { type Block, isText, isToolResult, isToolUse, openConversation, recallTool, textOf } from "@strata/core"
 import { resultBlocks } from "../../../packages/core/src/messages/blocks.ts"
 import { createEstimator } from "../../../packages/core/src/tokens/estimate.ts"
@@ -8,21 +8,21 @@ import { textSentIn } from "../score-compaction/statements.ts"
 import type { JoinedRange } from "./ranges.ts"
 
 const MODEL = "claude-opus-5-5"
-const SAMPLE = 200 // names of each kind
+const SAMPLE = 200 // maximum number of names of each kind
 const FIRST_RESULTS = 5
 const MIN_WORDS = 4
-const QUERY_WORDS = 12 // of the line that a name is in
-const HEAD_CHARACTERS = 2_000 // of a result that some programs give their summariser
+const QUERY_WORDS = 12 // taken from the line that a name is in
+const HEAD_CHARACTERS = 2_000 // how much of a result some programs send to their summarizer
 const VIEW_TOKENS = 25_000
 
-/** Who used a name first in the range. */
+/** Where a name first occurs in the range: in the user's or assistant's text, in a tool input, or in a result. */
 const KINDS = ["stated", "typed", "result"] as const
 type Kind = (typeof KINDS)[number]
 
 interface Needle {
   readonly name: string
   readonly kind: Kind
-  /** Words beside it. */
+  /** Words next to the name. */
   readonly query: string
 }
 
@@ -31,7 +31,7 @@ export interface EvidenceFigures {
   readonly tokens: number
   readonly viewTokens: number
   readonly needles: Readonly<Record<Kind, number>>
-  /** How many of them each way of carrying on has. */
+  /** How many of the names each way of continuing still has. */
   readonly found: readonly { readonly way: string; readonly counts: Readonly<Record<Kind, number>> }[]
 }
 
@@ -87,11 +87,11 @@ const countsOf = (needles: readonly Needle[]): Record<Kind, number> => ({
   result: needles.filter(({ kind }) => kind === "result").length,
 })
 
-/** The handles of the results, best first. */
+/** Handles of the search results, best first. */
 const handlesIn = (answer: string): readonly string[] =>
   [...answer.matchAll(/^([0-9a-f]{10}(?:\.\d+)*) · /gm)].map(([, handle]) => handle!)
 
-/** Evenly over the range, the same in every run. */
+/** Samples names evenly over the range, identically in every run. */
 function sampleOf({ messages }: JoinedRange): readonly Needle[] {
   const all = new Map<string, Needle>()
   const lines = new Map<string, number>()
@@ -105,7 +105,7 @@ function sampleOf({ messages }: JoinedRange): readonly Needle[] {
         }
       }
   return KINDS.flatMap((kind) => {
-    // a line that is in many places, such as "Process exited with code 0", asks for nothing
+    // A line that occurs in many places, such as "Process exited with code 0", makes no useful query.
     const own = [...all.values()].filter(
       ({ query, ...needle }) => needle.kind === kind && lines.get(query) === 1 && query !== "",
     )
@@ -125,7 +125,7 @@ function textIn(block: Block): string {
   return isToolResult(block) ? textOf(resultBlocks(block)) : ""
 }
 
-/** What someone who looks for it still knows: the rest of its line. */
+/** Words of the name's line, which a reader who looks for the name would still know. */
 function neighbouringWords(name: string, line: string): string {
   const words = line.replaceAll(name, " ").match(/[\p{L}_]{3,}/gu) ?? []
   return words.length < MIN_WORDS ? "" : words.slice(0, QUERY_WORDS).join(" ")

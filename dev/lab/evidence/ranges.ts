@@ -1,4 +1,4 @@
-/** Joins recorded conversations into ranges of a given size, as messages that a loop would add. */
+/** Joins recorded conversations into ranges of a given size, as messages that an agent loop would add. */
 import {
   type Block,
   contentOf,
@@ -35,7 +35,7 @@ export function joinedRanges(recordings: readonly RecordedConversation[], size: 
   return ranges
 }
 
-/** Text, calls and results. Thinking is bound to another conversation, and media have no names in them. */
+/** Keeps text, calls and results. Thinking is bound to another conversation, and media contain no names. */
 function plainMessage(message: Message): readonly IncomingMessage[] {
   if (message.type !== "user" && message.type !== "assistant") return []
   if (message.type === "user" && (message.isCompactSummary || message.isMeta)) return []
@@ -45,7 +45,7 @@ function plainMessage(message: Message): readonly IncomingMessage[] {
   return content.length === 0 ? [] : [{ role: message.type, content } as IncomingMessage]
 }
 
-/** A call and its result, or neither. */
+/** Removes calls without a result and results without a call. */
 function pairsOnly(messages: readonly IncomingMessage[]): readonly IncomingMessage[] {
   const blocks = messages.flatMap(({ content }) => content as readonly Block[])
   const calls = new Set(blocks.filter(isToolUse).map(({ id }) => id))

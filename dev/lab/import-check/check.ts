@@ -1,6 +1,4 @@
-/**
- * Compares what an import makes of a recording with what the recording says about itself. Each difference is a sentence.
- */
+/** Compares an imported conversation with the facts read from its raw recording. Each difference is a sentence. */
 import type { Entry, TokenCounts } from "@strata/core"
 import { addCounts, NO_TOKENS } from "../../../packages/core/src/base/text.ts"
 import { fileFate } from "../../../packages/core/src/views/record/artifacts.ts"
@@ -20,7 +18,7 @@ export interface Check {
   readonly files: FoundCount
   readonly requests: { readonly recorded: number; readonly imported: number }
   readonly differences: readonly string[]
-  /** What could not be read, and why. */
+  /** Content that could not be read, with the reasons. */
   readonly notRead: readonly string[]
 }
 
@@ -39,7 +37,7 @@ const READERS: Readonly<Record<string, (text: string) => readonly RecordedFacts[
   openhands: (text) => rawLines(text).map(openHands),
 }
 
-/** The words view holds this much of a message. */
+/** Characters of a message that the view of user messages stores. */
 const COMPARED = 10_000
 
 export function checkRecording(name: string, text: string): readonly Check[] {
@@ -102,7 +100,7 @@ function viewsOf(imported: ImportedConversation): Views {
   return views
 }
 
-/** What the person said on branches that they left. */
+/** Messages of the user on branches that the user abandoned. */
 function asideOf({ messages }: ImportedConversation): readonly string[] {
   const onPath = new Set(listActiveBranch(messages))
   return messages.flatMap((message) => {
@@ -113,7 +111,7 @@ function asideOf({ messages }: ImportedConversation): readonly string[] {
   })
 }
 
-/** A recording names a file with its whole path or with the end of it. */
+/** Whether two paths name the same file: a recording uses its full path or the end of it. */
 const isSame = (whole: string, given: string): boolean => {
   const path = given.replace(/^\/([a-z])\//, (_, drive: string) => `${drive.toUpperCase()}:/`)
   return isEnd(whole.replaceAll("\\", "/"), path.replaceAll("\\", "/"))

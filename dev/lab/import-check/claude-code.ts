@@ -1,11 +1,11 @@
 /**
- * Transcripts of Claude Code, read raw. Changed files are those of the structured results and of the program's own backups, neither of which
- * the importer reads. A response counts once, with the largest usage of its lines.
+ * Transcripts of Claude Code, read from the raw JSON. Changed files are those of the structured results and of the program's own backups,
+ * neither of which the importer reads. A response counts once, with the largest usage of its lines.
  */
 import { Bill, type Raw, type RecordedFacts, rawLines, textsIn } from "./recorded.ts"
 import { surelyWritten } from "./shell-writes.ts"
 
-/** What the program puts into user messages itself. */
+/** Patterns of text that Claude Code itself puts into user messages. */
 const FROM_PROGRAM = [
   ...["<command-name>", "<command-message>", "<local-command-", "<bash-input>", "<bash-stdout>", "<bash-stderr>"],
   ...[
@@ -34,7 +34,7 @@ function userTextsIn(lines: readonly Raw[]): readonly string[] {
   return [...typed, ...onlyQueued(lines, typed)]
 }
 
-/** The program writes some lines twice. */
+/** Removes duplicates: Claude Code writes some lines twice. */
 function once(lines: readonly Raw[]): readonly Raw[] {
   const seen = new Set<string>()
   return lines.filter(({ uuid }) => uuid === undefined || (!seen.has(uuid) && seen.add(uuid)))
@@ -64,12 +64,12 @@ function inResultsOf({ type, message, toolUseResult }: Raw): readonly string[] {
   return [...remarks, ...answers].map(String).filter((text) => text.trim() !== "")
 }
 
-/** Input that was taken from the queue into a running turn and is recorded nowhere else. */
+/** Queued input that was added to a running turn and is recorded nowhere else. */
 function onlyQueued(lines: readonly Raw[], typed: readonly string[]): readonly string[] {
   const queue = lines.filter(({ type }) => type === "queue-operation")
   const inserted = queue.filter(({ operation }) => operation === "remove").length
   if (inserted === 0) return []
-  // `popAll` gives the input back to the person, who may send something else
+  // `popAll` returns the input to the user, who may send something else
   const returned = queue.flatMap(({ operation, content }) => (operation === "popAll" ? String(content) : [])).join("\n")
   const waiting = queue.flatMap(({ operation, content }) => (operation === "enqueue" && content ? [content] : []))
   const isRecorded = (input: string) => typed.some((text) => text.includes(input.trim()))

@@ -1,4 +1,4 @@
-/** Recordings of the other programs, read raw. Where a program keeps totals of its own, those count, not the sum of its responses. */
+/** Recordings of the other programs, read from the raw JSON. If a program records totals, these are used, not the sum of its responses. */
 import { Bill, type Raw, type RecordedFacts, rawLines, textsIn } from "./recorded.ts"
 import { surelyWritten } from "./shell-writes.ts"
 
@@ -12,7 +12,7 @@ export function codex(text: string): RecordedFacts {
   const last = new Map(
     counts.toReversed().map(({ info }) => [info.total_token_usage.total_tokens, info.last_token_usage]),
   )
-  // where the total grew by more than the response that is reported with it, another one was billed
+  // where the total grew by more than the response reported with it, another response was billed
   const more = totals.slice(1).filter((total, at) => total - totals[at] > last.get(total).total_tokens)
   const { input_tokens = 0, cached_input_tokens = 0, output_tokens = 0 } = counts.at(-1)?.info.total_token_usage ?? {}
   const bill = new Bill()
@@ -74,7 +74,7 @@ export function gemini({ messages }: Raw): RecordedFacts {
   }
 }
 
-/** Its totals are in the last event. */
+/** Copilot records its totals in the last event. */
 export function copilot(text: string): RecordedFacts {
   const events = rawLines(text)
   const metrics = events.findLast(({ type }) => type === "session.shutdown")?.data?.modelMetrics
@@ -114,7 +114,10 @@ export function openHands({ history, metrics }: Raw): RecordedFacts {
   }
 }
 
-/** The task is the only message of a person. It comes before the first answer and is no demonstration. The changed files are those it submitted. */
+/**
+ * The task is the only message of the user: it comes before the first answer and is not a demonstration. The changed files are those of the
+ * submission.
+ */
 export function sweAgent({ history, info }: Raw): RecordedFacts {
   const entries: readonly Raw[] = history
   const { api_calls, tokens_sent, tokens_received } = info?.model_stats ?? {}

@@ -1,28 +1,28 @@
-/** What a recording says about itself, read from its raw JSON without the importers. The import is compared with it. */
+/** Facts of a recording, read from its raw JSON without the importers. Imports are compared with them. */
 
 /** JSON of a shape that the recordings are known to have. */
 export interface Raw {
-  // biome-ignore lint/suspicious/noExplicitAny: the raw files are read without the importers' help
+  // biome-ignore lint/suspicious/noExplicitAny: raw files have no type without the importers
   readonly [key: string]: any
 }
 
 export interface RecordedFacts {
-  /** What the person said, in order. */
+  /** Messages of the user, in order. */
   readonly userTexts: readonly string[]
-  /** The files that tools and commands created, changed or deleted, as the recording names them. */
+  /** Files that tools and commands created, changed or deleted, with the paths of the recording. */
   readonly changed: readonly string[]
-  /** By model. Missing where the program recorded no usage. */
+  /** Billed tokens by model. Missing if the program recorded no usage. */
   readonly billed?: Readonly<Record<string, BilledUsage>>
 }
 
 export interface BilledUsage {
   readonly requests: number
-  /** Neither read from the cache nor written to it. */
+  /** Input tokens neither read from the cache nor written to it. */
   readonly input: number
   readonly cacheRead: number
   readonly cacheWrite: number
   readonly output: number
-  /** What the program says it cost. */
+  /** Cost that the program recorded. */
   readonly dollars?: number
 }
 
@@ -52,7 +52,7 @@ export class Bill {
   }
 }
 
-/** The lines that are JSON. */
+/** Parses the lines that are JSON and skips the rest. */
 export function rawLines(text: string): readonly Raw[] {
   return text
     .replace(/^\uFEFF/, "")

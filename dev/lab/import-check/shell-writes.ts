@@ -1,6 +1,6 @@
 /**
- * Files that a shell command surely wrote, by patterns of plain commands. It is much cruder than the parser of the artifacts view, and shares
- * nothing with it: a command with quotes, variables, patterns or substitutions is passed over.
+ * Lists files that a shell command certainly wrote, by patterns of plain commands. This is much cruder than the parser of the artifacts
+ * view, and shares nothing with it: a command with quotes, variables, patterns or substitutions is skipped.
  */
 
 const NOT_PLAIN = /[`$*?{}()'"\\~[\]!<]|\bcd\b|\|\|/

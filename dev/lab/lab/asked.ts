@@ -1,4 +1,4 @@
-/** What `npm run lab` was asked for. A wrong name or folder is refused before the work, which takes minutes. */
+/** Options of `npm run lab`. A wrong name or folder is rejected before the work, which takes minutes. */
 import { accessSync, constants, existsSync } from "node:fs"
 import { dirname } from "node:path"
 import { HELD_OUT_RECORDINGS, SHORT_RECORDINGS, TUNING_RECORDINGS } from "../recordings.ts"
@@ -6,21 +6,21 @@ import { folderAt, LabUsageError, readCall } from "../usage.ts"
 import { LAB_POLICIES } from "./variants.ts"
 
 export interface AskedSet {
-  /** `undefined`: generated work. */
+  /** Folder with recordings. `undefined` for generated work. */
   readonly folder: string | undefined
   readonly policies: readonly string[]
 }
 
 export interface LabOptions {
   readonly sets: readonly AskedSet[]
-  /** Recordings of each set at most. */
+  /** Maximum number of recordings in each set. */
   readonly max?: number
   readonly json?: string
-  /** Results of an earlier run, in place of the work. */
+  /** File with results of an earlier run, used instead of a new run. */
   readonly from?: string
-  /** Where the picture of the frontier goes. */
+  /** File for the picture of cost and compactions. */
   readonly svg?: string
-  /** Whether it is what the documents report: every policy on every recording next to the repository. */
+  /** Whether the run is the one that the documents report: every policy on every recording next to the repository. */
   readonly isDocumented: boolean
 }
 
@@ -35,7 +35,7 @@ const OPTIONS = {
 const USAGE =
   "npm run lab -- [--short] [--generated] [--json FILE] [--from FILE] [--svg FILE] [--policies A,B] [FOLDER …]"
 const SHORT = 4 // recordings of each set
-/** Rules were chosen on the first two. There the policies that rules are judged by are enough. */
+/** Rules were chosen on the first two sets, so the policies that rules are judged by are enough there. */
 const DOCUMENTED = [TUNING_RECORDINGS, SHORT_RECORDINGS, HELD_OUT_RECORDINGS]
 const JUDGED = ["none", "clear-3", "claude-style", "fixed-167k", "strata", "strata-not-warmed"]
 const NAMES = LAB_POLICIES.map(({ name }) => name)

@@ -1,4 +1,4 @@
-/** What the README claims, checked on these conversations: each line says what holds, or how far it is from the goal. */
+/** Checks the README's claims on these conversations. Each line says that a claim holds, or how far it is from the goal. */
 import { ALL_POLICIES, type Score, scorecard } from "@strata/transcripts/replay"
 import { dearerThan, OURS } from "./dearer.ts"
 import { rangeText, ratioRange } from "./range.ts"
@@ -42,7 +42,7 @@ function ratioLine(replayed: readonly ReplayResult[], other: string, goal: numbe
   ]
 }
 
-/** The same policy with other settings. */
+/** Lines about the same policy with other settings. */
 function variantLines(scores: readonly Score[]): string[] {
   return VARIANTS.flatMap(({ name, about }) => {
     const ratio = ratioTo("claude-style", scores, name)
@@ -70,7 +70,7 @@ function dearerLine(replayed: readonly ReplayResult[], ours: string, other: stri
   return `${ours} is dearer than ${other} by more than 1%: ${dearer.length} of ${replayed.length}${worst ? ` (${worst})` : ""}`
 }
 
-/** Policies that are cheaper than ours, and policies with more names in view. */
+/** Lines about policies that are cheaper than Strata's, and policies with more names in view. */
 function betterLines(scores: readonly Score[], ours: Score): string[] {
   const names = (list: readonly Score[]) => list.map(({ policy }) => policy).join(", ") || "none of them"
   const share = ({ namesInView }: Score) => namesInView.share ?? 1
@@ -81,7 +81,7 @@ function betterLines(scores: readonly Score[], ours: Score): string[] {
   ]
 }
 
-/** What one could use in place of ours: not the bound, and not ours with other settings. */
+/** Policies that could replace Strata's: neither the bound nor Strata's own policy with other settings. */
 export const rivals = (scores: readonly Score[]): readonly Score[] =>
   scores.filter(
     ({ policy }) => policy !== OURS && policy !== "optimum" && ALL_POLICIES.some(({ name }) => name === policy),

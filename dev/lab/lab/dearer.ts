@@ -1,18 +1,18 @@
-/** Recordings on which our policy costs more than another one. */
+/** Recordings on which Strata's policy costs more than another policy. */
 import type { ReplayResult } from "./worker.ts"
 
 export const OURS = "strata"
-const DEARER = 1.01 // a percent more counts as equal
+const DEARER = 1.01 // up to one percent more counts as equal
 
 export interface Dearer {
   readonly name: string
-  /** Our cost divided by that of the cheapest of the others. */
+  /** Strata's cost divided by that of the cheapest other policy. */
   readonly ratio: number
 }
 
 /**
- * The worst first. Recordings without one of the others do not count. Memories are left out: they are for later conversations, and no
- * other policy has them.
+ * Recordings on which Strata costs more, worst first. Recordings that lack one of the other policies are skipped. The cost of memories is
+ * excluded: they serve later conversations, and other policies have none.
  */
 export function dearerThan(
   others: readonly string[],

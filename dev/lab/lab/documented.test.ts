@@ -1,4 +1,4 @@
-/** The check of the documents, on made-up results. `npm run lab` does it with measured ones. */
+/** Checks the documents against generated results. `npm run lab` checks them against measured ones. */
 import { readFileSync } from "node:fs"
 import { type ReplayReport, scorecard } from "@strata/transcripts/replay"
 import { expect, test } from "vitest"
@@ -49,7 +49,7 @@ function report(policy: string, dollars: number): ReplayReport {
   }
 }
 
-/** `worse`: in how many of them our policy is dearer than all others. */
+/** `worse`: number of recordings in which Strata's policy costs more than all others. */
 const replayedOf = (count: number, worse = 0): ReplayResult[] =>
   Array.from({ length: count }, (_, i) => ({
     name: `r${i}`,
@@ -66,7 +66,7 @@ const setsWith = (worse: number): DocumentedSets => ({ tuned: replayedOf(3), mor
 const sets = setsWith(1)
 const masked = (text: string) => text.replace(/\d+(\.\d+)?/g, "#")
 const read = (file: string) => readFileSync(new URL(`../../../${file}`, import.meta.url), "utf8")
-/** Cells that made-up results cannot have empty or full as the measured ones have. */
+/** Table rows. Generated results cannot leave the same cells empty as the measured ones. */
 const isRow = ({ text }: DocumentedFigure) => text.startsWith("| `")
 
 test("BEY-7 every sentence with figures of the lab is in the documents, so the lab can check the figures", () => {

@@ -1,6 +1,6 @@
 /**
- * What the README and the documents say about the recordings, written from the figures just measured. A text that a document does not
- * have is out of date there. Figures are of `more`, not of the recordings that rules were chosen on.
+ * The texts of the README and the documents about the recordings, generated from the newest measurements. A document that lacks its text is
+ * out of date. Figures are those of `more`, not of the recordings that rules were chosen on.
  */
 import { type Score, scorecard } from "@strata/transcripts/replay"
 import { NEVER_DEARER_THAN } from "./claims.ts"
@@ -12,13 +12,13 @@ import { ECONOMY, LISTS_FORGOTTEN, NOT_WARMED } from "./variants.ts"
 import type { ReplayResult } from "./worker.ts"
 
 export interface DocumentedFigure {
-  /** Relative to the repository. */
+  /** Path relative to the repository. */
   readonly file: string
   readonly text: string
 }
 
 export interface DocumentedSets {
-  /** Those that rules were chosen on. */
+  /** Results of the recordings that rules were chosen on. */
   readonly tuned: readonly ReplayResult[]
   readonly more: readonly ReplayResult[]
 }
@@ -62,19 +62,19 @@ export function documented({ tuned, more }: DocumentedSets): readonly Documented
   ]
 }
 
-/** Those that a document does not have. Line breaks do not count. */
+/** Texts that a document lacks. Line breaks are ignored. */
 export const missingIn = (
   figures: readonly DocumentedFigure[],
   read: (file: string) => string,
 ): readonly DocumentedFigure[] => figures.filter(({ file, text }) => !read(file).replace(/\s+/g, " ").includes(text))
 
-/** `3 compactions in the middle of a task, 20 in pauses and 14 where a request begins` */
+/** Describes where compactions happen: `3 compactions in the middle of a task, 20 in pauses and 14 where a request begins`. */
 const placesOf = ({ openings: { task, pause, request } }: Score): string =>
   `${task} ${task === 1 ? "compaction" : "compactions"} in the middle of a task, ${pause} in pauses and ${request} where a request begins`
 
 const secondsOf = ({ blockedMs }: Score): string => `${Math.round(blockedMs / 1_000)} s`
 
-/** `1 of 49, by 3%` */
+/** Describes on how many recordings Strata costs more, and by how much: `1 of 49, by 3%`. */
 function dearerWords(others: readonly string[], all: readonly ReplayResult[], ours = OURS): string {
   const dearer = dearerThan(others, all, ours)
   const worst = Math.round(100 * ((dearer[0]?.ratio ?? 1) - 1))

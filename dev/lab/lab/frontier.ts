@@ -1,13 +1,12 @@
 /**
- * The frontier: what each policy costs, how often it compacts and where, how long someone waits, and what is in view. As a table and as
- * a picture.
+ * Cost, number and position of compactions, waiting time and content in view of each policy, as a table and as a picture.
  */
 import type { Score, Scorecard } from "@strata/transcripts/replay"
 import { OURS } from "./dearer.ts"
 import { percent, ratio } from "./score-rows.ts"
 import { NOT_WARMED } from "./variants.ts"
 
-/** The columns of the documents' table. */
+/** Columns of the documents' table. */
 export const FRONTIER_TITLES = [
   ...["policy", "cost of `claude-style`", "compactions in a task", "at a request", "in a pause"],
   ...["seconds waited", "names in view", "with one search", "too large"],
@@ -31,7 +30,7 @@ export function frontierRow(score: Score): string {
   return `|${cells.map((cell) => (cell === "" ? " " : ` ${cell} `)).join("|")}|`
 }
 
-/** It knows the future, so it compacts where no one could. */
+/** Whether a policy is a bound. A bound knows the future, so it compacts where no real policy could. */
 const isBound = ({ policy }: Score): boolean => policy === "optimum" || policy === "best-places"
 
 export const frontierRows = ({ scores }: Scorecard) =>
@@ -53,9 +52,9 @@ export const frontierRows = ({ scores }: Scorecard) =>
   )
 
 const SIZE = { width: 760, height: 420, left: 56, bottom: 44, top: 20, right: 150 }
-const MAX_COST = 1.25 // dearer ones are in the table only
+const MAX_COST = 1.25 // policies that cost more appear only in the table
 
-/** Cost upwards, compactions to the right, on a logarithmic scale. Red: someone waited. */
+/** Draws cost upwards and compactions to the right, on a logarithmic scale. Red points have waiting users. */
 export function frontierPicture({ scores }: Scorecard): string {
   const shown = scores.filter((score) => !isBound(score) && costOf(score) <= MAX_COST)
   const max = Math.max(1, ...shown.map(({ compactions }) => compactions))
@@ -98,7 +97,7 @@ interface Point {
 
 const LABEL = { width: 110, height: 12 }
 
-/** Labels beside their points, moved down where they would cover each other. */
+/** Labels next to their points, moved down where they would overlap. */
 function apart<T extends Point>(points: readonly T[]): readonly (T & { readonly label: number })[] {
   const placed: (T & { readonly label: number })[] = []
   for (const point of points.toSorted((a, b) => a.y - b.y)) {

@@ -1,22 +1,22 @@
-/** What a stretch of a long conversation costs with each policy: generated work, from one size of the whole to another. */
+/** Cost of a range of a long conversation with each policy: generated work, from one total size to another. */
 import { ALL_POLICIES, generatedWork, type ReplayReport, replay } from "@strata/transcripts/replay"
 import { ECONOMY } from "./variants.ts"
 
 const MODEL = "claude-opus-4-6"
-const WINDOW = 1_000_000 // no policy needs to act for the window's sake
-const ESTIMATED = 1.35 // tokens by the estimate for one by the server's count, in this work
+const WINDOW = 1_000_000 // so large that no policy has to compact
+const ESTIMATED = 1.35 // estimated tokens per token of the server's count, in this work
 
 export interface Stretch {
-  /** Tokens of the whole conversation at its first and its last request. */
+  /** Tokens of the complete conversation at the first and at the last request of the range. */
   readonly from: number
   readonly to: number
 }
 
 export interface StretchCost {
   readonly policy: string
-  /** Divided by what sending everything costs. */
+  /** Cost divided by the cost of sending everything. */
   readonly cost: number
-  /** Of the names that answers used again, the share in view. */
+  /** Share in view of the names that answers used again. */
   readonly inView: number
 }
 

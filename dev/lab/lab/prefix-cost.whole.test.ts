@@ -8,6 +8,6 @@ test("BEY-4 in a window that is far from full, ours is cheapest, with its names 
     costs.filter(({ policy }) => policy.startsWith("strata") === isOurs).toSorted((a, b) => a.cost - b.cost),
   )
   expect(ours![0]!.cost).toBeLessThan(0.9 * others![0]!.cost)
-  for (const { inView } of ours!) expect(inView).toBeGreaterThanOrEqual(0.95) // one name of 21
+  for (const { inView } of ours!) expect(inView).toBeGreaterThanOrEqual(0.95) // one name of 21 may be missing
   expect(costs.find(({ policy }) => policy === "none")!.cost).toBe(1)
 })

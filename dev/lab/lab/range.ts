@@ -1,10 +1,10 @@
-/** How far a ratio may be off because these are the recordings that there are: it is computed again for many samples of them. */
+/** Confidence interval of a ratio: it is computed again for many random samples of the recordings. */
 import { costIn } from "./dearer.ts"
 import type { ReplayResult } from "./worker.ts"
 
 export interface ValueRange {
   readonly value: number
-  /** 95% of the samples are between these. */
+  /** Lower and upper bound: 95% of the samples are between them. */
   readonly min: number
   readonly max: number
 }
@@ -22,13 +22,13 @@ export function ratioRange(replayed: readonly ReplayResult[], [ours, other]: rea
   return { value: ratio(costs), min: at(0.025), max: at(0.975) }
 }
 
-/** `0.71 (95%: 0.66 to 0.77)` */
+/** Text such as `0.71 (95%: 0.66 to 0.77)`. */
 export const rangeText = ({ value, min, max }: ValueRange): string =>
   `${value.toFixed(2)} (95%: ${min.toFixed(2)} to ${max.toFixed(2)})`
 
 const sum = (values: readonly number[]) => values.reduce((all, one) => all + one, 0)
 
-/** mulberry32: the same samples in every run. */
+/** The mulberry32 generator, which yields the same samples in every run. */
 function randomFrom(seed: number): () => number {
   let state = seed
   return () => {

@@ -1,9 +1,9 @@
-/** A scorecard as the rows of two tables, and how its figures read. */
+/** Formats a scorecard as the rows of two tables. */
 import type { Score, Scorecard, ScoreShare } from "@strata/transcripts/replay"
 
 export const ratio = (value: number | undefined) => (value === undefined ? "" : value.toFixed(2))
 
-/** Rounded, but only all is 100%. Empty where there was nothing to count. */
+/** Rounds a share to percent, where only a complete share is 100%. Empty if there was nothing to count. */
 export function percent({ share }: Partial<ScoreShare> = {}, decimals = 1): string {
   if (share === undefined) return ""
   if (share === 1) return "100%"
@@ -11,7 +11,7 @@ export function percent({ share }: Partial<ScoreShare> = {}, decimals = 1): stri
   return Number(rounded) === 100 ? `>${(100 - 10 ** -decimals).toFixed(decimals)}%` : `${rounded}%`
 }
 
-/** By policy: what it costs and sends. */
+/** Rows by policy with costs and requests. */
 export const costRows = (card: Scorecard) =>
   byPolicy(card, (score) => ({
     cost: `$${score.cost.toFixed(2)}`,
@@ -26,7 +26,7 @@ export const costRows = (card: Scorecard) =>
     "took s": score.processingMs === undefined ? "" : (score.processingMs / 1_000).toFixed(1),
   }))
 
-/** By policy: what stays in view and in reach. */
+/** Rows by policy with the share of names in view and found by search. */
 export const evidenceRows = (card: Scorecard) =>
   byPolicy(card, (score) => ({
     "names in view": percent(score.namesInView),

@@ -1,4 +1,4 @@
-/** `strata` with other settings than the chat has, and a second bound. They are rows of the table, not policies to compare with. */
+/** `strata` with other settings than the chat uses, and a second bound. These are rows of the table, not policies to compare with. */
 import { ALL_POLICIES, type Policy } from "@strata/transcripts/replay"
 import { layered } from "../../../packages/transcripts/src/replay/policies/layered.ts"
 import type { LayeredPolicy } from "../../../packages/transcripts/src/replay/policies/layered-policy.ts"
@@ -23,7 +23,7 @@ export const PLANNER_OFF = variant("strata-off", "strata with the planner off: o
   keepsWarm: false,
 })
 
-/** From smaller and larger sizes than the default. */
+/** Policies that start to compact at smaller or larger sizes than the default. */
 const SIZES = [60_000, 150_000, 232_000, 400_000].map((size) =>
   variant(`strata-${size / 1_000}k`, `strata that compacts to save money from ${size / 1_000}K tokens on.`, {
     figures: { "compact-early": size },
@@ -38,7 +38,7 @@ export const LISTS_FORGOTTEN = variant(
 
 export const VARIANTS: readonly Policy[] = [NOT_WARMED, LISTS_FORGOTTEN, ...SIZES, ECONOMY, PLANNER_OFF]
 
-/** All that the lab can run, in the order of its table. */
+/** All policies that the lab can run, in the order of its table. */
 export const LAB_POLICIES: readonly Policy[] = ALL_POLICIES.flatMap((policy) => [
   ...(policy === optimum ? [bestPlaces] : []),
   policy,

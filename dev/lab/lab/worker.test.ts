@@ -1,4 +1,4 @@
-/** The lab's worker on small recordings in a folder. */
+/** Tests the lab's worker on small recordings in a folder. */
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
@@ -45,7 +45,7 @@ describe("BEY-7 the lab's worker", () => {
     const names = ["none", "claude-style", "strata-not-warmed"]
     expect(replay.reports.map(({ policy }) => policy)).toEqual(names)
     expect(Object.keys(processingMs!)).toEqual(names)
-    expect(run).toHaveBeenCalledTimes(4) // once for each recording
+    expect(run).toHaveBeenCalledTimes(4) // one call for each recording
     run.mockRestore()
   })
 

@@ -24,13 +24,13 @@ const KINDS: Readonly<Record<string, QuestionKind>> = {
 }
 const MINUTE = 60_000
 const DAY = 86_400_000
-/** Where a message came from in the plan of the data. No one said it. */
+/** Matches the note about a message's origin in the plan of the data, which is not part of its text. */
 const MARK = /\s*->->\s*[\d,\s]*$/
 
 export const CHAT_FILE = "chat.json"
 const QUESTIONS_FILE = "probing_questions/probing_questions.json"
 
-/** A session is a batch of the data: all of it was said from one date on. */
+/** Reads one chat. A session is a batch of the data, whose messages all date from one day on. */
 export function readBeam(folder: string): Dialogue {
   const read = (name: string): unknown => JSON.parse(readFileSync(join(folder, name), "utf8"))
   const batches = read(CHAT_FILE) as readonly { readonly turns: readonly (readonly BeamMessage[])[] }[]
@@ -61,7 +61,7 @@ export function readBeam(folder: string): Dialogue {
   return { turns, questions, now: new Date(at + DAY) }
 }
 
-/** Evidence is a list, a list of lists, or lists by name. */
+/** Collects the numbers of evidence, which is a list, a list of lists, or lists by name. */
 function numbersIn(value: unknown): readonly number[] {
   if (typeof value === "number") return [value]
   return typeof value === "object" && value !== null ? Object.values(value).flatMap(numbersIn) : []

@@ -1,7 +1,7 @@
 /**
- * Chats of a person with an assistant over a year: requests in which the person also says something about themselves, rules among them, and
- * long answers with lists and code that are about everything. Made from a seed. Questions ask for what was said: once or as it is now, when,
- * by whom, in several sessions, which rule, and what the assistant proposed.
+ * Generates chats of a user with an assistant over a year from a seed. In some requests the user also mentions personal facts or rules.
+ * Answers are long, with lists and code about many subjects. Questions ask for a fact stated once, a current value, a date, a speaker,
+ * facts from several sessions, a rule, or a proposal of the assistant.
  */
 import { type AskedQuestion, type Dialogue, type DialogueOptions, questionsNear, type Turn } from "./dialogues.ts"
 import { chatter, DETAILS, EVERYDAY_TALK, PROJECT_TALK } from "./kinds/chatter.ts"
@@ -12,7 +12,7 @@ export interface ChatOptions extends Pick<DialogueOptions, "seed" | "part"> {
   readonly sessions?: number
 }
 
-/** What the person asks for help with is mostly something else than what they say about themselves. */
+/** Subjects of requests, which mostly differ from the facts that the user mentions. */
 const OTHER_WORK = KINDS.project
 const SAME_SUBJECT_SHARE = 0.2
 const NAMES = {
@@ -45,7 +45,7 @@ const PROPOSALS =
 const DAY = 86_400_000
 const BEGIN = Date.UTC(2025, 0, 8)
 const ROUNDS = 7
-/** How often a fact is said in words that no question has. */
+/** Share of facts stated in words that no question contains. */
 const OTHERWISE_SHARE = 0.15
 const CHANGED = 4
 const MONTHS = "January,February,March,April,May,June,July,August,September,October,November,December".split(",")
@@ -72,7 +72,7 @@ export function makeChat({ seed, part, sessions = 36 }: ChatOptions): Dialogue {
     turns.push({ session, speaker, text, time: new Date(start + turns.length * 50_000).toISOString() }) - 1
   const answer = (kind: FactKind, proposal?: string) => say("assistant", longAnswer(random, kind, proposal))
   const request = (kind: FactKind) => random.pick(REQUESTS).replace("{t}", kind.topic)
-  /** In one message with a request about something else, as people do. */
+  /** Draws the subject of the request in the same message, mostly another one, as in real chats. */
   const anything = () => random.pick(random.next() < SAME_SUBJECT_SHARE ? kinds : OTHER_WORK[part])
   const tell = (text: string) => {
     const about = anything()
@@ -150,7 +150,7 @@ function longAnswer(random: Random, kind: FactKind, proposal?: string): string {
   ].join("\n\n")
 }
 
-/** What is asked about someone, asked by the person themselves. */
+/** Rewrites a question about someone as the user asks it about themselves. */
 const asOwn = (question: string): string =>
   question
     .replaceAll("{p}'s", "my")

@@ -1,6 +1,6 @@
 /**
- * Long dialogues over a year, and questions about them with the turns that hold the answer. Made from a seed, so that everyone measures the
- * same. Half of the answers share words with the question, a third do so only through the turn before, the rest say it in other words.
+ * Generates long dialogues over a year from a seed, and questions about them with the turns that contain the answer. Half of the answers
+ * share words with the question, a third do so only through the previous turn, and the rest are phrased in other words.
  */
 import { chatter, DETAILS, EVERYDAY_TALK, PROJECT_TALK, REPLIES } from "./kinds/chatter.ts"
 import { COMPONENTS, type FactKind, KINDS } from "./kinds/fact-kind.ts"
@@ -34,21 +34,21 @@ export type QuestionKind =
 export interface AskedQuestion {
   readonly text: string
   readonly kind: QuestionKind
-  /** Positions in `turns`. Empty: unanswerable. */
+  /** Positions in `turns`. Empty if the question is unanswerable. */
   readonly evidence: readonly number[]
 }
 
 export interface Dialogue {
   readonly turns: readonly Turn[]
   readonly questions: readonly AskedQuestion[]
-  /** When the questions are asked. */
+  /** Time at which the questions are asked. */
   readonly now: Date
 }
 
 export interface DialogueOptions {
   readonly seed: number
   readonly about: "everyday" | "project"
-  /** `chosen`: weights were chosen on it. `held-out` shares no kind of fact, component or person with it. */
+  /** `chosen`: weights were chosen on this part. `held-out` shares no kind of fact, component or person with that part. */
   readonly part: "chosen" | "held-out"
   readonly sessions?: number
   readonly turnsPerSession?: number
@@ -62,12 +62,12 @@ const MONTHS = "January,February,March,April,May,June,July,August,September,Octo
 const DAY = 86_400_000
 const BEGIN = Date.UTC(2025, 0, 6)
 const DAYS_BETWEEN = 13
-/** How often an answer shares words with its question, and how often only the turn before does. */
+/** Share of answers that share words with their question. The next constant is the share for which only the previous turn does. */
 const STATED_SHARE = 0.5
 const ASKED_SHARE = 0.33
-/** How often the other one says something about the fact. */
+/** Share of facts that the other speaker comments on. */
 const FOLLOW_SHARE = 0.6
-/** How often a circumstance came up with a fact, and how often the question names it. */
+/** Share of facts mentioned with a circumstance. The next constant is the share of questions that name it. */
 const DETAIL_SHARE = 0.6
 const DETAIL_ASKED_SHARE = 0.7
 const PASSING_SHARE = 0.08
@@ -79,7 +79,7 @@ const REPEATED = 6
 const TWO_HOPS = 4
 const UNRELATED = 6
 
-/** What a fact is about. A person says it; a component is named. */
+/** Subject of a fact. A person states facts about themselves; a component is named in the statement. */
 interface Subject {
   readonly speaker?: string
   readonly written: string
@@ -90,12 +90,12 @@ interface Fact {
   readonly subject: Subject
   readonly kind: FactKind
   readonly value: string
-  /** A circumstance that came up with it, such as "after the storm". */
+  /** A circumstance that was mentioned with the fact, such as "after the storm". */
   readonly detail: string | undefined
   readonly session: number
 }
 
-/** `words`: how it was said, or asked for. */
+/** `words`: the text of the statement, or of the question. */
 type Placed = Fact & { readonly at: number; readonly words: string }
 
 export function makeDialogue({ seed, about, part, sessions = 28, turnsPerSession = 26 }: DialogueOptions): Dialogue {
@@ -122,7 +122,7 @@ export function makeDialogue({ seed, about, part, sessions = 28, turnsPerSession
   return { turns, now, questions: [...questions, ...unrelated(random, about, part)] }
 }
 
-/** Questions about things that belong to other dialogues. */
+/** Questions about subjects of other dialogues. */
 function unrelated(
   random: Random,
   about: DialogueOptions["about"],
@@ -163,7 +163,7 @@ interface FactTurn {
   readonly sessions: number
 }
 
-/** Some facts are said a second time, months later, with another value. */
+/** Facts about the subjects. Some are stated again months later with another value. */
 function factsAbout({ random, subjects, kinds, details, perSubject, sessions }: FactTurn): readonly Fact[] {
   const detail = () => (random.next() < DETAIL_SHARE ? random.pick(details) : undefined)
   const once = subjects.flatMap((subject) =>
@@ -319,7 +319,7 @@ function questionsAbout({ random, placed, subjects, pool, turns, now }: Asking):
   return [...direct, ...timed, ...random.shuffled(hops).slice(0, TWO_HOPS), ...unknown]
 }
 
-/** People ask in the words they remember, so the question is one of those that share most with what was said. */
+/** Questions that share the most words with the statement, because people ask in the words that they remember. */
 export function questionsNear(words: string, { questions }: FactKind): readonly string[] {
   const beginnings = (text: string) =>
     new Set((text.toLowerCase().match(/[a-z]{4,}/g) ?? []).map((word) => word.slice(0, 5)))

@@ -17,7 +17,7 @@ interface LocomoSample {
   }[]
 }
 
-/** Categories of the data. 5 is unanswerable: usually about what the other person said. */
+/** Categories of the data. 5 is unanswerable, usually a question about the other speaker's statements. */
 const KINDS: Readonly<Record<number, QuestionKind>> = {
   1: "two-hop",
   2: "time",
@@ -27,7 +27,7 @@ const KINDS: Readonly<Record<number, QuestionKind>> = {
 }
 const DAY = 86_400_000
 
-/** A file has all samples, or one whose sessions are beside its questions. */
+/** Reads a file with all samples, or a single sample whose sessions are next to its questions. */
 export function readLocomo(text: string): readonly Dialogue[] {
   const read = JSON.parse(text) as readonly LocomoSample[] | LocomoSample
   const samples = Array.isArray(read) ? (read as readonly LocomoSample[]) : [read as LocomoSample]
@@ -55,7 +55,7 @@ function dialogueFrom({ conversation, qa }: LocomoSample): Dialogue {
   return { turns, questions, now: new Date(Math.max(...turns.map(({ time }) => Date.parse(time))) + DAY) }
 }
 
-/** Such as "1:56 pm on 8 May, 2023". */
+/** Parses a date such as "1:56 pm on 8 May, 2023". */
 function timeFrom(words: unknown): string {
   const [, hour, minute, half, day, month, year] =
     /(\d+):(\d+) (am|pm) on (\d+) (\w+),? (\d{4})/i.exec(String(words)) ?? []

@@ -1,17 +1,17 @@
-/** Asks questions about dialogues and counts how often the evidence is among the first answers. */
+/** Asks questions about dialogues and counts how often the evidence is among the first results. */
 import { PassageIndex } from "../../../packages/core/src/recall/index/passage-index.ts"
 import type { Passage } from "../../../packages/core/src/recall/passages/passage.ts"
 import { countTerms, questionTerms } from "../../../packages/core/src/recall/passages/passage-terms.ts"
 import { type AskedQuestion, type Dialogue, makeDialogue, type QuestionKind } from "./dialogues.ts"
 import { type Answer, type OpenSearchEntry, writtenAs } from "./search-entries.ts"
 
-/** Classic BM25 over lower-case words, to compare with. */
+/** Parameters of classic BM25 over lower-case words, for comparison. */
 const K1 = 1.2
 const B = 0.75
 
 const lowerCaseWords = (text: string): readonly string[] => text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? []
 
-/** Answers with the positions of the texts that share a word with the question, the best first. */
+/** Searches with BM25: returns the positions of the texts that share a word with the question, best first. */
 export function plainBm25(texts: readonly string[], wordsOf = lowerCaseWords): (question: string) => readonly number[] {
   const postings = new Map<string, Map<number, number>>()
   const lengths = texts.map((text, at) => {
@@ -55,7 +55,7 @@ export const ANSWERABLE = [
 ] as const
 export const UNANSWERABLE = ["unrelated", "unrelated-two-hop", "never-said", "said-of-another"] as const
 
-/** As journals have them: one person is the user, the other one answers. */
+/** Passages as journals store them: one speaker is the user, the other one the assistant. */
 function passagesOf({ turns }: Dialogue, prefix = ""): ReadonlyMap<string, readonly Passage[]> {
   const first = turns[0]!.speaker
   const passages = turns.map(({ session, speaker, text, time }, position) => {
@@ -71,7 +71,9 @@ function passagesOf({ turns }: Dialogue, prefix = ""): ReadonlyMap<string, reado
 const CROWD_SEED = 9_000
 const CROWD = "crowd-"
 
-/** An index full of other dialogues, in which each dialogue is searched in its turn. They share no person and no kind of fact with it. */
+/**
+ * Builds an index full of other dialogues, in which each dialogue is searched in turn. They share no person and no kind of fact with it.
+ */
 export function makeCrowd(dialogues: number): {
   readonly turns: number
   readonly entry: OpenSearchEntry
@@ -106,7 +108,7 @@ export function makeCrowd(dialogues: number): {
   }
 }
 
-/** Plain BM25 on the same turns. */
+/** Searches the same turns with plain BM25. */
 export const plain: OpenSearchEntry = async (dialogue) => {
   const search = plainBm25(dialogue.turns.map((turn) => writtenAs(dialogue, turn)))
   const answer = (at: number) => ({ at, session: `${dialogue.turns[at]!.session}` })
@@ -116,10 +118,10 @@ export const plain: OpenSearchEntry = async (dialogue) => {
   }
 }
 
-/** A word in more than this share of the turns tells none apart. */
+/** Share of turns above which a word is too common to be distinctive. */
 const COMMON = 0.02
 
-/** Questions whose evidence has none of their telling words. Its own words do not lead to it; those around it may. */
+/** Questions whose evidence has none of their distinctive words. Only the turns around it can lead to the evidence. */
 export function paraphrased({ turns, questions }: Dialogue): readonly AskedQuestion[] {
   const terms = turns.map(({ text }) => countTerms(text).counts)
   const isEvidence = (term: string) => terms.filter((has) => has.has(term)).length < COMMON * turns.length
@@ -130,7 +132,7 @@ export function paraphrased({ turns, questions }: Dialogue): readonly AskedQuest
   )
 }
 
-/** Questions that share no word with their evidence and the turn before it. Only someone who knows what words mean can find it. */
+/** Questions that share no word with their evidence and the previous turn. Finding it requires knowledge of what words mean. */
 export function withoutSharedWord({ turns, questions }: Dialogue): readonly AskedQuestion[] {
   const near = (at: number) => (turns[at - 1]?.session === turns[at]!.session ? [at - 1, at] : [at])
   const isShared = ({ text, evidence }: AskedQuestion) => {
@@ -143,16 +145,16 @@ export function withoutSharedWord({ turns, questions }: Dialogue): readonly Aske
 /** Shares of the questions, from 0 to 1. */
 export interface Figures {
   readonly count: number
-  /** The first answer is evidence; evidence is among the first 5, or 10. */
+  /** Share of questions whose first result is evidence. The next two are for the first 5 and the first 10 results. */
   readonly turn1: number
   readonly turn5: number
   readonly turn10: number
-  /** The same for the sessions of the answers, each once in their order. */
+  /** The same shares for the sessions of the results, each counted once in their order. */
   readonly session1: number
   readonly session5: number
-  /** Of the questions whose evidence is among the first ten: how often the text has all of it. */
+  /** Share of questions whose rendered text contains all evidence, of those with evidence among the first ten results. */
   readonly whole: number
-  /** What is recalled by itself would be nothing. */
+  /** Share of questions for which automatic recall would attach nothing. */
   readonly unfitting: number
   /** Questions whose session is not among the first five. */
   readonly missed: readonly AskedQuestion[]

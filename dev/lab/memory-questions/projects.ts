@@ -1,7 +1,8 @@
 /**
- * Work on one thing with an assistant over months: every message is about the same theme, so its words tell little apart. What the person says
- * is short, says what they do, and holds the fact. The assistant's answers are long and repeat the words of the request. Values are updated,
- * the person contradicts themselves, and questions ask for facts, for the order, for summaries over many turns, and by names of a class.
+ * Generates months of work on one subject with an assistant. Every message is about the same theme, so its words distinguish little. The
+ * user's messages are short, describe the work, and contain the fact. The assistant's answers are long and repeat the words of the request.
+ * Values are updated, the user contradicts earlier statements, and questions ask for facts, for the order of events, for summaries over
+ * many turns, and by names of a class.
  */
 import type { AskedQuestion, Dialogue, DialogueOptions, QuestionKind, Turn } from "./dialogues.ts"
 import { type Aspect, THEMES } from "./kinds/project-themes.ts"

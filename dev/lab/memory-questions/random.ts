@@ -1,4 +1,4 @@
-/** Random choices that are the same for the same seed. */
+/** Random choices that are identical for the same seed. */
 export function randomFrom(seed: number) {
   let state = seed >>> 0 || 1
   const next = () => {

@@ -1,6 +1,6 @@
 /**
- * Dialogues as journals on disk, asked through the doors that users have: the text of the Recall tool, and the search of memory. Each session
- * is a conversation of its own.
+ * Stores dialogues as journals on disk and searches them as users do: by the text of the Recall tool and by memory search. Each session is
+ * a separate conversation.
  */
 import { createHash } from "node:crypto"
 import { mkdtempSync, rmSync } from "node:fs"
@@ -21,17 +21,17 @@ const ASKING = "asking"
 const MAX = 60
 
 export interface Answer {
-  /** The position of a turn in the dialogue. `undefined`: a turn of another dialogue. */
+  /** Position of a turn in the dialogue. `undefined` for a turn of another dialogue. */
   readonly at: number | undefined
   readonly session: string
 }
 
 export interface SearchResult {
-  /** The best first. */
+  /** Search results, best first. */
   readonly answers: readonly Answer[]
-  /** What is shown. */
+  /** Rendered text of the results. */
   readonly text: string
-  /** Whether it would be recalled by itself too. */
+  /** Whether automatic recall would attach the results too. */
   readonly isFitting: boolean
 }
 
@@ -42,7 +42,7 @@ export interface SearchEntry {
 
 export type OpenSearchEntry = (dialogue: Dialogue) => Promise<SearchEntry>
 
-/** A uuid that is the same for the same turn. */
+/** A uuid that is identical for the same turn. */
 function uuidOf(at: number): string {
   const digits = createHash("sha256").update(`turn ${at}`).digest("hex")
   return [
@@ -56,7 +56,7 @@ function uuidOf(at: number): string {
 
 const isChat = ({ turns }: Dialogue) => turns.some(({ speaker }) => speaker === "user")
 
-/** What is written. Two people have names. */
+/** Text of a turn as written to the journal. In dialogues of two people it includes the speaker's name. */
 export const writtenAs = (dialogue: Dialogue, { speaker, text }: Turn) =>
   isChat(dialogue) ? text : `${speaker}: ${text}`
 
@@ -137,7 +137,7 @@ export const memorySearch =
     }
   }
 
-/** Full-text search as SQLite has it, on the same turns. */
+/** Searches the same turns with SQLite's full-text search. */
 export const plainFts5: OpenSearchEntry = async (dialogue) => {
   const db = new DatabaseSync(":memory:")
   db.exec("CREATE VIRTUAL TABLE turns USING fts5 (text, tokenize='porter unicode61')")

@@ -1,4 +1,4 @@
-/** Facts that changed, as memories: is a retired one ever offered, or listed above its successor? */
+/** Checks facts that changed, as memories: whether a retired memory is ever offered, or listed above its successor. */
 import { MemorySearch, type SearchableMemory } from "../../../packages/core/src/recall/memory-search.ts"
 import { COMPONENTS, KINDS } from "./kinds/fact-kind.ts"
 import { randomFrom } from "./random.ts"
@@ -10,11 +10,11 @@ const DAY = 86_400_000
 
 export interface SupersessionFigures {
   readonly cases: number
-  /** Retired memories that recall would attach. */
+  /** Number of retired memories that recall would attach. */
   readonly retiredOffered: number
-  /** Retired memories above their successor when retired ones are listed too. */
+  /** Number of retired memories above their successor when retired ones are listed too. */
   readonly retiredAbove: number
-  /** Questions for which the current memory was offered. */
+  /** Number of questions for which the current memory was offered. */
   readonly currentFound: number
 }
 
@@ -42,7 +42,7 @@ export function measureSupersession(cases: number, seed = 1): SupersessionFigure
   return totals
 }
 
-/** A fact with two to four values over time. Either file of a pair may name the other, as people do. */
+/** A fact with two to four values over time. Either file of a pair may name the other, as in real memories. */
 function chainOf(random: ReturnType<typeof randomFrom>, at: number) {
   const kind = random.pick([...KINDS.project.chosen, ...KINDS.project["held-out"]])
   const { written, asked } = random.pick(COMPONENTS["held-out"])

@@ -1,4 +1,4 @@
-/** What memory work took of the money, by the simulator's bill, and which of the planted facts the next conversation is sent. */
+/** Measures the cost of memory work by the simulator's bill, and which planted facts the next conversation is sent. */
 import { existsSync, readdirSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 import { setTimeout } from "node:timers/promises"
@@ -9,7 +9,7 @@ import { isForked } from "../../../packages/core/src/forks/fork.ts"
 import { inTemporaryDirectory } from "../../bench/measure.ts"
 import { MODEL, PROGRAMS, type ProgramContext } from "./programs.ts"
 
-const IDLE_MS = 250 // without a request: nothing runs in the background any more
+const IDLE_MS = 250 // without a request, after which no background work is left
 const POLL_MS = 25
 const MINUTE_MS = 60_000
 const SYSTEM_WORDS = 3_000
@@ -20,21 +20,21 @@ const OWNER = "ada"
 export interface ShareCase {
   readonly entry: string
   readonly conversations: number
-  /** Of each conversation. */
+  /** Turns of each conversation. */
   readonly turns: number
 }
 
 export interface ShareFigures extends ShareCase {
   readonly dollars: number
-  /** Extractions and dreams. */
+  /** Cost of extractions and dreams. */
   readonly memoryDollars: number
-  /** Percent. */
+  /** Memory work in percent of the total cost. */
   readonly share: number
   readonly extractions: number
   readonly facts: number
-  /** Facts in memory files at the end. */
+  /** Number of facts in memory files at the end. */
   readonly kept: number
-  /** Facts that the next conversation of the owner is sent when it asks for them: memories, and passages of what was said. */
+  /** Number of facts that the owner's next conversation is sent when it asks for them, as memories or passages of earlier messages. */
   readonly found: number
 }
 
@@ -73,7 +73,7 @@ export function measureShare(one: ShareCase): Promise<ShareFigures> {
   })
 }
 
-/** Answers at length, and knows which of its answers were for memory work. */
+/** Gives long answers and records which of its answers were for memory work. */
 class TalkingResponder implements Responder {
   readonly name = "talking"
   readonly forMemory: boolean[] = []
@@ -85,7 +85,7 @@ class TalkingResponder implements Responder {
   }
 }
 
-/** Requests follow each other here, so that the bill has them in the order of the answers. */
+/** The bill of memory work. Requests run one after another here, so the bill lists them in the order of the answers. */
 function billOf(sim: Simulator, { forMemory }: TalkingResponder) {
   const billed = sim.log.filter(({ dollars }) => dollars !== undefined)
   if (billed.length !== forMemory.length)

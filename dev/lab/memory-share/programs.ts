@@ -1,4 +1,4 @@
-/** Programs with a memory, at each entry, as people write them: own loop, wrapped clients, proxy, agent. */
+/** Programs with a memory at each entry, written as users would: custom loop, wrapped clients, proxy, agent. */
 import { mkdirSync } from "node:fs"
 import { join } from "node:path"
 import { createAnthropic } from "@ai-sdk/anthropic"
@@ -13,7 +13,7 @@ export const MODEL = "claude-opus-5-5"
 const MAX_TOKENS = 2_000
 
 export interface ProgramContext {
-  /** The server. */
+  /** URL of the server. */
   readonly url: string
   readonly dir: string
   readonly owner: string
@@ -55,7 +55,7 @@ const ownLoop: Program = async (place) => {
   }
 }
 
-/** A program that sends its whole list each time. */
+/** A program that resends its full message list each time. */
 function sending(send: (messages: Anthropic.MessageParam[]) => Promise<Anthropic.Message>, close: Chat["close"]): Chat {
   const messages: Anthropic.MessageParam[] = []
   return {

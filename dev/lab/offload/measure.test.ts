@@ -13,13 +13,13 @@ test("BEY-7 the size that is chosen is the cheapest that takes little out of vie
   expect(
     chosen([row(8_000, 0.7, 0.96), row(16_000, 0.8, 0.985), row(24_000, 0.82, 0.99), row(50_000, 0.9, 0.994)]),
   ).toEqual(row(16_000, 0.8, 0.985))
-  expect(chosen([row(8_000, 0.9, 0.99), row(50_000, 0.9, 0.99)])!.limit).toBe(50_000) // where nothing is gained, less is done
+  expect(chosen([row(8_000, 0.9, 0.99), row(50_000, 0.9, 0.99)])!.limit).toBe(50_000) // without a gain, the larger size is chosen
 })
 
 test("BEY-7 how many results a model may read again before a smaller size costs more", () => {
   const [small, large] = [row(8_000, 0.9, 1), row(16_000, 0.94, 1)]
   const rows = [{ ...small, putAside: 9, readAgain: 1, fetching: 0.1, fetched: 20 }, large]
-  // eight results save 0.005 each. Reading one again loses that and costs 0.005
+  // eight results save 0.005 each. Reading one again loses that saving and costs another 0.005
   expect(breakEven(rows[0]!, rows)).toBeCloseTo(0.5)
   expect(breakEven(large, rows)).toBeUndefined()
   expect(breakEven({ ...rows[0]!, cost: 1.5 }, rows)).toBe(0)
@@ -38,13 +38,13 @@ test.runIf(isWhole)(
       conversation().user("Run it."),
     )
     const { messages } = work.say("It was hiddenName_3.", { usage: usage(110_000) })
-    expect(resultSizes(messages)).toHaveLength(11) // what shows files is left alone
+    expect(resultSizes(messages)).toHaveLength(11) // results that show files are not offloaded
     const sizes = [12_000, 24_000, 50_000].map((limit) => ({ limit, preview: 2_000 }))
     const one = await measured({ name: "one", format: "claude-code", messages, model: MODEL }, sizes)
     const [small, middle, large] = sizes.map((each) => rowOf(each, [one!]))
     expect(small).toMatchObject({ putAside: 11, readAgain: 1, names: 1, inView: 0 })
     expect(large).toMatchObject({ putAside: 0, readAgain: 0, names: 1, inView: 1 })
     expect(small!.cost).toBeLessThan(0.8 * large!.cost)
-    expect(middle).toMatchObject({ ...large, limit: 24_000 }) // no result is between them
+    expect(middle).toMatchObject({ ...large, limit: 24_000 }) // no result has a size between the two
   },
 )

@@ -1,4 +1,4 @@
-/** Recordings through the proxy with several sizes, and the rows of a table: one for each. */
+/** Replays recordings through the proxy with several sizes. Each size is a row of the table. */
 import type { Message } from "@strata/core"
 import { type Policy, replay } from "@strata/transcripts/replay"
 import { FILE_READERS } from "../../../packages/adapters/src/clients/client-tools.ts"
@@ -12,7 +12,7 @@ import { behindAClient, DIRECT, nameOf, type Sizes } from "./policy.ts"
 
 const MIN_REQUESTS = 5
 
-/** `undefined`: the recording lacks counts, a price or enough requests, so nothing can be said about its cost. */
+/** Returns `undefined` if the recording lacks counts, a price or enough requests, so that its cost cannot be computed. */
 export async function measured(
   { name, messages, model }: RecordedConversation,
   sizes: readonly Sizes[],
@@ -26,7 +26,7 @@ export async function measured(
   return { name, replay: { ...found, reports }, processingMs: {}, exceedsWindow: direct!.totals.invalid > 0 }
 }
 
-/** Sizes without a result between them put the same aside, so they are replayed once. */
+/** Sizes without a result between them offload the same results, so they are replayed once. */
 function eachOnce(sizes: readonly Sizes[], results: readonly number[]): readonly Policy[] {
   const runs = new Map<string, ReturnType<Policy["run"]>>()
   return sizes.map((each) => {
@@ -44,7 +44,7 @@ function eachOnce(sizes: readonly Sizes[], results: readonly number[]): readonly
   })
 }
 
-/** In characters, of results that may be put aside. */
+/** Sizes in characters of results that may be offloaded. */
 export function resultSizes(messages: readonly Message[]): readonly number[] {
   const blocks = messages.flatMap((message) =>
     message.type === "user" || message.type === "assistant" ? contentOf(message) : [],
@@ -56,16 +56,16 @@ export function resultSizes(messages: readonly Message[]): readonly number[] {
 }
 
 export interface OffloadRow extends Sizes {
-  /** Divided by what the client alone cost. 95% of the samples of the recordings are between `least` and `most`. */
+  /** Cost divided by that of the client alone. 95% of the samples of the recordings are between `min` and `max`. */
   readonly cost: number
   readonly min: number
   readonly max: number
-  /** Of this, requests that fetched what was not in view. */
+  /** Part of the cost for requests that fetched content missing in the view. */
   readonly fetching: number
   readonly fetched: number
   readonly putAside: number
   readonly readAgain: number
-  /** Of the names that answers used again. */
+  /** Share in view of the names that answers used again. */
   readonly inView: number
   readonly names: number
 }
@@ -88,8 +88,8 @@ export function rowOf(sizes: Sizes, all: readonly ReplayResult[]): OffloadRow {
 }
 
 /**
- * Of the results that this size puts aside and the next larger one does not, and that no answer was seen to need: how many a model may
- * read again at once before they cost more than they save. `undefined`: no such result.
+ * Considers the results that this size offloads, the next larger one does not, and no recorded answer needed. Returns the share that a
+ * model may read again immediately before they cost more than they save. `undefined` without such results.
  */
 export function breakEven(row: OffloadRow, rows: readonly OffloadRow[]): number | undefined {
   const larger = rows
@@ -101,9 +101,9 @@ export function breakEven(row: OffloadRow, rows: readonly OffloadRow[]): number 
   return saved <= 0 ? 0 : saved / (saved + row.fetching / row.fetched)
 }
 
-const MAX_LOST = 0.01 // of what is used again: the most that a smaller size may take out of view
+const MAX_LOST = 0.01 // share of the names used again that a smaller size may remove from view
 
-/** The cheapest of those that lose little more than the largest size. */
+/** The cheapest of the sizes that lose little more than the largest size. */
 export function chosen(rows: readonly OffloadRow[]): OffloadRow | undefined {
   const widest = rows.toSorted((a, b) => b.limit - a.limit || b.preview - a.preview)[0]
   return rows

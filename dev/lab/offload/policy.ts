@@ -1,4 +1,4 @@
-/** What the proxy does with a recorded conversation, with other sizes from which results are put aside. */
+/** The proxy's policy for a recorded conversation, with other sizes from which results are offloaded. */
 
 import { FILE_READERS } from "../../../packages/adapters/src/clients/client-tools.ts"
 import { CLIENT_SETTINGS } from "../../../packages/adapters/src/clients/conversations.ts"
@@ -9,18 +9,21 @@ import { offline } from "../../../packages/core/src/layers/4-compaction/summaris
 import { AS_RECORDED } from "../../../packages/transcripts/src/replay/policies/clearing-only.ts"
 import { layered } from "../../../packages/transcripts/src/replay/policies/layered.ts"
 
-/** In characters, as the flags `tool-result-limit` and `tool-result-preview`. */
+/** Sizes in characters, as in the settings `tool-result-limit` and `tool-result-preview`. */
 export interface Sizes {
   readonly limit: number
   readonly preview: number
 }
 
-/** The client alone: what it sent, and its own compactions without the price of their summaries. */
+/** The client alone: its recorded requests and compactions, without the price of the summaries. */
 export const DIRECT = AS_RECORDED
 
 export const nameOf = ({ limit, preview }: Sizes): string => `from ${limit}, preview ${preview}`
 
-/** The layers of `openConversation` with the settings of the proxy. The client places the cache marks, and no request keeps them warm. */
+/**
+ * The layers of `openConversation` with the settings of the proxy. The client places the cache breakpoints, and no request keeps the cache
+ * warm.
+ */
 export const behindAClient = (sizes: Sizes) =>
   layered({
     name: nameOf(sizes),

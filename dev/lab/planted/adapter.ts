@@ -1,6 +1,6 @@
 /**
- * The same facts in a program that knows nothing of Strata but one line: its agent works until so many compactions have passed, and is then
- * asked for each fact. The model looks at what it is sent; if the fact is not there, it asks Recall once.
+ * Plants the same facts in a program that uses Strata by a single line. Its agent works until the given number of compactions has passed,
+ * and is then asked for each fact. The model looks in its request; if the fact is missing, it calls Recall once.
  */
 import {
   extractiveAnswer,
@@ -20,11 +20,11 @@ export const MODEL = "claude-opus-5-5"
 export const MODELS = { [MODEL]: { window: 60_000 } }
 export const TOOLS = ["Read", "Bash", "Grep", "Write"]
 
-/** A program with tools, and what it does with an exchange. */
+/** A program with tools that plays exchanges. */
 export interface AdapterProgram {
-  /** One message of the person, until the agent ends. A tool's result is the exchange's. */
+  /** Sends one message of the user and runs until the agent ends. Tool results are those of the exchange. */
   turn(exchange: Exchange): Promise<void>
-  /** The answer to a question that is not kept. */
+  /** Answers a question that is not stored in the conversation. */
   ask(question: string): Promise<string>
   compactions(): Promise<number>
 }
@@ -67,7 +67,7 @@ export function measureAdapter(adapter: StartAdapter, after: number): Promise<Ad
   })
 }
 
-/** Plays the agent's part of each exchange. Asked for a fact, it says where it found it. */
+/** Plays the agent's part of each exchange. When asked for a fact, it reports where it found the fact. */
 class PlantingResponder implements Responder {
   readonly name = "planted door"
   script: (readonly object[])[] = []

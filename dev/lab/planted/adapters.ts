@@ -1,4 +1,4 @@
-/** Programs for each door, as people write them. */
+/** Programs for each adapter, written as users would. */
 import { createAnthropic } from "@ai-sdk/anthropic"
 import Anthropic from "@anthropic-ai/sdk"
 import { strataMiddleware } from "@strata/adapters/ai-sdk"

@@ -1,6 +1,6 @@
-/** Made-up facts, each in one place of a conversation: what a session teaches, and what a compaction must not lose. */
+/** Generated facts, each at one position of a conversation: knowledge of a session that a compaction must not lose. */
 
-/** Where a fact is. */
+/** Kinds of positions that hold a fact. */
 export const KINDS = [
   "typed",
   "said",
@@ -22,16 +22,16 @@ export interface PlantedFact {
   readonly kind: PlantedKind
   /** `planted`: in ordinary work. `kinds`: a few of each kind. */
   readonly group: "planted" | "kinds"
-  /** What the fact is about. No two facts are about the same. */
+  /** Subject of the fact. Each fact has a different one. */
   readonly subject: string
-  /** The exact name or number. */
+  /** The exact name or number of the fact. */
   readonly value: string
   readonly sentence: string
 }
 
 const PLANTED = 43
 const OF_EACH_KIND = 4
-/** Where people and tools put facts in ordinary work. */
+/** Kinds of positions where users and tools mention facts in ordinary work. */
 const ORDINARY: readonly PlantedKind[] = ["read", "shell", "grep", "typed", "error", "said", "input"]
 
 const THINGS =
@@ -43,7 +43,7 @@ const OWNERS =
     ",",
   )
 
-/** Of each class of exact names, one after the other. */
+/** Generators of values, used in turn: one for each class of exact names. */
 const VALUES: readonly ((at: number) => string)[] = [
   (at) => String(10_000 + ((at * 7_919) % 89_989)),
   (at) => `${(at * 2_654_435_761).toString(16)}c0ffee`.slice(0, 7).replace(/^\d+$/, "a$&"),

@@ -1,12 +1,12 @@
 /**
- * Writes summaries like a model: the task, the state, the next step, and what only it can know from its thinking and from pictures. It
- * mentions some of the other facts that its request shows, and nothing that it does not show.
+ * Writes summaries like a model: the task, the state, the next step, and facts that only the model knows, from its thinking and from
+ * pictures. It mentions some of the other facts in its request, and nothing that the request lacks.
  */
 import type { Responder, ResponderBlock, ResponderRequest } from "@strata/sim"
 import type { PlantedFact } from "./facts.ts"
 import { pictureOf } from "./work.ts"
 
-const MENTIONED = 5 // of the facts in view that others have written down: one in so many
+const MENTIONED = 5 // mentions one of this many facts in view that are also written elsewhere
 
 export function knowingResponder(facts: readonly PlantedFact[]): Responder & { readonly asked: () => number } {
   let asked = 0
@@ -46,7 +46,7 @@ function knownIn(request: ResponderRequest, facts: readonly PlantedFact[]): read
   )
 }
 
-/** Everything a model would see, pictures by their bytes. */
+/** All content that a model would see, with pictures as their bytes. */
 function* textsIn({ messages }: ResponderRequest): Generator<string> {
   for (const { content } of messages) for (const block of content) yield* textsOf(block)
 }

@@ -1,4 +1,4 @@
-/** Plants the facts, lets work and compactions pass over them, and looks for each of them. */
+/** Plants the facts, passes work and compactions over them, and looks for each fact. */
 import Anthropic from "@anthropic-ai/sdk"
 import {
   CompactionFailedError,
@@ -17,32 +17,32 @@ import { type Exchange, exchangeOf, otherWork, pictureOf } from "./work.ts"
 
 const MODEL = "claude-opus-5-5"
 const WORK = 12 // exchanges of other work before each compaction
-const PAUSE_MS = 2 * 3_600_000 // before each compaction: old results are cleared first
+const PAUSE_MS = 2 * 3_600_000 // before each compaction, so that old results are cleared first
 
 export interface PlantedOptions {
   readonly planner: "balanced" | "off"
-  /** `loop`: messages are added one by one. `follow`: a caller sends its whole list each time. Default `loop`. */
+  /** `loop` adds messages one by one. `follow` is a client that resends its full message list. Default: `loop`. */
   readonly through?: "loop" | "follow"
-  /** After how many compactions to look. */
+  /** Numbers of compactions after which to look. */
   readonly after: readonly number[]
 }
 
-/** Where a fact is after so many compactions. */
+/** Where a fact is after the compactions. */
 export type Reach = "in-view" | "one-search" | "lost"
 
 export interface RecallCounts {
   readonly compactions: number
   readonly facts: readonly { readonly fact: PlantedFact; readonly reach: Reach; readonly isFound: boolean }[]
-  /** Long results whose handle is in view. */
+  /** Number of long results whose handle is in view. */
   readonly handles: number
   readonly long: number
-  /** Tokens of the context. */
+  /** Size of the context in tokens. */
   readonly tokens: number
 }
 
 export interface PlantedFigures extends PlantedOptions {
   readonly looked: readonly RecallCounts[]
-  /** Requests for a summary, for each compaction. */
+  /** Number of summary requests for each compaction. */
   readonly calls: number
 }
 
@@ -92,7 +92,7 @@ export const TOOLS = ["Read", "Bash", "Grep", "Write", "WebFetch", "AskUser"].ma
   input_schema: { type: "object" as const },
 }))
 
-/** Ordinary work and the kinds in turn, so that none of them is only at the end. */
+/** Alternates ordinary facts with those of the kinds, so that neither group is only at the end. */
 function interleaved(facts: readonly PlantedFact[]): readonly PlantedFact[] {
   return facts
     .map((fact, at) => ({ fact, at: (at * 37) % facts.length }))
@@ -100,11 +100,11 @@ function interleaved(facts: readonly PlantedFact[]): readonly PlantedFact[] {
     .map(({ fact }) => fact)
 }
 
-/** How messages come into the conversation. */
+/** The ways in which messages enter the conversation. */
 export interface PlantedTalk {
   readonly chat: Conversation
   say(content: readonly object[]): Promise<void>
-  /** The caller has the answer. */
+  /** Tells the client about an answer. */
   hear(content: readonly object[]): void
 }
 
@@ -142,7 +142,7 @@ export async function take(talk: PlantedTalk, { asks, answers, result, ends }: E
   await answer(talk, { id: `msg_${id}`, content: [...thought, { type: "text", text: ends }], stop_reason: "end_turn" })
 }
 
-/** The usage is what we estimate, so that sizes are those of a conversation that was really sent. */
+/** Adds an answer. Its usage is the estimate, so that sizes are those of a conversation that was really sent. */
 async function answer(
   { chat, hear }: PlantedTalk,
   response: { id: string; content: readonly object[]; stop_reason: string },
@@ -160,7 +160,7 @@ async function answer(
   hear(response.content)
 }
 
-/** A compaction that would make too little room is refused: then there is more work first. */
+/** Compacts. A compaction that would free too little is refused; then more work comes first. */
 const isCompacted = (chat: Conversation): Promise<boolean> =>
   chat.compact().then(
     () => true,
@@ -191,7 +191,7 @@ async function look(chat: Conversation, { facts, recall, compactions }: ToLook):
   }
 }
 
-/** Whether one search shows the fact. A picture counts where the search leads to its message. */
+/** Whether one search shows the fact. A picture is found if the search leads to its message. */
 async function finds(recall: ToLook["recall"], fact: PlantedFact): Promise<boolean> {
   const search = async (input: object) => JSON.stringify((await recall.execute(input)).content)
   const answered = await search({ search: `What is the ${fact.subject}?` })

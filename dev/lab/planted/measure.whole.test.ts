@@ -11,7 +11,7 @@ test.each([...everyNth(["loop balanced", "loop off"] as const, 2), "follow balan
     expect(facts).toHaveLength(91)
     expect(facts.filter(({ reach }) => reach === "lost").map(({ fact }) => fact)).toEqual([])
     expect(facts.filter(({ isFound }) => !isFound).map(({ fact }) => fact)).toEqual([])
-    expect(handles).toBeGreaterThanOrEqual(long / 2) // the record has room for a few; search finds all of them, see above
+    expect(handles).toBeGreaterThanOrEqual(long / 2) // the summary lists only a few; search finds all of them, as checked above
     expect(plantedReport(figures)).toContain("one search away")
   },
 )

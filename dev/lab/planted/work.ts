@@ -1,7 +1,7 @@
-/** The exchanges of the conversation: one for each fact, and work in between that has names of its own. */
+/** Exchanges of the conversation: one for each fact, and other work in between with different names. */
 import type { PlantedFact } from "./facts.ts"
 
-/** One exchange: what the user says, the answer's blocks, the result of its call, and the final answer. */
+/** One exchange: the user's message, the answer's blocks, the result of its call, and the final answer. */
 export interface Exchange {
   readonly asks: readonly object[]
   readonly answers: readonly object[]
@@ -9,7 +9,7 @@ export interface Exchange {
   readonly ends: string
 }
 
-const LONG_RESULT = 90_000 // characters: more than layer 1 leaves in the context
+const LONG_RESULT = 90_000 // in characters, more than offloading leaves in the context
 
 const text = (words: string) => ({ type: "text", text: words })
 
@@ -101,7 +101,7 @@ interface Call {
 const SIGNATURE = "c2lnbmF0dXJl"
 const owner = ({ subject }: PlantedFact) => `the ${subject.slice(subject.indexOf(" of the ") + 8)}`
 
-/** Lines of work with a fact in their middle. */
+/** Generated lines of a tool with a fact in the middle. */
 function lines(count: number, id: string, fact: string): string {
   const seed = [...id].reduce((sum, character) => (sum * 31 + character.charCodeAt(0)) % 1_000_003, 7)
   const all = Array.from({ length: Math.floor(count) }, (_, at) => lineAt(seed + at * 97))
@@ -115,7 +115,7 @@ const lineAt = (at: number) =>
   `${word(at)} ${word(at >> 3)} handled by ${word(at >> 1)}${cap(word(at >> 2))}${(at >> 4) % 50} in ${at % 700} ms`
 const cap = (words: string) => words.charAt(0).toUpperCase() + words.slice(1)
 
-/** Work that has nothing to do with the facts, with names, hashes and numbers of its own. */
+/** Work unrelated to the facts, with other names, hashes and numbers. */
 export function otherWork(round: number): Exchange {
   const id = `other-${round}`
   const read = round % 2 === 0
@@ -136,7 +136,7 @@ export function otherWork(round: number): Exchange {
   }
 }
 
-/** The smallest picture there is, with the fact's id after its end. */
+/** The smallest possible PNG picture. The fact's id is appended to it. */
 const PICTURE = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
 
 export function pictureOf({ id }: PlantedFact): string {

@@ -15,16 +15,16 @@ import {
 import { createEstimator } from "../../../packages/core/src/tokens/estimate.ts"
 import { inTemporaryDirectory, milliseconds, quantile } from "../../bench/measure.ts"
 
-// Made-up rounds of work: a question, an answer with a call, its result, a final answer. Each block has a marker of its own words.
+// Generated rounds of work: a question, an answer with a call, its result, a final answer. Each block has a marker of unique words.
 
 const SUBJECTS = "parser cache index socket journal ledger router scheduler widget gateway".split(" ")
 const PLACES = "kitchen harbour meadow station library garden bridge market tower valley".split(" ")
-const LINES = 120 // of a result
+const LINES = 120 // in each result
 
 const pick = (list: readonly string[], at: number) => list[at % list.length]!
 const spelled = (at: number) => [...String(at)].map((digit) => "abcdefghij"[Number(digit)]).join("")
 
-/** Three words that occur nowhere else. */
+/** Three words that occur only in this block. */
 const markerOf = (round: number, part: string) =>
   `marker ${part}${spelled(round)} ${pick(SUBJECTS, round)}${spelled(round * 7)} ${pick(PLACES, round)}${spelled(round * 3)}`
 
@@ -57,7 +57,7 @@ export function roundOf(round: number): readonly IncomingMessage[] {
 }
 
 const MODEL = "claude-opus-5-5"
-const SAMPLE = 500 // blocks that are reached from the view
+const SAMPLE = 500 // number of blocks that are looked up from the view
 
 export interface ReachOptions {
   readonly tokens: number
@@ -71,19 +71,19 @@ export interface Times {
 
 export interface ReachFigures extends ReachOptions {
   readonly blocks: number
-  /** Blocks that were not the same bytes. */
+  /** Number of blocks with different bytes. */
   readonly wrong: number
   readonly sample: number
-  /** Blocks of the sample that one search and one fetch did not reach. */
+  /** Number of sampled blocks that one search and one fetch did not reach. */
   readonly unreached: number
   readonly fetchMs: Times
   readonly searchMs: Times
-  /** Processor time, which depends less on what else the machine does. */
+  /** Processor time, which depends less on the load of the machine. */
   readonly fetchCpuMs: Times
   readonly searchCpuMs: Times
-  /** The first search of all: it indexes the journal. */
+  /** Time of the first search, which indexes the journal. */
   readonly firstSearchMs: number
-  /** A search right after one more exchange: it indexes what is new. */
+  /** Time of a search right after one more exchange, which indexes only the new entries. */
   readonly nextSearchMs: number
   readonly viewTokens: number
 }
@@ -157,7 +157,7 @@ function stopwatch(): () => Took {
 
 const timesOf = (all: readonly number[]): Times => ({ median: quantile(all, 0.5), p95: quantile(all, 0.95) })
 
-/** Rounds of work until a share of the tokens is there, then a compaction, and again. */
+/** Alternates rounds of work and compactions, until the requested number of tokens is in the journal. */
 async function fill(chat: Conversation, { tokens, compactions }: ReachOptions): Promise<void> {
   const estimator = createEstimator("claude-5")
   const share = tokens / compactions
@@ -177,7 +177,7 @@ const isSummary = (message: Message) => message.type === "user" && message.isCom
 interface KeptBlock {
   readonly handle: string
   readonly digest: string
-  /** Words that only this block has. Empty for blocks that share theirs. */
+  /** Words that only this block has. Empty for blocks without unique words. */
   readonly words: string
 }
 

@@ -1,6 +1,6 @@
 /**
- * Chats of a person with an assistant in which some messages tell how to work from now on, and as many only look like it. Made from a seed.
- * Both come with a request, before or after it, or alone. Answers are full of advice in the form of rules.
+ * Generates chats of a user with an assistant from a seed. Some messages are rules about how to work from now on, and as many only look
+ * like rules. Both kinds come before a request, after it, or alone. Answers are full of advice in the form of rules.
  */
 import { randomFrom } from "../memory-questions/random.ts"
 import { LANGUAGES, type Language, type Part, SENTENCES } from "./sentences.ts"
@@ -8,7 +8,7 @@ import { spokenLine } from "./talk.ts"
 
 export interface RuleChat {
   readonly messages: readonly { readonly speaker: "user" | "assistant"; readonly text: string }[]
-  /** As the person wrote them, without the question after them. */
+  /** Rules as the user wrote them, without the question after them. */
   readonly rules: readonly string[]
 }
 
@@ -27,10 +27,10 @@ const PASTED = [
   "> Always run the formatter before you push.",
   'The ticket says:\n"From now on every request needs a token."',
 ]
-/** Of rules and look-alikes, in each chat. */
+/** Number of rules, and of look-alikes, in each chat. */
 const EACH = 12
 const ALONE = 0.3
-/** Most people write in English to an assistant; each other language is as likely as any. */
+/** Share of English, in which most people write to an assistant. The other languages are equally likely. */
 const ENGLISH = 0.6
 
 export function makeRuleChat({ seed, part }: { readonly seed: number; readonly part: Part }): RuleChat {
@@ -54,7 +54,7 @@ export function makeRuleChat({ seed, part }: { readonly seed: number; readonly p
 
 type Random = ReturnType<typeof randomFrom>
 
-/** Different sentences. */
+/** Draws different sentences. */
 function draw(_: Random, next: () => string): readonly string[] {
   const drawn = new Set<string>()
   while (drawn.size < EACH) drawn.add(next())

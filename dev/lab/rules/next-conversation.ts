@@ -1,17 +1,17 @@
-/** What the next conversation of the same owner starts with, and what is kept, after a chat. A real store, and no model. */
+/** The stored memories after a chat, and the first request of the owner's next conversation, with a real store and no model. */
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { basename, dirname, join } from "node:path"
 import { openConversation } from "@strata/core"
 import type { RuleChat } from "./chats.ts"
 
-/** A rule that shows the limit of one request is not a miss of the recogniser. */
-const ROOM = 6_000 // tokens for what a conversation starts with
+/** Large enough that no rule is missing because of the limit of one request, which would count as a miss of the recognizer. */
+const ROOM = 6_000 // tokens at the start of a conversation
 
 interface After {
-  /** The messages of the first request, as JSON. */
+  /** Messages of the first request, as JSON. */
   readonly start: string
-  /** The bodies of the memories. */
+  /** Bodies of the memories. */
   readonly kept: readonly string[]
 }
 
@@ -58,7 +58,7 @@ function memoriesUnder(root: string): readonly string[] {
   )
 }
 
-/** The lines of rules and of facts about the person, without their dates, as they are sent. */
+/** Lines of rules and of facts about the user as they are sent, without their dates. */
 export const pinnedIn = (start: string): readonly string[] =>
   [...start.matchAll(/\\n\d{1,2} [A-Z][a-z]{2,3}(?: \d{4})?: ((?:[^\\]|\\(?!n))*)/g)].map(([, text]) => text!)
 

@@ -1,11 +1,11 @@
 /**
- * How many of the rules that people gave an assistant are in the first request of the next conversation, and how much of what is there is
- * a rule. Generated chats go through `openConversation` with a real store; no model is asked for memories.
+ * Measures how many of a user's rules are in the first request of the next conversation, and how much of the content there is a rule.
+ * Generated chats go through `openConversation` with a real store; no model extracts memories.
  *
- *     npm run rules                 the figures of docs/development/figures.md: sentences and seeds that nothing was chosen on
+ *     npm run rules                 the figures of docs/development/figures.md: held-out sentences and seeds
  *     npm run rules -- --chosen     the sentences on which the recogniser was chosen
- *     npm run rules -- --sentences  each sentence by itself, and those that are missed or wrong
- *     npm run rules -- --talk       preferences, facts about the person and places too, between code, logs and passing remarks
+ *     npm run rules -- --sentences  each sentence by itself, with those that are missed or wrong
+ *     npm run rules -- --talk       preferences, facts about the user and places too, between code, logs and passing remarks
  */
 import { lastingRules } from "../../../packages/core/src/views/record/lasting-rules.ts"
 import { standingRules } from "../../../packages/core/src/views/record/user-messages.ts"

@@ -1,4 +1,4 @@
-/** Sentences in which a person tells an assistant how to work from now on, and sentences that only look like it. */
+/** Sentences in which a user gives an assistant rules for future work, and sentences that only look like rules. */
 import chosen from "./chosen.json" with { type: "json" }
 import heldOut from "./held-out.json" with { type: "json" }
 
@@ -17,16 +17,16 @@ type LookAlike =
 
 export interface Sentences {
   readonly rules: Readonly<Record<Language, readonly string[]>>
-  /** English ones are grouped by what they are. */
+  /** English look-alikes are grouped by their kind. */
   readonly lookAlikes: Readonly<Record<Language, readonly string[] | Readonly<Record<LookAlike, readonly string[]>>>>
-  /** What the assistant says: advice, in the same form as rules. */
+  /** Sentences of the assistant: advice in the same form as rules. */
   readonly advice: readonly string[]
 }
 
 export type Part = "chosen" | "held-out"
 
 /**
- * The recogniser was chosen on the first set, so its figures come from the other one: those sentences were written before the recogniser, no
- * rule was written from them, and they are only measured.
+ * The recognizer was developed on the first set, so its results come from the held-out one. Those sentences were written before the
+ * recognizer, no rule was derived from them, and they are only measured.
  */
 export const SENTENCES: Readonly<Record<Part, Sentences>> = { chosen, "held-out": heldOut }

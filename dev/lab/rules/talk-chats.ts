@@ -1,4 +1,4 @@
-/** Chats in which a person says who they are, what they prefer and how to work, between code, logs and passing remarks. Made from a seed. */
+/** Generates chats from a seed in which a user states identity, preferences and rules, between code, logs and passing remarks. */
 import { randomFrom } from "../memory-questions/random.ts"
 import { type RuleChat, withRequest } from "./chats.ts"
 import { type Part, SENTENCES } from "./sentences.ts"
@@ -6,12 +6,12 @@ import { type RuleTalk, SPOKEN, type SpokenLine, spokenLine, TALKS } from "./tal
 
 export const STATEMENT_KINDS = ["rules", "preferences", "facts", "places"] as const
 type StatementKind = (typeof STATEMENT_KINDS)[number]
-/** Of each kind, in each chat. */
+/** Number of messages of each kind in each chat. */
 const EACH = { rules: 5, preferences: 8, facts: 5, places: 2, passing: 14, pasted: 4 } as const
 
 export interface TalkChat {
   readonly messages: RuleChat["messages"]
-  /** What is to be kept. */
+  /** Statements that should be stored as memories. */
   readonly stated: Readonly<Record<StatementKind, readonly string[]>>
 }
 

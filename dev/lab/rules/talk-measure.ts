@@ -1,4 +1,4 @@
-/** How much of what people say for good is in the next conversation, and how much of what is kept is that. */
+/** Measures how many lasting statements of users are in the next conversation, and how much of the stored memories are such statements. */
 
 import { factsAboutTheUser } from "../../../packages/core/src/views/record/about-the-user.ts"
 import { lastingRules } from "../../../packages/core/src/views/record/lasting-rules.ts"
@@ -39,7 +39,7 @@ export async function measureTalk(part: Part): Promise<void> {
   console.log(`  true among pinned lines: ${share(isTrue, pinned)}; junk among memories: ${share(junk, kept)}`)
 }
 
-/** Each message by itself. */
+/** Measures each message by itself. */
 export function measureTalkSentences(part: Part): void {
   const talk = TALKS[part]
   for (const kind of ["preferences", "facts"] as const) {

@@ -1,4 +1,7 @@
-/** Generated conversations for the audit, each with a truthful summary. Names and numbers are new in each one, and the seed decides all. */
+/**
+ * Generated conversations for the audit, each with a truthful summary. The seed decides everything, and each conversation has new names and
+ * numbers.
+ */
 import type { Message } from "@strata/core"
 
 export interface Sample {
@@ -107,7 +110,7 @@ class Made {
 
 const capital = (text: string) => text[0]!.toUpperCase() + text.slice(1)
 
-/** mulberry32: the same numbers in every run. */
+/** The mulberry32 generator, which yields the same numbers in every run. */
 export function randomNumbers(seed: number): () => number {
   let state = seed
   return () => {

@@ -1,6 +1,6 @@
 /**
- * Facts that no conversation has, each in one place of a summary: in a sentence of its own, or in the place of a true one. The seed decides
- * which and where. They know nothing of how a claim is checked.
+ * Inserts facts that no conversation has into summaries, as separate sentences or in place of true facts. The seed decides which and where.
+ * The facts are independent of how claims are checked.
  */
 import { randomNumbers } from "./conversations.ts"
 
@@ -10,9 +10,9 @@ export const INVENTION_KINDS = [
 export type InventionKind = (typeof INVENTION_KINDS)[number]
 
 export interface Invention {
-  /** The summary with it. */
+  /** The summary including the invented fact. */
   readonly text: string
-  /** What the conversation does not say. */
+  /** The fact that the conversation does not contain. */
   readonly invented: string
 }
 
@@ -27,7 +27,7 @@ const QUOTES = [
 ]
 const HEX = "0123456789abcdef"
 
-/** A fact of a kind, the sentences that can hold it, and where a true one of the kind is. */
+/** A fact of a kind, the sentences that can hold it, and a pattern for true facts of the kind. */
 interface Fact {
   readonly invented: string
   readonly sentences: readonly string[]
@@ -139,7 +139,7 @@ function factOf(kind: InventionKind, dice: Dice): Fact {
   }
 }
 
-/** A summary with one invented fact. Every second one takes the place of a true fact, where the summary has one of the kind. */
+/** Adds one invented fact to a summary. Every second one replaces a true fact of the same kind, if the summary has one. */
 export function invent(summary: string, { kind, seed }: { kind: InventionKind; seed: number }): Invention {
   const dice = new Dice(seed)
   const { invented, sentences, inPlaceOf } = factOf(kind, dice)
@@ -153,7 +153,7 @@ export function invent(summary: string, { kind, seed }: { kind: InventionKind; s
   return { text: lines.toSpliced(at, 0, `   - ${dice.pick(sentences)}`).join("\n"), invented }
 }
 
-/** Places between lines where a sentence can be. */
+/** Positions between lines where a sentence can be inserted. */
 function outsideCode(lines: readonly string[]): readonly number[] {
   let isCode = false
   return lines.flatMap((line, at) => {

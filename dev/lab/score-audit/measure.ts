@@ -1,4 +1,4 @@
-/** Plants one false claim in a summary and looks whether the audit finds it; counts alarms where nothing was planted. */
+/** Plants one false claim in a summary and checks whether the audit finds it. Counts alarms where nothing was planted. */
 import type { Message } from "@strata/core"
 import {
   addFabrication,
@@ -53,7 +53,7 @@ export class SeedRange {
   }
 }
 
-/** Messages as the model without a network reads them. */
+/** The messages as the offline model reads them. */
 export const readable = (messages: readonly Message[]): readonly ReadMessage[] =>
   messages.flatMap((message): ReadMessage[] => {
     if (message.type !== "user" && message.type !== "assistant") return []
@@ -62,7 +62,7 @@ export const readable = (messages: readonly Message[]): readonly ReadMessage[] =
 
 export interface AuditTally {
   readonly planted: Map<FabricationName | DistortionName | InventionKind, { planted: number; caught: number }>
-  /** The first few that were missed, for a person to look at. */
+  /** The first few missed claims, for a reader to judge. */
   readonly missed: string[]
 }
 
@@ -70,7 +70,7 @@ export const emptyTally = (): AuditTally => ({ planted: new Map(), missed: [] })
 
 const MAX_MISSED = 20
 
-/** Plants each kind of claim that has a place in the summary, and notes what the audit says. Returns how many were planted. */
+/** Plants each kind of claim that fits in the summary and records the audit's findings. Returns the number of planted claims. */
 export function plantAll(
   range: SeedRange,
   { summary, seed, tally }: { summary: string; seed: number; tally: AuditTally },
@@ -90,9 +90,9 @@ export function plantAll(
   return planted
 }
 
-const MAX_OF_A_KIND = 8 // places of one summary, spread over it
+const MAX_OF_A_KIND = 8 // positions in one summary, spread over it
 
-/** Distorts a model's own summary at some of the places it offers, one at a time. */
+/** Distorts a model's own summary at some of the positions that allow it, one at a time. */
 export function distortAll(range: SeedRange, summary: string, { planted, missed }: AuditTally): void {
   const before = findings(range.audit(summary))
   const all = findDistortions(summary)
@@ -110,7 +110,8 @@ export function distortAll(range: SeedRange, summary: string, { planted, missed 
 }
 
 /**
- * Puts invented facts into a summary, one at a time, beginning with the kind at `from`. What is only marked as unchecked counts as missed.
+ * Puts invented facts into a summary, one at a time, beginning with the kind at `from`. A fact that is only marked as unchecked counts as
+ * missed.
  */
 export function inventAll(
   range: SeedRange,
@@ -132,7 +133,7 @@ export function inventAll(
   }
 }
 
-/** What is claimed without ground, and what is missing. */
+/** Claims without support in the conversation, and missing facts. */
 const findings = ({ claims, facts }: AuditReport): ReadonlySet<string> =>
   new Set([
     ...claims.filter(({ isSupported }) => !isSupported).map((claim) => `${claim.class} ${claim.text}`),

@@ -1,4 +1,4 @@
-/** Ranges of recorded conversations in which something cannot be read: as if a file had been a picture or a PDF, or thinking were hidden. */
+/** Ranges of recorded conversations with unreadable content: as if a file had been a picture or a PDF, or thinking were hidden. */
 import type { Message } from "@strata/core"
 import { type Block, contentOf, isToolResult, isToolUse } from "@strata/core"
 import { isThinking } from "../../../packages/core/src/messages/blocks.ts"
@@ -7,13 +7,13 @@ import { isFromUser } from "../../../packages/core/src/messages/messages.ts"
 export const UNREADABLE_KINDS = ["image", "PDF", "redacted thinking", "empty thinking"] as const
 export type UnreadableKind = (typeof UNREADABLE_KINDS)[number]
 
-const EVERY = 20 // file reads: the result of one of them becomes a picture or a document
+const EVERY = 20 // one of this many file reads: its result becomes a picture or a document
 const MEDIA = {
   image: { type: "image", source: { type: "base64", media_type: "image/png", data: "aGlkZGVu" } },
   PDF: { type: "document", source: { type: "base64", media_type: "application/pdf", data: "aGlkZGVu" } },
 } as const
 
-/** The same messages: with media in each message of the person and as results of some file reads, or with all thinking hidden. */
+/** The same messages with media in each user message and as results of some file reads, or with all thinking hidden. */
 export function withUnreadable(messages: readonly Message[], kind: UnreadableKind): readonly Message[] {
   const change = kind === "image" || kind === "PDF" ? readsAs(kind, messages) : hiding(kind)
   return messages.map((message) => {

@@ -1,4 +1,7 @@
-/** Compares every recorded compaction with ours of the same messages, with three summaries and three sizes of the list of names. */
+/**
+ * Compares every recorded compaction with Strata's compaction of the same messages, with three summaries and three sizes of the list of
+ * names.
+ */
 
 import { type CompactedMessages, compactMessages, findModel, type Message } from "@strata/core"
 import { isBoundary } from "../../../packages/core/src/messages/messages.ts"
@@ -10,14 +13,15 @@ import { measure, type Scores } from "./scores.ts"
 import { statementsIn, textSent } from "./statements.ts"
 import { SUMMARISERS, type SummariserName } from "./summarisers.ts"
 
-// What `compactMessages` leaves at the places where a recording was compacted. A later call gets what the one before left, and the messages since.
+// Results of `compactMessages` at the positions where a recording was compacted. Each later call gets the result of the previous one and
+// the messages since.
 
 export interface CarriedText {
   readonly text: string
   readonly milliseconds: number
 }
 
-/** `isRecorded`: with the recorded summary in place of quotations. */
+/** `isRecorded`: whether the recorded summary is used in place of quotations. */
 export async function carriedCompactions(
   compactions: readonly RecordedCompaction[],
   { isRecorded = false }: { readonly isRecorded?: boolean } = {},
@@ -37,10 +41,10 @@ export async function carriedCompactions(
   return texts
 }
 
-// Places to compact a recording that was never compacted: every so many tokens of its messages.
+// Positions to compact a recording that was never compacted: at regular distances in tokens of its messages.
 
-const BETWEEN = 100_000 // tokens: less than most windows hold, so that short recordings count too
-const MIN_AFTER = 10 // messages: fewer use too few names to say anything
+const BETWEEN = 100_000 // in tokens, less than most windows hold, so that short recordings are included
+const MIN_AFTER = 10 // minimum number of later messages; fewer use too few names for a result
 
 export function cutsOf({ messages, model }: RecordedConversation): RecordedCompaction[] {
   if (messages.some(isBoundary)) return []
@@ -69,11 +73,11 @@ export function cutsOf({ messages, model }: RecordedConversation): RecordedCompa
     .filter(({ after }) => after.length >= MIN_AFTER)
 }
 
-/** A call and its result stay together: a cut is before a message of the assistant. */
+/** Whether a round ends before this message. A call and its result stay together, so a cut is before a message of the assistant. */
 const endsRound = (messages: readonly Message[], at: number): boolean =>
   messages[at]!.type === "user" && messages[at + 1]?.type === "assistant"
 
-// The list of exact names in a text after a boundary, cut to fewer tokens: its beginning.
+// The list of exact names in a text after a boundary, cut to fewer tokens from its beginning.
 
 const SECTION = /\n*## Exact names\n[^\n]*\n(`{3,})\n([\s\S]*?)\n\1/
 const LINE = /^(said|typed|in results): (.*)$/
@@ -99,7 +103,7 @@ export function withNamesUpTo(text: string, limit: number, estimate: (text: stri
   })
 }
 
-export const NAMES_LIMITS = [0, 1_000, 2_000] as const // tokens; the last is the default
+export const NAMES_LIMITS = [0, 1_000, 2_000] as const // in tokens; the last one is the default
 type NamesLimit = (typeof NAMES_LIMITS)[number]
 
 export type CompactionVariant =
@@ -118,23 +122,23 @@ export const WAYS: readonly CompactionVariant[] = [
 
 export interface CompactionScores {
   readonly scores: Scores
-  /** The messages of the next request, estimated in the same way for all. */
+  /** Estimated tokens of the messages of the next request, by the same estimate for all variants. */
   readonly tokens: number
-  /** How long it took, where that says something. */
+  /** Duration, where it is meaningful. */
   readonly milliseconds?: number
 }
 
 export interface ComparedCompaction {
   readonly recording: string
   readonly format: string
-  /** Whether the recording has this compaction, or we cut there. */
+  /** `recorded` if the recording has this compaction, `cut` if the comparison chose the position. */
   readonly place: "recorded" | "cut"
   /** 1 for the first compaction of a recording. */
   readonly nth: number
-  /** As the recording program counted them, with system prompt, tools and restored files; at a cut our estimate of the messages. */
+  /** The recording program's count, including system prompt, tools and restored files. At a cut, Strata's estimate of the messages. */
   readonly tokensBefore: number
   readonly tokensAfter: number | undefined
-  /** A way is missing where the recording has no summary to read. */
+  /** Scores by variant. A variant is missing if the recording has no readable summary. */
   readonly ways: Readonly<Partial<Record<CompactionVariant, CompactionScores>>>
 }
 

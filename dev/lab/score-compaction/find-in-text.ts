@@ -1,6 +1,9 @@
-/** Searches a text word for word, ignoring line breaks. All marks use it, so the same rule applies to recorded compactions and ours. */
+/**
+ * Searches a text word for word, ignoring line breaks. All scores use this search, so the same rule applies to recorded compactions and
+ * Strata's.
+ */
 
-/** Any run of white space counts as one blank. */
+/** Replaces each run of white space by one blank. */
 export const plain = (text: string): string => text.replace(/\s+/g, " ").trim()
 
 const BEFORE = /\w[.-]?$/ // `bar.go` is not in `foo-bar.go`, but it is in `/cmd/bar.go` and after `--`

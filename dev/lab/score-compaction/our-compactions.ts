@@ -1,6 +1,6 @@
 /**
- * Compacts a recorded conversation with our layer 4 at the places where the recording was compacted. A second compaction begins
- * with what our first one left, followed by the recorded messages since.
+ * Compacts a recorded conversation with Strata's compaction layer at the positions where the recording was compacted. A second compaction
+ * begins with the result of the first one, followed by the recorded messages since.
  */
 import { type Conversation, findModel, type Ids, isMessage, type Message, type Store } from "@strata/core"
 import { manualClock, projectName, seededIds } from "../../../packages/core/src/base/clock.ts"
@@ -15,9 +15,9 @@ import type { RecordedCompaction } from "./recorded-compactions.ts"
 import { textSentIn } from "./statements.ts"
 import { type SummariserName, summariserModel } from "./summarisers.ts"
 
-const MODEL = "claude-opus-4-6" // the recorded model makes no difference to layer 4
-const WINDOW = 200_000 // tokens: the window that the default figures are for
-const LARGER_WINDOW = 258_400 // tokens: the window of the recorded Codex conversations
+const MODEL = "claude-opus-4-6" // the recorded model makes no difference to compaction
+const WINDOW = 200_000 // in tokens, the window that the defaults were chosen for
+const LARGER_WINDOW = 258_400 // in tokens, the window of the recorded Codex conversations
 const CWD = "/nowhere"
 const ID = "recording"
 
@@ -29,7 +29,7 @@ export async function ourCompactions(
 ): Promise<readonly string[]> {
   const store = memoryStore()
   const window = compactions.some(({ tokensBefore }) => tokensBefore > WINDOW) ? LARGER_WINDOW : WINDOW
-  const ids = seededIds(kind) // the same figures in every run
+  const ids = seededIds(kind) // the same ids in every run
   const standing: string[] = []
   let newest: string | undefined
   for (const { since, summary } of compactions) {
@@ -80,7 +80,7 @@ interface Opening {
   readonly recorded: string | undefined
 }
 
-/** Layer 4 alone, so that clearing and notes of other layers do not affect the figures. */
+/** Opens a conversation with compaction alone, so that clearing and notes do not affect the results. */
 function openCompacting({ store, window, kind, ids, recorded }: Opening): Promise<Conversation> {
   const models = { [MODEL]: { window } }
   const model = summariserModel({ name: MODEL, facts: findModel(MODEL, models).facts, kind, recorded })
@@ -91,7 +91,7 @@ function openCompacting({ store, window, kind, ids, recorded }: Opening): Promis
     ...{ store, id: ID, cwd: CWD, dir: CWD, env: {}, model: MODEL, system: "You help." },
     ids,
     clock: manualClock(),
-    settings: { models, ...(kind === "sentence" ? { switches: { "compact-audit": false } } : {}) }, // it says nothing, on purpose
+    settings: { models, ...(kind === "sentence" ? { switches: { "compact-audit": false } } : {}) }, // such a summary states nothing
     layers: [compaction({ parent, reads, timing })],
   })
 }

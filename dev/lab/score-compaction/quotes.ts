@@ -1,11 +1,11 @@
 /**
- * Finds quotes of the user in a text: entries of its list of the user's messages, and text in quotation marks on a line that names the
- * user first. It goes by layout, so it misses quotes without quotation marks.
+ * Finds quotes of the user in a text: entries of its list of the user's messages, and quoted text on a line that names the
+ * user first. It goes by layout, so it misses unquoted text.
  */
 import { plain } from "./find-in-text.ts"
 
 export interface UserQuotes {
-  /** In a section about the user's messages. */
+  /** Quotes in a section about the user's messages. */
   readonly listed: readonly string[]
   readonly inline: readonly string[]
 }
@@ -14,8 +14,8 @@ const LIST_TITLE = /^\s*(?:#+ |\d+[.)] )?\**(?:all )?(?:user.?s? messages|what t
 const FENCE = /^(`{3,}|~{3,})[\w-]*$/
 const BULLET = /^\s*(?:[-*]|\d+[.)])\s+/
 const NAMES_USER = /\buser(?:'s)?\b/i
-const QUOTED = /(?<!\\)"([^"\n]+)(?<!\\)"|“([^”\n]+)”/g // escaped marks belong to a command or to code
-const SHORTEST = 12 // characters: shorter ones are often names in quotation marks
+const QUOTED = /(?<!\\)"([^"\n]+)(?<!\\)"|“([^”\n]+)”/g // escaped quotes belong to a command or to code
+const SHORTEST = 12 // in characters; shorter ones are often quoted names
 const LEFT_OUT = /\s*(?:\[[^\]]*\]|\.{3,}|…)\s*/ // an omission in a quote, perhaps with a note in brackets
 
 export function userQuotesIn(text: string): UserQuotes {
@@ -50,7 +50,7 @@ export function userQuotesIn(text: string): UserQuotes {
   return { listed: longEnough(listed), inline: longEnough(inline) }
 }
 
-/** Whether the user said a quote: as a whole, or each part if it has omissions. `text` must be plain. */
+/** Whether the user wrote a quote: completely, or each part if it has omissions. `text` must be plain. */
 export function isQuoted(quote: string, text: string): boolean {
   const pieces = plain(quote)
     .split(LEFT_OUT)
@@ -66,7 +66,7 @@ function titleAfter(title: string): RegExp {
   return Number.isNaN(number) ? /^\s*\*\*|^#+ |^<\// : new RegExp(`^\\s{0,${indent.length}}${number + 1}[.)] |^#+ |^<`)
 }
 
-/** An entry is one quote from its first mark to its last, or contains several. */
+/** Quotes of an entry, which is one quote from its first quotation mark to its last, or contains several. */
 function quotedIn(entry: string): readonly string[] {
   const whole = /^\s*(?:[-*]|\d+[.)])?\s*\**["“]([\s\S]*)["”][\s.*]*$/.exec(entry)?.[1]
   if (whole !== undefined && !/["“”]/.test(whole)) return [whole]

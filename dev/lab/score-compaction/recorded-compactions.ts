@@ -1,4 +1,7 @@
-/** The compactions in recorded conversations: what was before each, what the recording program left after it, what came then. */
+/**
+ * The compactions in recorded conversations: the messages before each, what the recording program left in the context, and the messages
+ * after.
+ */
 import { contentOf, isToolResult, isToolUse, type Message, textOf } from "@strata/core"
 import { resultBlocks } from "../../../packages/core/src/messages/blocks.ts"
 import { isBoundary } from "../../../packages/core/src/messages/messages.ts"
@@ -9,19 +12,19 @@ import { isSummary, textSent } from "./statements.ts"
 export interface RecordedCompaction {
   /** All messages from the start of the recording to the boundary. */
   readonly before: readonly Message[]
-  /** How many of these are before the previous boundary. */
+  /** Number of these messages before the previous boundary. */
   readonly older: number
-  /** What was added since the previous compaction, without what that one left. */
+  /** Messages added since the previous compaction, without what that one left in the context. */
   readonly since: readonly Message[]
-  /** From here to the next boundary, or to the end. */
+  /** Messages from this boundary to the next one, or to the end. */
   readonly after: readonly Message[]
-  /** The part of the next request that the recording has: the summary, its attachments, kept messages. */
+  /** The part of the next request that the recording has: the summary, its attachments and the tail. */
   readonly standing: string | undefined
-  /** What Claude Code read again: the files read last, as they were then. */
+  /** Files that Claude Code read again: those read last, with their content at that time. */
   readonly restored: string
   /** The summary alone, if it can be read. */
   readonly summary: string | undefined
-  /** Tokens of the whole context before, and of the first request after, as recorded. */
+  /** Tokens of the complete context before the boundary, and of the first request after it, as recorded. */
   readonly tokensBefore: number
   readonly tokensAfter: number | undefined
 }
@@ -62,10 +65,10 @@ function standingIn(messages: readonly Message[], at: number): string {
   return texts.filter((text) => text !== "").join("\n")
 }
 
-const RESTORED_FILES = 5 // Claude Code's figures
-const RESTORED_CHARACTERS = 17_500 // about 5,000 tokens of one file
+const RESTORED_FILES = 5 // Claude Code's limit
+const RESTORED_CHARACTERS = 17_500 // Claude Code's limit of about 5,000 tokens for each file
 
-/** The recordings lack the files that were read again. What the last reads returned is the nearest to it. */
+/** Approximates the files that were read again, which recordings lack, by what the last reads returned. */
 function restoredFiles(messages: readonly Message[]): string {
   const paths = new Map<string, string>()
   const contents = new Map<string, string>()
@@ -82,7 +85,7 @@ function restoredFiles(messages: readonly Message[]): string {
   return [...contents.values()].slice(-RESTORED_FILES).join("\n")
 }
 
-const SHORTEST_SUMMARY = 200 // characters; a shorter one only says that the summary is elsewhere
+const SHORTEST_SUMMARY = 200 // in characters; a shorter text only refers to a summary elsewhere
 
 function summaryIn(after: readonly Message[]): string | undefined {
   const text = leftBehind(after).filter(isSummary).map(textSent).join("\n")

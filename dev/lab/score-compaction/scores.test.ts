@@ -155,7 +155,7 @@ describe("the scores", () => {
         for (const name of ["messagesInReach", "rules", "changedByPath"] as const)
           expect(scores[name].found, name).toBe(scores[name].of)
         for (const name of ["namesUsedAgain", "namesStated"] as const)
-          expect(scores[name].found / scores[name].of, name).toBeGreaterThanOrEqual(0.75) // it rewrites whole files: more names than room
+          expect(scores[name].found / scores[name].of, name).toBeGreaterThanOrEqual(0.75) // rewritten files have more names than fit
         expect(ways["extractive, 2000"]!.scores.listedNotFound.found).toBe(0)
         const recorded = ways.recorded!.scores
         expect(recorded.namesStated.found / recorded.namesStated.of).toBeLessThan(0.6)
@@ -173,7 +173,7 @@ describe("the scores", () => {
       for (const { ways } of await compareCompactions(recording)) {
         const { scores } = ways["sentence, 2000"]!
         for (const name of ["messagesInReach", "rules"] as const) expect(scores[name].found, name).toBe(scores[name].of)
-        // 40 long paths: the record names those changed last and counts the others
+        // with 40 long paths, the record lists those changed last and counts the others
         expect(scores.changedByPath.found / scores.changedByPath.of).toBeGreaterThan(0.7)
         expect(ways["extractive, 2000"]!.scores.listedNotFound.found).toBe(0)
         expect(ways.recorded!.scores.userMessages.found).toBeLessThan(ways.recorded!.scores.userMessages.of)

@@ -1,4 +1,4 @@
-/** The scores of one compaction: how much of what was said and done before it is in the text that is left. */
+/** Scores of one compaction: how much of the earlier messages and actions is in the text that it leaves. */
 
 import { handleOf } from "@strata/core"
 import { nameFinder } from "../../../packages/transcripts/src/inspect/measured-names.ts"
@@ -6,11 +6,11 @@ import { isIn, plain } from "./find-in-text.ts"
 import { isQuoted, userQuotesIn } from "./quotes.ts"
 import type { Remark, UserStatements } from "./statements.ts"
 
-// Which messages a text leads to: by a handle of their own, or because they are within a range of handles that is left out.
+// Messages that a text leads to: by their own handle, or by an omitted range of handles that includes them.
 
 const RANGE = /left out: ([0-9a-f]{10})(?: to ([0-9a-f]{10}))?/g
 
-/** `messages`: those of the user, oldest first. */
+/** `messages`: the user's messages, oldest first. */
 export function handlesIn(text: string, messages: readonly Remark[]): (remark: Remark) => boolean {
   const order = new Map(messages.map(({ uuid }, at) => [handleOf(uuid), at]))
   const ranges = [...text.matchAll(RANGE)].map(
@@ -25,13 +25,13 @@ export function handlesIn(text: string, messages: readonly Remark[]): (remark: R
   }
 }
 
-/** `found` of `of` items. */
+/** `found` of `of` items were found. */
 export interface Share {
   readonly found: number
   readonly of: number
 }
 
-/** In the order of the table. */
+/** All scores in the order of the table. */
 export const SCORES = {
   namesUsedAgain: "names used again later",
   namesStated: "names said",
@@ -108,7 +108,7 @@ export function measure(statements: UserStatements, standing: string): Scores {
   }
 }
 
-/** Adds up several compactions. Each message, file and fact counts the same. */
+/** Adds up several compactions. Each message, file and fact has the same weight. */
 export function total(all: readonly Scores[]): Scores {
   const sum = (name: ScoreName): Share => ({
     found: all.reduce((found, scores) => found + scores[name].found, 0),

@@ -1,4 +1,4 @@
-/** What a conversation contains before a compaction, taken from the recording: everything the marks look for. */
+/** Content of a conversation before a compaction, taken from the recording: everything that the scores look for. */
 import {
   type Content,
   contentOf,
@@ -17,57 +17,57 @@ import { findMeasuredNames } from "../../../packages/transcripts/src/inspect/mea
 import { plain } from "./find-in-text.ts"
 
 export interface FileName {
-  /** As the tool was given it. */
+  /** Path as given to the tool. */
   readonly path: string
-  /** Relative to the project's directory, if it is inside. */
+  /** Path relative to the project's directory, if it is inside. */
   readonly inProject: string
   readonly name: string
 }
 
-/** Something the user said, and the message it is in. */
+/** A remark of the user with the message that contains it. */
 export interface Remark {
   readonly uuid: string
   readonly text: string
 }
 
 export interface UserStatements {
-  /** Messages of the user, before the previous boundary and since. */
+  /** Messages of the user before the previous boundary. The next field has those since. */
   readonly olderMessages: readonly Remark[]
   readonly newerMessages: readonly Remark[]
-  /** Remarks of the user when refusing a tool call. They are in the result of that call. */
+  /** Remarks of the user when refusing a tool call. They are in the result of the refused call. */
   readonly refusals: readonly Remark[]
-  /** Answers of the user to questions. They are in results as well. */
+  /** Answers of the user to questions. They are in tool results as well. */
   readonly answers: readonly Remark[]
   readonly rules: readonly string[]
-  /** Created or changed, and not deleted later. */
+  /** Files created or changed, and not deleted later. */
   readonly changed: readonly FileName[]
-  /** Only read. */
+  /** Files only read. */
   readonly read: readonly FileName[]
   /** Names in the user's and the assistant's text. */
   readonly namesStated: readonly string[]
-  /** Names that were said or typed into a tool, and are said or typed again after the boundary. */
+  /** Names that were stated or typed into a tool, and are stated or typed again after the boundary. */
   readonly namesUsedAgain: readonly string[]
-  /** Names that only results had, and that are said or typed after the boundary. */
+  /** Names that occurred only in results, and are stated or typed after the boundary. */
   readonly namesFromResults: readonly string[]
-  /** The whole conversation as one plain text in lower case, to look up quotes in. */
+  /** The complete conversation as one plain text in lower case, to look up quotes in. */
   readonly everything: string
 }
 
 export interface MeasuredCompaction {
-  /** From the first message to the boundary, without earlier boundaries. */
+  /** Messages from the first one to the boundary, without earlier boundaries. */
   readonly before: readonly Message[]
-  /** How many of them are before the previous boundary. */
+  /** Number of these messages before the previous boundary. */
   readonly older: number
-  /** From the boundary to the next one, or to the end. */
+  /** Messages from the boundary to the next one, or to the end. */
   readonly after: readonly Message[]
   readonly cwd?: string
 }
 
-const SHORTEST_MESSAGE = 5 // characters: "yes" is in any text
-const REFUSAL = /^The user doesn't want to proceed with this tool use\.[\s\S]*?the user said:\s*(\S[\s\S]*)$/ // Claude Code
+const SHORTEST_MESSAGE = 5 // in characters, because "yes" is in any text
+const REFUSAL = /^The user doesn't want to proceed with this tool use\.[\s\S]*?the user said:\s*(\S[\s\S]*)$/ // text of Claude Code
 const HINT = /\s*Note: The user's next message may contain a correction or preference\.[\s\S]*$/ // the program's own
 
-const ANSWERED = /^(?:User has answered your questions|Your questions have been answered): ([\s\S]*)$/ // Claude Code
+const ANSWERED = /^(?:User has answered your questions|Your questions have been answered): ([\s\S]*)$/ // text of Claude Code
 const ONE_ANSWER = /"[^"\n]*"="([^"\n]*)"/g
 
 export function statementsIn({ before, older, after, cwd = "" }: MeasuredCompaction): UserStatements {
@@ -136,7 +136,7 @@ export function textSentIn(content: Content): string {
 
 export const isSummary = (message: Message): boolean => message.type === "user" && message.isCompactSummary === true
 
-/** The text that the person and the assistant wrote themselves. */
+/** Text that the user and the assistant wrote themselves. */
 function wordsOf(message: Message): string {
   if (message.type === "assistant") return textOf(contentOf(message))
   return isFromUser(message) ? userText(message) : ""
@@ -157,7 +157,7 @@ const resultsOf = (message: Message): readonly string[] =>
         .map((block) => textOf(resultBlocks(block)))
     : []
 
-/** The strings of an input without JSON escapes. */
+/** Strings of a tool input without JSON escapes. */
 function stringsIn(value: unknown): string {
   if (typeof value !== "object" || value === null) return String(value)
   return Object.values(value).map(stringsIn).join("\n")

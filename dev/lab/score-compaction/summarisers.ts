@@ -1,6 +1,6 @@
 /**
- * The summarisers for recordings, in the same process: one that writes a single sentence, which shows what the data alone carries; the
- * extractive one, which only quotes; and one that gives back the summaries of the recording.
+ * Summarizers for recordings, in the same process. One writes a single sentence, which shows what the preserved data alone carries. The
+ * extractive one only quotes. The third returns the summaries of the recording.
  */
 import type { Model, ModelRequest } from "@strata/core"
 import type { ModelFacts } from "@strata/core/tokens"
@@ -17,7 +17,7 @@ export interface SummariserOptions {
   readonly name: string
   readonly facts: ModelFacts
   readonly kind: SummariserName
-  /** For `recorded`: the summary of the compaction. */
+  /** Summary of the compaction, for the summarizer `recorded`. */
   readonly recorded?: string | undefined
 }
 
@@ -36,7 +36,7 @@ export function summariserModel({ name, facts, kind, recorded = "" }: Summariser
             ? NOTHING_TO_SAY
             : `<summary>\n${recorded}\n</summary>`
       yield { type: "text", text }
-      const usage = { input_tokens: 0, output_tokens: 0 } // no server was asked
+      const usage = { input_tokens: 0, output_tokens: 0 } // no server is involved
       const response = { id: `msg_summary_${index}`, model: name, content: [{ type: "text", text }], usage }
       yield { type: "response", response: { ...response, stop_reason: "end_turn" } }
     },

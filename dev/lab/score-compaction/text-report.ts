@@ -1,4 +1,4 @@
-/** The marks for a person: how they are counted, then tables, each figure with its counts. */
+/** The scores as text: how they are counted, then tables with the counts of each value. */
 import { formatNumber } from "../../../packages/core/src/base/text.ts"
 import { type CompactionVariant, type ComparedCompaction, NAMES_LIMITS, WAYS } from "./compare.ts"
 import { SCORES, type ScoreName, type Share, total } from "./scores.ts"
@@ -45,7 +45,7 @@ function titleOf(way: CompactionVariant): string {
   return `ours, ${SUMMARY_TITLES[summary]}, names ${formatNumber(Number(limit))}`
 }
 
-/** By the program that recorded them: each leaves something else after a boundary. */
+/** Groups by recording program: each leaves different content after a boundary. */
 const GROUPS: Readonly<Record<string, string>> = {
   "claude-code": "Compactions by Claude Code",
   pi: "Compactions by pi, which also keeps the newest messages",
@@ -125,11 +125,11 @@ export function shown({ found, of }: Share): string {
   return of === 0 ? "none" : `${percent(found, of)}% (${formatNumber(found)} of ${formatNumber(of)})`
 }
 
-/** Rounded, but 100 only where nothing is missing. */
+/** Rounds to percent, where 100 means that nothing is missing. */
 const percent = (found: number, of: number): number =>
   found < of ? Math.min(99, Math.round((100 * found) / of)) : Math.round((100 * found) / of)
 
-/** In markdown, so that it can be copied into a page. */
+/** A markdown table, so that it can be copied into a page. */
 function table(rows: readonly (readonly string[])[]): string {
   const widths = rows[0]!.map((_, column) => Math.max(...rows.map((row) => row[column]!.length)))
   const line = (cells: readonly string[]) => `| ${cells.map((cell, at) => cell.padEnd(widths[at]!)).join(" | ")} |`

@@ -1,10 +1,10 @@
 /**
- * A bank of memories whose truth is known: repetitions, rewordings, values that changed, and facts that only look alike. Several memories
- * share a name, and the same thing has many attributes, so neither tells what is the same.
+ * Generates a bank of memories whose truth is known: repetitions, rewordings, values that changed, and facts that only look alike. Several
+ * memories share a name, and the same subject has many attributes, so neither shows which memories are duplicates.
  */
 import { randomFrom } from "../memory-questions/random.ts"
 
-/** An attribute that things have, the ways to say it, and values that exclude each other. `{p}` is the thing, `{v}` the value. */
+/** An attribute of subjects, the sentences that state it, and values that exclude each other. `{p}` is the subject, `{v}` the value. */
 interface Attribute {
   readonly name: string
   readonly ways: readonly string[]
@@ -14,14 +14,14 @@ interface Attribute {
 export interface PlantedMemories {
   readonly file: string
   readonly text: string
-  /** The thing and the attribute. */
+  /** The subject and the attribute. */
   readonly fact: string
   readonly value: string
-  /** It has the value that is true now. */
+  /** Whether the memory has the value that is true now. */
   readonly isTrue: boolean
-  /** With another value it would be the same sentence. */
+  /** The sentence without its value. Memories with the same `way` differ only in the value. */
   readonly way: string
-  /** Why it was planted. */
+  /** Reason why the memory was planted. */
   readonly kind: "fact" | "repeated" | "reworded" | "outdated"
 }
 
@@ -91,7 +91,7 @@ export function bankFor(
   return planted
 }
 
-/** The same thing for several teams: facts that differ in one word of their subject. */
+/** The same subject for several teams, for facts that differ in one word of their subject. */
 const teams = (thing: string): readonly string[] => [thing, `${thing} in Lisbon`, `${thing} for partners`, `${thing} 2`]
 
 const capital = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1)

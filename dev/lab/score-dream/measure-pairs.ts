@@ -1,4 +1,4 @@
-/** Two sentences that the person says on two days, each kept as a memory in a bank on disk: what became of the earlier one. */
+/** Two statements of the user on two days, each stored as a memory in a bank on disk. Measures what became of the earlier one. */
 import { mkdtemp, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
@@ -9,7 +9,7 @@ import type { Pair } from "./pairs.ts"
 
 export interface PairScores {
   readonly retired: readonly Pair[]
-  /** In view, with a note that the later one may say otherwise. */
+  /** Pairs whose earlier memory is in view with a note that a later one may contradict it. */
   readonly inDoubt: readonly Pair[]
   readonly untouched: readonly Pair[]
 }

@@ -1,4 +1,4 @@
-/** Dreams over a generated bank, by rule alone, and counts what left the view. */
+/** Dreams over a generated bank by rule alone, and counts the memories that left the view. */
 import { isCurrentMemory as isCurrent } from "@strata/core/memory"
 import { checkConsolidation } from "../../../packages/core/src/layers/6-dreaming/check/check.ts"
 import { parseMemory } from "../../../packages/core/src/memory/topic-file.ts"
@@ -8,19 +8,19 @@ const NOW = new Date("2026-05-01T00:00:00.000Z")
 
 export interface DreamScores {
   memories: number
-  /** Facts that no current memory states any more. */
+  /** True facts that no current memory states any more. */
   trueOutOfView: number
   repeated: Share
   reworded: Share
   outdated: Share
   outdatedInSameWords: Share
-  /** Of the outdated ones that are marked: those that stay in view, with a note that a later one may say otherwise. */
+  /** Outdated memories that stay in view, with a note that a later one may contradict them. */
   inDoubt: number
-  /** True facts with such a note, and those where it names something about another fact. */
+  /** True facts with such a note. The next field counts those where the note names a memory of another fact. */
   trueInDoubt: number
   trueInDoubtAstray: number
   milliseconds: number
-  /** Sentences about each mistake and each omission. */
+  /** Sentences about each mistake. The next field has those about each omission. */
   mistakes: string[]
   missed: string[]
 }
@@ -55,7 +55,7 @@ export async function measureDream(
   const bodies = new Map(planted.map(({ file, text }) => [file, text.split("---\n\n")[1]!.trim()]))
   for (const [fact, group] of Map.groupBy(planted, ({ fact }) => fact)) {
     const isSeen = group.some(({ file, isTrue }) => isTrue && !superseded.has(file))
-    // a memory that something about another fact took the place of is out of view, even if its fact is said elsewhere
+    // a memory that was replaced by one of another fact is out of view, even if its own fact is stated elsewhere
     const astray = group.filter(
       ({ file, isTrue }) =>
         isTrue && superseded.has(file) && planted.find((one) => one.file === superseded.get(file))?.fact !== fact,
@@ -89,7 +89,7 @@ export async function measureDream(
   }
 }
 
-/** The files that a dream takes out of view, and what takes their place: the part of a dream that asks no model. */
+/** Returns the files that a dream takes out of view, with their replacements. This part of a dream uses no model. */
 async function dreamOver(planted: readonly PlantedMemories[]) {
   const base = new Map(planted.map(({ file, text }) => [file, text]))
   const facts = { created: "2026-01-01", source: { saidBy: "agent" } } as const

@@ -6,7 +6,7 @@ export interface Pair {
 }
 
 /**
- * Pairs of sentences that one person says one after the other. Replaced: the later one says plainly that something changed, so the earlier
- * one is over. Side by side: both are true. The held-out ones were written before facts were compared by their attribute.
+ * Pairs of consecutive statements of one user. Replaced: the later one clearly states a change, so the earlier one no longer holds. Side by
+ * side: both are true. The held-out pairs were written before facts were compared by their attribute.
  */
 export const PAIRS: Readonly<Record<string, readonly Pair[]>> = pairs

@@ -1,4 +1,4 @@
-/** Who is compared. */
+/** The contestants of the scorecard. */
 import type { InstalledPeer } from "./contestants/installed.ts"
 import { installPeer, type Peer } from "./contestants/installed.ts"
 import { LANGCHAIN, langchainContestants } from "./contestants/langchain.ts"
@@ -8,7 +8,7 @@ import { STAND_IN } from "./contestants/stand-in.ts"
 import { STRATA } from "./contestants/strata.ts"
 import type { Contestant } from "./run.ts"
 
-/** Contestants whose code is in the project. */
+/** Contestants whose code is part of the project. */
 export const OURS: readonly Contestant[] = [...STRATA, STAND_IN]
 
 interface PeerEntry {
@@ -28,12 +28,12 @@ const PEERS: readonly PeerEntry[] = [
 
 export interface Field {
   readonly contestants: readonly Contestant[]
-  /** Who could not take part, and why. */
+  /** Contestants that could not take part, with the reasons. */
   readonly absent: readonly string[]
   close(): Promise<void>
 }
 
-/** Installs what is asked for into `root`. Without names: everyone. */
+/** Installs the requested contestants into `root`. Without names, installs all of them. */
 export async function fieldOf(root: string, only: readonly string[] | undefined): Promise<Field> {
   const isMeant = (name: string) => only?.some((one) => name.toLowerCase().startsWith(one.toLowerCase())) ?? true
   const contestants = OURS.filter(({ name }) => isMeant(name))

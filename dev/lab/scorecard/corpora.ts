@@ -1,4 +1,4 @@
-/** All corpora of the scorecard. Each is made by our own code from seeds: the same in every run. */
+/** All corpora of the scorecard. Each is generated from seeds, identically in every run. */
 import { CHANGED } from "./corpora/changed.ts"
 import { CONSTRAINTS_CORPUS } from "./corpora/constraints.ts"
 import { MIXED } from "./corpora/mixed.ts"

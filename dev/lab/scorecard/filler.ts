@@ -1,4 +1,4 @@
-/** Talk and work that no one needs later. */
+/** Talk and work without facts. */
 import { randomFrom } from "../memory-questions/random.ts"
 import type { Exchange } from "../planted/work.ts"
 import { exchangeMessages } from "./corpora/planted.ts"
@@ -26,13 +26,13 @@ export const remarks = (count: number, from: number): readonly PlainMessage[] =>
     assistant("Understood. I go on with the plan."),
   ]).flat()
 
-const LINES = 40 // of each result
+const LINES = 40 // in each result
 const NOUNS =
   "basin cedar delta ember fjord grove heron inlet jetty knoll ledge marsh notch orbit prism quarry ridge spruce tundra vale".split(
     " ",
   )
 
-/** Exchanges with tools. Each result is full of names that occur nowhere else, as files, logs and searches are. */
+/** Exchanges with tools. Each result is full of names that occur nowhere else, as in files, logs and searches. */
 export const work = (count: number, from: number): readonly PlainMessage[] =>
   Array.from({ length: count }, (_, at) => exchangeMessages(workExchange(from + at))).flat()
 

@@ -1,11 +1,11 @@
-/** The scores as a picture: for each contestant what is in view after the last round, at each budget, and how much is left. */
+/** Draws the scores: for each contestant the share of facts in view after the last round, at each budget, and the size of the view. */
 import { contestantsOf, lastOf, percent, sharesOf, totalsOf } from "./report.ts"
 import type { RoundScore } from "./run.ts"
 
 const SIZE = { left: 190, width: 760, top: 44, row: 26, bottom: 40, bar: 150, gap: 40 }
 const COLOURS = { within: "#27a", over: "#ccc" }
 
-/** A bar for each budget. Grey: more than the budget was left, so the bar says little. */
+/** Draws a bar for each budget. Grey bars are views over the budget, so they mean little. */
 export function scorecardPicture(all: readonly RoundScore[], corpora: readonly string[]): string {
   const scores = all.filter(({ corpus }) => corpora.includes(corpus))
   const shares = sharesOf(scores)

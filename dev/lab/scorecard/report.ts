@@ -1,4 +1,4 @@
-/** The scores as tables. */
+/** Renders the scores as tables. */
 import type { RoundScore } from "./run.ts"
 
 export const percent = (share: number): string => `${Number((share * 100).toFixed(1))}%`
@@ -6,13 +6,13 @@ export const percent = (share: number): string => `${Number((share * 100).toFixe
 export interface Totals {
   readonly facts: number
   readonly inView: number
-  /** Facts with an earlier value in view that is not marked as one. */
+  /** Number of facts whose earlier value is in view without a word that shows it is earlier. */
   readonly stale: number
   readonly inventions: number
-  /** Views that are larger than the budget. */
+  /** Number of views that are larger than the budget. */
   readonly over: number
   readonly views: number
-  /** The mean share of the text that is left. */
+  /** Mean share of the text that is in the view. */
   readonly left: number
   readonly cpuMs: number
 }
@@ -40,7 +40,7 @@ export const lastOf = (scores: readonly RoundScore[]) => {
   return scores.filter(({ round }) => round === last)
 }
 
-/** Rows of equal width, so that a terminal shows columns. */
+/** Pads cells to equal width, so that a terminal shows columns. */
 export function table(rows: readonly (readonly string[])[]): string {
   const widths = rows[0]!.map((_, column) => Math.max(...rows.map((row) => row[column]!.length)))
   const cells = (row: readonly string[]) =>
@@ -48,13 +48,13 @@ export function table(rows: readonly (readonly string[])[]): string {
   return rows.map((row) => cells(row).join("  ").trimEnd()).join("\n")
 }
 
-/** For each corpus and contestant: survival after the last round at each budget, and what else went wrong in any round. */
+/** For each corpus and contestant: survival after the last round at each budget, and the defects of any round. */
 export const corpusTables = (scores: readonly RoundScore[]): string =>
   [...Map.groupBy(scores, ({ corpus }) => corpus)]
     .map(([corpus, own]) => `${corpus}: ${sizes(own)}\n${contestantTable(own)}`)
     .join("\n\n")
 
-/** A star: more than the budget was left in a round, so that the figure is worth less. */
+/** A star means that a view was over the budget in a round, so that its score means less. */
 export function contestantTable(scores: readonly RoundScore[]): string {
   const shares = sharesOf(scores)
   const titles = [
@@ -87,7 +87,7 @@ export function sizes(scores: readonly RoundScore[]): string {
   return `${sessions.length} sessions, ${facts} facts, ${sum(({ whole }) => whole).toLocaleString("en")} tokens`
 }
 
-/** Survival of each kind after the last round, for one contestant. */
+/** Survival of each kind of fact after the last round, for one contestant. */
 export function kindsTable(scores: readonly RoundScore[], contestant: string): string {
   const own = scores.filter((score) => score.contestant === contestant)
   const shares = sharesOf(own)
@@ -102,7 +102,7 @@ export function kindsTable(scores: readonly RoundScore[], contestant: string): s
   return `${contestant}, by kind, after the last round\n${table([["", ...shares.map((share) => `at ${percent(share)}`)], ...rows])}`
 }
 
-/** Survival after each round, over all corpora. */
+/** Survival of facts after each round, over all corpora. */
 export function roundsTable(scores: readonly RoundScore[]): string {
   const rounds = distinct(scores.map(({ round }) => round))
   const rows = contestantsOf(scores).flatMap((name) =>
@@ -118,14 +118,14 @@ export function roundsTable(scores: readonly RoundScore[]): string {
   return table([["", ...rounds.map((round) => `round ${round}`)], ...rows])
 }
 
-/** What must be in view within the budget. */
+/** Goals: the share of facts that must be in view within the budget. */
 const AIMS: readonly (readonly [share: number, inView: number])[] = [
   [0.1, 0.6],
   [0.2, 0.9],
   [0.3, 1],
 ]
 
-/** Whether a contestant reaches the aims on the corpora that others publish figures for. A view over the budget counts as empty. */
+/** Whether a contestant reaches the goals on the corpora for which others publish results. A view over the budget counts as empty. */
 export function aimsReport(scores: readonly RoundScore[], name: string, corpora: readonly string[]): string {
   const own = scores.filter(({ contestant, corpus }) => contestant === name && corpora.includes(corpus))
   const lines = AIMS.filter(([share]) => own.some((score) => score.share === share)).map(([share, aim]) => {
@@ -138,7 +138,7 @@ export function aimsReport(scores: readonly RoundScore[], name: string, corpora:
   return [`${name} on ${corpora.join(" and ")}`, ...lines, all].join("\n")
 }
 
-/** Facts that are lost or stale after the last round. */
+/** Lists the facts that are lost or stale after the last round. */
 export const lostList = (scores: readonly RoundScore[]): string =>
   lastOf(scores)
     .flatMap(({ contestant, session, share, facts }) =>

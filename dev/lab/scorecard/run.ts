@@ -1,50 +1,50 @@
-/** Takes a contestant through the rounds of a session at one budget. */
+/** Runs a contestant through the rounds of a session at one budget. */
 import { type FactScore, scoreView, sizeOf } from "./score.ts"
 import { type PlainMessage, type ScoredSession, textOf } from "./session.ts"
 
 export const BUDGETS = [0.1, 0.2, 0.3] as const
 export const ROUNDS = 5
 
-/** One conversation of a contestant. */
+/** One conversation managed by a contestant. */
 export interface Run {
-  /** More was said. */
+  /** Adds new messages of the session. */
   add(messages: readonly PlainMessage[]): Promise<void>
-  /** Compacts, and returns what a model would read next. */
+  /** Compacts, and returns the messages that a model would read next. */
   compact(): Promise<readonly PlainMessage[]>
   close?(): Promise<void>
 }
 
 export interface StartOptions {
-  /** The share of the text that may stay. */
+  /** The budget as a share of the text. */
   readonly share: number
-  /** The text that the share is of. */
+  /** The text that the share refers to. */
   readonly messages: readonly PlainMessage[]
-  /** The same share in tokens, as everyone is measured. */
+  /** The budget in tokens, by the measure used for all contestants. */
   readonly budget: number
-  /** The same share in tokens of four characters, for those who count so and cannot count otherwise. */
+  /** The budget in tokens of four characters, for contestants that can only count this way. */
   readonly quarters: number
 }
 
 export interface Contestant {
   readonly name: string
-  /** How it is called, for the table. */
+  /** The contestant's call, as the table shows it. */
   readonly call: string
-  /** Of a peer. */
+  /** Version of a peer. */
   readonly version?: string
-  /** Whether there is one option for the tokens of everything it leaves. */
+  /** Whether the contestant has a single option that limits the tokens of its entire view. */
   readonly takesBudget: boolean
-  /** Whether a stand-in for a model writes its summary. */
+  /** Whether the stand-in for a model writes its summaries. */
   readonly hasStandIn: boolean
-  /** The only corpora that it gets, if it is slow. */
+  /** Restricts a slow contestant to these corpora. */
   readonly corpora?: readonly string[]
-  /** It gets the first session of a corpus. */
+  /** Whether the contestant only gets the first session of each corpus. */
   readonly firstSessionOnly?: boolean
-  /** Names that it writes itself and that were never said. With the flag g. */
+  /** Names that the contestant writes itself and that were never in the conversation. Needs the flag g. */
   readonly own?: RegExp
   start(options: StartOptions): Promise<Run>
 }
 
-/** One view, after one round. */
+/** Score of one view after one round. */
 export interface RoundScore {
   readonly contestant: string
   readonly corpus: string
@@ -55,7 +55,7 @@ export interface RoundScore {
   readonly inventions: readonly string[]
   readonly tokens: number
   readonly budget: number
-  /** Tokens of the text that the budget is a share of. */
+  /** Tokens of the text that the budget refers to. */
   readonly whole: number
   /** Processor time of this process. */
   readonly cpuMs: number
@@ -66,7 +66,7 @@ interface RunOptions {
   readonly session: ScoredSession
   readonly share: number
   readonly rounds?: number
-  /** What a view looks like, for a person who wants to know why. */
+  /** Called with each view, for users who want to see the reason for a score. */
   readonly see?: (round: number, view: readonly PlainMessage[]) => void
 }
 
@@ -101,7 +101,7 @@ export async function runSession(contestant: Contestant, options: RunOptions): P
   return scores
 }
 
-/** A contestant that makes a shorter list of messages from a list. */
+/** Wraps a contestant that turns a message list into a shorter one. */
 export const listRun = (compact: (messages: readonly PlainMessage[]) => Promise<readonly PlainMessage[]>): Run => {
   let messages: readonly PlainMessage[] = []
   return {

@@ -1,15 +1,15 @@
-/** Scores of one view: which facts are in it, which outdated values, which names that were never in the text, and how large it is. */
+/** Scores one view: which facts and outdated values it contains, which names were never in the text, and how large it is. */
 import { countTokens } from "gpt-tokenizer/encoding/o200k_base"
 import { type Fact, type PlainMessage, textOf } from "./session.ts"
 
-/** Tokens that a message costs besides its text, as in OpenAI's chat format. */
+/** Tokens that a message costs in addition to its text, as in OpenAI's chat format. */
 const MESSAGE_TOKENS = 4
 
 export interface FactScore {
   readonly id: string
   readonly kind: string
   readonly isInView: boolean
-  /** Earlier values that are in view without a mark. */
+  /** Earlier values that are in view without a word that shows they are earlier. */
   readonly stale: readonly string[]
   /** Whether an earlier value is in view at all, marked or not. */
   readonly hasEarlier: boolean
@@ -24,9 +24,9 @@ export interface ViewScore {
 
 interface ScoreOptions {
   readonly facts: readonly Fact[]
-  /** Everything that was said so far. */
+  /** The complete text of the conversation so far. */
   readonly source: string
-  /** Names that the contestant writes itself, such as the addresses of what it put aside. With the flag g. */
+  /** Names that the contestant writes itself, such as the paths of offloaded results. Needs the flag g. */
   readonly own?: RegExp | undefined
 }
 
@@ -45,32 +45,35 @@ export function scoreView(view: readonly PlainMessage[], { facts, source, own }:
   }
 }
 
-/** Counted the same for everyone, by a tokenizer that no contestant uses. */
+/** Size of a view, counted the same way for all contestants by a tokenizer that none of them uses. */
 export const sizeOf = (view: readonly PlainMessage[]): { readonly tokens: number; readonly characters: number } => {
   const text = textOf(view)
   return { tokens: countTokens(text) + view.length * MESSAGE_TOKENS, characters: text.length }
 }
 
-/** A word just before an earlier value that says that it is one: "was $201", "instead of npm". */
+/** Matches a word just before an earlier value that identifies it as one: "was $201", "instead of npm". */
 const MARK =
   /\b(?:was|were|formerly|previously|before|earlier|until|old|replace[sd]?|superseded|outdated|no longer|not|instead of|rather than|from)\b[^\n]{0,8}$/i
-/** The rest of a line after such a word and a colon is marked as a whole: "Replaced: The cap is $201". */
+/** Matches the rest of a line after such a word and a colon, which is marked completely: "Replaced: The cap is $201". */
 const MARKED_LINE = /\b(?:was|before|earlier|previously|replaced|superseded|outdated|no longer (?:true|valid)):[^\n]*$/i
 
-/** Whether the value is somewhere in the text without a mark. */
+/** Whether the value occurs in the text without such a word. */
 const unmarked = (text: string, value: string): boolean =>
   places(text, value).some((at) => {
     const line = text.slice(text.lastIndexOf("\n", at - 1) + 1, at)
     return !MARK.test(line) && !MARKED_LINE.test(line)
   })
 
-/** Where the value is a word of its own. */
+/** Positions where the value is a separate word. */
 const places = (text: string, value: string): readonly number[] =>
   [...text.matchAll(new RegExp(`(?<![\\w$])${value.replaceAll(/[^\w\s]/g, "\\$&")}(?!\\w)`, "gi"))].map(
     ({ index }) => index,
   )
 
-/** What cannot be guessed: a word with a digit in it, an address, a path, an amount, an error code, a name in camel or snake case. */
+/**
+ * Patterns of names that cannot be guessed: a word with a digit, an address, a path, an amount, an error code, a name in camel or snake
+ * case.
+ */
 const NAMES = [
   /\bhttps?:\/\/[^\s<>"'`)\]]*[\w/]/g,
   /(?<![\w/.])(?:\/?[\w.-]+\/)+[\w.-]*\w/g,

@@ -1,4 +1,4 @@
-/** What a contestant gets: a generated conversation, and the facts in it that must be in view after a compaction. */
+/** Input of a contestant: a generated conversation, and its facts that must be in view after a compaction. */
 
 /** A block in the shape of the Messages API. */
 export type Block = { readonly type: string } & Readonly<Record<string, unknown>>
@@ -11,9 +11,9 @@ export interface PlainMessage {
 export interface Fact {
   readonly id: string
   readonly kind: string
-  /** All of these must be in view, whatever their case. */
+  /** Texts that must all be in view, ignoring case. */
   readonly needs: readonly string[]
-  /** Earlier values of the same thing. They may be in view only where they are marked as earlier ones. */
+  /** Earlier values of the same fact. They may be in view only if marked as earlier. */
   readonly stale?: readonly string[]
 }
 
@@ -21,7 +21,7 @@ export interface ScoredSession {
   readonly id: string
   readonly messages: readonly PlainMessage[]
   readonly facts: readonly Fact[]
-  /** What happens after a round and before the next. Empty: the next round compacts what the last one left, and nothing else. */
+  /** Messages between a round and the next one. Empty if the next round only compacts the result of the previous one. */
   readonly between: (round: number) => readonly PlainMessage[]
 }
 
@@ -35,7 +35,7 @@ export const user = (content: PlainMessage["content"]): PlainMessage => ({ role:
 export const assistant = (content: PlainMessage["content"]): PlainMessage => ({ role: "assistant", content })
 export const nothing = (): readonly PlainMessage[] => []
 
-/** All that a model reads of these messages, one block after the other. */
+/** All text of these messages that a model reads, one block after the other. */
 export const textOf = (messages: readonly PlainMessage[]): string =>
   messages.flatMap(({ content }) => (typeof content === "string" ? [content] : content.map(blockText))).join("\n")
 

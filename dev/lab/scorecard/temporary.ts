@@ -1,4 +1,4 @@
-/** A directory that goes when its user is done. */
+/** A temporary directory that is deleted when its user is done. */
 import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"

@@ -1,12 +1,12 @@
-/** How long turns take at the beginning and at the end of a long run. */
+/** Compares the duration of turns at the beginning and at the end of a long run. */
 
-/** Medians in milliseconds over the first and the last tenth of the turns. */
+/** Median duration in milliseconds of the first and of the last tenth of the turns. */
 export interface Ends {
   readonly first: number
   readonly last: number
 }
 
-const MAX_GROWTH = 2 // of the time per turn, from the first to the last tenth; the noise of a busy machine is smaller
+const MAX_GROWTH = 2 // factor of the time per turn from the first to the last tenth; the noise of a busy machine is smaller
 const TURNS_TO_JUDGE = 500 // with fewer turns, noise dominates
 
 export function endsOf(samples: readonly number[]): Ends {
@@ -14,7 +14,7 @@ export function endsOf(samples: readonly number[]): Ends {
   return { first: median(samples.slice(0, tenth)), last: median(samples.slice(-tenth)) }
 }
 
-/** Empty where a turn at the end takes about as long as one at the beginning. */
+/** Problems with slow turns. Empty if a turn at the end takes about as long as one at the beginning. */
 export const growthProblems = (turns: number, { first, last }: Ends): readonly string[] =>
   turns >= TURNS_TO_JUDGE && last > first * MAX_GROWTH
     ? [`a turn takes ${(last / first).toFixed(1)} times as long at the end`]

@@ -1,4 +1,4 @@
-/** Prints the figures of the soak with the network off. */
+/** Prints the metrics of the offline soak. */
 import { formatClockTime, formatDuration, formatNumber, formatPercent } from "../../../packages/core/src/base/text.ts"
 import type { OfflineSoakReport } from "./offline.ts"
 import { endsText, LABEL_WIDTH, MB, problemLines, routesOf } from "./text-report.ts"

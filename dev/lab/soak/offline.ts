@@ -1,6 +1,6 @@
 /**
- * The soak with the network off: an own loop that gives only a model's name, without a key, a client or a server. Answers and tool results
- * come from a generator in this process. Every connection is refused, and counted as a problem.
+ * Runs the soak offline: a custom loop that only names a model, without a key, a client or a server. Answers and tool results come from a
+ * generator in this process. Every connection attempt is refused and counted as a problem.
  */
 import { createHash } from "node:crypto"
 import { mkdirSync, mkdtempSync, rmSync } from "node:fs"
@@ -37,14 +37,14 @@ export interface OfflineSoakReport {
   readonly tasks: number
   readonly turns: number
   readonly compactions: readonly CompactionSeen[]
-  /** Milliseconds of the longest compaction. */
+  /** Duration of the longest compaction in milliseconds. */
   readonly longest: number
   readonly notes: number
   readonly memories: number
   readonly peak: number
   readonly turn: Ends
   readonly seconds: number
-  /** Bytes at the end. */
+  /** Memory of the process at the end, in bytes. */
   readonly memory: { readonly heap: number; readonly resident: number }
   readonly problems: readonly string[]
 }
@@ -91,7 +91,7 @@ function refuseConnections() {
   }
 }
 
-/** One person, one generator in place of a model, and what can be seen from outside. */
+/** A loop with one user, a generator in place of a model, and measurements from outside. */
 class OfflineLoop {
   readonly problems: string[] = []
   takenIn = 0
@@ -142,7 +142,7 @@ class OfflineLoop {
     await this.#chat.whenIdle()
   }
 
-  /** What is in the journal against what was given to it, and the rules against the next request. */
+  /** Compares the journal with the messages that were added, and the rules with the next request. */
   async losses(tasks: number): Promise<readonly string[]> {
     const kept = createHash("sha256")
     for await (const entry of this.#chat.entries()) {
@@ -214,11 +214,11 @@ class OfflineLoop {
   }
 }
 
-/** Outputs of commands: lines with names and figures, some of them errors. The same for the same seed. */
+/** Generates outputs of commands: lines with names and numbers, some of them errors. They are identical for the same seed. */
 function resultsFrom(seed: number, characters: number): () => string {
   let state = seed >>> 0
   const next = (below: number) => {
-    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0 // a common linear congruence: 32 bits are enough here
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0 // a common linear congruential generator; 32 bits are enough here
     return (state >>> 8) % below
   }
   return () => {

@@ -1,6 +1,7 @@
 /**
- * Twenty clients at once through one proxy against the simulator, an hour of simulated time: each sends its whole list once in half a minute,
- * and begins another conversation after a few requests. More conversations pass than are kept open. What the process holds must not grow.
+ * Runs twenty clients at once through one proxy against the simulator, for an hour of simulated time. Each resends its full message list
+ * every half minute and starts a new conversation after a few requests. There are more conversations than stay open, and the process's
+ * memory must not grow.
  */
 import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
@@ -13,10 +14,10 @@ import { frozenClock, type Responder, startSimulator } from "@strata/sim"
 
 const MODEL = "claude-opus-5-5"
 const STEP_MS = 30_000
-const ROUNDS = 8 // requests of a conversation
+const ROUNDS = 8 // number of requests of a conversation
 const RESULT = 6_000 // characters
 const SAMPLES = 6
-const MAX_GROWTH = 1.15 // from the middle to the end
+const MAX_GROWTH = 1.15 // factor of the heap from the middle to the end
 const TOOLS = [{ name: "Bash", input_schema: { type: "object" as const } }]
 
 export interface ProxiedSoakOptions {
@@ -27,7 +28,7 @@ export interface ProxiedSoakOptions {
 export interface ProxiedSoakReport extends ProxiedSoakOptions {
   readonly requests: number
   readonly conversations: number
-  /** At the same distances of time, after garbage was collected. */
+  /** Heap sizes at equal intervals, after garbage collection. */
   readonly heapMegabytes: readonly number[]
   readonly errors: Readonly<Record<string, number>>
   readonly problems: readonly string[]
@@ -78,7 +79,7 @@ function problemsIn(
   ]
 }
 
-/** Calls a tool each time. */
+/** A responder that calls a tool in each answer. */
 function caller(): Responder {
   let calls = 0
   return {
@@ -119,7 +120,7 @@ class Client {
   }
 }
 
-/** Always the same: the simulator keeps what it has not seen before, and this is about the proxy. */
+/** Always the same text, because the simulator stores each new text, and only the proxy's memory is measured. */
 const LINES = 'export const words = "of a file" // and more words\n'.repeat(RESULT / 50)
 
 function exposedCollector(): () => void {

@@ -7,14 +7,14 @@ import { taskAt } from "./tasks.ts"
 import { openSoakWorkshop } from "./workshop.ts"
 
 const WINDOW = 60_000
-const PAUSES = [0, 12] // minutes: in the longer one the cache expires
+const PAUSES = [0, 12] // in minutes; the cache expires in the longer pause
 
-const SWITCHES = { notes: false, "compact-ahead": false } // what they do depends on real time
+const SWITCHES = { notes: false, "compact-ahead": false } // their behaviour depends on real time
 
 const folder = mkdtempSync(join(tmpdir(), "strata-replayed-bill-"))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
-/** Files that do not change with this repository, so that the work is always the same. */
+/** Writes files that do not depend on this repository, so that the work is always the same. */
 function makeProject(): string {
   const project = join(folder, "project")
   mkdirSync(join(project, "src"), { recursive: true })

@@ -1,4 +1,4 @@
-/** Runs one soak: gives tasks until enough tokens have passed through the window, then collects the figures. */
+/** Runs one soak: assigns tasks until enough tokens have passed through the window, then collects the metrics. */
 
 import type { Conversation, Entry, Memory } from "@strata/core"
 import { internalsOf } from "@strata/core/conversation"
@@ -12,17 +12,19 @@ import { nightMessages, RULES, taskAt } from "./tasks.ts"
 import { type CompactionSeen, SoakWatch } from "./watch.ts"
 import { openSoakWorkshop, type SoakWorkshop } from "./workshop.ts"
 
-// What memory work cost in a soak, what it did, and whether it broke the cache of the main conversation.
+// Cost and results of memory work in a soak, and whether it broke the cache of the main conversation.
 
-/** Percent of the spend: the default of background-share. Notes are the summaries of compactions, and part of their price. */
+/**
+ * Limit in percent of the total cost: the default of `background-share`. Notes serve as summaries of compactions and belong to their price.
+ */
 const MAX_SHARES = { memory: 5 } as const
 const MEMORY_WORK = ["memory"] as const satisfies readonly Purpose[]
-/** Breaks with a cause other than memory: the context was made smaller, or the person was away for longer than the cache lives. */
+/** Causes of cache breaks other than memory: the context was made smaller, or the user was away for longer than the cache's lifetime. */
 const OTHER_CAUSES: ReadonlySet<BreakCause> = new Set(["compaction", "clearing", "hour-over", "five-minutes-over"])
 
 export interface MemoryFigures {
   readonly conversations: number
-  /** Of all conversations. */
+  /** Cost of all conversations. */
   readonly dollars: number
   readonly byPurpose: readonly {
     readonly purpose: (typeof MEMORY_WORK)[number]
@@ -30,13 +32,13 @@ export interface MemoryFigures {
     readonly percent: number
   }[]
   readonly percent: number
-  /** Memories at the end, without those that were superseded. */
+  /** Number of memories at the end, without superseded ones. */
   readonly kept: number
   readonly superseded: number
-  /** Memories and passages that the main conversation was offered. */
+  /** Number of memories and passages that the main conversation was offered. */
   readonly recalled: number
   readonly dreams: number
-  /** Cache breaks of the main conversation by cause. */
+  /** Number of cache breaks of the main conversation by cause. */
   readonly breaks: Readonly<Partial<Record<BreakCause, number>>>
 }
 
@@ -80,13 +82,13 @@ export function memoryProblems({ byPurpose, kept, recalled, breaks }: MemoryFigu
   ]
 }
 
-// Whether a replay of the soak's journal costs what the soak was billed. The same planner decides in both.
+// Compares the cost of a replay of the soak's journal with the soak's bill. The same planner decides in both.
 
 export interface ReplayedBill {
-  /** Dollars for the conversation and its summaries. What notes and memories say is not replayed, so they are left out. */
+  /** Cost of the conversation and its summaries. Notes and memories are excluded, because the text that they add is not replayed. */
   readonly billed: BillParts
   readonly replayed: BillParts & {
-    /** For what the replay had lost from the view, where it compacted elsewhere. */
+    /** Cost of recalling content that the replay had lost from the view, because it compacted at other positions. */
     readonly recalls: number
   }
 }
@@ -106,7 +108,7 @@ export async function replayedBill(conversation: Conversation, window: number): 
   const entries: Entry[] = []
   for await (const entry of conversation.entries()) entries.push(entry)
   const { switches } = conversation.settings.values
-  const asInTheSoak = layered({ ...strata, keepsWarm: false, settings: { switches } }) // nothing keeps its cache warm
+  const asInTheSoak = layered({ ...strata, keepsWarm: false, settings: { switches } }) // the soak does not keep its cache warm
   const { reports } = await replay({ entries, model }, { window, policies: [asInTheSoak] })
   const { byPurpose, compactions } = reports[0]!.totals
   const { conversation: replayed, summary: summaries, recall: recalls } = byPurpose
@@ -125,7 +127,7 @@ function billedFor(conversation: Conversation): BillParts {
   return { dollars: main + summaries, conversation: main, summaries, compactions: views.compactions.count }
 }
 
-/** Empty where the replay says what was billed. */
+/** Problems of the replay. Empty if it agrees with the bill. */
 export function replayProblems({ billed, replayed }: ReplayedBill): readonly string[] {
   const off = replayed.dollars / billed.dollars - 1
   if (Math.abs(off) <= CLOSE) return []
@@ -136,9 +138,9 @@ export interface SoakOptions {
   readonly tokens: number
   readonly window: number
   readonly seed: number
-  /** Compares the bill with what a replay of the journal says. */
+  /** Compares the bill with the cost in a replay of the journal. */
   readonly replay?: boolean
-  /** Simulated time that a summary takes. Default 30. */
+  /** Simulated seconds that a summary takes. Default: 30. */
   readonly summarySeconds?: number
   readonly onProgress?: (takenIn: number) => void
 }
@@ -153,26 +155,26 @@ export interface SoakReport {
   readonly cleared: number
   readonly clearedByServer: number
   readonly notes: number
-  /** Of all conversations together. */
+  /** Memory work of all conversations together. */
   readonly memoryWork: MemoryFigures
-  /** In milliseconds. */
+  /** Waiting time in milliseconds. */
   readonly blocked: { readonly real: number; readonly simulated: number; readonly times: number }
   readonly peak: number
   readonly turn: Ends
-  /** The part of it that the library takes between the tool results and the request. */
+  /** The library's part of the turn, between the tool results and the request. */
   readonly own: Ends
   readonly seconds: number
-  /** What the conversation and its compactions cost, and what a replay of the journal with the same policy says. */
+  /** Cost of the conversation and its compactions, and the cost in a replay of the journal with the same policy. */
   readonly replayed?: ReplayedBill
-  /** Bytes at the end. */
+  /** Memory of the process at the end, in bytes. */
   readonly memory: { readonly heap: number; readonly resident: number }
   /** Empty if nothing went wrong. */
   readonly problems: readonly string[]
 }
 
-export const RESULT_SHARE = 0.3 // of the window in characters: about a twelfth of it in tokens for each result
-export const MAX_RESULT_CHARACTERS = 60_000 // some are larger than layer 1 leaves in the context
-const MIN_TASKS = 3 // a night is among them, and a task in a small window may take all tokens
+export const RESULT_SHARE = 0.3 // characters of a result per token of the window: each result takes about a twelfth of the window
+export const MAX_RESULT_CHARACTERS = 60_000 // some results are larger than offloading leaves in the context
+const MIN_TASKS = 3 // so that a night is included, because one task in a small window may use all tokens
 
 export async function soak({ onProgress, ...options }: SoakOptions): Promise<SoakReport> {
   const { tokens, window, seed } = options
@@ -199,7 +201,7 @@ export async function soak({ onProgress, ...options }: SoakOptions): Promise<Soa
   }
 }
 
-/** Returns what other conversations cost meanwhile. */
+/** Works on a task. Returns the cost of other conversations meanwhile. */
 async function work(index: number, workshop: SoakWorkshop, watch: SoakWatch): Promise<readonly LedgerSummary[]> {
   const { text, pauseMinutes, isNextDay } = taskAt(index)
   await workshop.pause(pauseMinutes)
@@ -214,7 +216,7 @@ interface Ended {
   readonly watch: SoakWatch
   readonly workshop: SoakWorkshop
   readonly tasks: number
-  /** What the other conversations cost. */
+  /** Costs of the other conversations. */
   readonly others: readonly LedgerSummary[]
   readonly seconds: number
 }

@@ -1,4 +1,4 @@
-/** The tasks of the soak, in several languages and without end. Some contain rules that must never be lost. */
+/** An endless list of tasks for the soak, in several languages. Some contain rules that must never be lost. */
 
 const TASKS: readonly string[] = [
   "Explain how the journal and the views fit together and improve the remarks in both.",
@@ -8,7 +8,7 @@ const TASKS: readonly string[] = [
   "Lis les tests du simulateur et note ce qui manque.",
   "Compare the tools with one another and make their words alike.",
 ]
-/** Each is given once, in this order, with every second task. */
+/** Rules. Each is added once, in this order, to every second task. */
 export const RULES: readonly string[] = [
   "Never delete a file.",
   "Always keep a todo list.",
@@ -22,13 +22,13 @@ const LONG_PAUSE_MINUTES = 90 // longer than any cache lifetime
 const TASKS_PER_LONG_PAUSE = 8
 const NIGHT_MINUTES = 25 * 60 // dreams are at least a day apart
 const TASKS_PER_NIGHT = 6
-const FIRST_NIGHT = 1 // also the short form has one
+const FIRST_NIGHT = 1 // so that the short form has a night too
 
 export interface SoakTask {
   readonly text: string
-  /** How long the person was away before it. */
+  /** Minutes that the user was away before the task. */
   readonly pauseMinutes: number
-  /** Whether a night is before it, with other conversations in the same project. */
+  /** Whether a night with other conversations in the same project comes before the task. */
   readonly isNextDay: boolean
 }
 
@@ -41,9 +41,12 @@ export function taskAt(index: number): SoakTask {
   return { text, isNextDay, pauseMinutes: index === 0 ? 0 : pauseMinutes }
 }
 
-const CONVERSATIONS_OF_A_NIGHT = 5 // as many as a dream waits for
+const CONVERSATIONS_OF_A_NIGHT = 5 // the number that a dream waits for
 
-/** The first message of each other conversation during a night. What the first one says changes each night, so older memories are wrong then. */
+/**
+ * The first message of each other conversation during a night. The statement in the first one changes each night, so that older memories
+ * are wrong then.
+ */
 export function nightMessages(night: number): readonly string[] {
   const address = `The review address is always https://review-${night}.example.`
   return Array.from({ length: CONVERSATIONS_OF_A_NIGHT }, (_, n) =>

@@ -1,4 +1,4 @@
-/** Prints the figures of the soak for a person. */
+/** Prints the metrics of the soak as text. */
 import { PURPOSE_LABELS } from "@strata/core/views"
 import {
   formatClockTime,

@@ -1,4 +1,4 @@
-/** Watches a conversation from outside and counts what came in, what the layers did and how long it took. Keeps only figures. */
+/** Watches a conversation from outside and measures its input, the layers' actions and their duration. Stores only metrics. */
 import type { Agent, CompactionProgress, DecisionEntry, Entry, QueryEvent } from "@strata/core"
 import { internalsOf } from "@strata/core/conversation"
 import { listAttachedMemories as offeredBy } from "@strata/core/memory"
@@ -13,7 +13,7 @@ export interface CompactionSeen {
   readonly after: number
 }
 
-/** A span in real and in simulated milliseconds. */
+/** A duration in real and in simulated milliseconds. */
 interface Spent {
   real: number
   simulated: number
@@ -25,9 +25,9 @@ export class SoakWatch {
   readonly compactions: CompactionSeen[] = []
   readonly problems: string[] = []
   readonly blocked: Spent & { times: number } = { real: 0, simulated: 0, times: 0 }
-  /** Milliseconds from one request to the next, and the library's part: from the last event to the request. */
+  /** Milliseconds from one request to the next, and the library's part of them, from the last event to the request. */
   readonly turns: { readonly whole: number; readonly own: number }[] = []
-  /** Tokens of messages and results as they arrive, without what layer 1 puts aside. */
+  /** Tokens of messages and results as they arrive, without offloaded content. */
   takenIn = 0
   /** The largest request for any purpose, in tokens counted by the server. */
   peak = 0

@@ -1,6 +1,6 @@
 /**
- * The soak's workplace: the simulator over HTTP with its worker, and an agent with all default layers and real tools in a scratch
- * copy of this repository. Simulated time passes as answers are written, so the soak can measure waiting without waiting.
+ * The soak's environment: the simulator over HTTP with its worker, and an agent with all default layers and real tools in a scratch copy of
+ * this repository. Simulated time passes as answers are written, so the soak can measure waiting times without real waiting.
  */
 
 import { utimes } from "node:fs/promises"
@@ -27,8 +27,8 @@ import { anthropicModel } from "../../../packages/core/src/model/anthropic/anthr
 import { todoWrite } from "../../../packages/core/src/tools/session/todo-write.ts"
 import { type LedgerSummary, summarise } from "../../../packages/core/src/views/ledger/ledger.ts"
 
-// Makes summaries take simulated time, while the work goes on. Where someone waits for one, nothing else moves the clock: then it is moved
-// to the end of that summary.
+// Makes summaries take simulated time while the work continues. If a request waits for a summary, nothing else moves the clock, so the
+// clock is moved to the end of that summary.
 
 export class SlowSummariser {
   readonly #clock: Clock
@@ -41,7 +41,7 @@ export class SlowSummariser {
     this.#ms = seconds * 1_000
   }
 
-  /** Resolves when a summary that is asked for now is written. */
+  /** Resolves when a summary requested now is written. */
   async write(): Promise<void> {
     if (this.#isAwaited) return this.#clock.advance(this.#ms)
     const end = this.#clock.now() + this.#ms
@@ -50,13 +50,13 @@ export class SlowSummariser {
     this.#pending.delete(end)
   }
 
-  /** Someone waits from now on, or no longer. */
+  /** Sets whether a request waits for a summary. */
   await(isAwaited: boolean): void {
     this.#isAwaited = isAwaited
     if (isAwaited) this.finish()
   }
 
-  /** Time passes until those under way are written. */
+  /** Advances time until the pending summaries are written. */
   finish(): void {
     const last = Math.max(0, ...this.#pending)
     if (last > this.#clock.now()) this.#clock.advance(last - this.#clock.now())
@@ -66,40 +66,40 @@ export class SlowSummariser {
 const REPOSITORY = fileURLToPath(new URL("../../..", import.meta.url))
 export const MODEL = "claude-opus-5-5"
 const TURNS_PER_TASK = 24
-/** Other conversations end before their first notes are due. */
+/** Size of other conversations, so small that they end before their first notes are due. */
 const SHORT_TASK = { turns: 3, resultSize: 1_000 }
 const CALLS_AT_ONCE = 4
 const SHARE_OF_TROUBLE = 0.08
-const FIRST_TOKEN_MS = 2_000 // about what a large model takes until its first token
+const FIRST_TOKEN_MS = 2_000 // typical time of a large model until its first token
 const MS_PER_CHARACTER = 4 // about 60 tokens a second
-const USUAL_SUMMARY_SECONDS = 30 // recorded ones took 10 to 88
+const USUAL_SUMMARY_SECONDS = 30 // recorded summaries took 10 to 88
 const MINUTE = 60_000
 const CACHE_MINUTES = 5
-const NEAR_EXPIRY = 0.87 // of the cache's lifetime: then a summary is begun in a pause, if one is
+const NEAR_EXPIRY = 0.87 // share of the cache's lifetime after which a summary may start in a pause
 
 export interface WorkshopOptions {
-  /** Other than by default. */
+  /** Switches that differ from the defaults. */
   readonly switches?: Readonly<Record<string, boolean>>
   readonly window: number
   readonly seed: number
-  /** Characters of a tool result, roughly. */
+  /** Approximate number of characters of a tool result. */
   readonly resultSize: number
-  /** Answers to one task, roughly. */
+  /** Approximate number of answers to one task. */
   readonly turns?: number
-  /** Simulated time that a summary takes. Default 30. */
+  /** Simulated seconds that a summary takes. Default: 30. */
   readonly summarySeconds?: number
-  /** The directory to copy. Default: this repository. */
+  /** Directory to copy. Default: this repository. */
   readonly project?: string
 }
 
 export interface SoakWorkshop {
   readonly agent: Agent
   readonly simulator: Simulator
-  /** The memory of the project, to look at. */
+  /** The project's memory, for inspection. */
   readonly bank: MemoryBank
-  /** The person is away. Work in the background goes on meanwhile, and ends. */
+  /** Simulates the user's absence. Background work continues meanwhile and ends. */
   pause(minutes: number): Promise<void>
-  /** Another conversation in the same project, of one short task. Returns what it cost. */
+  /** Runs another conversation in the same project with one short task. Returns its cost. */
   converse(message: string): Promise<LedgerSummary>
   close(): Promise<void>
 }
@@ -139,7 +139,7 @@ export async function openSoakWorkshop(options: WorkshopOptions): Promise<SoakWo
       dir: scratch.home,
       title,
       memory: { owner: localUser },
-      mode: "bypass", // the copy is deleted afterwards
+      mode: "bypass", // safe, because the copy is deleted afterwards
       settings: { models, switches: { dreaming: dreams, ...switches } },
       clock: { now: () => new Date(clock.now()), after: (ms, call) => callAfter(clock, ms, call) },
       env: { PATH: process.env.PATH },
@@ -149,7 +149,7 @@ export async function openSoakWorkshop(options: WorkshopOptions): Promise<SoakWo
     })
     return agent
   }
-  /** Background work ends, and time passes for the summary that is being written. */
+  /** Waits until background work ends, and advances time for the summary that is being written. */
   async function settle({ conversation }: Agent): Promise<void> {
     let isSettled = false
     const settled = conversation.whenIdle().finally(() => {
@@ -171,7 +171,7 @@ export async function openSoakWorkshop(options: WorkshopOptions): Promise<SoakWo
       isShort = false
       await other.close()
       const now = new Date(clock.now())
-      await utimes(other.conversation.location, now, now) // dreams compare it with the simulated time
+      await utimes(other.conversation.location, now, now) // dreams compare the file time with the simulated time
     }
   }
   try {
@@ -180,7 +180,7 @@ export async function openSoakWorkshop(options: WorkshopOptions): Promise<SoakWo
       await settle(agent)
       if (minutes > CACHE_MINUTES) {
         clock.advance(NEAR_EXPIRY * CACHE_MINUTES * MINUTE)
-        await setTimeout(1) // timers that are due begin their work
+        await setTimeout(1) // lets due timers start their work
         await settle(agent)
       }
       clock.advance(minutes * MINUTE)
@@ -204,7 +204,7 @@ interface SimulatedTime {
   readonly summariser: SlowSummariser
 }
 
-/** Makes answers take simulated time. Notes and memories are written in the background, so they take none. */
+/** Makes answers take simulated time. Notes and memories take none, because they are written in the background. */
 function takingTime(responder: Responder, { clock, summariser }: SimulatedTime): Responder {
   return {
     name: responder.name,
@@ -219,7 +219,7 @@ function takingTime(responder: Responder, { clock, summariser }: SimulatedTime):
   }
 }
 
-/** What a fork or a dream is asked to do. */
+/** Matches the instruction of a fork or a dream. */
 const DIRECTIVE = /^<strata-fork>|^Consolidate the memory directory /
 const SUMMARY = /<summary>/
 const BACKGROUND = /session-memory|Write memories, and nothing else|^Consolidate /

@@ -1,6 +1,6 @@
 /**
- * The time that the proxy adds to a request, compared with a proxy that only moves bytes: both get the same list in turn, each in a process of
- * its own. The server answers after 150 ms. Then the first request of new processes, bundled like the program.
+ * Measures the time that the proxy adds to a request, compared with a proxy that only forwards bytes. Both get the same list in turn, each
+ * in a separate process. The server answers after 150 ms. Then measures the first request of new processes, bundled like the program.
  *
  *     npm run bench -- proxy
  */
@@ -21,10 +21,10 @@ const TEST_BUILD = join(ROOT, ".test-build")
 const SIZES = isShort ? [200_000] : [200_000, 1_000_000]
 const ROUNDS = isShort ? 20 : 120
 const WARM_UP = isShort ? 2 : 10 // rounds
-const WINDOW = 2_000_000 // nothing is compacted: all of the list is sent, which takes longest
+const WINDOW = 2_000_000 // so large that nothing is compacted: sending the full list takes longest
 const PAUSE_MS = 30 // while the client runs a tool
 const STARTS = isShort ? 3 : 9
-const LATER_MS = 1_000 // no client starts faster
+const LATER_MS = 1_000 // time until the first request; no client starts faster
 
 const agent = new Agent({ keepAlive: true })
 const headers = { "content-type": "application/json", "x-api-key": "none", "x-session-id": "one" }

@@ -8,7 +8,7 @@ import { MODEL } from "../../../../packages/adapters/test/proxy/program/model.ts
 const CHARACTERS_PER_TOKEN = 3.2
 const LONG = 24_000 // characters of the results that the list begins with
 const SHORT = 3_000 // characters of the results added during the measurement
-const ANSWER_MS = 150 // no model answers faster, and what is done meanwhile adds no time
+const ANSWER_MS = 150 // no model answers faster, and work done meanwhile adds no time
 
 const SYSTEM = [{ type: "text", text: "You help with code. ".repeat(400), cache_control: { type: "ephemeral" } }]
 const TOOLS = Array.from({ length: 12 }, (_, at) => ({

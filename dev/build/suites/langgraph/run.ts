@@ -16,15 +16,15 @@ const FILES = ["validation.ts", "vitest.config.ts"]
 const VITEST = join(ROOT, "node_modules", "vitest", "vitest.mjs")
 const MAX_MS = 600_000 // for a loaded machine; the suite takes seconds
 
-/** What was tried on one store. */
+/** Result of the suite on one store. */
 export interface SuiteResult {
   readonly store: string
   readonly passed: boolean
-  /** The last lines of the test runner: how many tests passed, or what failed. */
+  /** Last lines of the test runner: the number of passed tests, or the failures. */
   readonly output: string
 }
 
-/** `directory`: where the packages are installed. Default: the repository with its sources. */
+/** `directory` has the installed packages. Default: the repository with its sources. */
 export async function runLanggraphSuite(directory?: string): Promise<readonly SuiteResult[]> {
   const copy = directory === undefined ? undefined : mkdtempSync(join(directory, "suite-langgraph-"))
   for (const file of copy === undefined ? [] : FILES) cpSync(join(import.meta.dirname, file), join(copy!, file))

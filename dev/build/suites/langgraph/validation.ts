@@ -1,6 +1,6 @@
 /**
- * LangGraph's own validation suite for checkpointers, on the saver of `@strata/sessions/langgraph`. All packages are imported by name: the
- * suite tries those that are installed where this folder is.
+ * Runs LangGraph's own validation suite for checkpointers on the saver of `@strata/sessions/langgraph`. All packages are imported by name:
+ * the suite tries those that are installed where this folder is.
  *
  *     SUITE_STORE=files     npx vitest run --config dev/build/suites/langgraph/vitest.config.ts
  *     SUITE_STORE=memory    …
@@ -25,7 +25,7 @@ import {
 import { fileStore, memoryStore, type Store } from "@strata/core"
 import { type StrataSaver, strataSaver } from "@strata/sessions/langgraph"
 
-/** A store that no other test uses, and what removes it. */
+/** A store that no other test uses, with a function that removes it. */
 interface TestStore {
   readonly store: Store
   remove(): Promise<void> | void
@@ -55,12 +55,12 @@ const name = process.env.SUITE_STORE ?? "files"
 const newStore = STORES[name]
 if (!newStore) throw new Error(`SUITE_STORE is ${name}. It must be one of ${Object.keys(STORES).join(", ")}.`)
 
-/** The store of each checkpointer that is in use. */
+/** The store of each checkpointer in use. */
 const stores = new Map<StrataSaver, TestStore>()
 
 const initializer: CheckpointSaverTestInitializer<StrataSaver> = {
   checkpointerName: `strataSaver on ${name}`,
-  beforeAllTimeout: 60_000, // milliseconds
+  beforeAllTimeout: 60_000, // in milliseconds
   async beforeAll() {
     if (name !== "postgres") return
     const { migrate } = await import("@strata/postgres")
@@ -80,4 +80,4 @@ const initializer: CheckpointSaverTestInitializer<StrataSaver> = {
 }
 
 validate(initializer)
-deltaChannelHistoryTests(initializer) // `validate` leaves these out
+deltaChannelHistoryTests(initializer) // `validate` does not run these

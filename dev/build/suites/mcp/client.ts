@@ -1,26 +1,26 @@
 /**
- * The client that the conformance suite of MCP starts for each scenario: `mcpServers()` of the installed `@strata/core`, with a person who
- * signs in where a server asks for it and takes what a form proposes. The suite adds the address of its server as the last argument.
+ * The client that the conformance suite of MCP starts for each scenario: `mcpServers()` of the installed `@strata/core`, with a simulated
+ * user who signs in on request and accepts the proposals of a form. The suite adds the address of its server as the last argument.
  */
 import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { mcpServers, type Tool, type ToolContext, type ToolOutput } from "@strata/core"
 
-/** What a scenario expects a tool to be called with. All others are called with nothing. */
+/** Tool inputs that scenarios expect. All other tools are called without input. */
 const INPUTS: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
   add_numbers: { a: 5, b: 3 },
 }
 const NEEDS_RIGHTS = /you have to sign in again/
 const MAX_SIGN_INS = 3 // a server that asks again and again must not get an answer each time
 
-/** Follows the address as a browser does, up to the page that the server sends it back to. */
+/** Follows redirects from an address as a browser does, until the server's redirect to the client. */
 async function visit(address: string): Promise<string | undefined> {
   const { headers } = await fetch(address, { redirect: "manual" })
   return headers.get("location") ?? undefined
 }
 
-/** Takes the first choice, or leaves the field as the form proposes it. */
+/** Selects the first choice, or leaves a field as the form proposes it. */
 const askPerson: ToolContext["promptUser"] = async ({ options }) => options?.[0] ?? ""
 
 const call = async ({ name, execute }: Tool): Promise<ToolOutput> => {

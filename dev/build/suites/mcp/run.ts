@@ -19,27 +19,27 @@ import { overHttp, overStdio, type Program } from "./server.ts"
 
 const SUITE = join(ROOT, "node_modules", "@modelcontextprotocol", "conformance", "dist", "index.js")
 const NOT_OFFERED = ["--expected-failures", join(import.meta.dirname, "not-offered.yml")]
-const MAX_MS = 120_000 // of one client scenario; a loaded machine starts Node slowly
-const IS_NOT_OFFERED = /^\s+~ /gm // as the suite marks a failure that is in the list
+const MAX_MS = 120_000 // limit of one client scenario; a loaded machine starts Node slowly
+const IS_NOT_OFFERED = /^\s+~ /gm // the suite's mark of a failure that is in the list
 
-/** The others are about HTTP, or about what `strata mcp` does not offer. */
+/** Scenarios for standard input. The others concern HTTP, or features that `strata mcp` does not offer. */
 const ON_STDIO = [
   ...["server-initialize", "ping", "tools-list", "tools-call-simple-text", "tools-call-error", "resources-list"],
   ...["resources-read-text", "prompts-list", "prompts-get-simple", "prompts-get-with-args"],
 ]
 
-/** What was tried in one part of the suite. */
+/** Result of one part of the suite. */
 export interface ConformanceResult {
   readonly part: "client" | "server over HTTP" | "server over stdio"
-  /** How many scenarios passed. */
+  /** Number of passed scenarios. */
   readonly passed: number
-  /** How many are in `not-offered.yml`. */
+  /** Number of scenarios in `not-offered.yml`. */
   readonly notOffered: number
-  /** What the suite printed about each scenario that should have passed, or that is no longer one to leave out. */
+  /** Output of the suite for each scenario that failed unexpectedly, or that passes although it is listed in `not-offered.yml`. */
   readonly failures: readonly string[]
 }
 
-/** `directory`: where the packages are installed. Default: the repository with its sources. */
+/** `directory` has the installed packages. Default: the repository with its sources. */
 export async function runMcpSuite(directory?: string): Promise<readonly ConformanceResult[]> {
   const scratch = mkdtempSync(join(tmpdir(), "strata-conformance-"))
   const copy = directory === undefined ? undefined : mkdtempSync(join(directory, "suite-mcp-"))
@@ -62,7 +62,7 @@ export async function runMcpSuite(directory?: string): Promise<readonly Conforma
   }
 }
 
-/** One after the other: some scenarios measure time. */
+/** Runs the client scenarios one after the other, because some measure time. */
 async function onClient(file: string): Promise<ConformanceResult> {
   const command = [process.execPath, file].map((word) => JSON.stringify(word)).join(" ")
   const { output } = await suite("list", "--client")

@@ -1,7 +1,7 @@
 /**
- * What the conformance suite of MCP needs in front of `strata mcp`. The suite speaks HTTP and sends no token: one address adds the token for
- * `strata mcp --http`, and one hands each message to `strata mcp` over its standard input. The suite also calls tools, resources and prompts
- * by names of its own: where ours give the same kind of answer, the names are replaced. Nothing else of a message is changed.
+ * Servers in front of `strata mcp` for the conformance suite of MCP. The suite uses HTTP without a token. One server adds the token for
+ * `strata mcp --http`, the other passes each message to `strata mcp` over standard input. The suite also calls its own tools, resources and
+ * prompts. If Strata has one with the same kind of answer, the name is replaced. Nothing else of a message is changed.
  */
 import { type ChildProcess, spawn } from "node:child_process"
 import { randomUUID } from "node:crypto"
@@ -11,7 +11,7 @@ import type { AddressInfo } from "node:net"
 import { createInterface } from "node:readline"
 import { text } from "node:stream/consumers"
 
-/** How `strata` is started, in which environment. */
+/** Command that starts `strata`, with its environment. */
 export interface Program {
   readonly command: readonly [string, ...string[]]
   readonly env: NodeJS.ProcessEnv
@@ -23,7 +23,7 @@ export interface TestedServer {
   close(): Promise<void>
 }
 
-/** What is asked for in place of the suite's own tools, resources and prompts. */
+/** Tools, resources and prompts of Strata that replace those of the suite. */
 const IN_PLACE_OF: Readonly<Record<string, object>> = {
   test_simple_text: { name: "memory", arguments: { action: "list" } },
   test_error_handling: { name: "memory", arguments: { action: "forget", name: "no-such-memory.md" } },
@@ -37,7 +37,7 @@ interface Message {
   readonly params?: { readonly name?: string; readonly uri?: string }
 }
 
-/** The message as `strata mcp` gets it. */
+/** Translates a message of the suite for `strata mcp`. */
 function translated(body: string): Message {
   const message = JSON.parse(body) as Message
   const { name, uri } = message.params ?? {}
@@ -67,7 +67,7 @@ export async function overHttp({ command: [file, ...args], env, cwd }: Program):
   })
 }
 
-/** One message in, one line out. A message without an id gets no answer. */
+/** Answers each message with one line. A message without an id gets no answer. */
 export async function overStdio({ command: [file, ...args], env, cwd }: Program): Promise<TestedServer> {
   const child = spawn(file, [...args, "mcp"], { cwd, env, stdio: ["pipe", "pipe", "inherit"] })
   const waiting = new Map<string, (answer: string) => void>()

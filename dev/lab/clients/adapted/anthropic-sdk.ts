@@ -1,8 +1,8 @@
-/** Loops on the Anthropic SDK, as a program writes them by itself: its newest version, and older ones. */
+/** Programs that write their own agent loop on the Anthropic SDK, for its newest version and older ones. */
 import type { Framework } from "./framework.ts"
 import { listedCases } from "./listed.ts"
 
-/** The last one is the oldest that has `withOptions`, which `withStrata` needs. */
+/** The last version is the oldest with `withOptions`, which `withStrata` needs. */
 const VERSIONS = ["latest", "1.0.0", "0.110.0", "0.90.0", "0.70.1", "0.50.4"]
 
 const IMPORTS = `import Anthropic from "@anthropic-ai/sdk"
@@ -41,7 +41,7 @@ async function ask(agent, list, { stream, signal, onResult }) {
 }
 `
 
-/** Forms that not every version has are tried in those that do. */
+/** Programs for other forms of a call, each tried only in versions that have it. */
 const OTHERS = `const asks = (name, how = " with recall") => bodyOf(agentOf(name), [{ role: "user", content: FACT + task(name, 0, how) }])
 let raw = ""
 for await (const event of await client.messages.create({ ...asks("raw"), stream: true })) {
@@ -58,7 +58,7 @@ if (client.messages.parse) {
   console.log("parsed: ANSWER[" + typeof (parsed_output ?? {}).seen + "]")
 }
 if (client.beta.messages.toolRunner)
-  // by itself, the streamed one of versions without parse sends a field that the API refuses
+  // without Strata, the streamed form of versions without parse sends a field that the API refuses
   for (const [at, stream] of (client.messages.parse ? [false, true] : [false]).entries()) {
     const tools = [{ ...readPart, run: ({ part }) => partText(part), parse: (input) => input }]
     const messages = [{ role: "user", content: FACT + task("u" + at, 4, " with recall") }]

@@ -1,18 +1,18 @@
 /**
- * A framework whose agents are tried with Strata in them. An entry says what is installed and which programs are run. A program is an ES
- * module that is run twice, without Strata and with it. It finds in the environment:
+ * A framework whose agents are tried with and without Strata. An entry lists the packages and the programs. A program is an ES module that
+ * is run twice, without Strata and with it. Its environment has:
  *
  * - `BASE_URL`: the server. `MODEL`: the model.
- * - `STRATA`: `1` if it is to use Strata. `STRATA_DIR`: where journals are kept. `WINDOW`: the window that Strata is to think the model has.
+ * - `STRATA`: `1` if the program uses Strata. `STRATA_DIR`: directory of the journals. `WINDOW`: the context window that Strata assumes.
  *
- * It prints what `task-responder.ts` answers, a line each. A line `FAULT: …` says what should not have been.
+ * It prints each answer of `task-responder.ts` on a line. A line `FAULT: …` reports a defect.
  */
 export interface Framework {
   readonly name: string
-  /** As npm takes them. The versions of `shown` are in the table. */
+  /** Package specifiers for npm. The table lists the versions of the packages in `shown`. */
   readonly packages: readonly string[]
   readonly shown: readonly string[]
-  /** For npm. */
+  /** Additional flags for npm. */
   readonly flags?: readonly string[]
   readonly cases: readonly AdaptedCase[]
 }
@@ -20,18 +20,18 @@ export interface Framework {
 export interface AdaptedCase {
   readonly what: string
   readonly program: string
-  /** The words that each process gets, one process after another. Default: one without words. */
+  /** Arguments of each process. The processes run one after another. Default: a single process without arguments. */
   readonly processes?: readonly (readonly string[])[]
-  /** Strata must compact at least so often. */
+  /** Minimum number of compactions by Strata. */
   readonly compactions: number
-  /** What it may cost with Strata, as a share of the cost without. Default: nothing is said about it. */
+  /** Maximum cost with Strata, as a share of the cost without. Default: unlimited. */
   readonly goal?: number
 }
 
-/** The processes of a program that is restarted. */
+/** Arguments of a program that is restarted: one process for each part. */
 export const RESTARTED = [["1"], ["2"]]
 
-/** Where a program begins: the texts that its tool reads, how a task is put to the model, and what must not be seen. */
+/** Start of each program: the texts that its tool reads, how a task is put to the model, and which texts must not be seen. */
 export const PROGRAM_START = `const { BASE_URL: baseURL, MODEL: model, STRATA, STRATA_DIR: dir, WINDOW } = process.env
 const usesStrata = STRATA === "1"
 const options = {

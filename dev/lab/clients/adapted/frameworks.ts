@@ -1,18 +1,18 @@
-/** The frameworks that are tried. One entry each: what is installed, and the programs. */
+/** The frameworks that are tried, each with its packages and programs. */
 import { ANTHROPIC_SDK } from "./anthropic-sdk.ts"
 import type { Framework } from "./framework.ts"
 import { LANGCHAIN } from "./langchain.ts"
 import { listedCases } from "./listed.ts"
 import { MASTRA } from "./mastra.ts"
 
-// Agents of the Vercel AI SDK, in the newest of each major version.
+// Agents of the Vercel AI SDK, in the newest release of each major version.
 
 const IMPORTS = `import { createAnthropic } from "@ai-sdk/anthropic"
 import { Output, stepCountIs, ToolLoopAgent, tool, wrapLanguageModel } from "ai"
 import { z } from "zod"
 `
 
-/** The provider of version 6 is older than the field, and refuses it where it is empty. */
+/** The provider of version 6 is older than the `citations` field and refuses an empty one. */
 const WITHOUT_CITATIONS = `const fetched = async (url, init) => {
   const answer = await fetch(url, init)
   if (!answer.headers.get("content-type")?.includes("json")) return answer
@@ -36,7 +36,7 @@ const agentOf = (name, more = {}) => {
   const settings = { stopWhen: stepCountIs(50), maxRetries: 0, maxOutputTokens: 2000, ...more }
   return { name, agent: new ToolLoopAgent({ model: wrapped, instructions, tools: { read_part: readPart }, ...settings }), more }
 }
-/** The SDK shows the request as it was sent, with the tools in it. */
+/** Removes the sent request, which the SDK includes together with its tools. */
 const withoutSent = (key, value) => (["request", "requestBodyValues"].includes(key) ? undefined : value)
 async function ask({ agent, more }, messages, { stream, signal: abortSignal, onResult }) {
   const result = await agent[stream ? "stream" : "generate"]({ messages, abortSignal })
@@ -48,7 +48,7 @@ async function ask({ agent, more }, messages, { stream, signal: abortSignal, onR
       hasResult ||= part.type === "tool-result"
       if (hasResult && part.type === "text-delta") onResult?.()
     }
-  // version 6 has all messages under the name of the last step's in version 7
+  // version 6 has all messages under the name that version 7 uses for those of the last step
   const added = (await result.responseMessages) ?? (await result.response).messages
   return { list: [...messages, ...added], answer: await (more.output ? result.output : result.text) }
 }
@@ -84,10 +84,10 @@ const modelOf = (conversation) =>
   aisdk(usesStrata ? wrapLanguageModel({ model: anthropic, middleware: strataMiddleware({ ...options, conversation }) }) : anthropic)
 const agentOf = (name, more = {}) =>
   new Agent({ name, instructions: "[agent " + name + "] You read parts.", model: modelOf(name), tools: [readPart], ...more })
-const THINKING = {} // it has no option for it
+const THINKING = {} // no option for thinking
 const SHAPED = { outputType: z.object({ seen: z.string() }) }
 const runner = new Runner({ tracingDisabled: true })
-/** An error shows the request as it was sent, with the tools in it. */
+/** Removes the sent request, which an error includes together with its tools. */
 const withoutSent = (key, value) => (key === "requestBodyValues" ? undefined : value)
 async function ask(agent, list, { stream, signal, onResult }) {
   const result = await runner.run(agent, list, { stream, maxTurns: 50, ...(signal ? { signal } : {}) })

@@ -1,4 +1,4 @@
-/** LangChain 1 and deepagents. Their packages do not fit together by their own rules, so npm gets a flag. */
+/** LangChain 1 and deepagents. Their declared version ranges conflict, so npm gets a flag. */
 import { type Framework, PROGRAM_START, RESTARTED } from "./framework.ts"
 
 const START = `import { readFileSync, writeFileSync } from "node:fs"
@@ -24,7 +24,7 @@ const userMessage = (words) => ({ messages: [{ role: "user", content: words }] }
 const lastText = ({ messages }) => messages.at(-1).text
 `
 
-/** Six tasks of ten parts are three windows. After the third the program ends, and another goes on with what it saved. */
+/** Six tasks of ten parts fill three windows. After the third task the program ends, and another process continues from the saved state. */
 const LONG = (make: string, ask: string) => `${START}
 const agent = ${make}
 ${ask}
@@ -73,7 +73,7 @@ console.log("structured:", JSON.stringify((await native.invoke(userMessage(FACT 
 const byTool = createAgent({ ...shared, systemPrompt: "[agent three] You read parts.", responseFormat: toolStrategy(z.object(shaped)) })
 console.log("by a tool:", (await byTool.invoke(userMessage(FACT + task("s2", 3)), thread("three"))).structuredResponse.seen)
 
-// in a thread so short that Strata sends no request of its own, which could take the failure in place of the program's
+// the thread is so short that Strata sends no request of its own, which could take the failure in place of the program's
 const brief = createAgent({ ...shared, systemPrompt: "[agent brief] You read parts." })
 const short = thread("brief")
 await failing(() => brief.invoke(userMessage(FACT + task("e1", 2, " then fail")), short))

@@ -1,15 +1,15 @@
 /**
- * Programs that keep their list of messages in a file, the same for several frameworks. The framework's text comes first and has:
+ * Programs that store their message list in a file, shared by several frameworks. The framework's own code comes first and defines:
  *
- * - `agentOf(name, more)`: an agent. `THINKING` and `SHAPED` are values of `more`: it thinks, or answers with an object that has `seen`.
+ * - `agentOf(name, more)`: an agent. `THINKING` and `SHAPED` are values of `more`: the agent thinks, or returns an object with `seen`.
  * - `ask(agent, list, { stream, signal, onResult })`: resolves with the list after the answer, and the answer. Calls `onResult` when
- *   a result of a tool was seen, if it can in the middle of the answer to it.
+ *   a result of a tool was seen, in the middle of the answer where the framework allows it.
  */
 import { type AdaptedCase, PROGRAM_START, RESTARTED } from "./framework.ts"
 
 const START = `import { existsSync, readFileSync, writeFileSync } from "node:fs"
 ${PROGRAM_START}
-/** What was said so far. */
+/** The conversation's messages so far. */
 const listOf = ({ name }) => (existsSync(name + ".json") ? JSON.parse(readFileSync(name + ".json", "utf8")) : [])
 async function say(agent, words, { stream = false } = {}) {
   const { list, answer } = await ask(agent, [...listOf(agent), { role: "user", content: words }], { stream })
@@ -19,7 +19,7 @@ async function say(agent, words, { stream = false } = {}) {
 }
 `
 
-/** Six tasks of ten parts are three windows. After the third the program ends, and another goes on with its list. */
+/** Six tasks of ten parts fill three windows. After the third task the program ends, and another process continues with the list. */
 const long = (stream: boolean, more: string) => `const agent = agentOf("long", ${more})
 for (const at of process.argv[2] === "2" ? [4, 5, 6] : [1, 2, 3])
   console.log(await say(agent, (at === 1 ? FACT : "") + task("t" + at, 10), { stream: ${stream} }))
@@ -33,7 +33,7 @@ const shaped = agentOf("two", SHAPED)
 for (const [at, stream] of [false, true].entries())
   console.log("ANSWER[" + typeof (await say(shaped, FACT + task("s" + at, 3), { stream }))?.seen + "]")
 
-// in a list so short that Strata sends no request of its own, which could take the failure in place of the program's
+// the list is so short that Strata sends no request of its own, which could take the failure in place of the program's
 const brief = agentOf("brief")
 await failing(() => say(brief, FACT + task("e1", 2, " then fail")))
 console.log("after a refusal:", await say(brief, FACT + task("e2", 1)))
@@ -54,12 +54,12 @@ console.log("recalled:", await say(agent, task("r2", 2, " with recall"), { strea
 `
 
 export interface ListedCaseOptions {
-  /** What is imported, and nothing else. */
+  /** The import statements alone. */
   readonly imports: string
   readonly framework: string
-  /** What else is tried, in JavaScript. */
+  /** JavaScript of further checks. */
   readonly others?: string
-  /** JavaScript for an agent that sets marks for the cache by itself. */
+  /** JavaScript for an agent that sets cache breakpoints itself. */
   readonly breakpoints?: string
 }
 
@@ -71,7 +71,7 @@ export function listedCases({
 }: ListedCaseOptions): readonly AdaptedCase[] {
   const program = (body: string) => `${imports}${START}${framework}${body}process.exit(0)\n`
   const work = { processes: RESTARTED, compactions: 2, goal: 0.25 }
-  const marked = { ...work, what: "three windows, breakpoints of its own", goal: 0.75 } // reads from the cache are what it saves already
+  const marked = { ...work, what: "three windows, breakpoints of its own", goal: 0.75 } // reads from the cache reduce both costs
   return [
     { ...work, what: "three windows, a restart", program: program(long(false, "THINKING")) },
     { ...work, what: "three windows, streamed", program: program(long(true, "THINKING")) },

@@ -1,4 +1,4 @@
-/** Mastra: agents that keep their threads in a database of their own. */
+/** Mastra: agents that store their threads in a database of their own. */
 import { type Framework, PROGRAM_START, RESTARTED } from "./framework.ts"
 
 const START = `import { globSync } from "node:fs"
@@ -35,7 +35,7 @@ const inThread = (thread, more = {}) => ({
   modelSettings: { maxRetries: 0, maxOutputTokens: 2000 },
   ...more,
 })
-/** Mastra shows the request as it was sent, with the tools in it. */
+/** Removes the sent request, which Mastra includes together with its tools. */
 const withoutSent = (key, value) => (key === "request" ? undefined : value)
 const invoked = async (agent, words, options) => {
   const result = await agent.generate(words, options)
@@ -53,7 +53,7 @@ const streamed = async (agent, words, options) => {
 }
 `
 
-/** Six tasks of ten parts are three windows. After the third the program ends, and another goes on in the same thread. */
+/** Six tasks of ten parts fill three windows. After the third task the program ends, and another process continues the thread. */
 const LONG = (ask: "invoked" | "streamed", options = "{}") => `${START}
 const agent = agentOf("only")
 for (const at of process.argv[2] === "2" ? [4, 5, 6] : [1, 2, 3])
@@ -61,10 +61,10 @@ for (const at of process.argv[2] === "2" ? [4, 5, 6] : [1, 2, 3])
 process.exit(0)
 `
 
-/** By itself Mastra sets no marks, so nothing is read from a cache. A program that sets them is what the saving is to be measured by. */
+/** Mastra sets no breakpoints by default, so nothing is read from a cache. The saving is measured on a program that sets them. */
 const BREAKPOINT = '{ providerOptions: { anthropic: { cacheControl: { type: "ephemeral" } } } }'
 
-/** Mastra sends the newest messages of a thread only: its default are 10. */
+/** Mastra sends only the newest messages of a thread: 10 by default. */
 const NEWEST = `${START}
 const agent = agentOf("only", memoryOf(4))
 for (const at of process.argv[2] === "2" ? [5, 6, 7, 8] : [1, 2, 3, 4])
@@ -84,7 +84,7 @@ const schema = z.object({ seen: z.string() })
 const shaped = await agentOf("two").generate(FACT + task("s1", 3), inThread("two", { structuredOutput: { schema } }))
 console.log("ANSWER[" + typeof shaped.object?.seen + "]")
 
-// in a thread so short that Strata sends no request of its own, which could take the failure in place of the program's
+// the thread is so short that Strata sends no request of its own, which could take the failure in place of the program's
 const [brief, short] = [agentOf("brief"), inThread("brief")]
 await failing(() => invoked(brief, FACT + task("e1", 2, " then fail"), short))
 console.log("after a refusal:", await invoked(brief, FACT + task("e2", 1), short))

@@ -1,4 +1,4 @@
-/** Runs a program in one way, against a simulator of its own. */
+/** Runs a program once, with or without Strata, against its own simulator. */
 import { mkdirSync, rmSync } from "node:fs"
 import { join } from "node:path"
 import { type Simulator, startSimulator } from "@strata/sim"
@@ -10,15 +10,15 @@ import { taskResponder } from "./task-responder.ts"
 
 const PROCESS_TIMEOUT_MS = 5 * 60_000
 const MODEL = "claude-opus-4-6"
-/** For Strata: the server itself takes a million tokens, so that the same program can run without. */
-const WINDOW = 60_000 // tokens
+/** Window that Strata assumes. The server accepts a million tokens, so that the same program also runs without Strata. */
+const WINDOW = 60_000 // in tokens
 
 export type AdaptedMode = "direct" | "strata"
 
-/** What became of it. */
+/** Result of one run. */
 export interface AdaptedRun {
   readonly requests: number
-  /** Those that the program did not provoke. */
+  /** Refused requests that the program did not provoke. */
   readonly refused: readonly string[]
   readonly answers: readonly string[]
   readonly faults: readonly string[]
@@ -31,7 +31,7 @@ export interface AdaptedRunOptions {
   readonly case: AdaptedCase
   readonly way: AdaptedMode
   readonly installed: string
-  /** Emptied before each way, so that both have the same paths. */
+  /** Working directory, emptied before each run so that both runs have the same paths. */
   readonly directory: string
 }
 

@@ -1,7 +1,7 @@
 /**
- * A model that does the tasks of the programs. It thinks, reads so many parts, one by one or several at once, and says what it saw. How far
- * it is with a task is known to the responder and not to the conversation, so that a compaction changes nothing about the work. `[agent NAME]`
- * in the system prompt says which agent it is.
+ * A model that does the tasks of the programs. It thinks, reads the given number of parts, one by one or several at once, and reports what
+ * it saw. The responder tracks the progress of a task itself, so that a compaction does not change the work. `[agent NAME]` in the system
+ * prompt names the agent.
  */
 import { createHash } from "node:crypto"
 import {
@@ -16,11 +16,11 @@ import { lastTexts, OURS, PORT, textOf } from "../proxied/reading-responder.ts"
 
 export interface TaskResponder extends Responder {
   readonly summaries: { ours: number }
-  /** How often Recall was asked. */
+  /** Number of calls of the Recall tool. */
   readonly recalls: { count: number }
 }
 
-/** `[task NAME: 12 parts]`, and perhaps one more demand. */
+/** Matches `[task NAME: 12 parts]` with an optional additional demand. */
 const TASK = /\[task (\w+): (\d+) parts(?: (at once|then fail|then break|with recall))?\]/g
 
 interface Work {
@@ -32,7 +32,7 @@ interface Work {
 }
 
 export interface Trouble {
-  /** The next request is refused, or its answer breaks off. */
+  /** Refuses the next request, or breaks off its answer. */
   readonly next: (kind: "refused" | "broken") => void
 }
 
@@ -99,7 +99,7 @@ export function taskResponder({ next }: Trouble): TaskResponder {
   return constrainResponder(thinkingBefore(responder))
 }
 
-/** The server leaves it out where the program does not ask for it. */
+/** Adds thinking, which the server leaves out if the program does not request it. */
 const thinkingBefore = (responder: TaskResponder): TaskResponder => ({
   ...responder,
   async answer(turn) {
@@ -120,7 +120,7 @@ const tasksIn = (texts: readonly string[]): readonly Work[] =>
 
 const knowsPort = ({ messages }: ResponderRequest): boolean => JSON.stringify(messages).includes(PORT)
 
-/** In this turn: after the last words of the person. */
+/** Whether Recall was called in this turn, that is since the user's last message. */
 function hasRecalled({ messages }: ResponderRequest): boolean {
   const last = messages.findLastIndex(
     ({ role, content }) => role === "user" && content.some(({ type }) => type === "text"),
@@ -130,7 +130,7 @@ function hasRecalled({ messages }: ResponderRequest): boolean {
     .some(({ content }) => content.some(({ type, name }) => type === "tool_use" && name === "Recall"))
 }
 
-/** Depends on what the model was sent: the newest result of the tool, byte for byte, and a fact of the first prompt. */
+/** The result depends on what the model was sent: the newest tool result, byte for byte, and a fact of the first prompt. */
 function whatWasSeen(request: ResponderRequest, { name, parts }: Work): string {
   const results = request.messages.flatMap(({ content }) => content.filter(({ type }) => type === "tool_result"))
   const newest = results.map(textOf).findLast((text) => /^Part \d+\n/.test(text)) ?? ""

@@ -1,4 +1,4 @@
-/** Tries the frameworks one after another, each installed once, with our packages from this checkout. */
+/** Tries the frameworks one after another. Each is installed once, with Strata's packages from this checkout. */
 
 import { existsSync, mkdirSync, symlinkSync } from "node:fs"
 import { join } from "node:path"
@@ -8,7 +8,7 @@ import { install, nameOf, versionOf } from "../install.ts"
 import type { Framework } from "./framework.ts"
 import { type AdaptedRun, runCase } from "./run-case.ts"
 
-// One row for each program: without Strata and with it.
+// One row for each program, with the runs without and with Strata.
 
 export interface AdaptedResult {
   readonly framework: string
@@ -20,7 +20,7 @@ export interface AdaptedResult {
   readonly strata: AdaptedRun
 }
 
-/** What is not as it should be. */
+/** Defects of a run, as sentences. */
 export function faultsOf({ direct, strata, compactions, goal }: AdaptedResult): readonly string[] {
   const ratio = strata.dollars / direct.dollars
   return [
@@ -58,7 +58,7 @@ const HEADINGS = [
   "result",
 ]
 
-/** Where a cell has two figures, the first is without Strata, the second with it. */
+/** In cells with two values, the first is without Strata, the second with it. */
 export function adaptedTable(rows: readonly AdaptedResult[]): string {
   return inColumns(HEADINGS, rows.map(cellsOf)).join("\n")
 }
@@ -80,13 +80,13 @@ const OURS = ["core", "adapters"]
 
 export interface AdaptedTrialOptions {
   readonly frameworks: readonly Framework[]
-  /** Where they are installed and run. */
+  /** Directory in which the frameworks are installed and run. */
   readonly root: string
   /** Only cases whose name contains this. */
   readonly only?: string | undefined
 }
 
-/** Prints each row as it is known. Resolves with whether all are as they should be. */
+/** Prints each row as soon as it is known. Resolves with whether no run has a defect. */
 export async function tryAdapted({ frameworks, root, only = "" }: AdaptedTrialOptions): Promise<boolean> {
   const rows: AdaptedResult[] = []
   let isGood = true

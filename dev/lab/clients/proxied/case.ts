@@ -1,28 +1,28 @@
-/** What a client goes through twice: directly in front of a server, and with the proxy between them. */
+/** Work that a client does twice: directly against a server, and through the proxy. */
 import type { Done, StepContext } from "../step.ts"
 
-/** One prompt: a process of the client. */
+/** One prompt, sent by a process of the client. */
 export interface Prompt {
   readonly what: string
-  /** How many files the model reads for it. */
+  /** Number of files that the model reads for this prompt. */
   readonly calls: number
   readonly command: (place: StepContext, earlier: readonly Done[]) => readonly string[]
   readonly forks?: boolean
-  /** It need not end with an answer: a compaction by hand. */
+  /** Whether the prompt may end without an answer, as a manual compaction does. */
   readonly isSilent?: boolean
 }
 
 export interface Case {
   readonly client: string
   readonly packages: readonly string[]
-  /** Installed instead if the newest cannot be. */
+  /** Installed instead if the newest version cannot be. */
   readonly otherwise?: readonly string[]
   readonly what: string
   readonly prompts: readonly Prompt[]
   readonly files?: (place: StepContext) => Readonly<Record<string, string>>
   readonly env?: Readonly<Record<string, string>>
-  /** Between two prompts. */
+  /** Pause between two prompts. */
   readonly pauseMinutes: number
-  /** The cost through the proxy, as a share of the cost without it, that must not be exceeded. */
+  /** Maximum cost through the proxy, as a share of the cost without it. */
   readonly goal: number
 }

@@ -1,11 +1,11 @@
-/** The cases: each client in front of windows of both sizes, with pauses and without. */
+/** The cases: each client with windows of both sizes, with and without pauses. */
 
 import { join } from "node:path"
 import type { StepContext } from "../step.ts"
 import type { Case } from "./case.ts"
 import { agentSdk, claudeCode, compactedCourse, longCourse, opencode, pi, plainSdk } from "./courses.ts"
 
-// Programs on libraries that take one prompt to its end and keep their conversation in a file.
+// Programs on libraries that handle one prompt to its end and store their conversation in a file.
 
 export const PLAIN_PROGRAM = `import Anthropic from "@anthropic-ai/sdk"
 import { existsSync, readFileSync, writeFileSync } from "node:fs"
@@ -41,7 +41,7 @@ for await (const message of query({ prompt, options })) {
 }
 `
 
-const PAUSE_MINUTES = 10 // longer than a cache lives
+const PAUSE_MINUTES = 10 // longer than the lifetime of a cache entry
 const CLEARLY_CHEAPER = 0.75
 const NOT_DEARER = 1
 
@@ -55,12 +55,12 @@ const SMALL: Kind = { window: "200K", what: "200K", pauseMinutes: 0, goal: NOT_D
 const SMALL_PAUSES: Kind = { window: "200K", what: "200K, pauses", pauseMinutes: PAUSE_MINUTES, goal: CLEARLY_CHEAPER }
 const BY_HAND: Kind = { window: "1M", what: "/compact", pauseMinutes: 0, goal: NOT_DEARER }
 
-/** Each version with a model that it knows. `isMillion`: its window for it. */
+/** Each version with a model that it knows. `isMillion`: whether it gives this model a window of a million tokens. */
 const CLAUDE_CODES = [
   { version: "latest", model: "claude-opus-5-5", isMillion: true },
   { version: "2.1.250", model: "claude-opus-5", isMillion: false },
   { version: "2.1.100", model: "claude-opus-4-6", isMillion: false },
-  // by itself it sends what no longer fits
+  // without this setting the client sends more than fits
   { version: "2.0.77", model: "claude-opus-4-5", isMillion: false, env: { CLAUDE_AUTOCOMPACT_PCT_OVERRIDE: "75" } },
 ] as const
 

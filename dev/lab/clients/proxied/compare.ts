@@ -1,4 +1,4 @@
-/** One case in all ways, and what they have in common. */
+/** Runs one case in all modes and compares the runs. */
 import { type ProxiedRun, type ProxiedRunOptions, runCase } from "./run-case.ts"
 
 /** One row of the table. */
@@ -23,7 +23,7 @@ export async function compare(running: Omit<ProxiedRunOptions, "way">, { observe
 
 const EXACTLY = 0.0005
 
-/** What is not as it should be. */
+/** Defects of the compared runs, as sentences. */
 export function faultsOf({ direct, proxy, observe, goal }: ComparedRuns): readonly string[] {
   const faults: string[] = []
   for (const [name, { failure }] of Object.entries({ direct, proxy, ...(observe && { observe }) }))
@@ -36,7 +36,7 @@ export function faultsOf({ direct, proxy, observe, goal }: ComparedRuns): readon
   return [...faults, ...[...proxy.problems, ...(observe?.problems ?? [])].slice(0, 3)]
 }
 
-/** Whether both say the same. What the client's own compaction has lost may be known through the proxy. */
+/** Whether both runs gave the same answers. The proxy's run may know what the client's own compaction has lost. */
 export const areEqual = (direct: readonly string[], proxy: readonly string[]): boolean =>
   direct.length === proxy.length && direct.every((answer, at) => answer === proxy[at] || answer === lost(proxy[at]!))
 

@@ -1,4 +1,4 @@
-/** The prompts of each client: the same work, each prompt in a process of its own, with a fork on the way. */
+/** The prompts of each client: the same work, each prompt in a separate process, with one fork. */
 import { globSync } from "node:fs"
 import { join } from "node:path"
 import type { Done, StepContext } from "../step.ts"
@@ -7,21 +7,21 @@ import { PORT } from "./reading-responder.ts"
 
 const FIRST = `Read the parts of this project one by one. ${PORT}`
 const GO_ON = "Go on with the next parts."
-const CALLS = 8 // for each prompt
-/** 50 calls are a part of a window of 1M, and two windows of 200K. */
+const CALLS = 8 // tool calls for each prompt
+/** 50 calls fill part of a window of 1M tokens, and two windows of 200K. */
 const PROMPTS = { "1M": 6, "200K": 12 } as const
 const FORK_AFTER = 4
 
-/** How a client is started: for the first prompt, to go on, and in a copy. */
+/** Command lines of a client: for the first prompt, to continue, and to continue in a fork. */
 export interface Starts {
   readonly first: (place: StepContext, words: string) => readonly string[]
   readonly goOn: (place: StepContext, words: string, first: Done) => readonly string[]
   readonly fork?: (place: StepContext, words: string, first: Done) => readonly string[]
-  /** Compacts by hand. */
+  /** Runs a manual compaction. */
   readonly compact?: (place: StepContext, first: Done) => readonly string[]
 }
 
-/** Work for a window of this size. */
+/** Prompts with enough work for a window of this size. */
 export function longCourse({ first, goOn, fork }: Starts, window: keyof typeof PROMPTS): readonly Prompt[] {
   const prompt = (at: number): Prompt => ({
     what: `prompt ${at + 1}`,
@@ -39,7 +39,7 @@ export function longCourse({ first, goOn, fork }: Starts, window: keyof typeof P
   return prompts.toSpliced(FORK_AFTER, 0, copy)
 }
 
-/** A compaction by hand in the middle. */
+/** Prompts with a manual compaction in the middle. */
 export function compactedCourse(starts: Starts): readonly Prompt[] {
   const [one, two, ...others] = longCourse(starts, "1M").filter(({ forks }) => !forks)
   const compaction: Prompt = {
@@ -79,7 +79,7 @@ export const agentSdk: Starts = {
   fork: (place, words, first) => program(place, words, sessionIn(first), "fork"),
 }
 
-/** Its list is a file: a copy of it is a fork. */
+/** The message list is a file, and a copy of it is a fork. */
 export const plainSdk: Starts = {
   first: (place, words) => program(place, words, "list.json"),
   goOn: (place, words) => program(place, words, "list.json"),

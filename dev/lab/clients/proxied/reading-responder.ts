@@ -1,22 +1,22 @@
 /**
- * A model that reads files, so many for each prompt, and then says what it saw. It thinks before each call. Which file comes next is known
- * to the responder and not to the conversation: a client that compacts, forks or comes back goes through the same work.
+ * A model that reads the given number of files for each prompt and then reports what it saw. It thinks before each call. The responder
+ * itself tracks which file comes next, so a client that compacts, forks or resumes does the same work.
  */
 import { createHash } from "node:crypto"
 import { type Answer, extractiveAnswer, type Responder, type ResponderBlock, type ResponderRequest } from "@strata/sim"
 
-export const PART_CHARACTERS = 24_000 // below what coding agents cut from the output of a command
+export const PART_CHARACTERS = 24_000 // below the size that coding agents cut from the output of a command
 export const PORT = "The port is 4711."
 
-/** What our own requests for a summary say. */
+/** Matches a phrase of Strata's own summary requests. */
 export const OURS = /Do not call a tool: the call would not run/
-/** How clients ask for a summary. */
+/** Matches the phrases with which clients request a summary. */
 const CLIENTS = /\b(?:create|provide|write|produce|update)\b[^.\n]{0,80}\b(?:summary|checkpoint)\b/i
 
 export interface ReadingResponder extends Responder {
-  /** The next prompt needs so many calls. */
+  /** Sets the number of calls for the next prompt. */
   begin(calls: number): void
-  /** Summaries that were asked for. */
+  /** Number of requested summaries, by who requested them. */
   readonly summaries: { readonly client: number; readonly ours: number }
 }
 
@@ -54,7 +54,7 @@ export function readingResponder(): ReadingResponder {
   }
 }
 
-/** The answers of a run, as its client prints them. */
+/** The distinct answers of a run, as its client prints them. */
 export const answersIn = (stdout: string): readonly string[] => [...new Set(stdout.match(/ANSWER\[[\w ,]*\]/g) ?? [])]
 
 export const partName = (part: number): string => `part-${part}.txt`
@@ -73,7 +73,7 @@ function partText(part: number): string {
   return `${text.slice(0, PART_CHARACTERS)}\n`
 }
 
-/** What the answer says depends on what the model was sent: the newest result, byte for byte, and a fact of the first prompt. */
+/** The result depends on what the model was sent: the newest tool result, byte for byte, and a fact of the first prompt. */
 function whatWasSeen({ messages }: ResponderRequest, reads: number): string {
   const results = messages.flatMap(({ content }) => content.filter(({ type }) => type === "tool_result"))
   const digest = createHash("sha256")
@@ -95,6 +95,6 @@ export function lastTexts({ messages }: ResponderRequest): readonly string[] {
   return (last?.content ?? []).flatMap(({ type, text }) => (type === "text" && text !== undefined ? text : []))
 }
 
-/** Claude Code 2.0 asks each kind of sub-agent for nothing. */
+/** Claude Code 2.0 sends each kind of sub-agent an empty request to warm it up. */
 const isWarmUp = ({ messages }: ResponderRequest): boolean =>
   messages[0]?.content.some(({ text }) => text === "Warmup") ?? false

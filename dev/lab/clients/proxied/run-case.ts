@@ -1,4 +1,4 @@
-/** Takes a client through a case in one way, against a simulator of its own. */
+/** Runs a client through a case in one mode, against its own simulator. */
 import { mkdirSync, rmSync } from "node:fs"
 import { join } from "node:path"
 import { Conversations, newSecret, startProxy } from "@strata/adapters/proxy"
@@ -11,27 +11,27 @@ import type { Case } from "./case.ts"
 import { answersIn, PARTS, type ReadingResponder, readingResponder } from "./reading-responder.ts"
 
 const PROMPT_TIMEOUT_MS = 4 * 60_000
-/** Time passes in steps, so that what is due on the way happens on the way. */
+/** Step in which simulated time advances, so that timers fire at their time. */
 const STEP_MS = 15_000
 const TYPING_MS = 30_000 // before a prompt
 const MINUTE_MS = 60_000
-/** Lines of the proxy's log that say nothing special. */
+/** Lines of the proxy's log about ordinary requests. */
 const AS_PLANNED = /^\S+ \S+ \d{3}(?:, (?:replaced|watched))?$/
 
 export type ProxyMode = "direct" | "observe" | "proxy"
 
-/** What became of it. */
+/** Result of one run. */
 export interface ProxiedRun {
   readonly requests: number
-  /** By the server: also what the proxy then sent in another form. */
+  /** Requests that the server refused, including those that the proxy then sent in another form. */
   readonly refused: readonly string[]
   readonly answers: readonly string[]
-  /** Why the course ended early. */
+  /** Reason why the run ended early. */
   readonly failure?: string
   readonly dollars: number
   readonly compactions: ReadingResponder["summaries"]
   readonly conversations: number
-  /** Requests of conversations that the proxy sent as they were, and what it logged. */
+  /** Requests of conversations that the proxy sent unchanged, and its log messages. */
   readonly problems: readonly string[]
 }
 
@@ -40,7 +40,7 @@ export interface ProxiedRunOptions {
   readonly way: ProxyMode
   readonly installed: string
   readonly version: string
-  /** Emptied before each way, so that all have the same paths. */
+  /** Working directory, emptied before each run so that all runs have the same paths. */
   readonly directory: string
 }
 
@@ -106,7 +106,7 @@ export async function runCase({
 interface ServerAddress {
   readonly url: string
   settled(): Promise<void>
-  /** How many conversations there were. */
+  /** Closes the proxy and resolves with its number of conversations. */
   close(): Promise<number>
 }
 
@@ -148,7 +148,7 @@ async function viaProxy(simulator: Simulator, { way, directory, problems }: Behi
   return {
     url: proxy.url,
     async settled() {
-      await new Promise((resolve) => setImmediate(resolve)) // timers of the clock have been called
+      await new Promise((resolve) => setImmediate(resolve)) // wait until the clock's timers have run
       for (const chat of await plans.open()) await chat.whenIdle()
     },
     async close() {
@@ -163,7 +163,7 @@ async function viaProxy(simulator: Simulator, { way, directory, problems }: Behi
   }
 }
 
-/** The simulator's time for the proxy. */
+/** Adapts the simulator's clock to the proxy's timers. */
 const timerClock = (clock: Simulator["clock"]) => ({
   now: () => new Date(clock.now()),
   after(ms: number, call: () => void) {

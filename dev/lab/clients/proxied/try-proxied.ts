@@ -1,4 +1,4 @@
-/** Tries the cases one after another, with each client installed once. */
+/** Tries the cases one after another. Each client is installed once. */
 
 import { join } from "node:path"
 import { inColumns } from "../columns.ts"
@@ -6,12 +6,12 @@ import { install } from "../install.ts"
 import type { Case } from "./case.ts"
 import { areEqual, type ComparedRuns, compare, faultsOf } from "./compare.ts"
 
-// The table of the clients that were tried through the proxy.
+// Table of the clients that were tried through the proxy.
 
 const HEADINGS = ["client", "version", "case", "requests", "refused", "answers", "direct", "proxy", "observe"]
 const MORE = ["client compacts", "ours", "conversations", "result"]
 
-/** Where a cell has two figures, the first is direct, the second through the proxy. */
+/** In cells with two values, the first is direct, the second through the proxy. */
 export function comparedTable(rows: readonly ComparedRuns[]): string {
   return inColumns([...HEADINGS, ...MORE], rows.map(cellsOf)).join("\n")
 }
@@ -33,12 +33,12 @@ function cellsOf(row: ComparedRuns): readonly string[] {
 
 export interface ProxiedResult {
   readonly cases: readonly Case[]
-  /** Where clients are installed and run. */
+  /** Directory in which clients are installed and run. */
   readonly root: string
   readonly observes: boolean
 }
 
-/** Prints the table as far as it is after each case. Resolves with whether all are as they should be. */
+/** Prints the table so far after each case. Resolves with whether no run has a defect. */
 export async function tryProxied({ cases, root, observes }: ProxiedResult): Promise<boolean> {
   const rows: ComparedRuns[] = []
   let isGood = true

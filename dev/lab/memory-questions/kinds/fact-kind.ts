@@ -5,28 +5,28 @@ import projectChosen from "./project-chosen.json" with { type: "json" }
 import projectHeldOut from "./project-held-out.json" with { type: "json" }
 
 /**
- * A kind of fact that comes up in the generated dialogues, and the ways to say it and to ask for it. `{p}` is the person or the component it
- * is about, `{v}` the value. The ways differ in what they share with the question, as in real talk.
+ * A kind of fact in the generated dialogues, with the sentences that state it and ask for it. `{p}` is the person or the component, `{v}`
+ * the value. The sentences differ in how many words they share with the question, as in real talk.
  */
 export interface FactKind {
   readonly name: string
-  /** For questions about the order of two events. */
+  /** Noun phrase for questions about the order of two events. */
   readonly topic: string
   readonly questions: readonly string[]
-  /** Shares words with the question. */
+  /** Statements that share words with the question. */
   readonly statements: readonly string[]
-  /** The other one asks with words of the question; the reply shares none. */
+  /** Pairs of a question and a reply: the other speaker asks with words of the question, and the reply shares none. */
   readonly asked: readonly { readonly cue: string; readonly reply: string }[]
-  /** Says it in other words. */
+  /** Statements in other words than the question. */
   readonly otherwise: readonly string[]
-  /** What the other one may say next. */
+  /** Comments that the other speaker may make next. */
   readonly follow: readonly string[]
-  /** Mentions the subject and no fact. */
+  /** Sentences that mention the subject but no fact. */
   readonly passing: readonly string[]
   readonly values: readonly string[]
 }
 
-/** A component of a software project, as it is written and as a question names it. */
+/** A component of a software project, as statements write it and as a question names it. */
 interface Component {
   readonly written: string
   readonly asked: string

@@ -1,11 +1,11 @@
-/** What long work with an assistant is about: a theme, and its aspects with the words that recur in all talk about it. */
+/** Subjects of long work with an assistant: a theme, and its aspects with the words that recur in all talk about it. */
 import themes from "./project-themes.json" with { type: "json" }
 
 export interface Aspect {
   readonly name: string
-  /** What can be done or used there. */
+  /** Actions or tools of the aspect. */
   readonly means: readonly string[]
-  /** What has a value that may change later. */
+  /** Quantity of the aspect whose value may change later. */
   readonly measure: string
   readonly unit: string
   readonly person: string

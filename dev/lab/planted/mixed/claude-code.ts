@@ -1,6 +1,6 @@
 /**
- * A session of Claude Code with the plugin's own module: it gets the engine that Claude Code gives it, starts `strata` as a process, and its
- * answer goes into a transcript on disk as Claude Code writes one.
+ * A session of Claude Code with the plugin's own module. The module gets the same engine interface as in Claude Code and starts `strata` as
+ * a process. Its answer is written to a transcript on disk in Claude Code's format.
  */
 import { spawn } from "node:child_process"
 import { mkdirSync, writeFileSync } from "node:fs"
@@ -14,7 +14,8 @@ import { messagesOf } from "./conversation.ts"
 
 const SESSION = "6f0c2d1e-0000-4000-8000-000000000047"
 const at = (path: string) => fileURLToPath(new URL(path, import.meta.url))
-const MODULE = new URL("../../../../packages/plugins/claude-code/hooks/register.ts", import.meta.url).href // it needs types that only Claude Code has
+// Imported at run time, because the module needs types that only Claude Code has.
+const MODULE = new URL("../../../../packages/plugins/claude-code/hooks/register.ts", import.meta.url).href
 const PROGRAM = at("../../../../packages/cli/src/main.ts")
 
 export interface ClaudeCodeOptions {
@@ -22,7 +23,7 @@ export interface ClaudeCodeOptions {
   readonly mode: "record" | "replace"
   /** Claude Code's own compaction. */
   readonly summarise: (messages: readonly PlainMessage[]) => Promise<string>
-  /** The program and its first argument. Default: the sources. */
+  /** The program and its first argument. Default: run from the sources. */
   readonly program?: readonly [string, string]
 }
 
@@ -91,7 +92,7 @@ export async function claudeCode({ dir, mode, summarise, program = [process.exec
   }
 }
 
-const NEWEST = -4 // messages of the newest exchange, which Claude Code keeps
+const NEWEST = -4 // messages of the newest exchange, which Claude Code preserves
 const CONTINUED = "This session is being continued from a previous conversation that ran out of context.\n"
 
 function plain(line: Line): PlainMessage {
@@ -99,7 +100,7 @@ function plain(line: Line): PlainMessage {
   return { role, content }
 }
 
-/** A message of the plugin's answer in the shape of the Messages API. */
+/** Converts a message of the plugin's answer to the shape of the Messages API. */
 function asPlain({ role, text: words, toolUses, toolResults = [] }: SessionMessage): PlainMessage {
   const texts = words === "" ? [] : [{ type: "text", text: words }]
   const uses = toolUses.map(({ tool_use_id: id, tool: name, input }) => ({ type: "tool_use", id, name, input }))

@@ -11,7 +11,7 @@ test.each(SEEDS)("BEY-1 the 30 mixed facts are in the conversation before anythi
   expect(lookFor(facts, first.flatMap(messagesOf), 1)).toMatchObject({ inView: 30, missing: [] })
   const both = lookFor(facts, [...first, ...second].flatMap(messagesOf), 2)
   expect(both).toMatchObject({ inView: 30, missing: [] })
-  expect(both.stale).toHaveLength(5) // each replaced value is also where it was said
+  expect(both.stale).toHaveLength(5) // each replaced value is also in its original statement
 })
 
 test.each(SEEDS)("BEY-1 no fact is in view by chance: seed %i", (seed) => {

@@ -1,6 +1,7 @@
 /**
- * Thirty facts of mixed kinds in one conversation: said by the person, said by the agent, and in results of tools amid hundreds of names that
- * are used once. All of them are there before the first compaction. One value changes after it. The same seed gives the same conversation.
+ * Generates one conversation with thirty facts of mixed kinds: stated by the user, stated by the agent, and in tool results amid hundreds
+ * of names that are used once. All facts come before the first compaction. One value changes after it. The same seed gives the same
+ * conversation.
  */
 import type { PlainMessage } from "@strata/core"
 import type { Exchange } from "../work.ts"
@@ -8,28 +9,28 @@ import type { Exchange } from "../work.ts"
 export interface MixedFact {
   readonly kind: string
   readonly from: "user" | "agent" | "result"
-  /** All of these stand close together where the fact is in view. */
+  /** Texts that all occur close together where the fact is in view. */
   readonly needles: readonly string[]
-  /** What was true before. In view it counts as stale unless the same line has the newest value. */
+  /** The previous value. In view it counts as stale unless the same line has the newest value. */
   readonly was?: string
-  /** The compaction before which the value changes; before that `was` is the value. */
+  /** Compaction before which the value changes. Until then `was` is the value. */
   readonly changesBefore?: number
 }
 
 export interface MixedConversation {
   readonly facts: readonly MixedFact[]
-  /** The exchanges before each compaction. */
+  /** Exchanges before each compaction. */
   readonly ranges: readonly (readonly Exchange[])[]
 }
 
-/** Facts and the exchanges that bring them. */
+/** Facts with the exchanges that state them. */
 interface PlantedExchange {
   readonly facts: readonly MixedFact[]
   readonly exchanges: readonly Exchange[]
 }
 
-const FILLER_BEFORE = 18 // exchanges with large results in the range of the facts
-const FILLER_LATER = 12 // in each later range
+const FILLER_BEFORE = 18 // number of exchanges with large results in the range of the facts
+const FILLER_LATER = 12 // number of these exchanges in each later range
 const FILLER_LINES = 110
 
 export function mixedConversation(seed: number, compactions: number): MixedConversation {
@@ -238,7 +239,7 @@ function valuesChange(draw: Draw): readonly PlantedExchange[] {
   ]
 }
 
-/** A value that holds at the first compaction and is replaced before the second. */
+/** A value that is current at the first compaction and replaced before the second. */
 function laterChange(draw: Draw) {
   const [was, now] = [`1${draw.digits(1)} March`, `2${draw.digits(1)} April`]
   const fact: MixedFact = { kind: "changed deadline", from: "user", needles: [now], was, changesBefore: 2 }
@@ -279,7 +280,7 @@ const ran = (draw: Draw, { command, ...printed }: Omit<Call, "name" | "input"> &
   ...call(draw, { name: "Bash", input: { command }, ...printed }),
 })
 
-/** Lines of a tool with those of the facts spread over them. */
+/** Output of a tool with the lines of the facts spread over it. */
 function within(draw: Draw, own: readonly string[]): string {
   const all = Array.from({ length: 40 }, () => fillerLine(draw, "log"))
   own.forEach((line, at) => {
@@ -306,7 +307,7 @@ function fillerExchange(draw: Draw): Exchange {
   }
 }
 
-/** Names that are used once. No line has a value of the kinds that are planted in logs. */
+/** Names that are used once. No line has a value of the kinds planted in logs. */
 function fillerLine(draw: Draw, style: FillerStyle): string {
   const name = () => `${draw.of(GREEK)}_${draw.digits(4)}`
   const camel = () => `${draw.of(GREEK)}${draw.camel()}${draw.digits(2)}`
@@ -318,11 +319,14 @@ function fillerLine(draw: Draw, style: FillerStyle): string {
 
 const GREEK = "alpha beta gamma delta epsilon zeta theta kappa lambda sigma omega".split(" ")
 
-/** The exchanges of each fact in their order, spread over the filler. The newest of a range are filler, so nothing is kept by chance. */
+/**
+ * The exchanges of each fact in their order, spread over the filler. The newest of a range are filler, so that no fact is preserved by
+ * chance.
+ */
 function interleaved(planted: readonly (readonly Exchange[])[], filler: readonly Exchange[]): readonly Exchange[] {
   const waves = [planted.flatMap(([first]) => first ?? []), planted.flatMap(([, second]) => second ?? [])]
   const own = waves.flat()
-  const last = 4 // exchanges of filler after the last fact
+  const last = 4 // number of filler exchanges after the last fact
   const all: Exchange[] = []
   const step = own.length / (filler.length - last)
   for (let at = 0; at < filler.length; at++) {
@@ -337,7 +341,7 @@ const NAMES =
     " ",
   )
 
-/** Values from a seed. A name is drawn once, so that no two facts share one. */
+/** Draws values from a seed. Each name is drawn once, so that no two facts share one. */
 class Draw {
   #state: number
   #names: string[]
@@ -363,7 +367,7 @@ class Draw {
     return list[Math.floor(this.#next() * list.length)]!
   }
 
-  /** The first digit is not zero. */
+  /** Digits of which the first is not zero. */
   digits(count: number): string {
     return Array.from(
       { length: count },
@@ -384,11 +388,11 @@ class Draw {
   }
 }
 
-/** What the agent says, request by request. */
+/** Blocks of the agent's answers, request by request. */
 export const scriptOf = ({ answers, result, ends }: Exchange): (readonly object[])[] =>
   result ? [answers, [{ type: "text", text: ends }]] : [[...answers, { type: "text", text: ends }]]
 
-/** An exchange in the shape of the Messages API. */
+/** Converts an exchange to messages of the Messages API. */
 export function messagesOf(exchange: Exchange): readonly PlainMessage[] {
   const { asks, answers, result } = exchange
   const [first, last = first] = scriptOf(exchange)

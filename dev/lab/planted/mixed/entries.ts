@@ -1,4 +1,4 @@
-/** The same conversation through each entry of Strata: the library, `compactMessages`, the plugin of Claude Code and the proxy. */
+/** Runs the same conversation through each entry of Strata: the library, `compactMessages`, the plugin of Claude Code and the proxy. */
 import Anthropic from "@anthropic-ai/sdk"
 import { Conversations, newSecret, startProxy } from "@strata/adapters/proxy"
 import { type CompactionCarryover, compactMessages, openConversation, type PlainMessage } from "@strata/core"
@@ -16,8 +16,8 @@ import { claudeCode } from "./claude-code.ts"
 import { messagesOf, scriptOf } from "./conversation.ts"
 
 export const MODEL = "claude-opus-5-5"
-const WINDOW = 130_000 // of the proxy: the range with the facts fits, and a few ranges fill it
-const MAX_REQUESTS = 100 // of a proxy that does not compact
+const WINDOW = 130_000 // in tokens, for the proxy: the range with the facts fits, and a few ranges fill it
+const MAX_REQUESTS = 100 // limit for a proxy that does not compact
 
 /** Who writes summaries: the simulator, or no model at all. */
 export type Summaries = "model" | "quoted"
@@ -34,7 +34,7 @@ interface SentMessage {
 
 /** One conversation at an entry. */
 export interface MixedEntry extends AsyncDisposable {
-  /** Works through the exchanges, compacts, and returns what the model is sent next. */
+  /** Plays the exchanges, compacts, and returns the messages that the model is sent next. */
   range(exchanges: readonly Exchange[]): Promise<readonly SentMessage[]>
 }
 
@@ -45,7 +45,7 @@ export const ENTRIES: Readonly<Record<string, (place: EntryContext) => Promise<M
     const sim = await simulator(summaries)
     const session = await claudeCode({
       dir,
-      // with summaries of its own, Claude Code gets the record; without, the plugin replaces its compaction
+      // with its own summaries, Claude Code gets the record; without them, the plugin replaces its compaction
       mode: summaries === "model" ? "record" : "replace",
       summarise: (messages) => summaryOf(sim, messages),
     })
@@ -98,7 +98,7 @@ async function carried({ summaries }: EntryContext): Promise<MixedEntry> {
   }
 }
 
-/** A program on the official SDK that sends its whole list each time, until the proxy has compacted. */
+/** A program on the official SDK that resends its full message list until the proxy has compacted. */
 async function proxied({ dir, summaries }: EntryContext): Promise<MixedEntry> {
   const responder = new ScriptedResponder(summaries)
   const models = { [MODEL]: { window: WINDOW } }
@@ -147,18 +147,21 @@ async function proxied({ dir, summaries }: EntryContext): Promise<MixedEntry> {
   }
 }
 
-/** Fills the window with an answer: old results would be cleared first, which makes room without a compaction. It has no names. */
+/**
+ * An exchange that fills the window with an answer. It contains no names. Large results would be cleared, which makes room without a
+ * compaction.
+ */
 const EMPTY_WORK: Exchange = {
   asks: [{ type: "text", text: "Go on." }],
   answers: [],
   ends: "There is nothing to be done in this part, and all is as it was before.\n".repeat(300),
 }
 
-/** Plays the agent's part, and writes summaries or fails to. */
+/** Plays the agent's part. Writes summaries, or fails to if the case has none. */
 class ScriptedResponder implements Responder {
   readonly name = "mixed"
   script: (readonly object[])[] = []
-  /** The messages of the newest request of the conversation. */
+  /** Messages of the newest request of the conversation. */
   sent: readonly SentMessage[] = []
   readonly #summaries: Summaries
 

@@ -1,16 +1,16 @@
-/** Looks for the facts in what a model is sent. */
+/** Looks for the facts in the messages that a model is sent. */
 import { renderAttachment, textOf } from "@strata/core/messages"
 import { countText } from "@strata/sim"
 import type { MixedFact } from "./conversation.ts"
 
-const CLOSE = 400 // characters within which all parts of a fact stand
+const CLOSE = 400 // characters within which all needles of a fact must occur
 
-/** What one compaction left. */
+/** Facts found after one compaction. */
 export interface MixedLook {
   readonly compactions: number
   readonly inView: number
   readonly missing: readonly string[]
-  /** Replaced values that stand in a line without the newest one. */
+  /** Replaced values in a line without the newest value. */
   readonly stale: readonly string[]
   readonly tokens: { readonly record: number; readonly all: number }
 }
@@ -33,7 +33,7 @@ export function lookFor(facts: readonly MixedFact[], sent: readonly SentMessage[
   }
 }
 
-/** The fact as it was at a compaction. */
+/** The fact as of a given number of compactions. */
 function asOf({ changesBefore = 1, was, ...fact }: MixedFact, compactions: number): MixedFact {
   if (compactions < changesBefore && was !== undefined) return { ...fact, needles: [was] }
   return was === undefined ? fact : { ...fact, was }
@@ -46,7 +46,7 @@ function standsIn(view: string, [first = "", ...others]: readonly string[]): boo
   })
 }
 
-/** A list of deleted files says itself that they are gone. */
+/** Whether a replaced value is in view as if it were current. A list of deleted files shows that they are deleted. */
 function isStale(view: string, { was, needles }: MixedFact): boolean {
   let isDeleted = false
   return view.split("\n").some((line) => {
@@ -55,7 +55,7 @@ function isStale(view: string, { was, needles }: MixedFact): boolean {
   })
 }
 
-/** Whole, not as a part of a longer name or number. */
+/** Positions of a needle that is not part of a longer name or number. */
 function placesOf(text: string, needle: string): readonly number[] {
   const isPart = /[\p{L}\p{N}_]/u
   const places: number[] = []
@@ -67,7 +67,7 @@ function placesOf(text: string, needle: string): readonly number[] {
   return places
 }
 
-/** Texts, inputs of calls and results, as a model reads them. */
+/** Texts, tool inputs and results, as a model reads them. */
 function textIn(content: unknown): string {
   if (typeof content === "string") return content
   if (Array.isArray(content)) return content.map(textIn).join("\n")

@@ -1,4 +1,4 @@
-/** How many of the thirty facts are in view after compactions, at each entry. */
+/** Measures how many of the thirty facts are in view after compactions, at each entry. */
 import { inTemporaryDirectory } from "../../../bench/measure.ts"
 import { mixedConversation } from "./conversation.ts"
 import { ENTRIES, type Summaries } from "./entries.ts"
@@ -8,7 +8,7 @@ export interface MixedOptions {
   readonly entry: string
   readonly summaries: Summaries
   readonly seed: number
-  /** After how many compactions to look. */
+  /** Numbers of compactions after which to look. */
   readonly after: readonly number[]
 }
 
@@ -16,7 +16,7 @@ export interface MixedFigures extends MixedOptions {
   readonly looks: readonly MixedLook[]
 }
 
-/** How many of the 30 facts are to be in view after so many compactions. */
+/** Goals: how many of the 30 facts should be in view after each number of compactions. */
 export const AIMS: ReadonlyMap<number, number> = new Map([
   [1, 29],
   [2, 28],
@@ -49,7 +49,7 @@ export function mixedReport({ entry, summaries, seed, looks }: MixedFigures): st
   return [`${entry}, ${summaries} summaries, seed ${seed}`, ...lines].join("\n")
 }
 
-/** One row for each entry: the fewest facts in view over the seeds, after each number of compactions. */
+/** A row for each entry with the fewest facts in view over all seeds, after each number of compactions. */
 export function mixedTable(all: readonly MixedFigures[], after: readonly number[]): string {
   const groups = Map.groupBy(all, ({ entry, summaries }) => `| ${entry} | ${summaries} |`)
   const rows = [...groups].map(([head, figures]) => {

@@ -1,19 +1,19 @@
-/** Peers' own code, installed from the registry into a directory outside the project when the scorecard runs. */
+/** Installs peers' own code from the registry into a directory outside the project when the scorecard runs. */
 import { writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { pathToFileURL } from "node:url"
 import { install } from "../../clients/install.ts"
 
-/** A package, and what to import of it: names of modules by the name they get here. */
+/** A package and its modules to import, by the name that they get here. */
 export interface Peer {
-  /** The first one's version is in the table. */
+  /** Packages to install. The first one's version is in the table. */
   readonly packages: readonly string[]
-  /** Flags of npm. */
+  /** Additional flags for npm. */
   readonly flags?: readonly string[]
   readonly modules: Readonly<Record<string, string>>
 }
 
-/** Anything: the types of peers are not installed with the project. */
+/** Untyped, because the types of peers are not installed with the project. */
 export type External = ReturnType<ObjectConstructor>
 
 export interface InstalledPeer {
@@ -22,7 +22,7 @@ export interface InstalledPeer {
   readonly modules: Readonly<Record<string, External>>
 }
 
-/** The modules, or the sentence why they could not be installed. */
+/** The imported modules, or a sentence with the reason why they could not be installed. */
 export async function installPeer(
   root: string,
   { packages, flags = [], modules }: Peer,

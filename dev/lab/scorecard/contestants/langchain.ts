@@ -11,7 +11,7 @@ export const LANGCHAIN: Peer = {
     ...["langchain@1.5.9", "@langchain/core@1.2.13", "@langchain/langgraph@1.4.18", "@langchain/langgraph-sdk@1.12.3"],
     ...["deepagents@1.13.5", "zod"],
   ],
-  flags: ["--legacy-peer-deps"], // deepagents asks for other versions than LangChain brings
+  flags: ["--legacy-peer-deps"], // deepagents requires other versions than LangChain installs
   modules: {
     langchain: "langchain",
     messages: "@langchain/core/messages",
@@ -21,7 +21,7 @@ export const LANGCHAIN: Peer = {
   },
 }
 
-/** Tokens of the words around a summary: they count too. */
+/** Tokens that the middleware adds around a summary, which are part of the budget. */
 const AROUND = { langchain: 20, deepagents: 70 }
 
 export function langchainContestants({ modules, version, directory }: InstalledPeer): readonly Contestant[] {
@@ -76,10 +76,10 @@ export function langchainContestants({ modules, version, directory }: InstalledP
 
 const countOf = (list: readonly External[]): number => sizeOf(list.map(fromLangchain)).tokens
 
-/** How the requests for a summary begin: deepagents asks the agent's own model. */
+/** Matches the start of requests for a summary. deepagents sends these to the agent's own model. */
 const SUMMARY_PROMPT = /^(?:<role>\s*Context Extraction|You are a conversation summarizer)/
 
-/** An agent whose model writes down what it is asked, and whose middleware asks the stand-in for summaries. */
+/** Runs an agent whose model records its requests, and whose middleware gets its summaries from the stand-in. */
 async function agentRun(
   modules: InstalledPeer["modules"],
   summaryTokens: number,

@@ -1,6 +1,6 @@
 /**
- * opencode's compaction. Its package is one executable, so its code cannot be imported: sessions are imported into its own server on
- * loopback, compacted over its API, and what it would send next is read where its model would be.
+ * opencode's compaction. Its package is a single executable, so its code cannot be imported. Sessions are imported into its own server on
+ * loopback and compacted over its API. A stand-in for its model receives the next request.
  */
 import { type ChildProcess, spawn } from "node:child_process"
 import { once } from "node:events"
@@ -23,7 +23,7 @@ export interface Opencode {
   stop(): Promise<void>
 }
 
-/** A server with a home of its own, or the sentence why it did not start. */
+/** Starts a server with its own home. Returns a sentence with the reason if it did not start. */
 export async function startOpencode(root: string): Promise<Opencode | string> {
   const installed = await install(root, [PACKAGE])
   if (typeof installed === "string") return installed
@@ -53,7 +53,7 @@ export async function startOpencode(root: string): Promise<Opencode | string> {
   })
   const url = await addressOf(child)
   const stop = async () => {
-    if (child.pid !== undefined) process.kill(-child.pid, "SIGKILL") // its package starts the executable in a child
+    if (child.pid !== undefined) process.kill(-child.pid, "SIGKILL") // the package runs its executable in a child process
     model.server.close()
   }
   if (url === undefined) {
@@ -73,7 +73,7 @@ export async function startOpencode(root: string): Promise<Opencode | string> {
       takesBudget: false,
       hasStandIn: true,
     },
-    // A session takes about half a minute.
+    // a session takes about half a minute
     corpora: ["typed", "changed", "mixed"],
     firstSessionOnly: true,
     start: async ({ budget }) => opencodeRun({ url, home, model, importFile, tokens: budget }),
@@ -81,7 +81,7 @@ export async function startOpencode(root: string): Promise<Opencode | string> {
   return { contestants: [contestant], stop }
 }
 
-/** The address that the server prints when it listens. */
+/** The address that the server prints when it starts to listen. */
 async function addressOf(child: ChildProcess): Promise<string | undefined> {
   let printed = ""
   const stopped = AbortSignal.timeout(START_MS)
@@ -103,11 +103,11 @@ interface Model {
   readonly url: string
   /** Answers a request for a summary. */
   summarise: (prompt: string) => string
-  /** What it was asked last, apart from summaries. */
+  /** The last request's messages, apart from summary requests. */
   asked: readonly External[]
 }
 
-/** Speaks the Chat Completions API. Requests for a summary go to the stand-in. */
+/** Speaks the Chat Completions API. The stand-in answers requests for a summary. */
 async function startModel(): Promise<Model> {
   const server = createServer(async (request, response) => {
     const { messages }: { messages: readonly External[] } = (await json(request)) as External
@@ -173,7 +173,7 @@ function opencodeRun({ url, home, model, importFile, tokens }: OpencodeRun): Run
   }
 }
 
-/** Ids that sort by time, as opencode makes them. */
+/** Creates ids that sort by time, as opencode does. */
 const idFor = (kind: "msg" | "prt") => {
   const time = ((BigInt(Date.now()) * 4096n + BigInt(written % 4096)) & 0xffffffffffffn).toString(16).padStart(12, "0")
   return `${kind}_${time}${String(++written).padStart(14, "0")}`

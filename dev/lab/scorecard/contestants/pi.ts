@@ -1,4 +1,4 @@
-/** pi's compaction: its own cut, prompts and session, with the stand-in where it asks a model. */
+/** pi's compaction: its own cut, prompts and session, with the stand-in in place of a model. */
 import type { Contestant, Run } from "../run.ts"
 import { type Block, type PlainMessage, textOf } from "../session.ts"
 import type { External, InstalledPeer, Peer } from "./installed.ts"
@@ -8,7 +8,7 @@ export const PI: Peer = {
   packages: ["@earendil-works/pi-coding-agent@0.87.1"],
   modules: {
     pi: "@earendil-works/pi-coding-agent",
-    // Not exported: the part of its compaction that finds the cut.
+    // the part of pi's compaction that finds the cut, which is not exported
     compaction: "./node_modules/@earendil-works/pi-coding-agent/dist/core/compaction/index.js",
     conversion: "./node_modules/@earendil-works/pi-coding-agent/dist/core/messages.js",
   },
@@ -33,7 +33,7 @@ export const piContestants = ({ modules, version }: InstalledPeer): readonly Con
   ]
 }
 
-const AROUND = 60 // tokens of the words around a summary
+const AROUND = 60 // tokens that pi adds around a summary
 const USAGE = {
   input: 0,
   output: 0,

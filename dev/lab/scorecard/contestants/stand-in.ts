@@ -1,18 +1,18 @@
 /**
- * What takes the place of a model where a contestant asks one for a summary: the sentences with the rarest words, in their order, up to a
- * number of tokens. It is the same for everyone, and no match for a model.
+ * Replaces the model when a contestant requests a summary. It returns the sentences with the rarest words, in their original order, up to a
+ * number of tokens. It is the same for all contestants, and much worse than a model.
  */
 import { countTokens } from "gpt-tokenizer/encoding/o200k_base"
 import { type Contestant, listRun } from "../run.ts"
 import { textOf, user } from "../session.ts"
 
-/** What people put before a line when they write a conversation down. */
+/** Matches prefixes of lines in rendered conversations: list items, quotes, labels and roles. */
 const PREFIX = /^\s*(?:[-*>] |\[[^\]\n]{1,40}\]:? |(?:Human|AI|Assistant|User|Tool|System)(?: result)?: )+/i
 
 interface StandInOptions {
-  /** Tokens of the summary. */
+  /** Size of the summary in tokens. */
   readonly tokens: number
-  /** Everything that was said: instructions around the conversation are no part of it. */
+  /** The conversation without the instructions around it. */
   readonly source: () => string
 }
 
@@ -45,7 +45,7 @@ const sentencesOf = (line: string): readonly string[] =>
   line.split(/(?<=[.!?])\s+(?=[A-Z])/).map((sentence) => sentence.trim())
 const wordsOf = (sentence: string): readonly string[] => [...new Set(sentence.toLowerCase().match(/[\w$-]+/g) ?? [])]
 
-/** The stand-in by itself: what the others' figures owe to it. */
+/** The stand-in alone, which shows how much of the other contestants' scores is due to it. */
 export const STAND_IN: Contestant = {
   ...{ name: "stand-in alone", call: "the sentences with the rarest words", takesBudget: true, hasStandIn: true },
   start: async ({ budget }) =>
@@ -55,4 +55,4 @@ export const STAND_IN: Contestant = {
     }),
 }
 
-const MESSAGE = 5 // tokens around a text
+const MESSAGE = 5 // tokens that a message adds to its text

@@ -1,13 +1,15 @@
-/** Strata, as a program that knows nothing about it calls it. */
+/** Strata, called by a program without special knowledge of it. */
 import { type CompactedMessages, CompactionFailedError, compactMessages, openConversation } from "@strata/core"
 import { type Contestant, listRun, type Run, type StartOptions } from "../run.ts"
 import { type PlainMessage, textOf } from "../session.ts"
 import { temporaryDirectory } from "../temporary.ts"
 import { standIn } from "./stand-in.ts"
 
-/** The budget is in tokens of o200k, so `compactMessages` counts for a model that reads those. */
+/** The budget is in tokens of o200k, so `compactMessages` counts for a model with that tokenizer. */
 const MODEL = "gpt-5"
-/** Handles lead to messages that left the view, and the journal's path to all of them. Counts say how many names are not listed. */
+/**
+ * Names that Strata writes itself: handles of messages outside the view, the path of the journal, and counts of names that are not listed.
+ */
 const HANDLES = /\b[0-9a-f]{10}(?:\.\d+)?\b|\S*strata-scorecard-\S*|\[\d+ more are not listed, \d+ of them/g
 
 export const STRATA: readonly Contestant[] = [
@@ -68,7 +70,7 @@ export const STRATA: readonly Contestant[] = [
 const viewOf = ({ messages }: CompactedMessages<PlainMessage>): readonly PlainMessage[] =>
   messages.map(({ role, content }) => ({ role, content }) as PlainMessage)
 
-/** A conversation whose caller sends its whole list each time, with no client and no key. */
+/** A conversation whose client resends its full message list, with no SDK client and no key. */
 async function conversationRun({ budget }: StartOptions): Promise<Run> {
   const place = temporaryDirectory()
   const chat = await openConversation({
@@ -83,7 +85,7 @@ async function conversationRun({ budget }: StartOptions): Promise<Run> {
     },
     compact: async () => {
       await chat.compact({ budget }).catch((error) => {
-        if (!(error instanceof CompactionFailedError)) throw error // it is refused: the view stays, and counts as over the budget
+        if (!(error instanceof CompactionFailedError)) throw error // a refusal leaves the view over the budget
       })
       return (await chat.prepare()).messages as readonly PlainMessage[]
     },

@@ -1,6 +1,6 @@
 /**
- * Values that change in other words than they were said in, and pairs that only look alike: both of a pair must stay. As the semantic
- * corpora of jurayh/compaction-conformance-kit, in our own sentences.
+ * Values whose change is phrased in other words than the original statement, and pairs of statements that only look alike and must both
+ * stay. Modelled on the semantic corpora of jurayh/compaction-conformance-kit, with other sentences.
  */
 import { randomFrom } from "../../memory-questions/random.ts"
 import { remarks } from "../filler.ts"

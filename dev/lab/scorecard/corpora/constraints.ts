@@ -1,11 +1,11 @@
 /**
- * Side constraints: what a user says once and early about how to work, far from the work itself. COMPINT (ZhiqiEliWang/compaction-integrity)
- * has fifteen, three of each of five types. Ours are of the same types, and they are looked for by string match.
+ * Side constraints: rules that a user states once and early, far from the work itself. COMPINT (ZhiqiEliWang/compaction-integrity) has
+ * fifteen, three of each of five types. These are of the same types and are found by string match.
  */
 import { work } from "../filler.ts"
 import { assistant, type Corpus, type ScoredSession, user } from "../session.ts"
 
-const WORK = 14 // exchanges after the constraints
+const WORK = 14 // number of exchanges after the constraints
 const BETWEEN = 5
 
 const CONSTRAINTS: readonly (readonly [type: string, sentence: string])[] = [
@@ -32,7 +32,7 @@ export const CONSTRAINTS_CORPUS: Corpus = {
   sessions: ({ isQuick }) => Array.from({ length: isQuick ? 1 : 5 }, (_, at) => constraintSession(at)),
 }
 
-/** Three constraints in each session, of different types, in the first message and in remarks soon after. */
+/** A session with three constraints of different types, in the first message and in remarks soon after. */
 function constraintSession(nth: number): ScoredSession {
   const own = [0, 1, 2].map((at) => CONSTRAINTS[(nth + at * 5) % CONSTRAINTS.length]!)
   const start = nth * (WORK + 5 * BETWEEN)

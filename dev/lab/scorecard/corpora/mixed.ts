@@ -1,6 +1,7 @@
 /**
- * Thirty facts of mixed kinds in one piece of work: rules, decisions with their reason, open tasks, failures, findings, measured figures,
- * places, versions, people, and values that were changed. A third is said by the user, a third by the agent, a third is in results of tools.
+ * Thirty facts of mixed kinds in one session of work: rules, decisions with their reason, open tasks, failures, findings, measured values,
+ * locations, versions, people, and values that were changed. A third is stated by the user, a third by the agent, and a third is in tool
+ * results.
  */
 import type { Exchange } from "../../planted/work.ts"
 import { work } from "../filler.ts"

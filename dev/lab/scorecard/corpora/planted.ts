@@ -3,7 +3,7 @@ import { type PlantedFact, plantedFacts } from "../../planted/facts.ts"
 import { type Exchange, exchangeOf, otherWork, pictureOf } from "../../planted/work.ts"
 import { assistant, type Block, type Corpus, type PlainMessage, type ScoredSession, user } from "../session.ts"
 
-const BETWEEN = 6 // exchanges of other work before each round
+const BETWEEN = 6 // number of exchanges of other work before each round
 
 const planted = (group: PlantedFact["group"], about: string): Corpus => ({
   name: group,
@@ -19,7 +19,7 @@ function plantedSession(group: PlantedFact["group"]): ScoredSession {
   return {
     id: group,
     messages: [...spread(facts).flatMap((fact) => exchangeMessages(exchangeOf(fact))), ...work(BETWEEN, 0)],
-    // No contestant can read a picture: the picture itself must be in view.
+    // no contestant can read a picture, so the picture itself must be in view
     facts: facts.map((fact) => ({
       id: fact.id,
       kind: fact.kind,
@@ -32,7 +32,7 @@ function plantedSession(group: PlantedFact["group"]): ScoredSession {
 const work = (count: number, from: number) =>
   Array.from({ length: count }, (_, at) => exchangeMessages(otherWork(from + at))).flat()
 
-/** Kinds in turn, so that none of them is only at the end. */
+/** Alternates the kinds, so that none of them is only at the end. */
 const spread = (facts: readonly PlantedFact[]) =>
   facts
     .map((fact, at) => ({ fact, at: (at * 37) % facts.length }))

@@ -1,12 +1,13 @@
 /**
- * Conversations from templates of four families, as CompactBench (compactbench/compactbench) has them: a buried constraint, a decision that
- * is overridden once or twice, two people with two tasks, and a later reference to an earlier rule. Templates and words are our own.
+ * Conversations from templates of four families, like those of CompactBench (compactbench/compactbench): a buried constraint, a decision
+ * that is overridden once or twice, two people with two tasks, and a later reference to an earlier rule. Templates and wording are
+ * original.
  */
 import { randomFrom } from "../../memory-questions/random.ts"
 import { remarks } from "../filler.ts"
 import { assistant, type Corpus, type Fact, type PlainMessage, type ScoredSession, user } from "../session.ts"
 
-const DISTRACTORS = 16 // exchanges between what matters and the end
+const DISTRACTORS = 16 // number of exchanges between the relevant messages and the end
 const BETWEEN = 8
 const SEEDS = [21, 22, 23]
 

@@ -1,18 +1,18 @@
 /**
- * Statements of five types in filler, as in jurayh/compaction-conformance-kit (MIT): rules of safety, constraints, facts, the state of the
- * task and preferences, four of each at random places. Two of them replace an earlier value. A quarter of the text is worth keeping, so at
- * a budget of 10% something has to go. The sentences are our own.
+ * Statements of five types in filler, as in jurayh/compaction-conformance-kit (MIT): safety rules, constraints, facts, the state of the
+ * task and preferences, four of each at random positions. Two of them replace an earlier value. A quarter of the text is worth keeping, so
+ * at a budget of 10% something must be dropped. The sentences are original.
  */
 import { randomFrom } from "../../memory-questions/random.ts"
 import { remarks } from "../filler.ts"
 import { assistant, type Corpus, type Fact, nothing, type PlainMessage, type ScoredSession, user } from "../session.ts"
 
 const SEEDS = [1, 2, 3, 4]
-const FILLER = 2 // exchanges before each statement
+const FILLER = 2 // number of exchanges before each statement
 
 interface Statement extends Fact {
   readonly sentence: string
-  /** What was said first, and is no longer true. */
+  /** An earlier value, which is no longer true. */
   readonly earlier?: string
 }
 
@@ -24,7 +24,7 @@ export const LABELS: Readonly<Record<string, string>> = {
   preference: "USER PREFERENCE",
 }
 
-/** `isLabelled`: each statement says its type. `isGrown`: there is talk between the rounds. */
+/** `isLabelled`: each statement names its type. `isGrown`: there are messages between the rounds. */
 const typed = (name: string, about: string, options: TypedOptions): Corpus => ({
   name,
   about,
