@@ -15,7 +15,7 @@ if (unknown.length > 0) {
 }
 const problems = versionProblems(manifestFiles().map(readManifest))
 if (problems.length > 0) {
-  console.error(`${problems.join("\n")}\n"npm run set-version -- <version>" gives all of them one.`)
+  console.error(`${problems.join("\n")}\n"npm run set-version -- <version>" sets the version of all packages.`)
   process.exit(1)
 }
 const built = await writePackages(publishedPackages())

@@ -10,7 +10,7 @@ const EMPTY = "const BUILT_SCRIPTS: Readonly<Record<string, string>> = {}"
 
 export function withInlinedScripts(path: string, code: string): string {
   if (!SERVES_SCRIPTS.test(path)) return code
-  if (!code.includes(EMPTY)) throw new Error(`${path} does not say where its scripts go.`)
+  if (!code.includes(EMPTY)) throw new Error(`${path} has no position for its scripts.`)
   const built = { page: bundled(join(dirname(path), "..", "client", "page.ts")) }
   return code.replace(EMPTY, () => `const BUILT_SCRIPTS: Readonly<Record<string, string>> = ${JSON.stringify(built)}`)
 }

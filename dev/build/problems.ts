@@ -10,7 +10,7 @@ import { type Manifest, OWN_MANIFEST } from "./packages.ts"
 /** The files of a package: path and text. */
 export type PackedFiles = ReadonlyMap<string, string>
 
-export interface Surroundings {
+export interface PackageContext {
   /** Directories of this machine. Those directly under the root, such as `/app`, are ignored, because examples may name them. */
   readonly machinePaths: readonly string[]
 }
@@ -27,7 +27,7 @@ const READS_NEIGHBOUR = /new URL\("([^"]*)", ?import\.meta\.url\)|createRequire\
 const INTERNAL = /\/\*\*(?:(?!\*\/)[\s\S])*@internal\b/
 const EVERY_PACKAGE_HAS = ["package.json", "README.md", "LICENSE"]
 
-export function problemsIn(files: PackedFiles, { machinePaths }: Surroundings): readonly string[] {
+export function problemsIn(files: PackedFiles, { machinePaths }: PackageContext): readonly string[] {
   const missing = EVERY_PACKAGE_HAS.filter((file) => !files.has(file)).map((file) => `${file} is missing.`)
   if (missing.length > 0) return missing
   const manifest = JSON.parse(files.get("package.json")!) as Manifest
@@ -43,13 +43,13 @@ function namedIn(text: string, paths: readonly string[]): readonly string[] {
   return paths.filter((path) => path.split(/[\\/]/).filter(Boolean).length > 1 && text.includes(path))
 }
 
-interface Place {
+interface FileContext {
   readonly file: string
   readonly text: string
   readonly files: PackedFiles
 }
 
-function problemsInCode({ file, text, files, manifest }: Place & { manifest: Manifest }): readonly string[] {
+function problemsInCode({ file, text, files, manifest }: FileContext & { manifest: Manifest }): readonly string[] {
   const named = { ...manifest.dependencies, ...manifest.peerDependencies }
   const known = new Set([manifest.name, ...Object.keys(named)])
   const workspacePath = WORKSPACE_PATH.exec(withoutComments(text))?.[0]
@@ -79,7 +79,7 @@ const isProgram = ({ bin, exports = {} }: Manifest): boolean =>
   bin !== undefined && Object.keys(exports).every((subpath) => subpath === OWN_MANIFEST)
 
 /** Finds links that do not work in the README inside the package. They must stay in the package or lead to the web. */
-function brokenLinks({ file, text, files }: Place): readonly string[] {
+function brokenLinks({ file, text, files }: FileContext): readonly string[] {
   return [...text.matchAll(/\]\((?!\w+:|#)([^)#]+)[^)]*\)/g)]
     .map(([, target]) => target!)
     .filter((target) => !files.has(posix.join(posix.dirname(file), target)))

@@ -40,7 +40,7 @@ async function registry(home: string) {
   return { env, published: () => ask({}), refuse: (name?: string) => ask({ refuse: name }) }
 }
 
-test.runIf(isWhole)("a release that broke off goes on with the packages that are missing", async () => {
+test.runIf(isWhole)("an interrupted release continues with the missing packages", async () => {
   const publication = scratch()
   const { env, published, refuse } = await registry(publication.build)
   await refuse("@scratch/cli")

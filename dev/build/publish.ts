@@ -84,7 +84,7 @@ if (import.meta.main) {
   try {
     publish(publication)
   } catch (error) {
-    console.error(`${(error as Error).message}\nRun the command again: it goes on with the packages that are missing.`)
+    console.error(`${(error as Error).message}\nRun the command again: it continues with the missing packages.`)
     process.exit(1)
   }
 }

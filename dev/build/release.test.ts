@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "nod
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { expect, onTestFinished, test } from "vitest"
-import { asked, release, releasedChangelog } from "./release.ts"
+import { parseRelease, release, releasedChangelog } from "./release.ts"
 import { runToEnd } from "./run-to-end.ts"
 
 const CHANGELOG = "# Changelog\n\n## Unreleased\n\n- A new door.\n\n## 0.1.0\n\nThe first.\n"
@@ -66,8 +66,8 @@ test.each([
 })
 
 test("the date is given, or asked for with --today", () => {
-  expect(asked(["0.2.0", "--date", "2026-11-20"], "2027-01-01")).toEqual(DAY)
-  expect(asked(["0.2.0", "--today"], "2027-01-01")).toEqual({ version: "0.2.0", date: "2027-01-01" })
+  expect(parseRelease(["0.2.0", "--date", "2026-11-20"], "2027-01-01")).toEqual(DAY)
+  expect(parseRelease(["0.2.0", "--today"], "2027-01-01")).toEqual({ version: "0.2.0", date: "2027-01-01" })
   for (const args of [["0.2.0"], ["0.2.0", "--date", "2026-13-40"], ["0.2.0", "--date"], ["x", "--today"], ["--today"]])
-    expect(asked(args, "2027-01-01"), args.join(" ")).toBeUndefined()
+    expect(parseRelease(args, "2027-01-01"), args.join(" ")).toBeUndefined()
 })

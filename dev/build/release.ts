@@ -45,7 +45,7 @@ export function release({ version, date }: Release, root = ROOT): void {
 }
 
 /** The release that a command line requests, or `undefined` if it cannot be parsed. */
-export function asked(args: readonly string[], today: string): Release | undefined {
+export function parseRelease(args: readonly string[], today: string): Release | undefined {
   const { values, positionals } = parseArgs({
     args: [...args],
     allowPositionals: true,
@@ -62,7 +62,7 @@ const isDay = (text: string): boolean =>
   /^\d{4}-\d{2}-\d{2}$/.test(text) && new Date(`${text}T00:00:00Z`).toJSON()?.slice(0, 10) === text
 
 if (import.meta.main) {
-  const wanted = asked(process.argv.slice(2), new Date().toISOString().slice(0, 10))
+  const wanted = parseRelease(process.argv.slice(2), new Date().toISOString().slice(0, 10))
   if (wanted === undefined) {
     console.error(`Give a version and a date: ${USAGE}`)
     process.exit(2)
@@ -73,7 +73,7 @@ if (import.meta.main) {
       `v${wanted.version} is committed and tagged. Next: git push --follow-tags. The tag publishes all packages.`,
     )
   } catch (error) {
-    console.error(`${(error as Error).message}\nNo release was made. If files changed, git restore . takes that back.`)
+    console.error(`${(error as Error).message}\nNo release was made. If files changed, undo that with git restore .`)
     process.exit(1)
   }
 }

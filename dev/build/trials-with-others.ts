@@ -9,7 +9,7 @@ import { basename, join } from "node:path"
 import { checkPackage, createPackageFromTarballData } from "@arethetypeswrong/core"
 import { startServer } from "../../packages/postgres/test/server.ts"
 import { type CodeBlock, codeBlocks } from "../docs/code-blocks.ts"
-import { layOut, type Place, type Ran, runCommands, runPrograms } from "../docs/run-block.ts"
+import { type BlockContext, layOut, type Ran, runCommands, runPrograms } from "../docs/run-block.ts"
 import { importsOf, packageNameOf } from "./imports.ts"
 import { linkThirdParty, type PackedPackage } from "./install.ts"
 import { isLibrary, OWN_MANIFEST, ROOT } from "./packages.ts"
@@ -103,7 +103,7 @@ async function runPages(user: User): Promise<void> {
   }
 }
 
-async function runBlocks(blocks: readonly CodeBlock[], place: Place): Promise<void> {
+async function runBlocks(blocks: readonly CodeBlock[], place: BlockContext): Promise<void> {
   const runnable = blocks.filter(({ plan, language }) => plan.kind === "run" && language !== "json")
   const ofPrograms = runnable.filter(({ language }) => language === "ts")
   const ran = ofPrograms.length === 0 ? [] : await runPrograms(ofPrograms, place)

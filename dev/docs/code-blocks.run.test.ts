@@ -53,10 +53,10 @@ describe("code blocks of the documentation", () => {
         return run
       }
       for (const page of pages.filter((_, index) => index % AT_ONCE === lane)) {
-        const place = { programs: bundledPrograms(bundle), directory: directoryOf(page) }
+        const context = { programs: bundledPrograms(bundle), directory: directoryOf(page) }
         const own = runnable.filter((block) => block.page === page)
         const programs = own.filter(({ language }) => language === "ts")
-        const results = programs.length === 0 ? Promise.resolve([]) : inTurn(() => runPrograms(programs, place))
+        const results = programs.length === 0 ? Promise.resolve([]) : inTurn(() => runPrograms(programs, context))
         for (const [i, block] of programs.entries())
           ran.set(
             block,
@@ -65,7 +65,7 @@ describe("code blocks of the documentation", () => {
         for (const block of own.filter(({ language }) => language === "sh"))
           ran.set(
             block,
-            inTurn(() => runCommands(block, place)),
+            inTurn(() => runCommands(block, context)),
           )
       }
     }

@@ -4,6 +4,7 @@ import { basename, dirname, join } from "node:path"
 import { describe, expect, test } from "vitest"
 import { FLOORS } from "../checks/structure.ts"
 import { FLAGS_PAGE, flagsPage } from "./flags-page.ts"
+import { headingExists } from "./headings.ts"
 
 const root = join(import.meta.dirname, "../..")
 const PAGES = ["*.md", "docs/**/*.md", "packages/*/*.md"]
@@ -34,7 +35,7 @@ describe("documentation", () => {
     const broken = globSync(PAGES, { cwd: root }).flatMap((file) => {
       const text = readFileSync(join(root, file), "utf8")
       return [...text.matchAll(/\]\((?!https?:)([^)#]*)(?:#([^)]*))?\)/g)]
-        .filter(([, page, heading]) => !leadsSomewhere(page ? join(dirname(file), page) : file, heading))
+        .filter(([, page, heading]) => !headingExists(page ? join(dirname(file), page) : file, heading))
         .map(([link]) => `${file} ${link}`)
     })
     expect(broken).toEqual([])
@@ -75,17 +76,3 @@ describe("documentation", () => {
     }
   })
 })
-
-function leadsSomewhere(page: string, heading: string | undefined): boolean {
-  if (!existsSync(join(root, page))) return false
-  return heading === undefined || anchorsOf(readFileSync(join(root, page), "utf8")).includes(heading)
-}
-
-/** The anchors that GitHub gives to the headings of a page. */
-const anchorsOf = (page: string): readonly string[] =>
-  [...page.matchAll(/^#+ (.+)$/gm)].map(([, heading]) =>
-    heading!
-      .toLowerCase()
-      .replaceAll(/[^\p{L}\p{N} _-]/gu, "")
-      .replaceAll(" ", "-"),
-  )

@@ -17,7 +17,7 @@ export interface Ran {
   readonly refused: readonly string[]
 }
 
-export interface Place {
+export interface BlockContext {
   /** The files of the commands `strata` and `strata-sim`. */
   readonly programs: { readonly strata: string; readonly simulator: string }
   /** Working directory of the blocks, with the files that earlier blocks of the page saved. */
@@ -28,27 +28,27 @@ export interface Place {
 const CHANGES_CHECKOUT = /\b(?:npm (?:ci|i|install|publish|update)|npx|git)\b/
 
 /** Runs commands in a separate process. */
-export async function runCommands(block: CodeBlock, place: Place): Promise<Ran> {
+export async function runCommands(block: CodeBlock, context: BlockContext): Promise<Ran> {
   if (CHANGES_CHECKOUT.test(block.code))
     throw new Error(`${block.page}:${block.line} would change the checkout: mark it "not run", with the reason.`)
   const simulator = await startSimulator({ responder: helpfulResponder() })
   try {
     const args = ["--norc", "-eo", "pipefail", "-c", block.code]
-    const env = { ...environment(place), ANTHROPIC_BASE_URL: simulator.url }
-    return { ...(await execute({ program: "bash", args, cwd: place.directory, env })), ...seenBy(simulator) }
+    const env = { ...environment(context), ANTHROPIC_BASE_URL: simulator.url }
+    return { ...(await execute({ program: "bash", args, cwd: context.directory, env })), ...seenBy(simulator) }
   } finally {
     await simulator.close()
   }
 }
 
 /** Runs the programs of one page one after another in one process. If that process fails, so does the last program. */
-export async function runPrograms(blocks: readonly CodeBlock[], place: Place): Promise<readonly Ran[]> {
+export async function runPrograms(blocks: readonly CodeBlock[], context: BlockContext): Promise<readonly Ran[]> {
   const simulators = await Promise.all(blocks.map(() => startSimulator({ responder: helpfulResponder() })))
-  const results = join(place.directory, "results.json")
+  const results = join(context.directory, "results.json")
   try {
-    const programs = blocks.flatMap((block, i) => [programFile(block, place.directory), simulators[i]!.url])
+    const programs = blocks.flatMap((block, i) => [programFile(block, context.directory), simulators[i]!.url])
     const args = [join(import.meta.dirname, "run-page.ts"), results, ...programs]
-    const whole = await execute({ program: process.execPath, args, cwd: place.directory, env: environment(place) })
+    const whole = await execute({ program: process.execPath, args, cwd: context.directory, env: environment(context) })
     const ran = existsSync(results) ? (JSON.parse(readFileSync(results, "utf8")) as readonly ProgramResult[]) : []
     return blocks.map((_, i) => ({
       ...(ran[i] === undefined || (whole.exitCode !== 0 && i === blocks.length - 1) ? whole : ran[i]),
@@ -60,12 +60,12 @@ export async function runPrograms(blocks: readonly CodeBlock[], place: Place): P
 }
 
 /** Program files in a directory that `bundlePackages` has filled. */
-export const bundledPrograms = (bundle: string): Place["programs"] => ({
+export const bundledPrograms = (bundle: string): BlockContext["programs"] => ({
   strata: join(bundle, "cli/dist/main.js"),
   simulator: join(bundle, "sim/dist/main.js"),
 })
 
-function environment({ programs, directory }: Place): Record<string, string> {
+function environment({ programs, directory }: BlockContext): Record<string, string> {
   return {
     PATH: [commands(programs, directory), dirname(process.execPath), process.env.PATH ?? ""].join(delimiter),
     HOME: directory,
@@ -114,7 +114,7 @@ export function installPackages(bundle: string, directory: string): void {
 }
 
 /** Installs `strata` and `strata-sim` as commands. */
-function commands({ strata, simulator }: Place["programs"], directory: string): string {
+function commands({ strata, simulator }: BlockContext["programs"], directory: string): string {
   const bin = join(directory, "bin")
   mkdirSync(bin, { recursive: true })
   for (const [name, file] of [

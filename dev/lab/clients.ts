@@ -56,7 +56,7 @@ if (values.proxy) {
   const frameworks = chosen(FRAMEWORKS)
   process.exitCode = (await tryAdapted({ frameworks, root, only: values.case })) ? 0 : 1
 } else await tryAll()
-if (keeps) console.error(`kept: ${root}`)
+if (keeps) console.error(`preserved: ${root}`)
 else rmSync(root, { recursive: true, force: true })
 
 async function tryAll(): Promise<void> {

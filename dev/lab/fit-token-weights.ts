@@ -24,7 +24,7 @@ const PULL = 100 // number of squared visits that a prior is worth
 
 const minWeight = (state: string) => (ENDLESS.test(state) ? MIN_IN_ENDLESS_RUN : 0)
 
-interface Piece {
+interface Sample {
   readonly source: string
   readonly visits: Float64Array
   readonly characters: number
@@ -46,8 +46,8 @@ const weights = fit(training, {
 printRows()
 printErrors()
 
-function cutIntoPieces({ source, text }: CorpusText): Piece[] {
-  const found: Piece[] = []
+function cutIntoPieces({ source, text }: CorpusText): Sample[] {
+  const found: Sample[] = []
   let piece = ""
   const close = () => {
     for (let at = 0; at < piece.length; at += TOKENIZER_SLICE) {
@@ -63,7 +63,7 @@ function cutIntoPieces({ source, text }: CorpusText): Piece[] {
   return found
 }
 
-function measurePiece(source: string, text: string): Piece {
+function measurePiece(source: string, text: string): Sample {
   const visits = new Float64Array(STATES.length * CONTENT_CLASSES.length)
   forEachSegment(text, (contentClass, ofSegment) => {
     const offset = CONTENT_CLASSES.indexOf(contentClass) * STATES.length
@@ -79,7 +79,7 @@ interface FitOptions {
 }
 
 /** Weighs errors by the square root of the sample size, so that neither short nor long samples dominate. */
-function fit(from: readonly Piece[], { columns, prior, columnOf }: FitOptions): Float64Array {
+function fit(from: readonly Sample[], { columns, prior, columnOf }: FitOptions): Float64Array {
   const rows = from.map(({ visits, tokens }) => {
     const scale = 1 / Math.sqrt(Math.max(tokens, 20))
     const row = new Map<number, number>()
@@ -91,7 +91,7 @@ function fit(from: readonly Piece[], { columns, prior, columnOf }: FitOptions): 
   return nonNegativeLeastSquares({ rows, columns, prior, pull: prior.map(() => PULL) })
 }
 
-function estimate({ visits }: Piece): number {
+function estimate({ visits }: Sample): number {
   return visits.reduce((sum, count, index) => sum + count * weights[index]!, 0)
 }
 

@@ -149,7 +149,7 @@ async function playRandom(seed: number): Promise<void> {
   chat.on("entry", ({ entry }) => {
     if (entry.type === "user" || entry.type === "assistant") places.push(entry.uuid)
   })
-  const place = () => places[random(Math.max(1, places.length))] ?? "none"
+  const index = () => places[random(Math.max(1, places.length))] ?? "none"
   await chat.add(SENTENCES[0]!)
   for (let step = 0; step < STEPS; step++) {
     const kind = random(20)
@@ -176,8 +176,8 @@ async function playRandom(seed: number): Promise<void> {
     else if (kind === 15) await tried(() => chat.compact())
     else if (kind === 16) await tried(() => chat.clearResults({ downTo: random(3) * 4_000 }))
     else if (kind === 17) await tried(() => chat.undo())
-    else if (kind === 18) await tried(() => chat.fold({ from: place(), to: place() }))
-    else await tried(() => chat.rewind(place()))
+    else if (kind === 18) await tried(() => chat.fold({ from: index(), to: index() }))
+    else await tried(() => chat.rewind(index()))
   }
   await played.answer([{ type: "text", text: "Done." }] as never, "end_turn")
   await played.end(`random ${seed}`)

@@ -124,12 +124,12 @@ function exchangesOf(messages: readonly Message[]): Exchange[] {
       next.hasAttachment = true
     } else if (message.type === "assistant") {
       const last = exchanges.at(-1)
-      const piece = responseOf(message)
-      if (!piece) next.sent.push(...contentOf(message))
-      else if (last && piece.id !== undefined && piece.id === last.response.id) {
-        exchanges[exchanges.length - 1] = { ...last, response: joined(last.response, piece) }
+      const part = responseOf(message)
+      if (!part) next.sent.push(...contentOf(message))
+      else if (last && part.id !== undefined && part.id === last.response.id) {
+        exchanges[exchanges.length - 1] = { ...last, response: joined(last.response, part) }
       } else {
-        exchanges.push({ ...next, response: piece })
+        exchanges.push({ ...next, response: part })
         next = nothing()
       }
     }
@@ -143,9 +143,9 @@ function responseOf(message: AssistantMessage): Response | undefined {
   return { id, model, input: inputOf(usage), output: usage.output_tokens, blocks: contentOf(message) }
 }
 
-function joined(response: Response, piece: Response): Response {
-  const output = Math.max(response.output, piece.output)
-  return { ...response, output, blocks: [...response.blocks, ...piece.blocks] }
+function joined(response: Response, part: Response): Response {
+  const output = Math.max(response.output, part.output)
+  return { ...response, output, blocks: [...response.blocks, ...part.blocks] }
 }
 
 function inputOf({ input_tokens, cache_creation_input_tokens, cache_read_input_tokens }: Usage): number {

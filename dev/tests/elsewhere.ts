@@ -34,9 +34,9 @@ const FILES = [
 const NOBODY = 65_534 // user id on Debian, Fedora, Arch and Alpine
 
 const root = resolve(import.meta.dirname, "../..")
-const place = mkdtempSync(join(tmpdir(), "strata ü "))
-const clone = join(place, "clone")
-const home = join(place, "home")
+const directory = mkdtempSync(join(tmpdir(), "strata ü "))
+const clone = join(directory, "clone")
+const home = join(directory, "home")
 
 function test(user: { readonly uid?: number; readonly gid?: number } = {}): number {
   const program = join(clone, "node_modules/node/bin/node")
@@ -50,17 +50,17 @@ function test(user: { readonly uid?: number; readonly gid?: number } = {}): numb
 }
 
 function testAsNobody(): number {
-  execFileSync("chown", ["-R", `${NOBODY}:${NOBODY}`, place])
+  execFileSync("chown", ["-R", `${NOBODY}:${NOBODY}`, directory])
   return test({ uid: NOBODY, gid: NOBODY })
 }
 
 try {
-  chmodSync(place, 0o755) // the program also runs as another user
+  chmodSync(directory, 0o755) // the program also runs as another user
   mkdirSync(home)
   execFileSync("git", ["clone", "--quiet", root, clone], { stdio: "inherit" })
   execFileSync("cp", ["-a", join(root, "node_modules"), clone]) // links to the packages are relative, so copies work
   const isRoot = process.getuid?.() === 0
   process.exitCode = test() || (isRoot ? testAsNobody() : 0)
 } finally {
-  rmSync(place, { recursive: true, force: true })
+  rmSync(directory, { recursive: true, force: true })
 }

@@ -59,7 +59,7 @@ const STARTS: readonly Start[] = [
   { what: "strata mcp", args: (build) => program(build, "mcp"), input: `${JSON.stringify(ASKED)}\n` },
 ]
 
-interface Place {
+interface StartContext {
   readonly directory: string
   readonly server: string
 }
@@ -67,7 +67,7 @@ interface Place {
 let places = 0
 
 /** The environment of a start: its own home and project, and the compile cache of earlier starts. */
-function surroundings({ directory, server }: Place) {
+function environment({ directory, server }: StartContext) {
   const cwd = join(directory, `${++places}`)
   mkdirSync(cwd)
   const { PATH } = process.env
@@ -75,15 +75,19 @@ function surroundings({ directory, server }: Place) {
   return { cwd, env: { ...env, ANTHROPIC_BASE_URL: server } }
 }
 
-async function metered(command: readonly string[], place: Place, { input = "", until = "" }: Partial<Start> = {}) {
-  const run = promisify(execFile)("python3", [METER, input, until, ...command], surroundings(place))
+async function metered(
+  command: readonly string[],
+  context: StartContext,
+  { input = "", until = "" }: Partial<Start> = {},
+) {
+  const run = promisify(execFile)("python3", [METER, input, until, ...command], environment(context))
   return Number((await run).stdout)
 }
 
-async function opening(build: string, place: Place): Promise<readonly number[]> {
+async function opening(build: string, context: StartContext): Promise<readonly number[]> {
   const modules = [import.meta.resolve("@anthropic-ai/sdk"), join(build, "core/dist/index.js")]
   const command = ["--input-type=module", "-e", OPEN, ...modules]
-  const run = promisify(execFile)(process.execPath, command, surroundings(place))
+  const run = promisify(execFile)(process.execPath, command, environment(context))
   return JSON.parse((await run).stderr) as number[]
 }
 
@@ -100,18 +104,18 @@ if (missing !== undefined) {
 await inTemporaryDirectory(async (made) => {
   const directory = realpathSync(made)
   const sim = await startSimulator({ responder: scriptedResponder(Array.from({ length: 1_000 }, () => "Hello.")) })
-  const place = { directory, server: sim.url }
+  const context = { directory, server: sim.url }
   const samples = new Map<string, number[]>()
   const add = (key: string, ms: number) => samples.set(key, [...(samples.get(key) ?? []), ms])
   for (let round = -2; round < ROUNDS; round++) {
-    const bare = await metered([process.execPath, "-e", "0"], place)
+    const bare = await metered([process.execPath, "-e", "0"], context)
     if (round >= 0) add("bare", bare)
     for (const [at, build] of builds.entries()) {
       for (const start of STARTS) {
-        const ms = await metered([process.execPath, ...start.args(build)], place, start)
+        const ms = await metered([process.execPath, ...start.args(build)], context, start)
         if (round >= 0) add(`${at} ${start.what}`, ms)
       }
-      const [load, open] = await opening(build, place)
+      const [load, open] = await opening(build, context)
       if (round < 0) continue
       add(`${at} import "@strata/core"`, load!)
       add(`${at} first openConversation`, open!)

@@ -54,7 +54,7 @@ const figures = ({ tokens, times }: typeof small) => ({
   median: `${quantile(times, 0.5).toFixed(3)} ms`,
   p95: `${quantile(times, 0.95).toFixed(3)} ms`,
 })
-console.log(`What the planner adds to a turn, over ${TURNS} turns`)
+console.log(`Time that the planner adds to a turn, over ${TURNS} turns`)
 console.table([figures(small), figures(large)])
 const median = quantile(large.times, 0.5)
 console.log(

@@ -57,7 +57,7 @@ async function prepareTimes(directory: string, { turns, window }: Size, layers: 
     await chat.add({ role: "user", content: [{ type: "tool_result", tool_use_id: id, content: RESULT }] })
     if (number < turns) continue
     if (chat.windowUsage().state === "fine")
-      throw new Error("the context is too small for clearing by size to look at it")
+      throw new Error("the context is too small for clearing by size")
     const start = performance.now()
     await chat.prepare()
     if (number >= turns + WARM_UP) times.push(performance.now() - start)
@@ -67,7 +67,7 @@ async function prepareTimes(directory: string, { turns, window }: Size, layers: 
 }
 
 await inTemporaryDirectory(async (directory) => {
-  console.log(`prepare(), ${TURNS} times: median without layers, with layers 1 and 2, difference`)
+  console.log(`prepare(), ${TURNS} times: median without layers, with offloading and clearing, difference`)
   for (const size of SIZES) {
     const bare = quantile(await prepareTimes(directory, size, []), 0.5)
     const layered = quantile(await prepareTimes(directory, size, [toolResultStorage(), microcompaction()]), 0.5)

@@ -35,17 +35,17 @@ const WORDS =
     " ",
   )
 
-type What = "tool results" | "messages of the person"
+type TurnKind = "tool results" | "messages of the person"
 type How = "alone" | "among others" | "in memory" | "above the warning" | "after a lost cache"
 
 interface Row {
-  readonly what: What
+  readonly what: TurnKind
   readonly how: How
   readonly sizes: readonly [number, number]
 }
 
 const SIZES = isShort ? ([20_000, 100_000] as const) : ([100_000, 1_200_000] as const)
-const row = (what: What, how: How): Row => ({ what, how, sizes: SIZES })
+const row = (what: TurnKind, how: How): Row => ({ what, how, sizes: SIZES })
 const ROWS: readonly Row[] = [
   row("tool results", "alone"),
   row("messages of the person", "alone"),
@@ -122,7 +122,7 @@ const words = (count: number, from: number) =>
   Array.from({ length: count }, (_, at) => WORDS[(from * 7 + at * (1 + (from % 5))) % WORDS.length]).join(" ")
 
 /** One turn: a response of the model, then a tool result or a user message. */
-function turnOf(what: What, number: number, isLost = false) {
+function turnOf(what: TurnKind, number: number, isLost = false) {
   const id = `toolu_${number}`
   const isCall = what === "tool results"
   return {
@@ -201,7 +201,7 @@ async function stretch({ directory, row: { what, how }, size, open }: Stretch, i
 
 interface Run {
   readonly chat: Conversation
-  readonly what: What
+  readonly what: TurnKind
   /** The number of the first turn. */
   readonly first: number
   readonly count: number
@@ -244,7 +244,11 @@ async function bareFlush(path: string, line: string): Promise<number> {
 }
 
 /** Measures a chat from its beginning, as `openConversation` opens it by default, among other conversations. */
-async function fromTheBeginning(directory: string, what: What, open: Open): Promise<Timings & { compactions: number }> {
+async function fromTheBeginning(
+  directory: string,
+  what: TurnKind,
+  open: Open,
+): Promise<Timings & { compactions: number }> {
   const copy = join(directory, "copy")
   cpSync(join(directory, "others"), copy, { recursive: true })
   const chat = await opened(copy, {}, open)

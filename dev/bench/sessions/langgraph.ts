@@ -53,13 +53,13 @@ function recorded(): { readonly name: string; readonly messages: readonly BaseMe
   return { name: longest.name, messages: messages.slice(0, MAX_MESSAGES) }
 }
 
-interface Kept {
+interface StorageResult {
   readonly name: string
   readonly saver: BaseCheckpointSaver
   bytes(): Promise<number> | number
 }
 
-async function play(messages: readonly BaseMessage[], { name, saver, bytes }: Kept): Promise<Measured> {
+async function play(messages: readonly BaseMessage[], { name, saver, bytes }: StorageResult): Promise<Measured> {
   const times: number[] = []
   let config: RunnableConfig = { configurable: { thread_id: "bench", checkpoint_ns: "" } }
   let state: readonly BaseMessage[] = []
@@ -147,7 +147,7 @@ async function onServer(messages: readonly BaseMessage[]): Promise<readonly Meas
 }
 
 function print(rows: readonly Measured[], bytes: number): void {
-  console.log("saver                 MB kept per MB   ms a step, first and last tenth   ms to read the end")
+  console.log("saver                 MB stored/MB     ms a step, first and last tenth   ms to read the end")
   for (const { name, bytes: kept, early, late, read } of rows) {
     const cells = [(kept / bytes).toFixed(2).padStart(14), `${early.toFixed(2)} ${late.toFixed(2)}`.padStart(33)]
     console.log(`${name.padEnd(20)}${cells.join("")}${read.toFixed(1).padStart(21)}`)
@@ -155,7 +155,7 @@ function print(rows: readonly Measured[], bytes: number): void {
 }
 
 const conversation = recorded()
-if (!conversation) console.log("There are no recorded conversations beside the repository, so nothing was measured.")
+if (!conversation) console.log("There are no recorded conversations next to the repository, so nothing was measured.")
 else {
   const { name, messages } = conversation
   const [, state] = await new MemorySaver().serde.dumpsTyped(messages)

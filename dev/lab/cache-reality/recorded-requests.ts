@@ -81,7 +81,7 @@ class Recorder {
   readonly #estimator: Estimator
   #blocks: RecordedBlock[] = []
   /** Index of the request of each response. */
-  readonly #places = new Map<string, number>()
+  readonly #indexes = new Map<string, number>()
   #startedAt = 0
   #ttl: Ttl = "5m"
   #turnThinks = false
@@ -101,8 +101,8 @@ class Recorder {
   /**
    * Preserved messages of a boundary come after the summary. The summary is not recorded yet at this point, so they stay and it follows.
    */
-  #openContext(kept: readonly string[]): void {
-    const isKept = new Set(kept)
+  #openContext(tail: readonly string[]): void {
+    const isKept = new Set(tail)
     this.#blocks = this.#blocks.filter(({ id }) => isKept.has(id.split(":")[0] as string))
     this.#since = nothingYet(this.#since.context + 1)
   }
@@ -125,13 +125,13 @@ class Recorder {
   #answer(message: AssistantMessage): void {
     const { id = message.uuid, model, usage } = message.message
     const blocks = contentOf(message)
-    const place = this.#places.get(id)
+    const index = this.#indexes.get(id)
     if (usage && model !== undefined && inputOf(countsOf(usage)) > 0) {
-      if (place === undefined) {
-        this.#places.set(id, this.requests.length)
+      if (index === undefined) {
+        this.#indexes.set(id, this.requests.length)
         this.#request({ model, usage, at: Date.parse(message.timestamp) })
-      } else this.#change(place, { usage: countsOf(usage) })
-      if (blocks.some(isThinking)) this.#learnThinking(this.#places.get(id) as number)
+      } else this.#change(index, { usage: countsOf(usage) })
+      if (blocks.some(isThinking)) this.#learnThinking(this.#indexes.get(id) as number)
     }
     this.#push(blocks, { uuid: message.uuid, kind: "answer" })
   }
@@ -151,15 +151,15 @@ class Recorder {
   }
 
   /** Thinking in any part of the first response shows the setting of the entire turn. */
-  #learnThinking(place: number): void {
-    const { circumstances } = this.requests[place] as RecordedRequest
-    if (!circumstances.newTurn && place > 0) return
+  #learnThinking(index: number): void {
+    const { circumstances } = this.requests[index] as RecordedRequest
+    if (!circumstances.newTurn && index > 0) return
     this.#turnThinks = true
-    this.#change(place, { circumstances: { ...circumstances, thinking: true } })
+    this.#change(index, { circumstances: { ...circumstances, thinking: true } })
   }
 
-  #change(place: number, changes: Partial<RecordedRequest>): void {
-    this.requests[place] = { ...(this.requests[place] as RecordedRequest), ...changes }
+  #change(index: number, changes: Partial<RecordedRequest>): void {
+    this.requests[index] = { ...(this.requests[index] as RecordedRequest), ...changes }
   }
 
   #push(blocks: readonly Block[], { uuid, kind }: { uuid: string; kind: "words" | "reminder" | "answer" }): void {

@@ -59,7 +59,7 @@ function systemBreakpoints(requests: readonly RecordedRequest[], first: Recorded
   const total = inputOf(first.usage) - tailOf(first)
   const reads = requests.map(({ usage }) => usage.read).filter((read) => read > 0 && read < total)
   const byFrequency = [...Map.groupBy(reads, (read) => read)].sort(([, a], [, b]) => b.length - a.length)
-  const places = new Set([first.usage.read, ...byFrequency.map(([read]) => read)].filter((place) => place > 0))
+  const places = new Set([first.usage.read, ...byFrequency.map(([read]) => read)].filter((index) => index > 0))
   const breakpoints = [...places].slice(0, SYSTEM_BREAKPOINTS).sort((a, b) => a - b)
   return breakpoints.length > 0 ? breakpoints : [Math.max(0, total - Math.round(sumOf(first.blocks.map(estimateOf))))]
 }
@@ -92,10 +92,10 @@ class Shares {
     this.#forgetBehindAnEdit(blocks)
     const ids = [unrecorded, ...blocks.map(({ id }) => id)]
     const known = sumOf(ids.map((id) => this.#tokens.get(id) ?? 0))
-    const fresh = blocks.filter(({ id }) => !this.#tokens.has(id))
+    const added = blocks.filter(({ id }) => !this.#tokens.has(id))
     if (known > room) this.#shrink(ids, room)
-    else if (this.#tokens.has(unrecorded)) this.#grow(fresh, room - known)
-    else this.#open(fresh, { unrecorded, room: room - known })
+    else if (this.#tokens.has(unrecorded)) this.#grow(added, room - known)
+    else this.#open(added, { unrecorded, room: room - known })
     this.#before = { blocks, output: usage.output }
     const items = ids.map((id, index) => ({
       id,
@@ -113,12 +113,12 @@ class Shares {
   }
 
   /** Divides the growth of one step among the answer and the blocks sent since. */
-  #grow(fresh: readonly RecordedBlock[], room: number): void {
-    const { true: answer = [], false: sent = [] } = Object.groupBy(fresh, ({ role }) => String(role === "assistant"))
+  #grow(added: readonly RecordedBlock[], room: number): void {
+    const { true: answer = [], false: sent = [] } = Object.groupBy(added, ({ role }) => String(role === "assistant"))
     const { output } = this.#before
     const isKnown = output > UNFINISHED_SHARE * sumOf(answer.map(estimateOf)) && output <= room && sent.length > 0
     if (!isKnown || answer.length === 0) {
-      this.#assign(fresh, room)
+      this.#assign(added, room)
     } else {
       this.#assign(answer, output)
       this.#assign(sent, room - output)
@@ -126,9 +126,9 @@ class Shares {
   }
 
   /** Starts a context. Input that the estimates do not cover is unrecorded content. */
-  #open(fresh: readonly RecordedBlock[], { unrecorded, room }: { unrecorded: string; room: number }): void {
-    const spoken = Math.min(room, Math.round(sumOf(fresh.map(estimateOf))))
-    this.#assign(fresh, spoken)
+  #open(added: readonly RecordedBlock[], { unrecorded, room }: { unrecorded: string; room: number }): void {
+    const spoken = Math.min(room, Math.round(sumOf(added.map(estimateOf))))
+    this.#assign(added, spoken)
     this.#tokens.set(unrecorded, room - spoken)
   }
 

@@ -1,7 +1,7 @@
 /** The clients that are tried: their packages, their steps, and the output that shows success. */
 
 import { join } from "node:path"
-import { claudeCodeCourse, opencodeCourse, piCourse } from "./course.ts"
+import { claudeCodeScenario, opencodeScenario, piScenario } from "./scenarios.ts"
 import type { Step, StepContext } from "./step.ts"
 
 // Small programs that use a library against the simulator. Each prints `call: …` and `structured: …`.
@@ -80,7 +80,7 @@ export interface Client {
   readonly otherwise?: readonly string[]
   readonly steps: readonly Step[]
   /** Files to write before the first step, by path. */
-  readonly files?: (place: StepContext) => Readonly<Record<string, string>>
+  readonly files?: (context: StepContext) => Readonly<Record<string, string>>
   readonly env?: Readonly<Record<string, string>>
   /** Whether the client writes transcripts that `strata inspect` reads. */
   readonly transcripts?: boolean
@@ -107,7 +107,7 @@ const bin = ({ installed }: StepContext, name: string) => join(installed, "node_
 const claudeCode = ({ version, model, percent }: (typeof CLAUDE_CODE)[number]): Client => ({
   name: "Claude Code",
   packages: [`@anthropic-ai/claude-code@${version}`],
-  steps: claudeCodeCourse((place) => bin(place, "claude"), model, percent),
+  steps: claudeCodeScenario((context) => bin(context, "claude"), model, percent),
   env: { CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: "1", DISABLE_AUTOUPDATER: "1" },
   transcripts: true,
 })
@@ -146,7 +146,7 @@ export const CLIENTS: readonly Client[] = [
     name: "pi",
     packages: ["@earendil-works/pi-coding-agent"],
     otherwise: ["@earendil-works/pi-coding-agent@0.87.1"],
-    steps: piCourse((place) => bin(place, "pi")),
+    steps: piScenario((context) => bin(context, "pi")),
     files: ({ home, url }) => ({
       [join(home, ".pi/agent/models.json")]: JSON.stringify({ providers: { anthropic: { baseUrl: url } } }),
     }),
@@ -156,7 +156,7 @@ export const CLIENTS: readonly Client[] = [
     name: "opencode",
     packages: ["opencode-ai"],
     otherwise: ["opencode-ai@1.18.18"],
-    steps: opencodeCourse((place) => bin(place, "opencode")),
+    steps: opencodeScenario((context) => bin(context, "opencode")),
   },
   ...SDKS.map((version) => library("Anthropic SDK", [`@anthropic-ai/sdk@${version}`, "zod"], SDK_PROGRAM)),
   library("AI SDK", ["ai", "@ai-sdk/anthropic", "zod"], AI_SDK_PROGRAM),

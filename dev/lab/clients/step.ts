@@ -13,9 +13,9 @@ export interface StepContext {
 /** One process of the client. */
 export interface Step {
   readonly what: string
-  readonly command: (place: StepContext, earlier: readonly Done[]) => readonly string[]
+  readonly command: (context: StepContext, earlier: readonly Done[]) => readonly string[]
   /** Files to write first, by path. */
-  readonly files?: (place: StepContext) => Readonly<Record<string, string>>
+  readonly files?: (context: StepContext) => Readonly<Record<string, string>>
   readonly env?: Readonly<Record<string, string>>
   readonly input?: ChildOptions["input"]
   /** Pattern that the output of a successful run matches. */

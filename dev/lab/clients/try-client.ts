@@ -4,9 +4,9 @@ import { dirname, join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { helpfulResponder, type Responder, type Simulator, startSimulator } from "@strata/sim"
 import { type ChildResult, runChild } from "./child.ts"
-import { BIG_FILES } from "./course.ts"
 import { lastLine } from "./install.ts"
 import type { Client } from "./list.ts"
+import { BIG_FILES } from "./scenarios.ts"
 import type { Done, Step, StepContext } from "./step.ts"
 
 const RUN_TIMEOUT_MS = 3 * 60_000
@@ -44,18 +44,18 @@ export async function tryClient({ client, version, installed, root }: ClientTria
   const simulator = await startSimulator({ responder })
   try {
     const work = mkdtempSync(join(root, "work-"))
-    const place: StepContext = { installed, home: mkdtempSync(join(root, "home-")), url: simulator.url }
-    writeAll({ ...inside(work, { "notes.txt": "the answer is 42\n", ...BIG_FILES }), ...client.files?.(place) })
+    const context: StepContext = { installed, home: mkdtempSync(join(root, "home-")), url: simulator.url }
+    writeAll({ ...inside(work, { "notes.txt": "the answer is 42\n", ...BIG_FILES }), ...client.files?.(context) })
     const rows: BillRow[] = []
     const done: Done[] = []
     const bills: ComparedBill[] = []
     for (const step of client.steps) {
       const before = { log: simulator.log.length, dollars: dollarsOf(simulator), summaries: responder.summaries() }
-      writeAll(step.files?.(place) ?? {})
-      const run = await runChild(step.command(place, done), {
+      writeAll(step.files?.(context) ?? {})
+      const run = await runChild(step.command(context, done), {
         cwd: work,
         env: {
-          ...{ HOME: place.home, TMPDIR: work, ANTHROPIC_BASE_URL: simulator.url, ANTHROPIC_API_KEY: "sk-simulator" },
+          ...{ HOME: context.home, TMPDIR: work, ANTHROPIC_BASE_URL: simulator.url, ANTHROPIC_API_KEY: "sk-simulator" },
           ...client.env,
           ...step.env,
         },
@@ -74,7 +74,7 @@ export async function tryClient({ client, version, installed, root }: ClientTria
       done.push(finished)
     }
     const compared = bills.length > 0 ? [compareBills(bills)] : []
-    const inspected = client.transcripts && compared.length > 0 ? [await inspect(place.home, simulator)] : []
+    const inspected = client.transcripts && compared.length > 0 ? [await inspect(context.home, simulator)] : []
     return [...rows, ...[...compared, ...inspected].map((row) => ({ client: client.name, version, ...row }))]
   } finally {
     await simulator.close()

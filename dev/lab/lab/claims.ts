@@ -1,6 +1,6 @@
 /** Checks the README's claims on these conversations. Each line says that a claim holds, or how far it is from the goal. */
 import { ALL_POLICIES, type Score, scorecard } from "@strata/transcripts/replay"
-import { dearerThan, OURS } from "./dearer.ts"
+import { costlierThan, OURS } from "./costlier.ts"
 import { rangeText, ratioRange } from "./range.ts"
 import { percent } from "./score-rows.ts"
 import { NOT_WARMED, VARIANTS } from "./variants.ts"
@@ -26,7 +26,7 @@ export function claims(replayed: readonly ReplayResult[]): readonly string[] {
     ...NEVER_DEARER_THAN.filter((other) => scores.some(({ policy }) => policy === other)).flatMap((other) =>
       [OURS, NOT_WARMED.name]
         .filter((name) => scores.some(({ policy }) => policy === name))
-        .map((name) => dearerLine(replayed, name, other)),
+        .map((name) => costlierLine(replayed, name, other)),
     ),
     ...betterLines(scores, ours),
   ]
@@ -64,8 +64,8 @@ function rangeLine(replayed: readonly ReplayResult[], ours: string, goal: number
   ]
 }
 
-function dearerLine(replayed: readonly ReplayResult[], ours: string, other: string): string {
-  const dearer = dearerThan([other], replayed, ours)
+function costlierLine(replayed: readonly ReplayResult[], ours: string, other: string): string {
+  const dearer = costlierThan([other], replayed, ours)
   const worst = dearer.map(({ name, ratio }) => `${name} ${ratio.toFixed(2)}`).join(", ")
   return `${ours} is dearer than ${other} by more than 1%: ${dearer.length} of ${replayed.length}${worst ? ` (${worst})` : ""}`
 }

@@ -4,7 +4,7 @@
  */
 import { type Score, scorecard } from "@strata/transcripts/replay"
 import { NEVER_DEARER_THAN } from "./claims.ts"
-import { dearerThan, OURS } from "./dearer.ts"
+import { costlierThan, OURS } from "./costlier.ts"
 import { FRONTIER_TITLES, frontierRow } from "./frontier.ts"
 import { rangeText, ratioRange } from "./range.ts"
 import { percent, ratio } from "./score-rows.ts"
@@ -35,8 +35,8 @@ export function documented({ tuned, more }: DocumentedSets): readonly Documented
     ...[
       `${more.length} recorded conversations besides the 70 that rules were chosen on`,
       `${rangeOf(OURS)} of the cost of fixed thresholds, ${rangeOf(NOT_WARMED.name)} without keeping the cache warm`,
-      placesOf(ours),
-      `Fixed thresholds: ${placesOf(fixed)}`,
+      describePositions(ours),
+      `Fixed thresholds: ${describePositions(fixed)}`,
       `${secondsOf(ours)} waited; fixed thresholds ${secondsOf(fixed)}`,
       `${percent(ours.namesInView)} in view, ${percent(ours.namesWithinSearch)} with one search; fixed thresholds ${percent(fixed.namesInView)} in view`,
       `your rules, right after a compaction: ${bothOf([ours.trailRecall, ours.rulesVerbatim].map(whole))}; fixed thresholds ${bothOf([fixed.trailRecall, fixed.rulesVerbatim].map(whole))}`,
@@ -50,8 +50,8 @@ export function documented({ tuned, more }: DocumentedSets): readonly Documented
       `Of \`fixed-167k\` it is ${ratio(ours.cost / of("fixed-167k").cost)}, of \`claude-idle\` ${ratio(ours.cost / of("claude-idle").cost)}.`,
       `With the planner on \`economy\` it is ${ratio(of(ECONOMY.name).relative["claude-style"])} with ${of(ECONOMY.name).openings.task} compactions in the middle of a task.`,
       `${percent(of(LISTS_FORGOTTEN.name).namesInView)} of the names are in view`,
-      `Strata is dearer than ${dearer} by over 1% in ${dearerWords(NEVER_DEARER_THAN, more)}.`,
-      `Without keeping the cache warm it is in ${dearerWords(NEVER_DEARER_THAN, more, NOT_WARMED.name)}.`,
+      `Strata is dearer than ${dearer} by over 1% in ${describeCostlier(NEVER_DEARER_THAN, more)}.`,
+      `Without keeping the cache warm it is in ${describeCostlier(NEVER_DEARER_THAN, more, NOT_WARMED.name)}.`,
       `${ratio(ours.relative.optimum)} of \`optimum\` and ${ratio(ours.cost / of("best-places").cost)} of \`best-places\``,
     ].map((text) => ({ file: "docs/development/policies.md", text })),
     ...[
@@ -69,14 +69,14 @@ export const missingIn = (
 ): readonly DocumentedFigure[] => figures.filter(({ file, text }) => !read(file).replace(/\s+/g, " ").includes(text))
 
 /** Describes where compactions happen: `3 compactions in the middle of a task, 20 in pauses and 14 where a request begins`. */
-const placesOf = ({ openings: { task, pause, request } }: Score): string =>
+const describePositions = ({ openings: { task, pause, request } }: Score): string =>
   `${task} ${task === 1 ? "compaction" : "compactions"} in the middle of a task, ${pause} in pauses and ${request} where a request begins`
 
 const secondsOf = ({ blockedMs }: Score): string => `${Math.round(blockedMs / 1_000)} s`
 
 /** Describes on how many recordings Strata costs more, and by how much: `1 of 49, by 3%`. */
-function dearerWords(others: readonly string[], all: readonly ReplayResult[], ours = OURS): string {
-  const dearer = dearerThan(others, all, ours)
+function describeCostlier(others: readonly string[], all: readonly ReplayResult[], ours = OURS): string {
+  const dearer = costlierThan(others, all, ours)
   const worst = Math.round(100 * ((dearer[0]?.ratio ?? 1) - 1))
   const by = dearer.length === 0 ? "" : `, by ${worst}%${dearer.length === 1 ? "" : " at most"}`
   return `${dearer.length} of ${all.length}${by}`

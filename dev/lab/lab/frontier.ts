@@ -2,7 +2,7 @@
  * Cost, number and position of compactions, waiting time and content in view of each policy, as a table and as a picture.
  */
 import type { Score, Scorecard } from "@strata/transcripts/replay"
-import { OURS } from "./dearer.ts"
+import { OURS } from "./costlier.ts"
 import { percent, ratio } from "./score-rows.ts"
 import { NOT_WARMED } from "./variants.ts"
 

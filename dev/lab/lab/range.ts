@@ -1,5 +1,5 @@
 /** Confidence interval of a ratio: it is computed again for many random samples of the recordings. */
-import { costIn } from "./dearer.ts"
+import { costIn } from "./costlier.ts"
 import type { ReplayResult } from "./worker.ts"
 
 export interface ValueRange {

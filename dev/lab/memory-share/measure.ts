@@ -33,7 +33,7 @@ export interface ShareFigures extends ShareCase {
   readonly extractions: number
   readonly facts: number
   /** Number of facts in memory files at the end. */
-  readonly kept: number
+  readonly stored: number
   /** Number of facts that the owner's next conversation is sent when it asks for them, as memories or passages of earlier messages. */
   readonly found: number
 }
@@ -43,14 +43,14 @@ export function measureShare(one: ShareCase): Promise<ShareFigures> {
     const responder = new TalkingResponder()
     const clock = frozenClock()
     const sim = await startSimulator({ responder, clock })
-    const place: ProgramContext = {
+    const context: ProgramContext = {
       ...{ url: sim.url, dir, owner: OWNER, system: filler("guideline", SYSTEM_WORDS) },
       clock: { now: () => new Date(clock.now()) },
     }
     try {
       const services = Array.from({ length: one.conversations }, (_, at) => serviceOf(at))
       for (const service of services) {
-        const chat = await PROGRAMS[one.entry]!(place)
+        const chat = await PROGRAMS[one.entry]!(context)
         for (let turn = 0; turn < one.turns; turn++) {
           await chat.say(turn === 0 ? `${factOf(service)} ${taskOf(turn)}` : taskOf(turn))
           await idle(sim, responder)
@@ -61,10 +61,10 @@ export function measureShare(one: ShareCase): Promise<ShareFigures> {
       }
       const bill = billOf(sim, responder)
       const texts = memoriesIn(join(dir, "home"))
-      const found = await Promise.all(services.map((service) => isFound(place, service)))
+      const found = await Promise.all(services.map((service) => isFound(context, service)))
       return {
         ...{ ...one, ...bill, facts: services.length },
-        kept: services.filter((service) => texts.includes(addressOf(service))).length,
+        stored: services.filter((service) => texts.includes(addressOf(service))).length,
         found: found.filter(Boolean).length,
       }
     } finally {
@@ -149,8 +149,8 @@ export function shareTable(all: readonly ShareFigures[]): string {
   const head =
     "| entry | conversations × turns | spent | memory's share | extractions | facts kept | facts found |\n|---|---|---|---|---|---|---|"
   const rows = all.map(
-    ({ entry, conversations, turns, dollars, share, extractions, kept, found, facts }) =>
-      `| ${entry} | ${conversations} × ${turns} | $${dollars.toFixed(2)} | ${share.toFixed(1)}% | ${extractions} | ${kept} of ${facts} | ${found} of ${facts} |`,
+    ({ entry, conversations, turns, dollars, share, extractions, stored, found, facts }) =>
+      `| ${entry} | ${conversations} × ${turns} | $${dollars.toFixed(2)} | ${share.toFixed(1)}% | ${extractions} | ${stored} of ${facts} | ${found} of ${facts} |`,
   )
   return [head, ...rows].join("\n")
 }

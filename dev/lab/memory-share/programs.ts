@@ -27,7 +27,7 @@ export interface Chat {
 }
 
 /** Opens a new conversation of the owner. */
-export type Program = (place: ProgramContext) => Promise<Chat>
+export type Program = (context: ProgramContext) => Promise<Chat>
 
 const client = (url: string) => new Anthropic({ baseURL: url, apiKey: "none", maxRetries: 0 })
 
@@ -37,10 +37,10 @@ const whereOf = ({ dir }: ProgramContext) => {
   return { cwd, dir: join(dir, "home") }
 }
 
-const ownLoop: Program = async (place) => {
-  const { url, owner, system, clock } = place
+const ownLoop: Program = async (context) => {
+  const { url, owner, system, clock } = context
   const sdk = client(url)
-  const where = whereOf(place)
+  const where = whereOf(context)
   const chat = await openConversation({
     ...{ model: MODEL, client: sdk, system, env: {}, memory: { owner }, clock: clock as never },
     ...where,
@@ -71,18 +71,18 @@ const marked = (system: string) => [
   { type: "text" as const, text: system, cache_control: { type: "ephemeral" as const } },
 ]
 
-const anthropic: Program = async (place) => {
-  const sdk = withStrata(client(place.url), { ...whereOf(place), owner: place.owner })
-  const body = { model: MODEL, max_tokens: MAX_TOKENS, system: marked(place.system) }
+const anthropic: Program = async (context) => {
+  const sdk = withStrata(client(context.url), { ...whereOf(context), owner: context.owner })
+  const body = { model: MODEL, max_tokens: MAX_TOKENS, system: marked(context.system) }
   return sending(
     (messages) => sdk.messages.create({ ...body, messages }),
     async () => undefined,
   )
 }
 
-const aiSdk: Program = async (place) => {
-  const { url, owner, system } = place
-  const middleware = strataMiddleware({ ...whereOf(place), owner })
+const aiSdk: Program = async (context) => {
+  const { url, owner, system } = context
+  const middleware = strataMiddleware({ ...whereOf(context), owner })
   const model = wrapLanguageModel({
     model: createAnthropic({ baseURL: `${url}/v1`, apiKey: "none" })(MODEL),
     middleware,
@@ -97,9 +97,9 @@ const aiSdk: Program = async (place) => {
   }
 }
 
-const proxy: Program = async (place) => {
-  const { url, owner, system, clock } = place
-  const plans = new Conversations({ upstream: url, env: {}, ...whereOf(place), owner, clock: clock as never })
+const proxy: Program = async (context) => {
+  const { url, owner, system, clock } = context
+  const plans = new Conversations({ upstream: url, env: {}, ...whereOf(context), owner, clock: clock as never })
   const running = await startProxy({ upstream: url, plans, secret: newSecret() })
   const body = { model: MODEL, max_tokens: MAX_TOKENS, system: marked(system) }
   return sending(
@@ -111,12 +111,12 @@ const proxy: Program = async (place) => {
   )
 }
 
-const agent: Program = async (place) => {
-  const { url, owner, system, clock } = place
+const agent: Program = async (context) => {
+  const { url, owner, system, clock } = context
   const opened = await openAgent({
     ...{ model: MODEL, client: client(url), system, tools: codingTools(), env: { PATH: process.env.PATH } },
     ...{ memory: { owner }, mode: "bypass" as const, clock: clock as never },
-    ...whereOf(place),
+    ...whereOf(context),
   })
   return {
     async say(text) {

@@ -29,7 +29,7 @@ export interface AdapterProgram {
   compactions(): Promise<number>
 }
 
-export type StartAdapter = (place: { readonly sim: Simulator; readonly dir: string }) => Promise<AdapterProgram>
+export type StartAdapter = (context: { readonly sim: Simulator; readonly dir: string }) => Promise<AdapterProgram>
 
 export interface AdapterResult {
   readonly compactions: number

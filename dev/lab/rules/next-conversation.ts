@@ -12,7 +12,7 @@ interface After {
   /** Messages of the first request, as JSON. */
   readonly start: string
   /** Bodies of the memories. */
-  readonly kept: readonly string[]
+  readonly stored: readonly string[]
 }
 
 export async function startAfter(
@@ -41,7 +41,7 @@ export async function startAfter(
     await next.add("Hello")
     const start = JSON.stringify((await next.prepare()).messages)
     await next.close()
-    return { start, kept: memoriesUnder(root) }
+    return { start, stored: memoriesUnder(root) }
   } finally {
     rmSync(root, { recursive: true, force: true })
   }

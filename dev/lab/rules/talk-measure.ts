@@ -16,7 +16,7 @@ export async function measureTalk(part: Part): Promise<void> {
   let [pinned, isTrue, kept, junk] = [0, 0, 0, 0]
   for (let at = 0; at < CHATS; at++) {
     const { messages, stated } = makeTalkChat({ seed: FIRST_SEED[part] + at, part })
-    const { start, kept: memories } = await startAfter(messages, { extracts: true })
+    const { start, stored: memories } = await startAfter(messages, { extracts: true })
     const lines = pinnedIn(start)
     for (const kind of STATEMENT_KINDS) {
       const sum = found.get(kind)!

@@ -132,14 +132,14 @@ export interface ComparedCompaction {
   readonly recording: string
   readonly format: string
   /** `recorded` if the recording has this compaction, `cut` if the comparison chose the position. */
-  readonly place: "recorded" | "cut"
+  readonly origin: "recorded" | "cut"
   /** 1 for the first compaction of a recording. */
   readonly nth: number
   /** The recording program's count, including system prompt, tools and restored files. At a cut, Strata's estimate of the messages. */
   readonly tokensBefore: number
   readonly tokensAfter: number | undefined
   /** Scores by variant. A variant is missing if the recording has no readable summary. */
-  readonly ways: Readonly<Partial<Record<CompactionVariant, CompactionScores>>>
+  readonly variants: Readonly<Partial<Record<CompactionVariant, CompactionScores>>>
 }
 
 export async function compareCompactions(recording: RecordedConversation): Promise<readonly ComparedCompaction[]> {
@@ -156,17 +156,17 @@ export async function compareCompactions(recording: RecordedConversation): Promi
   if (hasSummaries) carried.set("carry, recorded", await carriedCompactions(compactions, { isRecorded: true }))
   return compactions.map(({ tokensBefore, tokensAfter, standing, restored, ...compaction }, at) => {
     const statements = statementsIn({ ...compaction, ...(cwd === undefined ? {} : { cwd }) })
-    const ways: Partial<Record<CompactionVariant, CompactionScores>> = {}
-    const add = (way: CompactionVariant, text: string, milliseconds?: number) => {
+    const variants: Partial<Record<CompactionVariant, CompactionScores>> = {}
+    const add = (variant: CompactionVariant, text: string, milliseconds?: number) => {
       const time = milliseconds === undefined ? {} : { milliseconds }
-      ways[way] = { scores: measure(statements, text), tokens: Math.ceil(estimator.text(text)), ...time }
+      variants[variant] = { scores: measure(statements, text), tokens: Math.ceil(estimator.text(text)), ...time }
     }
     if (standing !== undefined) add("recorded", standing)
     if (standing !== undefined && format === "claude-code") add("recorded, files", `${standing}\n${restored}`)
-    for (const [way, texts] of carried) add(way, texts[at]!.text, texts[at]!.milliseconds)
+    for (const [variant, texts] of carried) add(variant, texts[at]!.text, texts[at]!.milliseconds)
     for (const [kind, texts] of ours)
       for (const limit of NAMES_LIMITS) add(`${kind}, ${limit}`, withNamesUpTo(texts[at]!, limit, estimator.text))
-    const place = recorded.length > 0 ? "recorded" : "cut"
-    return { recording: name, format, place, nth: at + 1, tokensBefore, tokensAfter, ways }
+    const origin = recorded.length > 0 ? "recorded" : "cut"
+    return { recording: name, format, origin, nth: at + 1, tokensBefore, tokensAfter, variants }
   })
 }

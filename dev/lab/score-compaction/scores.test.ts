@@ -146,18 +146,18 @@ describe("the scores", () => {
         name.startsWith("b6"),
       )!
       const compared = await compareCompactions(recording)
-      expect(compared.map(({ nth, place }) => [nth, place])).toEqual([
+      expect(compared.map(({ nth, origin }) => [nth, origin])).toEqual([
         [1, "recorded"],
         [2, "recorded"],
       ])
-      for (const { ways } of compared) {
-        const { scores } = ways["sentence, 2000"]!
+      for (const { variants } of compared) {
+        const { scores } = variants["sentence, 2000"]!
         for (const name of ["messagesInReach", "rules", "changedByPath"] as const)
           expect(scores[name].found, name).toBe(scores[name].of)
         for (const name of ["namesUsedAgain", "namesStated"] as const)
           expect(scores[name].found / scores[name].of, name).toBeGreaterThanOrEqual(0.75) // rewritten files have more names than fit
-        expect(ways["extractive, 2000"]!.scores.listedNotFound.found).toBe(0)
-        const recorded = ways.recorded!.scores
+        expect(variants["extractive, 2000"]!.scores.listedNotFound.found).toBe(0)
+        const recorded = variants.recorded!.scores
         expect(recorded.namesStated.found / recorded.namesStated.of).toBeLessThan(0.6)
       }
     },
@@ -170,13 +170,13 @@ describe("the scores", () => {
       const recording = recordedConversations(join(TUNING_RECORDINGS, "pi-mono")).find(({ name }) =>
         name.startsWith("before"),
       )!
-      for (const { ways } of await compareCompactions(recording)) {
-        const { scores } = ways["sentence, 2000"]!
+      for (const { variants } of await compareCompactions(recording)) {
+        const { scores } = variants["sentence, 2000"]!
         for (const name of ["messagesInReach", "rules"] as const) expect(scores[name].found, name).toBe(scores[name].of)
         // with 40 long paths, the record lists those changed last and counts the others
         expect(scores.changedByPath.found / scores.changedByPath.of).toBeGreaterThan(0.7)
-        expect(ways["extractive, 2000"]!.scores.listedNotFound.found).toBe(0)
-        expect(ways.recorded!.scores.userMessages.found).toBeLessThan(ways.recorded!.scores.userMessages.of)
+        expect(variants["extractive, 2000"]!.scores.listedNotFound.found).toBe(0)
+        expect(variants.recorded!.scores.userMessages.found).toBeLessThan(variants.recorded!.scores.userMessages.of)
       }
     },
   )

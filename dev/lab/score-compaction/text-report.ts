@@ -80,7 +80,7 @@ export function textReport(folders: readonly Folder[]): string {
 }
 
 function folderParts(compared: readonly ComparedCompaction[]): string[] {
-  const groups = [...Map.groupBy(compared, ({ place, format }) => (place === "cut" ? "cut" : format))]
+  const groups = [...Map.groupBy(compared, ({ origin, format }) => (origin === "cut" ? "cut" : format))]
     .sort(([, a], [, b]) => b.length - a.length)
     .map(([key, group]) => {
       const title = key === "cut" ? "Cuts in recordings that were never compacted" : (GROUPS[key] ?? key)
@@ -92,7 +92,7 @@ function folderParts(compared: readonly ComparedCompaction[]): string[] {
 
 function namesTable(group: readonly ComparedCompaction[]): string {
   const rows = WAYS.flatMap((way) => {
-    const measured = group.flatMap(({ ways }) => ways[way] ?? [])
+    const measured = group.flatMap(({ variants }) => variants[way] ?? [])
     if (measured.length === 0) return []
     const scores = total(measured.map((each) => each.scores))
     const tokens = Math.round(measured.reduce((sum, each) => sum + each.tokens, 0) / measured.length)
@@ -108,8 +108,8 @@ function namesTable(group: readonly ComparedCompaction[]): string {
 }
 
 function scoresTable(group: readonly ComparedCompaction[]): string {
-  const ways = COMPARED_WAYS.filter((way) => group.some((each) => each.ways[way] !== undefined))
-  const totals = ways.map((way) => total(group.flatMap((each) => each.ways[way]?.scores ?? [])))
+  const ways = COMPARED_WAYS.filter((way) => group.some((each) => each.variants[way] !== undefined))
+  const totals = ways.map((way) => total(group.flatMap((each) => each.variants[way]?.scores ?? [])))
   const names = (Object.keys(SCORES) as ScoreName[]).filter(
     (name) => !(NAME_COLUMNS as readonly string[]).includes(name),
   )

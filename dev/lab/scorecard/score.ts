@@ -38,7 +38,7 @@ export function scoreView(view: readonly PlainMessage[], { facts, source, own }:
       ...{ id, kind },
       isInView: needs.every((need) => lower.includes(need.toLowerCase())),
       stale: stale.filter((value) => unmarked(text, value)),
-      hasEarlier: stale.some((value) => places(text, value).length > 0),
+      hasEarlier: stale.some((value) => positions(text, value).length > 0),
     })),
     inventions: inventionsIn(text, source, own),
     ...sizeOf(view),
@@ -59,13 +59,13 @@ const MARKED_LINE = /\b(?:was|before|earlier|previously|replaced|superseded|outd
 
 /** Whether the value occurs in the text without such a word. */
 const unmarked = (text: string, value: string): boolean =>
-  places(text, value).some((at) => {
+  positions(text, value).some((at) => {
     const line = text.slice(text.lastIndexOf("\n", at - 1) + 1, at)
     return !MARK.test(line) && !MARKED_LINE.test(line)
   })
 
 /** Positions where the value is a separate word. */
-const places = (text: string, value: string): readonly number[] =>
+const positions = (text: string, value: string): readonly number[] =>
   [...text.matchAll(new RegExp(`(?<![\\w$])${value.replaceAll(/[^\w\s]/g, "\\$&")}(?!\\w)`, "gi"))].map(
     ({ index }) => index,
   )

@@ -22,9 +22,9 @@ import { toBlocks } from "../../../packages/core/src/messages/blocks.ts"
 import { validateRequest } from "../../../packages/core/src/messages/validate/validator.ts"
 import { openConversation } from "../../../packages/core/src/public-functions.ts"
 import { createEstimator } from "../../../packages/core/src/tokens/estimate.ts"
-import { type Ends, endsOf, growthProblems } from "./ends.ts"
 import { MAX_RESULT_CHARACTERS, RESULT_SHARE, type SoakOptions } from "./run.ts"
 import { RULES, taskAt } from "./tasks.ts"
+import { endsOf, growthProblems, type TurnTimes } from "./turn-times.ts"
 import type { CompactionSeen } from "./watch.ts"
 
 const MODEL = "claude-opus-4-5"
@@ -42,7 +42,7 @@ export interface OfflineSoakReport {
   readonly notes: number
   readonly memories: number
   readonly peak: number
-  readonly turn: Ends
+  readonly turn: TurnTimes
   readonly seconds: number
   /** Memory of the process at the end, in bytes. */
   readonly memory: { readonly heap: number; readonly resident: number }

@@ -7,8 +7,8 @@ import { replay } from "@strata/transcripts/replay"
 import { type LedgerSummary, summarise } from "../../../packages/core/src/views/ledger/ledger.ts"
 import { layered } from "../../../packages/transcripts/src/replay/policies/layered.ts"
 import { strata } from "../../../packages/transcripts/src/replay/policies/strata.ts"
-import { type Ends, endsOf, growthProblems } from "./ends.ts"
 import { nightMessages, RULES, taskAt } from "./tasks.ts"
+import { endsOf, growthProblems, type TurnTimes } from "./turn-times.ts"
 import { type CompactionSeen, SoakWatch } from "./watch.ts"
 import { openSoakWorkshop, type SoakWorkshop } from "./workshop.ts"
 
@@ -160,9 +160,9 @@ export interface SoakReport {
   /** Waiting time in milliseconds. */
   readonly blocked: { readonly real: number; readonly simulated: number; readonly times: number }
   readonly peak: number
-  readonly turn: Ends
+  readonly turn: TurnTimes
   /** The library's part of the turn, between the tool results and the request. */
-  readonly own: Ends
+  readonly own: TurnTimes
   readonly seconds: number
   /** Cost of the conversation and its compactions, and the cost in a replay of the journal with the same policy. */
   readonly replayed?: ReplayedBill
@@ -254,7 +254,7 @@ async function reportOf({ options, watch, workshop, tasks, others, seconds }: En
 
 interface ToJudge extends Pick<Ended, "watch" | "workshop" | "tasks"> {
   readonly window: number
-  readonly turn: Ends
+  readonly turn: TurnTimes
 }
 
 async function problemsOf({ watch, workshop, tasks, window, turn }: ToJudge): Promise<readonly string[]> {

@@ -8,8 +8,8 @@ import {
   formatNumber,
   formatPercent,
 } from "../../../packages/core/src/base/text.ts"
-import type { Ends } from "./ends.ts"
 import type { SoakReport } from "./run.ts"
+import type { TurnTimes } from "./turn-times.ts"
 import type { CompactionSeen } from "./watch.ts"
 
 export const MB = 1024 * 1024
@@ -97,7 +97,7 @@ function memoryRows(work: SoakReport["memoryWork"]): readonly (readonly [string,
   ]
 }
 
-export const endsText = ({ first, last }: Ends) =>
+export const endsText = ({ first, last }: TurnTimes) =>
   `${formatDuration(first)} in the first tenth, ${formatDuration(last)} in the last (${(last / first).toFixed(2)} times)`
 
 export function routesOf(compactions: readonly CompactionSeen[]): readonly (readonly [string, string])[] {

@@ -21,7 +21,7 @@ export interface AdaptedResult {
 }
 
 /** Defects of a run, as sentences. */
-export function faultsOf({ direct, strata, compactions, goal }: AdaptedResult): readonly string[] {
+export function adaptedDefects({ direct, strata, compactions, goal }: AdaptedResult): readonly string[] {
   const ratio = strata.dollars / direct.dollars
   return [
     ...direct.faults,
@@ -65,7 +65,7 @@ export function adaptedTable(rows: readonly AdaptedResult[]): string {
 
 function cellsOf(row: AdaptedResult): readonly string[] {
   const { framework, versions, what, direct, strata } = row
-  const faults = faultsOf(row)
+  const faults = adaptedDefects(row)
   return [
     ...[framework, versions, what, `${direct.requests}/${strata.requests}`],
     `${direct.refused.length}/${strata.refused.length}`,
@@ -107,7 +107,7 @@ export async function tryAdapted({ frameworks, root, only = "" }: AdaptedTrialOp
       const strata = await runCase({ ...running, way: "strata" })
       const row = { framework: name, versions, ...each, direct, strata }
       rows.push(row)
-      isGood &&= faultsOf(row).length === 0
+      isGood &&= adaptedDefects(row).length === 0
       console.error(adaptedTable([row]))
     }
   }

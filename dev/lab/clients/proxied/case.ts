@@ -6,7 +6,7 @@ export interface Prompt {
   readonly what: string
   /** Number of files that the model reads for this prompt. */
   readonly calls: number
-  readonly command: (place: StepContext, earlier: readonly Done[]) => readonly string[]
+  readonly command: (context: StepContext, earlier: readonly Done[]) => readonly string[]
   readonly forks?: boolean
   /** Whether the prompt may end without an answer, as a manual compaction does. */
   readonly isSilent?: boolean
@@ -19,7 +19,7 @@ export interface Case {
   readonly otherwise?: readonly string[]
   readonly what: string
   readonly prompts: readonly Prompt[]
-  readonly files?: (place: StepContext) => Readonly<Record<string, string>>
+  readonly files?: (context: StepContext) => Readonly<Record<string, string>>
   readonly env?: Readonly<Record<string, string>>
   /** Pause between two prompts. */
   readonly pauseMinutes: number

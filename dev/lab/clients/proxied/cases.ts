@@ -3,7 +3,7 @@
 import { join } from "node:path"
 import type { StepContext } from "../step.ts"
 import type { Case } from "./case.ts"
-import { agentSdk, claudeCode, compactedCourse, longCourse, opencode, pi, plainSdk } from "./courses.ts"
+import { agentSdk, claudeCode, compactedScenario, longScenario, opencode, pi, plainSdk } from "./scenarios.ts"
 
 // Programs on libraries that handle one prompt to its end and store their conversation in a file.
 
@@ -71,22 +71,22 @@ const claudeCodeCases = CLAUDE_CODES.flatMap(({ version, model, isMillion, ...mo
   const long = (kind: Kind, env = {}): Case => ({
     ...common,
     ...kind,
-    prompts: longCourse(starts, kind.window),
+    prompts: longScenario(starts, kind.window),
     env: { ...QUIET, ...own, ...env },
   })
   return [
     ...(isMillion ? [long(MILLION), long(MILLION_PAUSES)] : []),
     ...[long(SMALL, COMPACTS_AT_200K), long(SMALL_PAUSES, COMPACTS_AT_200K)],
-    { ...common, ...BY_HAND, prompts: compactedCourse(starts), env: QUIET },
+    { ...common, ...BY_HAND, prompts: compactedScenario(starts), env: QUIET },
   ]
 })
 
-const programFile = (source: string) => (place: StepContext) => ({ [join(place.installed, "program.js")]: source })
+const programFile = (source: string) => (context: StepContext) => ({ [join(context.installed, "program.js")]: source })
 
 const plain = (kind: Kind, env = {}): Case => ({
   client: "Anthropic SDK",
   packages: ["@anthropic-ai/sdk@latest", "zod"],
-  prompts: longCourse(plainSdk, kind.window),
+  prompts: longScenario(plainSdk, kind.window),
   files: programFile(PLAIN_PROGRAM),
   ...kind,
   env: { MODEL: "claude-opus-5-5", ...env },
@@ -95,7 +95,7 @@ const plain = (kind: Kind, env = {}): Case => ({
 const agent = (kind: Kind, env = {}): Case => ({
   client: "Agent SDK",
   packages: ["@anthropic-ai/claude-agent-sdk"],
-  prompts: longCourse(agentSdk, kind.window),
+  prompts: longScenario(agentSdk, kind.window),
   files: programFile(AGENT_SDK_PROGRAM),
   ...kind,
   env: { ...QUIET, MODEL: "claude-opus-5-5", ...env },
@@ -105,7 +105,7 @@ const piCase = (kind: Kind, reserveTokens: number): Case => ({
   client: "pi",
   packages: ["@earendil-works/pi-coding-agent"],
   otherwise: ["@earendil-works/pi-coding-agent@0.87.1"],
-  prompts: longCourse(pi, kind.window),
+  prompts: longScenario(pi, kind.window),
   files: ({ home, url }) => ({
     [join(home, ".pi/agent/models.json")]: JSON.stringify({ providers: { anthropic: { baseUrl: url } } }),
     [join(home, ".pi/agent/settings.json")]: JSON.stringify({
@@ -120,7 +120,7 @@ const opencodeCase = (kind: Kind, models = {}): Case => ({
   client: "opencode",
   packages: ["opencode-ai"],
   otherwise: ["opencode-ai@1.18.18"],
-  prompts: longCourse(opencode, kind.window),
+  prompts: longScenario(opencode, kind.window),
   files: ({ home, url }) => ({
     [join(home, ".config/opencode/opencode.json")]: JSON.stringify({
       provider: { anthropic: { options: { baseURL: `${url}/v1`, apiKey: "sk-simulator" }, models } },

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest"
-import { type ComparedRuns, faultsOf } from "./compare.ts"
+import { type ComparedRuns, proxiedDefects } from "./compare.ts"
 import type { ProxiedRun } from "./run-case.ts"
 import { comparedTable } from "./try-proxied.ts"
 
@@ -13,16 +13,16 @@ const row = (proxy: Partial<ProxiedRun>, observe = OUTCOME): ComparedRuns => ({
 })
 
 test("BEY-11 the comparison names refusals, other answers, a higher cost, and an observer that costs something", () => {
-  expect(faultsOf(row({}))).toEqual([])
-  expect(faultsOf(row({ refused: ["too long"] }))).toEqual(["refused: too long"])
-  expect(faultsOf(row({ answers: ["ANSWER[7 parts, port 4711]"] }))).toEqual(["the answers differ"])
-  expect(faultsOf(row({ dollars: 1.6 }))).toEqual(["costs 0.80, more than 0.75"])
-  expect(faultsOf(row({}, { ...OUTCOME, dollars: 2.01 }))).toEqual(["observing costs something"])
+  expect(proxiedDefects(row({}))).toEqual([])
+  expect(proxiedDefects(row({ refused: ["too long"] }))).toEqual(["refused: too long"])
+  expect(proxiedDefects(row({ answers: ["ANSWER[7 parts, port 4711]"] }))).toEqual(["the answers differ"])
+  expect(proxiedDefects(row({ dollars: 1.6 }))).toEqual(["costs 0.80, more than 0.75"])
+  expect(proxiedDefects(row({}, { ...OUTCOME, dollars: 2.01 }))).toEqual(["observing costs something"])
   expect(comparedTable([row({})])).toMatch(/^pi +1\.0\.0 +1M +50\/50 +0\/0 +1 equal +\$2\.00 +0\.50 +1\.00 .*works$/m)
 })
 
 test("BEY-11 what the client's own compaction lost may be known through the proxy, and not the other way round", () => {
   const lost = ["ANSWER[8 parts, port unknown]"]
-  expect(faultsOf({ ...row({}), direct: { ...OUTCOME, answers: lost } })).toEqual([])
-  expect(faultsOf(row({ answers: lost }))).toEqual(["the answers differ"])
+  expect(proxiedDefects({ ...row({}), direct: { ...OUTCOME, answers: lost } })).toEqual([])
+  expect(proxiedDefects(row({ answers: lost }))).toEqual(["the answers differ"])
 })

@@ -24,7 +24,7 @@ export async function compare(running: Omit<ProxiedRunOptions, "way">, { observe
 const EXACTLY = 0.0005
 
 /** Defects of the compared runs, as sentences. */
-export function faultsOf({ direct, proxy, observe, goal }: ComparedRuns): readonly string[] {
+export function proxiedDefects({ direct, proxy, observe, goal }: ComparedRuns): readonly string[] {
   const faults: string[] = []
   for (const [name, { failure }] of Object.entries({ direct, proxy, ...(observe && { observe }) }))
     if (failure !== undefined) faults.push(`${name} ends early: ${failure}`)

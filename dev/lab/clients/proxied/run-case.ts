@@ -57,17 +57,17 @@ export async function runCase({
   const problems: string[] = []
   const address = way === "direct" ? direct(simulator) : await viaProxy(simulator, { way, directory, problems })
   try {
-    const { work, place } = prepared(directory, { installed, url: address.url })
-    writeAll({ ...inside(work, PARTS), ...each.files?.(place) })
+    const { work, place: context } = prepared(directory, { installed, url: address.url })
+    writeAll({ ...inside(work, PARTS), ...each.files?.(context) })
     const done: Done[] = []
     const answers: string[] = []
     let failure: string | undefined
     for (const prompt of each.prompts) {
       responder.begin(prompt.calls)
-      const { code, stdout, stderr } = await runChild(prompt.command(place, done), {
+      const { code, stdout, stderr } = await runChild(prompt.command(context, done), {
         cwd: work,
         env: {
-          ...{ HOME: place.home, TMPDIR: work, ANTHROPIC_BASE_URL: place.url, ANTHROPIC_API_KEY: "sk-simulator" },
+          ...{ HOME: context.home, TMPDIR: work, ANTHROPIC_BASE_URL: context.url, ANTHROPIC_API_KEY: "sk-simulator" },
           ...each.env,
         },
         timeoutMs: PROMPT_TIMEOUT_MS,
@@ -177,10 +177,10 @@ const timerClock = (clock: Simulator["clock"]) => ({
 
 function prepared(directory: string, { installed, url }: Pick<StepContext, "installed" | "url">) {
   const work = join(directory, "work")
-  const place: StepContext = { installed, home: join(directory, "home"), url }
-  for (const path of [work, place.home]) {
+  const context: StepContext = { installed, home: join(directory, "home"), url }
+  for (const path of [work, context.home]) {
     rmSync(path, { recursive: true, force: true })
     mkdirSync(path, { recursive: true })
   }
-  return { work, place }
+  return { work, place: context }
 }

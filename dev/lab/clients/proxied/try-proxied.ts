@@ -4,7 +4,7 @@ import { join } from "node:path"
 import { inColumns } from "../columns.ts"
 import { install } from "../install.ts"
 import type { Case } from "./case.ts"
-import { areEqual, type ComparedRuns, compare, faultsOf } from "./compare.ts"
+import { areEqual, type ComparedRuns, compare, proxiedDefects } from "./compare.ts"
 
 // Table of the clients that were tried through the proxy.
 
@@ -19,7 +19,7 @@ export function comparedTable(rows: readonly ComparedRuns[]): string {
 function cellsOf(row: ComparedRuns): readonly string[] {
   const { client, version, what, direct, proxy, observe } = row
   const share = (dollars: number) => (dollars / direct.dollars).toFixed(2)
-  const faults = faultsOf(row)
+  const faults = proxiedDefects(row)
   return [
     ...[client, version, what, `${direct.requests}/${proxy.requests}`],
     `${direct.refused.length}/${proxy.refused.length}`,
@@ -58,7 +58,7 @@ export async function tryProxied({ cases, root, observes }: ProxiedResult): Prom
       { observes },
     )
     rows.push(row)
-    isGood &&= faultsOf(row).length === 0
+    isGood &&= proxiedDefects(row).length === 0
     console.error(comparedTable([row]))
   }
   console.log(comparedTable(rows))

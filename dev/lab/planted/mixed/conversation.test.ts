@@ -1,6 +1,6 @@
 import { expect, test } from "vitest"
 import { messagesOf, mixedConversation } from "./conversation.ts"
-import { lookFor } from "./look.ts"
+import { lookFor } from "./find-facts.ts"
 
 const SEEDS = [1, 2, 3, 47]
 

@@ -38,7 +38,7 @@ export interface MixedEntry extends AsyncDisposable {
   range(exchanges: readonly Exchange[]): Promise<readonly SentMessage[]>
 }
 
-export const ENTRIES: Readonly<Record<string, (place: EntryContext) => Promise<MixedEntry>>> = {
+export const ENTRIES: Readonly<Record<string, (context: EntryContext) => Promise<MixedEntry>>> = {
   library,
   carry: carried,
   plugin: async ({ dir, summaries }) => {

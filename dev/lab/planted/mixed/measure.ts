@@ -2,7 +2,7 @@
 import { inTemporaryDirectory } from "../../../bench/measure.ts"
 import { mixedConversation } from "./conversation.ts"
 import { ENTRIES, type Summaries } from "./entries.ts"
-import { lookFor, type MixedLook } from "./look.ts"
+import { lookFor, type MixedLook } from "./find-facts.ts"
 
 export interface MixedOptions {
   readonly entry: string

@@ -40,9 +40,9 @@ function asOf({ changesBefore = 1, was, ...fact }: MixedFact, compactions: numbe
 }
 
 function standsIn(view: string, [first = "", ...others]: readonly string[]): boolean {
-  return placesOf(view, first).some((at) => {
+  return positionsOf(view, first).some((at) => {
     const around = view.slice(Math.max(0, at - CLOSE), at + CLOSE)
-    return others.every((other) => placesOf(around, other).length > 0)
+    return others.every((other) => positionsOf(around, other).length > 0)
   })
 }
 
@@ -51,12 +51,12 @@ function isStale(view: string, { was, needles }: MixedFact): boolean {
   let isDeleted = false
   return view.split("\n").some((line) => {
     if (!line.startsWith("- ")) isDeleted = line === "Deleted:"
-    return !isDeleted && placesOf(line, was!).length > 0 && !needles.every((needle) => line.includes(needle))
+    return !isDeleted && positionsOf(line, was!).length > 0 && !needles.every((needle) => line.includes(needle))
   })
 }
 
 /** Positions of a needle that is not part of a longer name or number. */
-function placesOf(text: string, needle: string): readonly number[] {
+function positionsOf(text: string, needle: string): readonly number[] {
   const isPart = /[\p{L}\p{N}_]/u
   const places: number[] = []
   for (let at = text.indexOf(needle); at >= 0; at = text.indexOf(needle, at + 1)) {

@@ -33,13 +33,17 @@ const printedBy = (stdout: string): number => Number(/"total_cost_usd":([\d.e-]+
 const sessionIn = (stdout = ""): string => /"session_id":"([\w-]+)"/.exec(stdout)?.[1] ?? ""
 
 /** `percent`: share of the window at which the client compacts automatically. */
-export function claudeCodeCourse(bin: (place: StepContext) => string, model: string, percent: number): readonly Step[] {
-  const spoken = (place: StepContext, words: string, ...more: readonly string[]) => [
-    ...[bin(place), "-p", words, "--output-format", "json", "--model", model, "--allowedTools", "Read", ...more],
+export function claudeCodeScenario(
+  bin: (context: StepContext) => string,
+  model: string,
+  percent: number,
+): readonly Step[] {
+  const spoken = (context: StepContext, words: string, ...more: readonly string[]) => [
+    ...[bin(context), "-p", words, "--output-format", "json", "--model", model, "--allowedTools", "Read", ...more],
   ]
   const step = (what: string, words: string, more: Partial<Step> = {}): Step => ({
     what,
-    command: (place, [first]) => spoken(place, words, ...(first ? ["--resume", sessionIn(first.stdout)] : [])),
+    command: (context, [first]) => spoken(context, words, ...(first ? ["--resume", sessionIn(first.stdout)] : [])),
     expected: /"is_error":false/,
     bill: ({ stdout, version }, earlier) => {
       const before = isCumulative(version) ? earlier.findLast(({ forked }) => !forked) : undefined
@@ -56,7 +60,7 @@ export function claudeCodeCourse(bin: (place: StepContext) => string, model: str
     step("a small window", "Read big-2.txt", { env }),
     step("a compaction by itself", "Read big-3.txt", { env, compacts: true }),
     step("a fork", NOTES, {
-      command: (place, [first]) => spoken(place, NOTES, "--resume", sessionIn(first?.stdout), "--fork-session"),
+      command: (context, [first]) => spoken(context, NOTES, "--resume", sessionIn(first?.stdout), "--fork-session"),
       expected: ANSWERED,
       forks: true,
     }),
@@ -65,18 +69,18 @@ export function claudeCodeCourse(bin: (place: StepContext) => string, model: str
 }
 
 /** pi's settings decide when it compacts. Only its RPC mode offers a manual compaction. */
-export function piCourse(bin: (place: StepContext) => string): readonly Step[] {
+export function piScenario(bin: (context: StepContext) => string): readonly Step[] {
   const common = ["--offline", "--provider", "anthropic", "--model", "claude-opus-4-6"]
-  const settings = (reserveTokens: number) => (place: StepContext) => ({
-    [join(place.home, ".pi/agent/settings.json")]: JSON.stringify({
+  const settings = (reserveTokens: number) => (context: StepContext) => ({
+    [join(context.home, ".pi/agent/settings.json")]: JSON.stringify({
       compaction: { reserveTokens, keepRecentTokens: 1000 },
     }),
   })
   const large = (file: number) => `Use read (path: big-${file}.txt; offset: 1; limit: 900)`
   const step = (what: string, words: string, more: Partial<Step> = {}): Step => ({
     what,
-    command: (place, earlier) => [
-      ...[bin(place), "-p", "--mode", "json", ...common, ...(earlier.length > 0 ? ["-c"] : []), words],
+    command: (context, earlier) => [
+      ...[bin(context), "-p", "--mode", "json", ...common, ...(earlier.length > 0 ? ["-c"] : []), words],
     ],
     expected: /"type":"agent_end"/,
     bill: ({ stdout }) =>
@@ -88,7 +92,7 @@ export function piCourse(bin: (place: StepContext) => string): readonly Step[] {
     step("a tool call", "read notes.txt", { expected: ANSWERED, files: settings(16_000) }),
     step("a resume, with a large result", large(1)),
     step("compact", "", {
-      command: (place) => [bin(place), "--mode", "rpc", ...common, "-c"],
+      command: (context) => [bin(context), "--mode", "rpc", ...common, "-c"],
       input: { text: '{"type":"compact"}\n', until: /"type":"response","command":"compact"/ },
       expected: /"type":"compaction_end".*"summary"/,
       compacts: true,
@@ -96,9 +100,9 @@ export function piCourse(bin: (place: StepContext) => string): readonly Step[] {
     step("a turn after it", "read notes.txt", { expected: ANSWERED }),
     step("a compaction by itself", large(2), { files: settings(990_000), compacts: true }),
     step("a fork", "", {
-      command: (place) => [
-        ...[bin(place), "-p", "--mode", "json", ...common],
-        ...["--fork", globSync(join(place.home, ".pi/agent/sessions/*/*.jsonl"))[0] ?? "", "read notes.txt"],
+      command: (context) => [
+        ...[bin(context), "-p", "--mode", "json", ...common],
+        ...["--fork", globSync(join(context.home, ".pi/agent/sessions/*/*.jsonl"))[0] ?? "", "read notes.txt"],
       ],
       expected: ANSWERED,
       forks: true,
@@ -109,10 +113,10 @@ export function piCourse(bin: (place: StepContext) => string): readonly Step[] {
 }
 
 /** opencode compacts because of a window in its configuration. Manual compaction exists only in its terminal and over its server. */
-export function opencodeCourse(bin: (place: StepContext) => string): readonly Step[] {
-  const configuration = (models: object) => (place: StepContext) => ({
-    [join(place.home, ".config/opencode/opencode.json")]: JSON.stringify({
-      provider: { anthropic: { options: { baseURL: `${place.url}/v1`, apiKey: "sk-simulator" }, models } },
+export function opencodeScenario(bin: (context: StepContext) => string): readonly Step[] {
+  const configuration = (models: object) => (context: StepContext) => ({
+    [join(context.home, ".config/opencode/opencode.json")]: JSON.stringify({
+      provider: { anthropic: { options: { baseURL: `${context.url}/v1`, apiKey: "sk-simulator" }, models } },
       autoupdate: false,
       share: "disabled",
     }),
@@ -121,8 +125,8 @@ export function opencodeCourse(bin: (place: StepContext) => string): readonly St
   const large = (file: number) => `Use read (filePath: big-${file}.txt; offset: 1; limit: 900)`
   const step = (what: string, words: string, more: Partial<Step> = {}): Step => ({
     what,
-    command: (place, earlier) => [
-      ...[bin(place), "run", "--format", "json", "-m", "anthropic/claude-opus-4-6"],
+    command: (context, earlier) => [
+      ...[bin(context), "run", "--format", "json", "-m", "anthropic/claude-opus-4-6"],
       ...(earlier.length > 0 ? ["-c"] : []),
       words,
     ],

@@ -2,7 +2,7 @@
 import type { ReplayResult } from "./worker.ts"
 
 export const OURS = "strata"
-const DEARER = 1.01 // up to one percent more counts as equal
+const COSTLIER = 1.01 // up to one percent more counts as equal
 
 export interface Dearer {
   readonly name: string
@@ -14,7 +14,7 @@ export interface Dearer {
  * Recordings on which Strata costs more, worst first. Recordings that lack one of the other policies are skipped. The cost of memories is
  * excluded: they serve later conversations, and other policies have none.
  */
-export function dearerThan(
+export function costlierThan(
   others: readonly string[],
   replayed: readonly ReplayResult[],
   ours = OURS,
@@ -25,7 +25,7 @@ export function dearerThan(
       ratio:
         (costIn(replay, ours) - memoriesIn(replay, ours)) / Math.min(...others.map((other) => costIn(replay, other))),
     }))
-    .filter(({ ratio }) => ratio > DEARER)
+    .filter(({ ratio }) => ratio > COSTLIER)
     .toSorted((a, b) => b.ratio - a.ratio)
 }
 

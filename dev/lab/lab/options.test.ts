@@ -1,6 +1,6 @@
 import { fileURLToPath } from "node:url"
 import { describe, expect, it } from "vitest"
-import { askedFor } from "./asked.ts"
+import { askedFor } from "./options.ts"
 
 const folder = fileURLToPath(new URL(".", import.meta.url))
 const file = fileURLToPath(import.meta.url)
