@@ -48,7 +48,8 @@ function parsePlan(note: string, place: string): RunPlan {
     if (pattern) prints.push(new RegExp(pattern[1]!, pattern[2]))
     else if (inside) around = inside[1]!
     else if (clause.trim() === "cached") cached = true
-    else throw new Error(`${place}: the comment before this block says "${clause.trim()}", which is not a known clause.`)
+    else
+      throw new Error(`${place}: the comment before this block says "${clause.trim()}", which is not a known clause.`)
   }
   return { kind: "run", prints, cached, ...(around === undefined ? {} : { around }) }
 }

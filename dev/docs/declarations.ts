@@ -9,7 +9,7 @@ function bodyOf(source: string, name: string): string {
 
 /** The public members of an interface or class, without those marked `@internal`. */
 export function membersOf(source: string, name: string): readonly string[] {
-  const body = bodyOf(source, name).replace(/^ {2}\/\*\* @internal[\s\S]*?\n(?= {2}\S)[^\n]*/gm, "")
+  const body = bodyOf(source, name).replace(/^ {2}\/\*\*\s+(?:\* )?@internal[\s\S]*?\n(?= {2}\S)[^\n]*/gm, "")
   const names = [...body.matchAll(/^ {2}(?:readonly |async |get )*([a-z]\w*)(?=[?<(:])/gm)].map(([, member]) => member!)
   return [...new Set(names)].filter((member) => member !== "constructor")
 }

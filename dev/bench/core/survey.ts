@@ -56,8 +56,7 @@ async function prepareTimes(directory: string, { turns, window }: Size, layers: 
     await chat.record({ id: `msg_${number}`, model, content, stop_reason: "tool_use", usage })
     await chat.add({ role: "user", content: [{ type: "tool_result", tool_use_id: id, content: RESULT }] })
     if (number < turns) continue
-    if (chat.windowUsage().state === "fine")
-      throw new Error("the context is too small for clearing by size")
+    if (chat.windowUsage().state === "fine") throw new Error("the context is too small for clearing by size")
     const start = performance.now()
     await chat.prepare()
     if (number >= turns + WARM_UP) times.push(performance.now() - start)
