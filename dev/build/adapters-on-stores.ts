@@ -139,15 +139,15 @@ async function main(): Promise<readonly string[]> {
     await langgraph()
     await openaiAgents()
     await claudeAgentSdk()
-    const kept = await listConversations(whose)
-    expect(kept.length >= 5, `The store has ${kept.length} of 5 conversations.`)
-    return kept.map(({ title, id }) => title ?? id)
+    const stored = await listConversations(whose)
+    expect(stored.length >= 5, `The store has ${stored.length} of 5 conversations.`)
+    return stored.map(({ title, id }) => title ?? id)
   } finally {
     await simulator.close()
   }
 }
 
-const kept = await main()
+const stored = await main()
 if (failures.length > 0) throw new Error(`${kind}, ${owner ?? "no owner"}: ${failures.join("\n")}`)
-console.log(JSON.stringify(kept))
+console.log(JSON.stringify(stored))
 process.exit() // pools of a store may still be open

@@ -16,9 +16,9 @@ import { SUMMARY_TOKENS } from "../../packages/transcripts/src/replay/summary-re
 import { claims } from "./lab/claims.ts"
 import { documented, missingIn } from "./lab/documented.ts"
 import { frontierPicture, frontierRows } from "./lab/frontier.ts"
-import { askedFor, type LabOptions } from "./lab/options.ts"
+import { type LabOptions, parseLabOptions } from "./lab/options.ts"
 import { COLUMNS, costRows, evidenceRows } from "./lab/score-rows.ts"
-import type { Job, LeftOut, ReplayPart, ReplayResult } from "./lab/worker.ts"
+import type { Job, OmittedRecording, ReplayPart, ReplayResult } from "./lab/worker.ts"
 import { LabUsageError, withSentences } from "./usage.ts"
 
 const HOW = `How it is counted
@@ -32,13 +32,13 @@ const HOW = `How it is counted
 - "optimum" knows the future and loses nothing. It compacts to ${SUMMARY_TOKENS} tokens, and clears no single results in a warm cache.
 - "best-places" does the same, but a compaction leaves ${USUAL_REMAINING} tokens, as one of Strata usually does.`
 
-await withSentences(() => lab(askedFor(process.argv.slice(2))))
+await withSentences(() => lab(parseLabOptions(process.argv.slice(2))))
 
 /** A set of recordings that was replayed. */
 interface ReplayedSet {
   readonly title: string
   readonly replayed: readonly ReplayResult[]
-  readonly leftOut: readonly LeftOut[]
+  readonly omitted: readonly OmittedRecording[]
 }
 
 async function lab({ sets, max, json, from, svg, isDocumented }: LabOptions): Promise<void> {
@@ -46,18 +46,18 @@ async function lab({ sets, max, json, from, svg, isDocumented }: LabOptions): Pr
   const found: ReplayedSet[] = from === undefined ? [] : JSON.parse(readFileSync(from, "utf8"))
   if (from === undefined)
     for (const { folder, policies } of sets) {
-      const { replayed, leftOut } = await inWorkers({ folder, policies, ...(max === undefined ? {} : { max }) })
+      const { replayed, omitted } = await inWorkers({ folder, policies, ...(max === undefined ? {} : { max }) })
       const title = folder === undefined ? "generated work" : basename(folder)
-      found.push({ title, leftOut, replayed: replayed.toSorted((a, b) => (a.name < b.name ? -1 : 1)) })
+      found.push({ title, omitted, replayed: replayed.toSorted((a, b) => (a.name < b.name ? -1 : 1)) })
       if (json !== undefined) writeFileSync(json, `${JSON.stringify(found)}\n`)
     }
   if (found.every(({ replayed }) => replayed.length === 0))
     throw new LabUsageError(
       "There is nothing to compare. A recording needs token counts, known prices and at least 5 requests.",
     )
-  for (const { title, replayed, leftOut } of found) {
+  for (const { title, replayed, omitted } of found) {
     print(title, replayed)
-    for (const line of leftOutLines(leftOut)) console.log(line)
+    for (const line of omittedLines(omitted)) console.log(line)
   }
   console.log(`\n${COLUMNS}\n\n${HOW}`)
   console.log(`\nIt took ${((performance.now() - began) / 60_000).toFixed(1)} minutes.`)
@@ -75,10 +75,10 @@ function print(title: string, replayed: readonly ReplayResult[]): void {
   for (const line of claims(replayed)) console.log(line)
 }
 
-function leftOutLines(leftOut: readonly LeftOut[]): string[] {
-  return [...Map.groupBy(leftOut, ({ why }) => why)].map(
-    ([why, those]) =>
-      `left out, ${why}: ${those.length} (${those
+function omittedLines(omitted: readonly OmittedRecording[]): string[] {
+  return [...Map.groupBy(omitted, ({ reason }) => reason)].map(
+    ([reason, those]) =>
+      `omitted, ${reason}: ${those.length} (${those
         .map(({ name }) => name)
         .sort()
         .join(", ")})`,
@@ -106,7 +106,7 @@ async function inWorkers(job: Omit<Job, "part" | "of">): Promise<ReplayPart> {
   const parts = await Promise.all(Array.from({ length: of }, (_, part) => inWorker({ ...job, part, of })))
   return {
     replayed: parts.flatMap(({ replayed }) => replayed),
-    leftOut: parts.flatMap(({ leftOut }) => leftOut),
+    omitted: parts.flatMap(({ omitted }) => omitted),
   }
 }
 

@@ -89,9 +89,9 @@ function bytesInMemory({ storage, writes }: MemorySaver): number {
   const checkpoints = Object.values(storage).flatMap((spaces) =>
     Object.values(spaces).flatMap((each) => Object.values(each)),
   )
-  const kept = checkpoints.reduce((sum, [checkpoint, metadata]) => sum + lengthOf(checkpoint) + lengthOf(metadata), 0)
+  const stored = checkpoints.reduce((sum, [checkpoint, metadata]) => sum + lengthOf(checkpoint) + lengthOf(metadata), 0)
   const pending = Object.values(writes).flatMap((each) => Object.values(each))
-  return pending.reduce((sum, [, , value]) => sum + lengthOf(value), kept)
+  return pending.reduce((sum, [, , value]) => sum + lengthOf(value), stored)
 }
 
 function bytesUnder(directory: string): number {
@@ -148,8 +148,8 @@ async function onServer(messages: readonly BaseMessage[]): Promise<readonly Meas
 
 function print(rows: readonly Measured[], bytes: number): void {
   console.log("saver                 MB stored/MB     ms a step, first and last tenth   ms to read the end")
-  for (const { name, bytes: kept, early, late, read } of rows) {
-    const cells = [(kept / bytes).toFixed(2).padStart(14), `${early.toFixed(2)} ${late.toFixed(2)}`.padStart(33)]
+  for (const { name, bytes: stored, early, late, read } of rows) {
+    const cells = [(stored / bytes).toFixed(2).padStart(14), `${early.toFixed(2)} ${late.toFixed(2)}`.padStart(33)]
     console.log(`${name.padEnd(20)}${cells.join("")}${read.toFixed(1).padStart(21)}`)
   }
 }

@@ -1,13 +1,13 @@
 import { fileURLToPath } from "node:url"
 import { describe, expect, it } from "vitest"
-import { askedFor } from "./options.ts"
+import { parseLabOptions } from "./options.ts"
 
 const folder = fileURLToPath(new URL(".", import.meta.url))
 const file = fileURLToPath(import.meta.url)
 
 describe("BEY-7 what the lab is asked for", () => {
   it("takes names of policies, also of Strata with other settings", () => {
-    expect(askedFor(["--policies", "strata, strata-not-warmed", "--short", folder])).toEqual({
+    expect(parseLabOptions(["--policies", "strata, strata-not-warmed", "--short", folder])).toEqual({
       sets: [{ folder, policies: ["strata", "strata-not-warmed"] }],
       max: 4,
       isDocumented: false,
@@ -15,7 +15,7 @@ describe("BEY-7 what the lab is asked for", () => {
   })
 
   it("generates work on request", () => {
-    expect(askedFor(["--generated"])).toMatchObject({ sets: [{ folder: undefined }], isDocumented: false })
+    expect(parseLabOptions(["--generated"])).toMatchObject({ sets: [{ folder: undefined }], isDocumented: false })
   })
 
   it.each([
@@ -26,6 +26,6 @@ describe("BEY-7 what the lab is asked for", () => {
     [["--json", "/no/such/folder/a.json", folder], "a.json cannot be written. Choose another file"],
     [["--policy", "strata"], "Unknown option '--policy'. The call is: npm run lab -- "],
   ])("answers %j with a sentence, before any work", (args, sentence) => {
-    expect(() => askedFor(args)).toThrow(sentence)
+    expect(() => parseLabOptions(args)).toThrow(sentence)
   })
 })

@@ -5,14 +5,14 @@ import { HELD_OUT_RECORDINGS, SHORT_RECORDINGS, TUNING_RECORDINGS } from "../rec
 import { folderAt, LabUsageError, readCall } from "../usage.ts"
 import { LAB_POLICIES } from "./variants.ts"
 
-export interface AskedSet {
+export interface RequestedSet {
   /** Folder with recordings. `undefined` for generated work. */
   readonly folder: string | undefined
   readonly policies: readonly string[]
 }
 
 export interface LabOptions {
-  readonly sets: readonly AskedSet[]
+  readonly sets: readonly RequestedSet[]
   /** Maximum number of recordings in each set. */
   readonly max?: number
   readonly json?: string
@@ -40,7 +40,7 @@ const DOCUMENTED = [TUNING_RECORDINGS, SHORT_RECORDINGS, HELD_OUT_RECORDINGS]
 const JUDGED = ["none", "clear-3", "claude-style", "fixed-167k", "strata", "strata-not-warmed"]
 const NAMES = LAB_POLICIES.map(({ name }) => name)
 
-export function askedFor(args: readonly string[]): LabOptions {
+export function parseLabOptions(args: readonly string[]): LabOptions {
   const { values, positionals } = readCall(args, { options: OPTIONS, usage: USAGE })
   const policies = values.policies === undefined ? NAMES : namesIn(values.policies)
   const named = positionals.map(folderAt)

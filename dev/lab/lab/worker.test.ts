@@ -49,12 +49,12 @@ describe("BEY-7 the lab's worker", () => {
     run.mockRestore()
   })
 
-  it("says which recordings it leaves out, and why", async () => {
-    const { leftOut } = await replayPart({ folder, policies: [], part: 0, of: 1 })
-    expect(leftOut).toEqual([
-      { name: "short.jsonl", why: "fewer than 5 requests" },
-      { name: "uncounted.jsonl", why: "no token counts" },
-      { name: "unpriced.jsonl", why: "a price is unknown" },
+  it("reports which recordings it omits, with the reasons", async () => {
+    const { omitted } = await replayPart({ folder, policies: [], part: 0, of: 1 })
+    expect(omitted).toEqual([
+      { name: "short.jsonl", reason: "fewer than 5 requests" },
+      { name: "uncounted.jsonl", reason: "no token counts" },
+      { name: "unpriced.jsonl", reason: "a price is unknown" },
     ])
   })
 
@@ -66,6 +66,6 @@ describe("BEY-7 the lab's worker", () => {
 
   it("takes its part of them", async () => {
     const parts = await Promise.all([0, 1].map((part) => replayPart({ folder, policies: [], part, of: 2 })))
-    expect(parts.map(({ replayed, leftOut }) => replayed.length + leftOut.length)).toEqual([2, 2])
+    expect(parts.map(({ replayed, omitted }) => replayed.length + omitted.length)).toEqual([2, 2])
   })
 })

@@ -45,26 +45,26 @@ export interface ReplayResult extends ScoredReplay {
   readonly exceedsWindow: boolean
 }
 
-export interface LeftOut {
+export interface OmittedRecording {
   readonly name: string
-  readonly why: "no token counts" | "a price is unknown" | "fewer than 5 requests"
+  readonly reason: "no token counts" | "a price is unknown" | "fewer than 5 requests"
 }
 
 export interface ReplayPart {
   readonly replayed: readonly ReplayResult[]
-  readonly leftOut: readonly LeftOut[]
+  readonly omitted: readonly OmittedRecording[]
 }
 
 const MIN_REQUESTS = 5
 
 export async function replayPart({ folder, policies, part, of, max }: Job): Promise<ReplayPart> {
   const recordings = folder === undefined ? await generatedWork() : recordedConversations(folder)
-  const found: (ReplayResult | LeftOut)[] = []
+  const found: (ReplayResult | OmittedRecording)[] = []
   for (const recording of recordings.slice(0, max).filter((_, at) => at % of === part))
     found.push(await replayedWith(recording, policies))
   return {
     replayed: found.filter((one) => "replay" in one),
-    leftOut: found.filter((one) => "why" in one),
+    omitted: found.filter((one) => "reason" in one),
   }
 }
 
@@ -75,13 +75,13 @@ export async function replayPart({ folder, policies, part, of, max }: Job): Prom
 export async function replayedWith(
   { name, format, messages, model }: RecordedConversation,
   asked: readonly string[],
-): Promise<ReplayResult | LeftOut> {
+): Promise<ReplayResult | OmittedRecording> {
   const policies = LAB_POLICIES.filter((policy) => policy === none || asked.includes(policy.name))
   const { replay: found, processingMs } = await timedReplay({ entries: messages, model }, { policies })
   const everything = found.reports.find(({ policy }) => policy === none.name)!
-  if (everything.requests.length < MIN_REQUESTS) return { name, why: "fewer than 5 requests" }
-  if (found.sizes === "estimated" && format !== GENERATED) return { name, why: "no token counts" }
-  if (found.reports.some(({ totals }) => totals.dollars === undefined)) return { name, why: "a price is unknown" }
+  if (everything.requests.length < MIN_REQUESTS) return { name, reason: "fewer than 5 requests" }
+  if (found.sizes === "estimated" && format !== GENERATED) return { name, reason: "no token counts" }
+  if (found.reports.some(({ totals }) => totals.dollars === undefined)) return { name, reason: "a price is unknown" }
   // the details of each turn, needed for drawings, are large and stay in the worker
   const reports = found.reports.map((report) => ({ ...report, requests: [], actions: [], losses: [] }))
   return { name, replay: { ...found, reports }, processingMs, exceedsWindow: everything.totals.invalid > 0 }

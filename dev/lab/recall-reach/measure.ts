@@ -97,10 +97,10 @@ export function measureReach(options: ReachOptions): Promise<ReachFigures> {
       settings: { memory: "off", models: { [MODEL]: { window: 1_000_000 } } },
     })
     await fill(chat, options)
-    const kept = await blocksOf(chat)
+    const stored = await blocksOf(chat)
     const fetches: Took[] = []
     let wrong = 0
-    for (const { handle, digest } of kept) {
+    for (const { handle, digest } of stored) {
       const took = stopwatch()
       const block = await chat.recall(handle)
       fetches.push(took())
@@ -112,7 +112,7 @@ export function measureReach(options: ReachOptions): Promise<ReachFigures> {
       return { text: String(content), ...took() }
     }
     const first = await search("the very first search")
-    const wanted = kept.filter(({ words }) => words !== "")
+    const wanted = stored.filter(({ words }) => words !== "")
     const step = Math.max(1, Math.floor(wanted.length / SAMPLE))
     const sample = wanted.filter((_, at) => at % step === 0)
     const searches: Took[] = []
@@ -127,7 +127,7 @@ export function measureReach(options: ReachOptions): Promise<ReachFigures> {
     const next = await search("one more question")
     return {
       ...options,
-      blocks: kept.length,
+      blocks: stored.length,
       wrong,
       sample: sample.length,
       unreached,
@@ -174,23 +174,23 @@ async function fill(chat: Conversation, { tokens, compactions }: ReachOptions): 
 
 const isSummary = (message: Message) => message.type === "user" && message.isCompactSummary === true
 
-interface KeptBlock {
+interface StoredBlock {
   readonly handle: string
   readonly digest: string
   /** Words that only this block has. Empty for blocks without unique words. */
   readonly words: string
 }
 
-async function blocksOf(chat: Conversation): Promise<readonly KeptBlock[]> {
-  const kept: KeptBlock[] = []
+async function blocksOf(chat: Conversation): Promise<readonly StoredBlock[]> {
+  const stored: StoredBlock[] = []
   for await (const entry of chat.entries()) {
     if (!isMessage(entry) || (entry.type !== "user" && entry.type !== "assistant")) continue
     contentOf(entry).forEach((block, at) => {
       const words = /marker (\w+ \w+ \w+)/.exec(JSON.stringify(block))?.[1] ?? ""
-      kept.push({ handle: handleOf(entry.uuid, at), digest: digestOf(block), words: isSummary(entry) ? "" : words })
+      stored.push({ handle: handleOf(entry.uuid, at), digest: digestOf(block), words: isSummary(entry) ? "" : words })
     })
   }
-  return kept
+  return stored
 }
 
 const digestOf = (block: Block | Message) => hash("sha256", JSON.stringify(block), "hex")

@@ -72,14 +72,14 @@ const ONE_ANSWER = /"[^"\n]*"="([^"\n]*)"/g
 
 export function statementsIn({ before, older, after, cwd = "" }: MeasuredCompaction): UserStatements {
   const spoken = before.filter((message) => !isSummary(message))
-  const stated = findMeasuredNames(spoken.map(wordsOf).join("\n"))
+  const stated = findMeasuredNames(spoken.map(writtenText).join("\n"))
   const typed = findMeasuredNames(spoken.map(callsOf).join("\n"))
   const seen = findMeasuredNames(spoken.flatMap(resultsOf).join("\n"))
   const later = [
     ...findMeasuredNames(
       after
         .filter((message) => !isSummary(message))
-        .map(wordsAndCallsOf)
+        .map(writtenTextAndCalls)
         .join("\n"),
     ),
   ]
@@ -137,7 +137,7 @@ export function textSentIn(content: Content): string {
 export const isSummary = (message: Message): boolean => message.type === "user" && message.isCompactSummary === true
 
 /** Text that the user and the assistant wrote themselves. */
-function wordsOf(message: Message): string {
+function writtenText(message: Message): string {
   if (message.type === "assistant") return textOf(contentOf(message))
   return isFromUser(message) ? userText(message) : ""
 }
@@ -148,7 +148,7 @@ function callsOf(message: Message): string {
   return calls.map(({ input }) => stringsIn(input)).join("\n")
 }
 
-const wordsAndCallsOf = (message: Message): string => [wordsOf(message), callsOf(message)].join("\n")
+const writtenTextAndCalls = (message: Message): string => [writtenText(message), callsOf(message)].join("\n")
 
 const resultsOf = (message: Message): readonly string[] =>
   message.type === "user"

@@ -144,16 +144,16 @@ class OfflineLoop {
 
   /** Compares the journal with the messages that were added, and the rules with the next request. */
   async losses(tasks: number): Promise<readonly string[]> {
-    const kept = createHash("sha256")
+    const stored = createHash("sha256")
     for await (const entry of this.#chat.entries()) {
-      if (entry.type === "user" && isFromUser(entry)) kept.update(textOf(contentOf(entry)))
-      if (entry.type === "assistant") kept.update(JSON.stringify(contentOf(entry)))
+      if (entry.type === "user" && isFromUser(entry)) stored.update(textOf(contentOf(entry)))
+      if (entry.type === "assistant") stored.update(JSON.stringify(contentOf(entry)))
     }
     const sent = JSON.stringify(await this.#chat.prepare())
     const tasksText = Array.from({ length: tasks }, (_, index) => taskAt(index).text).join("\n")
     const lost = RULES.filter((rule) => tasksText.includes(rule) && !sent.includes(rule))
     return [
-      ...(kept.digest("hex") === this.#added.digest("hex") ? [] : ["the journal has other messages than were added"]),
+      ...(stored.digest("hex") === this.#added.digest("hex") ? [] : ["the journal has other messages than were added"]),
       ...lost.map((rule) => `the request no longer contains a rule of the user: ${rule}`),
       ...(this.#compactions.length === 0 ? ["nothing was compacted, so the soak shows nothing"] : []),
       ...growthProblems(this.#turns.length, endsOf(this.#turns)),

@@ -6,7 +6,7 @@ import type { MixedFact } from "./conversation.ts"
 const CLOSE = 400 // characters within which all needles of a fact must occur
 
 /** Facts found after one compaction. */
-export interface MixedLook {
+export interface FactsInView {
   readonly compactions: number
   readonly inView: number
   readonly missing: readonly string[]
@@ -19,10 +19,10 @@ interface SentMessage {
   readonly content: unknown
 }
 
-export function lookFor(facts: readonly MixedFact[], sent: readonly SentMessage[], compactions: number): MixedLook {
+export function findFacts(facts: readonly MixedFact[], sent: readonly SentMessage[], compactions: number): FactsInView {
   const view = sent.map(({ content }) => textIn(content)).join("\n")
   const current = facts.map((fact) => asOf(fact, compactions))
-  const missing = current.filter(({ needles }) => !standsIn(view, needles))
+  const missing = current.filter(({ needles }) => !isInView(view, needles))
   const stale = current.filter((fact) => fact.was !== undefined && isStale(view, fact))
   return {
     compactions,
@@ -39,7 +39,7 @@ function asOf({ changesBefore = 1, was, ...fact }: MixedFact, compactions: numbe
   return was === undefined ? fact : { ...fact, was }
 }
 
-function standsIn(view: string, [first = "", ...others]: readonly string[]): boolean {
+function isInView(view: string, [first = "", ...others]: readonly string[]): boolean {
   return positionsOf(view, first).some((at) => {
     const around = view.slice(Math.max(0, at - CLOSE), at + CLOSE)
     return others.every((other) => positionsOf(around, other).length > 0)

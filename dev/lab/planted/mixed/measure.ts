@@ -2,7 +2,7 @@
 import { inTemporaryDirectory } from "../../../bench/measure.ts"
 import { mixedConversation } from "./conversation.ts"
 import { ENTRIES, type Summaries } from "./entries.ts"
-import { lookFor, type MixedLook } from "./find-facts.ts"
+import { type FactsInView, findFacts } from "./find-facts.ts"
 
 export interface MixedOptions {
   readonly entry: string
@@ -13,7 +13,7 @@ export interface MixedOptions {
 }
 
 export interface MixedFigures extends MixedOptions {
-  readonly looks: readonly MixedLook[]
+  readonly looks: readonly FactsInView[]
 }
 
 /** Goals: how many of the 30 facts should be in view after each number of compactions. */
@@ -28,10 +28,10 @@ export function measureMixed(options: MixedOptions): Promise<MixedFigures> {
   return inTemporaryDirectory(async (dir) => {
     const { facts, ranges } = mixedConversation(seed, Math.max(...after))
     await using conversation = await ENTRIES[entry]!({ dir, summaries })
-    const looks: MixedLook[] = []
+    const looks: FactsInView[] = []
     for (const [at, range] of ranges.entries()) {
       const sent = await conversation.range(range)
-      if (after.includes(at + 1)) looks.push(lookFor(facts, sent, at + 1))
+      if (after.includes(at + 1)) looks.push(findFacts(facts, sent, at + 1))
     }
     return { ...options, looks }
   })
@@ -56,7 +56,7 @@ export function mixedTable(all: readonly MixedFigures[], after: readonly number[
     const cells = after.map((count) => {
       const looks = figures.flatMap((one) => one.looks.filter(({ compactions }) => compactions === count))
       const stale = Math.max(...looks.map((look) => look.stale.length))
-      const max = (of: (look: MixedLook) => number) => Math.max(...looks.map(of))
+      const max = (of: (look: FactsInView) => number) => Math.max(...looks.map(of))
       return `${Math.min(...looks.map(({ inView }) => inView))} | ${stale} | ${max(({ tokens }) => tokens.record)} | ${max(({ tokens }) => tokens.all)}`
     })
     return `${head} ${cells.join(" | ")} |`
