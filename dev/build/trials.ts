@@ -35,7 +35,7 @@ const WRONG_USE = `import { type Agent, type Conversation, openConversation } fr
 export const chat = openConversation({ model: 5 })
 // @ts-expect-error views are internal
 export type Views = Conversation["views"]
-// // @ts-expect-error the context that sub-agents get from their lead is internal
+// @ts-expect-error the context that sub-agents get from their lead is internal
 export type SharedContext = Agent["shared"]
 `
 /** The user has no test runner here. The tests of the documentation check such blocks. */

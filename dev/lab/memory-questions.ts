@@ -72,8 +72,8 @@ async function row(
 }
 
 /**
- * Reports by turn, whether evidence is the first result or among the first, and by session, each counted once. Other reports give one or
- * the other.
+ * Reports two measures: by turn, whether evidence is the first result or among the first results, and by session, with each session
+ * counted once. Published results use one or the other.
  */
 async function reportData(directory: string, half: string | undefined): Promise<void> {
   const files = globSync("**/*.json", { cwd: directory }).map((file) => join(directory, file))
