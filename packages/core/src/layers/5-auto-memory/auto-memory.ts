@@ -39,7 +39,9 @@ import {
   saveProposals,
 } from "./save/save.ts"
 
-type AutoMemoryOptions = MemoryAttachOptions & Omit<MemoryExtractor, "budget" | "wordsOf"> & Partial<MemoryExtractor>
+type AutoMemoryOptions = MemoryAttachOptions &
+  Omit<MemoryExtractor, "budget" | "readUserMessages"> &
+  Partial<MemoryExtractor>
 
 interface MemoryAttachOptions {
   /**
@@ -64,8 +66,9 @@ export interface AutoMemory extends Layer {
 export function autoMemory(options: AutoMemoryOptions): AutoMemory {
   const refused: string[] = []
   const rules = new RuleWriter({ ...options, refused })
-  const { budget, wordsOf } = options
-  const extractions = budget && wordsOf && new ExtractionQueue({ ...options, budget, wordsOf, refused })
+  const { budget, readUserMessages } = options
+  const extractions =
+    budget && readUserMessages && new ExtractionQueue({ ...options, budget, readUserMessages, refused })
   const findMissingNames = async (memory: Memory) => (await options.findMissingNames?.(memory).catch(() => [])) ?? [] // a failed search proves nothing
   const saved: Memory[] = []
   let known = new WeakMap<LayerContext["views"], MemoryInView>() // an idle conversation unloads its views

@@ -92,14 +92,14 @@ interface EarlierMessages {
 }
 
 interface EarlierMessagesInput {
-  readonly wordsOf: ReadUserMessages
+  readonly readUserMessages: ReadUserMessages
   readonly estimate: (text: string) => number
 }
 
 /** The messages of waiting conversations, oldest first, as far as there is room. The rest keeps waiting. */
 export async function earlierMessages(
   waiting: readonly WaitingConversation[],
-  { wordsOf, estimate }: EarlierMessagesInput,
+  { readUserMessages, estimate }: EarlierMessagesInput,
 ): Promise<EarlierMessages> {
   const found: UserMessageFrom[] = []
   const shown: string[] = []
@@ -107,7 +107,7 @@ export async function earlierMessages(
   let room = MAX_SHOWN_TOKENS
   for (const one of waiting) {
     const from = firstUnexamined(one)
-    const unexamined = (await wordsOf(one)).slice(from)
+    const unexamined = (await readUserMessages(one)).slice(from)
     let count = 0
     for (const word of unexamined) {
       const text = shownText(word)

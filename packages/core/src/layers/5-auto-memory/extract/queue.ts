@@ -33,7 +33,7 @@ export interface MemoryExtractor extends MemoryWriter, ExtractionBudgets {
   /** The memory directory with links followed, if there is one. */
   readonly directory?: string
   /** Reads the user's messages of waiting conversations. */
-  readonly wordsOf: ReadUserMessages
+  readonly readUserMessages: ReadUserMessages
 }
 
 export class ExtractionQueue {
@@ -126,14 +126,14 @@ export class ExtractionQueue {
   }
 
   async #extract(context: LayerContext, share: MemoryWorkReservation): Promise<LayerResult | undefined> {
-    const { bank, wordsOf } = this.#options
+    const { bank, readUserMessages } = this.#options
     const state = captureState(context, share.from)
     this.#tried = state.seen.said
     let [spent, dollars, looked]: [readonly DecisionDraft[], number, readonly ExaminedConversation[]] = [[], 0, []]
     try {
       const [isCommand, request] = await Promise.all([bank.isCommandRunning(), context.request()])
       const task = await this.#taskFor(context, { ...state, request })
-      const earlier = await earlierMessages(share.waiting, { wordsOf, estimate: state.estimate })
+      const earlier = await earlierMessages(share.waiting, { readUserMessages, estimate: state.estimate })
       const extraction = await this.#options.extract({ ...task, earlier: earlier.shown })
       spent = spendingOf(extraction.responses, "memory")
       dollars = dollarsFor(extraction.responses, context.facts)
