@@ -174,6 +174,41 @@ export const EXACT_TERMS: readonly {
     names: ["said"],
     reason: "field of a view state in checkpoints",
   },
+  {
+    in: "packages/core/src/layers/4-compaction/",
+    names: ["said", "told", "telling", "said_38", "said_39"],
+    reason: "fields of view states in checkpoints, a title of the list of names, and words of patterns",
+  },
+  {
+    in: "packages/core/src/layers/2-microcompact/user-text.test",
+    names: ["said"],
+    reason: "field of `memory-extracted` in the journal",
+  },
+  {
+    in: "packages/core/src/layers/5-auto-memory/save/provenance.test",
+    names: ["saidAt"],
+    reason: "field of a view state in checkpoints",
+  },
+  {
+    in: "packages/core/src/layers/6-dreaming/check/check.test",
+    names: ["said"],
+    reason: "key of the frontmatter of a memory",
+  },
+  {
+    in: "packages/core/src/memory/bank.test",
+    names: ["said"],
+    reason: "key of the frontmatter of a memory",
+  },
+  {
+    in: "packages/transcripts/src/import/",
+    names: ["saidAt"],
+    reason: "field of a view state in checkpoints",
+  },
+  {
+    in: "packages/cli/test/memory",
+    names: ["said"],
+    reason: "words on the screen: `you said it`",
+  },
 ]
 
 /** Single words that end like a participle or a gerund and are nouns. */

@@ -17,41 +17,30 @@ it("lists every command with an example", () => {
       chat              talk to an agent that works in this directory
       run               give the agent one task and print its answer; for scripts
       compact           make room in a conversation: summarise it, or clear a part
-      undo              take back a compaction, or what was cleared by hand
-      usage             see what all conversations on this machine cost, lost and
-                        said
-      import            keep sessions of other programs here, to continue or search
-                        them
-      inspect           see where a conversation's context and money went
-      dashboard         watch a conversation in the browser, while it goes on
-      replay            run a recorded conversation through a policy: cost, cache,
-                        losses
-      compare           put policies side by side on recorded conversations
-      recall            look up anything a conversation ever held, by handle or
-                        words
-      agents            see the agents of a conversation; follow, stop and message
-                        them
-      memory            see, search, change and undo what a project remembers
-      dream             consolidate what a project remembers; watch, end or review
-                        that
-      sync              the same memories on your other machines, through a git
-                        remote
+      undo              undo a compaction or a manual clearing
+      usage             report what all conversations on this machine cost
+      import            import sessions of other agents, to resume or search them
+      inspect           show where a conversation's context and money went
+      dashboard         watch running conversations in the browser
+      replay            replay a recorded conversation: cost, cache, losses
+      compare           compare policies on recorded conversations
+      recall            find anything a conversation contained, by handle or text
+      agents            list a conversation's agents; follow, stop, message them
+      memory            show, search, change and restore what a project remembers
+      dream             consolidate a project's memory; watch, stop or review a run
+      sync              sync memories between your machines through a git remote
       config            list every setting, its value and where the value comes from
-      trust             see what a project's settings would run, and trust them or
-                        not
-      unlock            see who holds locks here; break those of machines that are
-                        gone
+      trust             show what a project's settings would run, and trust them
+      unlock            show locks; break those of machines that no longer exist
       archive           copy sessions of other agents before they are deleted
-      move              copy conversations and memories to another store, byte for
-                        byte
-      store             care for what is kept: tables, retention, erasing
+      move              copy conversations and memories to another store
+      store             maintain the store: migrations, retention, erasure
       export            export a session for Claude Code, or as Markdown
       install           put Strata into another agent: claude-code, pi or opencode
-      uninstall         take Strata out of an agent again; its files are as they
-                        were
+      uninstall         remove Strata from an agent; restores its files
       wrap              run claude, pi, opencode or any command through the proxy
       proxy             manage the context of any client, by its base URL
-      doctor            check what strata wrap needs: client, server, cache, disk
+      doctor            check client, server, cache and disk for strata wrap
       compact-messages  compact a JSON message array (used by plugins)
       mcp               an MCP server: recall and memories for other agents
       sim               start a local server that speaks the Messages API, for tests
@@ -65,11 +54,9 @@ it("lists every command with an example", () => {
       strata demo                                  takes about forty seconds
       strata chat                                  start a new conversation
       strata run "What does this project do?"      print the answer
-      strata compact --dry-run                     what would go, what would stay,
-                                                   and what it costs
-      strata undo --dry-run                        what would come back, and how
-                                                   large the context would be
-      strata usage                                 everything that is here
+      strata compact --dry-run                     show the plan and its cost
+      strata undo --dry-run                        show what would be restored
+      strata usage                                 all conversations on this machine
       strata import session.jsonl                  one session
       strata inspect ~/.claude/projects/*/*.jsonl  one report per file, then a table
                                                    of all
@@ -78,8 +65,8 @@ it("lists every command with an example", () => {
                                                    what it would have cost
       strata compare --policies strata,clear-3 session.jsonl
                                                    two policies and the references
-      strata recall 3f09c1a2b4.0                   one block, with what is right
-                                                   before and after
+      strata recall 3f09c1a2b4.0                   one block, with the blocks before
+                                                   and after it
       strata agents                                what do the agents do?
       strata memory                                what this project remembers, and
                                                    since when
@@ -97,10 +84,11 @@ it("lists every command with an example", () => {
       strata store migrate                         once, with a role that may create
                                                    a schema
       strata export 4f0c --to markdown talk.md     a page to read or send
-      strata install claude-code                   look first: Claude Code compacts,
-                                                   Strata says what it lost
-      strata uninstall claude-code                 the settings have the bytes that
-                                                   they had before
+      strata install claude-code                   observe first: Claude Code
+                                                   compacts, Strata reports what it
+                                                   lost
+      strata uninstall claude-code                 restores the settings byte for
+                                                   byte
       strata wrap claude                           the first time in a project it
                                                    only observes
       strata proxy                                 then set the base URL that it
@@ -129,11 +117,11 @@ it("explains a command", () => {
 
     A simulated model works on a scratch copy of a repository, through the real
     agent loop, the real tools and the official SDK. You see the window fill up.
-    Strata puts large results aside, clears old ones, takes notes, and compacts when
+    Strata offloads large results, clears old ones, takes notes, and compacts when
     the window is full.
 
     A second conversation follows, a simulated day later. It starts empty, recalls
-    what the first one learned, and acts on it.
+    what the first one learned, and uses it.
 
     At the end, one table compares the same work with and without Strata. The demo
     touches nothing outside the copy and removes it afterwards. It copies this
@@ -147,7 +135,7 @@ it("explains a command", () => {
       --seed N     let the agent take different steps (default 2)
       --window N   size of the model's window in tokens (default 60000)
       --task TEXT  give the agent your own task
-      --fast       run at full speed, without pauses to look
+      --fast       run at full speed, without pauses
       --keep       keep the scratch copy and the journal
       --help       show this help
       --no-color   print without colours, like NO_COLOR=1

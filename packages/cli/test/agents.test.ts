@@ -94,7 +94,7 @@ test("L7-4, L7-5: strata agents lists, shows, follows, messages and stops the ag
   const listed = JSON.parse(await agents(bench, "list", "--json")) as { agents: readonly object[] }
   expect(listed.agents).toMatchObject([{ id: "agent-1", status: "killed", turns: 2 }])
   const late = await bench.here(["agents", "stop", "agent-1"])
-  expect(late).toMatchObject({ code: 1, stderr: expect.stringContaining("does not run") })
+  expect(late).toMatchObject({ code: 1, stderr: expect.stringContaining("is not running") })
   const unknown = await bench.here(["agents", "show", "agent-7"])
   expect(unknown).toMatchObject({ code: 2, stderr: expect.stringContaining('There is no agent "agent-7"') })
 })

@@ -113,7 +113,7 @@ describe.each(Object.entries(STORES))("on %s", (store, storeOf) => {
       const held = await bench.here(["unlock", id!.slice(0, 8), "--yes"], { env })
       expect(held).toMatchObject({ code: 1, stdout: "" })
       expect(held.stderr).toContain(`Conversation ${id}: process ${process.pid} on `)
-      expect(held.stderr).toContain("frees a conversation by itself")
+      expect(held.stderr).toContain("releases a conversation by itself")
       await chat.close()
       expect(filesIn(bench)).toEqual([])
     },
@@ -203,7 +203,7 @@ describe.each(Object.entries(STORES))("on %s", (store, storeOf) => {
       expect(await post(`/c/${id}${undo}`)).toContain("was undone")
       expect(await page(`/c/${id}/compactions`)).toContain("Not compacted yet")
       expect(await page("/memories")).toContain("Nothing is remembered yet")
-      expect(await page("/work")).toContain("Nothing works in the background")
+      expect(await page("/work")).toContain("There is no background work")
       expect(await end()).toBe(0)
     },
   )

@@ -27,7 +27,7 @@ describe.concurrent.each(TERMINALS)("the chat in $name", ({ open }) => {
     await command("What is it?", "The answer is 42.")
     await command("/status", /journal +\S/)
     expect(terminal.screen()).toMatch(/signed in +without a key, at 127\.0\.0\.1/)
-    await command("/config", "Only what differs from the defaults.")
+    await command("/config", "Only settings that differ from the defaults.")
     expect(terminal.screen()).toMatch(/auto-memory +off .*environment/s)
     await command("/copy", "Sent the last answer, 21 characters, to the terminal's clipboard.")
     await command("/export", /Exported as markdown to [0-9a-f-]{36}\.md\./)

@@ -35,7 +35,7 @@ test("BEY-10 the dashboard of a project: what was compacted can be planned, undo
   expect(await page(`/c/${id}/rows?from=0`)).toContain("asked for on the page")
   expect(await post(`/c/${id}${undo}`)).toMatch(/nothing|no compaction/i)
   expect(await page(`/c/${id}/agents`)).toContain("No sub-agents")
-  expect(await post(`/c/${id}/agents/a1/stop`)).toContain("There is no such agent")
+  expect(await post(`/c/${id}/agents/a1/stop`)).toContain("This agent does not exist")
   expect(await page(`/c/${id}/find?words=9090`)).toContain("found, best first")
   expect(await end()).toBe(0)
 })
@@ -51,7 +51,7 @@ test.runIf(isWhole)("BEY-10 memories: text, source, history with differences; fo
   expect(await post(forget!)).toContain("is forgotten")
   expect(await page("/memories")).toContain("Nothing is remembered yet")
   expect(await page("/memories/changes/2")).toContain("-The port is 8080.")
-  expect(await post("/memories/revert?change=2")).toContain("is taken back")
+  expect(await post("/memories/revert?change=2")).toContain("was reverted")
   expect((await bank.all()).map(({ name }) => name)).toEqual(["Ports"])
   expect((await bank.history()).at(-1)).toMatchObject({ by: "person", why: "Taken back on the page" })
   await end()
@@ -78,7 +78,7 @@ test.runIf(isWhole)(
     })
     const { page, post, end } = await dashboard(bench)
     expect(await page("/")).toContain("Background work")
-    expect(await page("/work")).toContain("Nothing works in the background")
+    expect(await page("/work")).toContain("There is no background work")
     const running = bench.here(["run", "Count in the background."], { env })
     await begun.promise
     const work = await page("/work")
@@ -86,11 +86,11 @@ test.runIf(isWhole)(
     const [, stop] = /data-post="[^"]*(\/c\/[^"]+\/agents\/agent-1\/stop)"/.exec(work)!
     expect(await post(stop!)).toContain("It was asked to stop")
     await running
-    expect(await page("/work")).toContain("Nothing works in the background")
+    expect(await page("/work")).toContain("There is no background work")
     const [, lead] = /\/c\/([\w-]+)\/agents/.exec(stop!)!
     expect(await page(`/c/${lead}/agents`)).toContain(`/c/${lead}~agent-1/messages`)
     expect(await page(`/c/${lead}~agent-1/messages`)).toContain("[slow] Count.")
-    expect(await page(`/c/${lead}~agent-2/messages`)).toContain("There is no such page")
+    expect(await page(`/c/${lead}~agent-2/messages`)).toContain("This page does not exist")
 
     const chat = await openConversation({ model: "claude-opus-5-5", cwd: bench.project, env: bench.env })
     await chat.add("Look at the log.")
@@ -106,7 +106,7 @@ test.runIf(isWhole)(
     expect(asked).toContain("1 task running")
     expect(asked).toContain("type /tasks in that chat")
     await chat.close()
-    expect(await page("/work")).toContain("Nothing works in the background") // no process has the conversation open
+    expect(await page("/work")).toContain("There is no background work") // no process has the conversation open
     await end()
   },
 )
@@ -129,7 +129,7 @@ test.runIf(isWhole)(
     expect(await page("/work")).toContain("puts the memories of this project in order")
     expect(await post("/work/dream/stop")).toContain("asked to end")
     expect((await dream.ended).code).toBe(1)
-    expect(await page("/work")).toContain("Nothing works in the background")
+    expect(await page("/work")).toContain("There is no background work")
     expect(await post("/work/dream/stop")).toContain("No dream is running")
     expect(await bank.all()).toHaveLength(2)
     await end()

@@ -70,7 +70,7 @@ test("L6-7 in the mode ask a dream waits; review shows it, rejects or accepts it
   expect((await bench.here(["dream"], { env })).stdout).toContain("waits for your consent")
   expect(read("port.md")).not.toContain("superseded-by")
   expect(await review()).toMatchObject({ code: 2, stderr: expect.stringContaining("--accept or --reject") })
-  expect((await review("--reject")).stdout).toContain("The change is dropped.")
+  expect((await review("--reject")).stdout).toContain("The change was dropped.")
   expect((await review()).stdout).toBe("No dream waits for your consent.\n")
   await bench.here(["dream"], { env })
   const accepted = await review("--accept")

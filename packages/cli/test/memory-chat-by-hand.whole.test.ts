@@ -83,7 +83,7 @@ describe.each(TERMINALS)("memories after the answer, in $name", ({ open }) => {
     await using at = await chatAfter(halted, FACT)
     await at.terminal.sees(RESTS)
     at.terminal.press("ctrl-d")
-    await at.terminal.sees("Writing down what was learned.")
+    await at.terminal.sees("Saving what was learned.")
     at.bench.goOn()
     await at.terminal.sees("To continue")
     expect(await memoryOf(at.bench)).toContain(FACT)

@@ -35,7 +35,7 @@ test("BEY-12 --continue goes on with what was begun in this clone, else with the
   expect((await run("--cwd", clone, "Another one.")).stdout).toBe("I know 1 messages.\n")
   const back = await run("--continue", "Three.")
   expect(back.stdout).toBe("I know 5 messages.\n")
-  expect(back.stderr).not.toContain("was begun in")
+  expect(back.stderr).not.toContain("was started in")
   expect((await run("--cwd", clone, "--continue", "Four.")).stdout).toBe("I know 3 messages.\n")
 })
 

@@ -50,7 +50,7 @@ describe("BEY-7 strata replay", () => {
       "read from cache",
       "the context had reached its threshold",
       "were in view",
-      "word for word",
+      "are present verbatim",
       "Turn by turn",
     ])
       expect(stdout).toContain(part)

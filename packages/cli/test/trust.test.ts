@@ -187,7 +187,7 @@ describe.concurrent.each(TERMINALS)("PERM-3 strata chat in a hostile repository,
     first.type("without")
     first.press("enter")
     await first.sees("Type a task, or /help.")
-    await first.sees("You go on without")
+    await first.sees("The parts of this project's settings")
     await first.sees("claude-opus-5-5 · ask ·")
     first.type("Hello")
     first.press("enter")

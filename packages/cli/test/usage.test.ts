@@ -97,7 +97,7 @@ test("BEY-15 --share writes figures and a picture, and replaces only a picture o
   write("strata-usage.svg", "<svg>mine</svg>")
   const refused = await share()
   expect(refused.code).toBe(2)
-  expect(refused.stderr).toContain("exists and is no picture of strata usage")
+  expect(refused.stderr).toContain("exists and is not a picture of strata usage")
   expect(readFileSync(join(place.cwd, "strata-usage.svg"), "utf8")).toBe("<svg>mine</svg>")
 })
 

@@ -114,7 +114,9 @@ describe("the extension for pi", () => {
     const kept = pi.branch.slice(pi.branch.findIndex(({ id }) => id === firstKeptEntryId))
     expect(kept[0]?.message?.role).toMatch(/user|assistant/)
     expect(await pi.sent()).toBeUndefined()
-    expect(pi.shown).toEqual([expect.stringMatching(/^Strata: [\d,]+ tokens became [\d,]+, without a model\. Use \/tree/)])
+    expect(pi.shown).toEqual([
+      expect.stringMatching(/^Strata: [\d,]+ tokens became [\d,]+, without a model\. Use \/tree/),
+    ])
   })
 
   it("leaves pi's summary as it is, and adds the record to what is sent (BEY-16)", async () => {

@@ -234,7 +234,7 @@ describe("BEY-12 moving between files and PostgreSQL", needs("postgres"), () => 
         await client.query("select pg_advisory_unlock(4711)")
         const { code, output } = await stopped.ended
         expect(code).not.toBe(0)
-        expect(output).toContain("The same command goes on from here")
+        expect(output).toContain("The same command continues from here")
         const last = await strata("move", "home", url, "--yes", "--json").ended
         expect(last.code, last.output).toBe(0)
         const report = JSON.parse(last.output) as { outcomes: Record<string, number>; sha256: string }

@@ -5,7 +5,7 @@ const echo: Responder = {
   name: "echo",
   answer: ({ request }) => {
     const text = request.messages.at(-1)?.content[0]?.text
-    return { content: [{ type: "text", text: `You said: ${text}` }] }
+    return { content: [{ type: "text", text: `You wrote: ${text}` }] }
   },
 }
 
@@ -16,5 +16,5 @@ const { content } = await client.messages.create({
   max_tokens: 100,
   messages: [{ role: "user", content: "Hi" }],
 })
-console.log(content[0]) // { type: "text", text: "You said: Hi" }
+console.log(content[0]) // { type: "text", text: "You wrote: Hi" }
 await sim.close()

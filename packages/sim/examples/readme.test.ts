@@ -15,7 +15,7 @@ const PROGRAMS = [
   {
     file: "own-responder.ts",
     run: () => import("./own-responder.ts"),
-    printed: [[{ type: "text", text: "You said: Hi" }]],
+    printed: [[{ type: "text", text: "You wrote: Hi" }]],
   },
   { file: "cache-alone.ts", run: () => import("./cache-alone.ts"), printed: [[0, 2000, 10], [2000]] },
 ]

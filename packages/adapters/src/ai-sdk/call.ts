@@ -8,7 +8,7 @@ import {
   fromPrompt,
   inVersion,
   optionsOn,
-  type SentMessage,
+  type PromptMessage,
   toCallOptions,
   withProgramBreakpoints,
 } from "@strata/core/ai-sdk"
@@ -51,7 +51,7 @@ export function requestOf({ params, model, mode }: AiSdkCall, conversation: stri
   const body: ApiBody = {
     model: model.modelId,
     ...(maxOutputTokens === undefined ? {} : { max_tokens: maxOutputTokens }),
-    ...fromPrompt(prompt as unknown as readonly SentMessage[]),
+    ...fromPrompt(prompt as unknown as readonly PromptMessage[]),
     ...(tools.length > 0 ? { tools: tools.map(toolDefinition) } : {}),
     ...(automatic ? { cache_control: automatic } : {}),
   }

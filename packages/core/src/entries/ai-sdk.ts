@@ -3,7 +3,7 @@ import "../base/node-version.ts"
 
 export { type AiSdkModel, estimateUsage, readFailure, untilAborted } from "../model/ai-sdk/ai-sdk.ts"
 export { PartCollector } from "../model/ai-sdk/collect.ts"
-export { apiName, fromPrompt, type SentMessage } from "../model/ai-sdk/from-prompt.ts"
+export { apiName, fromPrompt, type PromptMessage } from "../model/ai-sdk/from-prompt.ts"
 export {
   type AiSdkLanguageModel,
   type CallOptions,

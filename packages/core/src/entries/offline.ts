@@ -26,10 +26,10 @@ export {
   schemaOf,
 } from "../model/offline/tool-schema.ts"
 export {
+  type OfflineTodo,
   openToolbox,
   type PlannedCall,
   readStatus,
-  type Todo,
   type TodoStatus,
   type Toolbox,
   toolCommand,

@@ -6,13 +6,13 @@ import { isPermissionRule } from "../base/enums.ts"
 import type { Settings } from "./settings-schema.ts"
 
 export const RULE_LISTS = ["allow", "ask", "deny"] as const
-export type RuleList = (typeof RULE_LISTS)[number]
-export type RuleLists = Pick<Settings["permissions"], RuleList>
+export type ClaudeRuleList = (typeof RULE_LISTS)[number]
+export type RuleLists = Pick<Settings["permissions"], ClaudeRuleList>
 
 export interface RuleContext {
   /** The directory where paths with one leading slash start. */
   readonly directory: string
-  readonly list: RuleList
+  readonly list: ClaudeRuleList
 }
 
 /** Tool names of Claude Code 1.0 to 2.1, with their names in Strata. */

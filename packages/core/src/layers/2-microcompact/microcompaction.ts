@@ -3,8 +3,8 @@
  * server's cache, by size, or by asking the server. The table in this file decides which mechanisms apply, each one selects results in its
  * own file, and `clearing.ts` builds the decisions. Users can also clear manually.
  *
- * A result is cleared completely and once. Thinking that is bound to what comes before it is dropped with it. `views/context` says how a
- * decision changes what the model sees.
+ * A result is cleared completely and once. Thinking that is bound to what comes before it is dropped with it. How a decision changes what
+ * the model sees is in `context-state.ts`.
  */
 import { formatNumber } from "../../base/text.ts"
 import { yieldOnce } from "../../base/work.ts"

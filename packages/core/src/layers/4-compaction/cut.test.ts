@@ -26,12 +26,12 @@ describe("what is kept", () => {
   test("L4-32 results that no response has followed are kept with their calls, whatever the budget, and shortened", () => {
     const { messages } = working(3)
     const long = (limit: number) => ({ budget: 0, tokensOf: () => limit })
-    expect(cutAll({ messages, tokensOf: one, limits })).toMatchObject({ kept: messages.slice(-2), shortens: true })
+    expect(cutAll({ messages, tokensOf: one, limits })).toMatchObject({ preserved: messages.slice(-2), shortens: true })
     expect(cutAll({ messages, tokensOf: () => 90, limits, newest: long(20) }).preserved).toEqual(messages.slice(-2))
     const typed = working(3).user("and quickly").messages
     expect(cutAll({ messages: typed, tokensOf: one, limits }).preserved).toEqual(typed.slice(-3))
     const noted = cutAfterNotes({ messages, tokensOf: () => 90, limits, newest: long(20) }, messages.at(-1)!.uuid)
-    expect(noted).toMatchObject({ kept: messages.slice(-2), shortens: true })
+    expect(noted).toMatchObject({ preserved: messages.slice(-2), shortens: true })
     // too large even so, or nothing else to summarise
     expect(cutAll({ messages, tokensOf: () => 90, limits, newest: long(21) }).preserved).toEqual([])
     expect(cutAll({ messages: working(1).messages, tokensOf: one, limits }).preserved).toEqual([])

@@ -2,7 +2,7 @@
 import fc from "fast-check"
 import { describe, expect, test } from "vitest"
 import { size } from "../../../test/size.ts"
-import { fromPrompt, joinMessages, type SentMessage } from "./from-prompt.ts"
+import { fromPrompt, joinMessages, type PromptMessage } from "./from-prompt.ts"
 import { inVersion } from "./interface.ts"
 import { toCallOptions } from "./prompt.ts"
 
@@ -101,7 +101,7 @@ const items = {
 const text = withOptions(fc.record({ type: fc.constant("text"), text: word }))
 const custom = withOptions(fc.constant({ type: "custom", kind: "openai.compaction" }))
 
-function messages(version: "v3" | "v4"): fc.Arbitrary<SentMessage> {
+function messages(version: "v3" | "v4"): fc.Arbitrary<PromptMessage> {
   const file = withOptions<object>(files[version])
   const item = fc.oneof(text, withOptions<object>(items[version]), withOptions(fc.constant({ type: "custom" })))
   const output = fc.oneof<fc.Arbitrary<object>[]>(
@@ -141,7 +141,7 @@ function messages(version: "v3" | "v4"): fc.Arbitrary<SentMessage> {
       of("assistant", assistant),
       of("tool", list(result, approval)),
     ),
-  ) as fc.Arbitrary<SentMessage>
+  ) as fc.Arbitrary<PromptMessage>
 }
 
 /** Converts URLs to text for comparison. */

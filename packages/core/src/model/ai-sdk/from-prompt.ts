@@ -14,13 +14,13 @@ import {
 import { readImageSize } from "../../messages/media.ts"
 import { digestOf } from "../../messages/message-identity.ts"
 import { CALL_ID, findFlaw } from "../../messages/shapes/shapes.ts"
-import type { FilePart, ProviderOptions, ToolOutput } from "./interface.ts"
+import type { AiSdkToolOutput, FilePart, ProviderOptions } from "./interface.ts"
 import { plainFile, plainReasoning } from "./prompt.ts"
 import { cacheControlIn, DENIED, type ProviderMetadata, type SentPart } from "./provider-metadata.ts"
 import { reasoningWithNotes, toThinking } from "./reasoning-signatures.ts"
 
 /** A message of a prompt, of any interface version. */
-export interface SentMessage {
+export interface PromptMessage {
   readonly role: string
   readonly content: string | readonly SentPart[]
   readonly providerOptions?: ProviderOptions
@@ -32,7 +32,7 @@ export interface PromptBody {
   readonly messages: readonly { readonly role: "user" | "assistant" | "system"; readonly content: readonly Block[] }[]
 }
 
-export function fromPrompt(given: readonly SentMessage[]): PromptBody {
+export function fromPrompt(given: readonly PromptMessage[]): PromptBody {
   const prompt = joinMessages(given)
   const first = prompt.findIndex(({ role }) => role !== "system")
   const system = prompt.slice(0, first < 0 ? prompt.length : first)
@@ -52,8 +52,8 @@ export function fromPrompt(given: readonly SentMessage[]): PromptBody {
  * Joins text and calls that were sent as separate messages into one assistant message, as the model wrote it. The results of its calls are
  * joined too, as the API requires.
  */
-export function joinMessages(prompt: readonly SentMessage[]): readonly SentMessage[] {
-  const all: SentMessage[] = []
+export function joinMessages(prompt: readonly PromptMessage[]): readonly PromptMessage[] {
+  const all: PromptMessage[] = []
   for (const message of prompt) {
     const last = all.at(-1)
     if (last && isBareAnswer(last) && isBareAnswer(message))
@@ -65,14 +65,14 @@ export function joinMessages(prompt: readonly SentMessage[]): readonly SentMessa
   return all
 }
 
-const isBareAnswer = (message: SentMessage): message is SentMessage & { content: readonly SentPart[] } =>
+const isBareAnswer = (message: PromptMessage): message is PromptMessage & { content: readonly SentPart[] } =>
   message.role === "assistant" && Array.isArray(message.content) && !message.providerOptions
 
-interface ToolMessage extends SentMessage {
+interface ToolMessage extends PromptMessage {
   readonly content: readonly SentPart[]
 }
 
-const isToolMessage = (message: SentMessage): message is ToolMessage =>
+const isToolMessage = (message: PromptMessage): message is ToolMessage =>
   message.role === "tool" && Array.isArray(message.content)
 
 /** Options of a message apply to its last part. */
@@ -88,7 +88,7 @@ type Calls = ReadonlyMap<unknown, unknown>
 const callOf = ({ type, toolCallId, toolName, providerExecuted }: SentPart): [unknown, unknown][] =>
   type === "tool-call" && !providerExecuted ? [[toolCallId, toolName]] : []
 
-function blocksOf({ role, content, ...fields }: SentMessage, calls: Calls): readonly Block[] {
+function blocksOf({ role, content, ...fields }: PromptMessage, calls: Calls): readonly Block[] {
   const parts: readonly SentPart[] = typeof content === "string" ? [{ type: "text", text: content }] : content
   const isResult = ({ type }: SentPart) => role === "tool" && type === "tool-result"
   const blocks =
@@ -195,7 +195,7 @@ function resultBlock(part: SentPart, calls: Calls): Block {
   const { toolCallId, toolName, output } = part as unknown as {
     toolCallId: string
     toolName: string
-    output: ToolOutput
+    output: AiSdkToolOutput
   }
   const { content, isError = false, impliesKind = false } = resultContent(output)
   const result: ToolResult = {
@@ -204,7 +204,7 @@ function resultBlock(part: SentPart, calls: Calls): Block {
     content: content as NonNullable<ToolResult["content"]>,
     ...(isError ? { is_error: true } : {}),
   }
-  const { type, providerOptions } = output as { type: ToolOutput["type"]; providerOptions?: ProviderOptions }
+  const { type, providerOptions } = output as { type: AiSdkToolOutput["type"]; providerOptions?: ProviderOptions }
   const isCalled = calls.get(toolCallId) === toolName
   return withUnstatedFields(
     result,
@@ -223,7 +223,7 @@ interface ResultContent {
   readonly impliesKind?: boolean
 }
 
-function resultContent(output: ToolOutput): ResultContent {
+function resultContent(output: AiSdkToolOutput): ResultContent {
   switch (output.type) {
     case "text":
       return { content: output.value, impliesKind: true }

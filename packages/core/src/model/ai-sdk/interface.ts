@@ -20,8 +20,8 @@ export type FinishPart = Extract<StreamPart, { readonly type: "finish" }>
 type AssistantPart = Extract<PromptMessage, { role: "assistant" }>["content"][number]
 export type FilePart = Extract<AssistantPart, { type: "file" }>
 export type ToolResultPart = Extract<AssistantPart, { type: "tool-result" }>
-export type ToolOutput = ToolResultPart["output"]
-type OutputFile = Extract<Extract<ToolOutput, { type: "content" }>["value"][number], { type: "file" }>
+export type AiSdkToolOutput = ToolResultPart["output"]
+type OutputFile = Extract<Extract<AiSdkToolOutput, { type: "content" }>["value"][number], { type: "file" }>
 
 type Version = AiSdkLanguageModel["specificationVersion"]
 

@@ -19,7 +19,14 @@ import {
 } from "../../messages/blocks.ts"
 import type { ModelRequest, ToolDefinition } from "../../messages/request.ts"
 import { InvalidModelRequestError } from "../errors.ts"
-import type { CallOptions, FilePart, PromptMessage, ProviderOptions, ToolOutput, ToolResultPart } from "./interface.ts"
+import type {
+  AiSdkToolOutput,
+  CallOptions,
+  FilePart,
+  PromptMessage,
+  ProviderOptions,
+  ToolResultPart,
+} from "./interface.ts"
 import {
   type NamedCall,
   namedCall,
@@ -214,7 +221,7 @@ function resultPart(result: ToolResult, { calls, mediaInResults }: PromptContext
 /** An item of a result: the original part, a file or a text. */
 const resultItemPart = (block: Block): object => originalPart(block) ?? filePart(block) ?? textPart(block)
 
-function resultOutput(result: ToolResult, mediaInResults: boolean): ToolOutput {
+function resultOutput(result: ToolResult, mediaInResults: boolean): AiSdkToolOutput {
   const blocks = resultBlocks(result)
   if (mediaInResults && blocks.some((block) => filePart(block))) {
     return { type: "content", value: blocks.map((block) => filePart(block) ?? { type: "text", text: asText(block) }) }

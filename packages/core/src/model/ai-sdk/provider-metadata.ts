@@ -4,7 +4,7 @@
  */
 import { type Block, resultBlocks, type ToolResult, type ToolUse, textOf } from "../../messages/blocks.ts"
 import { providerFields } from "../../messages/message-identity.ts"
-import type { PromptMessage, ProviderOptions, ToolOutput } from "./interface.ts"
+import type { AiSdkToolOutput, PromptMessage, ProviderOptions } from "./interface.ts"
 
 /** A part of a prompt, of any version of the interface. */
 export interface SentPart {
@@ -28,7 +28,7 @@ export interface ProviderMetadata {
   /** Parts of the message without visible content, and their positions among the parts. */
   readonly silent?: readonly { readonly at: number; readonly part: SentPart }[]
   /** On a result: the kind of its output, if the content does not imply it. */
-  readonly output?: Pick<ToolOutput, "type"> & { readonly providerOptions?: ProviderOptions }
+  readonly output?: Pick<AiSdkToolOutput, "type"> & { readonly providerOptions?: ProviderOptions }
   /** A text file that was sent as bytes. */
   readonly bytes?: true
 }
@@ -153,18 +153,18 @@ function withoutCacheControl(item: object): object {
 }
 
 /** Restores the output of a result in its original kind, if the content still has that kind. */
-export function restoreOutput(result: ToolResult, partOf: (block: Block) => object): ToolOutput | undefined {
+export function restoreOutput(result: ToolResult, partOf: (block: Block) => object): AiSdkToolOutput | undefined {
   const { output } = providerMetadataOf(result)
   if (!output) return undefined
   const blocks = resultBlocks(result)
-  if (output.type === "content") return { ...output, value: blocks.map(partOf) } as ToolOutput
+  if (output.type === "content") return { ...output, value: blocks.map(partOf) } as AiSdkToolOutput
   const text = textOf(blocks)
   if (output.type === "execution-denied")
-    return { ...output, ...(text === DENIED ? {} : { reason: text }) } as ToolOutput
+    return { ...output, ...(text === DENIED ? {} : { reason: text }) } as AiSdkToolOutput
   const isJson = output.type === "json" || output.type === "error-json"
   const value = isJson ? tryParseJson(text) : { value: text }
   const plain = result.is_error ? "error-text" : "text" // the result was cleared or offloaded
-  return (value ? { ...output, ...value } : { type: plain, value: text }) as ToolOutput
+  return (value ? { ...output, ...value } : { type: plain, value: text }) as AiSdkToolOutput
 }
 
 function tryParseJson(text: string): { readonly value: unknown } | undefined {

@@ -11,11 +11,11 @@ import { type NotesStep, takeNotes } from "./notes.ts"
 import type { AnswerBlock, OfflineQuestion } from "./read-message.ts"
 import { NOTHING, writeSections } from "./summary.ts"
 import { type OfflineRequest, ORIGIN, requestTask, type TimelineEntry } from "./timeline.ts"
-import { type Role, toolCommand, toolPath, toolRole } from "./toolbox.ts"
+import { type ToolRole, toolCommand, toolPath, toolRole } from "./toolbox.ts"
 
 const MAX_LINE = 120 // characters of a progress line
 
-const DOING: Readonly<Record<Role, string>> = {
+const DOING: Readonly<Record<ToolRole, string>> = {
   read: "Reading",
   write: "Writing",
   edit: "Editing",

@@ -5,7 +5,7 @@
 
 import { standingRules } from "../../views/record/user-messages.ts"
 import { sentencesOf } from "./document.ts"
-import type { Role } from "./toolbox.ts"
+import type { ToolRole } from "./toolbox.ts"
 
 export interface Rule {
   /** The user's verbatim sentence. */
@@ -14,7 +14,7 @@ export interface Rule {
   /** Empty if the rule covers every path. */
   readonly paths: readonly string[]
   /** Empty if the rule covers every kind of work. */
-  readonly roles: readonly Role[]
+  readonly roles: readonly ToolRole[]
 }
 
 const FORBIDS = /\b(?:don['’]t|do not|never|stop|avoid|leave|no more|no longer|must not|instead of|rather than)\b/i
@@ -27,7 +27,7 @@ const OBJECTS_ELSEWHERE =
 const STANDING = /\b(?:always|never|from now on|prefer|every time|don['’]t|do not|must|only)\b/i
 
 /** Names for kinds of work that users allow or forbid. A word may mean several roles. */
-const WORK_WORDS: readonly { pattern: RegExp; roles: readonly Role[] }[] = [
+const WORK_WORDS: readonly { pattern: RegExp; roles: readonly ToolRole[] }[] = [
   { pattern: /\b(?:bash|shell|commands?|terminal)\b/i, roles: ["shell"] },
   { pattern: /\b(?:edit(?:s|ing)?|chang(?:e|es|ing)|modif(?:y|ying)|touch(?:ing)?)\b/i, roles: ["edit", "write"] },
   { pattern: /\b(?:writ(?:e|es|ing)|creat(?:e|es|ing)|add(?:ing)?)\b/i, roles: ["write"] },

@@ -5,9 +5,9 @@
 import { type CooperativeTask, memoize, runSync } from "../../base/work.ts"
 import { isCorrection, standingSentences } from "./corrections.ts"
 import { asEntry, readEntries, readParagraphs, type Section, splitDocument } from "./document.ts"
-import { type Statements, statementsTask } from "./statements.ts"
+import { type OfflineStatements, statementsTask } from "./statements.ts"
 import { listCalls, type TimelineEntry, type ToolCall, textsOfKind } from "./timeline.ts"
-import { type Todo, toolCommand, toolField, toolPath, toolRole, toolTodos } from "./toolbox.ts"
+import { type OfflineTodo, toolCommand, toolField, toolPath, toolRole, toolTodos } from "./toolbox.ts"
 
 export interface FileFact {
   readonly path: string
@@ -37,14 +37,14 @@ export interface Facts {
   readonly outcomes: readonly CommandOutcome[]
   /** Commands that failed once and passed later. */
   readonly fixed: readonly CommandOutcome[]
-  readonly todos: readonly Todo[]
+  readonly todos: readonly OfflineTodo[]
   readonly lastCalls: readonly ToolCall[]
   readonly calls: readonly ToolCall[]
   readonly lastText?: string
   /** The last text of each of the assistant's turns. */
   readonly finalTexts: readonly string[]
   /** The assistant's statements about the work, ranked. */
-  readonly statements: Statements
+  readonly statements: OfflineStatements
   /** Sections of earlier summaries. */
   readonly earlier: readonly Section[]
 }

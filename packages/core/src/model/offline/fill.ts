@@ -9,9 +9,9 @@ import type { CooperativeTask } from "../../base/work.ts"
 import type { SentenceKind } from "../../views/record/statements.ts"
 import { asEntry, code, fenced, headOf, quote, readEntries, type Section, sentencesOf, unquote } from "./document.ts"
 import type { CommandOutcome, Facts, FileFact } from "./facts.ts"
-import type { Statement } from "./statements.ts"
+import type { OfflineStatement } from "./statements.ts"
 import type { ToolCall } from "./timeline.ts"
-import { type Todo, toolCommand, toolField, toolPath, toolRole } from "./toolbox.ts"
+import { type OfflineTodo, toolCommand, toolField, toolPath, toolRole } from "./toolbox.ts"
 
 interface Filler {
   readonly pattern: RegExp
@@ -164,7 +164,7 @@ export function quotedMessages(sections: readonly Section[]): string[] {
     .flatMap((entry) => unquote(entry.replace(SPEAKER, "")) ?? [])
 }
 
-function sayTodo(todo: Todo): string {
+function sayTodo(todo: OfflineTodo): string {
   return `[${todo.status}] ${code(todo.content)}`
 }
 
@@ -203,7 +203,7 @@ function sayRequests(facts: Facts): string[] {
   return [...new Set([...userMessages.slice(0, 1), ...userMessages.slice(-1)])].map(quote)
 }
 
-function openTodos(facts: Facts): Todo[] {
+function openTodos(facts: Facts): OfflineTodo[] {
   return facts.todos.filter(({ status }) => status !== "completed")
 }
 
@@ -225,7 +225,7 @@ function saySolved(facts: Facts): string[] {
 const quotedAs = ({ statements }: Facts, kinds: readonly SentenceKind[]): string[] =>
   statements.ranked.filter(({ kind }) => kinds.includes(kind)).map(sayStatement)
 
-const sayStatement = ({ kind, words }: Statement): string => `${kind}: ${quote(words)}`
+const sayStatement = ({ kind, words }: OfflineStatement): string => `${kind}: ${quote(words)}`
 
 function sayFixed(facts: Facts): string[] {
   return facts.fixed.map(({ what, reason }) => `${code(what)} failed: ${code(reason)}${PASSED_LATER}`)

@@ -7,14 +7,14 @@ import { memoize } from "../../base/work.ts"
 import { proseSentences, type SentenceKind } from "../../views/record/statements.ts"
 import type { TimelineEntry } from "./timeline.ts"
 
-export interface Statement {
+export interface OfflineStatement {
   readonly kind: SentenceKind
   readonly words: string
 }
 
-export interface Statements {
+export interface OfflineStatements {
   /** The best sentences of each kind, in the order of the conversation. */
-  readonly ranked: readonly Statement[]
+  readonly ranked: readonly OfflineStatement[]
   /** By file name without directory: the newest sentence that mentions it. */
   readonly aboutFiles: ReadonlyMap<string, string>
 }
@@ -23,12 +23,12 @@ const MAX_OF_A_KIND = 12
 const TERM = /\p{L}{4,}|\p{N}{2,}|[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}]{2}/gu
 const FILE_NAME = /[\w@-]{1,80}(?:\.[\w-]{1,40})*\.[a-z]\w{0,5}\b/gi
 
-interface RankedStatement extends Statement {
+interface RankedStatement extends OfflineStatement {
   readonly at: number
   readonly score: number
 }
 
-export function* statementsTask(moments: readonly TimelineEntry[]): CooperativeTask<Statements> {
+export function* statementsTask(moments: readonly TimelineEntry[]): CooperativeTask<OfflineStatements> {
   const texts = moments.flatMap((moment, at) => (moment.kind === "assistant" ? [{ ...moment, at }] : []))
   const known = new Set<string>()
   const quoted = new Set<string>()
@@ -60,7 +60,7 @@ const readProse = memoize((text) =>
   })),
 )
 
-function pickBest(ranked: readonly RankedStatement[]): readonly Statement[] {
+function pickBest(ranked: readonly RankedStatement[]): readonly OfflineStatement[] {
   const kinds = Map.groupBy(ranked, ({ kind }) => kind)
   return [...kinds.values()]
 

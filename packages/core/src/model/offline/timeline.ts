@@ -15,10 +15,10 @@ export interface ToolCall {
   readonly name: string
   readonly input: Readonly<Record<string, unknown>>
   /** Absent until the call has a result. */
-  readonly result?: ToolResult
+  readonly result?: OfflineToolResult
 }
 
-export interface ToolResult {
+export interface OfflineToolResult {
   readonly text: string
   readonly failed: boolean
 }
@@ -92,8 +92,8 @@ export function listCalls(moments: readonly TimelineEntry[]): ToolCall[] {
   return calls
 }
 
-function* resultsTask(messages: readonly ReadMessage[]): CooperativeTask<Map<string, ToolResult>> {
-  const results = new Map<string, ToolResult>()
+function* resultsTask(messages: readonly ReadMessage[]): CooperativeTask<Map<string, OfflineToolResult>> {
+  const results = new Map<string, OfflineToolResult>()
   for (const message of messages) {
     yield
     if (message.role !== "user") continue
@@ -109,7 +109,7 @@ function* resultsTask(messages: readonly ReadMessage[]): CooperativeTask<Map<str
 function readAssistantBlock(given: {
   block: ReadBlock
   answers: number
-  results: ReadonlyMap<string, ToolResult>
+  results: ReadonlyMap<string, OfflineToolResult>
 }): TimelineEntry[] {
   const { block, answers, results } = given
   if (block.type === "text" && block.text?.trim()) return [{ kind: "assistant", text: block.text, answers }]

@@ -8,24 +8,24 @@ import type { ReadRequest } from "./read-message.ts"
 import type { ToolCall } from "./timeline.ts"
 import { completeInput, findProblems, propertiesOf, type Schema, schemaOf } from "./tool-schema.ts"
 
-export type Role = "read" | "write" | "edit" | "shell" | "search" | "find" | "todo"
+export type ToolRole = "read" | "write" | "edit" | "shell" | "search" | "find" | "todo"
 export type TodoStatus = "pending" | "in_progress" | "completed"
 
-export interface Todo {
+export interface OfflineTodo {
   readonly content: string
   readonly status: TodoStatus
 }
 
 export interface PlannedCall {
-  readonly role: Role | "other"
+  readonly role: ToolRole | "other"
   readonly name: string
   readonly input: Readonly<Record<string, unknown>>
 }
 
 export interface Toolbox {
-  offers(role: Role): boolean
+  offers(role: ToolRole): boolean
   /** The call. `undefined` if the tool is not offered or its schema does not accept these values. */
-  call(role: Role, values: Values): PlannedCall | undefined
+  call(role: ToolRole, values: Values): PlannedCall | undefined
 }
 
 /** Values under the role's own field names, such as `path` or `pattern`. */
@@ -43,7 +43,7 @@ interface RoleFacts {
 const PATH_NAMES = ["file_path", "path", "filePath", "filename", "file"]
 const FOLDER_NAMES = ["path", "directory", "dir", "cwd"]
 
-const ROLES: Readonly<Record<Role, RoleFacts>> = {
+const ROLES: Readonly<Record<ToolRole, RoleFacts>> = {
   read: {
     names: ["read", "readfile", "view", "viewfile", "openfile"],
     fields: { path: PATH_NAMES, offset: ["offset", "start_line", "startLine"], limit: ["limit", "line_count"] },
@@ -91,12 +91,12 @@ const ROLES: Readonly<Record<Role, RoleFacts>> = {
   },
 }
 
-const ROLE_OF_NAME: ReadonlyMap<string, Role> = new Map(
-  Object.entries(ROLES).flatMap(([role, { names }]) => names.map((name) => [name, role as Role])),
+const ROLE_OF_NAME: ReadonlyMap<string, ToolRole> = new Map(
+  Object.entries(ROLES).flatMap(([role, { names }]) => names.map((name) => [name, role as ToolRole])),
 )
 
 /** Memoized, because it is called several times for every call of a conversation, which uses few tools. */
-export const toolRole = memoize((toolName): Role | "other" => {
+export const toolRole = memoize((toolName): ToolRole | "other" => {
   const plain = toolName.replace(/^.*__/, "").replace(/[_-]/g, "").toLowerCase()
   return ROLE_OF_NAME.get(plain) ?? "other"
 })
@@ -119,7 +119,7 @@ export function toolCommand(call: Pick<ToolCall, "name" | "input">): string | un
 }
 
 /** The todo list that a call sets. `undefined` if it sets none. */
-export function toolTodos(call: Pick<ToolCall, "name" | "input">): Todo[] | undefined {
+export function toolTodos(call: Pick<ToolCall, "name" | "input">): OfflineTodo[] | undefined {
   const list = toolRole(call.name) === "todo" ? toolField(call, "todos") : undefined
   if (!Array.isArray(list)) return undefined
   return list.map(schemaOf).map((item) => ({
@@ -134,7 +134,7 @@ export function readStatus(words: unknown): TodoStatus {
 }
 
 export function openToolbox(request: ReadRequest): Toolbox {
-  const offered = new Map<Role, { name: string; schema: Schema }>()
+  const offered = new Map<ToolRole, { name: string; schema: Schema }>()
   for (const { name, input_schema = {} } of request.tools ?? []) {
     const role = toolRole(name)
     if (role !== "other" && !offered.has(role)) offered.set(role, { name, schema: input_schema })

@@ -165,7 +165,7 @@ describe("notes in a loop of your own", () => {
     expect(await decisions(chat, "spent")).toHaveLength(3)
     expect(failures).toEqual([
       expect.stringMatching(/^session-memory: The notes were not updated: the answer has no notes between/),
-      expect.stringMatching(/has a section that the notes do not have: "Price"\. They are as they were\./),
+      expect.stringMatching(/has a section that the notes do not have: "Price"\. They are unchanged\./),
     ])
     while (forks.length < 4) await turns(1)
     expect(await decisions(chat, "notes-updated")).toHaveLength(1)

@@ -87,7 +87,10 @@ describe("layer 1 from end to end", () => {
     const { events } = await ask(await layeredAgent(sim, { store: full }), "go")
     expect(resultsIn(requests[0]!)[0]).toMatch(/^(?:many words ){10000}end$/)
     expect(ofType(events, "notice")).toEqual([
-      { type: "notice", message: expect.stringMatching(/^tool-results: .*no space left.* stays in the context completely/) },
+      {
+        type: "notice",
+        message: expect.stringMatching(/^tool-results: .*no space left.* stays in the context completely/),
+      },
     ])
   })
 

@@ -2,11 +2,11 @@
 import {
   firstLineOf,
   listCalls,
+  type OfflineTodo,
   type Section,
   sentencesOf,
   splitDocument,
   type TimelineEntry,
-  type Todo,
   type ToolCall,
   textsOfKind,
   toolCommand,
@@ -25,7 +25,7 @@ export interface ConversationFacts {
   readonly files: readonly { readonly path: string; readonly doings: readonly string[] }[]
   /** Commands, and paths on which a tool failed, each with its last outcome. */
   readonly outcomes: readonly CommandOutcome[]
-  readonly todos: readonly Todo[]
+  readonly todos: readonly OfflineTodo[]
   readonly calls: readonly ToolCall[]
   readonly lastText?: string
   /** Sections of earlier summaries in their order: of one after a compaction, of every part's summary in a merge. */

@@ -1,6 +1,6 @@
 /** The worker's plan: a todo list made from the task and ticked off step by step, and when the task is done. */
 
-import { hashText, type PlannedCall, type Todo, type TodoStatus } from "@strata/core/offline"
+import { hashText, type OfflineTodo, type PlannedCall, type TodoStatus } from "@strata/core/offline"
 import type { StepContext } from "./step.ts"
 
 const SUBJECT_WORDS = 5
@@ -31,7 +31,7 @@ function progressOf({ state, settings }: StepContext): number {
   return Math.min(1, (state.steps + 1) / turnsFor(state.task, settings))
 }
 
-function makeTodos(task: string): Todo[] {
+function makeTodos(task: string): OfflineTodo[] {
   const subject = task.trim().split(/\s+/).slice(0, SUBJECT_WORDS).join(" ") || "the task"
   const contents = [
     `Find where this belongs: ${subject}`,
@@ -44,7 +44,7 @@ function makeTodos(task: string): Todo[] {
 }
 
 /** Never unticks a todo: after a compaction the step count starts again, but the list does not. */
-function tickOff(todos: readonly Todo[], progress: number): Todo[] {
+function tickOff(todos: readonly OfflineTodo[], progress: number): OfflineTodo[] {
   const already = todos.filter(({ status }) => status === "completed").length
   const done = Math.max(already, Math.floor(progress * todos.length))
   return todos.map(({ content }, index) => {

@@ -7,6 +7,7 @@ import {
   type FileText,
   isCorrection,
   listCalls,
+  type OfflineTodo,
   openToolbox,
   type Rule,
   readFileText,
@@ -15,7 +16,6 @@ import {
   readTimeline,
   splitDocument,
   type TimelineEntry,
-  type Todo,
   type Toolbox,
   type ToolCall,
   textsOfKind,
@@ -49,7 +49,7 @@ export interface WorkerState {
   /** The visible text of each file, with later edits applied. Newest last. */
   readonly views: ReadonlyMap<string, FileText>
   readonly missing: ReadonlySet<string>
-  readonly todos: readonly Todo[]
+  readonly todos: readonly OfflineTodo[]
   /** The user's rules in this conversation, and in memories of earlier ones. */
   readonly rules: readonly Rule[]
   readonly notes?: NotesFile
@@ -192,7 +192,7 @@ function viewAfter(call: ToolCall, before: FileText | undefined): FileText | und
 }
 
 /** The newest list in view, from a call, a summary or a notice. */
-function findTodos(moments: readonly TimelineEntry[]): Todo[] {
+function findTodos(moments: readonly TimelineEntry[]): OfflineTodo[] {
   for (const moment of moments.toReversed()) {
     const set = moment.kind === "call" && moment.call.result?.failed !== true ? toolTodos(moment.call) : undefined
     if (set !== undefined) return set

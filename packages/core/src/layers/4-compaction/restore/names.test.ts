@@ -102,9 +102,9 @@ const text = fc
   .map((all) => all.join(" "))
 const talk = fc.array(fc.tuple(fc.constantFrom("user", "say", "call"), text), { maxLength: 20 })
 
-function conversationOf(said: readonly (readonly [string, string])[]): readonly Message[] {
+function conversationOf(lines: readonly (readonly [string, string])[]): readonly Message[] {
   const builder = conversation()
-  for (const [what, content] of said) {
+  for (const [what, content] of lines) {
     if (what === "user") builder.user(`Look: ${content}`)
     else if (what === "say") builder.say(content)
     else builder.call("Bash", { command: content }).result(content)

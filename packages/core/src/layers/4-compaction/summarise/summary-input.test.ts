@@ -108,8 +108,8 @@ describe("L4-25 what is too long is cut in its middle", () => {
   })
 
   test("what a person pasted, and what a call was given", () => {
-    const [said, called] = cut(conversation().user(long).call("Write", { file_path: "/a.ts", content: long }))
-    expect(longest([said!])).toBeLessThanOrEqual(2_000)
+    const [text, called] = cut(conversation().user(long).call("Write", { file_path: "/a.ts", content: long }))
+    expect(longest([text!])).toBeLessThanOrEqual(2_000)
     const { input: given } = called!.content[0] as { input: { file_path: string; content: string } }
     expect(given.file_path).toBe("/a.ts")
     expect(given.content).toMatch(/^line 0\n[\s\S]*left out here[\s\S]*line 4999$/)

@@ -78,7 +78,14 @@ async function testSandbox(sandbox: ReadySandbox, otherwise: string): Promise<Sa
   const hidden = RUNTIME_DIRECTORIES.hidden
     .filter(existsSync)
     .map((path) => ({ path: realpathSync(path), isDirectory: true }))
-  const probe = { directory: "/", hidden, visible: [], writable: [], hasNetwork: false, scratch: realpathSync(tmpdir()) }
+  const probe = {
+    directory: "/",
+    hidden,
+    visible: [],
+    writable: [],
+    hasNetwork: false,
+    scratch: realpathSync(tmpdir()),
+  }
   const [program, ...args] = [...sandbox.prefix(probe), "/bin/sh", "-c", ":"]
   return new Promise((resolve) => {
     execFile(program!, args, { env: {}, timeout: PROBE_MS }, (error, _, printed) => {
