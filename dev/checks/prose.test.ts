@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest"
 import { GONE } from "./prose/plain-words.ts"
 import { sentencesOf } from "./prose/sentences.ts"
-import { countTable, findPhrases, longSentences, textsOfPage, textsOfPrompt, textsOfSource } from "./prose.ts"
+import { countTable, findPhrases, longSentences, textsOfPage, textsOfPrompt, textsOfSource, titlesOf } from "./prose.ts"
 
 const names = (texts: Parameters<typeof findPhrases>[0]) => findPhrases(texts, GONE).map(({ phrase }) => phrase.name)
 
@@ -22,6 +22,14 @@ describe("the prose check", () => {
     expect(names(textsOfSource("a.tsx", "const a = <Text dimColor>what stands here</Text>"))).toEqual(["stands"])
   })
 
+  test("titles of tests are searched, also those with conditions or tables", () => {
+    const source = 'check("L1-1 it is told", run)\ncheck.each([1])("anew %d", run)\nexpect("told")\n'.replaceAll(
+      "check",
+      "it",
+    )
+    expect(names(titlesOf("a.test.ts", source))).toEqual(["told", "anew"])
+  })
+
   test("a prompt is searched whole", () => {
     expect(names(textsOfPrompt("a.md", "Keep it.\nIt stands there, and was told anew.\n"))).toEqual([
       "stands",
@@ -32,7 +40,7 @@ describe("the prose check", () => {
 
   test("the table has a line for each phrase and a column for each area", () => {
     const table = countTable(findPhrases(textsOfPage("a.md", "It stands."), GONE), GONE)
-    expect(table.split("\n")[1]).toMatch(/^stands +1 +0 +0 +0$/)
+    expect(table.split("\n")[1]).toMatch(/^stands +1 +0 +0 +0 +0$/)
     expect(table.split("\n")).toHaveLength(GONE.length + 1)
   })
 

@@ -9,8 +9,8 @@ import { isTestFile, sourceParts } from "./source-parts.ts"
 
 const MAX_SENTENCE_WORDS = 30
 
-export type Area = "docs" | "screens" | "prompts" | "comments"
-export const AREAS: readonly Area[] = ["docs", "screens", "prompts", "comments"]
+export type Area = "docs" | "screens" | "prompts" | "comments" | "titles"
+export const AREAS: readonly Area[] = ["docs", "screens", "prompts", "comments", "titles"]
 
 /** A text to be searched, with its position. */
 export interface Text {
@@ -56,6 +56,17 @@ export function textsOfSource(file: string, source: string): readonly Text[] {
   })
 }
 
+const TITLE = /\b(?:test|it|describe)(?:\.[a-zA-Z]+)*(?:\((?:[^()"]|\([^()]*\))*\))?\(\s*"((?:[^"\\\n]|\\.)*)"/g
+
+/** Titles of tests. */
+export const titlesOf = (file: string, source: string): readonly Text[] =>
+  [...source.matchAll(TITLE)].map(({ 1: text = "", index }) => ({
+    area: "titles",
+    file,
+    line: source.slice(0, index).split("\n").length,
+    text,
+  }))
+
 /** The text between the tags of an element. */
 const elementTexts = (code: string): readonly string[] =>
   [...code.matchAll(/>([^<>{}();=]*\p{L}[^<>{}();=]*)</gu)].map(([, text]) => text!)
@@ -99,9 +110,19 @@ if (import.meta.main) {
     ...code.flatMap((file) =>
       textsOfSource(file, read(file)).filter(({ area }) => area === "comments" || isShown(file)),
     ),
+    ...code.filter(isTestFile).flatMap((file) => titlesOf(file, read(file))),
   ]
   const written = texts.filter(({ area }) => area === "docs" || area === "comments")
-  const wrong = [...findPhrases(texts, GONE), ...findPhrases(written, DIALECT)]
+  const titles = texts.filter(({ area }) => area === "titles")
+  const wrong = [
+    ...findPhrases(texts, GONE),
+    ...findPhrases(written, DIALECT),
+    // a title may use the verb
+    ...findPhrases(
+      titles,
+      DIALECT.filter(({ name }) => name !== "marks"),
+    ),
+  ]
   const findings = [...wrong, ...findPhrases(texts, WATCHED)]
   const long = pages.flatMap((file) => longSentences(file, read(file)))
   const quiet = process.argv.includes("--counts")

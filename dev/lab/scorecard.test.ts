@@ -76,7 +76,7 @@ describe("the score of a view", () => {
 describe("a run of the scorecard", () => {
   const session = typedSession(3, "typed", { isLabelled: true, isGrown: true })
 
-  it("sees what is lost, what is over budget, and that more is said between rounds (BEY-19)", async () => {
+  it("sees what is lost, what is over budget, and that more messages come between rounds (BEY-19)", async () => {
     const all = await runSession(keeping("all", 1), { corpus: "typed", session, share: 0.3, rounds: 2 })
     expect(totalsOf(all)).toMatchObject({ facts: 40, inView: 40, over: 2, views: 2, stale: 4, inventions: 0 })
     expect(all[1]!.tokens).toBeGreaterThan(all[0]!.tokens)

@@ -42,7 +42,7 @@ function run(env: NodeJS.ProcessEnv) {
   return { code: ended.status, printed: `${ended.stdout}${ended.stderr}` }
 }
 
-test("what was left out is said at the end, with how much and why", needs("linux"), () => {
+test("what was left out is reported at the end, with how much and why", needs("linux"), () => {
   const { code, printed } = run({})
   expect({ code, printed }).toMatchObject({ code: 0 })
   expect(printed.split("\n").filter((line) => line.includes("left out"))).toEqual([

@@ -22,7 +22,7 @@ test("an id may be on the list, with a reason, as long as it needs to be", () =>
   ])
 })
 
-test("a test that is marked as whole is not a quick one; the tests beside it are", () => {
+test("a test that is marked as whole is not a quick one; the tests next to it are", () => {
   const marked = (title: string) => `test.runIf(isWhole)(${title}, fits)\ntest("TOK-1 fits", fits)`
   for (const title of ['"TOK-2 fits"', "`TOK-2 fits`", '\n  "TOK-2 fits"'])
     expect(problems({ "a.test.ts": marked(title) })).toHaveLength(1)

@@ -114,7 +114,7 @@ describe("BEY-8: requests are rebuilt from a recording", () => {
   })
 })
 
-describe("BEY-8: reads and writes are predicted from sizes, marks and times", () => {
+describe("BEY-8: reads and writes are predicted from sizes, breakpoints and times", () => {
   test("what was cached is read, what is new is written", () => {
     // 5,003 tokens in total: 4,000 of system and tools were cached, 1,000 are new, 3 follow the last block. Then 5,253: 5,000 are read, 250
     // written, 3 follow the last block.

@@ -2,7 +2,7 @@ import { expect, test } from "vitest"
 import { roundOf } from "../recall-reach/measure.ts"
 import { evidenceReport, measureEvidence } from "./measure.ts"
 
-test("BEY-1 names that left the view are found by the words beside them", async () => {
+test("BEY-1 names that left the view are found by the words next to them", async () => {
   const fact = (at: number) =>
     `The ${["harbour", "meadow", "tower"][at]} gateway of the new office listens on port ${7_000 + at * 111}.`
   const messages = Array.from({ length: 12 }, (_, at) => roundOf(at)).flat()

@@ -75,7 +75,7 @@ test("BEY-5 reads dialogues in the LoCoMo layout", () => {
   ])
 })
 
-test("BEY-5 reads one LoCoMo sample whose sessions are beside its questions", () => {
+test("BEY-5 reads one LoCoMo sample whose sessions are next to its questions", () => {
   const sample = {
     session_1_date_time: "1:56 pm on 8 May, 2023",
     session_1: [{ speaker: "Ann", dia_id: "D1:1", text: "I adopted a cat." }],

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest"
 import { plain } from "./find-in-text.ts"
 import { isQuoted, userQuotesIn } from "./quotes.ts"
 
-describe("what a summary says the user said", () => {
+describe("quotes of the user in a summary", () => {
   test("the list of messages, from its title to the next one", () => {
     const summary = [
       "5. Problem Solving:",

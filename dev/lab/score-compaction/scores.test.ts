@@ -58,7 +58,7 @@ describe("recorded compactions", () => {
   })
 })
 
-describe("what was said", () => {
+describe("the statements of the user", () => {
   test("is taken from the messages, not from earlier summaries", () => {
     const statements = statementsIn({ ...compactionsOf()[1]!, cwd: CWD })
     expect(statements).toMatchObject({

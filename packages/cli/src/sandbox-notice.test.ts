@@ -4,7 +4,7 @@ import { join } from "node:path"
 import { expect, onTestFinished, test } from "vitest"
 import { sandboxNotice } from "./sandbox-notice.ts"
 
-test("PERM-9 that there is no sandbox is said once, with the command that installs one", async () => {
+test("PERM-9 that there is no sandbox is reported once, with the command that installs one", async () => {
   const root = mkdtempSync(join(tmpdir(), "strata-notice-"))
   onTestFinished(() => rmSync(root, { recursive: true, force: true }))
   const missing = async () => ({ state: "missing", why: "To have one: sudo apt-get install bubblewrap" }) as const

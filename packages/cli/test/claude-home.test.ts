@@ -86,7 +86,7 @@ describe.concurrent("PERM-3 strata run and the person's settings for Claude Code
     expect(page.stdout + json.stdout).not.toContain("secret")
   })
 
-  test.runIf(isWhole)("a file that is not JSON is said clearly, and its rules that deny count", async () => {
+  test.runIf(isWhole)("a file that is not JSON is reported clearly, and its rules that deny count", async () => {
     const broken = '{ "permissions": { "deny": ["Bash(touch:*)",] }, "env": { "KEY": "sk-person-secret-4711" } '
     await using bench = await personal([calls({ Bash: { command: "touch widened.txt" } }), "Done."], broken)
     const { code, stderr } = await bench.here(["run", "Work.", "--mode", "bypass"])

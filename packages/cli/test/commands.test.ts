@@ -85,7 +85,7 @@ describe("strata config", () => {
     expect(stdout).toMatch(/user +\S+settings\.json +read/)
   })
 
-  it("a long variable takes no room from what is said beside it", async () => {
+  it("a long variable takes no room from its description", async () => {
     const env = { ...place.env, STRATA_MESSAGE_RESULTS_LIMIT: "5000" }
     const [usual, { stdout }] = await Promise.all([run("config"), strataHere(["config"], { ...place, env })])
     expect(stdout.split("\n").length).toBeLessThan(1.4 * usual.stdout.split("\n").length)

@@ -71,7 +71,7 @@ test("BEY-17 --force replaces a link and not its target, with a file for its own
   expect(readdirSync(bench.project).filter((each) => each.endsWith(".draft"))).toEqual([])
 })
 
-test("BEY-17 what cannot be exported is said", async () => {
+test("BEY-17 what cannot be exported is reported", async () => {
   await using bench = await workbench({ turns: ["Hello."] })
   expect(await bench.here(["export", "nothing", "--to", "claude-code"])).toMatchObject({
     ...{ code: 2, stderr: expect.stringContaining("There is no file and no session nothing") },

@@ -33,7 +33,7 @@ describe("BEY-11 strata proxy", () => {
   })
 
   test.runIf(isWhole)(
-    "--status sees every proxy: conversation, size, cache and money beside direct; none when they have ended",
+    "--status sees every proxy: conversation, size, cache and money next to direct; none when they have ended",
     async () => {
       await using place = await wrapping()
       const proxies = [await started(place), await started(place, "--observe")]

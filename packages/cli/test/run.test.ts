@@ -24,7 +24,7 @@ const journalOf = ({ home }: Workbench, id: string): readonly Record<string, unk
   return jsonLines(readFileSync(join(home, "projects", project!, `${id}.jsonl`), "utf8"))
 }
 
-test("the answer alone goes to standard output, what was said before it and tool calls to standard error", async () => {
+test("the answer alone goes to standard output, earlier text and tool calls to standard error", async () => {
   await using bench = await workbench({
     turns: [calls({ Read: { file_path: "notes.txt" } }, "Let me look."), "It says hello."],
     files: { "notes.txt": "hello\n" },
@@ -178,7 +178,7 @@ test("CACHE-5 --json: the end has all of the cost, that of the memories written 
   expect([end.dollars, end.ledger.dollars]).toEqual([total.dollars, total.dollars])
 })
 
-test("PERM-1: without a person, ask means no, and it is said clearly", async () => {
+test("PERM-1: without a user, ask means no, and it is reported clearly", async () => {
   await using bench = await workbench({
     turns: [calls({ Write: { file_path: "new.txt", content: "x" } }), "I was not allowed to."],
   })
@@ -261,7 +261,7 @@ test("JRN-7: a conversation goes on with the model that answered last", async ()
   expect(await answerTo("Three.", "--continue")).toBe("I am claude-sonnet-5-5.\n")
 })
 
-test("JRN-3: what a journal has lost is said when it is opened, and where it is kept", async () => {
+test("JRN-3: what a journal has lost is reported when it is opened, and where it is kept", async () => {
   await using bench = await workbench({ turns: ["One.", "Two."] })
   const [begun] = jsonLines((await bench.here(["run", "--json", "First."])).stdout)
   const [project] = readdirSync(join(bench.home, "projects"))

@@ -44,7 +44,7 @@ describe("BEY-15 strata usage", () => {
   })
   afterAll(() => machine.remove())
 
-  test("prints one sentence and then tables that fit the screen; what Claude Code deletes is said once", async () => {
+  test("prints one sentence and then tables that fit the screen; what Claude Code deletes is reported once", async () => {
     const { code, stdout, stderr } = await look()
     expect({ code, stderr }).toEqual({ code: 0, stderr: "" })
     const lines = stdout.split("\n")
@@ -65,7 +65,7 @@ describe("BEY-15 strata usage", () => {
     expect(report).toMatchObject({ conversations: 14, byProgram: [{ name: "claude-code" }] })
   })
 
-  test("--search finds a conversation by what was said, and ends with 1 where there is none", async () => {
+  test("--search finds a conversation by its messages, and ends with 1 where there is no match", async () => {
     const found = await look("--search", "flaky login")
     expect(found.code).toBe(0)
     expect(found.stdout).toContain("Why is the login flaky?")

@@ -29,7 +29,7 @@ const ask = (
     asked.end()
   })
 
-describe("BEY-10 the doors of the page", () => {
+describe("BEY-10 access to the page", () => {
   let dir: string
   let trial: TrialPages
   let cookie: string

@@ -67,7 +67,7 @@ test("BEY-15 the first sentence says what was spent, what was lost and after wha
 const replayAll = (opened: Usage, stop = new AbortController(), onReplayed = () => {}) =>
   opened.replay({ signal: stop.signal, isInBackground: false, onReplayed })
 
-test("BEY-15 no percentage is said and no picture offered before a fair sample is replayed; then the interval is said with it", async () => {
+test("BEY-15 no percentage is shown and no picture offered before a fair sample is replayed; then the interval is shown with it", async () => {
   for (let at = 0; at < 12; at++) home.session({ id: `s${at}`, turns: 3 + (at % 4), day: `2026-01-${10 + at}` })
   const opened = await look()
   const heard: string[] = []
@@ -343,7 +343,7 @@ test("BEY-15 a response that a fork repeats is counted once, in the parent, and 
   expect(forkAlone.total.requests).toBe(both.total.requests)
 })
 
-test("BEY-15 words that people and models said are found; tool results and operators are not", async () => {
+test("BEY-15 words of users and models are found; tool results and operators are not", async () => {
   home.session({ id: "one", asks: "Why is the login flaky?", result: "kumquat", title: "Login" })
   home.session({ id: "two", answers: "The timeout was too short." })
   const opened = await look()

@@ -63,7 +63,7 @@ describe("BEY-8 tokens", () => {
     )
   })
 
-  test("cache marks change neither hash nor size", () => {
+  test("cache breakpoints change neither hash nor size", () => {
     const block = { type: "text", text: "Hello" }
     expect(counter.block({ ...block, cache_control: { type: "ephemeral" } })).toEqual(counter.block(block))
   })

@@ -363,7 +363,7 @@ describe("BEY-14 conversations behind the proxy", () => {
     expect((await plans.status()).map(({ requests }) => requests)).toEqual([3, 1])
   })
 
-  test("titles and other questions outside a conversation pass and are none", async () => {
+  test("titles and other questions outside a conversation pass and are not managed", async () => {
     const { url, plans, sim } = await running()
     const client = new Anthropic({ baseURL: url, apiKey: KEY, maxRetries: 0, openTelemetry: false })
     const headers = { "x-claude-code-session-id": "11111111-1111-4111-8111-111111111111" }

@@ -6,7 +6,7 @@ import type { DialogBody } from "./dialog.ts"
 const texts = (body: DialogBody, columns: number) =>
   bodyRows(body, columns).map(({ spans }) => spans.map(({ text }) => text).join(""))
 
-test("PERM-5 a long line goes on in the next row, told apart from a real line end", () => {
+test("PERM-5 a long line goes on in the next row, distinct from a real line end", () => {
   expect(texts({ form: "text", text: `echo ${"x".repeat(30)}\nnext` }, 20)).toEqual([
     "echo ",
     "↳ xxxxxxxxxxxxxxxxxx",

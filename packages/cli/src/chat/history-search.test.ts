@@ -28,7 +28,7 @@ test("a longer query looks on from the match, a shorter one starts over", () => 
   expect(withQuery(tests, "", INPUTS)).toEqual(start)
 })
 
-test("no match is said, and the last one stays", () => {
+test("the lack of a match is reported, and the last one stays", () => {
   const last = older(withQuery(start, "fix", INPUTS))
   expect(found(last)).toBe("fix it")
   expect(searchLine(last)).toContain("fix: no older match")

@@ -26,7 +26,7 @@ describe("bars", () => {
     expect(stackedRuns({ parts, capacity: 100, width: 10 })).toEqual({ runs: [{ kind: "files", count: 10 }], free: 0 })
   })
 
-  it("puts marks under their places", () => {
+  it("puts markers under their places", () => {
     const signs = [
       { at: 50, sign: "w" },
       { at: 51, sign: "c" },

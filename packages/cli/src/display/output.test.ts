@@ -28,7 +28,7 @@ test("a style goes on after the end of an inner one", () => {
   expect(outputFilter()(style.dim(`a${style.bold("b")}c`))).toBe("\u001b[2ma\u001b[1mb\u001b[22m\u001b[2mc\u001b[22m")
 })
 
-test("PERM-5 property: whatever is styled and printed in whatever pieces, nothing else controls the terminal", () => {
+test("PERM-5 property: any styled text, printed in any chunks, nothing else controls the terminal", () => {
   const text = fc.string({
     unit: fc.oneof(
       fc.constantFrom("\u001b", "[", "3", "1", "m", ";", "\u009b", "\r", "\u0007"),

@@ -78,7 +78,7 @@ test("BEY-10 a fork's repeated responses, losses and compactions count once in t
   expect(printed).toContain("fork.jsonl: 5 responses are also in parent.jsonl and counted there.")
 })
 
-test("BEY-10 an estimated compaction is said in one sentence on the screen, in JSON and on the page", async () => {
+test("BEY-10 an estimated compaction is reported in one sentence on the screen, in JSON and on the page", async () => {
   const { folder, paths } = files({ "one.jsonl": FORKED["parent.jsonl"] })
   const sentence = /About \$0\.0\d+ of it is estimated, for 1 compaction that the transcript does not record\./
   const page = join(folder, "page.html")

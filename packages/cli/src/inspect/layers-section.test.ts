@@ -81,7 +81,7 @@ describe("CACHE-5 strata inspect --layers", () => {
     expect((await section({ ...timed, entries })).join(" ")).toContain("no times, so the replay assumes no pauses")
   })
 
-  it("shows ours so that it stands out", async () => {
+  it("highlights ours", async () => {
     const lines = await section(recording({ pauseMinutes: 90 }), { style: colourStyle })
     expect(lines.find((line) => line.includes("strata"))).toContain(terminalSequence("1m"))
     expect(lines.find((line) => line.includes("sliding-3"))).not.toContain(terminalSequence("1m"))

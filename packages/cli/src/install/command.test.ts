@@ -7,7 +7,7 @@ import { expect, onTestFinished, test } from "vitest"
 import { plainStyle } from "../display/terminal.ts"
 import { confirmChanges } from "./command.ts"
 
-test("BEY-16 settings that another program changes while the question is open are shown anew, and kept", async () => {
+test("BEY-16 settings that another program changes while the question is open are shown again, and kept", async () => {
   const home = mkdtempSync(join(tmpdir(), "strata-install-"))
   onTestFinished(() => rm(home, { recursive: true }))
   const settings = join(home, ".claude", "settings.json")

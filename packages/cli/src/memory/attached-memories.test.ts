@@ -37,7 +37,7 @@ test("L5-7 why: what was there from the start, then each message with its memori
   ])
 })
 
-test("L5-7 why: nothing offered is said, and nothing in a name controls the terminal", () => {
+test("L5-7 why: the lack of memories is reported, and nothing in a name controls the terminal", () => {
   expect(attachedMemoryLines({ standing: [], recalled: [] }, 80)).toEqual([
     "No memory was offered in this conversation.",
   ])

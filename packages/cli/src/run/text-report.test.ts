@@ -18,7 +18,7 @@ test("LOOP-5: what was printed is called void where something was printed, and o
   ])
 })
 
-test("PERM-5 each denied call says why, and how to allow those that only lacked a person is said once", () => {
+test("PERM-5 each denied call says why, and how to allow those that only lacked a user is reported once", () => {
   const notes: string[] = []
   const report = textReport({ print: () => {}, complain: (text) => notes.push(text), isScreen: false })
   report.begin({ conversation: "c", model: "m", cwd: "/work", resumed: false })

@@ -45,7 +45,7 @@ describe("errors are recognised by their code", () => {
     expect(new ConversationNotFoundError("a", "b") instanceof Theirs).toBe(false)
   })
 
-  test("what is no error of ours is none, whatever it is", () => {
+  test("a value that is not an error of ours is not recognised", () => {
     for (const value of [undefined, null, 1, "a", {}, { code: "strata" }, new Error("a")])
       expect(value instanceof StrataError).toBe(false)
   })

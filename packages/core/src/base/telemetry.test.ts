@@ -259,7 +259,7 @@ describe("TEL-1 with the OpenTelemetry SDK", () => {
     expect(everythingIn(span)).not.toContain("hunter2")
   })
 
-  test("a conversation exports a span for each response, and nothing of what was said", async () => {
+  test("a conversation exports a span for each response, and none of the messages", async () => {
     const chat = await openTestConversation({ system: SECRET })
     await chat.add({ role: "user", content: SECRET })
     await chat.prepare()

@@ -56,7 +56,7 @@ const BOUNDARY: EntryDraft = {
 const SUMMARY: EntryDraft = { type: "user", isCompactSummary: true, message: { role: "user", content: "Summary." } }
 
 describe("LOOP-1 add, prepare, record", () => {
-  test("a turn: what was said goes out, what came back goes in, and the next request has both", async () => {
+  test("a turn: messages go out, what came back goes in, and the next request has both", async () => {
     const chat = await openTestConversation({ system: "You help." })
     await say(chat, "hi")
     expect(await chat.prepare()).toEqual({

@@ -176,7 +176,7 @@ describe("messages of other libraries", () => {
     await expect(chat.add(new LangChainMessage("system", "Help.") as never)).rejects.toThrow(option)
   })
 
-  test("MSG-12 follow takes plain texts, names calls beside them, and keeps blocks of any type", async () => {
+  test("MSG-12 follow takes plain texts, names calls next to them, and keeps blocks of any type", async () => {
     const chat = await openTestConversation()
     const list = [new LangChainMessage("human", "one"), aiMessage("two"), new LangChainMessage("human", "three")]
     expect(await chat.syncMessages(list as never)).toEqual({ how: "added", added: 3 })

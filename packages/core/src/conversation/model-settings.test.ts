@@ -31,7 +31,7 @@ test("WIN-8 a model of your own brings its facts, and settings win over them", (
   expect(findModel("mine", { ...known, ...modelSettings(model, known) }).facts.window).toBe(32_000)
 })
 
-test("WIN-8 what the provider said that a model accepts is kept, also where nothing else differs", () => {
+test("WIN-8 the provider's statement of what a model accepts is kept, also where nothing else differs", () => {
   const { facts } = findModel("claude-opus-7")
   const model = {
     ...reached("claude-opus-7"),

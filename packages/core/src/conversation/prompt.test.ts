@@ -27,7 +27,7 @@ test("MSG-14 half a character in the prompt is replaced, and the same after a re
   expect(serialiseRequest(await again.prepare())).toBe(sent)
 })
 
-test("MSG-14 a system prompt of white space is none", async () => {
+test("MSG-14 a system prompt of white space counts as absent", async () => {
   const chat = await openTestConversation({ system: " \n" })
   await chat.add("Hello.")
   expect(await chat.prepare()).not.toHaveProperty("system")

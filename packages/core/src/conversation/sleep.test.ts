@@ -47,7 +47,7 @@ async function pass(chat: Conversation, minutes: number): Promise<boolean> {
   return internalsOf(chat).isAsleep()
 }
 
-test("JRN-2: what is said to a conversation that sleeps, and what it says then, is as if it had stayed awake", async () => {
+test("JRN-2: messages to a conversation that sleeps, and its answers, is as if it had stayed awake", async () => {
   await using chat = await answered()
   const before = serialiseRequest(await engineOf(chat).preparer.forkRequest())
   const reportsBefore = { words: chat.userMessages(), ledger: chat.ledger(), fill: chat.windowUsage() }

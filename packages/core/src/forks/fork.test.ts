@@ -341,7 +341,7 @@ describe("how a fork ends", () => {
     expect(requests).toHaveLength(1)
   })
 
-  test("what it says can be heard while it is said", async () => {
+  test("what it says can be read while it is written", async () => {
     const { model } = answering([{ type: "text", text: "A summary." }])
     const heard: string[] = []
     const onText = (text: string) => heard.push(text)

@@ -14,7 +14,7 @@ async function busy() {
   return { clock, first, given }
 }
 
-test("BEY-12 a conversation that someone else has open is waited for, and opened with what they said", async () => {
+test("BEY-12 a conversation that someone else has open is waited for, and opened with their messages", async () => {
   const { clock, first, given } = await busy()
   const pauses: number[] = []
   const after = (ms: number, call: () => void) => {

@@ -46,7 +46,7 @@ describe("BEY-12 memories of a store without files, as files", () => {
     expect(await openWorkingCopy(fileStore({ root: scratchDirectory() }), PLACE)).toBeUndefined()
   })
 
-  test("what cannot be a memory is not taken in, and that is said", async () => {
+  test("what cannot be a memory is not taken in, and that is reported", async () => {
     const { files, copy, at, shown } = await opened()
     writeFileSync(at("tabs.md"), "x".repeat(MAX_MEMORY_BYTES + 1))
     writeFileSync(at("new.md"), Buffer.from([0xff, 0xfe, 0x41]))

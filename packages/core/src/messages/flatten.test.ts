@@ -232,7 +232,7 @@ describe("MSG-10 pairs of every kind are atomic", () => {
   })
 })
 
-describe("MSG-5 flattening changes nothing that was said", () => {
+describe("MSG-5 flattening changes no message", () => {
   test("tool inputs keep key order, number spelling, escapes and white space", () => {
     const text = '{ "b": 1.0, "10": 12345678901234567890, "e": "\\u00e9" }'
     const call = withExactInput({ type: "tool_use" as const, id: "a", name: "X", input: {} }, text)

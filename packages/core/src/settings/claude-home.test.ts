@@ -100,7 +100,7 @@ describe("PERM-3 the person's settings for Claude Code", () => {
     expect(problems).toBeUndefined()
   })
 
-  test("a yes is kept in the person's file beside what is there, and then all of it counts", async () => {
+  test("a yes is kept in the user's file next to what is there, and then all of it counts", async () => {
     putOwn()
     put(".strata/settings.json", { planner: "off" })
     const place = at()
@@ -205,7 +205,7 @@ describe("PERM-3 a damaged file of the person's", () => {
     expect(problems![0]).toContain("denies nothing")
   })
 
-  test("a pipe or a directory in its place is said, and nothing waits for it", async () => {
+  test("a pipe or a directory in its place is reported, and nothing waits for it", async () => {
     mkdirSync(join(root, ".claude/settings.json"), { recursive: true })
     expect((await read()).problems![0]).toContain("cannot be read (it is a directory)")
   })

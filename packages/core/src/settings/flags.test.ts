@@ -175,7 +175,7 @@ describe("FLG-2 figures", () => {
     expect(reports).toHaveLength(1)
   })
 
-  test("FLG-1 a provider's value of another type is said, and the settings hold", async () => {
+  test("FLG-1 a provider's value of another type is reported, and the settings hold", async () => {
     const reports: string[] = []
     const client = await clientSaying({
       ...{ notes: "enabled", "idle-gap": "an hour", "tool-result-limit.Read": "many" },

@@ -59,7 +59,7 @@ test("L7-5 the socket and its token are for their owner only, and go with the co
   )
 })
 
-test("L7-5 a message without the right token, or that is none, gets no answer", async () => {
+test("L7-5 a message without the right token, or something else, gets no answer", async () => {
   const { socket, received, token } = await listening()
   const right = await readFile(token, "utf8")
   const lines = [

@@ -66,7 +66,7 @@ describe("WIN-1 the window: the first that answers wins, and a setting makes it 
     expect((await chat.prepare()).model).toBe("claude-opus-4-6")
   })
 
-  test("a million that needs a beta header, in a loop of your own: sent with the request, or said", async () => {
+  test("a million that needs a beta header, in a loop of your own: sent with the request, or reported", async () => {
     const model = "claude-sonnet-4-5[1m]"
     const beta = await openTestConversation({ model, contextManagement: true })
     expect(beta.thresholds.window).toBe(1_000_000)
@@ -124,7 +124,7 @@ describe("WIN-3 the auto-compact threshold", () => {
     expect(thresholds({ percent })).toMatchObject({ autoCompact, notices: [] })
   })
 
-  test.each([0, -5, 100.1, 1_000, Number.NaN])("a percentage of %d is ignored, and it is said", (percent) => {
+  test.each([0, -5, 100.1, 1_000, Number.NaN])("a percentage of %d is ignored, and it is reported", (percent) => {
     const { autoCompact, notices } = thresholds({ percent })
     expect(autoCompact).toBe(167_000)
     expect(notices).toEqual([`The auto-compact percentage ${percent} is ignored: it must be above 0 and at most 100.`])
@@ -197,7 +197,7 @@ describe("WIN-4 limits and how full it is", () => {
 })
 
 describe("WIN-6 windows that are too small", () => {
-  test("reserve and buffers shrink in proportion, and it is said", () => {
+  test("reserve and buffers shrink in proportion, and it is reported", () => {
     // 10,600 of the 53,000 tokens for reserve and buffers: a fifth
     expect(thresholds({ window: 10_600 })).toEqual({
       window: 10_600,
@@ -301,7 +301,7 @@ describe("WIN-8 facts and thresholds by model", () => {
     expect(thresholds({ tokens: 90_000, percent: 40 }).autoCompact).toBe(72_000)
   })
 
-  test.each([0, -1])("a threshold of %i tokens is ignored, and it is said", (tokens) => {
+  test.each([0, -1])("a threshold of %i tokens is ignored, and it is reported", (tokens) => {
     const { autoCompact, notices } = thresholds({ tokens })
     expect(autoCompact).toBe(167_000)
     expect(notices).toEqual([`The auto-compact threshold ${tokens} is ignored: it must be above 0.`])

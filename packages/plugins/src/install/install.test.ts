@@ -59,7 +59,7 @@ describe("an installation in Claude Code", () => {
     expect(readFileSync(settings, "utf8")).toBe(before)
   })
 
-  it("makes the settings where there are none, and removes them again (BEY-16)", async () => {
+  it("creates missing settings, and removes them again (BEY-16)", async () => {
     await install()
     expect(statSync(settings).mode & 0o777).toBe(0o600)
     await uninstall()

@@ -89,7 +89,7 @@ describe("NEST-4 limits", () => {
     expect(sent().length).toBeLessThan(MAX_CHARACTERS + 20_000)
   })
 
-  test("imports that take longer than two seconds are left out, and this is said", async () => {
+  test("imports that take longer than two seconds are left out, and this is reported", async () => {
     const { put, open, sent } = place()
     for (const name of ["a.md", "b.md"]) put(`project/${name}`, `text of ${name}.`)
     put("project/AGENTS.md", "Mine. @a.md @b.md")

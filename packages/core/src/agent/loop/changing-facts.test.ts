@@ -158,7 +158,7 @@ describe("JRN-10 the permission mode", () => {
 })
 
 describe("CACHE-9 the date", () => {
-  test("is said with the first message and when the day has changed, never in the system prompt", async () => {
+  test("is reported with the first message and when the day has changed, never in the system prompt", async () => {
     const place = scene()
     const clock = manualClock(new Date("2026-11-15T23:00:00Z"))
     const first = await place.open([], { clock, mode: "ask" })
@@ -184,7 +184,7 @@ describe("CACHE-9 the date", () => {
     expect(count(place.requests[1], "Today is")).toBe(1)
   })
 
-  test("an agent with a system prompt of its own is not told the date", async () => {
+  test("an agent with a system prompt of its own is not given the date", async () => {
     const place = scene()
     await ask(await place.open([], { system: "Mine.", mode: "ask" }), "one")
     expect(count(place.requests[0], "Today is")).toBe(0)

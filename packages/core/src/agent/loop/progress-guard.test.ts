@@ -8,7 +8,7 @@ const fail = (nth: number) =>
     [{ type: "tool_result", tool_use_id: `toolu_${nth}`, content: `no ${nth}`, is_error: true }],
   ] as const
 
-test("LOOP-6 a query continues twenty pauses of the server in a row, and work in between counts them anew", () => {
+test("LOOP-6 a query continues twenty pauses of the server in a row, and work in between counts them again", () => {
   const progress = new ProgressGuard()
   for (let nth = 1; nth <= 20; nth++) expect(progress.paused(message(`Searching ${nth}.`))).toBeUndefined()
   expect(progress.paused(message("Searching on."))).toBe(

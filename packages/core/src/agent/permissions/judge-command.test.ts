@@ -482,7 +482,7 @@ describe("PERM-4 what a line does is asked about unless all of it is known to be
     expect(HONEST.filter((line) => verdict(line, { ...inSandbox, mode: "plan" }) !== "allow")).toEqual([])
   })
 
-  test("PERM-9 without a sandbox, only what is not in the small language is asked about, and why is said", () => {
+  test("PERM-9 without a sandbox, only what is not in the small language is asked about, and why is reported", () => {
     const asked = HONEST.filter((line) => verdict(line) !== "allow")
     expect(asked.map((line) => `${line}: ${judged(line).why}`)).toMatchInlineSnapshot(`
       [

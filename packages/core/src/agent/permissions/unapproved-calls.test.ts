@@ -24,7 +24,7 @@ async function whereItRan(options: Partial<SingleAgentOptions> = {}, command = W
   return /bwrap/.test(JSON.stringify(requests.at(-1)!.messages)) ? "inside" : "outside"
 }
 
-test("PERM-8 a command runs inside if no one said yes, and outside if someone did", needs("sandbox"), async () => {
+test("PERM-8 a command runs inside if no one approved it, and outside if someone did", needs("sandbox"), async () => {
   expect(await whereItRan()).toBe("inside")
   expect(await whereItRan({ mode: "plan" })).toBe("inside")
   expect(await whereItRan({ mode: "accept-edits" })).toBe("inside")
@@ -71,7 +71,7 @@ test("PERM-8 a command in the background is asked about, also if it only reads",
   expect(asked).toEqual(["tail -f log"])
 })
 
-test("PERM-8 a tool of yours knows whether someone said yes", async () => {
+test("PERM-8 a tool of yours knows whether someone approved", async () => {
   const seen: Record<string, boolean>[] = []
   const tool = (name: string, needsApproval: boolean) =>
     defineTool({
@@ -90,7 +90,7 @@ test("PERM-8 a tool of yours knows whether someone said yes", async () => {
   expect(seen).toEqual([{ Free: true }, { Careful: false }])
 })
 
-test("PERM-4 a call runs in the directory it was judged in, also if a call beside it left that directory", async () => {
+test("PERM-4 a call runs in the directory it was judged in, also if a call next to it left that directory", async () => {
   const { open, cwd, requests } = scene()
   mkdirSync(join(cwd, "below"))
   let left = () => {}

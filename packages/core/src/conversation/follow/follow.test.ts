@@ -52,7 +52,7 @@ describe("BEY-14 a list that grows", () => {
     expect(inBlocks(messages)).toEqual(inBlocks(second))
   })
 
-  test("is known again in other bytes: marks, texts as blocks, other key orders, added fields, moved reminders", async () => {
+  test("is known again in other bytes: breakpoints, texts as blocks, other key orders, added fields, moved reminders", async () => {
     const chat = await open()
     const reminder = "<system-reminder>\nUse tabs.\n</system-reminder>"
     await sent(chat, [user([text(reminder), text("Go.", { cache_control: { type: "ephemeral" } })])])
@@ -110,7 +110,7 @@ describe("BEY-14 a list that grows", () => {
     expect(JSON.stringify((await chat.prepare()).messages)).not.toContain("t9")
   })
 
-  test("a reminder that the caller has changed in an old message is said once more, at the end", async () => {
+  test("a reminder that the caller has changed in an old message is sent once more, at the end", async () => {
     const chat = await open()
     const instructions = (words: string) => text(`<system-reminder>\n${words}\n</system-reminder>`)
     await sent(chat, [user([instructions("Use tabs."), text("Go.")])])
@@ -235,7 +235,7 @@ describe("BEY-14 the person's words in a caller's messages", () => {
     expect(chat.userMessages().messages.map(({ text }) => text)).toEqual(["Go.", "Never touch main.", "8080"])
   })
 
-  test("they are found in messages that a loop adds, and beside reminders in the same text", async () => {
+  test("they are found in messages that a loop adds, and next to reminders in the same text", async () => {
     const chat = await open()
     await chat.add("<system-reminder>\nUse tabs.\n</system-reminder>\n\nGo.")
     await chat.record(answer(call("t1")))

@@ -522,7 +522,7 @@ describe("JRN-7 listing", () => {
     return chat.location
   }
 
-  test("has every conversation of a project, the one touched last first, with what was last said about it", async () => {
+  test("has every conversation of a project, the one touched last first, with its latest facts", async () => {
     await conversationWith("older", { title: "Older", touched: "2026-01-01T00:00:00.000Z" })
     const path = await conversationWith("newer", { title: "Newer", touched: "2026-02-01T00:00:00.000Z" })
     await conversationWith("between", { touched: "2026-01-15T00:00:00.000Z" })

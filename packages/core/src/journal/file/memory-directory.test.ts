@@ -155,7 +155,7 @@ test("BEY-9 a damaged intent is set aside and changes nothing", async () => {
   expect(await files.problems!()).toHaveLength(3)
 })
 
-test("BEY-9 a change that was half made when its intent was damaged: what was moved away comes back, and it is said once", async () => {
+test("BEY-9 a change that was half made when its intent was damaged: what was moved away comes back, and it is reported once", async () => {
   for (const damage of [
     (text: string) => text.slice(0, -40), // torn
     (text: string) => text.replace("ours", "0urs"), // another bit

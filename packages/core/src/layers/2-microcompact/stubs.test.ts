@@ -71,13 +71,13 @@ describe("L2-7, BEY-1 what a cleared result leaves in its place", () => {
     expect(cleared(views.context.messages().messages)[0]!.content).toMatch(/It held: as it was$/)
   })
 
-  test("a decision without residues shows what it always showed", () => {
+  test("a decision without stubs shows what it always showed", () => {
     const result = { type: "tool_result", tool_use_id: "toolu_0", content: "x" } as const
     const address = "0198c0de-0000-7000-8000-000000000001.0"
     expect(renderCleared(result, address).content).toBe(`${CLEARED_MARKER} Recall: ${handleFor(address)}`)
   })
 
-  test("a residue is at most a quarter of the result, so a short result is not worth clearing", async () => {
+  test("a stub is at most a quarter of the result, so a short result is not worth clearing", async () => {
     expect([100, 1_000, 10_000, 100_000].map((tokens) => stubRoom(tokens))).toEqual([25, 65, 110, 120])
     const { clock, chat: again } = open()
     const chat = await again()

@@ -68,7 +68,7 @@ describe("L3-6 how far the notes go", () => {
     expect(workSince(messages, messages[0]!.uuid)).toEqual({ toolCalls: 2, isCalling: true })
   })
 
-  test("nothing was said yet: there is no position", () => {
+  test("no message was sent yet: there is no position", () => {
     expect(positionOf([])).toEqual({ throughUuid: undefined, openCalls: [] })
   })
 

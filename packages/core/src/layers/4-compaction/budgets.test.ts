@@ -33,7 +33,7 @@ async function tokensBack({ used, files, skills }: { used: number; files: number
 }
 
 describe("L4-20 what is restored, where a usual prompt and the user's words have taken their part", () => {
-  test("skills in use come back beside the files", async () => {
+  test("skills in use come back next to the files", async () => {
     const back = await tokensBack({ used: 40_000, files: 5, skills: 2 })
     expect(back.skill).toBeGreaterThan(4_000)
     expect(back.file).toBeGreaterThan(10_000)

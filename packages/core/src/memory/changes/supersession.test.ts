@@ -79,7 +79,7 @@ describe("L5-11 two rules that contradict are never both in force, whoever wrote
   )
 
   test.runIf(isWhole)(
-    "L5-13 what the agent noted never replaces what the person said, by itself or by its marks",
+    "L5-13 what the agent noted never replaces what the user wrote, by itself or by its links",
     async () => {
       const at = place()
       await at.extract("Use tabs for indentation.")
@@ -132,7 +132,7 @@ describe("L5-11 what may be outdated stays in view and says so", () => {
     expect((await at.bank.get("old.md"))?.doubtedBy).toBeUndefined()
   })
 
-  test("L5-11 what the agent noted casts no doubt on what the user said", async () => {
+  test("L5-11 what the agent noted casts no doubt on what the user wrote", async () => {
     const at = place()
     at.write("old.md", memoryText("Old", "We deploy edge-proxy to Falkenstein.", { confirmed: "2026-01-03" }))
     await at.bank.all()

@@ -92,7 +92,7 @@ describe("CACHE-4 where a request leaves the one before", () => {
     expect(change({ betas: ["x"], system: "Else." })).toMatchObject({ part: "system" })
   })
 
-  test("property: marks do not count, wherever they stand", () => {
+  test("property: breakpoints do not count, wherever they are", () => {
     const blocks = fc.array(
       fc.string({ minLength: 1 }).map((words) => text(`${words}.`)),
       { minLength: 1, maxLength: 5 },

@@ -110,7 +110,7 @@ const LONG_ANSWER = Array.from(
   (_, at) => `Step ${at}: the staging port can be set in the config, restart staging, check the port.`,
 ).join("\n")
 
-test("BEY-5 what the user said is above long answers and tool results that repeat its words", () => {
+test("BEY-5 what the user wrote is above long answers and tool results that repeat its words", () => {
   const index = new PassageIndex(":memory:")
   onTestFinished(() => index.close())
   const other = (text: string, at: number, more: Partial<Passage>) => dialogue(text, at, { length: 3_000, ...more })
@@ -229,13 +229,13 @@ test.each([
     expect(found(indexOf("a", ["ok", ...texts, "lunch"]), question)[0]).toBe(answer)
 })
 
-test("BEY-5 what a user said comes before what another one said to them", () => {
+test("BEY-5 what a user wrote comes before messages to them", () => {
   const texts = ["Ann: Bob, do you play the cello at home?", "Bob: The cello is what I play at home, yes."]
   for (const all of [texts, texts.toReversed()])
     expect(found(indexOf("a", ["ok", ...all, "lunch"]), "What does Bob play at home?")[0]).toBe(texts[1])
 })
 
-test("BEY-5 everything that was said on a named day may answer, also on the day after", () => {
+test("BEY-5 every message of a named day may answer, also on the day after", () => {
   const index = indexOf("a", ["The pond froze.", "I like lunch."], { time: "2026-02-01T10:00:00.000Z" })
   adding(index, "b", ["Yesterday I went bowling with everyone from work.", "ok"], { time: "2026-02-18T10:00:00.000Z" })
   expect(found(index, "Which sport did I do on February 17?")[0]).toContain("bowling")

@@ -70,7 +70,7 @@ async function followed() {
 /** Options of a question that uses the index without updating it. */
 const AS_IT_IS = { maxAge: 1_000_000 }
 
-test("BEY-5 an append asks SQLite for nothing; what it said is stored afterwards", async () => {
+test("BEY-5 an append asks SQLite for nothing; its text is stored afterwards", async () => {
   const { say, found, inBackground, writes } = await followed()
   await say("the walrus sleeps")
   expect((await found("walrus")).texts).toEqual(["the walrus sleeps"])

@@ -126,7 +126,7 @@ describe("L7-4 the format of agent definitions", () => {
     expect(await only()).toMatchObject({ name: "finder", description: "Finds things", prompt: "Find." })
   })
 
-  test("what would change its behaviour and is not supported is said once for all agents", async () => {
+  test("what would change its behaviour and is not supported is reported once for all agents", async () => {
     for (const name of ["a", "b"])
       put(`home/.claude/agents/${name}.md`, agent(name, "permissionMode: bypassPermissions\nhooks:\n  Stop: []\n"))
     const { definitions, problems } = await load()
@@ -159,7 +159,7 @@ describe("L7-4 the format of agent definitions", () => {
 })
 
 describe("L7-4 where agent definitions come from", () => {
-  test("home comes before the project, the first of a name counts, and it is said once", async () => {
+  test("home comes before the project, the first of a name counts, and it is reported once", async () => {
     put("home/.strata/agents/a.md", agent("a"))
     put("home/.claude/agents/A.md", agent("A"))
     put("project/.claude/agents/a.md", agent("a"))

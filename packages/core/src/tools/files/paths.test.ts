@@ -49,7 +49,7 @@ describe("PERM-2 a path is resolved before it is judged", () => {
     expect(await pathOf("second/below")).toBe(join(outside, "not-yet/below"))
   })
 
-  test("links in a circle and zero bytes are said to be such", async () => {
+  test("links in a circle and zero bytes are reported as such", async () => {
     const { at, pathOf } = workspace()
     symlinkSync("circle-b", join(at, "circle-a"))
     symlinkSync("circle-a", join(at, "circle-b"))

@@ -95,7 +95,7 @@ describe("LOOP-3 what Read shows is bounded", () => {
 })
 
 describe("what Read takes for text", () => {
-  test("an empty file is said to be empty", async () => {
+  test("an empty file is reported as empty", async () => {
     const { readIt, reads, path } = fileWith("", "empty.txt")
     expect(await readIt()).toBe("[empty.txt is empty.]")
     expect(reads.get(path)?.content).toBe("")
@@ -137,7 +137,7 @@ describe("what is not a file", () => {
     await expect(tryRead("pipe")).rejects.toThrow("is a named pipe")
   })
 
-  test("a directory is said to be one", async () => {
+  test("a directory is reported as one", async () => {
     const { at, tryRead } = workspace()
     mkdirSync(join(at, "folder"))
     await expect(tryRead("folder")).rejects.toThrow("folder is a directory, not a file. List it with Glob")
@@ -149,7 +149,7 @@ describe("what is not a file", () => {
     await expect(tryRead("README.txt")).rejects.toThrow("Did you mean readme.md")
   })
 
-  test("a directory without rights is said to be that", needs("person"), async () => {
+  test("a directory without rights is reported as that", needs("person"), async () => {
     const { at, tryRead } = workspace()
     mkdirSync(join(at, "closed"))
     writeFileSync(join(at, "closed", "a.txt"), "x")

@@ -47,7 +47,7 @@ describe("a new file", () => {
     expect(get("a.txt").toString()).toBe("two\n")
   })
 
-  test("the views learn that it is new from what is said", async () => {
+  test("the views learn that it is new from the messages", async () => {
     const { write } = workspace()
     const effect = async (content: string) => {
       const output = await write("a.txt", content)
@@ -147,7 +147,7 @@ describe("LOOP-3 an existing file", () => {
     expect(statSync(join(at, "b.txt")).nlink).toBe(2)
   })
 
-  test("nothing is left beside it, whether it was written or not", async () => {
+  test("nothing is left next to it, whether it was written or not", async () => {
     const { write, at } = workspace()
     await write("a.txt", "one\n")
     mkdirSync(join(at, "folder"))

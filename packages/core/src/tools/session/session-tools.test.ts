@@ -54,7 +54,7 @@ describe("plan mode", () => {
     expect((await call(exitPlanMode, { plan: "again" }, context)).isError).toBe(true)
   })
 
-  it("PERM-1: a plan that is not approved is an error result, with what the person said", async () => {
+  it("PERM-1: a plan that is not approved is an error result, with what the user wrote", async () => {
     const context = testContext({ plan: planning({ approved: false, remark: "tests first" }) })
     const result = await call(exitPlanMode, { plan: "1. do it" }, context)
     expect(result).toEqual({

@@ -63,7 +63,7 @@ describe("CACHE-4 breaks in a journal", () => {
     ])
   })
 
-  test("BEY-10 a message that a program wrote in the model's name does not hide a loss, and is none itself", () => {
+  test("BEY-10 a message that a program wrote in the model's name neither hides a loss nor counts as one", () => {
     const rewritten = { input_tokens: 5, cache_creation_input_tokens: 50_000 }
     const written = response(80, 0, { model: "<synthetic>" })
     const { breaks, turns } = follow(response(0, 50_000), written, response(81, 0, rewritten))
@@ -71,7 +71,7 @@ describe("CACHE-4 breaks in a journal", () => {
     expect(turns).toBe(2)
   })
 
-  test("BEY-10 have the API's own reason beside ours, where the recording has it", () => {
+  test("BEY-10 have the API's own reason next to ours, where the recording has it", () => {
     const imported = { ...response(12, 0), cacheMissReason: "system_changed" }
     expect(follow(response(0, 50_000), imported).breaks).toMatchObject([
       { cause: "five-minutes-over", apiReason: "system_changed" },

@@ -68,7 +68,7 @@ describe("BEY-1 a cleared result", () => {
     ])
   })
 
-  test("keeps what else was said of it: that it failed", () => {
+  test("keeps what else was stated about it: that it failed", () => {
     const built = conversation().user("go").call("Read").result("no such file", true).say("hm")
     expect(shown(viewOf(built, decide(cleared("toolu_0"))))[2]).toMatch(/^user: result toolu_0 failed "\[Old tool/)
   })

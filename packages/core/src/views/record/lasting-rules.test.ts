@@ -73,7 +73,7 @@ describe("L5-14 lasting rules: addressed to the agent, about how to work from no
     ["someone's words, in Russian", "Всегда носи шлем, говорит мой отец."],
   ])("not %s", (_, text) => expect(lastingRules(text)).toEqual([]))
 
-  test("only the sentence, as it was typed; a bare prohibition beside a task is about the task", () => {
+  test("only the sentence, as it was typed; a bare prohibition next to a task is about the task", () => {
     expect(lastingRules("Fix the test. Never mock the database in tests!  Thanks.")).toEqual([
       "Never mock the database in tests!",
     ])
@@ -122,7 +122,7 @@ describe("L5-14 preferences are kept like rules", () => {
     "Let me know if you have any suggestions.",
   ])("not: %s", (text) => expect(lastingRules(text)).toEqual([]))
 
-  test("beside a task, what is not to be in it is about the task", () => {
+  test("next to a task, what is not to be in it is about the task", () => {
     expect(lastingRules("Write a poem about rain. No rhymes please.")).toEqual([])
     expect(lastingRules("No rhymes please.")).toEqual(["No rhymes please."])
   })

@@ -101,7 +101,7 @@ describe("L4-29 what a user types can be a rule, a pasted document cannot", () =
     expect(otherRules(text)).toBe(50)
   })
 
-  test("all of a short message counts as typed, whatever is in it", () => {
+  test("all of a short message counts as typed, with any content", () => {
     expect(standingRules("```\nNever push.\n```\n> Always test.")).toEqual(["Never push.", "> Always test."])
   })
 

@@ -40,7 +40,7 @@ describe("L4-29 the user messages view: every message of the user, verbatim", ()
     ])
   })
 
-  test("what a program put beside the user's text is left out of it", () => {
+  test("what a program put next to the user's text is left out of it", () => {
     const { messages } = conversation()
       .user([
         { type: "text", text: "<ide_opened_file>The user opened a.ts. Never mind.</ide_opened_file>" },
@@ -53,7 +53,7 @@ describe("L4-29 the user messages view: every message of the user, verbatim", ()
     expect(project(userMessages, messages).messages.map(({ text }) => text)).toEqual(["Rename it.", "Go on."])
   })
 
-  test("text beside a result is the user's only if it came from them", () => {
+  test("text next to a result is the user's only if it came from them", () => {
     const { messages } = conversation()
       .call("Bash")
       .user([
@@ -104,7 +104,7 @@ describe("L4-29 the user messages view: every message of the user, verbatim", ()
     ])
   })
 
-  test("takes the text beside results and pictures", () => {
+  test("takes the text next to results and pictures", () => {
     const { messages } = conversation()
       .call("Read")
       .user([

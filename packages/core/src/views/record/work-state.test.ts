@@ -24,7 +24,7 @@ describe("L4-29 the frontier view: the last request", () => {
     expect(frontierOf(builder)).toMatchObject({ request: { text: "second" }, answered: true })
   })
 
-  test("thinking alone is no answer, nor is text beside a call", () => {
+  test("thinking alone is no answer, nor is text next to a call", () => {
     const asked = () => conversation().user("go")
     expect(frontierOf(asked().respond([{ type: "thinking", thinking: "hm", signature: "s" }])).answered).toBe(false)
     const both = asked().respond([

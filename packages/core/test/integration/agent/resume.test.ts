@@ -41,7 +41,7 @@ describe("JRN-10 after a compaction", () => {
   }
 
   test.each(Object.keys(notices) as PermissionMode[])(
-    "the mode %s is said again only if it is not the default",
+    "the mode %s is reported again only if it is not the default",
     async (mode) => {
       const { sim, of } = await compactingSimulator([...rounds(4, 2_000), "Then."])
       const agent = await compactingAgent(sim, { window: 200_000, mode })

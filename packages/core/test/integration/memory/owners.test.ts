@@ -148,7 +148,7 @@ test("L5-12 an imported transcript belongs to whom it was imported for", async (
   expect(await found()).not.toContain("7071")
 })
 
-test("L5-12 an agent's own memory is its owner's in every scope, and there is none without an owner", async () => {
+test("L5-12 an agent's own memory is its owner's in every scope, and needs an owner", async () => {
   const { where } = server()
   const settings = { values: { off: false, memory: "auto" }, origins: {} } as never
   const choose = (scope: "user" | "local" | "project", owner: string | typeof localUser | undefined) =>

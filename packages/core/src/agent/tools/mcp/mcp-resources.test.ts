@@ -66,7 +66,7 @@ describe("MCP resources", () => {
     expect(await linesOf(list, {}, testContext({ judgeStep }))).toEqual(["There are no resources now."])
   })
 
-  it("of a server that comes later bring their tools with it; without resources there are none", async () => {
+  it("of a server that comes later bring their tools with it; without resources there are no such tools", async () => {
     const servers: ToolServer[] = []
     const later = {
       tools: () => [],

@@ -214,7 +214,7 @@ describe("MCP servers", () => {
     expect(keys).toEqual(new Set(["k"]))
   })
 
-  it("that fail are reported with what they said, and the others work", async () => {
+  it("that fail are reported with their texts, and the others work", async () => {
     const gone = await closedAddress()
     const { servers, tool } = await connect({
       missing: { command: "/no/such/program" },
@@ -666,7 +666,7 @@ describe("a hostile MCP server", () => {
     },
   )
 
-  it("LOOP-3: gets no image into a request that is none", async () => {
+  it("LOOP-3: gets no image into something that is not a request", async () => {
     const { tool } = await connect({ t: hostile("bad-image") })
     expect((await call(tool("mcp__t__work"), {})).content).toEqual([
       { type: "text", text: "[image: image/png, 0 bytes, cannot be shown]" },

@@ -83,7 +83,7 @@ test("PERM-4 git in a quiet environment fetches nothing for a partial clone", ()
   expect(runsWith(quietGit(own), "cat-file", "-p", missing)).toBe(false)
 })
 
-test("PERM-4 a directory that looks like a repository is none in a quiet environment", () => {
+test("PERM-4 a directory that looks like a repository is not one in a quiet environment", () => {
   git(own, "init", "-q", "--bare", "inner")
   expect(git(own, "-C", "inner", "rev-parse", "--is-bare-repository")).toBe("true\n")
   expect(git(quietGit(own), "-C", "inner", "rev-parse", "--is-bare-repository")).toBe("")

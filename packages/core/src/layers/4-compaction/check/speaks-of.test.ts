@@ -54,6 +54,6 @@ test("BEY-2 a conversation in Chinese, and summaries of it", () => {
   expect(mentions("今天的天气很好，我们吃了香蕉。", chinese)).toBe(false)
 })
 
-test("BEY-2 where nothing was said, there is nothing to speak of", () => {
+test("BEY-2 without messages, there is nothing to speak of", () => {
   expect(mentions("Nothing happened.", buildSource({ messages: [] }))).toBe(true)
 })

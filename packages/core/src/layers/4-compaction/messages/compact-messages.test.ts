@@ -287,7 +287,7 @@ const textOfMessage = ({ content }: PlainMessage) =>
   typeof content === "string" ? content : (content as { text?: string }[]).map(({ text = "" }) => text).join("\n")
 
 describe("L4-36 a budget for everything that carry leaves", () => {
-  it("is kept, or the least is said; never larger than before; no sentence twice", async () => {
+  it("is kept, or the minimum is reported; never larger than before; no sentence twice", async () => {
     await fc.assert(
       fc.asyncProperty(
         talk,

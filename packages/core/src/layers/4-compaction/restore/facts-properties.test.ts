@@ -155,7 +155,7 @@ describe("L4-29 for any conversation", () => {
     )
   })
 
-  test("a rule is listed once, and only where the message that said it last is not there whole", () => {
+  test("a rule is listed once, and only where the newest message with it is not there whole", () => {
     fc.assert(
       fc.property(
         fc.array(planted, { minLength: 1, maxLength: 12 }),

@@ -242,7 +242,7 @@ describe("L4-29 the user's words", () => {
     )
   })
 
-  test("a rule said twice is listed once, with the newest handle", () => {
+  test("a rule stated twice is listed once, with the newest handle", () => {
     const talk = "So it goes, on and on. ".repeat(300)
     const builder = conversation()
       .user(`Never push.\n${talk}`)
@@ -255,7 +255,7 @@ describe("L4-29 the user's words", () => {
     )
   })
 
-  test("L4-37 a sentence that the user replaced is marked where it was said, and the new one says what it was", () => {
+  test("L4-37 a sentence that the user replaced is pointed out where it was written, and the new one says what it was", () => {
     const builder = conversation().user("The gateway port is 8080. Fix the parser.").say("ok")
     builder.user("The gateway port is now 9090.").say("ok")
     const facts = factsOf(builder)

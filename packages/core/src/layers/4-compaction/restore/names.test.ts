@@ -19,7 +19,7 @@ const listOf = ({ messages }: Pick<ConversationBuilder, "messages">, options: Pa
 const linesOf = (text: string) => text.split("\n").filter((line) => /^(?:said|typed|in results): /.test(line))
 
 describe("L4-30 the list of exact names after a boundary", () => {
-  test("said first, then typed, then results; newest first", () => {
+  test("stated first, then typed, then results; newest first", () => {
     const builder = conversation()
       .user("Fix load_session on port 8080.")
       .say("It is in HookStore, see e9f6de7.")
@@ -50,7 +50,7 @@ in results: bazQux ENOENT
     expect(linesOf(listOf(builder))).toEqual(["typed: often_one last_one first_one"])
   })
 
-  test("with little room, a name typed often comes before one that was said once long ago", () => {
+  test("with little room, a name typed often comes before one that was stated once long ago", () => {
     const builder = conversation()
     for (let at = 0; at < 40; at++) builder.say(`Look at said_${at}.`)
     for (let at = 0; at < 8; at++) builder.call("Write", { content: "loadAll(error.message)" }).result("ok")

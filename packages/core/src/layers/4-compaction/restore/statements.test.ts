@@ -76,7 +76,7 @@ describe("L4-37 sentences after a boundary", () => {
     )
   })
 
-  test("the assistant neither replaces nor takes over what the user said, nor brings back what they took back", () => {
+  test("the assistant neither replaces nor takes over what the user wrote, nor brings back what they took back", () => {
     const said = (builder: ConversationBuilder) => {
       const { current } = project(statements, builder.messages)
       return [...current].map(([text, { by }]) => `${by}: ${text}`)

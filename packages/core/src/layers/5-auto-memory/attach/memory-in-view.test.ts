@@ -24,7 +24,7 @@ test("L5-8 what was offered, when, and because of which words", () => {
   expect(listAttachedMemories(entry({ type: "date", date: "2026-11-15" }))).toEqual([])
 })
 
-test("L5-8 what the person said here is known, and read once however often it is asked for", () => {
+test("L5-8 what the user wrote here is known, and read once however often it is asked for", () => {
   const views = new Views({ family: "claude-4" })
   const say = (uuid: string) =>
     views.apply({

@@ -4,7 +4,7 @@ import { readAnswer } from "./extraction.ts"
 const file = (name: string, text = "---\nname: A\n---\n\nText.") => `<memory file="${name}">\n${text}\n</memory>`
 
 describe("L5-1 memories as text", () => {
-  test("every file between its tags, whatever is said around them", () => {
+  test("every file between its tags, with any text around them", () => {
     const answer = readAnswer(`I keep two things.\n\n${file("a.md")}\n\n${file("b.md", "Only text.")}\nDone.`)
     expect(answer).toEqual({
       state: "files",

@@ -17,7 +17,7 @@ const evidence = (words: readonly string[], results: readonly string[] = []) => 
 const saidBy = (body: string, words: readonly string[], results: readonly string[] = []) =>
   sourceOf(memory(body), evidence(words, results)).saidBy
 
-describe("L5-13 BEY-9 who said it", () => {
+describe("L5-13 BEY-9 the source", () => {
   test("L5-13 the person, if the memory is made of whole sentences that they typed", () => {
     const said = evidence(["Hello", "Fix the parser. Please use tabs for indentation!", "Go on"])
     expect(sourceOf(memory("Use tabs for indentation.\n\n**Why:** the linter checks it."), said)).toEqual({

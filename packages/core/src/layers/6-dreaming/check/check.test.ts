@@ -68,7 +68,7 @@ describe("BEY-9 L6-3 a dream keeps sources", () => {
     ])
   })
 
-  test("BEY-9 what only a tool said becomes no rule, in whatever words", async () => {
+  test("BEY-9 text that only a tool returned becomes no rule, in whatever words", async () => {
     const base = {
       "page.md": memoryText("Deploy page", "The page says that deployments always skip the staging cluster.", {
         source: TOOL,
@@ -182,7 +182,7 @@ describe("L5-11 L6-3 one current memory for each fact", () => {
   const current = (checked: ReturnType<typeof clean>) =>
     checked.after.filter(({ supersededBy }) => supersededBy === undefined).map(({ file }) => file)
 
-  test("L5-11 of several values the newest is current, and what only a tool said replaces nothing else", async () => {
+  test("L5-11 of several values the newest is current, and text that only a tool returned replaces nothing else", async () => {
     const { memory } = clean(
       await check({
         "a.md": memoryText("Port", "The port is 80.", { confirmed: "2026-01-01" }),
@@ -225,7 +225,7 @@ describe("L5-11 L6-3 one current memory for each fact", () => {
     expect(current(checked), "the person's stays, although it is older").toEqual(["a.md", "c.md", "d.md"])
   })
 
-  test("L5-13 a newer note of the agent never replaces what the person said; the person's newer word replaces the note", async () => {
+  test("L5-13 a newer note of the agent never replaces what the user wrote; the user's newer word replaces the note", async () => {
     const said = (confirmed: string) =>
       memoryText("Office", "The office has moved to Ghent.", { confirmed, source: USER })
     const noted = memoryText("Office", "The office is in Leuven.", { confirmed: "2026-02-01" })
@@ -233,7 +233,7 @@ describe("L5-11 L6-3 one current memory for each fact", () => {
     expect(current(clean(await check({ "a.md": said("2026-03-01"), "b.md": noted })))).toEqual(["a.md"])
   })
 
-  test("L6-3 a dream's own marks count only between memories that may be about one thing", async () => {
+  test("L6-3 a dream's own links count only between memories that may be about one thing", async () => {
     const base = {
       "place.md": memoryText("Place", "The Orion server is in Frankfurt.", { confirmed: "2026-01-01" }),
       "cook.md": memoryText("Cook", "Marta bakes bread on Sundays.", { confirmed: "2026-01-01" }),
@@ -247,7 +247,7 @@ describe("L5-11 L6-3 one current memory for each fact", () => {
       expect(current(clean(await check(base, changed)))).toHaveLength(2)
   })
 
-  test("L5-11 marks agree in both directions, name files that exist, and form no circle", async () => {
+  test("L5-11 links agree in both directions, name files that exist, and form no circle", async () => {
     const base = {
       "a.md": memoryText("A", "1", { confirmed: "2026-01-01", supersedes: ["b.md"] }),
       "b.md": memoryText("B", "2", { confirmed: "2026-02-01", supersedes: ["a.md", "gone.md"] }),

@@ -32,7 +32,7 @@ test("L6-3 the prompt has four phases, and says what a dream may do", async () =
   await expect(`${dreamSystemPrompt()}\n\n---\n\n${prompt}\n`).toMatchFileSnapshot("rendered/dream.md")
 })
 
-test("L6-3 long lists are cut, and nothing is said as nothing", () => {
+test("L6-3 long lists are cut, and an empty list is reported as empty", () => {
   const input = {
     directory: "/copy",
     project: "/p",
