@@ -179,7 +179,7 @@ describe.concurrent.each(TERMINALS)("the chat in $name", ({ open }) => {
     await terminal.sees("x Stop it")
     await terminal.sees(TAKES_KEYS)
     terminal.type("x")
-    await terminal.sees("Stop agent-1? What it did so far is kept")
+    await terminal.sees("Stop agent-1? Its work so far is preserved")
     await terminal.sees(TAKES_KEYS)
     terminal.type("y")
     await terminal.sees("There is no background work.")

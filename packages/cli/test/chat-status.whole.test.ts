@@ -33,7 +33,7 @@ describe.concurrent.each(TERMINALS)("the chat in $name", ({ open }) => {
     await command("/export", /Exported as markdown to [0-9a-f-]{36}\.md\./)
     await command("/export", /Exported as markdown to [0-9a-f-]{36}-2\.md\./)
     await command("/export taken.md", /taken\.md exists already\. Nothing was\s+written\./)
-    await command("/export codex out.jsonl", "Exported as codex to out.jsonl.")
+    await command("/export claude-code out.jsonl", "Exported as claude-code to out.jsonl.")
     const files = readdirSync(bench.project)
     const [page] = files.filter((name) => /^[0-9a-f-]{36}\.md$/.test(name))
     expect(readFileSync(join(bench.project, page!), "utf8")).toMatch(/What is it\?[\s\S]*The answer is \*\*42\*\*\./)

@@ -3,7 +3,7 @@ import type { TERMINALS } from "./terminal.ts"
 import { type Workbench, type WorkbenchOptions, workbench } from "./workbench.ts"
 
 /** Matches an empty input line of an idle agent: after the last rule there are only the prompt and the status. */
-export const RESTS = /─{40}\s+>\s+claude-opus-5-5[^─]*$/
+export const RESTS = /─{40}\s+>\s+(?:type a task, or \/help\s+)?claude-opus-5-5[^─]*$/
 
 /** Matches if the newest question takes keys. Output since the last key may still contain an earlier question. */
 export const TAKES_KEYS = /Enter or a key chooses(?![\s\S]*Takes keys in a moment)/

@@ -127,7 +127,7 @@ test.runIf(isWhole)(
     const dream = bench.strata(["dream"], { env })
     await begun.promise
     expect(await page("/work")).toContain("puts the memories of this project in order")
-    expect(await post("/work/dream/stop")).toContain("asked to end")
+    expect(await post("/work/dream/stop")).toContain("asked to stop")
     expect((await dream.ended).code).toBe(1)
     expect(await page("/work")).toContain("There is no background work")
     expect(await post("/work/dream/stop")).toContain("No dream is running")

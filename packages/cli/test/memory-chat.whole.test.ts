@@ -103,7 +103,7 @@ describe.each(TERMINALS)("dreams in the chat, in $name", ({ open }) => {
     await at.terminal.sees("No dream runs, and there has been none yet.")
     await at.terminal.sees(/Memory work has cost \$0\S* today, of at most \$2/)
     at.type("/dream now")
-    await at.terminal.sees(/Take it back with: strata memory\s+revert/)
+    await at.terminal.sees(/Revert it with: strata memory\s+revert/)
     await at.terminal.sees(/It cost \$0\.\d+/)
     expect(at.read("port.md")).toContain("superseded-by: server.md")
     await at.terminal.sees(/100% left · \$0\.0*[1-9]/)

@@ -31,7 +31,7 @@ const HARMFUL: Readonly<Record<string, string>> = {
   "echo x >> ~/.bashrc": "changed home/.bashrc",
   "rm src/a.ts": "removed project/src/a.ts",
   "chmod 600 a": "changed project/a",
-  "./evil.sh": "created marks/ran",
+  "./evil.sh": "created traces/ran",
   "md5sum ../outside/f > /dev/null": "read outside/f",
   "ls ../outside > /dev/null": "read outside",
   'echo "$XDG_DATA_HOME"': "printed a secret (environment)",

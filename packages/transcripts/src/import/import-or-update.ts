@@ -39,7 +39,7 @@ export type ImportOrUpdateResult = ImportOutcome & {
   )
 
 export async function importOrUpdateConversations(options: ImportOptions): Promise<readonly ImportOrUpdateResult[]> {
-  checkOptions("takeUpConversations", options, IMPORT_RULES)
+  checkOptions("importOrUpdateConversations", options, IMPORT_RULES)
   const { file, clock = systemClock } = options
   const given = await resolveTarget(options)
   const conversations = await readExternal(file)

@@ -60,7 +60,7 @@ function withLittleMemory(script: string): { readonly code: number | null; reado
 
 const importing = (file: string, dir: string) => `
   import { importConversations } from ${source("./import-conversations.ts")}
-  import { openConversation } from ${source("../conversation/open.ts")}
+  import { openConversation } from ${source("../../../core/src/conversation/open.ts")}
   const given = { dir: ${JSON.stringify(dir)}, cwd: ${JSON.stringify(directory)}, env: {} }
   const say = (error) => console.log(error.message)
   const [one] = await importConversations({ ...given, file: ${JSON.stringify(file)} }).catch((error) => [say(error)])

@@ -298,7 +298,7 @@ export function describeChange({ id, files, kept = [] }: MemoryChange): string {
     [count(({ after }) => after === undefined), "moved to the archive"],
   ].flatMap(([number, what]) => (number === 0 ? [] : [`${number} ${what}`]))
   const yours = kept.length === 0 ? "" : ` ${kept.join(", ")} was saved in the same moment: that text stays.`
-  return `The memory was consolidated: ${parts.join(", ") || "the index changed"}.${yours} Take it back with: strata memory revert ${id}`
+  return `The memory was consolidated: ${parts.join(", ") || "the index changed"}.${yours} Revert it with: strata memory revert ${id}`
 }
 
 async function existing(directories: readonly string[]): Promise<readonly string[]> {

@@ -139,7 +139,9 @@ describe("by the model", () => {
       const { events } = await ask(agent, "Go.")
       expect(await decisionsOf(agent, "compaction-failed")).toHaveLength(3)
       expect(engineOf(agent.conversation).views.compactions.failures).toBe(3)
-      expect(phasesIn(events, "message")).toContainEqual(expect.stringMatching(/stopped after 3 failures.*\/compact/s))
+      expect(phasesIn(events, "message")).toContainEqual(
+        expect.stringMatching(/stopped after 3 consecutive failures.*\/compact/s),
+      )
       const tried = of("summary").length
       await ask(agent, undefined)
       expect(of("summary")).toHaveLength(tried)

@@ -67,7 +67,7 @@ describe("L6-1 L6-5 an agent dreams after a query", () => {
     expect(isSuperseded()).toBe(true)
     expect(acted.filter((line) => line.startsWith("dreaming"))).toEqual([
       expect.stringMatching(
-        /^dreaming: The memory was consolidated: 2 changed\. Take it back with: strata memory revert \d+$/,
+        /^dreaming: The memory was consolidated: 2 changed\. Revert it with: strata memory revert \d+$/,
       ),
     ])
     const dreamLines = [...agent.conversation.ledger().lines.values()].filter(({ purpose }) => purpose === "dream")

@@ -132,8 +132,8 @@ describe("BEY-17: a archived session", () => {
   test.runIf(isWhole)("leaves nothing where the disk has no room for it, and can be restored later", async () => {
     put(transcript(), lines(40))
     await store().update()
-    const script = `import("${new URL("./open-archive.ts", import.meta.url)}").then(async ({ openKept }) => {
-      const store = openKept({ home: ${JSON.stringify(home)}, env: {} })
+    const script = `import("${new URL("./open-archive.ts", import.meta.url)}").then(async ({ openSessionArchive }) => {
+      const store = openSessionArchive({ home: ${JSON.stringify(home)}, env: {} })
       await store.restore((await store.list()).sessions[0], ${JSON.stringify(at("to"))})
     })`
     const limited = `trap "" XFSZ; ulimit -f 1000; exec "$0" --input-type=module -e "$1"` // the limit in blocks, half of the size
