@@ -8,6 +8,7 @@ import {
   openConversation,
   recallTool,
 } from "@strata/core"
+import { seededIds } from "@strata/core/base"
 import { frozenClock, startSimulator } from "@strata/sim"
 import { createCachingReader } from "../../../packages/core/src/conversation/follow/match.ts"
 import { inTemporaryDirectory } from "../../bench/measure.ts"
@@ -62,6 +63,7 @@ export function measurePlanted(options: PlantedOptions): Promise<PlantedFigures>
           dir,
           cwd: "/work",
           id: "planted",
+          ids: seededIds("planted"),
           clock: { now: () => new Date(clock.now()) },
           tools: [recall, ...TOOLS],
         },

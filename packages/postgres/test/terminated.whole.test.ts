@@ -19,14 +19,14 @@ const source = (path: string) => JSON.stringify(fileURLToPath(new URL(path, impo
 /** Adds to a total until its input ends, over its own pool or one that is passed, and prints the number of additions. */
 const worker = (connectionString: string, isPassed: boolean) => `
   import pg from ${JSON.stringify(import.meta.resolve("pg"))}
-  import { budgetIn } from ${JSON.stringify(import.meta.resolve("@strata/core"))}
+  import { dailyBudgetIn } from ${JSON.stringify(import.meta.resolve("@strata/core/store"))}
   import { postgresStore } from ${source("../src/postgres-store.ts")}
   const by = ${isPassed} ? { pool: new pg.Pool({ connectionString: ${JSON.stringify(connectionString)} }) } : { connectionString: ${JSON.stringify(connectionString)} }
-  const store = postgresStore({ ...by, patienceMs: 60_000 })
+  const store = postgresStore({ ...by, retryTimeoutMs: 60_000 })
   let isOver = false
   process.stdin.resume().on("end", () => { isOver = true })
   let sum = 0
-  const add = async () => { while (!isOver) { await budgetIn(store.memories({ project: "storm" })).add(1, "2026-01-01"); sum++ } }
+  const add = async () => { while (!isOver) { await dailyBudgetIn(store.memories({ project: "storm" })).add(1, "2026-01-01"); sum++ } }
   await Promise.all(Array.from({ length: 8 }, add))
   await store.close()
   await by.pool?.end()

@@ -39,11 +39,11 @@ test.runIf(isWhole)(
     const source = `
     import { systemClock } from ${sourceOf("../base/clock.ts")}
     import { memoryStore } from ${sourceOf("../journal/in-memory/store.ts")}
-    import { MailboxCarrier } from ${sourceOf("./mailbox-carrier.ts")}
+    import { MailboxTransport } from ${sourceOf("./mailbox-transport.ts")}
     const store = memoryStore()
     const mailbox = () => store.mailboxes({ project: "p", team: "pair" })
     const knower = await mailbox().join({ name: "knower", conversation: "chat-knower" })
-    const asker = await MailboxCarrier.join({
+    const asker = await MailboxTransport.join({
       mailbox: mailbox(), circle: "", place: { name: "pair", as: "asker" }, conversation: "chat-asker",
       journaled: () => undefined, clock: systemClock,
       onArrival: () => undefined, onProblem: (problem) => console.log(problem),

@@ -66,7 +66,7 @@ describe("L7-4 a sub-agent in a working tree of its own", () => {
     writeFileSync(join(tree.directory, "src/a.txt"), "one\nagent\nthree\n")
     writeFileSync(join(tree.directory, "fine.txt"), "fine\n")
     writeFileSync(join(place.cwd, "src/a.txt"), "one\nlead\nthree\n")
-    expect(await tree.merge()).toEqual({ state: "conflict", why: expect.stringContaining("src/a.txt") })
+    expect(await tree.merge()).toEqual({ state: "conflict", reason: expect.stringContaining("src/a.txt") })
     expect(readFileSync(join(place.cwd, "src/a.txt"), "utf8")).toBe("one\nlead\nthree\n")
     expect(existsSync(join(place.cwd, "fine.txt"))).toBe(false)
     expect((await tree.changes()).files).toEqual(["fine.txt", "src/a.txt"])

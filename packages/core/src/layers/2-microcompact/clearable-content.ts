@@ -378,7 +378,10 @@ export const worthOfClearing = (
 /** Number of turns within which a clearing that removes this many tokens can pay off. */
 export type RemainingTurns = (removed: number) => number
 
-type RemainingInput = Pick<LayerContext, "views" | "flags" | "fill" | "thresholds" | "compaction">
+type RemainingInput = Pick<LayerContext, "fill" | "thresholds" | "compaction"> & {
+  readonly views: Views
+  readonly flags: Flags
+}
 
 /**
  * The number of turns that are expected. A compaction before that ends the saving, because it would have removed the cleared results
@@ -393,7 +396,7 @@ export function remainingTurns(input: RemainingInput): RemainingTurns {
 }
 
 /** Average growth of the context in tokens per turn. A step that made the context smaller was a clearing and does not count as growth. */
-export function growthPerTurn(context: LayerContext["views"]["context"]): number {
+export function growthPerTurn(context: Views["context"]): number {
   const sizes = context.recentResponses(RECENT).map(({ message }) => usageTotal(message.usage!))
   const grown = sizes.slice(1).reduce((sum, before, i) => sum + Math.max(0, sizes[i]! - before), 0)
   return sizes.length > 1 ? grown / (sizes.length - 1) : 0
@@ -404,6 +407,6 @@ export function compactsItself({
   compaction,
   views,
   flags,
-}: Pick<LayerContext, "compaction" | "views" | "flags">): boolean {
+}: Pick<LayerContext, "compaction"> & { readonly views: Views; readonly flags: Flags }): boolean {
   return compaction.auto && views.compactions.failures < flags.figures["compact-failures"]
 }

@@ -1,5 +1,5 @@
 /**
- * The terms by which passages are found: those of `termsOf`, and exact names as written. A path, a version or an address is a term
+ * The terms by which passages are found: those of `searchTerms`, and exact names as written. A path, a version or an address is a term
  * itself, because its parts occur in too many texts.
  */
 import { searchTerms } from "../../base/search-terms.ts"
