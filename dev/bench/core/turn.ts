@@ -35,7 +35,7 @@ const WORDS =
     " ",
   )
 
-type TurnKind = "tool results" | "messages of the person"
+type TurnKind = "tool results" | "messages of the user"
 type How = "alone" | "among others" | "in memory" | "above the warning" | "after a lost cache"
 
 interface Row {
@@ -48,11 +48,11 @@ const SIZES = isShort ? ([20_000, 100_000] as const) : ([100_000, 1_200_000] as 
 const row = (what: TurnKind, how: How): Row => ({ what, how, sizes: SIZES })
 const ROWS: readonly Row[] = [
   row("tool results", "alone"),
-  row("messages of the person", "alone"),
+  row("messages of the user", "alone"),
   row("tool results", "among others"),
-  row("messages of the person", "among others"),
+  row("messages of the user", "among others"),
   row("tool results", "in memory"),
-  row("messages of the person", "in memory"),
+  row("messages of the user", "in memory"),
   row("tool results", "above the warning"),
   row("tool results", "after a lost cache"),
 ]
@@ -166,7 +166,7 @@ async function build(directory: string): Promise<void> {
   const others = join(directory, "others")
   for (let at = 0; at < OTHERS; at++) {
     const chat = await opened(others, { id: `other-${at}`, flush: "never" })
-    const { response, next } = turnOf("messages of the person", at)
+    const { response, next } = turnOf("messages of the user", at)
     await chat.add(next)
     await chat.record(response)
     await chat.close()
@@ -299,7 +299,7 @@ await inTemporaryDirectory(async (directory) => {
       console.log(`  ${called} ratio ${(large / small).toFixed(2)}`)
     }
   }
-  for (const what of ["tool results", "messages of the person"] as const) {
+  for (const what of ["tool results", "messages of the user"] as const) {
     console.log(`\n${what}, a chat from its beginning, planner on, among others`)
     for (const { name: called, open } of all) {
       const timings = await fromTheBeginning(directory, what, open)
