@@ -35,12 +35,9 @@ export interface ManagedConversationOptions {
   readonly observes: boolean
   /** Whether the model gets the tool Recall: once something has left the context, or always. */
   readonly recalls: boolean | "always"
-  /** Reads the client's messages, which never change. */
   readonly read: MessageReader
-  /** Status of the conversation when this process last closed it. */
   readonly earlier?: ConversationStatus | undefined
   readonly now: () => Date
-  /** Stores the newest request, for Strata's own requests. */
   readonly onRequest: (request: ConversationRequest) => void
   readonly log: (line: string) => void
   readonly onPause?: ((notice: PauseNotice) => Promise<boolean>) | undefined
@@ -48,16 +45,13 @@ export interface ManagedConversationOptions {
 
 type Messages = ModelRequest["messages"]
 
-/** Decisions by which content leaves the context, apart from a boundary. */
 const REMOVING: ReadonlySet<string> = new Set(["tool-results-cleared", "folded", "snipped"])
 
 const MAX_FAILURES = 3 // consecutive failures that switch it off
 const RETRY_AFTER_MS = 5 * 60_000 // time after which it is tried again, for example when a full disk may have space
 
-/** The last request that was sent, for use if the next one fails. */
 interface GoodRequest {
   readonly messages: Messages
-  /** Number of messages in the client's list, and the key of the last one. */
   readonly listed: number
   readonly key: string
   answer?: ApiBody
@@ -129,7 +123,6 @@ export class ManagedConversation {
     }
   }
 
-  /** Requests run serially: the response to one is part of the next. */
   async take(given: ConversationRequest): Promise<RequestPlan> {
     const before = this.#last
     let done = () => {}
@@ -229,7 +222,6 @@ export class ManagedConversation {
     return offered
   }
 
-  /** A failure after the pause switches it off again. */
   get #isOff(): boolean {
     if (this.#off !== undefined && this.#parts.now().getTime() - this.#offAt >= RETRY_AFTER_MS) this.#off = undefined
     return this.#off !== undefined
@@ -395,7 +387,6 @@ export class ManagedConversation {
   }
 }
 
-/** Fills in counts that servers omit. */
 const countable = ({ input_tokens, output_tokens, ...usage }: Record<string, unknown>): Usage =>
   ({ ...usage, input_tokens: Number(input_tokens ?? 0), output_tokens: Number(output_tokens ?? 0) }) as Usage
 
@@ -416,12 +407,10 @@ interface RequestDecision {
 }
 
 interface TakenDecision extends RequestDecision {
-  /** The body that the client sent. */
   readonly own: ApiBody
   readonly end: () => void
 }
 
-/** The response with the ids of the calls that the client does not see. */
 function asRecorded(answer: ApiBody): IncomingResponse {
   const hidden = recallCalls(answer).map(({ id }) => id)
   return { ...answer, ...(hidden.length > 0 ? { hiddenCalls: hidden } : {}) } as unknown as IncomingResponse
@@ -455,7 +444,6 @@ async function endsSoon(before: Promise<unknown>): Promise<boolean> {
   return isOver
 }
 
-/** A refusal in the form in which the SDK throws it. */
 function asRefusal(status: number, error: unknown): Error {
   const message = (error as { error?: { message?: string } } | null)?.error?.message ?? JSON.stringify(error)
   return Object.assign(new Error(`${status} ${message}`), { status, error })

@@ -35,13 +35,11 @@ import { isAsReceived, isKnownBlock, isUnusable, repairsOf, usable } from "./usa
 
 export type Role = "user" | "assistant" | "system"
 
-/** One message of a request. A closed message never changes. */
 export interface FlatMessage {
   readonly role: Role
   readonly content: readonly Block[]
 }
 
-/** Fields of a client's message besides role and content. */
 type Extras = Readonly<Record<string, unknown>>
 
 export interface FlattenResult {
@@ -69,7 +67,6 @@ export function flatten(messages: readonly Message[], options: FlattenOptions = 
   return { ...flattened, repairs: [...read.flatMap(repairsOf), ...repairs] }
 }
 
-/** An assistant turn as it can be sent, and the repairs made in it. */
 interface AssistantTurn {
   readonly content: readonly Block[]
   readonly repairs: readonly Repair[]
@@ -101,14 +98,12 @@ interface Reply {
 interface OpenExchange extends Reply {
   readonly apiIds: Set<string>
   readonly assistant: Block[]
-  /** Whether the assistant turn waits for the server to continue it. */
   paused: boolean
 }
 
 /** A complete assistant turn with the replies to it. Immutable: an addition creates a new exchange. */
 interface Exchange extends Reply {
   readonly answer: AssistantTurn
-  /** Identifies the response in repairs. */
   readonly apiId: string
 }
 
@@ -138,7 +133,6 @@ export class Flattener {
   readonly #followsSummary: boolean
   readonly #closed: FlatMessage[] = []
   readonly #closedRepairs: Repair[] = []
-  /** Ids of all calls in complete assistant turns. */
   readonly #usedIds = new Set<string>()
   #previous: Exchange | undefined
   #open = newExchange()
@@ -196,7 +190,6 @@ export class Flattener {
     return last !== undefined && last.role !== "assistant"
   }
 
-  /** The messages that are not closed, as they would be sent now. */
   open(): FlatSection {
     const answered = this.#answeredSynthetically.size // the set only grows
     if (this.#lastOpen?.answered === answered) return this.#lastOpen
@@ -319,7 +312,6 @@ export class Flattener {
     return this.#completed
   }
 
-  /** The open exchange with its assistant turn as it can be sent. */
   #sendableExchange(): Exchange {
     const { apiIds, assistant, parts, system } = this.#open
     const [apiId = ""] = apiIds

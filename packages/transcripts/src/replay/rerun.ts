@@ -73,7 +73,6 @@ interface RerunInput {
   readonly recording: MeasuredRecording
   readonly policy: LayeredPolicy
   readonly options: RunOptions
-  /** Entries that the journal can find, by uuid. */
   readonly entries: Map<string, Entry>
   readonly journal: Journal
 }
@@ -98,7 +97,6 @@ class Rerun {
   readonly #failures: string[] = []
   readonly #refetcher: Refetcher
   readonly #preservedNames: PreservedNames
-  /** Ids of calls whose results are offloaded to files. */
   readonly #offloaded = new Set<string>()
   readonly #after = new AfterCompactions()
   readonly #ownTexts = new CompactionTexts()
@@ -110,7 +108,6 @@ class Rerun {
   readonly #summarySeconds: number
   #waited = 0
   readonly #compactions: ReplayedCompaction[] = []
-  /** A response whose background work has not run yet. */
   #answered: { readonly at: Date; readonly isFinal: boolean } | undefined
   #replayedModel: ReplayedModel
   #now = new Date(0)
@@ -256,7 +253,6 @@ class Rerun {
     return { ...entry, parentUuid: this.#views.context.newest?.uuid ?? null } as Entry
   }
 
-  /** Runs the layers' background work after a response. */
   async #follow(): Promise<void> {
     const answered = this.#answered
     this.#answered = undefined
@@ -277,7 +273,6 @@ class Rerun {
     if (isFinal && this.#memoryWork.isDue(this.#context())) this.#side.fork("memory", MEMORY_FORK)
   }
 
-  /** Advances the time and finishes notes that are due. */
   async #until(time: Date): Promise<void> {
     for (let due = this.#notes.due; due !== undefined && due <= time.getTime(); due = this.#notes.due) {
       this.#now = new Date(due)
@@ -382,7 +377,6 @@ class Rerun {
     return true
   }
 
-  /** The response with the usage of this policy's request. */
   #asReplayed(entry: Entry, response: number): Entry {
     const request = this.#bill.last?.request
     if (entry.type !== "assistant" || request?.turn !== response + 1) return entry

@@ -47,13 +47,11 @@ export interface FileJournalOptions {
   readonly address: JournalAddress
   readonly paths: JournalPaths
   readonly handle: PooledFile
-  /** Absent for a read-only journal. */
   readonly held?: HeldLock
   readonly flush: FlushMode
   readonly size: number
   readonly index: IndexFile
   readonly damage: DamageLog
-  /** Directories with new names that are not flushed yet. */
   readonly newNames: readonly string[]
   readonly opening: Pick<OpeningReport, "created" | "tookOverLock" | "tornBytes" | "index">
 }
@@ -88,9 +86,7 @@ export class FileJournal implements Journal {
   #unsynced = false
   #flushing: Promise<void> | undefined
   #survey: IndexSurvey | undefined
-  /** Set when lines are not where the index says. */
   #isIndexWrong = false
-  /** Set when a failed write may have left some of its bytes in the file. */
   #hasTornEnd = false
   #closed = false
 
@@ -399,13 +395,11 @@ export class FileJournal implements Journal {
     found.hasNewGap = isUnanswered
   }
 
-  /** The number of the newest line with this uuid. */
   async #numberOf(uuid: string): Promise<number | undefined> {
     for await (const { number } of this.#index.find(uuid)) return number
     return undefined
   }
 
-  /** The entry that an index record refers to. Damage there is reported. */
   async #lineAt({ offset, length }: LineRecord, number: number): Promise<Entry | undefined> {
     const bytes = await readBytes(this.#handle, offset, length)
     const decoded = decodeLine(bytes)
@@ -426,7 +420,6 @@ export class FileJournal implements Journal {
     return [...found.values()].toReversed()
   }
 
-  /** The record number of the boundary that starts the previous segment. */
   async #boundaryBefore(number: number): Promise<number> {
     for (let before = number - 1; before >= 0; before--) {
       const record = await this.#index.record(before)
@@ -435,7 +428,6 @@ export class FileJournal implements Journal {
     return 0
   }
 
-  /** A blob name is an id with an optional extension. */
   #blobPath(name: string): string {
     const [, stem, extension = ""] = /^([^.]+)(?:\.([^.]+))?$/.exec(name) ?? []
     if (stem === undefined || !isSafeId(stem + extension)) throw new InvalidIdError("file name", name)

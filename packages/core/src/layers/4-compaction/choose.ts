@@ -173,10 +173,8 @@ export type SummaryChoice = { readonly paid: readonly ModelResponse[] } & (
 /** An accepted summary, and the answers that were paid for on the way to it. */
 export type ChosenSummary = SummaryChoice & AcceptedSummary
 
-/** Result of one route. */
 interface RouteAttempt {
   readonly paid: readonly ModelResponse[]
-  /** State for the next route. */
   readonly carryover: RouteCarryover
   /** `mismatched`: the summary does not match the conversation. It is repaired and used if no other route produces a better one. */
   readonly found:

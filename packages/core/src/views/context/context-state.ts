@@ -76,9 +76,7 @@ export interface SavedContext {
 }
 
 export class ContextState {
-  /** Which results are complete in the server's own copy. */
   readonly serverCopy = new ServerCopy()
-  /** Mode, date and tools as the messages announce them. */
   readonly announced = new AnnouncedState((toolUseId) => this.shows(toolUseId))
   readonly estimator: Estimator
   readonly sizes: VisibleSizes
@@ -93,13 +91,10 @@ export class ContextState {
   flattener: Flattener
   /** Messages since the last boundary in the order in which they are sent, including the tail. */
   messages: Message[] = []
-  /** Ranges of these messages that decisions fold or snip. */
   ranges = new HiddenRanges()
   /** First messages of ranges that were hidden and opened again. */
   readonly opened = new Set<Uuid>()
-  /** The remaining messages, with a line for each folded range. */
   visible: Message[] = []
-  /** The repairs that made these messages usable. */
   repairs: Repair[] = []
   settledRevision = Symbol()
   /** Whether only messages of the tail have come since the boundary, so that a summary goes before them. */
@@ -311,7 +306,6 @@ export class ContextState {
     return dropsEdits ? this.overlay.resultsOf(this.cacheEdits.deleted) : this.overlay.touchedBy(decision)
   }
 
-  /** Hides a range, or puts a line in its place. */
   #hide(decision: RangeDecision): void {
     const before = this.visible
     this.ranges.decide(decision, this.messages)
@@ -442,7 +436,6 @@ export class ContextState {
     return flattener
   }
 
-  /** The message as the model sees it. */
   stored(message: Message): Message {
     return mapBlocks(this.#reduced(message), (block) => this.cacheEdits.see(block, this.overlay))
   }

@@ -65,7 +65,6 @@ export class ContextView {
     return this.#state.announced
   }
 
-  /** The messages as they would be sent now. */
   messages(): ContextMessages {
     const { signed, shown, flattener } = this.#state
     return shown.of(flattener, signed && [signedMessage(signed)])
@@ -128,7 +127,6 @@ export class ContextView {
     return this.#withPrompt(this.#state.meter.size(removed)).tokens
   }
 
-  /** The size if a decision were undone. */
   sizeWithout(uuid: Uuid): number {
     const { held, messages } = this.#state
     const { overlay, ranges } = held.without(uuid, { present: messages.length }).held.replay(messages)
@@ -157,7 +155,6 @@ export class ContextView {
     return texts.reduce((sum, block) => sum + this.#state.estimator.block(block), 0)
   }
 
-  /** The family of the model's tokenizer. */
   get family(): Estimator["family"] {
     return this.#state.estimator.family
   }
@@ -201,7 +198,6 @@ export class ContextView {
     return { count, revision: this.#state.settledRevision }
   }
 
-  /** The messages after the newest response. */
   sinceResponse(): readonly Message[] {
     return this.storedFrom(this.settled.count)
   }
@@ -426,7 +422,6 @@ interface AccountingInput {
 
 export const accountContext = (views: AccountingInput): ContextBreakdown => runSync(accountContextTask(views))
 
-/** The same as a cooperative task. */
 export function* accountContextTask({ context, estimator }: AccountingInput): CooperativeTask<ContextBreakdown> {
   const messages = context.storedMessages()
   const { answeredSynthetically } = context

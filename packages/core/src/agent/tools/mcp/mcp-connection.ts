@@ -111,7 +111,6 @@ export class McpConnection {
   #status: McpServerStatus
   readonly #sampling: McpSampling
   tools: readonly McpTool[] = []
-  /** Sentences about omitted tools. */
   problems: readonly string[] = []
   instructions: string | undefined
   /** Whether the server declares that its tools may change. */
@@ -211,7 +210,6 @@ export class McpConnection {
     return this.#redacted(isLost(error) ? failureReason(error, url) : errorMessage(error))
   }
 
-  /** Whether sign-in is possible. */
   get offersSignIn(): boolean {
     return this.#auth !== undefined
   }
