@@ -302,21 +302,18 @@ describe("L4-29 the artifacts view: commands", () => {
     expect(commandAfter("ok", false, command)).toMatchObject({ isTest })
   })
 
-  test.runIf(isWhole)(
-    "whether a command runs tests is found out within the time limit of a test, for any text",
-    () => {
-      const hostile = [
-        `npm ${"-a ".repeat(10_000)}`,
-        `npm ${"-a b ".repeat(8_000)}test`,
-        `pnpm ${"run ".repeat(10_000)}`,
-        `make ${"a=b ".repeat(10_000)}`,
-        `gradle ${"a:".repeat(20_000)}test`,
-        `${"npm ".repeat(10_000)}test`,
-        `${"sudo ".repeat(10_000)}npm test`,
-      ]
-      for (const command of hostile) expect(commandAfter("ok", false, command)).toBeDefined()
-    },
-  )
+  test.runIf(isWhole)("whether a command runs tests is found out within the time limit of a test, for any text", () => {
+    const hostile = [
+      `npm ${"-a ".repeat(10_000)}`,
+      `npm ${"-a b ".repeat(8_000)}test`,
+      `pnpm ${"run ".repeat(10_000)}`,
+      `make ${"a=b ".repeat(10_000)}`,
+      `gradle ${"a:".repeat(20_000)}test`,
+      `${"npm ".repeat(10_000)}test`,
+      `${"sudo ".repeat(10_000)}npm test`,
+    ]
+    for (const command of hostile) expect(commandAfter("ok", false, command)).toBeDefined()
+  })
 
   test("each command is listed once, in the order of its last run", () => {
     const builder = conversation()
