@@ -34,7 +34,7 @@ describe("BEY-10 access to the page", () => {
   let trial: TrialPages
   let cookie: string
   beforeAll(async () => {
-    dir = mkdtempSync(join(tmpdir(), "strata-doors-"))
+    dir = mkdtempSync(join(tmpdir(), "strata-access-"))
     const { at: location } = await makeConversation({ dir, cwd: dir, rounds: 45 })
     trial = await startTrial(sourceOf({ work: { title: "Work", location } }))
     const { headers } = await ask(trial.page.address)

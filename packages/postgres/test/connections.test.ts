@@ -231,7 +231,7 @@ describe("connections", needs("postgres"), () => {
   )
 
   test("BEY-12 a process that was paused leaves no permit that another has taken since", async () => {
-    const tenant = "seats"
+    const tenant = "permits"
     const [paused, other] = [storeOf({ tenant }), storeOf({ tenant })]
     const agents = { project: PROJECT, name: "agents" }
     const wanted = { id: "one", max: 1 }
