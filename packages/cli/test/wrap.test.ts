@@ -55,8 +55,8 @@ describe("BEY-11 strata wrap", () => {
     "managed past the window: direct is refused, wrapped goes on, and the report has the summaries too",
     async () => {
       await using direct = await wrapping({ window: 60_000 })
-      // a summary that is unfinished at the end would be estimated here, but not billed by the server
-      const settings = { switches: { "compact-ahead": false } }
+      // notes or a summary unfinished at the end would be estimated here, but not billed by the server
+      const settings = { switches: { notes: false, "compact-ahead": false } }
       await using wrapped = await wrapping({ window: 60_000, settings })
       expect((await direct.start([process.execPath, PROGRAM, ROUNDS, CHARACTERS]).ended).code).not.toBe(0)
       const { code, stderr } = await wrapped.here(["wrap", "--manage", ...program(ROUNDS, CHARACTERS)])
