@@ -1,9 +1,9 @@
 /** Runs a command line: help, version or a command. Reports errors and returns the exit code. */
 import { type Command, type CommandCall, UsageError } from "./command.ts"
-import { DESCRIPTIONS } from "./descriptions.ts"
+import { DESCRIPTIONS, GROUPS } from "./descriptions.ts"
 import { processTerminal, type Terminal } from "./display/terminal.ts"
 import { waitingLine } from "./display/waiting-line.ts"
-import { commandHelp, overview } from "./help.ts"
+import { commandHelp, groupHelp, overview } from "./help.ts"
 import { showWaiting } from "./store-waiting.ts"
 import { nearestTo } from "./suggestion.ts"
 import { version } from "./version.ts"
@@ -43,9 +43,10 @@ export function commandLine(
     try {
       if (name === "--version" || name === "-v") return print(`${version()}\n`, terminal)
       const isHelp = name === undefined || HELP.has(name) || name === "help"
-      const named = isHelp ? args[0] : name
-      if (named === undefined || (isHelp && named.startsWith("-")))
-        return print(overview(DESCRIPTIONS, terminal), terminal)
+      const named = isHelp ? args.find((arg) => !arg.startsWith("-")) : name
+      if (named === undefined) return print(overview(GROUPS, terminal), terminal)
+      const group = isHelp && GROUPS.find((candidate) => candidate.name === named)
+      if (group) return print(groupHelp(group, terminal), terminal)
       const command = find(named, commands)
       const asksHelp = isHelp || ownArgs.some((arg) => HELP.has(arg))
       if (asksHelp && !command.forwards)
@@ -79,9 +80,17 @@ function find(name: string, commands: readonly Command[]): Command {
     const hint = near === undefined ? '"strata --help" lists the options.' : `Did you mean ${near}?`
     throw new UsageError(`strata has no option ${name}. ${hint}`)
   }
-  const names = DESCRIPTIONS.map((candidate) => candidate.name)
-  const near = nearestTo(name, names)
-  const hint = near === undefined ? `The commands are ${names.join(", ")}.` : `Did you mean "strata ${near}"?`
+  if (GROUPS.some((group) => group.name === name))
+    throw new UsageError(`${name} is a group of commands. "strata help ${name}" lists them.`)
+  const near = nearestTo(
+    name,
+    [...DESCRIPTIONS, ...GROUPS].map((candidate) => candidate.name),
+  )
+  const isGroup = GROUPS.some((group) => group.name === near)
+  const hint =
+    near === undefined
+      ? '"strata --help" lists the commands.'
+      : `Did you mean "strata ${isGroup ? "help " : ""}${near}"?`
   throw new UsageError(`strata has no command ${name}. ${hint}`)
 }
 

@@ -84,6 +84,13 @@ export interface CommandDescription<O extends Options = Options> {
   readonly examples: readonly (readonly [command: string, about: string])[]
 }
 
+/** The commands for one purpose. The help lists commands by group. */
+export interface CommandGroup {
+  readonly name: string
+  readonly about: string
+  readonly commands: readonly CommandDescription[]
+}
+
 /** The invocation of a command. */
 export interface CommandCall {
   /** Arguments after the command's name. */

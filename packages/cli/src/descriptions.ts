@@ -1,5 +1,5 @@
 /** Descriptions of all commands for help and argument parsing. Data only. */
-import type { CommandDescription, Options } from "./command.ts"
+import type { CommandDescription, CommandGroup, Options } from "./command.ts"
 import { DOCTOR, PROXY, WRAP } from "./proxy/descriptions.ts"
 import { MOVE, STORE, SYNC } from "./store/descriptions.ts"
 
@@ -684,37 +684,34 @@ export const SIM = describe({
   examples: [["strata sim --port 4010 --log", "then point any client at http://127.0.0.1:4010"]],
 })
 
-/** All commands, in the order of the help. */
-export const DESCRIPTIONS: readonly CommandDescription[] = [
-  DEMO,
-  CHAT,
-  RUN,
-  COMPACT,
-  UNDO,
-  USAGE,
-  IMPORT,
-  INSPECT,
-  DASHBOARD,
-  REPLAY,
-  COMPARE,
-  RECALL,
-  AGENTS,
-  MEMORY,
-  DREAM,
-  SYNC,
-  CONFIG,
-  TRUST,
-  UNLOCK,
-  ARCHIVE,
-  MOVE,
-  STORE,
-  EXPORT,
-  INSTALL,
-  UNINSTALL,
-  WRAP,
-  PROXY,
-  DOCTOR,
-  COMPACT_MESSAGES,
-  MCP,
-  SIM,
+/** All commands by what one wants to do, in the order of the help. Each is in one group. No group has the name of a command. */
+export const GROUPS: readonly CommandGroup[] = [
+  {
+    name: "work",
+    about: "talk to an agent, and steer its conversation",
+    commands: [DEMO, CHAT, RUN, AGENTS, COMPACT, UNDO],
+  },
+  {
+    name: "look",
+    about: "see where context and money went, and what could be saved",
+    commands: [INSPECT, USAGE, DASHBOARD, REPLAY, COMPARE],
+  },
+  {
+    name: "remember",
+    about: "search conversations, and manage what a project remembers",
+    commands: [RECALL, MEMORY, DREAM, SYNC],
+  },
+  {
+    name: "connect",
+    about: "use Strata with other agents, clients and frameworks",
+    commands: [WRAP, PROXY, DOCTOR, INSTALL, UNINSTALL, MCP, COMPACT_MESSAGES, SIM],
+  },
+  {
+    name: "keep",
+    about: "copy, move and erase conversations, sessions and memories",
+    commands: [IMPORT, EXPORT, ARCHIVE, MOVE, STORE, UNLOCK],
+  },
+  { name: "configure", about: "see settings, and decide which to trust", commands: [CONFIG, TRUST] },
 ]
+
+export const DESCRIPTIONS: readonly CommandDescription[] = GROUPS.flatMap(({ commands }) => commands)

@@ -1,6 +1,6 @@
 /** The help texts, built from the descriptions of the commands. */
 import { COMMON_OPTIONS } from "./arguments.ts"
-import type { CommandDescription, Option, Options } from "./command.ts"
+import type { CommandDescription, CommandGroup, Option, Options } from "./command.ts"
 import type { Style } from "./display/terminal.ts"
 import { indent, wrapText } from "./display/text.ts"
 
@@ -11,34 +11,43 @@ export interface HelpRenderOptions {
 
 const MAX_WIDTH = 100 // longer lines are hard to read, even in a wide window
 
-export function overview(commands: readonly CommandDescription[], { style, columns }: HelpRenderOptions): string {
+export function overview(groups: readonly CommandGroup[], { style, columns }: HelpRenderOptions): string {
   const look = { style, width: Math.min(columns, MAX_WIDTH) }
-  const options = { ...COMMON_OPTIONS, version: { kind: "flag", about: "print the version" } } as const
   return lines([
-    `${style.bold("strata")}: agent conversations that outgrow the model's window`,
+    ...title("strata", "agent conversations that outgrow the model's window", look),
     ...section("Usage", ["  strata COMMAND [options]"], look),
-    ...section(
-      "Commands",
-      rows(
-        commands.map(({ name, about }) => [name, about]),
-        look,
-      ),
-      look,
-    ),
-    ...section("Options", rows(optionRows(options), look), look),
-    ...section(
-      "Examples",
-      rows(
-        commands.flatMap(({ examples }) => examples.slice(0, 1)),
-        look,
-      ),
-      look,
-    ),
+    ...section("Commands", groupRows(groups, look), look),
     "",
-    '"strata COMMAND --help" explains a command.',
-    ...wrapText("Exit codes: 0 done, 1 failed, 2 wrong usage. strata run has more.", look.width),
-    "STRATA_DEBUG=1 adds a stack trace to errors.",
-    `New here? Try ${style.bold("strata demo")}. It needs no key and no network.`,
+    ...[
+      '"strata help COMMAND" explains a command, "strata help GROUP" lists a group.',
+      "Options: --help, --version, --no-color (print without colours, like NO_COLOR=1).",
+      "Exit codes: 0 done, 1 failed, 2 wrong usage. STRATA_DEBUG=1 adds a stack trace.",
+      "New here? Try strata demo. It needs no key and no network.",
+    ].flatMap((sentence) => wrapText(sentence, look.width)),
+  ])
+}
+
+/** Two lines for each group: what it is for, and the names of its commands. */
+function groupRows(groups: readonly CommandGroup[], { style, width }: HelpOptions): string[] {
+  const start = 2 + Math.max(...groups.map(({ name }) => name.length)) + GAP
+  return groups.flatMap(({ name, about, commands }) => {
+    const [first = "", ...rest] = wrapText(about, width - start)
+    const names = wrapText(commands.map((command) => command.name).join(", "), width - start)
+    const heading = `  ${style.bold(name)}${" ".repeat(start - 2 - name.length)}${first}`
+    return [heading, ...indent([...rest, ...names.map(style.cyan)], start)]
+  })
+}
+
+export function groupHelp({ name, about, commands }: CommandGroup, { style, columns }: HelpRenderOptions): string {
+  const look = { style, width: Math.min(columns, MAX_WIDTH) }
+  const described = commands.map((command): Row => [command.name, command.about])
+  const examples = commands.flatMap((command) => command.examples.slice(0, 1))
+  return lines([
+    ...title(`strata help ${name}`, about, look),
+    ...section("Commands", rows(described, look), look),
+    ...section("Examples", rows(examples, look), look),
+    "",
+    ...wrapText('"strata help COMMAND" explains a command.', look.width),
   ])
 }
 
@@ -46,11 +55,15 @@ export function commandHelp(description: CommandDescription, { style, columns }:
   const { name, about, more = [], operands, options, sections = [], examples } = description
   const look = { style, width: Math.min(columns, MAX_WIDTH) }
   return lines([
-    `${style.bold(`strata ${name}`)}: ${about}`,
+    ...title(`strata ${name}`, about, look),
     ...more.flatMap((paragraph) => ["", ...wrapText(paragraph, look.width)]),
-    ...section("Usage", [`  strata ${name}${operands?.value ? ` ${operands.value}` : ""} [options]`], look),
+    ...section(
+      "Usage",
+      indent(commandLines(`strata ${name}${operands?.value ? ` ${operands.value}` : ""} [options]`, look.width), 2),
+      look,
+    ),
     ...section("Options", rows(optionRows({ ...options, ...COMMON_OPTIONS }), look), look),
-    ...sections.flatMap(({ title, rows: table }) => section(title, rows(table, look), look)),
+    ...sections.flatMap(({ title: heading, rows: table }) => section(heading, rows(table, look), look)),
     ...section("Examples", rows(examples, look), look),
   ])
 }
@@ -60,9 +73,14 @@ interface HelpOptions {
   readonly width: number
 }
 
-const section = (title: string, content: readonly string[], { style }: HelpOptions) => [
+function title(name: string, about: string, { style, width }: HelpOptions): string[] {
+  const [first = "", ...rest] = wrapText(`${name}: ${about}`, width)
+  return [`${style.bold(name)}${first.slice(name.length)}`, ...rest]
+}
+
+const section = (heading: string, content: readonly string[], { style }: HelpOptions) => [
   "",
-  style.bold(title),
+  style.bold(heading),
   ...content,
 ]
 

@@ -34,15 +34,24 @@ describe("strata", () => {
     expect(stdout).toContain("strata inspect FILE… [options]")
   })
 
+  it("explains a command and a group after help", async () => {
+    expect(await run("help", "inspect")).toEqual(await run("inspect", "--help"))
+    expect(await run("--help", "sim")).toEqual(await run("sim", "--help"))
+    const { code, stdout } = await start("help", "--no-color", "look")
+    expect(code).toBe(0)
+    expect(stdout).toMatch(/strata help look: .*\n\nCommands\n {2}inspect .*strata usage/s)
+  })
+
   it.each([
     [["inspekt"], 'strata has no command inspekt. Did you mean "strata inspect"?\n'],
     [["demo", "--wndow", "5"], "strata demo has no option --wndow. Did you mean --window?\n"],
     [["--colour"], 'strata has no option --colour. "strata --help" lists the options.\n'],
     [["--halp"], "strata has no option --halp. Did you mean --help?\n"],
-    [
-      ["dance"],
-      "strata has no command dance. The commands are demo, chat, run, compact, undo, usage, import, inspect, dashboard, replay, compare, recall, agents, memory, dream, sync, config, trust, unlock, archive, move, store, export, install, uninstall, wrap, proxy, doctor, compact-messages, mcp, sim.\n",
-    ],
+    [["dance"], 'strata has no command dance. "strata --help" lists the commands.\n'],
+    [["help", "dance"], 'strata has no command dance. "strata --help" lists the commands.\n'],
+    [["help", "inspekt"], 'strata has no command inspekt. Did you mean "strata inspect"?\n'],
+    [["help", "conect"], 'strata has no command conect. Did you mean "strata help connect"?\n'],
+    [["look"], 'look is a group of commands. "strata help look" lists them.\n'],
     [["inspect", "nothing.jsonl"], "The file nothing.jsonl does not exist.\n"],
     [["compare", "."], ". is a directory. Name the files in it, such as ./*.jsonl.\n"],
   ])("answers %j with a sentence and exit code 2", async (args, sentence) => {
